@@ -1,0 +1,306 @@
+"""Every default of the project, in one place: the paper's sections 3, 5 and 6.1 and Table 3 as data.
+
+The four dataclasses are frozen; `replace` makes a changed copy and checks it. Nothing else in the
+library states a default for anything that stands here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+PAD, BOS, EOS, UNK = 0, 1, 2, 3
+SPECIAL_TOKENS = ("<pad>", "<s>", "</s>", "<unk>")
+
+
+class _Config:
+    """What the four configurations share: a checked copy, and a round trip through plain dictionaries."""
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed; unknown names raise `TypeError`, bad values `ValueError`."""
+        return dataclasses.replace(self, **changes)  # type: ignore[type-var]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as a dictionary that JSON can hold."""
+        return dataclasses.asdict(self)  # type: ignore[call-overload]
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Self:
+        """The inverse of `to_dict`; a field that this version does not know raises `ValueError`."""
+        known = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        if unknown := sorted(set(fields) - set(known)):
+            raise ValueError(f"{cls.__name__} has no field {', '.join(unknown)}; it has {', '.join(known)}")
+        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()})
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
+
+
+@dataclass(frozen=True)
+class ModelConfig(_Config):
+    """The shape of a Transformer; the defaults are the paper's base model.
+
+    Paper: section 3, Table 3
+    """
+
+    vocab_size: int = 37_000
+    """V: entries of the vocabulary that source and target share."""
+    d_model: int = 512
+    """D: width of every embedding and sub-layer output."""
+    d_ff: int = 2048
+    """F: inner width of the feed-forward network."""
+    num_heads: int = 8
+    """H: attention heads."""
+    d_k: int = 64
+    """K: width of one head's queries and keys."""
+    d_v: int = 64
+    """Width of one head's values."""
+    num_encoder_layers: int = 6
+    num_decoder_layers: int = 6
+    dropout: float = 0.1
+    """On each sub-layer's output and on the sum of embedding and position (section 5.4)."""
+    attention_dropout: float = 0.0
+    """On attention weights: not in the paper, common today; any value above 0 rules out the fused kernels."""
+    feed_forward_dropout: float = 0.0
+    """After the ReLU: not in the paper, common today."""
+    norm: Literal["post", "pre"] = "post"
+    """LayerNorm after the residual sum, as printed, or before the sub-layer, as later released."""
+    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    max_positions: int = 1024
+    """Longest sequence that *learned* positions can take; sinusoids extend without limit."""
+    tie_embeddings: bool = True
+    """One matrix for source embedding, target embedding and pre-softmax projection (section 3.4)."""
+    attention_bias: bool = False
+    """Biases in W_Q, W_K, W_V, W_O: equation 1 and section 3.2.2 have none; torch and Marian have them."""
+    norm_epsilon: float = 1e-6
+
+    def __post_init__(self) -> None:
+        sizes = ("vocab_size", "d_model", "d_ff", "num_heads", "d_k", "d_v", "max_positions")
+        for name in (*sizes, "num_encoder_layers", "num_decoder_layers"):
+            _require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("dropout", "attention_dropout", "feed_forward_dropout"):
+            _require(0 <= getattr(self, name) < 1, f"{name} must lie in [0, 1), not {getattr(self, name)}")
+        _require(self.vocab_size > UNK, f"vocab_size must leave room for the {UNK + 1} special tokens")
+        _require(self.norm in ("post", "pre"), f"norm must be 'post' or 'pre', not {self.norm!r}")
+        _require(self.positions in ("sinusoidal", "learned"), f"unknown positions {self.positions!r}")
+        even = self.positions == "learned" or self.d_model % 2 == 0
+        _require(even, f"sinusoids come in sine-cosine pairs: d_model must be even, not {self.d_model}")
+
+
+@dataclass(frozen=True)
+class TrainingConfig(_Config):
+    """How a model is trained; the defaults are the paper's.
+
+    Paper: sections 5.1 (batches), 5.2 (schedule), 5.3 (optimiser), 5.4 (regularisation), 6.1 (averaging)
+    """
+
+    updates: int = 100_000
+    """Parameter updates in all (not micro-batches)."""
+    batch_tokens: int = 25_000
+    """Target tokens of one update, and at most as many source tokens, over all micro-batches and processes."""
+    accumulate: int = 1
+    """Micro-batches per update: each holds batch_tokens / accumulate tokens."""
+    warmup: int = 4000
+    """Updates over which the learning rate rises linearly."""
+    learning_rate_scale: float = 1.0
+    """Factor on equation 3."""
+    adam_betas: tuple[float, float] = (0.9, 0.98)
+    adam_epsilon: float = 1e-9
+    label_smoothing: float = 0.1
+    clip_norm: float | None = None
+    """Clip the gradient's norm to this; the paper does not clip."""
+    precision: Literal["fp32", "bf16", "fp16"] = "fp32"
+    compile: bool = False
+    """Run the model through torch.compile."""
+    layout: Literal["packed", "padded"] = "packed"
+    """Rows of real tokens only (fast), or rectangles with masks (readable); both give the same loss."""
+    device: str = "auto"
+    """'auto' takes a GPU if there is one; else a torch device name."""
+    seed: int = 0
+    log_every: int = 50
+    """Updates between two lines of the log."""
+    validate_every: int = 1000
+    """Updates between two validations (and at the end)."""
+    validate_bleu: int = 200
+    """Sentences of the validation set to translate for BLEU at each validation; 0 for none."""
+    checkpoint_every: int = 1000
+    """Updates between two checkpoints (and at the end)."""
+    keep_checkpoints: int = 5
+    """Checkpoints kept; the older ones are deleted."""
+    average_last: int = 5
+    """Checkpoints averaged into the final model."""
+
+    def __post_init__(self) -> None:
+        positive = ("updates", "batch_tokens", "accumulate", "warmup", "learning_rate_scale", "log_every")
+        for name in (*positive, "validate_every", "checkpoint_every", "keep_checkpoints", "average_last"):
+            _require(getattr(self, name) > 0, f"{name} must be positive, not {getattr(self, name)}")
+        _require(0 <= self.label_smoothing < 1, f"label_smoothing must lie in [0, 1), not {self.label_smoothing}")
+        _require(self.precision in ("fp32", "bf16", "fp16"), f"unknown precision {self.precision!r}")
+        _require(self.layout in ("packed", "padded"), f"unknown layout {self.layout!r}")
+        _require(self.validate_bleu >= 0, "validate_bleu must not be negative")
+        _require(self.clip_norm is None or self.clip_norm > 0, "clip_norm must be positive, or None for no clipping")
+        _require(self.average_last <= self.keep_checkpoints, "average_last asks for more checkpoints than are kept")
+
+
+@dataclass(frozen=True)
+class DecodingConfig(_Config):
+    """How translations are searched for; the defaults are the paper's.
+
+    Paper: section 6.1
+    """
+
+    beam_size: int = 4
+    alpha: float = 0.6
+    """Exponent of the length penalty ((5 + length) / 6) ** alpha."""
+    extra_tokens: int = 50
+    """Longest output: the source's length plus this many tokens, when max_new_tokens is None."""
+    max_new_tokens: int | None = None
+    num_return: int = 1
+    """Hypotheses to return for each source, best first."""
+
+    def __post_init__(self) -> None:
+        _require(self.beam_size >= 1, f"beam_size must be at least 1, not {self.beam_size}")
+        _require(self.alpha >= 0, f"alpha must not be negative, not {self.alpha}")
+        _require(self.extra_tokens >= 0, "extra_tokens must not be negative")
+        _require(self.max_new_tokens is None or self.max_new_tokens >= 1, "max_new_tokens must be at least 1")
+        fits = 1 <= self.num_return <= self.beam_size
+        _require(fits, f"num_return must lie between 1 and the beam size {self.beam_size}, not {self.num_return}")
+
+
+@dataclass(frozen=True)
+class DataConfig(_Config):
+    """Where sentence pairs come from and how they are batched.
+
+    Paper: section 5.1
+    """
+
+    train: str = "classroom"
+    """'classroom', a TSV file (.tsv, .tsv.gz, .tsv.zst), or two text files as 'SOURCE,TARGET'."""
+    valid: str = "classroom"
+    test: str = "classroom"
+    vocab_size: int = 37_000
+    """Entries of the shared byte-pair vocabulary, the special tokens included."""
+    tokenizer: str | None = None
+    """A tokenizer.json trained before; None trains one on the training text."""
+    max_length: int = 256
+    """Pairs with a longer side, in tokens, are left out of training, and counted."""
+    classroom_pairs: int = 200_000
+    """Training pairs drawn from the classroom grammar."""
+    pool_pairs: int = 262_144
+    """Pairs that are shuffled and bucketed together; bounds the memory of the loader."""
+
+    def __post_init__(self) -> None:
+        _require(self.vocab_size > 260, "vocab_size must exceed 260: 256 bytes and 4 special tokens")
+        _require(self.max_length >= 2, "max_length must be at least 2: one token and the end of the sentence")
+        _require(self.classroom_pairs >= 1, "classroom_pairs must be at least 1")
+        _require(self.pool_pairs >= 1, "pool_pairs must be at least 1")
+
+
+def base(**changes: Any) -> ModelConfig:
+    """The paper's base model.
+
+    Paper: Table 3, row base
+    """
+    return ModelConfig().replace(**changes)
+
+
+def big(**changes: Any) -> ModelConfig:
+    """The paper's big model, as trained for English-German (P_drop 0.3; English-French used 0.1).
+
+    Paper: Table 3, row big
+    """
+    return base(d_model=1024, d_ff=4096, num_heads=16, dropout=0.3).replace(**changes)
+
+
+def tiny(**changes: Any) -> ModelConfig:
+    """A model for two cores and a few minutes; ours, not the paper's."""
+    small = base(d_model=128, d_ff=512, num_heads=4, d_k=32, d_v=32, num_encoder_layers=3, num_decoder_layers=3)
+    return small.replace(**changes)
+
+
+TABLE_3: dict[str, dict[str, Any]] = {
+    "base": {},
+    "A1": {"num_heads": 1, "d_k": 512, "d_v": 512},
+    "A2": {"num_heads": 4, "d_k": 128, "d_v": 128},
+    "A3": {"num_heads": 16, "d_k": 32, "d_v": 32},
+    "A4": {"num_heads": 32, "d_k": 16, "d_v": 16},
+    "B1": {"d_k": 16},
+    "B2": {"d_k": 32},
+    "C1": {"num_encoder_layers": 2, "num_decoder_layers": 2},
+    "C2": {"num_encoder_layers": 4, "num_decoder_layers": 4},
+    "C3": {"num_encoder_layers": 8, "num_decoder_layers": 8},
+    "C4": {"d_model": 256, "d_k": 32, "d_v": 32},
+    "C5": {"d_model": 1024, "d_k": 128, "d_v": 128},
+    "C6": {"d_ff": 1024},
+    "C7": {"d_ff": 4096},
+    "D1": {"dropout": 0.0},
+    "D2": {"dropout": 0.2},
+    "D3": {},
+    "D4": {},
+    "E1": {"positions": "learned"},
+    "big": {"d_model": 1024, "d_ff": 4096, "num_heads": 16, "dropout": 0.3},
+}
+"""What each row of Table 3 changes in the model, in the paper's order; D3 and D4 change only the training."""
+
+TABLE_3_TRAINING: dict[str, dict[str, Any]] = {
+    "D3": {"label_smoothing": 0.0},
+    "D4": {"label_smoothing": 0.2},
+    "big": {"updates": 300_000, "average_last": 20, "keep_checkpoints": 20},
+}
+"""What a row of Table 3 changes in the training; rows that are not here change nothing."""
+
+
+def _row(name: str) -> str:
+    if name not in TABLE_3:
+        raise ValueError(f"Table 3 has no row {name!r}; its rows are {', '.join(TABLE_3)}")
+    return name
+
+
+def table_3(row: str, **changes: Any) -> ModelConfig:
+    """The model of one row of Table 3.
+
+    Parameters
+    ----------
+    row
+        'base', 'A1'-'A4', 'B1'-'B2', 'C1'-'C7', 'D1'-'D4', 'E1' or 'big': letters are the paper's
+        groups, numbers count the lines inside a group from the top.
+    **changes
+        Further fields to replace, `vocab_size` for one.
+
+    Raises
+    ------
+    ValueError
+        If there is no such row; the message lists them.
+
+    Paper: Table 3
+    """
+    return base(**TABLE_3[_row(row)]).replace(**changes)
+
+
+def table_3_training(row: str, **changes: Any) -> TrainingConfig:
+    """The training of one row of Table 3: rows D3 and D4 change label smoothing, 'big' trains for longer.
+
+    Paper: Table 3, section 5.4
+    """
+    return TrainingConfig(**TABLE_3_TRAINING.get(_row(row), {})).replace(**changes)
+
+
+PRESETS = {"tiny": tiny, "base": base, "big": big}
+
+
+def preset(name: str, **changes: Any) -> ModelConfig:
+    """A model by name: 'tiny', 'base', 'big', or a row of Table 3.
+
+    Raises
+    ------
+    ValueError
+        If there is no preset of that name; the message lists them.
+    """
+    if name in PRESETS:
+        return PRESETS[name](**changes)
+    if name not in TABLE_3:
+        raise ValueError(f"no preset {name!r}; there are {', '.join(PRESETS)}, and rows {', '.join(TABLE_3)}")
+    return table_3(name, **changes)

@@ -1,0 +1,52 @@
+"""Token embeddings, and the projection to the vocabulary that shares their matrix.
+
+Paper: section 3.4
+"""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+class TokenEmbedding(nn.Module):
+    """A table of V vectors, multiplied by sqrt(d_model) on the way in and plain on the way out.
+
+    Initialised with N(0, 1 / d_model), so that an embedded token has unit variance like the sinusoids'
+    order of magnitude; the paper is silent, this is its released code.
+
+    Parameters
+    ----------
+    vocab_size, d_model
+        V and D.
+
+    Paper: section 3.4
+    """
+
+    def __init__(self, vocab_size: int, d_model: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(nn.init.normal_(nn.Parameter(Tensor(vocab_size, d_model)), std=d_model**-0.5))
+        self.scale = math.sqrt(d_model)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Embed token ids `[...]` as `[..., D]`.
+
+        Raises
+        ------
+        ValueError
+            If an id lies outside the vocabulary (on a CPU; a GPU reports a failed assertion).
+        """
+        try:
+            return F.embedding(ids, self.weight) * self.scale
+        except IndexError as error:
+            low, high, size = int(ids.min()), int(ids.max()), self.weight.size(0)
+            raise ValueError(
+                f"token ids must lie in 0..{size - 1}, the model's vocabulary of {size}; "
+                f"these lie in {low}..{high}: do tokenizer and model belong together?"
+            ) from error
+
+    def project(self, x: Tensor) -> Tensor:
+        """Logits `[..., V]` of decoder outputs `[..., D]`: the pre-softmax linear transformation, unscaled."""
+        return F.linear(x, self.weight)

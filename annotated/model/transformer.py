@@ -1,0 +1,227 @@
+"""The Transformer: embeddings, positions, encoder, decoder, and the projection to the vocabulary.
+
+Paper: section 3, figure 1
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from annotated.config import ModelConfig
+from annotated.model.cache import AttentionCache, DecoderState, LayerState
+from annotated.model.dropout import Dropout
+from annotated.model.embeddings import TokenEmbedding
+from annotated.model.layers import Decoder, Encoder
+from annotated.model.masks import padding_mask, target_mask
+from annotated.model.packing import PackedRows, Packing
+from annotated.model.positional_encoding import LearnedPositions, SinusoidalPositions
+
+
+class AttentionMaps(NamedTuple):
+    """Attention weights before dropout, a list over layers for each of the three uses of attention.
+
+    `encoder[l]` is `[B, H, S, S]`, `decoder[l]` `[B, H, T, T]`, `cross[l]` `[B, H, T, S]`; queries come
+    before keys. Rows of padded queries are attention too, but of no token.
+
+    Paper: section 3.2.3, figures 3-5
+    """
+
+    encoder: list[Tensor]
+    decoder: list[Tensor]
+    cross: list[Tensor]
+
+
+class Transformer(nn.Module):
+    """The paper's encoder-decoder.
+
+    Parameters
+    ----------
+    config
+        Its shape; `annotated.base()`, `big()`, `tiny()` and `table_3(row)` make one.
+
+    Paper: section 3, figure 1
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = TokenEmbedding(config.vocab_size, config.d_model)
+        if not config.tie_embeddings:
+            self.target_embedding = TokenEmbedding(config.vocab_size, config.d_model)
+            self.output_embedding = TokenEmbedding(config.vocab_size, config.d_model)
+        learned = config.positions == "learned"
+        self.positions = (
+            LearnedPositions(config.d_model, config.max_positions) if learned else SinusoidalPositions(config.d_model)
+        )
+        self.dropout = Dropout(config.dropout)
+        self.encoder = Encoder(config)
+        self.decoder = Decoder(config)
+
+    def forward(
+        self, source: Tensor, target_in: Tensor, *, return_attention: bool = False
+    ) -> Tensor | tuple[Tensor, AttentionMaps]:
+        """Logits of the next token at every target position, all at once (teacher forcing).
+
+        Parameters
+        ----------
+        source
+            Token ids `[B, S]`, padded with 0.
+        target_in
+            Token ids `[B, T]`, starting with bos: the target shifted right, padded with 0.
+        return_attention
+            Return the attention weights too; this takes the path written out as equation 1.
+
+        Returns
+        -------
+        logits or (logits, maps)
+            `[B, T, V]`, and an `AttentionMaps`
+
+        Raises
+        ------
+        ValueError
+            If ids lie outside the vocabulary, or the two batches differ in size.
+
+        Paper: section 3, figure 1
+        """
+        _check_ids(source, "source")
+        _check_ids(target_in, "target_in", source.size(0))
+        source_mask = padding_mask(source)
+        memory, encoder_maps = self.encoder(self._embed(source), source_mask, return_attention)
+        hidden, own_maps, cross_maps = self.decoder(
+            self._embed(target_in, target=True), memory, target_mask(target_in), source_mask, return_attention
+        )
+        logits = self.project(hidden)
+        return (logits, AttentionMaps(encoder_maps, own_maps, cross_maps)) if return_attention else logits
+
+    def encode(self, source: Tensor) -> Tensor:
+        """The encoder's output for token ids `[B, S]`: the memory, `[B, S, D]`.
+
+        Paper: section 3.1
+        """
+        _check_ids(source, "source")
+        return self.encoder(self._embed(source), padding_mask(source))[0]
+
+    def decode(self, target_in: Tensor, memory: Tensor, source: Tensor) -> Tensor:
+        """Logits `[B, T, V]` for target ids `[B, T]`, given the memory `[B, S, D]` of source ids `[B, S]`.
+
+        Paper: section 3.1
+        """
+        _check_ids(target_in, "target_in", source.size(0))
+        x = self._embed(target_in, target=True)
+        return self.project(self.decoder(x, memory, target_mask(target_in), padding_mask(source))[0])
+
+    def project(self, hidden: Tensor) -> Tensor:
+        """Logits `[..., V]` of decoder outputs `[..., D]`.
+
+        Paper: section 3.4
+        """
+        return (self.embedding if self.config.tie_embeddings else self.output_embedding).project(hidden)
+
+    @property
+    def output_weight(self) -> nn.Parameter:
+        """The matrix of `project`, `[V, D]`; the embedding's own when they are tied.
+
+        Paper: section 3.4
+        """
+        return (self.embedding if self.config.tie_embeddings else self.output_embedding).weight
+
+    def forward_packed(self, source: Tensor, source_rows: PackedRows, target: Tensor, target_rows: PackedRows) -> Tensor:
+        """What `forward` computes before the projection, without any padding: the path for training.
+
+        Parameters
+        ----------
+        source, target
+            Real token ids `[N]` and `[M]`, sentences one after the other; the target shifted right.
+        source_rows, target_rows
+            Where they sit.
+
+        Returns
+        -------
+        Tensor
+            Decoder outputs `[M, D]`
+
+        Paper: section 3; the packed layout is ours
+        """
+        memory = self.encode_packed(source, source_rows)
+        x = self._embed_packed(target, target_rows, target=True)
+        own, cross = Packing(target_rows, target_rows, causal=True), Packing(target_rows, source_rows)
+        return self.decoder(x, memory, own, cross)[0]
+
+    def encode_packed(self, source: Tensor, rows: PackedRows) -> Tensor:
+        """The memory `[N, D]` of real token ids `[N]`."""
+        return self.encoder(self._embed_packed(source, rows), Packing(rows, rows))[0]
+
+    def start_state(self, source: Tensor, beam_size: int = 1, *, max_new_tokens: int) -> DecoderState:
+        """Encode `[B, S]` source ids and make ready to decode `beam_size` hypotheses of each sentence.
+
+        Each layer's keys and values of the memory are computed here, once.
+
+        Parameters
+        ----------
+        max_new_tokens
+            Steps that the state can take at most.
+
+        Raises
+        ------
+        ValueError
+            If ids lie outside the vocabulary, or padding stands before a real token.
+        """
+        _check_ids(source, "source")
+        rows = PackedRows.from_ids(source)
+        memory = rows.unpack(self.encode_packed(rows.pack_ids(source), rows))
+        layers = []
+        for layer in self.decoder.layers:
+            attention = layer.self_attention
+            size = (len(source) * beam_size, attention.num_heads, attention.d_k, attention.d_v)
+            own = AttentionCache(*size, limit=max_new_tokens, like=memory)
+            layers.append(LayerState(own, *layer.cross_attention.project_memory(memory)))
+        return DecoderState(layers, rows.mask, beam_size)
+
+    def decode_step(self, token: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """Logits of the next token after one more, with everything before it in the state.
+
+        Parameters
+        ----------
+        token
+            Ids `[R]`, one for each of the state's rows; bos at the first step.
+        state
+            From `start_state` or the step before. It is updated in place and returned.
+
+        Returns
+        -------
+        logits, state
+            `[R, V]`, equal to what `forward` gives at this position
+
+        Paper: section 3.1 (auto-regression)
+        """
+        position = self.positions(state.position + 1)[-1]
+        embedding = self.embedding if self.config.tie_embeddings else self.target_embedding
+        x = self.dropout(embedding(token) + position)
+        hidden = self.decoder.step(x, state.layers, state.source_mask)
+        state.position += 1
+        return self.project(hidden), state
+
+    def num_parameters(self) -> int:
+        """Trained numbers, shared ones counted once.
+
+        Paper: Table 3, last column
+        """
+        return sum(parameter.numel() for parameter in self.parameters())
+
+    def _embed(self, ids: Tensor, target: bool = False) -> Tensor:
+        embedding = self.target_embedding if target and not self.config.tie_embeddings else self.embedding
+        return self.dropout(embedding(ids) + self.positions(ids.size(1)))  # [B, L] -> [B, L, D]
+
+    def _embed_packed(self, ids: Tensor, rows: PackedRows, target: bool = False) -> Tensor:
+        embedding = self.target_embedding if target and not self.config.tie_embeddings else self.embedding
+        return self.dropout(embedding(ids) + self.positions(rows.width)[rows.positions])  # [N] -> [N, D]
+
+
+def _check_ids(ids: Tensor, name: str, batch: int | None = None) -> None:
+    if ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"{name} must be token ids [batch, length], not {ids.dtype} {list(ids.shape)}")
+    if batch is not None and ids.size(0) != batch:
+        raise ValueError(f"source holds {batch} sentences and {name} {ids.size(0)}")
