@@ -153,19 +153,24 @@ class DecodingConfig(_Config):
     """
 
     beam_size: int = 4
+    """Hypotheses kept at each step; 1 is greedy search."""
     alpha: float = 0.6
     """Exponent of the length penalty ((5 + length) / 6) ** alpha."""
     extra_tokens: int = 50
     """Longest output: the source's length plus this many tokens, when max_new_tokens is None."""
     max_new_tokens: int | None = None
+    """Longest output, the end of the sentence included; None for a limit that follows the source."""
     num_return: int = 1
     """Hypotheses to return for each source, best first."""
+    batch_tokens: int = 2048
+    """Source tokens translated together, padding included."""
 
     def __post_init__(self) -> None:
         _require(self.beam_size >= 1, f"beam_size must be at least 1, not {self.beam_size}")
         _require(self.alpha >= 0, f"alpha must not be negative, not {self.alpha}")
         _require(self.extra_tokens >= 0, "extra_tokens must not be negative")
         _require(self.max_new_tokens is None or self.max_new_tokens >= 1, "max_new_tokens must be at least 1")
+        _require(self.batch_tokens >= 1, f"batch_tokens must be at least 1, not {self.batch_tokens}")
         fits = 1 <= self.num_return <= self.beam_size
         _require(fits, f"num_return must lie between 1 and the beam size {self.beam_size}, not {self.num_return}")
 
@@ -180,7 +185,9 @@ class DataConfig(_Config):
     train: str = "classroom"
     """'classroom', a TSV file (.tsv, .tsv.gz, .tsv.zst), or two text files as 'SOURCE,TARGET'."""
     valid: str = "classroom"
+    """Watched during training: as `train`."""
     test: str = "classroom"
+    """Evaluated at the end: as `train`."""
     vocab_size: int = 37_000
     """Entries of the shared byte-pair vocabulary, the special tokens included."""
     tokenizer: str | None = None

@@ -6,6 +6,7 @@ Paper: sections 3.2, 3.2.1, 3.2.2, 3.2.3; figure 2; equation 1
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +14,13 @@ from torch.nn import functional as F
 
 from annotated.model.cache import AttentionCache
 from annotated.model.packing import Packing
+
+Layout = Callable[[Tensor], Tensor]
+
+
+def _as_is(x: Tensor) -> Tensor:
+    return x
+
 
 # Releases before 2.5 return NaN for a query that may attend to nothing.
 _CPU_ZEROES_EMPTY_ROWS = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 5)
@@ -75,10 +83,11 @@ def fused_attention(
     """
     if mask is None or causal:
         return F.scaled_dot_product_attention(q, k, v, is_causal=causal, dropout_p=dropout)
-    output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
     if _CPU_ZEROES_EMPTY_ROWS and q.device.type == "cpu":
-        return output
-    return output.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
+    empty = ~mask.any(dim=-1, keepdim=True)  # left unmasked for the kernel: else NaN, also in the gradient
+    output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask | empty, dropout_p=dropout)
+    return output.masked_fill(empty, 0.0)
 
 
 class MultiHeadAttention(nn.Module):
@@ -183,13 +192,12 @@ class MultiHeadAttention(nn.Module):
         output or (output, weights)
             Like `query`; and `[B, H, T, S]`, before dropout.
         """
-        q, k, v = self._project(query, key, value)
         dropout = self.dropout if self.training else 0.0
         if isinstance(mask, Packing):
-            q, k, v = mask.queries.unpack(q), mask.keys.unpack(k), mask.keys.unpack(v)
-            output = fused_attention(*map(self._split_heads, (q, k, v)), mask.mask, mask.causal, dropout)
+            q, k, v = self._project(query, key, value, mask.queries.unpack, mask.keys.unpack)
+            output = fused_attention(q, k, v, mask.mask, mask.causal, dropout)
             return self.out_projection(mask.queries.pack(self._join_heads(output)))
-        q, k, v = map(self._split_heads, (q, k, v))
+        q, k, v = self._project(query, key, value)
         if not return_weights:
             return self.out_projection(self._join_heads(fused_attention(q, k, v, mask, dropout=dropout)))
         output, weights = scaled_dot_product_attention(q, k, v, mask, dropout)
@@ -223,17 +231,24 @@ class MultiHeadAttention(nn.Module):
         bias = None if self.in_bias is None else self.in_bias[start:stop]
         return F.linear(x, self.in_projection[start:stop], bias)
 
-    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
+    def _project(
+        self, query: Tensor, key: Tensor, value: Tensor, lay_out_queries: Layout = _as_is, lay_out_keys: Layout = _as_is
+    ) -> tuple[Tensor, ...]:
+        """Queries, keys and values of all heads, `[B, H, T, K]`, from as few products as the inputs allow."""
         width_q, width_k, width_v = self._widths
         if query is key and key is value:
-            return F.linear(query, self.in_projection, self.in_bias).split(self._widths, dim=-1)
-        # Splitting once keeps the gradient of the shared matrix a single concatenation.
-        weights = self.in_projection.split((width_q, width_k + width_v))
-        biases = (None, None) if self.in_bias is None else self.in_bias.split((width_q, width_k + width_v))
-        q = F.linear(query, weights[0], biases[0])
+            together = lay_out_queries(F.linear(query, self.in_projection, self.in_bias))
+            return tuple(map(self._split_heads, together.split(self._widths, dim=-1)))
         if key is value:
-            return q, *F.linear(key, weights[1], biases[1]).split((width_k, width_v), dim=-1)
-        return q, self._linear(key, 1, 2), self._linear(value, 2, 3)
+            # Splitting once keeps the gradient of the shared matrix a single concatenation.
+            weights = self.in_projection.split((width_q, width_k + width_v))
+            biases = (None, None) if self.in_bias is None else self.in_bias.split((width_q, width_k + width_v))
+            q = lay_out_queries(F.linear(query, weights[0], biases[0]))
+            k, v = lay_out_keys(F.linear(key, weights[1], biases[1])).split((width_k, width_v), dim=-1)
+        else:
+            q = lay_out_queries(self._linear(query, 0, 1))
+            k, v = lay_out_keys(self._linear(key, 1, 2)), lay_out_keys(self._linear(value, 2, 3))
+        return self._split_heads(q), self._split_heads(k), self._split_heads(v)
 
     def _split_heads(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)  # [B, T, H * K] -> [B, H, T, K]

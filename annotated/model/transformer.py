@@ -128,7 +128,9 @@ class Transformer(nn.Module):
         """
         return (self.embedding if self.config.tie_embeddings else self.output_embedding).weight
 
-    def forward_packed(self, source: Tensor, source_rows: PackedRows, target: Tensor, target_rows: PackedRows) -> Tensor:
+    def forward_packed(
+        self, source: Tensor, source_rows: PackedRows, target: Tensor, target_rows: PackedRows
+    ) -> Tensor:
         """What `forward` computes before the projection, without any padding: the path for training.
 
         Parameters

@@ -13,7 +13,7 @@ from annotated.config import PAD
 from annotated.data.batching import Batch
 from annotated.model import PackedRows, Transformer
 
-CHUNK_ROWS = 1024
+CHUNK_ROWS = 512
 
 
 def label_smoothed_cross_entropy(

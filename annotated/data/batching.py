@@ -1,0 +1,239 @@
+"""Batches by tokens: bucketed by length, seeded, resumable in mid-epoch, dealt out to the processes of a training.
+
+Paper: section 5.1 (batches of about 25,000 source and 25,000 target tokens, of pairs of similar length)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from annotated.data.batch import Batch, BatchingError, collate, collate_ids
+from annotated.data.buckets import Indices, Layout, by_length, cut, fill, pool_members, pools
+from annotated.data.store import TokenStore
+
+__all__ = [
+    "Batch",
+    "BatchingError",
+    "TokenBatches",
+    "collate",
+    "collate_ids",
+    "evaluation_batches",
+    "padding_report",
+]
+
+_SCAN_PAIRS = 1 << 20
+
+
+class TokenBatches:
+    """Endless batches of a store, epoch after epoch, each pair at most once in an epoch.
+
+    An epoch shuffles the corpus in blocks of neighbours, takes `pool_pairs` pairs at a time, sorts them by length,
+    cuts them at the budget and shuffles the batches. All of it follows from `seed` and the epoch's number, so a
+    position is a few numbers (`state_dict`), and a resumed iterator goes on with exactly the batches that an
+    uninterrupted one would have given.
+
+    Parameters
+    ----------
+    store
+        The encoded corpus.
+    batch_tokens
+        Budget of one batch of one process, on each side by itself.
+    seed
+        Another seed is another order.
+    pool_pairs
+        Pairs shuffled and sorted together; memory grows with it, not with the corpus.
+    rank, world_size
+        This process and the number of them. All plan the same batches; of each `world_size` consecutive ones, every
+        process takes one. The remainder at the end of an epoch, fewer than `world_size` batches, is dropped.
+    shuffle
+        False keeps the corpus's order of pools, each sorted by length.
+    layout
+        What the budget counts. 'packed': real tokens. 'padded': pairs times the longest.
+
+    Raises
+    ------
+    BatchingError
+        If a pair alone exceeds the budget, or there are fewer batches than processes.
+
+    Paper: section 5.1
+    """
+
+    def __init__(
+        self,
+        store: TokenStore,
+        batch_tokens: int,
+        *,
+        seed: int,
+        pool_pairs: int,
+        rank: int = 0,
+        world_size: int = 1,
+        shuffle: bool = True,
+        layout: Layout = "packed",
+    ) -> None:
+        if not 0 <= rank < world_size:
+            raise BatchingError(f"rank must lie between 0 and world_size - 1 = {world_size - 1}, not {rank}")
+        if layout not in ("packed", "padded"):
+            raise BatchingError(f"layout must be 'packed' or 'padded', not {layout!r}")
+        if pool_pairs < 1:
+            raise BatchingError(f"pool_pairs must be at least 1, not {pool_pairs}")
+        _check_budget(store, batch_tokens)
+        self.store, self.rank, self.world_size = store, rank, world_size
+        self.batch_tokens, self.seed, self.pool_pairs = batch_tokens, seed, pool_pairs
+        self.shuffle, self.layout = shuffle, layout
+        self._move_to(epoch=0)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Batch:
+        while self._planned is None or len(self._planned) - self._position < self.world_size:
+            self._next_pool()
+        batch = self._planned[self._position + self.rank]
+        self._position += self.world_size
+        self.taken += 1
+        return collate(self.store, batch)
+
+    def _move_to(self, epoch: int, pool: int = 0, position: int = 0, taken: int = 0, carried: Sequence = ()) -> None:
+        self.epoch: int = epoch
+        """Number of the current epoch, from 0."""
+        self.taken: int = taken
+        """Batches that this process has taken in the current epoch."""
+        self._pool, self._position = pool, position
+        self._carried = [np.asarray(batch, dtype=np.int64) for batch in carried]
+        self._planned: list[Indices] | None = None
+        self._pools = pools(len(self.store), self.pool_pairs, self._rng())
+
+    def _next_pool(self) -> None:
+        if self._planned is not None:
+            carried = self._planned[self._position :]  # too few to go round: they open the next pool
+            if self._pool + 1 < len(self._pools):
+                self._carried, self._pool, self._position = carried, self._pool + 1, 0
+            elif self.taken:
+                self._move_to(self.epoch + 1)
+            else:
+                raise BatchingError(
+                    f"the corpus makes {len(carried)} batches of {self.batch_tokens} tokens, too few for "
+                    f"{self.world_size} processes; use fewer processes or smaller batches"
+                )
+        self._planned = self._carried + self._plan(self._pool)
+
+    def _rng(self, *more: int) -> np.random.Generator | None:
+        return np.random.default_rng([self.seed, self.epoch, *more]) if self.shuffle else None
+
+    def _plan(self, pool: int) -> list[Indices]:
+        """The batches of one pool of the current epoch, as positions in the store."""
+        rng = self._rng(pool + 1)
+        members = pool_members(self._pools[pool], len(self.store), self.pool_pairs)
+        source, target = self.store.lengths(members)
+        order = by_length(source, target, rng)
+        batches = [members[order[part]] for part in cut(source[order], target[order], self.batch_tokens, self.layout)]
+        return batches if rng is None else [batches[index] for index in rng.permutation(len(batches))]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the iterator stands, as plain numbers for JSON: the next batch is the first one not yet given."""
+        position = {"epoch": self.epoch, "pool": self._pool, "position": self._position, "taken": self.taken}
+        return {**position, "carried": [batch.tolist() for batch in self._carried], "data": self._data()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on where `state_dict` was taken.
+
+        Raises
+        ------
+        BatchingError
+            If the state belongs to another corpus, seed, budget, or number of processes: the message says which.
+        """
+        try:
+            saved, position = state["data"], {name: int(state[name]) for name in ("epoch", "pool", "position", "taken")}
+            carried = state["carried"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise BatchingError(f"not a data position: {error!r}") from None
+        now = self._data()
+        different = [
+            f"{name} was {saved.get(name)!r}, is {now[name]!r}" for name in now if saved.get(name) != now[name]
+        ]
+        if different:
+            raise BatchingError(
+                f"this data position belongs to another training: {'; '.join(different)}. "
+                "Resume with the same data and settings, or start the data from the beginning"
+            )
+        self._move_to(**position, carried=carried)
+
+    def _data(self) -> dict[str, Any]:
+        names = ("batch_tokens", "seed", "pool_pairs", "world_size", "shuffle", "layout")
+        return {"store": self.store.identity, "pairs": len(self.store), **{name: getattr(self, name) for name in names}}
+
+    def statistics(self) -> dict[str, float]:
+        """What the current epoch holds, for all processes together: pairs, batches, tokens, and their padding.
+
+        Returns
+        -------
+        dict
+            'pairs', 'batches', 'source_tokens', 'target_tokens' (real, eos included), 'fill' (real tokens over the
+            cells of padded batches, both sides together) and 'padding' (1 - fill).
+        """
+        counts = dict.fromkeys(("pairs", "batches", "source_tokens", "target_tokens"), 0)
+        cells = 0
+        for pool in range(len(self._pools)):
+            for batch in self._plan(pool):
+                source, target = self.store.lengths(batch)
+                sums = (len(batch), 1, int(source.sum()), int(target.sum()))
+                counts = {name: counts[name] + more for name, more in zip(counts, sums, strict=True)}
+                cells += len(batch) * int(source.max() + target.max())
+        real = counts["source_tokens"] + counts["target_tokens"]
+        return {**counts, "fill": real / cells, "padding": 1 - real / cells}
+
+
+def evaluation_batches(store: TokenStore, batch_tokens: int, layout: Layout = "packed") -> Iterator[Batch]:
+    """Every pair once, sorted by length, nothing random; `Batch.indices` says which is which.
+
+    Raises
+    ------
+    BatchingError
+        If a pair alone exceeds the budget.
+    """
+    _check_budget(store, batch_tokens)
+    source, target = store.source_lengths, store.target_lengths
+    order = by_length(source, target, None)
+    for part in cut(source[order], target[order], batch_tokens, layout):
+        yield collate(store, order[part])
+
+
+def padding_report(store: TokenStore, batch_tokens: int, *, pool_pairs: int) -> dict[str, float]:
+    """How much of a batch is real under four ways of batching: real tokens over computed cells, both sides together.
+
+    Each way cuts at `batch_tokens` padded tokens a side. Measured on the store's first `pool_pairs` pairs.
+
+    Returns
+    -------
+    dict
+        'arrival' (the corpus's order), 'sorted' (by source length alone), 'bucketed' (by the longer side, as
+        `TokenBatches` does) and 'packed' (no padding is computed: 1).
+    """
+    _check_budget(store, batch_tokens)
+    source, target = store.lengths(np.arange(min(len(store), pool_pairs)))
+    orders = {
+        "arrival": np.arange(len(source)),
+        "sorted": np.argsort(source, kind="stable"),
+        "bucketed": by_length(source, target, None),
+    }
+    report = {}
+    for name, order in orders.items():
+        lengths = source[order], target[order]
+        report[name] = fill(*lengths, cut(*lengths, batch_tokens, "padded"))
+    return {**report, "packed": 1.0}
+
+
+def _check_budget(store: TokenStore, batch_tokens: int) -> None:
+    if not len(store):
+        raise BatchingError("the store holds no pairs: there is nothing to batch")
+    for first in range(0, len(store), _SCAN_PAIRS):
+        source, target = store.lengths(np.arange(first, min(first + _SCAN_PAIRS, len(store))))
+        worst = int(np.argmax(np.maximum(source, target)))
+        if max(source[worst], target[worst]) > batch_tokens:
+            raise BatchingError(
+                f"pair {first + worst} has {source[worst]} source and {target[worst]} target tokens (eos included), "
+                f"more than a batch of {batch_tokens} may hold; raise batch_tokens or lower max_length"
+            )

@@ -1,0 +1,188 @@
+"""Sentence pairs from wherever they are: the classroom grammar, TSV files, pairs of text files; always a stream.
+
+Paper: section 5.1
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from annotated.config import DataConfig
+from annotated.data.text_files import CorpusError, read_lines
+
+__all__ = ["Corpus", "CorpusError", "PairCounts", "open_corpus", "read_lines", "read_pairs"]
+
+Pair = tuple[str, str]
+
+CLASSROOM_EVALUATION_PAIRS = 1000
+"""Pairs of each classroom split that is not trained on."""
+_SAMPLE_PAIRS = 100
+
+
+@dataclass
+class PairCounts:
+    """What reading a corpus came across."""
+
+    pairs: int = 0
+    """Pairs given out."""
+    empty: int = 0
+    """Pairs left out because a side was empty or only white space (blank lines of a TSV file included)."""
+
+
+def read_pairs(spec: str | Path, counts: PairCounts | None = None) -> Iterator[Pair]:
+    """Sentence pairs of a file or of two, line by line, in constant memory.
+
+    A pair with an empty side teaches nothing: it is left out, and counted in `counts`. All else comes as it stands
+    in the file.
+
+    Parameters
+    ----------
+    spec
+        A TSV file with two columns, source and target; or 'SOURCE,TARGET', two text files of which line k of one is
+        the translation of line k of the other. Each plain, or compressed as .gz or .zst; UTF-8.
+    counts
+        Filled while reading.
+
+    Raises
+    ------
+    CorpusError
+        If a file is missing, broken or not UTF-8, a TSV line has not exactly two columns, two files have different
+        numbers of lines, or there is no pair at all.
+
+    Paper: section 5.1
+    """
+    counts = PairCounts() if counts is None else counts
+    paths = _paths(spec)
+    for source, target in _columns(paths[0]) if len(paths) == 1 else _side_by_side(*paths):
+        if source.strip() and target.strip():
+            counts.pairs += 1
+            yield source, target
+        else:
+            counts.empty += 1
+    if not counts.pairs:
+        left_out = f"all of its {counts.empty} pairs have an empty side" if counts.empty else "it is empty"
+        raise CorpusError(f"{spec}: holds no sentence pairs: {left_out}")
+
+
+class Corpus:
+    """A corpus that can be read again and again: each `iter` streams it from the beginning.
+
+    Made by `open_corpus`. `counts` belongs to the latest reading.
+    """
+
+    def __init__(self, spec: str, read: Callable[[PairCounts], Iterable[Pair]], identity: str) -> None:
+        self.spec = spec
+        """What it was opened by."""
+        self.identity = identity
+        """Hash of what it was made from: a store encoded from a corpus of this identity need not be built again."""
+        self.counts = PairCounts()
+        self._read = read
+
+    def __iter__(self) -> Iterator[Pair]:
+        self.counts = PairCounts()
+        return iter(self._read(self.counts))
+
+    def texts(self) -> Iterator[str]:
+        """Both sides, one sentence after the other: what a shared tokenizer is trained on."""
+        for pair in self:
+            yield from pair
+
+    def __repr__(self) -> str:
+        return f"Corpus({self.spec!r})"
+
+
+def open_corpus(spec: str, split: str, config: DataConfig) -> Corpus:
+    """The corpus that a configuration names; files are looked for at once, and read when iterated.
+
+    Parameters
+    ----------
+    spec
+        `config.train`, `config.valid` or `config.test`: 'classroom', or what `read_pairs` takes.
+    split
+        Which part of the classroom corpus: 'train' (`config.classroom_pairs` pairs), 'valid', 'test' or
+        'constructions' (1,000 pairs each). Files are read whole, whatever the split.
+    config
+        Sizes of the classroom corpus.
+
+    Raises
+    ------
+    CorpusError
+        If a file is missing.
+    ValueError
+        If the classroom corpus has no such split.
+
+    Paper: section 5.1
+    """
+    if spec == "classroom":
+        return _classroom(split, config)
+    paths = _paths(spec)
+    found = []
+    for path in paths:
+        if not path.is_file():
+            next(read_lines(path), None)  # raises the message that fits
+        status = path.stat()
+        found.append([str(path.resolve()), status.st_size, status.st_mtime_ns])
+    return Corpus(spec, lambda counts: read_pairs(spec, counts), _hash(found))
+
+
+def _classroom(split: str, config: DataConfig) -> Corpus:
+    from annotated.data.classroom import classroom_pairs  # here, because most users of files need no grammar
+
+    size = config.classroom_pairs if split == "train" else CLASSROOM_EVALUATION_PAIRS
+
+    def read(counts: PairCounts) -> Iterator[Pair]:
+        for pair in classroom_pairs(split, size):  # type: ignore[arg-type]
+            counts.pairs += 1
+            yield pair.source, pair.target
+
+    sample = list(islice(read(PairCounts()), _SAMPLE_PAIRS))  # another version's grammar makes other sentences
+    return Corpus(f"classroom ({split})", read, _hash(["classroom", split, size, sample]))
+
+
+def _hash(content: object) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+
+def _paths(spec: str | Path) -> list[Path]:
+    """One path or two. A comma belongs to the name if a file of the whole name exists."""
+    path = Path(spec)
+    if isinstance(spec, Path) or "," not in spec or path.exists():
+        return [path]
+    parts = [part.strip() for part in spec.split(",")]
+    if len(parts) != 2 or not all(parts):
+        raise CorpusError(f"{spec!r}: give one TSV file, or two text files as SOURCE,TARGET; this names {len(parts)}")
+    return [Path(part) for part in parts]
+
+
+def _columns(path: Path) -> Iterator[Pair]:
+    for number, line in enumerate(read_lines(path), start=1):
+        columns = line.split("\t")
+        if len(columns) == 2:
+            yield columns[0], columns[1]
+        elif not line.strip():
+            yield "", ""
+        else:
+            raise CorpusError(
+                f"{path}, line {number}: uneven columns: expected 2 (source, tab, target), found {len(columns)}"
+            )
+
+
+def _side_by_side(source: Path, target: Path) -> Iterator[Pair]:
+    sides, number = (read_lines(source), read_lines(target)), 0
+    while True:
+        pair = [next(side, None) for side in sides]
+        if pair[0] is None and pair[1] is None:
+            return
+        if pair[0] is None or pair[1] is None:
+            shorter, longer = (source, target) if pair[0] is None else (target, source)
+            raise CorpusError(
+                f"{shorter}: ends after line {number}, but {longer} goes on; line k of one must be the translation "
+                "of line k of the other, so one of them is incomplete or has lines too many"
+            )
+        number += 1
+        yield pair[0], pair[1]

@@ -1,0 +1,123 @@
+"""Lines of text files, plain or compressed, as a stream; each way in which a file can be broken has its message."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import zstandard
+
+_CHUNK_BYTES = 1 << 16
+_LONGEST_LINE = 1 << 24
+_LARGEST_WINDOW = 1 << 31
+_MAGIC = {".gz": (b"\x1f\x8b", "gzip"), ".zst": (b"\x28\xb5\x2f\xfd", "Zstandard")}
+
+
+class CorpusError(ValueError):
+    """A corpus cannot be found or read; the message names the file, the line, and what to do."""
+
+
+class _Truncated(Exception):
+    """The compressed data end before their end mark."""
+
+
+def read_lines(path: str | Path) -> Iterator[str]:
+    r"""Lines of a UTF-8 file, without line ends ("\n" or "\r\n"), in constant memory.
+
+    Only "\n" ends a line: other characters that Unicode counts as line breaks stay inside it. A byte-order mark at
+    the beginning is dropped.
+
+    Parameters
+    ----------
+    path
+        Plain text, or compressed if the name ends in .gz or .zst. A .zst file decides itself how much of its text
+        the decompressor must keep: 8 MB as a rule, up to 128 MB for `zstd --ultra`, up to 2 GB for `zstd --long`.
+
+    Raises
+    ------
+    CorpusError
+        If the file is missing, unreadable, not what its name says, truncated, or not UTF-8.
+    """
+    path = Path(path)
+    number = 0
+    try:
+        with open(path, "rb") as file:
+            for number, raw in enumerate(_split(path, _chunks(path, file)), start=1):
+                yield _decoded(path, number, raw)
+    except FileNotFoundError:
+        raise CorpusError(f"{path}: no such file; check the path, or download the corpus first") from None
+    except IsADirectoryError:
+        raise CorpusError(f"{path}: a folder, not a file; name the file inside it") from None
+    except _Truncated:
+        raise CorpusError(
+            f"{path}: incomplete: its compressed data break off after line {number}; download or copy the file again"
+        ) from None
+    except (zlib.error, zstandard.ZstdError, gzip.BadGzipFile) as error:
+        raise CorpusError(f"{path}: damaged after line {number} ({error}); download or copy the file again") from None
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def _decoded(path: Path, number: int, raw: bytes) -> str:
+    if number == 1:
+        raw = raw.removeprefix(codecs.BOM_UTF8)
+    try:
+        return raw.removesuffix(b"\r").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"{path}, line {number}: byte {raw[error.start]:#04x} at position {error.start + 1} of the line is not "
+            f"UTF-8; if the file is in Latin-1, convert it: iconv -f latin1 -t utf-8 {path.name}"
+        ) from None
+
+
+def _split(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Lines out of chunks. A last line without a line end counts, unless the chunks end with an error."""
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from lines
+        if len(rest) > _LONGEST_LINE:  # a binary file, most likely: do not collect it in memory
+            raise CorpusError(f"{path}: a line of over {_LONGEST_LINE:,} bytes; is this text, one sentence a line?")
+    if rest:
+        yield rest
+
+
+def _chunks(path: Path, file: BinaryIO) -> Iterator[bytes]:
+    """The decompressed bytes of a file."""
+    if path.suffix not in _MAGIC:
+        yield from iter(lambda: file.read(_CHUNK_BYTES), b"")
+        return
+    magic, name = _MAGIC[path.suffix]
+    beginning = file.read(len(magic))
+    file.seek(0)
+    if not beginning:
+        return
+    if not magic.startswith(beginning):
+        raise CorpusError(f"{path}: not {name} data, whatever its name says; rename the file, or download it again")
+    yield from _gzip_chunks(file) if path.suffix == ".gz" else _zstandard_chunks(file)
+
+
+def _gzip_chunks(file: BinaryIO) -> Iterator[bytes]:
+    with gzip.GzipFile(fileobj=file) as unpacked:
+        try:
+            yield from iter(lambda: unpacked.read1(_CHUNK_BYTES), b"")
+        except EOFError:
+            raise _Truncated from None
+
+
+def _zstandard_chunks(file: BinaryIO) -> Iterator[bytes]:
+    """All frames of a Zstandard file. The library's own reader takes a truncated frame for a complete one."""
+    frame = None
+    while packed := file.read(_CHUNK_BYTES):
+        while packed:
+            frame = frame or zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompressobj()
+            yield frame.decompress(packed)
+            packed = frame.unused_data
+            if frame.eof:
+                frame = None
+    if frame is not None:
+        raise _Truncated
