@@ -68,6 +68,8 @@ class ModelConfig(_Config):
     """After the ReLU: not in the paper, common today."""
     norm: Literal["post", "pre"] = "post"
     """LayerNorm after the residual sum, as printed, or before the sub-layer, as later released."""
+    final_norm: bool = False
+    """One more LayerNorm on top of a post-norm stack, as `torch.nn.Transformer` has; pre-norm always has it."""
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
     max_positions: int = 1024
     """Longest sequence that *learned* positions can take; sinusoids extend without limit."""

@@ -189,4 +189,5 @@ class Decoder(nn.Module):
 
 def _final_norm(config: ModelConfig) -> nn.Module:
     # Post-norm layers end in a LayerNorm already; a pre-norm stack would hand on an unnormalised sum.
-    return nn.LayerNorm(config.d_model, eps=config.norm_epsilon) if config.norm == "pre" else nn.Identity()
+    wanted = config.norm == "pre" or config.final_norm
+    return nn.LayerNorm(config.d_model, eps=config.norm_epsilon) if wanted else nn.Identity()

@@ -1,0 +1,156 @@
+"""Export to CTranslate2, a C++ engine for translation on CPUs and GPUs. Needs the extra `export`.
+
+What differs, and what the converter does about it:
+
+* Positions are stored as they are, up to `max_positions`: longer input is refused by the engine.
+* Tokens are strings there: the pieces of `tokenizer.json`, which is written beside the model, so that
+  `tokenizers.Tokenizer.from_file("tokenizer.json").encode(text).tokens` is the engine's input and `decode` of
+  the ids of its output the translation. The engine itself appends `</s>` to sources and starts with `<s>`.
+* **Length penalty.** The engine divides a hypothesis' log-probability by length ** length_penalty; the paper
+  (and `annotated.beam_search`) by ((5 + length) / 6) ** alpha. Scores of given translations and greedy
+  translations agree; a beam may rank its hypotheses differently.
+* The engine writes pad and bos unless told otherwise: `suppress_sequences=[["<pad>"], ["<s>"]]` does what our
+  searches always do, except that it spreads the probability of the two over the other tokens. A trained model
+  gives them next to none. The engine also refuses an empty translation unless `min_decoding_length=0`.
+
+Paper: sections 3, 6.1
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from annotated.config import BOS, EOS, SPECIAL_TOKENS, UNK, ModelConfig
+from annotated.data.tokenizer import Tokenizer
+from annotated.interop._common import optional, pieces, projections
+from annotated.model import MultiHeadAttention, Transformer
+
+
+def export_ctranslate2(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    folder: str | Path,
+    quantization: str | None = None,
+    max_positions: int | None = None,
+) -> Path:
+    """Write a folder that `ctranslate2.Translator(folder)` opens, with `tokenizer.json` beside the weights.
+
+    Parameters
+    ----------
+    model
+        Any of ours with d_k = d_v (they may differ from d_model / num_heads); left as it was.
+    tokenizer
+        The one that the model was trained with.
+    folder
+        Made if need be.
+    quantization
+        'int8', 'int8_float32', 'int16', 'float16', 'bfloat16', ... as CTranslate2 names them; None for
+        float32. The engine can also quantise when it opens a float32 folder (`compute_type="int8"`).
+    max_positions
+        Longest sequence that the engine will take; None for the configuration's `max_positions`.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    ImportError
+        Without the package ctranslate2.
+    ValueError
+        If d_k differs from d_v, or tokenizer and model differ in vocabulary.
+
+    Paper: section 3
+    """
+    config = model.config
+    if config.d_k != config.d_v:
+        raise ValueError(f"CTranslate2 has one width of heads; this model has d_k {config.d_k} and d_v {config.d_v}")
+    if tokenizer.vocab_size != config.vocab_size:
+        raise ValueError(
+            f"the tokenizer has {tokenizer.vocab_size} entries and the model {config.vocab_size}: "
+            "they do not belong together"
+        )
+    specs = optional("ctranslate2.specs")
+    spec = _spec(specs.transformer_spec, config)
+    limit = max_positions or config.max_positions
+    tied = config.tie_embeddings
+    with torch.no_grad():
+        _stack(spec.encoder, model.encoder, model, limit)
+        _stack(spec.decoder, model.decoder, model, limit)
+        spec.encoder.embeddings[0].weight = _array(model.embedding.weight)
+        spec.decoder.embeddings.weight = _array((model.embedding if tied else model.target_embedding).weight)
+        spec.decoder.projection.weight = _array(model.output_weight)
+    vocabulary = pieces(tokenizer)
+    spec.register_source_vocabulary(vocabulary)
+    spec.register_target_vocabulary(vocabulary)
+    names = {"bos_token": BOS, "eos_token": EOS, "unk_token": UNK, "decoder_start_token": BOS}
+    for name, token in names.items():
+        setattr(spec.config, name, SPECIAL_TOKENS[token])
+    spec.config.add_source_eos = True
+    spec.config.layer_norm_epsilon = config.norm_epsilon
+    spec.validate()
+    spec.optimize(quantization=quantization)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    spec.save(str(folder))
+    tokenizer.save(folder / "tokenizer.json")
+    return folder
+
+
+def _spec(transformer_spec: Any, config: ModelConfig) -> Any:
+    """An empty description of both stacks."""
+    if config.norm == "post" and config.final_norm:
+        raise ValueError("CTranslate2 has no LayerNorm on top of post-norm stacks; this model has one (final_norm)")
+    options = {"pre_norm": config.norm == "pre", "head_dim": config.d_k}
+    return transformer_spec.TransformerSpec(
+        transformer_spec.TransformerEncoderSpec(config.num_encoder_layers, config.num_heads, **options),
+        transformer_spec.TransformerDecoderSpec(config.num_decoder_layers, config.num_heads, **options),
+    )
+
+
+def _stack(spec: Any, stack: nn.Module, model: Transformer, limit: int) -> None:
+    """Fill an encoder's or decoder's description."""
+    spec.scale_embeddings = model.embedding.scale
+    spec.position_encodings.encodings = _array(model.positions(limit))
+    if model.config.norm == "pre":
+        _norm(spec.layer_norm, stack.final_norm)
+    for part, layer in zip(spec.layer, stack.layers, strict=True):
+        _attention(part.self_attention, layer.self_attention)
+        _norm(part.self_attention.layer_norm, layer.self_attention_residual.norm)
+        if hasattr(layer, "cross_attention"):
+            _attention(part.attention, layer.cross_attention, cross=True)
+            _norm(part.attention.layer_norm, layer.cross_attention_residual.norm)
+        _linear(part.ffn.linear_0, layer.feed_forward.inner.weight, layer.feed_forward.inner.bias)
+        _linear(part.ffn.linear_1, layer.feed_forward.outer.weight, layer.feed_forward.outer.bias)
+        _norm(part.ffn.layer_norm, layer.feed_forward_residual.norm)
+
+
+def _attention(spec: Any, attention: MultiHeadAttention, cross: bool = False) -> None:
+    """Self-attention has W_Q, W_K, W_V in one matrix; attention to the memory W_Q apart from W_K, W_V."""
+    *inputs, (out, out_bias) = projections(attention)
+    groups = [inputs[:1], inputs[1:]] if cross else [inputs]
+    for linear, group in zip(spec.linear, groups, strict=False):
+        biases = [bias for _, bias in group if bias is not None]
+        _linear(linear, torch.cat([weight for weight, _ in group]), torch.cat(biases) if biases else None)
+    _linear(spec.linear[-1], out, out_bias)
+
+
+def _linear(spec: Any, weight: Tensor, bias: Tensor | None) -> None:
+    spec.weight = _array(weight)
+    if bias is not None:
+        spec.bias = _array(bias)
+
+
+def _norm(spec: Any, norm: nn.LayerNorm) -> None:
+    spec.gamma, spec.beta = _array(norm.weight), _array(norm.bias)
+
+
+def _array(x: Tensor) -> np.ndarray:
+    # A copy: CTranslate2 quantises arrays in place, and these would be the model's own weights.
+    return x.detach().float().cpu().numpy().copy()

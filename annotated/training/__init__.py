@@ -1,0 +1,49 @@
+"""Training. Read loss, then schedule, optimizer, loop; then checkpoint and distributed.
+
+Paper: section 5
+"""
+
+from annotated.training.averaging import average_checkpoints, average_last
+from annotated.training.checkpoint import (
+    TrainingState,
+    check_checkpoint,
+    latest_checkpoint,
+    list_checkpoints,
+    load_checkpoint,
+    save_checkpoint,
+)
+from annotated.training.files import CheckpointError, DiskFullError
+from annotated.training.loop import TrainingResult, train
+from annotated.training.loss import batch_loss, label_smoothed_cross_entropy, projected_cross_entropy
+from annotated.training.model_folder import load_model, save_model
+from annotated.training.optimizer import make_optimizer
+from annotated.training.progress import follow_log, read_log
+from annotated.training.schedule import learning_rate
+from annotated.training.stopping import NonFiniteLoss
+from annotated.training.validation import validation_loss
+
+__all__ = [
+    "CheckpointError",
+    "DiskFullError",
+    "NonFiniteLoss",
+    "TrainingResult",
+    "TrainingState",
+    "average_checkpoints",
+    "average_last",
+    "batch_loss",
+    "check_checkpoint",
+    "follow_log",
+    "label_smoothed_cross_entropy",
+    "latest_checkpoint",
+    "learning_rate",
+    "list_checkpoints",
+    "load_checkpoint",
+    "load_model",
+    "make_optimizer",
+    "projected_cross_entropy",
+    "read_log",
+    "save_checkpoint",
+    "save_model",
+    "train",
+    "validation_loss",
+]

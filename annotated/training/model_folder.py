@@ -1,0 +1,136 @@
+"""A trained model on disk: `model.safetensors`, `config.json` and `tokenizer.json`, which belong together.
+
+The configuration travels with the weights, and the tokenizer's fingerprint with the configuration, so that a model
+is never run with another shape or another vocabulary than it was trained with.
+
+Paper: section 3 (the model), section 5.1 (the vocabulary)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from annotated.config import ModelConfig
+from annotated.data.tokenizer import Tokenizer
+from annotated.model import Transformer
+from annotated.training.files import CheckpointError, read_json, read_tensors, whole_folder, write_json, write_tensors
+
+FORMAT = 1
+
+
+def save_model(folder: str | Path, model: Transformer, tokenizer: Tokenizer | None = None) -> None:
+    """Write a model folder, whole or not at all; one that is there already is replaced.
+
+    Raises
+    ------
+    CheckpointError
+        If model and tokenizer differ in the size of the vocabulary.
+    DiskFullError
+        If the disk is full; a folder that was there before is untouched.
+    """
+    with whole_folder(Path(folder)) as partial:
+        write_model_files(partial, model.config, model.state_dict(), tokenizer)
+
+
+def write_model_files(
+    folder: Path, config: ModelConfig, state: Mapping[str, Tensor], tokenizer: Tokenizer | None
+) -> None:
+    """The three files of a model folder, into a folder that exists."""
+    from annotated import __version__  # the package imports this module
+
+    if tokenizer is not None and tokenizer.vocab_size != config.vocab_size:
+        raise CheckpointError(
+            f"the tokenizer has {tokenizer.vocab_size} entries and the model {config.vocab_size}: they do not belong "
+            "together; build the model with vocab_size=tokenizer.vocab_size"
+        )
+    belongs = None
+    if tokenizer is not None:
+        tokenizer.save(folder / "tokenizer.json")
+        belongs = {"fingerprint": tokenizer.fingerprint, "vocab_size": tokenizer.vocab_size}
+    write_tensors(folder / "model.safetensors", state)
+    about = {"format": FORMAT, "library": f"annotated {__version__}", "torch": torch.__version__}
+    write_json(folder / "config.json", {**about, "model": config.to_dict(), "tokenizer": belongs})
+
+
+def load_model(folder: str | Path, device: torch.device | str = "cpu") -> tuple[Transformer, Tokenizer | None]:
+    """Read a model folder, or a training checkpoint, which holds one.
+
+    Returns
+    -------
+    model, tokenizer
+        The model in evaluation mode, on `device`; the tokenizer is None if it was saved without one.
+
+    Raises
+    ------
+    CheckpointError
+        If a file is missing or damaged, or weights, configuration and tokenizer do not belong together.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise CheckpointError(f"{folder}: no such folder; a model is a folder with model.safetensors and config.json")
+    about = read_json(folder / "config.json")
+    config = _model_config(about, folder / "config.json")
+    tokenizer = _load_tokenizer(folder / "tokenizer.json", about.get("tokenizer"), config)
+    model = Transformer(config)
+    load_weights(model, read_tensors(folder / "model.safetensors"), folder / "model.safetensors")
+    return model.to(device).eval(), tokenizer
+
+
+def load_weights(model: Transformer, state: Mapping[str, Tensor], path: Path) -> None:
+    """Copy weights by name into a model.
+
+    Raises
+    ------
+    CheckpointError
+        If names or shapes differ; the message lists some.
+    """
+    own = model.state_dict()
+    problems = [f"{name} is missing" for name in own if name not in state]
+    problems += [f"{name} is not a weight of this model" for name in state if name not in own]
+    problems += [
+        f"{name} is {list(state[name].shape)}, not {list(own[name].shape)}"
+        for name in own
+        if name in state and state[name].shape != own[name].shape
+    ]
+    if problems:
+        more = f", and {len(problems) - 3} more" if len(problems) > 3 else ""
+        raise CheckpointError(
+            f"{path}: weights and config.json do not belong together: {'; '.join(problems[:3])}{more}"
+        )
+    model.load_state_dict(state)
+
+
+def _model_config(about: dict[str, Any], path: Path) -> ModelConfig:
+    if about.get("format") != FORMAT or not isinstance(about.get("model"), dict):
+        raise CheckpointError(
+            f"{path}: format {about.get('format')!r}; this version of the library reads format {FORMAT}"
+        )
+    try:
+        return ModelConfig.from_dict(about["model"])
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(f"{path}: {error}; was it written by another version ({about.get('library')})?") from None
+
+
+def _load_tokenizer(path: Path, belongs: dict[str, Any] | None, config: ModelConfig) -> Tokenizer | None:
+    if belongs is None:
+        return None
+    if not path.is_file():
+        raise CheckpointError(f"{path}: no such file, but the model was saved with a tokenizer; copy it from there")
+    tokenizer = Tokenizer.load(path)
+    if tokenizer.vocab_size != config.vocab_size:
+        raise CheckpointError(
+            f"{path}: the tokenizer has {tokenizer.vocab_size} entries and the model {config.vocab_size}, so they do "
+            "not belong together; copy the tokenizer.json that was saved with this model"
+        )
+    if tokenizer.fingerprint != belongs.get("fingerprint"):
+        raise CheckpointError(
+            f"{path}: this is not the tokenizer that the model was trained with (fingerprint "
+            f"{tokenizer.fingerprint[:12]}, expected {str(belongs.get('fingerprint'))[:12]}), so every word would be "
+            "misread; copy the tokenizer.json that was saved with this model"
+        )
+    return tokenizer

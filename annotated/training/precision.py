@@ -1,0 +1,76 @@
+"""float32, or the 16-bit types through autocast, with one interface for the loop.
+
+Paper: none (the paper trained in float32); bf16 and fp16 are today's practice
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+
+_DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
+_SMALLEST_SCALE = 2.0**-24
+
+
+class Precision:
+    """What a precision changes in the loop: the forward pass, and for fp16 the scale of the gradients.
+
+    Parameters and Adam's moments stay float32 in every case. fp16 has few exponents, so its loss is multiplied
+    by a scale that adapts itself: an update whose gradients overflow is skipped, and the scale halved.
+
+    Raises
+    ------
+    ValueError
+        If this device or release cannot compute in fp16.
+    """
+
+    def __init__(self, name: str, device: torch.device) -> None:
+        self._dtype, self._device = _DTYPES.get(name), device.type
+        self.scaler = None
+        if name == "fp16":
+            try:
+                self.scaler = torch.amp.GradScaler(self._device)
+                with torch.autocast(self._device, torch.float16):
+                    torch.ones(2, 2, device=device) @ torch.ones(2, 2, device=device)
+            except (RuntimeError, ValueError, TypeError) as error:
+                reason = f"fp16 does not work on {device} with torch {torch.__version__} ({error}); use bf16 or fp32"
+                raise ValueError(reason) from None
+
+    def autocast(self) -> contextlib.AbstractContextManager[Any]:
+        """A context in which matrix products are computed in the chosen type."""
+        return contextlib.nullcontext() if self._dtype is None else torch.autocast(self._device, self._dtype)
+
+    def scale(self, loss: Tensor) -> Tensor:
+        """The loss to call `backward` on."""
+        return loss if self.scaler is None else self.scaler.scale(loss)
+
+    def unscale(self, optimizer: Optimizer) -> None:
+        """Bring the gradients back to their true size."""
+        if self.scaler is not None:
+            self.scaler.unscale_(optimizer)
+
+    def step(self, optimizer: Optimizer) -> None:
+        """One step of the optimiser, unless fp16 gradients overflowed."""
+        if self.scaler is None:
+            optimizer.step()
+        else:
+            self.scaler.step(optimizer)
+            self.scaler.update()
+
+    @property
+    def may_overflow(self) -> bool:
+        """True if a non-finite gradient is part of the game: the scale can still be halved."""
+        return self.scaler is not None and self.scaler.get_scale() > _SMALLEST_SCALE
+
+    def state_dict(self) -> dict[str, Any]:
+        """The scaler's state; empty without one."""
+        return {} if self.scaler is None else self.scaler.state_dict()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """The inverse of `state_dict`."""
+        if self.scaler is not None and state:
+            self.scaler.load_state_dict(state)

@@ -1,0 +1,119 @@
+"""From the names of corpora to a tokenizer and encoded pairs, once for each run.
+
+Paper: section 5.1
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from annotated.config import DataConfig
+from annotated.data.corpora import Corpus, open_corpus
+from annotated.data.store import TokenStore
+from annotated.data.tokenizer import Tokenizer
+from annotated.training.distributed import Processes
+from annotated.training.files import CheckpointError, read_json, write_json
+
+TOKENIZER = "tokenizer.json"
+_ORIGIN = "tokenizer.origin.json"
+
+
+@dataclass
+class PreparedData:
+    """What the loop trains and validates on."""
+
+    tokenizer: Tokenizer
+    train: TokenStore
+    valid: TokenStore
+    valid_corpus: Corpus
+
+    def valid_pairs(self, count: int) -> list[tuple[str, str]]:
+        """The first pairs of the validation set as text, for BLEU."""
+        return list(itertools.islice(self.valid_corpus, count))
+
+
+def prepare_data(data: DataConfig, folder: Path, processes: Processes, checkpoint: Path | None) -> PreparedData:
+    """Open the corpora, get the tokenizer, encode both; the main process works and the others wait.
+
+    Parameters
+    ----------
+    folder
+        Of the run: gets `tokenizer.json` and `data/`, which are used again when nothing has changed.
+    checkpoint
+        Of a run to go on with: its tokenizer is the only one that fits.
+
+    Raises
+    ------
+    CheckpointError
+        If the checkpoint was trained with another tokenizer than the configuration names.
+
+    Paper: section 5.1
+    """
+    train, valid = open_corpus(data.train, "train", data), open_corpus(data.valid, "valid", data)
+    identity = _identity(data.train, train)
+    if processes.is_main:
+        if checkpoint is not None:
+            shutil.copyfile(_checked_tokenizer(data, checkpoint), folder / TOKENIZER)
+        elif not _tokenizer_fits(data, folder, identity):
+            _make_tokenizer(data, folder, train, identity)
+    processes.wait()
+    tokenizer = Tokenizer.load(folder / TOKENIZER)
+    return PreparedData(
+        tokenizer=tokenizer,
+        train=TokenStore.open_or_build(folder / "data" / "train", train, tokenizer, data.max_length, identity),
+        valid=TokenStore.open_or_build(
+            folder / "data" / "valid", valid, tokenizer, data.max_length, _identity(data.valid, valid)
+        ),
+        valid_corpus=valid,
+    )
+
+
+def _make_tokenizer(data: DataConfig, folder: Path, train: Corpus, identity: str) -> None:
+    given = data.tokenizer
+    tokenizer = Tokenizer.train(train.texts(), data.vocab_size) if given is None else Tokenizer.load(given)
+    tokenizer.save(folder / TOKENIZER)
+    write_json(folder / _ORIGIN, _origin(data, identity))
+
+
+def _tokenizer_fits(data: DataConfig, folder: Path, identity: str) -> bool:
+    """Is the folder's tokenizer the one that would be made now?"""
+    try:
+        return (folder / TOKENIZER).is_file() and read_json(folder / _ORIGIN) == _origin(data, identity)
+    except CheckpointError:
+        return False
+
+
+def _origin(data: DataConfig, identity: str) -> dict[str, str | int | None]:
+    if data.tokenizer is not None:
+        return {"fingerprint": Tokenizer.load(data.tokenizer).fingerprint}
+    return {"corpus": identity, "vocab_size": data.vocab_size}
+
+
+def _checked_tokenizer(data: DataConfig, checkpoint: Path) -> Path:
+    path = checkpoint / TOKENIZER
+    tokenizer = Tokenizer.load(path)
+    expected = read_json(checkpoint / "config.json")["tokenizer"]["fingerprint"]
+    if tokenizer.fingerprint != expected:
+        raise CheckpointError(f"{path}: not the tokenizer that this checkpoint was trained with; put that one back")
+    if data.tokenizer is not None and Tokenizer.load(data.tokenizer).fingerprint != expected:
+        raise CheckpointError(
+            f"{checkpoint} was trained with another tokenizer than {data.tokenizer}: give that one, or a new folder"
+        )
+    return path
+
+
+def _identity(spec: str, corpus: Corpus) -> str:
+    """A hash of what a corpus contains, so that a run can be moved to another machine and resumed there."""
+    paths = [Path(spec)] if Path(spec).is_file() else [Path(part.strip()) for part in spec.split(",")]
+    if not all(path.is_file() for path in paths):  # generated, from what its own identity describes
+        return corpus.identity
+    digests = []
+    for path in paths:
+        with path.open("rb") as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return hashlib.sha256(json.dumps(digests).encode()).hexdigest()[:16]

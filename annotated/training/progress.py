@@ -1,0 +1,225 @@
+"""What a training says while it runs: a line of JSON for programs, a progress bar or plain lines for people.
+
+The log is `log.jsonl`: one object a line, written at once, never rewritten while training. Its kinds:
+
+- `start`: a process starts: update, configuration, parameters, device.
+- `train`: update, epoch, tokens_seen, loss (label-smoothed, nats per target token, mean since the last such line),
+  learning_rate, gradient_norm (of this update), tokens_per_second (target tokens), elapsed (seconds, over all resumes).
+- `valid`: update, valid_loss (not smoothed, nats per target token), perplexity (its exponential), bleu if asked for.
+- `checkpoint`: update, path.
+- `end`: update, finished, stopped_by.
+
+Paper: none; this is how a run of 100,000 updates (section 5.2) is watched
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+LOG = "log.jsonl"
+DISCARDED = "log.discarded.jsonl"
+
+
+class TrainingLog:
+    """Writes `log.jsonl`, and tells the console what it writes.
+
+    Parameters
+    ----------
+    folder
+        Of the run; None writes no file (the processes that are not the main one).
+    updates
+        Updates in all, for the progress bar.
+    quiet
+        Say nothing on the console.
+    """
+
+    def __init__(self, folder: Path | None, updates: int, quiet: bool = False, console: Console | None = None) -> None:
+        self._file = None if folder is None else (folder / LOG).open("a", encoding="utf-8")
+        self._console = console or Console(stderr=True)
+        self._quiet = quiet or folder is None
+        self._updates = updates
+        self._bar = None if self._quiet or not self._console.is_terminal else _progress_bar(self._console)
+        self._task: TaskID | None = None
+        self._shown: dict[str, Any] = {"loss": "", "rate": "", "speed": "", "perplexity": ""}
+
+    def __enter__(self) -> Self:
+        if self._bar is not None:
+            self._bar.start()
+            self._task = self._bar.add_task("training", total=self._updates, **self._shown)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        if self._file is not None:
+            self._file.close()
+
+    def write(self, kind: str, **fields: Any) -> None:
+        """One line of the log, on disk when this returns, and on the console for those who watch."""
+        if self._file is not None:
+            record = {"kind": kind, **{name: _json_number(value) for name, value in fields.items()}}
+            self._file.write(json.dumps(record) + "\n")
+            self._file.flush()
+        if not self._quiet:
+            self._show(kind, fields)
+
+    def say(self, message: str) -> None:
+        """A sentence for the console only."""
+        if not self._quiet:
+            self._console.print(message, markup=False, highlight=False, soft_wrap=True)
+
+    def advance(self, update: int) -> None:
+        """Move the progress bar."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=update)
+
+    def _show(self, kind: str, fields: dict[str, Any]) -> None:
+        if kind == "train":
+            self._shown |= {
+                "loss": f"loss {fields['loss']:.3f}",
+                "rate": f"rate {fields['learning_rate']:.2e}",
+                "speed": f"{fields['tokens_per_second']:,.0f} tokens/s",
+            }
+        elif kind == "valid":
+            self._shown["perplexity"] = f"perplexity {fields['perplexity']:.2f}"
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=fields.get("update"), **self._shown)
+            if kind == "train":
+                return
+        if line := _plain_line(kind, fields, self._updates):
+            self.say(line)
+
+
+def _plain_line(kind: str, fields: dict[str, Any], updates: int) -> str:
+    update = f"update {fields.get('update', 0):>{len(str(updates))}}"
+    if kind == "train":
+        left = _duration(fields["seconds_left"])
+        return (
+            f"{update} of {updates} | epoch {fields['epoch']} | loss {fields['loss']:.4f} | "
+            f"rate {fields['learning_rate']:.3e} | {fields['tokens_per_second']:,.0f} tokens/s | {left} left"
+        )
+    if kind == "valid":
+        bleu = f" | BLEU {fields['bleu']:.2f}" if fields.get("bleu") is not None else ""
+        return f"{update} | validation loss {fields['valid_loss']:.4f} | perplexity {fields['perplexity']:.3f}{bleu}"
+    return ""
+
+
+def _progress_bar(console: Console) -> Progress:
+    columns = [TextColumn("{task.fields[" + name + "]}") for name in ("loss", "perplexity", "rate", "speed")]
+    bar = (BarColumn(bar_width=20), MofNCompleteColumn(), *columns, TimeElapsedColumn(), TimeRemainingColumn())
+    return Progress(*bar, console=console, speed_estimate_period=300.0)
+
+
+def _duration(seconds: float) -> str:
+    hours, rest = divmod(round(seconds), 3600)
+    return f"{hours}:{rest // 60:02d}:{rest % 60:02d}"
+
+
+def _json_number(value: Any) -> Any:
+    # JSON has no infinity and no NaN, and other languages' readers refuse them.
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def read_log(path: str | Path) -> list[dict[str, Any]]:
+    """The records of a log (a file, or the folder of a run), without a last line that is only half written.
+
+    Raises
+    ------
+    ValueError
+        If a line that is not the last is not a JSON object; the message names it.
+    """
+    path = _log_file(path)
+    lines = path.read_text(encoding="utf-8").split("\n")
+    records = []
+    for number, line in enumerate(lines[:-1], start=1):  # what follows the last newline is unfinished
+        if line.strip():
+            records.append(_parse(line, path, number))
+    return records
+
+
+def follow_log(path: str | Path, poll_seconds: float = 1.0, timeout: float | None = None) -> Iterator[dict[str, Any]]:
+    """The records of a log as they are written: for a notebook that watches a training.
+
+    Parameters
+    ----------
+    path
+        The file, or the folder of a run; it may not exist yet.
+    poll_seconds
+        Time between two looks.
+    timeout
+        Stop after so many seconds without a new record; None waits for ever.
+
+    Yields
+    ------
+    dict
+        Up to and with the record of kind 'end'.
+    """
+    path = _log_file(path)
+    position, number, last_news = 0, 0, time.monotonic()
+    while timeout is None or time.monotonic() - last_news <= timeout:
+        if path.exists() and path.stat().st_size < position:
+            position, number = 0, 0  # a resumed run has cut its log back: read it again
+        lines = b""
+        if path.exists():
+            with path.open("rb") as file:
+                file.seek(position)
+                lines = file.read()
+        for line in lines.split(b"\n")[:-1]:
+            position, number, last_news = position + len(line) + 1, number + 1, time.monotonic()
+            record = _parse(line.decode("utf-8"), path, number)
+            yield record
+            if record.get("kind") == "end":
+                return
+        time.sleep(poll_seconds)
+
+
+def rewind_log(folder: Path, update: int) -> int:
+    """Take back what a log says about updates after `update`, which a resumed run will make again.
+
+    The lines are moved to `log.discarded.jsonl`. Returns how many they are.
+    """
+    path = folder / LOG
+    if not path.exists():
+        return 0
+    records = read_log(path)
+    kept = [record for record in records if record.get("update", 0) <= update and record["kind"] != "end"]
+    dropped = [record for record in records if record.get("update", 0) > update]
+    if dropped:
+        with (folder / DISCARDED).open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(record) + "\n" for record in dropped)
+    partial = folder / f".{LOG}.partial"
+    partial.write_text("".join(json.dumps(record) + "\n" for record in kept), encoding="utf-8")
+    os.replace(partial, path)
+    return len(dropped)
+
+
+def _log_file(path: str | Path) -> Path:
+    path = Path(path)
+    return path / LOG if path.is_dir() else path
+
+
+def _parse(line: str, path: Path, number: int) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        raise ValueError(f"{path}, line {number}: not a JSON object: {line[:60]!r}")
+    return record

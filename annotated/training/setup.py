@@ -1,0 +1,187 @@
+"""What stands before the first update: data, model and optimiser, new or as a checkpoint left them.
+
+Paper: sections 5.1, 5.3
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from annotated.config import DataConfig, ModelConfig, TrainingConfig
+from annotated.data.batching import BatchingError, TokenBatches
+from annotated.model import Transformer
+from annotated.training.checkpoint import (
+    TrainingState,
+    list_checkpoints,
+    load_checkpoint,
+    make_ready_to_resume,
+)
+from annotated.training.distributed import Processes
+from annotated.training.files import CheckpointError, read_json
+from annotated.training.optimizer import make_optimizer
+from annotated.training.precision import Precision
+from annotated.training.preparation import PreparedData, prepare_data
+from annotated.training.progress import rewind_log
+from annotated.training.random_states import random_states, seed_everything, set_random_states
+
+MAY_CHANGE = {
+    "model": {"vocab_size"},
+    "training": {
+        "updates", "log_every", "validate_every", "validate_bleu", "checkpoint_every", "keep_checkpoints",
+        "average_last", "device", "compile",
+    },
+    "data": {"train", "valid", "test", "tokenizer"},
+}  # fmt: skip
+"""Fields that may change when a run is resumed: none alters an update.
+
+The vocabulary's size is the tokenizer's. Files may lie elsewhere now: that they are the same training data is checked
+by their content, and the tokenizer by its fingerprint.
+"""
+
+
+@dataclass
+class Run:
+    """Everything that the loop works with."""
+
+    folder: Path
+    training: TrainingConfig
+    processes: Processes
+    data: PreparedData
+    batches: TokenBatches
+    model: Transformer
+    optimizer: torch.optim.Optimizer
+    precision: Precision
+    state: TrainingState
+    messages: list[str]
+    """For the user, from the start."""
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began, over all its processes."""
+        return self.state.elapsed + time.monotonic() - self.began
+
+    def state_to_save(self, interim: bool) -> TrainingState:
+        """The state as it is now, random numbers and data position included."""
+        self.state.interim = interim
+        self.state.elapsed, self.began = self.elapsed, time.monotonic()
+        self.state.data = self.batches.state_dict()
+        self.state.random = random_states()
+        self.state.scaler = self.precision.state_dict()
+        return self.state
+
+
+def start_run(
+    model_config: ModelConfig,
+    training: TrainingConfig,
+    data: DataConfig,
+    folder: Path,
+    processes: Processes,
+    resume: bool,
+) -> Run:
+    """Begin a run, or pick it up at its last good checkpoint.
+
+    Raises
+    ------
+    CheckpointError
+        If the folder holds another run, or `resume` is False and it holds any.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    checkpoint, messages = processes.share(_find_checkpoint(folder, resume) if processes.is_main else None)
+    wanted = {"model": model_config.to_dict(), "training": training.to_dict(), "data": data.to_dict()}
+    if checkpoint is not None:
+        check_same_run(_recorded(checkpoint), wanted, folder)
+    prepared = prepare_data(data, folder, processes, checkpoint)
+    seed_everything(training.seed)
+    model = Transformer(model_config.replace(vocab_size=prepared.tokenizer.vocab_size)).to(processes.device)
+    run = Run(
+        folder=folder,
+        training=training,
+        processes=processes,
+        data=prepared,
+        batches=_batches(training, data, prepared, processes),
+        model=model,
+        optimizer=make_optimizer(model, training),
+        precision=Precision(training.precision, processes.device),
+        state=TrainingState(configuration=wanted),
+        messages=messages,
+    )
+    if checkpoint is not None:
+        _go_on(run, checkpoint, wanted)
+    processes.same_start(list(model.state_dict().values()))
+    if processes.rank:  # the same weights everywhere, and other dropout masks
+        seed_everything(training.seed + 1_000_003 * processes.rank + run.state.update)
+    if processes.is_main and (taken_back := rewind_log(folder, run.state.update)):
+        run.messages.append(f"{taken_back} lines of the log are of updates that will be made again; they moved aside")
+    return run
+
+
+def check_same_run(
+    recorded: Mapping[str, Mapping[str, Any]], wanted: Mapping[str, Mapping[str, Any]], where: Path
+) -> None:
+    """Make sure that a run is resumed with the configuration it was started with.
+
+    Raises
+    ------
+    CheckpointError
+        If fields differ that change what an update does; the message lists them.
+    """
+    differences = []
+    for group in ("model", "training", "data"):
+        old, new = recorded.get(group, {}), wanted[group]
+        for name in sorted(old):
+            before, after = _plain(old.get(name)), _plain(new.get(name))
+            if before != after and name not in MAY_CHANGE[group]:
+                differences.append(f"{group}.{name} was {before!r} and is now {after!r}")
+    if differences:
+        raise CheckpointError(
+            f"{where} was started with another configuration: {'; '.join(differences)}. Use the old values to go on "
+            "with that run, or another folder for a new one"
+        )
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _find_checkpoint(folder: Path, resume: bool) -> tuple[Path | None, list[str]]:
+    if not resume and list_checkpoints(folder):
+        raise CheckpointError(f"{folder} already holds a training run: resume it, or choose another folder")
+    return make_ready_to_resume(folder)
+
+
+def _recorded(checkpoint: Path) -> dict[str, Any]:
+    return read_json(checkpoint / "state.json")["configuration"]
+
+
+def _batches(training: TrainingConfig, data: DataConfig, prepared: PreparedData, processes: Processes) -> TokenBatches:
+    share = training.batch_tokens // (training.accumulate * processes.world_size)
+    return TokenBatches(
+        prepared.train,
+        share,
+        seed=training.seed,
+        pool_pairs=data.pool_pairs,
+        rank=processes.rank,
+        world_size=processes.world_size,
+        layout=training.layout,
+    )
+
+
+def _go_on(run: Run, checkpoint: Path, wanted: dict[str, Any]) -> None:
+    run.state = load_checkpoint(checkpoint, run.model, run.optimizer)
+    run.state.configuration = wanted
+    try:
+        run.batches.load_state_dict(run.state.data)
+    except BatchingError as error:
+        raise CheckpointError(
+            f"{checkpoint} was trained on other data, or by more or fewer processes: {error}"
+        ) from None
+    run.precision.load_state_dict(run.state.scaler)
+    set_random_states(run.state.random)
+    run.messages.append(f"going on from {checkpoint.name}: {run.state.update} of {run.training.updates} updates made")

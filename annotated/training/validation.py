@@ -1,0 +1,54 @@
+"""How good is the model on sentences it was not trained on: the loss, without label smoothing.
+
+Paper: section 6.2 (Table 3 reports the perplexity of the development set), section 5.4 (smoothing hurts it)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import torch
+
+from annotated.data.batching import Batch
+from annotated.model import Transformer
+from annotated.training.distributed import Processes
+from annotated.training.loss import batch_loss
+from annotated.training.precision import Precision
+
+
+def validation_loss(
+    model: Transformer, batches: Iterable[Batch], layout: str, precision: Precision, processes: Processes
+) -> float:
+    """Mean negative log-likelihood of the right token, without label smoothing and without dropout.
+
+    Parameters
+    ----------
+    batches
+        The whole validation set, the same in every process; each takes its share of it.
+
+    Returns
+    -------
+    float
+        Nats per target token, eos included; its exponential is the perplexity per token.
+
+    Paper: sections 5.4, 6.2
+    """
+    was_training = model.training
+    model.eval()
+    total, tokens = torch.zeros((), dtype=torch.float64, device=_summing_device(processes.device)), 0
+    with torch.no_grad():
+        for number, batch in enumerate(batches):
+            if number % processes.world_size != processes.rank:
+                continue
+            with precision.autocast():
+                loss, count = batch_loss(model, batch.to(processes.device), 0.0, layout)
+            total += loss.to(total.device)
+            tokens += count
+    model.train(was_training)
+    loss_sum, token_sum = processes.sum([float(total), tokens])
+    return loss_sum / token_sum if token_sum else math.nan
+
+
+def _summing_device(device: torch.device) -> torch.device:
+    return torch.device("cpu") if device.type == "mps" else device  # which has no float64
