@@ -7,6 +7,8 @@ batch-first; masks are boolean, True = may attend. Token ids: pad 0, bos 1, eos 
 Where to start reading: `annotated.model.attention`, and then down the list in `annotated.model`.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from annotated.config import (
     DataConfig,
     DecodingConfig,
@@ -19,6 +21,7 @@ from annotated.config import (
     table_3_training,
     tiny,
 )
+from annotated.decoding import Hypothesis, beam_search, greedy_decode
 from annotated.model import (
     AttentionMaps,
     MultiHeadAttention,
@@ -29,18 +32,31 @@ from annotated.model import (
     sinusoidal_encoding,
 )
 
+if TYPE_CHECKING:
+    from annotated.loading import load
+    from annotated.training.loss import label_smoothed_cross_entropy
+    from annotated.training.schedule import learning_rate
+    from annotated.translator import Translator
+
 __version__ = "0.1.0"
 __all__ = [
     "AttentionMaps",
     "DataConfig",
     "DecodingConfig",
+    "Hypothesis",
     "ModelConfig",
     "MultiHeadAttention",
     "TrainingConfig",
     "Transformer",
+    "Translator",
     "base",
+    "beam_search",
     "big",
     "causal_mask",
+    "greedy_decode",
+    "label_smoothed_cross_entropy",
+    "learning_rate",
+    "load",
     "padding_mask",
     "preset",
     "scaled_dot_product_attention",
@@ -49,3 +65,23 @@ __all__ = [
     "table_3_training",
     "tiny",
 ]
+
+_LATER = {
+    "Translator": "annotated.translator",
+    "label_smoothed_cross_entropy": "annotated.training.loss",
+    "learning_rate": "annotated.training.schedule",
+    "load": "annotated.loading",
+}
+"""Names whose modules need more than torch; they are imported when first asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        from importlib import import_module
+
+        return getattr(import_module(_LATER[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -174,11 +174,11 @@ class Transformer(nn.Module):
         _check_ids(source, "source")
         rows = PackedRows.from_ids(source)
         memory = rows.unpack(self.encode_packed(rows.pack_ids(source), rows))
-        layers = []
+        config, hypotheses, layers = self.config, len(source) * beam_size, []
         for layer in self.decoder.layers:
-            attention = layer.self_attention
-            size = (len(source) * beam_size, attention.num_heads, attention.d_k, attention.d_v)
-            own = AttentionCache(*size, limit=max_new_tokens, like=memory)
+            own = AttentionCache(
+                hypotheses, config.num_heads, config.d_k, config.d_v, limit=max_new_tokens, like=memory
+            )
             layers.append(LayerState(own, *layer.cross_attention.project_memory(memory)))
         return DecoderState(layers, rows.mask, beam_size)
 

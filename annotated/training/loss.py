@@ -156,8 +156,6 @@ def batch_loss(model: Transformer, batch: Batch, smoothing: float, layout: str) 
         return label_smoothed_cross_entropy(logits, batch.target_out, smoothing)
     device = batch.source.device
     source, target = PackedRows(batch.source_lengths, device), PackedRows(batch.target_lengths, device)
-    hidden = model.forward_packed(
-        source.pack_ids(batch.source), source, target.pack_ids(batch.target_in), target
-    )
+    hidden = model.forward_packed(source.pack_ids(batch.source), source, target.pack_ids(batch.target_in), target)
     gold = target.pack_ids(batch.target_out)
     return projected_cross_entropy(hidden, model.output_weight, gold, smoothing), len(gold)

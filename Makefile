@@ -1,0 +1,86 @@
+# Two commands are enough: `make book` and `make test`. Each installs what it needs, once, into .venv.
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+PORT ?= 8000
+
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+TORCHTEXT := .venv-torchtext
+TORCHTEXT_INSTALLED := $(TORCHTEXT)/.installed
+TORCHTEXT_TESTS := tests/interop/test_torchtext.py tests/interop/test_torch_transformer.py tests/model tests/decoding \
+  tests/data/test_batching.py tests/data/test_store.py tests/data/test_tokenizer.py tests/training/test_loss.py \
+  tests/training/test_schedule.py tests/training/test_optimizer.py tests/training/test_averaging.py \
+  tests/training/test_checkpoint.py tests/training/test_resume.py
+PIP_OPTIONS := --quiet --disable-pip-version-check --no-input --root-user-action=ignore --retries 10
+
+# After installation nothing needs the network, and these make sure that nothing asks for it.
+export HF_HUB_OFFLINE := 1
+export HF_HUB_DISABLE_TELEMETRY := 1
+# Idle OpenMP threads sleep instead of spinning: several processes share two cores.
+export OMP_WAIT_POLICY := passive
+export PYDEVD_DISABLE_FILE_VALIDATION := 1
+
+.PHONY: help install book test torchtext-test lint format benchmark classroom serve clean distclean
+
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
+
+install: $(INSTALLED)  ## create .venv and install the library with the extras book, dev and export
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; try: make PYTHON=python3.11")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install $(PIP_OPTIONS) -c constraints.txt -e '.[book,dev,export]'
+	@touch $@
+
+book: $(INSTALLED)  ## build the book into _build/html: every notebook runs, every warning is an error
+	$(BIN)/jupyter-book build book --all -W -n --keep-going \
+	  --config $(CURDIR)/_config.yml --toc $(CURDIR)/_toc.yml --path-output $(CURDIR)
+
+test: $(INSTALLED)  ## run the tests (JOBS=2 processes)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
+# The last release of torchtext needs torch 2.3.1: an environment of its own, with the other pins shared.
+$(TORCHTEXT_INSTALLED): pyproject.toml constraints.txt
+	test -x $(TORCHTEXT)/bin/python || $(PYTHON) -m venv $(TORCHTEXT)
+	{ grep -vE '^(torch|numpy|pandas)==' constraints.txt; printf '%s\n' numpy==1.26.4 pandas==2.3.3; } > $(TORCHTEXT)/constraints.txt
+	$(TORCHTEXT)/bin/python -m pip install $(PIP_OPTIONS) -c $(TORCHTEXT)/constraints.txt -e '.[torchtext]' pytest hypothesis
+	@touch $@
+
+# The same environment has the oldest torch that we support, so the model's and the decoder's tests run there too.
+torchtext-test: $(TORCHTEXT_INSTALLED)  ## test the bridge to torchtext, and the oldest torch, in their own environment
+	OMP_NUM_THREADS=1 ANNOTATED_REQUIRE_TORCHTEXT=1 $(TORCHTEXT)/bin/python -m pytest $(TORCHTEXT_TESTS)
+
+lint: $(INSTALLED)  ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(INSTALLED)  ## rewrite the code in the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+benchmark: $(INSTALLED)  ## measure speed and memory beside peers: one short round (benchmarks/README.md has the rest)
+	$(BIN)/python -m benchmarks quick
+
+# The model that the package ships. One thread, so that the same weights come out bit for bit; half an hour.
+classroom: $(INSTALLED)  ## train the classroom model again and put it into the package
+	OMP_NUM_THREADS=1 $(BIN)/annotated train build/classroom --preset tiny --model.dropout 0.05 \
+	  --training.updates 6000 --training.batch-tokens 2048 --training.warmup 1000 --training.validate-every 500 \
+	  --training.validate-bleu 0 --training.checkpoint-every 250 \
+	  --data.vocab-size 2000 --data.classroom-pairs 500000 --data.pool-pairs 131072
+	mkdir -p annotated/assets/classroom
+	cp build/classroom/model/* build/classroom/log.jsonl annotated/assets/classroom/
+
+serve:  ## read the built book at http://localhost:8000
+	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
+	@echo "http://localhost:$(PORT)"
+	@$(PYTHON) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+clean:  ## remove what was built, keep the environments
+	rm -rf _build build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	find . -name __pycache__ -not -path './.venv*' -type d -prune -exec rm -rf {} +
+
+distclean: clean  ## remove the environments too
+	rm -rf $(VENV) $(TORCHTEXT)

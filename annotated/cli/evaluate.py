@@ -1,0 +1,62 @@
+"""`annotated evaluate`."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from annotated.config import DataConfig, DecodingConfig
+
+
+@dataclass
+class Evaluate:
+    """Translate a test corpus: BLEU and chrF with their signatures, exact matches, token and word perplexity."""
+
+    model: tyro.conf.Positional[str] = "classroom"
+    """A model inside the package by name, a model folder, a checkpoint, or the folder of a training run."""
+    corpus: str = DataConfig.test
+    """'classroom', a TSV file (.tsv, .tsv.gz, .tsv.zst), or two text files as 'SOURCE,TARGET'."""
+    split: Literal["train", "valid", "test", "constructions"] = "test"
+    """Which part of the classroom corpus; files are read whole."""
+    limit: int | None = None
+    """Only the first pairs."""
+    decoding: Annotated[DecodingConfig, tyro.conf.arg(name="")] = field(default_factory=DecodingConfig)
+    overlong: Literal["error", "truncate"] = "error"
+    """What to do with a source of more tokens than the model takes."""
+    output: Path | None = None
+    """Write the translations here, one a line."""
+    json: bool = False
+    """Print one JSON object instead of text."""
+    device: str = "auto"
+    """'auto' takes a GPU if there is one; else a torch device name."""
+
+    def run(self) -> int:
+        """Evaluate, and print."""
+        from annotated.data import open_corpus
+        from annotated.evaluation import evaluate
+        from annotated.loading import load
+
+        corpus = open_corpus(self.corpus, self.split, DataConfig())
+        translator = load(self.model, self.device, self.decoding)
+        pairs = list(itertools.islice(corpus, self.limit))
+        result = evaluate(translator, pairs, overlong=self.overlong)
+        if self.output is not None:
+            lines = (" ".join(text.splitlines()) for text in result.translations)
+            self.output.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        numbers = result.to_dict()
+        if self.json:
+            about = {"model": self.model, "corpus": corpus.spec, "decoding": asdict(self.decoding)}
+            print(json.dumps({**about, **numbers}, ensure_ascii=False))
+            return 0
+        print(f"{corpus.spec}: {numbers['sentences']} sentences, beam {self.decoding.beam_size}")
+        print(f"BLEU              {numbers['bleu']:.2f}   {numbers['signature']}")
+        print(f"chrF              {numbers['chrf']:.2f}   {numbers['chrf_signature']}")
+        print(f"exact match       {numbers['exact_match']:.1f} %")
+        print(f"token perplexity  {numbers['token_perplexity']:.3f}   over {numbers['tokens']} tokens, eos included")
+        print(f"word perplexity   {numbers['word_perplexity']:.3f}   over {numbers['words']} words, ends included")
+        return 0

@@ -1,0 +1,80 @@
+"""From the command line to a command, and from an error to one line that a person can use."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import tyro
+
+from annotated.cli.data import Classroom, Prepare, Show
+from annotated.cli.evaluate import Evaluate
+from annotated.cli.models import Average, Export, Info
+from annotated.cli.train import Train, train_defaults
+from annotated.cli.translate import Translate
+
+DESCRIPTION = """The Transformer of "Attention Is All You Need": data, training, evaluation, translation.
+
+Every command explains itself: annotated train --help. Results go to standard output, messages to standard
+error. Errors are one line; --debug (or ANNOTATED_DEBUG=1) shows where they come from.
+"""
+
+USAGE_ERROR, RUNTIME_ERROR, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit status.
+
+    0: done. 1: it failed while running. 2: the command or its input was wrong. 128 + n: ended by signal n.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given or os.environ.get("ANNOTATED_DEBUG", "0") not in ("", "0")
+    given = [argument for argument in given if argument != "--debug"]
+    warnings.showwarning = _show_warning
+    try:
+        return _command(given).run() or 0
+    except SystemExit as leaving:  # tyro, after --help or a message of its own
+        return leaving.code if isinstance(leaving.code, int) else USAGE_ERROR
+    except BrokenPipeError:  # the reader of the pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        print("annotated: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        else:
+            print(f"annotated: {_explain(error)}", file=sys.stderr)
+        return USAGE_ERROR if isinstance(error, ValueError | FileNotFoundError) else RUNTIME_ERROR
+
+
+def _command(arguments: list[str]) -> Any:
+    sub = tyro.conf.subcommand
+    data = Annotated[Classroom, sub("classroom")] | Annotated[Prepare, sub("prepare")] | Annotated[Show, sub("show")]
+    about = "Look at a corpus, or prepare one for training."
+    commands: Any = (
+        Annotated[data, sub("data", description=about)]
+        | Annotated[Train, sub("train", default=train_defaults(arguments))]
+        | Annotated[Evaluate, sub("evaluate")]
+        | Annotated[Translate, sub("translate")]
+        | Annotated[Average, sub("average")]
+        | Annotated[Export, sub("export")]
+        | Annotated[Info, sub("info")]
+    )
+    return tyro.cli(commands, prog="annotated", description=DESCRIPTION, args=arguments)
+
+
+def _explain(error: Exception) -> str:
+    """One line: the message of errors that are meant for users, and for others their kind as well."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    meant = isinstance(error, ValueError | OSError | ImportError) or type(error).__module__.startswith("annotated")
+    return text if meant else f"{type(error).__name__}: {text} (--debug shows where)"
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    print(f"annotated: warning: {' '.join(str(message).split())}", file=sys.stderr)

@@ -1,0 +1,107 @@
+"""Greedy search: the most probable token at every step.
+
+Paper: section 3.1 (auto-regression)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from annotated.config import BOS, EOS
+from annotated.decoding.attention import with_attention
+from annotated.decoding.hypothesis import Hypothesis, length_penalty
+from annotated.decoding.search import DEFAULTS, Roster, StepModel, caps, decoding_mode, forbidden_ids, top_tokens
+
+
+def greedy_decode(
+    model: StepModel,
+    source: Tensor,
+    max_new_tokens: int | None = None,
+    *,
+    alpha: float = DEFAULTS.alpha,
+    extra_tokens: int = DEFAULTS.extra_tokens,
+    forbidden: Sequence[int] = (),
+    return_attention: bool = False,
+) -> list[Hypothesis]:
+    """Write the most probable token, again and again, until eos or the cap.
+
+    Parameters
+    ----------
+    model
+        A `Transformer`; it decodes in evaluation mode, and its mode is put back.
+    source
+        Token ids `[B, S]`, padded with 0 on the right, each sentence ending in eos.
+    max_new_tokens
+        Most symbols to write, eos included; None for each source's own length + `extra_tokens`, eos included.
+    alpha
+        Exponent of the length penalty in `score`; it changes nothing else.
+    extra_tokens
+        See `max_new_tokens`.
+    forbidden
+        Ids never to write, besides pad and bos.
+    return_attention
+        Give each hypothesis its attention maps.
+
+    Returns
+    -------
+    list of Hypothesis
+        One for each sentence.
+
+    Raises
+    ------
+    ValueError
+        If a sentence is empty, or ids lie outside the vocabulary.
+
+    Paper: section 3.1
+    """
+    # A changed copy of the configuration checks the values.
+    dataclasses.replace(DEFAULTS, alpha=alpha, max_new_tokens=max_new_tokens, extra_tokens=extra_tokens)
+    with decoding_mode(model):
+        found = _search(model, source, caps(model, source, max_new_tokens, extra_tokens), alpha, forbidden)
+    return with_attention(model, source, found) if return_attention else found
+
+
+def _search(
+    model: StepModel, source: Tensor, limits: list[int], alpha: float, forbidden: Sequence[int]
+) -> list[Hypothesis]:
+    if not limits:
+        return []
+    device, roster = source.device, Roster(limits)
+    state = model.start_state(source, 1, max_new_tokens=max(limits))
+    never = forbidden_ids(forbidden, device)
+    token = torch.full((len(limits),), BOS, device=device)
+    written = torch.empty(len(limits), max(limits), dtype=torch.long, device=device)
+    total = torch.zeros(len(limits), device=device)
+    ended = torch.zeros(len(limits), dtype=torch.bool, device=device)
+    found: dict[int, Hypothesis] = {}
+    steps = 0
+    while roster:
+        logits, state = model.decode_step(token, state)
+        log_probability, best = top_tokens(logits, 1, never)
+        token, steps = best.squeeze(1), steps + 1
+        written[:, steps - 1] = token
+        total = total + log_probability.squeeze(1).masked_fill(ended, 0.0)
+        ended = ended | (token == EOS)
+        if not roster.must_look(steps, device):
+            continue
+        for row, (end, cap) in enumerate(zip(ended.tolist(), roster.at_cap(steps), strict=True)):
+            if (end or cap) and not roster.done[row]:
+                roster.done[row] = True
+                found[roster.sentences[row]] = _hypothesis(written[row, :steps].tolist(), float(total[row]), alpha)
+        if (keep := roster.compact()) is not None:
+            rows = torch.tensor(keep, device=device)
+            state.select(rows)
+            token, written, total, ended = (x.index_select(0, rows) for x in (token, written, total, ended))
+    return [found[sentence] for sentence in range(len(limits))]
+
+
+def _hypothesis(tokens: list[int], log_probability: float, alpha: float) -> Hypothesis:
+    finished = EOS in tokens
+    if finished:
+        tokens = tokens[: tokens.index(EOS)]
+    score = log_probability / length_penalty(len(tokens) + finished, alpha)
+    return Hypothesis(tokens, log_probability, score, finished)

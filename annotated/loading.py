@@ -1,0 +1,92 @@
+"""Trained models by name or by path.
+
+Paper: section 6.1
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from annotated.config import DecodingConfig
+from annotated.training.checkpoint import latest_checkpoint
+from annotated.training.distributed import choose_device
+from annotated.training.files import CheckpointError
+from annotated.training.model_folder import load_model
+from annotated.translator import Translator
+
+
+class UnknownModel(ValueError):
+    """There is no model of that name, and no folder either; the message lists the names."""
+
+
+def builtin_models() -> list[str]:
+    """Names of the models inside the package."""
+    assets = files("annotated") / "assets"
+    return sorted(e.name for e in assets.iterdir() if (e / "config.json").is_file()) if assets.is_dir() else []
+
+
+def find_model(path_or_name: str | Path) -> Path:
+    """The model folder behind a name or a path.
+
+    Parameters
+    ----------
+    path_or_name
+        A name of `builtin_models`; else a model folder, a checkpoint, or the folder of a training run (its
+        final model, or its last good checkpoint while there is none).
+
+    Raises
+    ------
+    UnknownModel
+        If it is neither.
+    CheckpointError
+        If it is a folder without a model.
+    """
+    names, folder = builtin_models(), Path(path_or_name)
+    if str(path_or_name) in names:
+        return Path(str(files("annotated") / "assets" / str(path_or_name)))
+    if not folder.is_dir():
+        known = f"the models inside the package are {', '.join(names)}" if names else "no model is inside the package"
+        raise UnknownModel(f"no model {str(path_or_name)!r}: {known}; else give the path of a model folder")
+    for candidate in (folder, folder / "model"):
+        if (candidate / "config.json").is_file():
+            return candidate
+    if (folder / "checkpoints").is_dir() and (checkpoint := latest_checkpoint(folder)[0]) is not None:
+        return checkpoint
+    raise CheckpointError(
+        f"{folder} holds no model: expected config.json and model.safetensors, or the folder of a training run"
+    )
+
+
+def load(
+    path_or_name: str | Path, device: str = "cpu", decoding: DecodingConfig | None = None, **options: Any
+) -> Translator:
+    """A translator from a model folder, or one inside the package by name ('classroom'); nothing is downloaded.
+
+    Parameters
+    ----------
+    path_or_name
+        As in `find_model`. A name wins over a folder of that name: write './classroom' for the folder.
+    device
+        A torch device name, or 'auto'.
+    decoding
+        How to search.
+    **options
+        Fields of `DecodingConfig` to change.
+
+    Raises
+    ------
+    UnknownModel
+        If there is neither a model nor a folder of that name.
+    CheckpointError
+        If a file is missing or damaged, or model and tokenizer do not belong together.
+
+    Paper: section 6.1
+    """
+    folder = find_model(path_or_name)
+    model, tokenizer = load_model(folder, choose_device(device))
+    if tokenizer is None:
+        raise CheckpointError(f"{folder}: the model was saved without a tokenizer, so it cannot read text")
+    return Translator(model, tokenizer, dataclasses.replace(decoding or DecodingConfig(), **options))

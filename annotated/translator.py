@@ -1,0 +1,262 @@
+"""From text to text: a model, its tokenizer and a search, behind one call.
+
+Paper: section 6.1
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from annotated.config import BOS, EOS, PAD, DecodingConfig
+from annotated.data.tokenizer import Tokenizer
+from annotated.decoding import Hypothesis, SearchTree, beam_search, greedy_decode, length_penalty, record_search
+from annotated.model import AttentionMaps, Transformer
+
+Overlong = Literal["error", "truncate"]
+
+
+class OverlongSource(ValueError):
+    """A sentence has more tokens than the translator takes; the message names it.
+
+    `number` counts the texts of the call from 0; `length` and `limit` are in tokens, eos included.
+    """
+
+    def __init__(self, number: int, length: int, limit: int, others: int = 0) -> None:
+        self.number, self.length, self.limit = number, length, limit
+        more = f" (and {others} more)" if others else ""
+        super().__init__(
+            f"sentence {number + 1}{more} has {length} tokens, more than the {limit} that the translator takes: "
+            "split it, or truncate it (overlong='truncate')"
+        )
+
+
+class OverlongSourceWarning(UserWarning):
+    """A sentence was cut to as many tokens as the translator takes."""
+
+
+class Translation(NamedTuple):
+    """One translation: its text, and the hypothesis behind it."""
+
+    text: str
+    hypothesis: Hypothesis
+
+
+class TokenAttention(NamedTuple):
+    """Attention between readable tokens.
+
+    `maps.encoder[l]` is `[H, S, S]`, `maps.decoder[l]` `[H, T, T]`, `maps.cross[l]` `[H, T, S]`. Row t is the
+    step that wrote `target_tokens[t]`; both lists end with eos (an unfinished translation's target does not).
+
+    Paper: section 3.2.3, figures 3-5
+    """
+
+    source_tokens: list[str]
+    target_tokens: list[str]
+    maps: AttentionMaps
+
+
+class Translator:
+    """Translates text.
+
+    Parameters
+    ----------
+    model, tokenizer
+        Trained together; `annotated.load` reads both from a folder.
+    decoding
+        How to search when a call does not say otherwise.
+    max_source_tokens
+        Longest sentence taken, eos included; None for the model's `max_positions`. With sinusoids it may be
+        raised; a model rarely translates sentences well that are far longer than those it was trained on.
+
+    Raises
+    ------
+    ValueError
+        If model and tokenizer differ in the size of the vocabulary.
+
+    Paper: section 6.1
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        tokenizer: Tokenizer,
+        decoding: DecodingConfig | None = None,
+        max_source_tokens: int | None = None,
+    ) -> None:
+        if tokenizer.vocab_size != model.config.vocab_size:
+            raise ValueError(
+                f"the tokenizer has {tokenizer.vocab_size} entries and the model {model.config.vocab_size}: "
+                "they do not belong together"
+            )
+        self.model, self.tokenizer, self.decoding = model, tokenizer, decoding or DecodingConfig()
+        self.max_source_tokens = max_source_tokens or model.config.max_positions
+
+    def __call__(self, text: str) -> str:
+        """The best translation of one text."""
+        return self.translate([text])[0]
+
+    def translate(self, texts: Sequence[str], *, overlong: Overlong = "error", **options: Any) -> list[str]:
+        """The best translation of each text, in the same order; an empty text has an empty translation.
+
+        Parameters
+        ----------
+        texts
+            Sentences; any number, for they are sorted by length and translated in batches.
+        overlong
+            'error', or 'truncate' to translate the first `max_source_tokens` tokens.
+        **options
+            Fields of `DecodingConfig` to use instead of `self.decoding`'s: beam_size, alpha, ...
+
+        Raises
+        ------
+        OverlongSource
+            If a text is too long; the message names the first and counts the others.
+        """
+        return [found[0].text for found in self.hypotheses(texts, overlong=overlong, **{**options, "num_return": 1})]
+
+    def hypotheses(
+        self, texts: Sequence[str], num_return: int | None = None, *, overlong: Overlong = "error", **options: Any
+    ) -> list[list[Translation]]:
+        """The best few translations of each text, best first.
+
+        Parameters
+        ----------
+        num_return
+            How many; None for all of the beam.
+        texts, overlong, **options
+            As in `translate`.
+
+        Raises
+        ------
+        OverlongSource
+            If a text is too long.
+        """
+        if isinstance(texts, str):
+            raise TypeError("give a list of texts, or call the translator itself with one text")
+        config = self.decoding.replace(**{"num_return": 1, **options})
+        config = config.replace(num_return=config.beam_size if num_return is None else num_return)
+        sources = self._encode(texts, overlong)
+        empty = Translation("", Hypothesis([], 0.0, 0.0))
+        result = [[empty] for _ in sources]
+        for batch in _batches(sources, config.batch_tokens):
+            for sentence, found in zip(batch, self._search([sources[s] for s in batch], config), strict=True):
+                result[sentence] = [Translation(self.tokenizer.decode(h.tokens), h) for h in found]
+        return result
+
+    def score(self, source: str, target: str) -> Hypothesis:
+        """What the model thinks of a given translation: its log-probability (eos included) and its score.
+
+        Paper: section 6.1
+        """
+        tokens = self.tokenizer.encode(target)
+        with torch.inference_mode():
+            logits, _ = self._read(self._source(source), tokens)
+        log_probabilities = logits[0].float().log_softmax(dim=-1)
+        gold = torch.tensor([*tokens, EOS], device=logits.device)
+        total = float(log_probabilities.gather(1, gold[:, None]).double().sum())
+        return Hypothesis(tokens, total, total / length_penalty(len(gold), self.decoding.alpha))
+
+    def attention(self, source: str, target: str | None = None) -> TokenAttention:
+        """What attends to what while a translation is written: of a given one, or of the model's own.
+
+        Paper: section 3.2.3, figures 3-5
+        """
+        ids = self._source(source)
+        if target is None:
+            config = self.decoding.replace(num_return=1)
+            hypothesis = self._search([ids], config)[0][0]
+            tokens, finished = hypothesis.tokens, hypothesis.finished
+        else:
+            tokens, finished = self.tokenizer.encode(target), True
+        steps = len(tokens) + finished
+        with torch.inference_mode():
+            _, maps = self._read(ids, tokens, steps)
+        maps = AttentionMaps(*([weights[0].clone() for weights in group] for group in maps))
+        return TokenAttention(self.tokenizer.tokens(ids), self.tokenizer.tokens([*tokens, EOS][:steps]), maps)
+
+    def search_tree(self, source: str, **options: Any) -> SearchTree:
+        """A beam search for one text, with every candidate on record.
+
+        Paper: section 6.1
+        """
+        config = self.decoding.replace(**options)
+        return record_search(
+            self.model,
+            self._tensor([self._source(source)]),
+            config.beam_size,
+            config.alpha,
+            config.max_new_tokens,
+            config.num_return,
+            extra_tokens=config.extra_tokens,
+        )
+
+    def _source(self, text: str) -> list[int]:
+        return self._encode([text], "error")[0] or [EOS]
+
+    def _encode(self, texts: Sequence[str], overlong: Overlong) -> list[list[int]]:
+        """Ids with eos; none at all for an empty text, which is not worth asking the model."""
+        sources = [[*ids, EOS] for ids in self.tokenizer.encode_batch([text.strip() for text in texts])]
+        long = [number for number, ids in enumerate(sources) if len(ids) > self.max_source_tokens]
+        if long and overlong == "error":
+            length = len(sources[long[0]])
+            raise OverlongSource(long[0], length, self.max_source_tokens, len(long) - 1)
+        if long:
+            numbers = ", ".join(str(number + 1) for number in long[:5]) + (", ..." if len(long) > 5 else "")
+            message = f"cut to {self.max_source_tokens} tokens: sentence {numbers}"
+            warnings.warn(message, OverlongSourceWarning, stacklevel=4)
+        for number in long:
+            sources[number] = [*sources[number][: self.max_source_tokens - 1], EOS]
+        return [[] if len(ids) == 1 else ids for ids in sources]
+
+    def _search(self, sources: Sequence[list[int]], config: DecodingConfig) -> list[list[Hypothesis]]:
+        source = self._tensor(sources)
+        alpha, limit, extra = config.alpha, config.max_new_tokens, config.extra_tokens
+        if config.beam_size == 1:
+            return [[h] for h in greedy_decode(self.model, source, limit, alpha=alpha, extra_tokens=extra)]
+        return beam_search(self.model, source, config.beam_size, alpha, limit, config.num_return, extra_tokens=extra)
+
+    def _read(self, source: list[int], tokens: list[int], steps: int | None = None) -> tuple[Tensor, AttentionMaps]:
+        was_training = self.model.training
+        self.model.eval()
+        target_in = self._tensor([[BOS, *tokens][:steps]])
+        try:
+            return self.model(self._tensor([source]), target_in, return_attention=True)
+        finally:
+            self.model.train(was_training)
+
+    def _tensor(self, rows: Sequence[list[int]]) -> Tensor:
+        width = max(map(len, rows))
+        device = next(self.model.parameters()).device
+        return torch.tensor([row + [PAD] * (width - len(row)) for row in rows], device=device)
+
+
+def _batches(sources: Sequence[list[int]], batch_tokens: int) -> Iterator[list[int]]:
+    """Sentences of similar length together, longest first; empty ones in no batch."""
+    order = sorted((s for s in range(len(sources)) if sources[s]), key=lambda s: -len(sources[s]))
+    start = 0
+    while start < len(order):
+        rows = max(1, batch_tokens // len(sources[order[start]]))
+        yield order[start : start + rows]
+        start += rows
+
+
+def validation_bleu(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]]) -> float:
+    """BLEU of greedy translations, in percent: what `train(..., bleu=validation_bleu)` follows a training by.
+
+    Beam search would score a little higher and take several times as long.
+
+    Paper: section 6.2 (the development set)
+    """
+    from annotated.evaluation import bleu  # only those who ask for BLEU need it
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OverlongSourceWarning)
+        translations = Translator(model, tokenizer).translate(
+            [source for source, _ in pairs], beam_size=1, overlong="truncate"
+        )
+    return bleu(translations, [reference for _, reference in pairs]).bleu

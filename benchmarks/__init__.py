@@ -1,0 +1,1 @@
+"""Speed and memory of `annotated`, each a ratio measured beside its peers in one run."""

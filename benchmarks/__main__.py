@@ -1,0 +1,78 @@
+"""`python -m benchmarks COMMAND`: every number of the project about speed and memory.
+
+    peers      training and decoding beside the peers, round-robin in one run; prints the promises
+    table      the tables of an earlier `peers` run
+    loader     the data loader against the model's appetite, the bare tokenizer library, and growing corpora
+    gpu        one paper-base step of 25,000 + 25,000 tokens in bf16, beside the peers (needs a GPU)
+    real_text  a small model on real text for a budget of seconds, beside The Annotated Transformer's own code
+    quick      what `make benchmark` runs: `peers` with one round on the tasks that take seconds, then `loader`
+
+`python -m benchmarks COMMAND --help` lists the options; benchmarks/README.md says how to read what comes out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+COMMANDS = ("peers", "table", "loader", "gpu", "real_text", "quick")
+
+
+def peers_command(arguments: Sequence[str]) -> None:
+    """The harness of benchmarks/peers."""
+    from benchmarks.peers import driver, registry, report
+
+    parser = argparse.ArgumentParser(prog="python -m benchmarks peers", description=driver.__doc__)
+    known = ", ".join(registry.PEERS)
+    suffixes = ", ".join(registry.VARIANTS)
+    parser.add_argument("--only", help=f"comma-separated peers, of {known}; suffixes {suffixes} make variants")
+    parser.add_argument("--tasks", default=",".join(report.TASKS), help="comma-separated (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="default %(default)s; about 8 minutes each")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of every worker (default: all cores)")
+    parser.add_argument("--out", type=Path, default=Path("build/benchmarks/peers.json"), help="default %(default)s")
+    parser.add_argument("--append", action="store_true", help="add rounds to the records in --out")
+    options = parser.parse_args(arguments)
+    names = options.only.split(",") if options.only else [*registry.DEFAULT, *registry.SAME_DROPOUT]
+    driver.run(names, options.tasks.split(","), options.rounds, options.threads, options.out, options.append)
+
+
+def table_command(arguments: Sequence[str]) -> None:
+    """The tables of a results file."""
+    from benchmarks.peers import report
+
+    parser = argparse.ArgumentParser(prog="python -m benchmarks table", description=table_command.__doc__)
+    parser.add_argument("file", type=Path, nargs="?", default=Path("build/benchmarks/peers.json"))
+    print(report.tables(json.loads(parser.parse_args(arguments).file.read_text())["records"]))
+
+
+def quick_command(arguments: Sequence[str]) -> None:
+    """One round on the quick tasks, then the loader."""
+    peers = ["--tasks", "train_small,train_ragged,greedy", "--rounds", "1"]
+    only = ["--only", "annotated,torch_nn_bucketed,hf_marian,ctranslate2_fp32"]
+    peers_command([*peers, *only, "--out", "build/benchmarks/quick.json", *arguments])
+    importlib.import_module("benchmarks.loader").main([])
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Dispatch to a command."""
+    if not arguments or arguments[0] not in COMMANDS:
+        print(__doc__)
+        asked_for_help = bool(arguments) and arguments[0] in ("-h", "--help")
+        if arguments and not asked_for_help:
+            print(f"no command {arguments[0]!r}", file=sys.stderr)
+        raise SystemExit(0 if asked_for_help else 2)
+    command, rest = arguments[0], arguments[1:]
+    own = {"peers": peers_command, "table": table_command, "quick": quick_command}
+    try:
+        (own[command] if command in own else importlib.import_module(f"benchmarks.{command}").main)(rest)
+    except (ValueError, OSError) as error:
+        raise SystemExit(f"benchmarks: {error}") from error
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

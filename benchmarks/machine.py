@@ -1,0 +1,81 @@
+"""What a measurement needs from the machine: who it is, CPU seconds, peak memory, quiet moments."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("torch", "numpy", "tokenizers", "transformers", "ctranslate2", "joeynmt")
+
+
+def processor() -> str:
+    """The processor's model name, or its architecture where the system does not tell."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def describe() -> dict[str, Any]:
+    """Cores, processor, memory, Python and package versions: what a reader needs to judge a number, and no more."""
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {
+        "cores": os.cpu_count(),
+        "processor": processor(),
+        "memory_gib": round(memory, 1),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "versions": versions,
+    }
+
+
+def cpu_seconds(pid: int | None = None) -> float:
+    """CPU seconds used so far by the whole machine (stolen time too), or by one process."""
+    tick = os.sysconf("SC_CLK_TCK")
+    if pid is not None:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / tick
+    fields = Path("/proc/stat").read_text().splitlines()[0].split()[1:9]
+    ticks = [int(field) for field in fields]
+    idle = ticks[3] + ticks[4]
+    return (sum(ticks) - idle) / tick
+
+
+def wait_for_quiet(limit: float = 0.25, patience: int = 10) -> None:
+    """Wait until others use less than `limit` of the machine, for `patience` half seconds at most."""
+    for _ in range(patience):
+        start = cpu_seconds()
+        time.sleep(0.5)
+        if cpu_seconds() - start < limit * 0.5 * (os.cpu_count() or 1):
+            return
+
+
+def reset_peak_memory() -> None:
+    """Restart the kernel's high-water mark of this process's resident memory (Linux)."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_memory_mib() -> float:
+    """The high-water mark of this process's resident memory, in MiB (Linux)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    line = next(line for line in lines if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
+
+
+def timed(call: Callable[..., Any], *arguments: Any) -> tuple[float, float, Any]:
+    """Wall seconds, CPU seconds of all threads of this process, and the result of one call."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = call(*arguments)
+    return time.perf_counter() - wall, time.process_time() - cpu, result

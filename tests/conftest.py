@@ -1,0 +1,43 @@
+"""What every test shares: one thread, a calm hypothesis, and the way to data outside the repository."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+
+# Before torch is imported anywhere: two test processes share two cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+import pytest
+import torch
+from hypothesis import HealthCheck, settings
+
+torch.set_num_threads(1)
+
+settings.register_profile(
+    "calm", deadline=None, max_examples=20, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("calm")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of the repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real English-German text beside the repository; without it the test is skipped, and says so."""
+    folder = ROOT.parent / "shared" / "data" / "en-de"
+    if not folder.is_dir():
+        message = "no real text at ../shared/data/en-de: this test is skipped"
+        warnings.warn(message, stacklevel=1)
+        pytest.skip(message)
+    return folder

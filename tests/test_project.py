@@ -1,0 +1,151 @@
+"""The files around the library agree with one another."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import annotated
+
+yaml = pytest.importorskip("yaml")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def project() -> dict[str, Any]:
+    return tomllib.loads(read("pyproject.toml"))["project"]
+
+
+def tracked_text_files() -> list[Path]:
+    """Files that git has or would take, without binary ones; in a copy without git, none."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout: there is no list of files")
+    files = [ROOT / name for name in listed.stdout.split("\0") if name]
+    return [file for file in files if file.is_file() and b"\0" not in file.read_bytes()[:8192]]
+
+
+def test_environment_yml_repeats_pyproject() -> None:
+    environment = yaml.safe_load(read("environment.yml"))
+    *conda, pip = environment["dependencies"]
+    assert set(pip) == {"pip"}, "the pip list comes last"
+    assert pip["pip"] == project()["dependencies"] + project()["optional-dependencies"]["book"]
+    assert "pip" in conda  # conda warns without it
+    python = next(item for item in conda if item.startswith("python="))
+    assert python.partition("=")[2] == project()["requires-python"].removeprefix(">=")
+    assert set(environment) == {"name", "channels", "dependencies"}
+
+
+def test_one_version_everywhere() -> None:
+    version = project()["version"]
+    assert annotated.__version__ == version
+    assert yaml.safe_load(read("CITATION.cff"))["version"] == version
+    latest = re.search(r"^## \[?(\d+\.\d+\.\d+)", read("CHANGELOG.md"), re.MULTILINE)
+    assert latest and latest[1] == version
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {re.sub(r"[-_.]+", "-", re.split(r"[<>=!~\[; ]", r)[0]).lower() for r in requirements}
+
+
+def test_constraints_pin_every_dependency_once() -> None:
+    lines = [line for line in read("constraints.txt").splitlines() if line and not line.startswith("#")]
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9_.!]+", line) for line in lines), "exact pins only"
+    extras = project()["optional-dependencies"]
+    wanted = names([*project()["dependencies"], *extras["book"], *extras["dev"], *extras["export"]])
+    assert wanted <= names(lines)
+    assert len(names(lines)) == len(lines)
+
+
+def test_constraints_satisfy_the_ranges() -> None:
+    requirements = pytest.importorskip("packaging.requirements")
+    pins = dict(line.split("==") for line in read("constraints.txt").splitlines() if "==" in line)
+    pinned = {next(iter(names([name]))): version for name, version in pins.items()}
+    extras = project()["optional-dependencies"]
+    for text in [*project()["dependencies"], *extras["book"], *extras["dev"], *extras["export"]]:
+        requirement = requirements.Requirement(text)
+        version = pinned[next(iter(names([requirement.name])))]
+        assert requirement.specifier.contains(version, prereleases=True), (text, version)
+
+
+def test_every_dependency_is_explained() -> None:
+    table = read("CONTRIBUTING.md")
+    extras = project()["optional-dependencies"]
+    for name in names([*project()["dependencies"], *(r for extra in extras.values() for r in extra)]):
+        assert re.search(rf"^\|[^|]*`{re.escape(name)}`", table.lower(), re.MULTILINE), f"no line for {name}"
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z-]+):(?!=)", read("Makefile"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("file", ["README.md", "CONTRIBUTING.md", ".ci/run", ".github/workflows/test.yml"])
+def test_make_commands_that_are_named_exist(file: str) -> None:
+    named = set(re.findall(r"(?:^|`|run: )make ([a-z-]+)", read(file), re.MULTILINE))
+    assert named, f"{file} names no make command"
+    assert named <= targets()
+
+
+def test_the_makefile_has_the_promised_targets() -> None:
+    assert {"book", "test", "lint", "benchmark", "serve", "clean"} <= targets()
+
+
+def test_links_from_the_readme_lead_to_files() -> None:
+    for file in ("README.md", "CONTRIBUTING.md"):
+        links = re.findall(r"\]\((?!https?://|#)([^)#]+)", read(file))
+        missing = [link for link in links if not (ROOT / link).exists()]
+        assert not missing, f"{file} links to {missing}"
+
+
+def test_no_file_names_a_path_of_one_machine() -> None:
+    here = str(ROOT)
+    homes = re.compile(r"(?<![\w.$/:}-])/(?:root|work|home/\w+|Users/\w+)/\w")
+    for file in tracked_text_files():
+        text = file.read_text(encoding="utf-8", errors="replace")
+        assert here not in text, f"{file.relative_to(ROOT)} names {here}"
+        found = homes.search(text)
+        assert not found, f"{file.relative_to(ROOT)} names {found and found[0]}"
+
+
+def test_workflows_and_book_configuration_are_valid_yaml() -> None:
+    files = ["_config.yml", "_toc.yml", ".pre-commit-config.yaml", ".github/workflows/test.yml"]
+    for name in [*files, ".github/workflows/book.yml", "CITATION.cff"]:
+        assert isinstance(yaml.safe_load(read(name)), dict), name
+
+
+def test_every_page_of_the_table_of_contents_exists() -> None:
+    toc = yaml.safe_load(read("_toc.yml"))
+    pages = [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
+    missing = [page for page in pages if not list((ROOT / "book").glob(f"{page}.*"))]
+    assert not missing
+
+
+def test_the_tour_in_the_readme_runs() -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", read("README.md"), re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 2
+    names: dict[str, Any] = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), names)
+    assert names["logits"].shape == (1, 3, 37_000)
+    assert isinstance(names["translator"]("The cat sleeps."), str)
+
+
+def test_commands_in_the_readme_explain_themselves() -> None:
+    commands = set(re.findall(r"^(?:.*\| |[^\n`]*`)?annotated ([a-z]+)", read("README.md"), re.MULTILINE))
+    assert {"data", "train", "evaluate", "translate"} <= commands
+    for command in sorted(commands):
+        program = [sys.executable, "-m", "annotated", command, "--help"]
+        shown = subprocess.run(program, cwd=ROOT, capture_output=True, text=True)
+        assert shown.returncode == 0, shown.stderr
+        assert "usage" in shown.stdout.lower()

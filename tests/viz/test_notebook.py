@@ -1,0 +1,33 @@
+"""In a live notebook a chart needs no network: Altair's own renderer, with its script taken from vl-convert."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("vl_convert", reason="offline charts need the extra `book`")
+client = pytest.importorskip("nbclient", reason="running a kernel needs the extra `book`")
+
+CHART = """
+from annotated import viz
+viz.attention_chart([[1.0]], ["q"], ["k"])
+"""
+CHECK = r"""
+import re, altair
+assert altair.renderers.active == "jupyter", altair.renderers.active
+script = altair.JupyterChart._esm
+assert "vega" in script and not re.search(r"(from|import)[ (]*[\"']https?:", script)
+"""
+
+
+def test_charts_are_offline_widgets(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import nbformat
+
+    monkeypatch.delenv("ANNOTATED_BOOK", raising=False)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in (CHART, CHECK)])
+    environment = {**os.environ, "PYTHONPATH": str(repository), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+    ran = client.NotebookClient(notebook, timeout=120, kernel_name="python3").execute(env=environment)
+    outputs = [output for output in ran.cells[0].outputs if output.output_type != "stream"]
+    assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in outputs), outputs
