@@ -77,6 +77,10 @@ class Adapter:
             self.paper_dropout()
         self.optimiser = self.adam()
 
+    def build_decoder(self, shape: Shape) -> None:
+        """Leave `model` ready to decode."""
+        self.build(shape)
+
     def make(self, shape: Shape) -> nn.Module | None:
         """The peer's model at exactly this shape."""
         raise NotImplementedError

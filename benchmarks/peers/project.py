@@ -57,6 +57,14 @@ class Project(Adapter):
         keep_freed_memory()  # as `train` does
         return Transformer(model_config(shape, **self.changes))
 
+    def build_decoder(self, shape: Shape) -> None:
+        """The very weights that Marian and CTranslate2 decode with, attention biases included."""
+        from annotated.interop import from_marian, marian_order
+        from benchmarks.peers.packages import marian
+
+        theirs = marian(shape)
+        self.model = from_marian(theirs, marian_order(theirs.config))
+
     def paper_dropout(self) -> None:
         """The library's own default."""
 

@@ -65,7 +65,7 @@ def run_train(peer: Adapter, task: str) -> dict[str, Any]:
 def run_decode(peer: Adapter, task: str) -> dict[str, Any]:
     """`greedy` and `beam4`: base shape, random weights, NEW_TOKENS for every sentence."""
     shape, beam_size = SHAPES["base"], 4 if task == "beam4" else 1
-    peer.build(shape)
+    peer.build_decoder(shape)
     if peer.model is not None:
         peer.model.eval()
     rows, count = peer.greedy_batch, peer.greedy_sentences
