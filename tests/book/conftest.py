@@ -63,6 +63,7 @@ class Visit:
     def __init__(self, browser: Any, site: str, path: str, **options: Any) -> None:
         self.site, self.foreign, self.errors = site, [], []
         self.context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+        self.context.set_default_timeout(90_000)  # a busy machine is no failure
         self.page = self.context.new_page()
         self.page.on("request", self._on_request)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))

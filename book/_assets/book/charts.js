@@ -1,0 +1,60 @@
+// Draws the charts of a page when they come into view. A classic script: works over http and from file://.
+(() => {
+  const base = document.currentScript.src.replace(/book\/[^/]*$/, "");
+  const views = new Map(); // figure -> { result, width }
+  let library;
+  const load = () => library ??= new Promise((resolve, reject) => document.head.append(
+    Object.assign(document.createElement("script"), { src: base + "vendor/vega.js", onload: resolve, onerror: reject })));
+
+  // Concatenated views cannot follow their container by themselves: Vega-Lite wants numbers.
+  function fit(spec, width) {
+    const { columns, fit } = spec.usermeta ?? {};
+    if (columns) spec.columns = width >= 600 ? columns : 1;
+    if (fit) for (const view of spec.vconcat) view.width = width - 72;
+    return spec;
+  }
+
+  async function draw(figure) {
+    await load();
+    const host = figure.querySelector(".chart-host"), canvas = figure.dataset.renderer === "canvas", old = views.get(figure);
+    const width = figure.clientWidth;
+    let text = figure.querySelector("script").textContent;
+    if (canvas) text = text.replaceAll('"currentColor"', JSON.stringify(getComputedStyle(figure).color));
+    const spec = fit(JSON.parse(text), width);
+    const bound = (spec.params ?? []).filter(p => p.bind);
+    const keep = old && bound.map(p => [p.name, old.result.view.signal(p.name)]);
+    old?.result.finalize();
+    const stage = document.createElement("div");
+    stage.className = "chart-stage";
+    host.replaceChildren(stage);
+    const result = await vegaEmbed(stage, spec, { renderer: canvas ? "canvas" : "svg", actions: false });
+    if (keep) {
+      for (const [name, value] of keep) result.view.signal(name, value);
+      await result.view.runAsync();
+    }
+    host.removeAttribute("role"); // Vega gives the drawing a role and a label of its own
+    host.removeAttribute("aria-label");
+    host.style.minHeight = "";
+    host.querySelectorAll('[class*="_brush"]').forEach(e => e.setAttribute("aria-hidden", "true"));
+    if (figure.scrollWidth > figure.clientWidth) figure.tabIndex = 0;
+    figure.chart = result.view;
+    views.set(figure, { result, width });
+    figure.dataset.ready = "yes";
+  }
+
+  const seen = new IntersectionObserver(entries => entries.forEach(entry => {
+    if (entry.isIntersecting) { seen.unobserve(entry.target); draw(entry.target); }
+  }), { rootMargin: "200px" });
+  document.querySelectorAll("figure.chart").forEach(figure => seen.observe(figure));
+
+  // SVG follows the theme through currentColor; a canvas must be drawn again, and so must what was fitted to a width.
+  new MutationObserver(() => views.forEach((_, figure) => figure.dataset.renderer === "canvas" && draw(figure)))
+    .observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  let pause;
+  addEventListener("resize", () => {
+    clearTimeout(pause);
+    pause = setTimeout(() => views.forEach(({ width }, figure) => {
+      if (figure.clientWidth !== width && /"usermeta"/.test(figure.querySelector("script").textContent)) draw(figure);
+    }), 200);
+  });
+})();

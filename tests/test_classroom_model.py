@@ -1,0 +1,59 @@
+"""The model inside the package: what it must be able to do, and how it came about."""
+
+from importlib.resources import files
+
+import pytest
+
+import annotated
+from annotated.data import classroom_pairs
+from annotated.training import read_log
+
+FOLDER = files("annotated") / "assets" / "classroom"
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return annotated.load("classroom")
+
+
+def exact_share(translator, split, count):
+    pairs = list(classroom_pairs(split, count, seed=1))
+    found = translator.translate([pair.source for pair in pairs], beam_size=4)
+    return sum(text == pair.target for text, pair in zip(found, pairs, strict=True)) / count
+
+
+def test_unseen_sentences(translator):
+    assert exact_share(translator, "test", 120) >= 0.97
+
+
+def test_unseen_combinations_of_constructions(translator):
+    assert exact_share(translator, "constructions", 90) >= 0.8
+
+
+def test_it_reads_in_context(translator):
+    assert "zur Bank" in translator("The policeman needs the account and goes to the bank.")
+    assert "zum Ufer" in translator("Laura saw a boat and went to the bank.")
+
+
+def test_it_is_small_and_ships_its_log():
+    assert (FOLDER / "model.safetensors").stat().st_size <= 8_000_000
+    log = read_log(FOLDER / "log.jsonl")
+    assert log[0]["kind"] == "start" and log[-1]["kind"] == "end" and log[-1]["finished"]
+    assert log[0]["configuration"]["data"]["train"] == "classroom"
+
+
+def test_the_makefile_has_the_command_that_trained_it(repository):
+    configuration = read_log(FOLDER / "log.jsonl")[0]["configuration"]
+    command = (repository / "Makefile").read_text().split("annotated train build/classroom")[1].split("mkdir")[0]
+    words = command.replace("\\", "").split()
+    given = dict(zip(words[2::2], words[3::2], strict=True))  # after --preset tiny
+    assert words[:2] == ["--preset", "tiny"] and len(given) >= 9
+    recorded = {
+        "--model.dropout": configuration["model"]["dropout"],
+        **{f"--training.{name.replace('_', '-')}": value for name, value in configuration["training"].items()},
+        **{f"--data.{name.replace('_', '-')}": value for name, value in configuration["data"].items()},
+    }
+    assert {name: float(value) for name, value in given.items()} == {name: recorded[name] for name in given}
+    trained = annotated.TrainingConfig.from_dict(configuration["training"]).to_dict()
+    others = {name for name, default in annotated.TrainingConfig().to_dict().items() if trained[name] != default}
+    assert {f"--training.{name.replace('_', '-')}" for name in others} <= set(given)
