@@ -69,7 +69,8 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
 
     The gradient with respect to logits is softmax - smoothed target, so both products that need it can
     be done while a chunk of logits is at hand. All logits at once would be the largest tensor of a step
-    by far, four times over.
+    by far, four times over. What the smoothed target gives to every token alike is a constant; its part
+    of both products is a sum of rows, taken once at the end instead of from every logit.
     """
 
     @staticmethod
@@ -77,36 +78,43 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         ctx, hidden: Tensor, weight: Tensor, gold: Tensor, smoothing: float, chunk: int, with_gradient: bool
     ) -> Tensor:
         right, others = smoothed_target(smoothing, weight.size(0))
-        if with_gradient:
-            grad_hidden, grad_weight = torch.empty_like(hidden), torch.zeros_like(weight)
-            ctx.save_for_backward(grad_hidden, grad_weight)
+        grad_hidden, grad_weight = torch.empty_like(hidden), torch.empty_like(weight)
         total = torch.zeros((), dtype=torch.float32, device=hidden.device)
-        for start in range(0, len(hidden), chunk):
+        for start in range(0, max(len(hidden), 1), chunk):
             rows, index = hidden[start : start + chunk], gold[start : start + chunk, None]
-            probabilities = F.linear(rows, weight).log_softmax(dim=-1, dtype=torch.float32)
+            logits = F.linear(rows, weight)
+            mixed = logits.dtype != weight.dtype  # autocast: products come in lower precision
+            probabilities = logits.log_softmax(dim=-1, dtype=torch.float32)
             total -= (right - others) * probabilities.gather(1, index).sum()
             if others > 0:
                 total -= others * probabilities.sum()
-            if not with_gradient:
-                continue
-            difference = probabilities.exp_().sub_(others)
-            difference.scatter_add_(1, index, difference.new_full(index.shape, others - right))
-            difference = difference.to(rows.dtype)
-            grad_hidden[start : start + chunk] = difference @ weight
-            _add_product(grad_weight, difference, rows)
+            if with_gradient:
+                difference = probabilities.exp_()
+                difference.scatter_add_(1, index, difference.new_full(index.shape, others - right))
+                difference = difference.to(rows.dtype)
+                _product(difference, weight, grad_hidden[start : start + chunk], mixed)
+                _product(difference.t(), rows, grad_weight, mixed, add=start > 0)
+        if with_gradient:
+            if others > 0:
+                grad_hidden -= others * weight.sum(dim=0)
+                grad_weight -= others * hidden.sum(dim=0)
+            ctx.save_for_backward(grad_hidden, grad_weight)
         return total
 
     @staticmethod
     def backward(ctx, grad: Tensor):
         grad_hidden, grad_weight = ctx.saved_tensors
-        return grad_hidden * grad, grad_weight * grad, None, None, None, None
+        return grad_hidden.mul_(grad), grad_weight.mul_(grad), None, None, None, None
 
 
-def _add_product(total: Tensor, difference: Tensor, rows: Tensor) -> None:
-    if total.dtype == difference.dtype and not torch.is_autocast_enabled():
-        total.addmm_(difference.t(), rows)
+def _product(a: Tensor, b: Tensor, out: Tensor, mixed: bool, add: bool = False) -> None:
+    """out = a @ b, or out += a @ b; straight into `out` unless precisions are mixed."""
+    if mixed:
+        out.copy_(out + a @ b if add else a @ b)
+    elif add:
+        out.addmm_(a, b)
     else:
-        total += difference.t() @ rows
+        torch.mm(a, b, out=out)
 
 
 def projected_cross_entropy(
@@ -128,7 +136,7 @@ def projected_cross_entropy(
     Returns
     -------
     Tensor
-        Scalar float32, in nats. It is differentiable once.
+        Scalar float32, in nats; `backward` may run through it once.
 
     Paper: sections 3.4, 5.4
     """
