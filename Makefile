@@ -64,7 +64,8 @@ format: $(INSTALLED)  ## rewrite the code in the house style
 benchmark: $(INSTALLED)  ## measure speed and memory beside peers: one short round (benchmarks/README.md has the rest)
 	$(BIN)/python -m benchmarks quick
 
-# The model that the package ships. One thread, so that the same weights come out bit for bit; half an hour.
+# The model that the package ships; half an hour. Another machine, torch or version of the loss rounds differently and
+# gives other weights, and then the book's chapter on heads may ask for new numbers.
 classroom: $(INSTALLED)  ## train the classroom model again and put it into the package
 	OMP_NUM_THREADS=1 $(BIN)/annotated train build/classroom --preset tiny --model.dropout 0.05 \
 	  --training.updates 6000 --training.batch-tokens 2048 --training.warmup 1000 --training.validate-every 500 \
