@@ -214,7 +214,7 @@ class MultiHeadAttention(nn.Module):
         q, k, v = self._linear(x, 0, 3).split(self._widths, dim=-1)
         q, k, v = (part.unflatten(-1, (self.num_heads, 1, -1)) for part in (q, k, v))
         keys, values = cache.append(k, v)
-        return self.out_projection(_attend_one(q, keys, values).flatten(1))
+        return self.out_projection(fused_attention(q, keys, values).flatten(1))
 
     def step_cross(self, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
         """Attention of one new position `[R, D]` to the memory's keys and values `[B, H, S, K]`.
@@ -223,7 +223,7 @@ class MultiHeadAttention(nn.Module):
         memory's keys and values are never copied for each hypothesis.
         """
         q = self._linear(x, 0, 1).view(keys.size(0), -1, self.num_heads, self.d_k).transpose(1, 2)
-        return self.out_projection(_attend_one(q, keys, values, mask).transpose(1, 2).reshape(len(x), -1))
+        return self.out_projection(fused_attention(q, keys, values, mask).transpose(1, 2).reshape(len(x), -1))
 
     def _linear(self, x: Tensor, first: int, last: int) -> Tensor:
         """Apply some of W_Q, W_K, W_V (numbered 0 to 2) at once."""
@@ -255,8 +255,3 @@ class MultiHeadAttention(nn.Module):
 
     def _join_heads(self, x: Tensor) -> Tensor:
         return x.transpose(1, 2).flatten(2)  # [B, H, T, K] -> [B, T, H * K]
-
-
-def _attend_one(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Equation 1 for a handful of queries against a cache: `[B, H, n, K]` by `[B, H, S, K]`."""
-    return fused_attention(q, keys, values, mask)

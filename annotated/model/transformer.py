@@ -200,8 +200,7 @@ class Transformer(nn.Module):
         Paper: section 3.1 (auto-regression)
         """
         position = self.positions(state.position + 1)[-1]
-        embedding = self.embedding if self.config.tie_embeddings else self.target_embedding
-        x = self.dropout(embedding(token) + position)
+        x = self.dropout(self._table(target=True)(token) + position)
         hidden = self.decoder.step(x, state.layers, state.source_mask)
         state.position += 1
         return self.project(hidden), state
@@ -213,13 +212,14 @@ class Transformer(nn.Module):
         """
         return sum(parameter.numel() for parameter in self.parameters())
 
+    def _table(self, target: bool) -> TokenEmbedding:
+        return self.target_embedding if target and not self.config.tie_embeddings else self.embedding
+
     def _embed(self, ids: Tensor, target: bool = False) -> Tensor:
-        embedding = self.target_embedding if target and not self.config.tie_embeddings else self.embedding
-        return self.dropout(embedding(ids) + self.positions(ids.size(1)))  # [B, L] -> [B, L, D]
+        return self.dropout(self._table(target)(ids) + self.positions(ids.size(1)))  # [B, L] -> [B, L, D]
 
     def _embed_packed(self, ids: Tensor, rows: PackedRows, target: bool = False) -> Tensor:
-        embedding = self.target_embedding if target and not self.config.tie_embeddings else self.embedding
-        return self.dropout(embedding(ids) + self.positions(rows.width)[rows.positions])  # [N] -> [N, D]
+        return self.dropout(self._table(target)(ids) + self.positions(rows.width)[rows.positions])  # [N] -> [N, D]
 
 
 def _check_ids(ids: Tensor, name: str, batch: int | None = None) -> None:
