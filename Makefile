@@ -21,7 +21,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 export OMP_WAIT_POLICY := passive
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: help install book test torchtext-test lint format benchmark classroom serve clean distclean
+.PHONY: help install book chapter test torchtext-test lint format benchmark classroom pdf serve clean distclean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -35,8 +35,17 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@touch $@
 
 book: $(INSTALLED)  ## build the book into _build/html: every notebook runs, every warning is an error
+	@rm -rf _build/html  # pages that are no longer in the book
 	$(BIN)/jupyter-book build book --all -W -n --keep-going \
 	  --config $(CURDIR)/_config.yml --toc $(CURDIR)/_toc.yml --path-output $(CURDIR)
+
+chapter: $(INSTALLED)  ## build one chapter alone, quickly: make chapter CHAPTER=attention/masks
+	@mkdir -p build/chapters/$(CHAPTER)
+	@printf 'format: jb-book\nroot: $(CHAPTER)\n' > build/chapters/$(CHAPTER)/_toc.yml
+	$(BIN)/jupyter-book build book --all \
+	  --config $(CURDIR)/_config.yml --toc $(CURDIR)/build/chapters/$(CHAPTER)/_toc.yml \
+	  --path-output $(CURDIR)/build/chapters/$(CHAPTER)
+	@echo "open build/chapters/$(CHAPTER)/_build/html/$(CHAPTER).html"
 
 test: $(INSTALLED)  ## run the tests (JOBS=2 processes)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
@@ -73,6 +82,10 @@ classroom: $(INSTALLED)  ## train the classroom model again and put it into the 
 	  --data.vocab-size 2000 --data.classroom-pairs 500000 --data.pool-pairs 131072
 	mkdir -p annotated/assets/classroom
 	cp build/classroom/model/* build/classroom/log.jsonl annotated/assets/classroom/
+
+pdf:  ## print the built book into _build/book.pdf
+	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
+	$(BIN)/python book/_ext/annotated_book/pdf.py _build/html _build/book.pdf
 
 serve:  ## read the built book at http://localhost:8000
 	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }

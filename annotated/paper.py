@@ -252,14 +252,9 @@ SETTINGS: dict[str, dict[str, float]] = {
 """The numbers that the paper's text states, by topic; vocabularies and corpora are 'about' so large."""
 
 REASONS = {
-    "section 1": "prose: why recurrence limits training",
-    "section 2": "prose: earlier work",
-    "section 4": "an argument; Table 1 is data here, and the layers that it compares are not written yet",
     "section 6.3": "needs a licensed treebank; Table 4 is data here",
     "section 7": "prose: outlook",
     "appendix": "it is figures 3-5",
-    "early appendix": "withdrawn by the authors after version 2",
-    "Table 1": "data here; the layers that it compares are not written yet",
     "Table 4": "published results, data here",
 }
 """Why a part of the paper has no code (yet); a part that has code may not stand here."""

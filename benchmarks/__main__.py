@@ -1,5 +1,6 @@
 """`python -m benchmarks COMMAND`: every number of the project about speed and memory.
 
+    book       weight, seconds until usable, layout shift and slider repaint of the built book's pages (needs Chromium)
     peers      training and decoding beside the peers, round-robin in one run; prints the promises
     table      the tables of an earlier `peers` run
     loader     the data loader against the model's appetite, the bare tokenizer library, and growing corpora
@@ -20,7 +21,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-COMMANDS = ("peers", "table", "loader", "gpu", "real_text", "quick")
+COMMANDS = ("book", "peers", "table", "loader", "gpu", "real_text", "quick")
 
 
 def peers_command(arguments: Sequence[str]) -> None:

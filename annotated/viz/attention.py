@@ -1,4 +1,4 @@
-"""Charts of attention: a map of weights, a query that the reader turns, and what the scale does.
+"""Charts of attention: a map of weights, and a query that the reader turns.
 
 Paper: sections 3.2.1, 3.2.3
 """
@@ -133,7 +133,7 @@ def query_chart(
     if array.shape != (len(names), 2):
         raise ValueError(f"keys must be [{len(names)}, 2], one point for each name, not {list(array.shape)}")
     rows = [{"key": name, "x": x, "y": y} for name, (x, y) in zip(names, array.tolist(), strict=True)]
-    turn, stretch = slider("angle", angle, -180, 180, 5), slider("length", length, 0, 6, 0.1)
+    turn, stretch = slider("angle", angle, -180, 180, 5, label="angle (degrees)"), slider("length", length, 0, 6, 0.1)
     weighted = (
         alt.Chart(alt.Data(values=rows))
         .transform_calculate(qx=f"length * cos{_RADIANS}", qy=f"length * sin{_RADIANS}")
@@ -151,59 +151,6 @@ def query_chart(
     return together.add_params(turn, stretch)
 
 
-def scaling_chart(widths: Sequence[int], scores: ArrayLike) -> alt.Chart:
-    """What the softmax makes of the same kind of dot products with and without the division by sqrt(d_k).
-
-    Parameters
-    ----------
-    widths
-        Values of d_k, for the slider.
-    scores
-        `[len(widths), S]`: the dot products of one query with S keys at each width, not divided.
-
-    Paper: section 3.2.1
-    """
-    array = np.asarray(scores, dtype=np.float64)
-    if array.ndim != 2 or len(array) != len(widths):
-        raise ValueError(f"scores must be [{len(widths)}, S], a row for each width, not {list(array.shape)}")
-    rows: list[dict[str, Any]] = []
-    labels = ("divided by √d_k", "not divided")
-    for step, (width, line) in enumerate(zip(widths, array, strict=True)):
-        line = np.sort(line)[::-1]
-        for label, divided in zip(labels, (line / width**0.5, line), strict=True):
-            exponentials = np.exp(divided - divided.max())
-            weights = (exponentials / exponentials.sum()).round(4).tolist()
-            rows.append(
-                {"step": step, "d_k": width, "scale": label, "rank": list(range(1, len(line) + 1)), "w": weights}
-            )
-    names = json.dumps(list(widths))
-    choose = slider("step", 3, 0, len(widths) - 1, label="d_k smaller to larger")
-    return (
-        alt.Chart(alt.Data(values=rows))
-        .transform_filter("datum.step == step")
-        .transform_flatten(["rank", "w"], ["rank", "weight"])
-        .mark_bar()
-        .encode(
-            x=alt.X("rank:O", title="keys, from the largest dot product to the smallest", axis=alt.Axis(labelAngle=0)),
-            xOffset=alt.XOffset("scale:N", sort=list(labels)),
-            y=alt.Y("weight:Q", scale=alt.Scale(domain=[0, 1]), title="weight"),
-            color=alt.Color("scale:N", sort=list(labels), scale=alt.Scale(domain=list(labels), range=[GREEN, ORANGE])),
-            tooltip=["d_k:Q", "scale:N", "rank:O", alt.Tooltip("weight:Q", format=".3f")],
-        )
-        .add_params(choose)
-        .properties(
-            width="container",
-            height=220,
-            title=alt.Title(alt.expr(f"'d_k = ' + {names}[step]")),
-            description=(
-                "Bars of the attention weights of one query over its keys, with a slider for d_k from "
-                f"{widths[0]} to {widths[-1]}. Divided by the root of d_k the bars keep their shape; "
-                "not divided, nearly all weight falls on the first key as d_k grows."
-            ),
-        )
-    )
-
-
 def _token_axis(tokens: Sequence[str], **options: Any) -> alt.Axis:
     """An axis over positions that shows tokens, so that a repeated token keeps its own row or column."""
     return alt.Axis(labelExpr=f"{json.dumps(list(tokens))}[datum.value]", labelOverlap=False, **options)
@@ -216,7 +163,7 @@ def _long(tokens: Sequence[str]) -> bool:
 def _plane(weighted: alt.Chart) -> alt.LayerChart:
     """Keys as arrows whose points grow with their weight, and the query."""
     span = alt.Scale(domain=[-_REACH, _REACH])
-    axes = {"x": alt.X("x:Q", scale=span, title=None), "y": alt.Y("y:Q", scale=span, title=None)}
+    axes = {"x": alt.X("x:Q", scale=span, title="first entry"), "y": alt.Y("y:Q", scale=span, title="second entry")}
     origin = {"x2": alt.datum(0), "y2": alt.datum(0)}
     size = alt.Size("weight:Q", scale=alt.Scale(domain=[0, 1], range=[40, 700]), legend=None)
     # The arrow may leave the picture when it is long: its tip is kept inside, its direction is what counts.
@@ -236,7 +183,7 @@ def _plane(weighted: alt.Chart) -> alt.LayerChart:
 
 def _weight_bars(weighted: alt.Chart, names: list[str]) -> alt.LayerChart:
     y = alt.Y("key:N", sort=names, title=None)
-    x = alt.X("weight:Q", scale=alt.Scale(domain=[0, 1]), title="weight = softmax(score)")
+    x = alt.X("weight:Q", scale=alt.Scale(domain=[0, 1]), title="weight: softmax of the scores")
     bars = weighted.mark_bar(color=GREEN, height=18).encode(x=x, y=y, tooltip=_TOOLTIP)
     figures = weighted.mark_text(align="left", dx=4).encode(x=x, y=y, text=alt.Text("weight:Q", format=".2f"))
     return alt.layer(bars, figures).properties(width=250, height=40 * len(names))

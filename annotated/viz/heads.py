@@ -1,4 +1,4 @@
-"""A widget that shows every attention map of one sentence pair: all layers, all heads, all three uses.
+"""A widget that shows every attention map of sentence pairs: all layers, all heads, all three uses.
 
 The same JavaScript runs in a live notebook (anywidget) and in the static pages of the book. Weights travel as
 one byte each, which is exact to a fifth of a per cent and keeps a page small.
@@ -8,9 +8,9 @@ Paper: section 3.2.3
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import anywidget
 import numpy as np
@@ -29,10 +29,11 @@ _LABELS = {
 
 
 class AttentionHeads(anywidget.AnyWidget):
-    """The widget; `attention_heads` makes one from a model's maps.
+    """The widget; `attention_heads` and `attention_atlas` make one from a model's maps.
 
-    `use`, `layer`, `head`, `query` and `key` say what the reader has chosen, counted from 0, and may be set from
-    Python in a live notebook.
+    `sentence`, `use`, `layer`, `head`, `query` and `key` say what the reader has chosen, counted from 0, and `view`
+    is 'matrix' or 'arcs'; all may be set from Python in a live notebook. `notes[use][layer * heads + head]` is a
+    line of text about a head.
 
     Paper: section 3.2.3
     """
@@ -40,12 +41,33 @@ class AttentionHeads(anywidget.AnyWidget):
     _esm = _HERE / "heads.js"
     _css = _HERE / "heads.css"
     weights = traitlets.Bytes().tag(sync=True)
-    uses = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
+    sentences = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
+    notes = traitlets.List(trait=traitlets.List()).tag(sync=True)
+    view = traitlets.Enum(["matrix", "arcs"], default_value="matrix").tag(sync=True)
+    sentence = traitlets.Int(0).tag(sync=True)
     use = traitlets.Int(0).tag(sync=True)
     layer = traitlets.Int(0).tag(sync=True)
     head = traitlets.Int(0).tag(sync=True)
     query = traitlets.Int(0).tag(sync=True)
     key = traitlets.Int(0).tag(sync=True)
+
+    @property
+    def uses(self) -> list[dict[str, Any]]:
+        """The three kinds of attention of the sentence shown: layers, heads, queries, keys, gold."""
+        return list(self.sentences[self.sentence]["uses"])
+
+
+class SentenceMaps(NamedTuple):
+    """What `attention_atlas` needs of one sentence pair; the fields are the parameters of `attention_heads`.
+
+    Paper: section 3.2.3
+    """
+
+    title: str
+    source_tokens: Sequence[str]
+    target_tokens: Sequence[str]
+    next_tokens: Sequence[str] | None = None
+    gold: Sequence[tuple[int, int]] = ()
 
 
 def attention_heads(
@@ -86,33 +108,94 @@ def attention_heads(
 
     Paper: section 3.2.3
     """
-    read = list(target_tokens)
-    if next_tokens is not None:
-        if len(next_tokens) != len(read):
+    one = SentenceMaps("", source_tokens, target_tokens, next_tokens, gold)
+    uses, chunk = _uses(maps, sentence, one)
+    return AttentionHeads(weights=chunk, sentences=[{"title": "", "uses": uses}], **_chosen(uses, use, layer, head))
+
+
+def attention_atlas(
+    maps: AttentionMaps,
+    sentences: Sequence[SentenceMaps],
+    *,
+    notes: Mapping[tuple[str, int, int], str] | None = None,
+    sentence: int = 0,
+    use: str = "cross",
+    layer: int = 0,
+    head: int = 0,
+) -> AttentionHeads:
+    """All attention maps of many sentence pairs, to choose from, to enlarge, and to draw as arcs.
+
+    Parameters
+    ----------
+    maps
+        Of a batch, as `model(source, target_in, return_attention=True)` returns them.
+    sentences
+        One for each row of the batch.
+    notes
+        A line of text about a head, by (use, layer, head).
+    sentence, use, layer, head
+        The map to show first.
+
+    Raises
+    ------
+    ValueError
+        As `attention_heads`; if there is no such sentence; if there are more or fewer sentences than rows in the batch.
+
+    Paper: section 3.2.3, figures 3-5
+    """
+    if len(sentences) != len(maps.cross[0]):
+        raise ValueError(f"{len(sentences)} sentences do not fit maps of {len(maps.cross[0])}")
+    if not 0 <= sentence < len(sentences):
+        raise ValueError(f"there is no sentence {sentence} (counted from 0)")
+    shown: list[dict[str, Any]] = []
+    chunks: list[bytes] = []
+    for n, one in enumerate(sentences):
+        uses, chunk = _uses(maps, n, one)
+        shown.append({"title": one.title, "uses": uses})
+        chunks.append(chunk)
+    known = notes or {}
+    lines = [
+        [known.get((name, i, h), "") for i in range(u["layers"]) for h in range(u["heads"])]
+        for name, u in zip(_LABELS, shown[0]["uses"], strict=True)
+    ]
+    chosen = _chosen(shown[0]["uses"], use, layer, head)
+    return AttentionHeads(weights=b"".join(chunks), sentences=shown, notes=lines, sentence=sentence, **chosen)
+
+
+def _chosen(uses: list[dict[str, Any]], use: str, layer: int, head: int) -> dict[str, int]:
+    """The traits that show a map first."""
+    if use not in _LABELS:
+        raise ValueError(f"there is no attention {use!r}; there are {', '.join(_LABELS)}")
+    number = list(_LABELS).index(use)
+    if not (0 <= layer < uses[number]["layers"] and 0 <= head < uses[number]["heads"]):
+        raise ValueError(f"there is no layer {layer}, head {head} (counted from 0) in the {use} attention")
+    return {"use": number, "layer": layer, "head": head}
+
+
+def _uses(maps: AttentionMaps, sentence: int, one: SentenceMaps) -> tuple[list[dict[str, Any]], bytes]:
+    """The three kinds of attention of one sentence, and their weights, a byte each."""
+    read = list(one.target_tokens)
+    if one.next_tokens is not None:
+        if len(one.next_tokens) != len(read):
             raise ValueError(
-                f"{len(next_tokens)} next tokens do not fit {len(read)} target tokens: bos is read, eos is next"
+                f"{len(one.next_tokens)} next tokens do not fit {len(read)} target tokens: bos is read, eos is next"
             )
-        read = [f"{now} → {then}" for now, then in zip(read, next_tokens, strict=True)]
-    source = list(source_tokens)
-    axes = {"encoder": (source, source), "decoder": (read, list(target_tokens)), "cross": (read, source)}
-    if use not in axes:
-        raise ValueError(f"there is no attention {use!r}; there are {', '.join(axes)}")
+        read = [f"{now} → {then}" for now, then in zip(read, one.next_tokens, strict=True)]
+    source = list(one.source_tokens)
+    axes = {"encoder": (source, source), "decoder": (read, list(one.target_tokens)), "cross": (read, source)}
     uses: list[dict[str, Any]] = []
     chunks: list[bytes] = []
     for name, (queries, keys) in axes.items():
         array = _stack(getattr(maps, name), sentence, queries, keys)
         chunks.append((array * 255).round().clip(0, 255).astype(np.uint8).tobytes())
         layers, heads = array.shape[:2]
-        marks = [[int(q), int(k)] for q, k in gold] if name == "cross" else []
+        marks = [[int(q), int(k)] for q, k in one.gold] if name == "cross" else []
         if any(not (0 <= q < len(queries) and 0 <= k < len(keys)) for q, k in marks):
             raise ValueError("gold names a row or a column that the cross-attention maps do not have")
         uses.append(
             {"label": _LABELS[name], "layers": layers, "heads": heads, "queries": queries, "keys": keys, "gold": marks}
         )
-    chosen = list(axes).index(use)
-    if not (0 <= layer < uses[chosen]["layers"] and 0 <= head < uses[chosen]["heads"]):
-        raise ValueError(f"there is no layer {layer}, head {head} (counted from 0) in the {use} attention")
-    return AttentionHeads(weights=b"".join(chunks), uses=uses, use=chosen, layer=layer, head=head)
+    return uses, b"".join(chunks)
 
 
 def _stack(layers: Sequence[Any], sentence: int, queries: list[str], keys: list[str]) -> NDArray[np.float64]:

@@ -118,7 +118,7 @@ def rotation_chart(d_model: int = 64, *, reach: int = 40, pairs: int = 16) -> al
     ]
     position, offset = slider("position", 5, 0, reach), slider("offset", 4, 0, reach)
     pair = slider("pair", 4, 0, len(rows) - 1)
-    span = alt.Scale(domain=[-1.4, 1.4])
+    span = alt.Scale(domain=[-1.5, 1.5], nice=False)
     hands = (
         alt.Chart(alt.Data(values=rows))
         .transform_filter("datum.pair == pair")
@@ -129,12 +129,12 @@ def rotation_chart(d_model: int = 64, *, reach: int = 40, pairs: int = 16) -> al
         .transform_calculate(
             hand="datum.p == position ? 'position p' : 'position p + offset'",
             label="datum.p == position ? 'p' : 'p + ' + offset",
-            lx="datum.cos * 1.2",
-            ly="datum.sin * 1.2",
+            lx="datum.sin * 1.25",
+            ly="datum.cos * 1.25",
         )
         .encode(
-            x=alt.X("cos:Q", scale=span, title="cosine"),
-            y=alt.Y("sin:Q", scale=span, title="sine"),
+            x=alt.X("sin:Q", scale=span, title="sine"),  # as on a clock: up at position 0, then to the right
+            y=alt.Y("cos:Q", scale=span, title="cosine"),
             color=alt.Color(
                 "hand:N", scale=alt.Scale(domain=["position p", "position p + offset"], range=[GREEN, ORANGE])
             ),
@@ -146,7 +146,7 @@ def rotation_chart(d_model: int = 64, *, reach: int = 40, pairs: int = 16) -> al
     rim = (
         alt.Chart(alt.Data(values=circle))
         .mark_line(color=GREY, strokeWidth=1)
-        .encode(x="cos:Q", y="sin:Q", order="i:Q")
+        .encode(x="sin:Q", y="cos:Q", order="i:Q")
     )
     angle = f"(offset * 180 / PI / pow(10000, 2 * pair / {d_model})) % 360"
     label = f"'the angle between the hands: ' + format({angle}, '.1f') + '°'"

@@ -17,6 +17,8 @@ from typing import Any
 
 import altair as alt
 
+from annotated.viz.png import transparent_png
+
 BOOK_VARIABLE = "ANNOTATED_BOOK"
 """The environment variable that the book's build sets; kernels inherit it."""
 VEGA_LITE = "6.4"
@@ -90,8 +92,11 @@ def _png(data: str) -> str:
     import vl_convert
 
     spec = json.loads(data.replace(f'"{INK}"', f'"{_GREY_INK}"'))
-    png = vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE)
-    return f'<img alt="" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
+    on_black, on_white = (
+        vl_convert.vegalite_to_png({**spec, "config": {**spec["config"], "background": colour}}, vl_version=VEGA_LITE)
+        for colour in ("black", "white")
+    )
+    return f'<img alt="" src="data:image/png;base64,{base64.b64encode(transparent_png(on_black, on_white)).decode()}">'
 
 
 def use_renderer() -> str:

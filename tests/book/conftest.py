@@ -9,10 +9,54 @@ import shutil
 import threading
 import warnings
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+AXE_TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+AXE_EXTRA = ("label-content-name-mismatch", "target-size")
+"""Rules that axe leaves out unless they are asked for by name."""
+
+
+def html_folder() -> Path:
+    """The folder of the built HTML; ANNOTATED_BOOK_HTML may name another."""
+    return Path(os.environ.get("ANNOTATED_BOOK_HTML", ROOT / "_build" / "html"))
+
+
+def pages_in_order() -> list[str]:
+    """Pages of the table of contents, without suffix."""
+    yaml = pytest.importorskip("yaml")
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    names, todo = [], [{"file": toc["root"], "sections": [c for part in toc["parts"] for c in part["chapters"]]}]
+    while todo:
+        entry = todo.pop(0)
+        names.append(entry["file"])
+        todo = [*entry.get("sections", []), *todo]
+    return names
+
+
+def built(name: str) -> bool:
+    """Whether the build has that page: a preview has a few of them."""
+    return (html_folder() / f"{name}.html").is_file()
+
+
+def pytest_generate_tests(metafunc: Any) -> None:
+    """`listed_page`: each built page of the table of contents; `teaching_page`: those outside the reference part;
+    `other_page`: all other built pages."""
+    listed = pages_in_order()
+    if "listed_page" in metafunc.fixturenames:
+        metafunc.parametrize("listed_page", [name for name in listed if built(name)] or ["(the book is not built)"])
+    if "teaching_page" in metafunc.fixturenames:
+        names = [name for name in listed if built(name) and not name.startswith("reference/")]
+        metafunc.parametrize("teaching_page", names or ["(the book is not built)"])
+    if "other_page" in metafunc.fixturenames:
+        folder = html_folder()
+        found = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.html")}
+        found = {name for name in found if not name.startswith(("_static/", "_sources/"))} - {*listed, "index"}
+        metafunc.parametrize("other_page", sorted(found) or ["(the book is not built)"])
 
 
 def _skip(message: str) -> None:
@@ -21,9 +65,9 @@ def _skip(message: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def book(repository: Path) -> Path:
-    """The folder of the built HTML; ANNOTATED_BOOK_HTML may name another."""
-    folder = Path(os.environ.get("ANNOTATED_BOOK_HTML", repository / "_build" / "html"))
+def book() -> Path:
+    """The folder of the built HTML."""
+    folder = html_folder()
     if not (folder / "index.html").is_file():
         _skip("the book is not built: run `make book` first; its pages are not tested")
     return folder
@@ -60,17 +104,20 @@ def browser(book: Path) -> Iterator[Any]:
 class Visit:
     """One page in one browser tab, with everything that it asked for and complained about."""
 
-    def __init__(self, browser: Any, site: str, path: str, **options: Any) -> None:
-        self.site, self.foreign, self.errors = site, [], []
+    def __init__(self, browser: Any, site: str, path: str, prepare: Any = None, **options: Any) -> None:
+        self.site, self.foreign, self.errors, self.asked = site, [], [], []
         self.context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
-        self.context.set_default_timeout(90_000)  # a busy machine is no failure
+        self.context.set_default_timeout(30_000)  # a busy machine is no failure
         self.page = self.context.new_page()
         self.page.on("request", self._on_request)
+        if prepare:
+            prepare(self.page)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         self.page.goto(path if "://" in path else f"{site}/{path}")
 
     def _on_request(self, request: Any) -> None:
+        self.asked.append(request.url)
         if not request.url.startswith((self.site, "data:", "blob:")):
             self.foreign.append(request.url)
 
@@ -81,6 +128,28 @@ class Visit:
             figure.scroll_into_view_if_needed()
             self.page.wait_for_function("e => e.dataset.ready", arg=figure)
         return figures
+
+    def axe(self, only: str = "", marks: bool = True) -> list[str]:
+        """What axe-core finds wrong, WCAG 2.2 AA and best practice.
+
+        `only` may name one rule; without `marks` it does not look again into drawings and formulas.
+        """
+        if not self.page.evaluate("'axe' in window"):
+            package = pytest.importorskip("axe_playwright_python", reason="axe-core is in the extra `dev`")
+            self.page.evaluate(resources.files(package).joinpath("axe.min.js").read_text(encoding="utf-8"))
+        rules = {name: {"enabled": True} for name in AXE_EXTRA}
+        options = {"runOnly": [only]} if only else {"runOnly": list(AXE_TAGS), "rules": rules}
+        outside = [] if marks else [[".chart-stage svg > *"], [".chart-still"], ["mjx-container"]]
+        found = self.page.evaluate(
+            "([exclude, options]) => axe.run({include: [['html']], exclude},"
+            " {...options, resultTypes: ['violations'], preload: false})",
+            [outside, options],
+        )
+        return [f"{fault['id']}: {node['html'][:160]}" for fault in found["violations"] for node in fault["nodes"][:3]]
+
+    def overflow(self) -> int:
+        """By how many pixels the page is wider than its window."""
+        return self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
     def __enter__(self) -> Visit:
         return self
@@ -93,3 +162,34 @@ class Visit:
 def visit(browser: Any, site: str) -> Any:
     """Open a page of the book: `with visit("intro.html") as v: ...`."""
     return functools.partial(Visit, browser, site)
+
+
+def _page_with(mark: str, at_least: int) -> str:
+    for name in pages_in_order():
+        if built(name) and (html_folder() / f"{name}.html").read_text(encoding="utf-8").count(mark) >= at_least:
+            return name
+    pytest.skip(f"no built page has {mark!r} {at_least} times")
+
+
+@pytest.fixture
+def some_chart_page(book: Path) -> str:
+    """A page with two charts or more."""
+    return _page_with('<figure class="chart"', 2)
+
+
+@pytest.fixture
+def some_canvas_page(book: Path) -> str:
+    """A page with a slider on a chart that is drawn on a canvas."""
+    return _page_with('data-renderer="canvas"', 1)
+
+
+@pytest.fixture
+def some_widget_page(book: Path) -> str:
+    """A page with a widget."""
+    return _page_with('class="widget-notice"', 1)
+
+
+@pytest.fixture
+def some_listing_page(book: Path) -> str:
+    """A page that shows code of the library."""
+    return _page_with('class="library-source-caption"', 1)

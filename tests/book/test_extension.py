@@ -1,9 +1,13 @@
-"""The book's own directives and roles: code by object name, and references to the paper."""
+"""The book's own directives and roles: code by object name, formulas beside code, the paper, claims and questions."""
 
 from __future__ import annotations
 
 import inspect
+import io
+import re
 import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +15,49 @@ import pytest
 
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
+ATTENTION = "annotated.model.attention.scaled_dot_product_attention"
+
 
 @pytest.fixture(scope="module")
-def extension(repository: Path) -> Any:
+def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
+    """Import a part of the extension."""
     sys.path.insert(0, str(repository / "book" / "_ext"))
-    try:
-        from annotated_book import paper, source
-    finally:
-        sys.path.pop(0)
-    return paper, source
+    yield lambda part: import_module(f"annotated_book.{part}")
+    sys.path.pop(0)
+
+
+@pytest.fixture
+def site(extension: Any, tmp_path: Path) -> Callable[..., tuple[dict[str, str], str]]:
+    """Build a small site from pages of Markdown: HTML by page, and what was complained about."""
+    from sphinx.application import Sphinx
+    from sphinx.util.docutils import docutils_namespace
+
+    def build(**pages: str) -> tuple[dict[str, str], str]:
+        source, out = tmp_path / "source", tmp_path / "out"
+        source.mkdir(exist_ok=True)
+        for name, text in pages.items():
+            (source / f"{name}.md").write_text(f"---\norphan: true\n---\n# {name}\n\n{text}\n", encoding="utf-8")
+        (source / "index.md").write_text("# Index\n", encoding="utf-8")
+        parts = ["paper", "source", "ledger"]
+        settings = {
+            "extensions": ["myst_parser", *(f"annotated_book.{part}" for part in parts)],
+            "myst_enable_extensions": ["colon_fence", "dollarmath"],
+            "nitpicky": True,
+            "keep_warnings": False,
+        }
+        complaints = io.StringIO()
+        with docutils_namespace():
+            app = Sphinx(str(source), None, str(out), str(out / ".trees"), "html", settings, None, complaints)
+            app.build()
+        return {name: (out / f"{name}.html").read_text(encoding="utf-8") for name in pages}, complaints.getvalue()
+
+    return build
 
 
 def test_code_is_the_librarys_own(extension: Any) -> None:
     from annotated.model.attention import scaled_dot_product_attention
 
-    code, path, line, paper = extension[1].source_of("annotated.model.attention.scaled_dot_product_attention")
+    code, path, line, paper = extension("source").source_of(ATTENTION)
     assert code == inspect.getsource(scaled_dot_product_attention)
     assert path.as_posix() == "annotated/model/attention.py"
     assert paper == "section 3.2.1, equation 1, figure 2"
@@ -34,22 +66,92 @@ def test_code_is_the_librarys_own(extension: Any) -> None:
 
 
 def test_without_docstring_only_the_docstring_is_gone(extension: Any) -> None:
-    name = "annotated.model.attention.scaled_dot_product_attention"
-    whole, short = extension[1].source_of(name)[0], extension[1].source_of(name, with_docstring=False)[0]
+    source_of = extension("source").source_of
+    whole, short = source_of(ATTENTION)[0], source_of(ATTENTION, with_docstring=False)[0]
     assert '"""' not in short and len(short) < len(whole)
     assert [line for line in whole.splitlines() if line in short.splitlines()] == short.splitlines()
-    compile(short, name, "exec")
+    compile(short, ATTENTION, "exec")
 
 
 def test_methods_and_properties_are_found_and_dedented(extension: Any) -> None:
-    code, _, _, _ = extension[1].source_of("annotated.model.MultiHeadAttention.w_q")
+    code, _, _, _ = extension("source").source_of("annotated.model.MultiHeadAttention.w_q")
     assert code.startswith("@property\ndef w_q")
 
 
 @pytest.mark.parametrize("name", ["annotated.model.attention.no_such_thing", "nowhere.at_all"])
 def test_a_name_that_does_not_exist_is_an_error(extension: Any, name: str) -> None:
     with pytest.raises(LookupError):
-        extension[1].source_of(name)
+        extension("source").source_of(name)
+
+
+CODE = '''def f(x):
+    """Return y.
+
+    y = 3
+    """
+    y = g(
+        x,
+        [a for a in x],
+    )
+    for z in y:
+        print(z)
+    return y
+'''
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lines"),
+    [
+        ("[a for a", [6, 7, 8, 9]),  # text, though it would be no expression; the statement is shown whole
+        ("y = ", [6, 7, 8, 9]),  # not the docstring
+        ("for z", [10]),  # of a compound statement the line alone
+        (r"print|return \w", [11, 12]),
+    ],
+)
+def test_a_text_picks_whole_statements(extension: Any, pattern: str, lines: list[int]) -> None:
+    assert extension("source").statements(CODE, pattern) == lines
+
+
+@pytest.mark.parametrize("pattern", ["y = 3", "nothing like it", "[unclosed"])
+def test_a_text_that_the_code_lacks_is_an_error(extension: Any, pattern: str) -> None:
+    with pytest.raises(LookupError):
+        extension("source").statements(CODE, pattern)
+
+
+def test_formulas_stand_beside_their_statements(site: Any) -> None:
+    pages, complaints = site(
+        page=f":::{{equation-code}} {ATTENTION}\n:equation: 1\n:match: scores = q @ k|, weights$\n:::\n\n"
+        f":::{{equation-code}} {ATTENTION}\n:match: math.sqrt\n\n$$\\text{{ours}}$$\n:::"
+    )
+    boxes = pages["page"].split('class="equation-code ')[1:]
+    assert complaints == "" and len(boxes) == 2
+    assert r"\sqrt{d_k}" in boxes[0] and r"\text{ours}" in boxes[1]
+    code = [re.sub(r"<[^>]+>", "", re.search(r"<pre>.*?</pre>", box, re.DOTALL)[0]) for box in boxes]
+    assert code[1].strip() == "scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))"
+    assert re.fullmatch(r"\s*scores = .*\n\.\.\.\n\s*return .*, weights\s*", code[0])
+    assert "annotated/model/attention.html#line-" in boxes[0] and "1706.03762v7#S3.SS2.SSS1" in boxes[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (":match: no such text\n:equation: 1\n", "no line has or matches 'no such text'"),
+        (":match: math.sqrt\n", "a formula is missing"),
+        (":match: math.sqrt\n:equation: 9\n", "the paper has no equation 9"),
+        (":equation: 1\n", ":match: must name the line"),
+    ],
+)
+def test_a_formula_without_its_statement_fails_the_build(site: Any, options: str, complaint: str) -> None:
+    _, complaints = site(page=f":::{{equation-code}} {ATTENTION}\n{options}:::")
+    assert "ERROR" in complaints and complaint in complaints
+
+
+def test_shown_code_marks_statements_and_links_to_the_paper(site: Any) -> None:
+    pages, complaints = site(page=f"```{{library-source}} {ATTENTION}\n:no-docstring:\n:highlight: scores = q @ k\n```")
+    assert complaints == "", "an object that the reference lacks is plain text, without a warning"
+    marked = re.findall(r'<span class="hll">(.*?)\n</span>', pages["page"])
+    assert len(marked) == 1 and "scores" in marked[0]
+    assert 'title="The paper, equation 1: Scaled dot-product attention"' in pages["page"]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +163,7 @@ def test_a_name_that_does_not_exist_is_an_error(extension: Any, name: str) -> No
     ],
 )
 def test_references_to_the_paper_lead_there(extension: Any, text: str, shown: str, anchor: str) -> None:
-    found, title, url = extension[0].resolve(text)
+    found, title, url = extension("paper").resolve(text)
     assert found == shown and title and url.endswith(anchor)
 
 
@@ -69,9 +171,71 @@ def test_every_equation_figure_and_table_has_an_address(extension: Any) -> None:
     from annotated.paper import entries
 
     for key in entries():
-        assert extension[0].resolve(key.removeprefix("section "))[2].startswith("https://arxiv.org/")
+        assert extension("paper").resolve(key.removeprefix("section "))[2].startswith("https://arxiv.org/")
 
 
 def test_a_section_that_the_paper_lacks_is_an_error(extension: Any) -> None:
     with pytest.raises(KeyError):
-        extension[0].resolve("3.9")
+        extension("paper").resolve("3.9")
+
+
+def test_all_claims_and_questions_are_there(extension: Any) -> None:
+    from annotated.paper import entries
+
+    claims, questions = extension("ledger").ledger("claim"), extension("ledger").ledger("question")
+    assert list(claims) == [f"C{n:02}" for n in range(1, 50)] + ["A1", "A2", "A3"]
+    assert list(questions) == [f"Q{n}" for n in range(1, 30)]
+    for entry in (*claims.values(), *questions.values()):
+        keys = {f"section {text}" if text[0].isdigit() else text for text in entry.paper}
+        assert keys and keys <= set(entries()), f"{entry.name}: the paper lacks {keys - set(entries())}"
+        assert entry.statement[-1] in ".?" and entry.truth.endswith("."), entry.name
+        assert not set("$`\\{}") & set(entry.title), f"{entry.name}: marks in its title {entry.title!r}"
+    assert all(re.match(r"false$|misleading$|true only \w", entry.verdict) for entry in claims.values())
+
+
+def test_a_claim_has_a_box_and_links_from_every_page(site: Any) -> None:
+    pages, complaints = site(
+        box=":::{claim} C09\nEach row of $W$ sums to one.\n:::\n\nSee {claim}`C09`.",
+        other="Of {claim}`C09`, {claim}`own words <C09>`, {question}`Q7`.",
+    )
+    assert complaints == ""
+    box = pages["box"]
+    assert 'id="claim-c09"' in box and "verdict: false" in box and "normalises each embedding" in box
+    assert 'href="#claim-c09"' in box and "Each row of" in box
+    links = re.findall(r'<a [^>]*href="box.html#claim-c09"[^>]*>.*?</a>', pages["other"])
+    assert [re.sub(r"<[^>]+>", "", link) for link in links] == ["claim C09", "own words"]
+    assert 'title="Claim C09 (false): The softmax' in links[0]
+    assert re.search(r'<abbr title="Question Q7: Why do[^"]*">question Q7</abbr>', pages["other"])
+
+
+def test_links_follow_a_box_that_moves(site: Any) -> None:
+    refers = "See {claim}`C09`."
+    pages, _ = site(one=":::{claim} C09\nHere.\n:::", two="Nothing.", refers=refers)
+    assert "one.html#claim-c09" in pages["refers"]
+    pages, _ = site(one="Nothing.", two=":::{claim} C09\nNow here.\n:::", refers=refers)
+    assert "two.html#claim-c09" in pages["refers"]
+    pages, complaints = site(two="Nothing.", refers=refers)
+    assert "<abbr" in pages["refers"] and "#claim-c09" not in pages["refers"] and complaints == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (":::{claim} C99\nText.\n:::", "claims.yaml has no C99"),
+        (":::{question} C01\nText.\n:::", "questions.yaml has no C01"),
+        (":::{claim} C01\n:::", "say what is true"),
+        (":::{claim} C01\nText.\n:::\n\n:::{claim} C01\nText.\n:::", "has a box on this page already"),
+        ("{claim}`C99`", "there is no claim C99"),
+    ],
+)
+def test_mistakes_with_claims_are_complained_about(site: Any, text: str, complaint: str) -> None:
+    assert complaint in site(page=text)[1]
+
+
+def test_the_planned_chapter_is_preferred(extension: Any) -> None:
+    class Environment:
+        metadata = {"b": {"chapter": '{"number": 7}'}, "c": {"chapter": {"number": 8}}}
+
+    domain = object.__new__(extension("ledger").LedgerDomain)
+    domain.env, domain.data = Environment(), {"boxes": {name: [("claim", "C01")] for name in "abc"}}
+    assert domain.pages("claim", "C01") == ["b", "a", "c"]

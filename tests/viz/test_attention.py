@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotated import scaled_dot_product_attention
-from annotated.viz import attention_chart, check_weights, query_chart, scaling_chart
+from annotated.viz import attention_chart, check_weights, query_chart
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 
@@ -96,15 +95,3 @@ def test_the_picture_of_the_query_computes_equation_1() -> None:
 def test_the_query_chart_refuses_keys_that_are_not_points_in_the_plane() -> None:
     with pytest.raises(ValueError, match=r"\[2, 2\]"):
         query_chart(np.zeros((2, 3)), ["a", "b"])
-
-
-def test_the_bars_of_the_scaling_chart_are_softmaxes() -> None:
-    scores = np.array([[1.0, -2.0, 0.5], [300.0, 20.0, -40.0]])
-    rows = scaling_chart([1, 64], scores).to_dict()["data"]["values"]
-    for row in rows:
-        line = torch.tensor(scores[row["step"]]).sort(descending=True).values
-        divided = line / row["d_k"] ** 0.5 if row["scale"].startswith("divided") else line
-        assert np.allclose(row["w"], divided.softmax(0).numpy(), atol=1e-4)
-    assert len(rows) == 4 and json.dumps(rows)
-    with pytest.raises(ValueError, match="a row for each width"):
-        scaling_chart([1, 2, 3], scores)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import annotated
-from annotated.viz import attention_heads
+from annotated.viz import SentenceMaps, attention_atlas, attention_heads
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +80,19 @@ def test_scores_instead_of_weights_are_refused(maps: annotated.AttentionMaps) ->
     broken = maps._replace(cross=[weights * 3 for weights in maps.cross])
     with pytest.raises(ValueError, match=r"between 0 and 1|sums to"):
         attention_heads(broken, list("abcde"), list("wxyz"))
+
+
+def test_the_atlas_holds_every_sentence_one_after_the_other(maps: annotated.AttentionMaps) -> None:
+    first = SentenceMaps("one", [*"abcd", "</s>"], ["<s>", "x", "y", "z"], gold=[(0, 1)])
+    second = SentenceMaps("two", ["a", "b", "</s>"], ["<s>", "x"])
+    atlas = attention_atlas(maps, [first, second], notes={("cross", 2, 1): "a note"}, layer=2, head=1)
+    alone = [
+        attention_heads(maps, one.source_tokens, one.target_tokens, sentence=n) for n, one in enumerate((first, second))
+    ]
+    assert atlas.weights == alone[0].weights + alone[1].weights
+    assert [s["title"] for s in atlas.sentences] == ["one", "two"]
+    heads = atlas.uses[2]["heads"]
+    assert atlas.notes[2][2 * heads + 1] == "a note" and set(atlas.notes[0]) == {""}
+    assert len(atlas.notes[2]) == 3 * heads and atlas.uses[2]["gold"] == [[0, 1]]
+    with pytest.raises(ValueError, match="1 sentences do not fit"):
+        attention_atlas(maps, [first])

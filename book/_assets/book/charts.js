@@ -1,4 +1,5 @@
 // Draws the charts of a page when they come into view. A classic script: works over http and from file://.
+// The picture that came with the page stays, for print, and for charts that cannot be drawn.
 (() => {
   const base = document.currentScript.src.replace(/book\/[^/]*$/, "");
   const views = new Map(); // figure -> { result, width }
@@ -23,14 +24,30 @@
     const spec = fit(JSON.parse(text), width);
     const bound = (spec.params ?? []).filter(p => p.bind);
     const keep = old && bound.map(p => [p.name, old.result.view.signal(p.name)]);
-    old?.result.finalize();
     const stage = document.createElement("div");
     stage.className = "chart-stage";
-    host.replaceChildren(stage);
-    const result = await vegaEmbed(stage, spec, { renderer: canvas ? "canvas" : "svg", actions: false });
-    if (keep) {
-      for (const [name, value] of keep) result.view.signal(name, value);
-      await result.view.runAsync();
+    const before = old ? host.querySelector(".chart-stage") : host.firstElementChild;
+    host.append(stage);
+    let result;
+    try {
+      before.style.display = "none"; // out of the way, not away: it comes back if drawing fails
+      result = await vegaEmbed(stage, spec, { renderer: canvas ? "canvas" : "svg", actions: false });
+      if (keep) {
+        for (const [name, value] of keep) result.view.signal(name, value);
+        await result.view.runAsync();
+      }
+    } catch (error) {
+      stage.remove();
+      before.style.display = "";
+      throw error;
+    }
+    before.style.display = "";
+    if (old) { old.result.finalize(); before.remove(); } else {
+      const still = document.createElement("div"); // the still picture: seen in print only
+      still.className = "chart-still";
+      still.setAttribute("aria-hidden", "true");
+      before.replaceWith(still);
+      still.append(before);
     }
     host.removeAttribute("role"); // Vega gives the drawing a role and a label of its own
     host.removeAttribute("aria-label");
@@ -42,19 +59,29 @@
     figure.dataset.ready = "yes";
   }
 
+  // One chart at a time may fail; the reader learns that the picture stands still, and the others are drawn.
+  const attempt = figure => draw(figure).catch(error => {
+    console.warn("a chart stays still:", error);
+    if (figure.querySelector(".chart-notice")) return;
+    const note = Object.assign(document.createElement("p"), { className: "chart-notice", textContent: "The interactive version did not load. This picture stands still." });
+    note.setAttribute("role", "note");
+    figure.append(note);
+    figure.dataset.failed = "yes";
+  });
+
   const seen = new IntersectionObserver(entries => entries.forEach(entry => {
-    if (entry.isIntersecting) { seen.unobserve(entry.target); draw(entry.target); }
+    if (entry.isIntersecting) { seen.unobserve(entry.target); attempt(entry.target); }
   }), { rootMargin: "200px" });
   document.querySelectorAll("figure.chart").forEach(figure => seen.observe(figure));
 
   // SVG follows the theme through currentColor; a canvas must be drawn again, and so must what was fitted to a width.
-  new MutationObserver(() => views.forEach((_, figure) => figure.dataset.renderer === "canvas" && draw(figure)))
+  new MutationObserver(() => views.forEach((_, figure) => figure.dataset.renderer === "canvas" && attempt(figure)))
     .observe(document.documentElement, { attributeFilter: ["data-theme"] });
   let pause;
   addEventListener("resize", () => {
     clearTimeout(pause);
     pause = setTimeout(() => views.forEach(({ width }, figure) => {
-      if (figure.clientWidth !== width && /"usermeta"/.test(figure.querySelector("script").textContent)) draw(figure);
+      if (figure.clientWidth && figure.clientWidth !== width && /"usermeta"/.test(figure.querySelector("script").textContent)) attempt(figure);
     }), 200);
   });
 })();

@@ -25,15 +25,22 @@
   for (const [tag, { model_id: id }] of scripts("view")) {
     const { _esm: code, _css: style } = state[id]?.state ?? {};
     if (!code) continue;
-    const el = document.createElement("div");
+    const notice = tag.parentElement.querySelector(".widget-notice"), el = document.createElement("div");
     el.className = "widget-host";
     tag.after(el);
-    if (style) el.before(Object.assign(document.createElement("style"), { textContent: style }));
-    modules[code] ??= import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
-    let module = (await modules[code]).default;
-    if (typeof module === "function") module = await module();
-    await module.initialize?.({ model: model(id) });
-    await module.render({ model: model(id), el });
-    el.dataset.ready = "yes";
+    try { // one widget may fail without the others
+      if (style) el.before(Object.assign(document.createElement("style"), { textContent: style }));
+      modules[code] ??= import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+      let module = (await modules[code]).default;
+      if (typeof module === "function") module = await module();
+      await module.initialize?.({ model: model(id) });
+      await module.render({ model: model(id), el });
+      el.dataset.ready = "yes";
+      if (notice) notice.hidden = true; // comes back in print
+    } catch (error) {
+      console.warn("a widget did not start:", error);
+      el.remove();
+      if (notice) notice.textContent += " It did not start in this browser; the text and the cells around it stand without it.";
+    }
   }
 })();

@@ -1,16 +1,34 @@
-"""The book's Sphinx extension: offline pages, code by object name, links into the paper, predictions."""
+"""The book's Sphinx extension: offline pages, code by object name, links into the paper, and the rest of its parts."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from sphinx.application import Sphinx
 
-from annotated_book import offline, paper, prediction, source
+PARTS = (
+    "ahead",
+    "api",
+    "citations",
+    "execution",
+    "inventories",
+    "laboratory",
+    "languages",
+    "launch",
+    "ledger",
+    "offline",
+    "paper",
+    "paper_map",
+    "prediction",
+    "quiz",
+    "reader",
+    "source",
+)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the four parts."""
-    for part in (offline, paper, prediction, source):
-        part.setup(app)
+    """Register the parts."""
+    for part in PARTS:
+        import_module(f"annotated_book.{part}").setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,28 +1,44 @@
 """Pages that ask nobody but their own site: Vega and MathJax served from it, and a policy that forbids the rest.
 
-Nothing is downloaded at build time either: Vega comes out of vl-convert, MathJax out of sphinx-mathjax-offline.
+Nothing is downloaded at build time either: Vega comes out of vl-convert, MathJax out of sphinx-mathjax-offline. And
+light pages: what the theme loads and a page does not use is left out of it.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
+import pydata_sphinx_theme
 import vl_convert
+from fontTools import subset
+from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from annotated.viz.theme import BOOK_VARIABLE, VEGA_LITE
+from annotated_book.accessibility import repair
 
 # Vega compiles its expressions ('unsafe-eval'); widgets are modules made from a blob.
 POLICY = (
     "default-src 'self' data: blob:; script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob:; "
     "style-src 'self' 'unsafe-inline'; connect-src 'self' blob:"
 )
-MATHJAX_PARTS = ("tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions", "a11y", "sre", "ui")
+# Without its menu, which weighs as much as all the rest; `mathjax3_config` in _config.yml loads the parts.
+MATHJAX_PARTS = (
+    *("startup.js", "core.js", "input/tex.js", "input/tex/extensions", "a11y/assistive-mml.js"),
+    *("output/chtml.js", "output/chtml/fonts/tex.js", "output/chtml/fonts/woff-v2"),
+)
+# The icons that the theme draws; one that is missing here is still drawn, from the whole font.
+ICONS = (
+    "angle-left angle-right arrow-down arrow-up bars book caret-down check chevron-down chevron-right chevron-up "
+    "circle-exclamation circle-half-stroke circle-info compress download expand file file-code file-pdf "
+    "info lightbulb link list magnifying-glass moon pencil rocket rotate-left sun triangle-exclamation xmark"
+).split()
 
 
 def gather_assets(app: Sphinx, config: Config) -> None:
@@ -44,7 +60,24 @@ def gather_assets(app: Sphinx, config: Config) -> None:
             shutil.copytree(mathjax / part, place, dirs_exist_ok=True)
         else:
             shutil.copy(mathjax / part, place)
+    write_icons(vendor / "icons.woff")
     config.html_static_path += [str(folder), str(Path(app.srcdir, "_assets"))]
+    config.templates_path.insert(0, str(Path(__file__).parent / "templates"))
+
+
+def write_icons(place: Path) -> None:
+    """Write the part of the theme's icon font that is used: 150 KB less for a page to load."""
+    static = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"
+    style = (static / "styles/pydata-sphinx-theme.css").read_text(encoding="utf-8")
+    rules = re.findall(r'((?:\.fa-[a-z0-9-]+:before,?)+)\{content:"\\([0-9a-f]+)"', style)
+    codes = {name: int(code, 16) for names, code in rules for name in re.findall(r"\.fa-([a-z0-9-]+)", names)}
+    of_boxes = map(ord, re.findall(r'--pst-icon-[a-z-]+:"([\ue000-\uf8ff])"', style))
+    font = TTFont(static / "vendor/fontawesome/webfonts/fa-solid-900.ttf")
+    subsetter = subset.Subsetter()
+    subsetter.populate(unicodes=[*of_boxes, *(codes[name] for name in ICONS)])
+    subsetter.subset(font)
+    font.flavor = "woff"
+    font.save(place)
 
 
 def finish_page(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
@@ -58,19 +91,92 @@ def finish_page(app: Sphinx, name: str, template: str, context: dict[str, Any], 
     context["metatags"] = policy + context.get("metatags", "")
 
 
-def empty_icon_script(app: Sphinx, error: Exception | None) -> None:
-    """Empty the theme's 1.4 MB icon script: its web font draws the same icons without it."""
-    script = Path(app.outdir, "_static", "scripts", "fontawesome.js")
-    if error is None and script.exists():
-        script.write_text("", encoding="utf-8")
+# Light or dark is known before the first paint, also where the browser refuses to remember anything.
+_THEME = """<script>(() => {
+    let mode, theme;
+    try { mode = localStorage.getItem("mode"); theme = localStorage.getItem("theme"); } catch { /* private */ }
+    const page = document.documentElement.dataset;
+    page.mode = mode || "auto";
+    page.theme = theme && theme !== "auto" && page.mode !== "auto" ? theme
+      : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  })();</script>"""
+_LEFT_OUT = [
+    re.compile(r'<script data-cfasync="false">.*?</script>', re.DOTALL),  # _THEME replaces it
+    re.compile(r'<script defer src="[^"]*scripts/fontawesome\.js[^>]*></script>'),
+    re.compile(r'<link rel="preload" as="script"[^>]*>'),
+    re.compile(r"<link [^>]*sphinx-thebe\.css[^>]*>"),
+    re.compile(r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName[^<]*</script>', re.DOTALL),
+    re.compile(r'<meta name="docsearch:[^>]*>'),
+    re.compile(r'<meta name="viewport" content="width=device-width, initial-scale=1"/>'),  # the second one
+]
+_SEARCH = re.compile(r'<script src="[^"]*(?:searchtools|language_data|searchindex)\.js"></script>')
+# What is loaded for the sake of some pages, and how those can be known.
+_WHERE_USED = [
+    (
+        re.compile(r"<(?:link|script) [^>]*(?:sphinx-design\.min\.css|design-tabs\.js)[^>]*>(?:</script>)?"),
+        'class="sd-|"sd-',
+    ),
+    (
+        re.compile(r"<(?:link|script) [^>]*togglebutton\.(?:css|js)[^>]*>(?:</script>)?"),
+        'class="(?:[^"]* )?toggle[ "]|admonition dropdown|dropdown admonition',
+    ),
+    (
+        re.compile(r"<(?:link|script) [^>]*(?:copybutton\.css|copybutton\.js|clipboard\.min\.js)[^>]*>(?:</script>)?"),
+        'class="highlight',
+    ),
+    (re.compile(r"<script [^>]*vendor/mathjax[^>]*></script>"), 'class="[^"]*\\bmath\\b|\\\\\\(|\\$\\$|text_latex'),
+]
+_PATIENT = r"doctools|sphinx_highlight|clipboard\.min|copybutton|sphinx-book-theme|togglebutton|design-tabs"
+_BLOCKING = re.compile(rf'<script (?!type)([^>]*src="[^"]*(?:{_PATIENT})\.js[^"]*")>')
+
+
+def lighten(page: str, name: str) -> str:
+    """A page of the theme without what it does not use, and with scripts that nothing waits for."""
+    page = page.replace("</title>", f"</title>\n  {_THEME}", 1)
+    head, start, body = page.partition("<body")
+    page = re.sub(r"<!--.*?-->", "", head, flags=re.DOTALL) + start + body
+    for pattern in _LEFT_OUT:
+        page = pattern.sub("", page)
+    if name != "search":
+        page = _SEARCH.sub("", page)
+    for pattern, sign in _WHERE_USED:
+        if not re.search(sign, body):
+            page = pattern.sub("", page)
+    page = re.sub(r'(<html[^>]*) data-theme="auto"', r'\1 data-theme="light"', page, count=1)
+    return page if name == "search" else _BLOCKING.sub(r"<script defer \1>", page)  # its script waits for none
+
+
+def finish_pages(app: Sphinx) -> None:
+    """Let every rendered page pass through `lighten` and `repair`."""
+    templates = getattr(app.builder, "templates", None)
+    if app.builder.format != "html" or templates is None:
+        return
+    render = templates.render
+
+    def render_and_finish(template: str, context: dict[str, Any]) -> str:
+        page = render(template, context)
+        return repair(lighten(page, context.get("pagename", ""))) if template.endswith(".html") else page
+
+    templates.render = render_and_finish
+
+
+def drop_icon_script(app: Sphinx, error: Exception | None) -> None:
+    """Empty the theme's 1.4 MB icon script, which no page asks for, and drop maps of minified files."""
+    static = Path(app.outdir, "_static")
+    if error is None and (static / "scripts").is_dir():
+        (static / "scripts" / "fontawesome.js").write_text("", encoding="utf-8")
+        for path in [*static.glob("scripts/*.map"), *static.glob("styles/*.map")]:
+            path.unlink()
 
 
 def setup(app: Sphinx) -> None:
     """Connect the above, and tell every kernel that its charts go into the book."""
     os.environ[BOOK_VARIABLE] = "1"
     app.connect("config-inited", gather_assets)
+    app.connect("builder-inited", finish_pages, priority=900)
     app.connect("html-page-context", finish_page, priority=999)
-    app.connect("build-finished", empty_icon_script)
+    app.connect("build-finished", drop_icon_script)
     app.add_css_file("book/book.css")
+    app.add_js_file("book/store.js", defer="defer", priority=400)
     app.add_js_file("book/charts.js", defer="defer")
     app.add_js_file("book/predictions.js", defer="defer")

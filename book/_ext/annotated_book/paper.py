@@ -35,20 +35,22 @@ def resolve(text: str) -> tuple[str, str, str]:
     return key, title, sections[number].url
 
 
+def link_to(key: str) -> nodes.reference:
+    """A link to the part of the paper that a key of `annotated.paper.entries` names."""
+    shown, title, url = resolve(key.removeprefix("section "))
+    return nodes.reference("", shown, refuri=url, reftitle=f"The paper, {shown}: {title}", classes=["paper"])
+
+
 class PaperRole(SphinxRole):
     """Link to a part of the paper."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Make the link, or complain if the paper has no such part."""
         try:
-            shown, title, url = resolve(self.text)
+            return [link_to(self.text)], []
         except KeyError as error:
             message = self.inliner.reporter.error(f"the paper has no {error.args[0]}", line=self.lineno)
             return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
-        link = nodes.reference(
-            self.rawtext, shown, refuri=url, reftitle=f"The paper, {shown}: {title}", classes=["paper"]
-        )
-        return [link], []
 
 
 def setup(app: Sphinx) -> None:

@@ -37,6 +37,9 @@ class Prediction(SphinxDirective):
         if where is None or not 1 <= answer <= len(body[where]):
             message = "a prediction needs a list of options and an :answer: that counts them from 1"
             return [self.state.document.reporter.error(message, line=self.lineno)]
+        if where + 1 == len(body):
+            message = "a prediction needs an explanation after its options"
+            return [self.state.document.reporter.error(message, line=self.lineno)]
         box = nodes.container(classes=["prediction"])
         box += nodes.paragraph("", "Commit to a prediction", classes=["prediction-title"])
         box += body.children[: where + 1]

@@ -1,0 +1,203 @@
+"""Charts of all heads at once: their roles, what is lost without them, and how little the two agree.
+
+Paper: section 4, figures 3-5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
+
+_NAMES = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
+_SHADE = alt.Scale(domain=[0, 1], range=[0, 0.85], clamp=True)
+Head = tuple[str, int, int]
+
+
+def head_label(layer: int, head: int) -> str:
+    """'layer 1, head 2' for (0, 1): people count from one.
+
+    Paper: section 3.2.2
+    """
+    return f"layer {layer + 1}, head {head + 1}"
+
+
+def roles_chart(scores: Sequence[Mapping[str, Any]], *, kind: str = "encoder") -> alt.LayerChart:
+    """The share of its attention that each head gives to each role, under a row of what an even spread would give.
+
+    Parameters
+    ----------
+    scores
+        As `annotated.analysis.heads.role_scores` returns them.
+    kind
+        Where the menu starts: 'encoder', 'decoder' or 'cross'.
+
+    Paper: section 4, figures 3-5
+    """
+    if kind not in _NAMES:
+        raise ValueError(f"there is no attention {kind!r}; there are {', '.join(_NAMES)}")
+    rows = [
+        {"k": r["kind"], "row": head_label(r["layer"], r["head"]), "role": r["role"], "share": round(r["score"], 3)}
+        for r in scores
+    ]
+    rows += [
+        {"k": r["kind"], "row": "even spread", "role": r["role"], "share": round(r["chance"], 3)}
+        for r in scores
+        if (r["layer"], r["head"]) == (0, 0)
+    ]
+    for row in rows:
+        if not 0 <= row["share"] <= 1.001:
+            raise ValueError(f"a share of attention lies between 0 and 1, not {row['share']}")
+        row["k"] = _NAMES[row["k"]]
+    roles = list(dict.fromkeys(r["role"] for r in scores))
+    heads = list(dict.fromkeys(row["row"] for row in rows if row["row"] != "even spread"))
+    best = max((r for r in scores if r["role"] != "itself"), key=lambda r: r["score"] - r["chance"])
+    menu = alt.param(
+        name="attention", value=_NAMES[kind], bind=alt.binding_select(options=list(_NAMES.values()), name="attention ")
+    )
+    base = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_filter("datum.k == attention")
+        .encode(
+            x=alt.X("role:N", sort=roles, title=None, axis=alt.Axis(orient="top", labelAngle=-90, labelLimit=170)),
+            y=alt.Y("row:N", sort=["even spread", *heads], title=None),
+            tooltip=["row:N", "role:N", alt.Tooltip("share:Q", format=".1%")],
+        )
+    )
+    colour = alt.condition("datum.row == 'even spread'", alt.value(ORANGE), alt.value(BLUE))
+    return (
+        alt.layer(
+            base.mark_rect(stroke=GREY, strokeWidth=0.4).encode(
+                fill=colour, opacity=alt.Opacity("share:Q", scale=_SHADE, legend=None)
+            ),
+            base.transform_calculate(percent="round(100 * datum.share)")
+            .mark_text(fontSize=11)
+            .encode(text=alt.Text("percent:Q")),
+        )
+        .add_params(menu)
+        .properties(
+            width="container",
+            height=22 * (len(heads) + 1),
+            title="Attention given to each role, in per cent",
+            description="A table of heads and roles, shaded by the share of attention, with a menu for the three kinds "
+            "of attention; the first row is what an even spread would give. The largest excess: "
+            f"{_NAMES[best['kind']]}, {head_label(best['layer'], best['head'])}, {best['role']}, "
+            f"{best['score']:.0%} against {best['chance']:.0%}.",
+        )
+    )
+
+
+def ablation_chart(measures: Mapping[str, Mapping[Head, float]], *, formats: Mapping[str, str]) -> alt.LayerChart:
+    """What is lost without each head, a cell for each, with a menu for the measure.
+
+    Parameters
+    ----------
+    measures
+        By name, the loss of each head (kind, layer, head); zero or more, or a little less.
+    formats
+        By name, how the numbers are written, as `.2f`.
+
+    Paper: section 3.2.2
+    """
+    rows: list[dict[str, Any]] = []
+    for name, values in measures.items():
+        most = max(values.values())
+        if most <= 0:
+            raise ValueError(f"nothing is lost by {name!r}: there is nothing to show")
+        for (kind, layer, head), value in values.items():
+            rows.append(
+                {
+                    "measure": name,
+                    "row": f"{kind} {layer + 1}",
+                    "head": f"head {head + 1}",
+                    "value": round(value, 5),
+                    "shade": round(max(value, 0) / most, 4) ** 0.5,
+                    "text": format(value, formats[name]),
+                }
+            )
+    names = list(measures)
+    order = list(dict.fromkeys(row["row"] for row in rows))
+    worst = {name: max(values, key=lambda head: values[head]) for name, values in measures.items()}
+    menu = alt.param(name="measure", value=names[0], bind=alt.binding_select(options=names, name="lost: "))
+    base = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_filter("datum.measure == measure")
+        .encode(
+            x=alt.X("head:N", title=None, axis=alt.Axis(orient="top", labelAngle=0)),
+            y=alt.Y("row:N", sort=order, title="attention and layer"),
+            tooltip=["row:N", "head:N", "measure:N", alt.Tooltip("text:N", title="lost")],
+        )
+    )
+    said = "; ".join(
+        f"{name}: {k} {layer + 1}, head {h + 1}, {format(measures[name][k, layer, h], formats[name])}"
+        for name, (k, layer, h) in worst.items()
+    )
+    return (
+        alt.layer(
+            base.mark_rect(fill=ORANGE, stroke=GREY, strokeWidth=0.4).encode(
+                opacity=alt.Opacity("shade:Q", scale=_SHADE, legend=None)
+            ),
+            base.mark_text(fontSize=12).encode(text="text:N"),
+        )
+        .add_params(menu)
+        .properties(
+            width="container",
+            height=26 * len(order),
+            description=f"A table of all heads, shaded by what is lost without them, with a menu. The most: {said}.",
+        )
+    )
+
+
+def looks_and_matters_chart(
+    looks: Mapping[tuple[int, int], float], loses: Mapping[tuple[int, int], float], marked: Iterable[tuple[int, int]]
+) -> alt.LayerChart:
+    """The cross-attention heads by how well they align and by what the model loses without them.
+
+    Parameters
+    ----------
+    looks
+        The share of hits of each (layer, head).
+    loses
+        What is lost without it, between 0 and 1.
+    marked
+        The heads to name in the picture.
+
+    Paper: section 4
+    """
+    if set(looks) != set(loses):
+        raise ValueError("both measures need the same heads")
+    named = set(marked)
+    rows = [
+        {
+            "layer": f"layer {layer + 1}",
+            "name": head_label(layer, head),
+            "label": f"{layer + 1}.{head + 1}" if (layer, head) in named else "",
+            "hits": round(looks[layer, head], 3),
+            "lost": round(loses[layer, head], 4),
+        }
+        for layer, head in looks
+    ]
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X(
+            "hits:Q",
+            title="rows that look at the aligned word",
+            scale=alt.Scale(domain=[0, 1]),
+            axis=alt.Axis(format="%", tickCount=5),
+        ),
+        y=alt.Y("lost:Q", title="translations lost without the head", axis=alt.Axis(format="%", tickCount=5)),
+    )
+    shapes = alt.Shape("layer:N", scale=alt.Scale(range=["circle", "square", "triangle-up"]))
+    colours = alt.Color("layer:N", scale=alt.Scale(range=[BLUE, ORANGE, GREEN]))
+    tip = ["name:N", alt.Tooltip("hits:Q", format=".0%"), alt.Tooltip("lost:Q", format=".1%")]
+    points = base.mark_point(filled=True, size=110, opacity=0.9).encode(shape=shapes, color=colours, tooltip=tip)
+    names = base.mark_text(align="left", dx=8, dy=-2, fontWeight="bold").encode(text="label:N")
+    said = "; ".join(f"{r['name']}: hits {r['hits']:.0%}, lost {r['lost']:.0%}" for r in rows if r["label"])
+    return alt.layer(points, names).properties(
+        width="container",
+        height=260,
+        description="A point for each cross-attention head: how often it looks at the aligned word, and what share of "
+        f"exact translations is lost without it. {said}.",
+    )

@@ -1,0 +1,224 @@
+"""Charts of the feed-forward network: where the parameters are, what the ReLU folds, what is missed.
+
+Paper: section 3.3, equation 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from annotated.paper import TABLE_3
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+
+
+def parameter_share_chart(d_model: int = 512, d_ff: int = 2048) -> alt.LayerChart:
+    """Where the parameters of an encoder and a decoder layer are; a slider moves d_ff.
+
+    Counted as the paper writes the layers: attention without biases, the feed-forward network with two, LayerNorm with
+    a gain and a bias.
+
+    Parameters
+    ----------
+    d_model
+        D; h d_k = h d_v = D.
+    d_ff
+        Where the slider starts.
+
+    Paper: section 3.3, Table 3
+    """
+    parts = ["attention", "feed-forward", "LayerNorm"]
+    rows = [
+        {"layer": f"{name} layer", "part": part, "order": i, "blocks": blocks}
+        for name, blocks in (("encoder", 1), ("decoder", 2))
+        for i, part in enumerate(parts)
+    ]
+    square, feed_forward = 4 * d_model**2, f"(2 * {d_model} * d_ff + d_ff + {d_model})"
+    counted = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_calculate(
+            count=f"(datum.order == 0 ? {square} * datum.blocks : datum.order == 1 ? {feed_forward}"
+            f" : {2 * d_model} * (datum.blocks + 1)) / 1e6"
+        )
+        .transform_joinaggregate(total="sum(count)", groupby=["layer"])
+        .transform_calculate(share="datum.count / datum.total")
+    )
+    scale = alt.Scale(domain=[0, round(26 * d_model**2 / 1e6, 1)], nice=False)
+    x = alt.X(
+        "count:Q", title="parameters of one layer (millions)", stack="zero", scale=scale, axis=alt.Axis(tickCount=7)
+    )
+    y = alt.Y("layer:N", sort=["encoder layer", "decoder layer"], title=None)
+    bars = counted.mark_bar(height=34, stroke="currentColor", strokeOpacity=0.4).encode(
+        x=x,
+        y=y,
+        order="order:Q",
+        color=alt.Color("part:N", sort=parts, scale=alt.Scale(domain=parts, range=[BLUE, ORANGE, GREY])),
+        tooltip=["layer:N", "part:N", alt.Tooltip("count:Q", format=".3f"), alt.Tooltip("share:Q", format=".1%")],
+    )
+    share = (
+        counted.transform_filter("datum.order == 1")
+        .transform_calculate(text="format(datum.share, '.0%')")
+        .mark_text(align="left", dx=6, fontSize=13)
+        .encode(x=alt.X("total:Q"), y=y, text="text:N")
+    )
+    title = (
+        f"'d_ff = ' + d_ff + ' = ' + format(d_ff / {d_model}, '.2~f') + ' × d_model;"
+        " the figure beside a bar is the feed-forward share'"
+    )
+    description = (
+        f"Stacked bars of the parameters of an encoder and a decoder layer of width {d_model}: attention, feed-forward "
+        f"network and LayerNorm, with a slider for d_ff. At {d_ff} the feed-forward network holds about two thirds of "
+        "an encoder layer and half of a decoder layer."
+    )
+    return (
+        alt.layer(bars, share)
+        .add_params(slider("d_ff", d_ff, d_model // 4, 8 * d_model, d_model // 4))
+        .properties(width="container", height=120, title=alt.Title(alt.expr(title)), description=description)
+    )
+
+
+def fold_chart(resolution: int = 27) -> alt.LayerChart:
+    """The output of a network of two inputs and three hidden units over the plane; sliders turn and shift one unit.
+
+    Each unit is zero on one side of its line, and rises on the other. Their sum is flat in pieces, and bent along the
+    lines. Without the ReLU nothing is bent.
+
+    Paper: section 3.3, equation 2
+    """
+    ticks = np.linspace(-2, 2, resolution).round(3).tolist()
+    rows = [{"x": x, "y": ticks} for x in ticks]
+    angle, shift = slider("angle", 30, -180, 180, 10), slider("shift", 0.4, -2, 2, 0.1)
+    relu = alt.param(name="relu", value=True, bind=alt.binding_checkbox(name="ReLU "))
+    turned = "(datum.x * cos(angle * PI / 180) + datum.y * sin(angle * PI / 180) - shift)"
+    units = {"a": turned, "b": "(-datum.x + 0.5 * datum.y - 0.6)", "c": "(-datum.y - 0.5)"}
+    bent = {name: f"relu ? max(0, {inner}) : {inner}" for name, inner in units.items()}
+    cells = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_flatten(["y"])
+        .transform_calculate(**bent)
+        .transform_calculate(output="datum.a - 0.8 * datum.b - datum.c", size="min(2, abs(datum.output))")
+        .transform_calculate(active="(datum.a > 0) + (datum.b > 0) + (datum.c > 0)")
+    )
+    side = 264 * 4 / 4.2 / (resolution - 1)
+    axis = {"scale": alt.Scale(domain=[-2.1, 2.1], nice=False), "axis": alt.Axis(values=[-2, -1, 0, 1, 2], grid=False)}
+    x, y = alt.X("x:Q", title="first input", **axis), alt.Y("y:Q", title="second input", **axis)
+    plane = cells.mark_square(size=side**2, opacity=1, aria=False).encode(
+        x=x,
+        y=y,
+        color=alt.condition("datum.output > 0", alt.value(BLUE), alt.value(ORANGE)),
+        opacity=alt.Opacity("size:Q", scale=alt.Scale(domain=[0, 2], range=[0, 0.95]), legend=None),
+        tooltip=["x:Q", "y:Q", alt.Tooltip("output:Q", format=".2f"), alt.Tooltip("active:Q", title="units active")],
+    )
+    # The line on which the turned unit is zero: the foot of the perpendicular, and a step to both sides.
+    along = {"t": [-4, 4]}
+    line = (
+        alt.Chart(alt.Data(values=[along]))
+        .transform_flatten(["t"])
+        .transform_calculate(
+            x="shift * cos(angle * PI / 180) - datum.t * sin(angle * PI / 180)",
+            y="shift * sin(angle * PI / 180) + datum.t * cos(angle * PI / 180)",
+        )
+        .mark_line(color="currentColor", strokeWidth=2, strokeDash=[6, 3], clip=True)
+        .encode(x=x, y=y, order="t:Q")
+    )
+    description = (
+        "The output of a small feed-forward network over a plane of two inputs: blue where positive, orange where "
+        "negative. A dashed line marks where the first hidden unit begins to act; two sliders turn and shift it. With "
+        "the ReLU the colours bend at such lines; a checkbox takes the ReLU away, and one even slope remains."
+    )
+    return (
+        alt.layer(plane, line)
+        .add_params(angle, shift, relu)
+        .properties(width=264, height=264, usermeta={"renderer": "canvas"}, description=description)
+    )
+
+
+def d_ff_chart() -> alt.LayerChart:
+    """What Table 3 reports for three values of d_ff; a menu chooses the measure.
+
+    Paper: Table 3, section 6.2
+    """
+    names = {"BLEU": "bleu", "perplexity": "perplexity", "parameters (millions)": "parameters"}
+    rows = [
+        {"d_ff": str(d_ff), "measure": name, "value": getattr(TABLE_3[row], field)}
+        for row, d_ff in (("C6", 1024), ("base", 2048), ("C7", 4096))
+        for name, field in names.items()
+    ]
+    measure = alt.param(name="measure", value="BLEU", bind=alt.binding_select(options=list(names), name="measure "))
+    base = alt.Chart(alt.Data(values=rows)).transform_filter("datum.measure == measure")
+    x = alt.X("d_ff:O", sort=["1024", "2048", "4096"], axis=alt.Axis(labelAngle=0), title="d_ff (base model: 2048)")
+    y = alt.Y("value:Q", scale=alt.Scale(zero=False, padding=20), title=None)
+    said = "; ".join(
+        f"d_ff {d_ff}: BLEU {TABLE_3[row].bleu}, perplexity {TABLE_3[row].perplexity}, "
+        f"{TABLE_3[row].parameters} million parameters"
+        for row, d_ff in (("C6", 1024), ("base", 2048), ("C7", 4096))
+    )
+    return (
+        alt.layer(
+            base.mark_line(color=GREY).encode(x=x, y=y),
+            base.mark_point(filled=True, size=120, color=BLUE).encode(x=x, y=y, tooltip=["d_ff:O", "value:Q"]),
+            base.mark_text(dy=-16, fontSize=13).encode(x=x, y=y, text="value:Q"),
+        )
+        .add_params(measure)
+        .properties(
+            width="container",
+            height=190,
+            title=alt.Title(alt.expr("measure + ' on newstest2013 (Table 3)'")),
+            description=f"Points joined by a line, with a menu for the measure. {said}.",
+        )
+    )
+
+
+def removal_chart(losses: Mapping[tuple[str, int, str], float], baseline: float) -> alt.LayerChart:
+    """How much each sub-layer is missed: the rise of the loss when it adds nothing.
+
+    Parameters
+    ----------
+    losses
+        Loss in nats a token, by stack, layer (from 1) and kind of sub-layer.
+    baseline
+        Loss of the whole model.
+
+    Paper: section 3.1
+    """
+    rows: list[dict[str, Any]] = [
+        {"place": f"{stack} {layer}", "kind": kind, "rise": round(loss - baseline, 4)}
+        for (stack, layer, kind), loss in losses.items()
+    ]
+    kinds = ["self-attention", "cross-attention", "feed-forward"]
+    places = list(dict.fromkeys(row["place"] for row in rows))
+    base = alt.Chart(alt.Data(values=rows)).transform_filter("kind == 'all' || datum.kind == kind")
+    choose = alt.param(
+        name="kind", value="all", bind=alt.binding_select(options=["all", *kinds], name="which sub-layers ")
+    )
+    y = alt.Y("place:N", sort=places, title=None)
+    x = alt.X("rise:Q", title="rise of the loss (nats a token)", scale=alt.Scale(domain=[0, _most(rows)]))
+    offset = alt.YOffset("kind:N", sort=kinds)
+    bars = base.mark_bar().encode(
+        x=x,
+        y=y,
+        yOffset=offset,
+        color=alt.Color("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[BLUE, GREEN, ORANGE])),
+        tooltip=["place:N", "kind:N", alt.Tooltip("rise:Q", format=".3f")],
+    )
+    figures = base.mark_text(align="left", dx=4, fontSize=11).encode(
+        x=x, y=y, yOffset=offset, text=alt.Text("rise:Q", format=".2f")
+    )
+    worst = max(rows, key=lambda row: row["rise"])
+    description = (
+        f"Bars of the rise of the loss over {baseline:.3f} nats when one sub-layer is silenced, for every layer of "
+        f"both stacks, with a menu for the kind of sub-layer. The largest, {worst['rise']:.2f}, is that of "
+        f"{worst['place']}, {worst['kind']}."
+    )
+    return (
+        alt.layer(bars, figures)
+        .add_params(choose)
+        .properties(width="container", height=46 * len(places), description=description)
+    )
+
+
+def _most(rows: Sequence[Mapping[str, Any]]) -> float:
+    return 1.12 * max(row["rise"] for row in rows)

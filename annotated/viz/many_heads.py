@@ -1,0 +1,159 @@
+"""Charts of many heads: what concatenated, averaged and single heads fetch, and what one head reads.
+
+Paper: section 3.2.2, Table 3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+from numpy.typing import ArrayLike
+
+from annotated.viz.theme import BLUE, GREY, ORANGE
+
+_SHARE = alt.Scale(domain=[0, 1])
+
+
+def retrieval_chart(arms: Mapping[str, Mapping[str, Sequence[float]]], *, chance: float) -> alt.LayerChart:
+    """The share of tokens fetched rightly by each way of joining heads, for all offsets or one of them.
+
+    Parameters
+    ----------
+    arms
+        By name, `by_offset`: the accuracy at each of the offsets 1, 2, ...
+    chance
+        Accuracy of a blind guess, drawn as a line.
+
+    Paper: section 3.2.2
+    """
+    rows: list[dict[str, Any]] = []
+    for name, arm in arms.items():
+        values = list(arm["by_offset"])
+        if not all(0 <= value <= 1 for value in values):
+            raise ValueError(f"accuracies lie between 0 and 1; those of {name!r} do not: {values}")
+        rows += [{"heads": name, "offset": str(i + 1), "accuracy": value} for i, value in enumerate(values)]
+        rows.append({"heads": name, "offset": "all", "accuracy": round(float(np.mean(values)), 4)})
+    choices = ["all", *(str(i + 1) for i in range(len(rows) // len(arms) - 1))]
+    offset = alt.param(name="offset", value="all", bind=alt.binding_select(options=choices, name="offset "))
+    chosen = alt.Chart(alt.Data(values=rows)).transform_filter("datum.offset == offset")
+    y = alt.Y("heads:N", sort=list(arms), title=None, axis=alt.Axis(labelLimit=130))
+    room = alt.Scale(domain=[0, 1.25], nice=False)  # for the figures beside the bars
+    percent = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
+    x = alt.X("accuracy:Q", scale=room, title="share of tokens named rightly", axis=percent)
+    tooltip = ["heads:N", "offset:N", alt.Tooltip("accuracy:Q", format=".1%")]
+    figures = chosen.mark_text(align="left", dx=4).encode(x=x, y=y, text=alt.Text("accuracy:Q", format=".0%"))
+    guess = alt.Chart(alt.Data(values=[{"chance": chance}])).mark_rule(color=ORANGE, strokeDash=[4, 3], strokeWidth=2)
+    said = ", ".join(f"{r['heads']} {r['accuracy']:.0%}" for r in rows if r["offset"] == "all")
+    return (
+        alt.layer(
+            chosen.mark_bar(color=BLUE, height=20).encode(x=x, y=y, tooltip=tooltip),
+            figures,
+            guess.encode(x=alt.X("chance:Q", scale=room)),
+        )
+        .add_params(offset)
+        .properties(
+            width="container",
+            height=36 * len(arms),
+            description="Bars of the share of tokens fetched rightly, a dashed line at blind guessing "
+            f"({chance:.0%}), and a menu for the offset. Over all offsets: {said}.",
+        )
+    )
+
+
+def head_count_chart(measured: Mapping[int, Sequence[float]], printed: Mapping[int, float]) -> alt.VConcatChart:
+    """Accuracy against the number of heads at constant cost, above the BLEU of Table 3, rows (A).
+
+    Parameters
+    ----------
+    measured
+        Accuracies of several seeds, by number of heads.
+    printed
+        BLEU, by number of heads.
+
+    Paper: section 6.2, Table 3
+    """
+    if not measured or not printed:
+        raise ValueError("both the measured and the printed numbers are needed")
+    domain = sorted({*measured, *printed})
+    x = alt.X("h:O", scale=alt.Scale(domain=domain), axis=alt.Axis(labelAngle=0))
+    seeds = alt.Chart(
+        alt.Data(values=[{"h": h, "accuracy": round(a, 4)} for h, values in measured.items() for a in values])
+    )
+    y = alt.Y("accuracy:Q", scale=_SHARE, title="rightly named", axis=alt.Axis(format="%", tickCount=5, minExtent=38))
+    tip = [alt.Tooltip("h:O", title="heads"), alt.Tooltip("accuracy:Q", format=".1%")]
+    line = seeds.mark_line(color=BLUE, strokeWidth=2).encode(
+        x=x.title(None), y=alt.Y("mean(accuracy):Q", title="rightly named")
+    )
+    above = alt.layer(line, seeds.mark_circle(color=BLUE, size=45).encode(x=x.title(None), y=y, tooltip=tip))
+    table = alt.Chart(alt.Data(values=[{"h": h, "BLEU": bleu} for h, bleu in printed.items()])).encode(
+        x=x.title("heads h"),
+        y=alt.Y("BLEU:Q", scale=alt.Scale(domain=[24.5, 26.1]), title="BLEU", axis=alt.Axis(tickCount=4, minExtent=38)),
+    )
+    below = alt.layer(
+        table.mark_line(color=ORANGE, strokeDash=[5, 3], strokeWidth=2),
+        table.mark_point(color=ORANGE, filled=True, shape="diamond", size=90, opacity=1),
+        table.mark_text(dy=-12).encode(text=alt.Text("BLEU:Q", format=".1f")),
+    )
+    means = {h: float(np.mean(values)) for h, values in measured.items()}
+    return alt.vconcat(
+        above.properties(width=300, height=150, title="Four tokens to fetch, d_k = 32 / h"),
+        below.properties(width=300, height=130, title="Table 3 (A), translation, d_k = 512 / h"),
+        usermeta={"fit": True},
+    ).properties(
+        description="Two curves over the number of heads. Measured accuracy: "
+        + ", ".join(f"{h} heads {value:.0%}" for h, value in means.items())
+        + ". BLEU in the paper: "
+        + ", ".join(f"{h} heads {bleu}" for h, bleu in printed.items())
+        + ". Both rise and fall again."
+    )
+
+
+def reads_chart(kinds: Mapping[str, ArrayLike]) -> alt.LayerChart:
+    """How strongly each head's output depends on each slice of the inputs, with a menu between networks.
+
+    Parameters
+    ----------
+    kinds
+        By name, `[H, H]`: heads on rows, slices of the input on columns; each is scaled to its largest entry.
+
+    Paper: section 3.2.2
+    """
+    rows: list[dict[str, Any]] = []
+    for name, matrix in kinds.items():
+        array = np.asarray(matrix, dtype=np.float64)
+        if array.ndim != 2 or array.shape[0] != array.shape[1] or array.min() < 0:
+            raise ValueError(f"{name!r} must be [H, H] without negative entries, not {list(array.shape)}")
+        array = array / array.max()
+        rows += [
+            {"network": name, "head": f"head {i + 1}", "slice": f"slice {j + 1}", "strength": round(float(v), 3)}
+            for i, line in enumerate(array)
+            for j, v in enumerate(line)
+        ]
+    names = list(kinds)
+    network = alt.param(name="network", value=names[0], bind=alt.binding_select(options=names, name="network "))
+    base = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_filter("datum.network == network")
+        .encode(
+            x=alt.X("slice:N", title="slice of the input", axis=alt.Axis(labelAngle=0, orient="top")),
+            y=alt.Y("head:N", title=None),
+            tooltip=["network:N", "head:N", "slice:N", alt.Tooltip("strength:Q", format=".2f")],
+        )
+    )
+    shade = alt.Opacity("strength:Q", scale=alt.Scale(domain=[0, 1], range=[0, 0.85]), legend=None)
+    return (
+        alt.layer(
+            base.mark_rect(fill=BLUE, stroke=GREY, strokeWidth=0.4).encode(opacity=shade),
+            base.mark_text().encode(text=alt.Text("strength:Q", format=".2f")),
+        )
+        .add_params(network)
+        .properties(
+            width="container",
+            height=150,
+            description="How strongly each head reads each slice of the input, with a menu for the network. Each "
+            "head of multi-head attention reads every slice; each head of the grouped network its own alone.",
+        )
+    )

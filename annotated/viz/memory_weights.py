@@ -1,0 +1,82 @@
+"""The feed-forward network read as attention: what each key-value pair gets under a ReLU and under a softmax.
+
+Paper: early appendix
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+from numpy.typing import ArrayLike
+
+from annotated.viz.theme import BLUE, slider
+
+
+def memory_weights_chart(tokens: Sequence[str], scores: ArrayLike, *, ranks: int = 80) -> alt.LayerChart:
+    """How much each key-value pair of a feed-forward network gets from some tokens, under the ReLU and under a softmax.
+
+    Parameters
+    ----------
+    tokens
+        N labels for the menu.
+    scores
+        x W_1 + b_1, `[N, F]`.
+    ranks
+        Pairs to draw, the strongest first; all F are counted.
+
+    Paper: early appendix
+    """
+    array = np.asarray(scores, dtype=np.float64)
+    if array.ndim != 2 or len(array) != len(tokens):
+        raise ValueError(f"scores must be [{len(tokens)}, F], a row for each token, not {list(array.shape)}")
+    rows = [
+        {"token": token, "s": np.sort(line)[::-1].round(3).tolist()} for token, line in zip(tokens, array, strict=True)
+    ]
+    token = alt.param(name="token", value=tokens[0], bind=alt.binding_select(options=list(tokens), name="token "))
+    rule = alt.param(
+        name="rule", value="ReLU", bind=alt.binding_radio(options=["ReLU", "softmax"], name="compatibility ")
+    )
+    heat = slider("sharpness", 1, 0.25, 4, 0.25, label="softmax scale")
+    shared = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_filter("datum.token == token")
+        .transform_flatten(["s"])
+        .transform_window(rank="row_number()")
+        .transform_calculate(raw="rule == 'ReLU' ? max(0, datum.s) : exp(sharpness * datum.s)")
+        .transform_joinaggregate(total="sum(raw)")
+        .transform_calculate(share="datum.raw / datum.total", active="datum.raw > 0 ? 1 : 0")
+        .transform_calculate(surprise="datum.share > 0 ? -datum.share * log(datum.share) : 0")
+    )
+    bars = (
+        shared.transform_filter(f"datum.rank <= {ranks}")
+        .mark_bar(color=BLUE)
+        .encode(
+            x=alt.X(
+                "rank:Q", title="key-value pairs, strongest first", scale=alt.Scale(domain=[0, ranks + 1], nice=False)
+            ),
+            y=alt.Y("share:Q", title="share of all activation", axis=alt.Axis(format="%", tickCount=5)),
+            size=alt.value(3),
+            tooltip=[alt.Tooltip("rank:Q"), alt.Tooltip("s:Q", title="score"), alt.Tooltip("share:Q", format=".2%")],
+        )
+    )
+    told = (
+        shared.transform_aggregate(active="sum(active)", entropy="sum(surprise)")
+        .transform_calculate(
+            text=f"'weight on ' + datum.active + ' of {array.shape[1]} pairs;\\n"
+            "as spread out as ' + format(exp(datum.entropy), '.0f') + ' equal ones'"
+        )
+        .mark_text(align="right", baseline="top", fontSize=13, lineBreak="\n")
+        .encode(x=alt.value("width"), y=alt.value(4), text="text:N")
+    )
+    description = (
+        "Bars of the share that each key-value pair of a feed-forward network has in the activation at one token, "
+        "strongest first. A menu chooses the token, a switch the ReLU or a softmax over the same scores, a slider the "
+        "softmax's sharpness. The ReLU leaves most pairs at exactly zero; the softmax gives every pair something."
+    )
+    return (
+        alt.layer(bars, told)
+        .add_params(token, rule, heat)
+        .properties(width="container", height=210, description=description)
+    )

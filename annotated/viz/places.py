@@ -1,0 +1,247 @@
+"""Charts of what trained models do with places: which encodings work, how far, and which heads use offsets.
+
+Paper: section 3.5; Table 3, row E
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+from numpy.typing import ArrayLike
+
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
+
+
+def comparison_chart(scores: Mapping[str, Mapping[str, Sequence[float]]], *, task: str | None = None) -> alt.LayerChart:
+    """Accuracy with each kind of positions on a task that a menu chooses: a bar for the mean, a point for each seed.
+
+    Parameters
+    ----------
+    scores
+        Task to kind to one accuracy for each seed.
+    task
+        Which to show first; None for the first.
+
+    Paper: section 3.5; Table 3, row E
+    """
+    tasks = list(scores)
+    start = tasks[0] if task is None else task
+    kinds = list(scores[start])
+    rows = [
+        {"task": name, "kind": kind, "accuracy": value, "mean": round(float(np.mean(list(values))), 4)}
+        for name, by_kind in scores.items()
+        for kind, values in by_kind.items()
+        for value in values
+    ]
+    choose = alt.param(name="task", value=start, bind=alt.binding_select(options=tasks, name="task "))
+    base = alt.Chart(alt.Data(values=rows)).transform_filter("datum.task == task")
+    y = alt.Y("kind:N", sort=kinds, title=None, axis=alt.Axis(labelLimit=150))
+    x = alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"), title="accuracy on fresh rows")
+    bars = base.mark_bar(height=14, color=BLUE, opacity=0.35).encode(
+        x=alt.X("mean(accuracy):Q", scale=alt.Scale(domain=[0, 1])), y=y
+    )
+    points = base.mark_point(shape="diamond", filled=True, size=55, color=ORANGE, opacity=1).encode(
+        x=x, y=y, tooltip=["kind:N", alt.Tooltip("accuracy:Q", format=".1%")]
+    )
+    said = "; ".join(f"{kind} {np.mean(list(scores[start][kind])):.0%}" for kind in kinds)
+    description = f"Accuracy by kind of positions, with a menu for the task. On the task {start}: {said}."
+    return (
+        alt.layer(bars, points)
+        .add_params(choose)
+        .properties(
+            width="container",
+            height=27 * len(kinds),
+            title=alt.Title(alt.expr("'task: ' + task")),
+            description=description,
+        )
+    )
+
+
+def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int) -> alt.LayerChart:
+    """Accuracy at each position for a few models, with the end of the training length marked; a menu picks a seed.
+
+    Parameters
+    ----------
+    curves
+        For each kind, `[seeds, positions]`.
+    trained
+        Longest row in training.
+
+    Paper: section 3.5
+    """
+    arrays = {kind: np.asarray(values, dtype=np.float64) for kind, values in curves.items()}
+    seeds = {array.shape[0] for array in arrays.values()}
+    if len(seeds) != 1:
+        raise ValueError(f"every kind needs the same number of seeds, not {sorted(seeds)}")
+    (count,) = seeds
+    options = ["mean of all", *(f"seed {s}" for s in range(count))]
+    rows = [
+        {"kind": kind, "run": run, "share": line.round(3).tolist()}
+        for kind, array in arrays.items()
+        for run, line in zip(options, [array.mean(0), *array], strict=True)
+    ]
+    kinds = list(arrays)
+    choose = alt.param(name="run", value=options[0], bind=alt.binding_select(options=options, name="run "))
+    lines = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_filter("datum.run == run")
+        .transform_flatten(["share"])
+        .transform_window(position="row_number()", groupby=["kind"])
+        .transform_calculate(position="datum.position - 1")
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X("position:Q", title="position in the row"),
+            y=alt.Y("share:Q", title="accuracy", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+            color=alt.Color(
+                "kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[GREEN, BLUE, ORANGE, *PALETTE[3:]])
+            ),
+            strokeDash=alt.StrokeDash(
+                "kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[[1, 0], [6, 3], [2, 2]])
+            ),
+            tooltip=["kind:N", "position:Q", alt.Tooltip("share:Q", format=".0%")],
+        )
+    )
+    edge = alt.Chart(alt.Data(values=[{"position": trained - 0.5, "share": 0.5, "t": "longest row in training"}]))
+    rule = edge.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=2).encode(x="position:Q")
+    name = edge.mark_text(align="left", dx=6, fontSize=12).encode(x="position:Q", y="share:Q", text="t:N")
+    said = "; ".join(
+        f"{k}: {a[:, :trained].mean():.0%} before, {a[:, trained:].mean():.0%} after" for k, a in arrays.items()
+    )
+    description = (
+        f"Accuracy by position for {len(kinds)} kinds of positions, with a menu for the seed; a line marks the longest "
+        f"row in training, {trained}. Means: {said}."
+    )
+    return (
+        alt.layer(lines, rule, name)
+        .add_params(choose)
+        .properties(width="container", height=230, description=description)
+    )
+
+
+def start_chart(
+    starts: Sequence[int], losses: Sequence[float], *, without: float, seen: int, start: int | None = None
+) -> alt.LayerChart:
+    """The loss of a model whose sentences are moved to later positions; a menu picks one start.
+
+    Parameters
+    ----------
+    starts, losses
+        The first word's position, and the loss there.
+    without
+        The loss with no positions at all, for comparison.
+    seen
+        The last position that training has seen.
+    start
+        Which to show first; None for the last.
+
+    Paper: section 3.5
+    """
+    rows = [{"start": s, "loss": round(float(v), 4)} for s, v in zip(starts, losses, strict=True)]
+    x = alt.X("start:O", title="position of the first word", axis=alt.Axis(labelAngle=0))
+    y = alt.Y("loss:Q", title="loss, nats per token", scale=alt.Scale(zero=True))
+    base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, tooltip=["start:O", alt.Tooltip("loss:Q", format=".2f")])
+    level = alt.Chart(alt.Data(values=[{"loss": without, "t": "no positions at all"}]))
+    description = (
+        f"Loss against the position at which a sentence starts. From {losses[0]:.2f} at {starts[0]} it changes to "
+        f"{losses[-1]:.2f} at {starts[-1]}; without any positions it is {without:.2f}. Training has seen positions up "
+        f"to {seen}."
+    )
+    first = starts[-1] if start is None else start
+    if first not in starts:
+        raise ValueError(f"no loss was given for the start {first}")
+    choose = alt.param(
+        name="start",
+        value=first,
+        bind=alt.binding_select(options=list(starts), name="first word at position "),
+    )
+    one = base.transform_filter("datum.start == start")
+    return (
+        alt.layer(
+            base.mark_line(color=BLUE, strokeWidth=2.5),
+            base.mark_circle(color=BLUE, size=40),
+            level.mark_rule(color=GREY, strokeDash=[4, 3]).encode(y="loss:Q"),
+            level.mark_text(align="left", dy=-7, fontSize=12).encode(x=alt.value(4), y="loss:Q", text="t:N"),
+            one.mark_point(shape="diamond", filled=True, size=150, color=ORANGE, opacity=1),
+            one.transform_calculate(t="format(datum.loss, '.2f')").mark_text(dy=-14, fontSize=13).encode(text="t:N"),
+        )
+        .add_params(choose)
+        .properties(width="container", height=230, description=description)
+    )
+
+
+def position_scores_chart(scores: ArrayLike, *, seen: int, names: Sequence[str] | None = None, head: int = 0) -> Any:
+    """What each head's scores would be if words had only places: queries on rows, keys on columns; a menu of heads.
+
+    Parameters
+    ----------
+    scores
+        `[H, n, n]`, the mean of each row taken off.
+    seen
+        Positions from this one on were never seen in training; a frame marks those that were.
+    names
+        Of the H heads.
+    head
+        Which to show first.
+
+    Paper: sections 3.2.1, 3.5
+    """
+    array = np.asarray(scores, dtype=np.float64)
+    if array.ndim != 3 or array.shape[1] != array.shape[2]:
+        raise ValueError(f"scores must be [H, n, n], not {list(array.shape)}")
+    heads, n = array.shape[:2]
+    labels = list(names) if names is not None else [f"head {h + 1}" for h in range(heads)]
+    rows = [
+        {"head": label, "v": (one / np.abs(one).max() * 100).round().astype(int).ravel().tolist()}
+        for label, one in zip(labels, array, strict=True)
+    ]
+    choose = alt.param(name="head", value=labels[head], bind=alt.binding_select(options=labels, name="head "))
+    every = alt.Axis(labelExpr="datum.value % 10 == 0 ? datum.label : ''", labelAngle=0, ticks=False)
+    cells = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_filter("datum.head == head")
+        .transform_flatten(["v"])
+        .transform_window(i="row_number()")
+        .transform_calculate(
+            q=f"floor((datum.i - 1) / {n})",
+            k=f"(datum.i - 1) % {n}",
+            size="abs(datum.v) / 100",
+            offset="datum.k - datum.q",
+        )
+        .mark_rect()
+        .encode(
+            x=alt.X("k:O", title="position of the key", axis=every),
+            y=alt.Y("q:O", title="position of the query", axis=every),
+            color=alt.condition("datum.v > 0", alt.value(BLUE), alt.value(ORANGE)),
+            opacity=alt.Opacity("size:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
+            tooltip=["q:O", "k:O", "offset:Q", "v:Q"],
+        )
+    )
+    frame = (
+        alt.Chart(alt.Data(values=[{}]))
+        .mark_rect(filled=False, stroke="currentColor", strokeWidth=1.6, strokeDash=[4, 3])
+        .encode(
+            x=alt.value(0),
+            y=alt.value(0),
+            x2=alt.value(alt.expr(f"width * {seen / n}")),
+            y2=alt.value(alt.expr(f"height * {seen / n}")),
+        )
+    )
+    best = [int(np.median(one[:seen, :seen].argmax(1) - np.arange(seen))) for one in array]
+    said = "; ".join(f"{label} {offset:+d}" for label, offset in zip(labels, best, strict=True))
+    return (
+        alt.layer(cells, frame)
+        .add_params(choose)
+        .properties(
+            width=300,
+            height=300,
+            description=(
+                f"Scores from positions alone for {heads} heads, chosen by a menu, as a table of {n} queries by {n} "
+                f"keys, blue for above the row's mean and orange for below; a frame marks the {seen} positions seen in "
+                f"training. The usual offset of the highest score inside it: {said}."
+            ),
+            usermeta={"renderer": "canvas"},
+        )
+    )

@@ -1,0 +1,224 @@
+"""Charts of residual connections and layer normalisation: one vector normalised, streams and gradients.
+
+Paper: sections 3.1, 5.4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, slider
+
+PLACEMENT_COLOURS = {"post-norm": BLUE, "pre-norm": ORANGE, "no residual": GREEN, "no norm": PALETTE[3]}
+_SHAPES = ["circle", "square", "triangle-up", "diamond"]
+
+
+def placement_colour(names: Sequence[str]) -> dict[str, Any]:
+    """The colour channel of a chart with a line for each placement."""
+    domain = [name for name in PLACEMENT_COLOURS if name in names]
+    return {
+        "color": alt.Color(
+            "placement:N",
+            sort=domain,
+            scale=alt.Scale(domain=domain, range=[PLACEMENT_COLOURS[name] for name in domain]),
+            legend=alt.Legend(orient="top", columns=2),
+        ),
+    }
+
+
+def layer_norm_chart(values: Sequence[float], epsilon: float = 1e-6) -> alt.LayerChart:
+    """One vector before and after layer normalisation; four sliders act on its scale, offset, gain and bias.
+
+    Parameters
+    ----------
+    values
+        The vector's entries.
+
+    Paper: section 3.1
+    """
+    if len(values) < 2:
+        raise ValueError("a vector of one entry has no variance to divide by")
+    rows = [{"entry": i, "v": float(v)} for i, v in enumerate(values, 1)]
+    stages = ["the input", "after LayerNorm"]
+    controls = (
+        slider("times", 1, 0.25, 3, 0.25, label="input times"),
+        slider("plus", 0, -3, 3, 0.5, label="input plus"),
+        slider("gain", 1, 0, 2, 0.25),
+        slider("bias", 0, -2, 2, 0.5),
+    )
+    bars = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_calculate(x="datum.v * times + plus")
+        .transform_joinaggregate(mean="mean(x)", variance="variancep(x)")
+        .transform_calculate(a="datum.x", b=f"gain * (datum.x - datum.mean) / sqrt(datum.variance + {epsilon}) + bias")
+        .transform_fold(["a", "b"], as_=["which", "value"])
+        .transform_calculate(stage=f"datum.which == 'a' ? '{stages[0]}' : '{stages[1]}'")
+        .mark_bar()
+        .encode(
+            x=alt.X("entry:O", title="entry of the vector", axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("stage:N", sort=stages),
+            y=alt.Y("value:Q", title="value", scale=alt.Scale(domain=[-6, 6], clamp=True)),
+            color=alt.Color("stage:N", sort=stages, scale=alt.Scale(domain=stages, range=[GREY, BLUE])),
+            tooltip=["entry:O", "stage:N", alt.Tooltip("value:Q", format=".3f")],
+        )
+    )
+    told = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_calculate(x="datum.v * times + plus")
+        .transform_aggregate(mean="mean(x)", variance="variancep(x)")
+        .transform_calculate(
+            text="'input: mean ' + format(datum.mean, '.2f') + ', variance ' + format(datum.variance, '.2f')"
+        )
+        .mark_text(align="left", baseline="top", fontSize=13)
+        .encode(x=alt.value(6), y=alt.value(4), text="text:N")
+    )
+    description = (
+        f"Bars of the {len(rows)} entries of one vector before and after layer normalisation. Two sliders multiply the "
+        "input and add to it: its bars move, those after LayerNorm do not. Two more set gain and bias, which act after "
+        "the normalisation."
+    )
+    return (
+        alt.layer(bars, told).add_params(*controls).properties(width="container", height=230, description=description)
+    )
+
+
+def stream_chart(
+    curves: Mapping[str, Mapping[str, Sequence[float]]], title: str, *, log: bool = False, first: str | None = None
+) -> alt.LayerChart:
+    """Something measured at every state of the residual stream, for some placements; a menu chooses what.
+
+    Parameters
+    ----------
+    curves
+        `curves[measure][placement]`: one number for each state, the embedded sentence first.
+    title
+        Of the vertical axis.
+    log
+        A logarithmic axis.
+    first
+        The measure to show at first; else the first.
+
+    Paper: section 3.1
+    """
+    rows = [
+        {"measure": measure, "placement": name, "state": i, "value": float(f"{value:.4g}")}
+        for measure, named in curves.items()
+        for name, line in named.items()
+        for i, value in enumerate(line)
+    ]
+    measures, names = (
+        list(curves),
+        [name for name in PLACEMENT_COLOURS if any(name in named for named in curves.values())],
+    )
+    chart = alt.Chart(alt.Data(values=rows))
+    params = []
+    if len(measures) > 1:
+        options = alt.binding_select(options=measures, name="show ")
+        params.append(alt.param(name="measure", value=first or measures[0], bind=options))
+        chart = chart.transform_filter("datum.measure == measure")
+    scale = alt.Scale(type="log") if log else alt.Scale(zero=True)
+    encoding = {
+        "x": alt.X("state:Q", title="sub-layers passed", axis=alt.Axis(tickMinStep=1, format="d")),
+        "y": alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(format="~g", tickCount=6)),
+        **placement_colour(names),
+    }
+    tip = ["placement:N", "state:Q", "value:Q"]
+    lines = chart.mark_line(strokeWidth=2).encode(**encoding)
+    points = chart.mark_point(filled=True, size=50, opacity=1).encode(
+        **encoding,
+        shape=alt.Shape(
+            "placement:N", sort=names, scale=alt.Scale(domain=list(PLACEMENT_COLOURS), range=_SHAPES), legend=None
+        ),
+        tooltip=tip,
+    )
+    told = "; ".join(
+        f"{name} from {line[0]:.3g} to {line[-1]:.3g}" for name, line in curves[first or measures[0]].items()
+    )
+    description = f"{title} after each sub-layer of the encoder, a line for each placement: {told}."
+    return (
+        alt.layer(lines, points).add_params(*params).properties(width="container", height=240, description=description)
+    )
+
+
+def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]]]], *, depth: int) -> alt.LayerChart:
+    """Norm of the gradient of each layer's feed-forward matrices before training; a slider and a menu choose the stack.
+
+    The axis ends at 0.001 and at 1000: a line along an edge lies beyond it.
+
+    Parameters
+    ----------
+    norms
+        `norms[placement][depth][stack]`: one number a layer, from the bottom.
+    depth
+        Where the slider starts, as a number of layers.
+
+    Raises
+    ------
+    ValueError
+        If the depths are not evenly spaced, or `depth` is none of them.
+
+    Paper: section 3.1
+    """
+    depths = sorted(next(iter(norms.values())))
+    steps = {b - a for a, b in zip(depths, depths[1:], strict=False)}
+    if len(steps) > 1 or depth not in depths:
+        raise ValueError(f"depths must be evenly spaced for a slider and hold {depth}, not {depths}")
+    rows = [
+        {"placement": name, "d": d, "stack": stack, "layer": list(range(1, d + 1)), "g": [_drawable(g) for g in line]}
+        for name, by_depth in norms.items()
+        for d in depths
+        for stack, line in by_depth[d].items()
+        if len(line) == d
+    ]
+    params = [
+        slider("depth", depth, depths[0], depths[-1], steps.pop() if steps else 1, label="layers"),
+        alt.param(
+            name="stack",
+            value="decoder",
+            bind=alt.binding_radio(options=["decoder", "encoder"], name="stack "),
+        ),
+    ]
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_filter("datum.d == depth && datum.stack == stack")
+        .transform_flatten(["layer", "g"])
+    )
+    axis = alt.Axis(format="~g", values=[1e-3, 1e-2, 0.1, 1, 10, 100, 1000])
+    encoding = {
+        "x": alt.X("layer:Q", title="layer, from the bottom", axis=alt.Axis(tickMinStep=1, format="d")),
+        "y": alt.Y(
+            "g:Q", title="gradient norm", scale=alt.Scale(type="log", domain=[1e-3, 1e3], clamp=True), axis=axis
+        ),
+        **placement_colour(list(norms)),
+    }
+    points = chart.mark_point(filled=True, size=60, opacity=1).encode(
+        **encoding,
+        shape=alt.Shape("placement:N", scale=alt.Scale(domain=list(PLACEMENT_COLOURS), range=_SHAPES), legend=None),
+        tooltip=["placement:N", "layer:Q", "g:Q"],
+    )
+    told = "; ".join(
+        f"{name} from {d[depth]['decoder'][0]:.3g} to {d[depth]['decoder'][-1]:.3g}" for name, d in norms.items()
+    )
+    description = (
+        "Gradient norm of the feed-forward matrices of every layer before the first update, on a logarithmic axis, "
+        "with a slider for the number of layers and a switch for the stack. "
+        f"With {depth} layers, from the bottom to the top of the decoder: {told}."
+    )
+    return (
+        alt.layer(chart.mark_line(strokeWidth=2).encode(**encoding), points)
+        .add_params(*params)
+        .properties(
+            width="container",
+            height=240,
+            title=alt.Title(alt.expr("'the ' + stack + ', ' + depth + ' layers'")),
+            description=description,
+        )
+    )
+
+
+def _drawable(x: float) -> float:
+    """For a logarithmic axis: no zero, no infinity."""
+    return float(f"{min(max(x, 1e-30), 1e30):.3g}") if x == x else 1e30

@@ -1,0 +1,200 @@
+"""Charts of what the division by sqrt(d_k) does: scores, weights and gradients under a scale that the reader moves.
+
+Paper: section 3.2.1
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+from numpy.typing import ArrayLike
+
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+
+_EDGE = 40  # where the histogram ends; what lies beyond is counted in its last bins
+_GAP = 12  # largest difference of two scores in `saturation_chart`
+
+
+def scale_chart(widths: Sequence[int], scores: ArrayLike, *, step: int = 9, exponent: float = 0.0) -> alt.VConcatChart:
+    """Scores, weights and gradients of queries whose dot products are divided by d_k to a power that the reader moves.
+
+    Parameters
+    ----------
+    widths
+        Values of d_k, for the first slider.
+    scores
+        `[len(widths), Q, S]`: dot products of Q queries with S keys at each width, not divided. The histogram shows
+        them all, the bars the first query.
+    step
+        Index into `widths` to start at.
+    exponent
+        Power of d_k to start at: 0 divides by nothing, 0.5 is the paper's root, 1 divides by d_k.
+
+    Raises
+    ------
+    ValueError
+        If the scores do not have a matrix for each width.
+
+    Paper: section 3.2.1
+    """
+    array = np.asarray(scores, dtype=np.float64)
+    if array.ndim != 3 or len(array) != len(widths):
+        raise ValueError(f"scores must be [{len(widths)}, Q, S], a matrix for each width, not {list(array.shape)}")
+    first = -np.sort(-array[:, 0], axis=1)  # one query, its keys from the largest dot product to the smallest
+    rows = [
+        {"step": n, "d": width, "all": matrix.round(2).ravel().tolist(), "one": line.round(3).tolist()}
+        for n, (width, matrix, line) in enumerate(zip(widths, array, first, strict=True))
+    ]
+    power = slider("exponent", exponent, 0, 1, 0.05, label="divide by d_k to the power")
+    doubled = all(width == 2**n for n, width in enumerate(widths))
+    width = slider("step", step, 0, len(widths) - 1, label="log2 of d_k" if doubled else "d_k, smaller to larger")
+    chosen = alt.Chart(alt.Data(values=rows)).transform_filter("datum.step == step")
+    title = (
+        f"'d_k = ' + {json.dumps(list(widths))}[step] + ', divided by ' + "
+        f"(exponent == 0 ? 'nothing' : format(pow({json.dumps(list(widths))}[step], exponent), '.1f'))"
+    )
+    weights, gradients = _softmax_bars(chosen)
+    return (
+        alt.vconcat(
+            _histogram(chosen, array[0].size).properties(width=300, height=110, title=alt.Title(alt.expr(title))),
+            weights.properties(width=300, height=110),
+            gradients.properties(width=300, height=90),
+            usermeta={"fit": True},
+        )
+        .add_params(width, power)
+        .properties(
+            description=(
+                f"Three charts with two sliders, for d_k from {widths[0]} to {widths[-1]} and the power of d_k that "
+                "scores are divided by. Above, a histogram of scores: at power 0 it widens as d_k grows, at 0.5 it "
+                "keeps its width, at 1 it shrinks to a spike. In the middle, the weights of one query: nearly all on "
+                "one key at power 0, nearly even at 1. Below, each key's p times 1 minus p, which vanishes when one "
+                "key takes all."
+            )
+        )
+    )
+
+
+def _histogram(chosen: alt.Chart, count: int) -> alt.Chart:
+    return (
+        chosen.transform_flatten(["all"])
+        .transform_calculate(score=f"clamp(datum.all / pow(datum.d, exponent), {-_EDGE}, {_EDGE})")
+        .transform_calculate(bin="floor(datum.score + 0.5)")
+        .transform_aggregate(n="count()", groupby=["bin"])
+        .transform_calculate(share=f"datum.n / {count}", low="datum.bin - 0.5", high="datum.bin + 0.5")
+        .mark_bar(color=BLUE)
+        .encode(
+            x=alt.X(
+                "low:Q",
+                title=f"score (beyond ±{_EDGE}: in the last bars)",
+                scale=alt.Scale(domain=[-_EDGE - 1, _EDGE + 1]),
+            ),
+            x2="high:Q",
+            y2=alt.datum(0),
+            y=alt.Y("share:Q", title="share", axis=alt.Axis(format="%", tickCount=3, minExtent=38)),
+            tooltip=[alt.Tooltip("bin:Q", title="score about"), alt.Tooltip("share:Q", format=".1%")],
+        )
+    )
+
+
+def _softmax_bars(chosen: alt.Chart) -> tuple[alt.Chart, alt.Chart]:
+    """Bars of the weights of one query, and of p (1 - p) below them."""
+    query = (
+        chosen.transform_flatten(["one"])
+        .transform_calculate(score="datum.one / pow(datum.d, exponent)")
+        .transform_joinaggregate(top="max(score)")
+        .transform_window(rank="row_number()")
+        .transform_calculate(e="exp(datum.score - datum.top)")
+        .transform_joinaggregate(total="sum(e)")
+        .transform_calculate(
+            weight="datum.e / datum.total", gradient="datum.e / datum.total * (1 - datum.e / datum.total)"
+        )
+    )
+    rank = alt.X("rank:O", title="one query: its keys, best first", axis=alt.Axis(labelAngle=0))
+    bars = query.encode(
+        x=rank,
+        tooltip=[
+            alt.Tooltip("score:Q", format=".2f"),
+            alt.Tooltip("weight:Q", format=".3f"),
+            alt.Tooltip("gradient:Q", format=".3f"),
+        ],
+    )
+    weight = alt.Y(
+        "weight:Q", title="weight p", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=3, minExtent=38)
+    )
+    gradient = alt.Y(
+        "gradient:Q",
+        title="p (1 − p)",
+        scale=alt.Scale(domain=[0, 0.25]),
+        axis=alt.Axis(values=[0, 0.1, 0.2], minExtent=38),
+    )
+    weights = bars.mark_bar(color=GREEN).encode(y=weight, x=rank.title(None))
+    return weights, bars.mark_bar(color=ORANGE).encode(y=gradient)
+
+
+def saturation_chart(*, d_k: int = 64) -> alt.LayerChart:
+    """Two keys, one softmax: the weight of the first, its gradient, and where scores of width d_k usually fall.
+
+    The difference of two scores of the footnote's random vectors has the standard deviation sqrt(2 d_k), or sqrt(2)
+    once they are divided by the root. Two thirds of all differences lie in the marked bands.
+
+    Parameters
+    ----------
+    d_k
+        Where the slider starts; a power of two up to 1024.
+
+    Paper: section 3.2.1
+    """
+    gaps = np.linspace(-_GAP, _GAP, 97)
+    p = 1 / (1 + np.exp(-gaps))
+    labels = ["weight p", "gradient p (1 − p)"]
+    rows = [
+        {"gap": round(float(g), 3), "value": round(float(v), 5), "what": what}
+        for what, line in zip(labels, (p, p * (1 - p)), strict=True)
+        for g, v in zip(gaps, line, strict=True)
+    ]
+    curves = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(strokeWidth=2.5)
+        .encode(
+            x=alt.X("gap:Q", title="score of key 1 minus score of key 2", scale=alt.Scale(domain=[-_GAP, _GAP])),
+            y=alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1], nice=False)),
+            color=alt.Color("what:N", sort=labels, scale=alt.Scale(domain=labels, range=[GREEN, ORANGE])),
+            strokeDash=alt.StrokeDash("what:N", sort=labels, legend=None),
+            tooltip=["what:N", alt.Tooltip("gap:Q", format=".1f"), alt.Tooltip("value:Q", format=".4f")],
+        )
+    )
+    bands = [
+        {"name": "divided by the root", "level": 0.9, "power": 0.0},
+        {"name": "not divided", "level": 0.76, "power": 0.5},
+    ]
+    base = (
+        alt.Chart(alt.Data(values=bands))
+        .transform_calculate(reach=f"min({_GAP}, sqrt(2) * pow(pow(2, log_d_k), datum.power))")
+        .transform_calculate(start="-datum.reach")
+    )
+    level = alt.Y("level:Q")
+    span = base.mark_bar(height=9, color=GREY, opacity=0.75).encode(x="start:Q", x2="reach:Q", y=level)
+    names = base.mark_text(align="left", fontSize=12).encode(
+        x=alt.datum(-_GAP + 0.3), y=alt.Y("above:Q"), text="name:N"
+    )
+    names = names.transform_calculate(above="datum.level + 0.06")
+    choose = slider("log_d_k", int(np.log2(d_k)), 0, 10, label="log2 of d_k")
+    title = "'d_k = ' + pow(2, log_d_k) + '; grey: two thirds of all differences'"
+    return (
+        alt.layer(span, names, curves)
+        .add_params(choose)
+        .properties(
+            width="container",
+            height=240,
+            title=alt.Title(alt.expr(title)),
+            description=(
+                "Weight of the first of two keys against the difference of their scores, an S-shaped curve from 0 to "
+                "1, and its gradient p times 1 minus p, a hill around zero that is flat beyond about 5. Two grey bands "
+                "show where two thirds of the differences lie: divided by the root of d_k, always on the hill; not "
+                "divided, far out on the plains as the slider raises d_k."
+            ),
+        )
+    )

@@ -1,0 +1,262 @@
+"""Charts of the chain rule: the factors of a sentence's probability, their running sum, and a recurrent chain.
+
+Paper: sections 1, 3
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+from numpy.typing import ArrayLike
+
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, slider
+
+Factors = tuple[Sequence[str], ArrayLike]
+"""Pieces, eos last, and the natural logarithm of the probability that each had when it was written."""
+
+_BROKEN = 0.05  # a factor below this breaks the product visibly
+_BAR = 25  # pixels for each piece
+_DASHES = ([1, 0], [7, 3], [2, 2], [8, 2, 2, 2], [4, 4])
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
+
+
+def factors_chart(sentences: Mapping[str, Factors], *, start: str | None = None, step: int = 5) -> alt.LayerChart:
+    """The probability of each piece, given those before it; a slider multiplies them up, a menu changes the sentence.
+
+    Parameters
+    ----------
+    sentences
+        By name, for the menu.
+    start
+        The sentence to show first; None for the first one.
+    step
+        How many factors are multiplied at first.
+
+    Raises
+    ------
+    ValueError
+        If there is no sentence, none of that name, if pieces and numbers differ in count, or a logarithm is above 0.
+
+    Paper: section 3
+    """
+    checked = {name: _checked(name, factors) for name, factors in sentences.items()}
+    if not checked or start not in (None, *checked):
+        raise ValueError(
+            f"give at least one sentence, and one named {start!r}" if start else "give at least one sentence"
+        )
+    rows, totals = [], {}
+    for name, (pieces, logs) in checked.items():
+        rows.append({"s": name, "piece": pieces, "log": logs.round(4).tolist()})
+        totals[name] = [0.0, *logs.cumsum().round(4).tolist()]
+    longest = max(len(pieces) for pieces, _ in checked.values())
+    names = list(checked)
+    menu = alt.param(name="version", value=start or names[0], bind=alt.binding_select(options=names, name="sentence "))
+    base = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_filter("datum.s == version")
+        .transform_flatten(["piece", "log"])
+        .transform_window(i="row_number()")
+        .transform_calculate(
+            p="exp(datum.log)",
+            broken=f"exp(datum.log) < {_BROKEN}",
+            number=f"datum.i > step ? '' : {_figure('exp(datum.log)')} + (datum.broken ? '  breaks the product' : '')",
+            state="datum.i > step ? 'not yet' : 'multiplied'",
+        )
+    )
+    # Positions on the axis, pieces in the labels: a piece may come twice.
+    label = f"{json.dumps({name: pieces for name, (pieces, _) in checked.items()})}[version][datum.value - 1]"
+    y = alt.Y("i:O", title=None, axis=alt.Axis(labelExpr=label, labelLimit=130, ticks=False, domain=False))
+    axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2~f")
+    scale = alt.Scale(domain=[0, 1.12], nice=False)
+    x = alt.X("p:Q", scale=scale, title="probability, given the pieces before", axis=axis)
+    states = ["multiplied", "not yet"]
+    bars = base.mark_bar(height=15).encode(
+        x=x, y=y,
+        color=alt.Color("state:N", scale=alt.Scale(domain=states, range=[BLUE, GREY])),
+        opacity=alt.condition("datum.i > step", alt.value(0.25), alt.value(1)),
+        tooltip=[alt.Tooltip("piece:N"), alt.Tooltip("p:Q", format=".2g"), alt.Tooltip("log:Q", format=".2f")],
+    )  # fmt: skip
+    warning = alt.condition("datum.broken", alt.value(ORANGE), alt.value("currentColor"))
+    numbers = base.mark_text(align="left", dx=5).encode(x=x, y=y, text="number:N", color=warning)
+    total = f"{json.dumps(totals)}[version][min(step, length({json.dumps(totals)}[version]) - 1)]"
+    title = alt.Title(alt.expr(f"'product ' + {_figure(f'exp({total})')} + ',  log p = ' + format({total}, '.2f')"))
+    description = (
+        "Bars for the pieces of a German sentence: the probability that the model gave to each piece after those "
+        "before it. A menu chooses a right sentence or a wrong one, a slider multiplies the factors up; in a wrong "
+        "sentence one bar is nearly empty, and the ones after it are long again."
+    )
+    return (
+        alt.layer(bars, numbers)
+        .add_params(menu, slider("step", step, 0, longest, label="factors"))
+        .properties(width="container", height=_BAR * longest, title=title, description=description)
+    )
+
+
+def running_sum_chart(sentences: Mapping[str, Factors]) -> alt.LayerChart:
+    """The logarithm of the probability of every prefix of every sentence: a staircase downwards.
+
+    Raises
+    ------
+    ValueError
+        As `factors_chart`.
+
+    Paper: section 3
+    """
+    rows: list[dict[str, Any]] = []
+    for name, factors in sentences.items():
+        pieces, logs = _checked(name, factors)
+        for i, (piece, total) in enumerate(zip(["<s>", *pieces], [0.0, *logs.cumsum()], strict=True)):
+            rows.append({"sentence": name, "i": i, "piece": piece, "log p": round(float(total), 3)})
+    if not rows:
+        raise ValueError("give at least one sentence")
+    names = list(sentences)
+    legend = alt.Legend(columns=1, labelLimit=320, title=None)
+    colour = alt.Color("sentence:N", sort=names, scale=alt.Scale(domain=names, range=list(PALETTE)), legend=legend)
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("i:Q", title="pieces written", axis=alt.Axis(tickMinStep=1)),
+        y=alt.Y("log p:Q", title="log-probability so far (nats)"),
+        color=colour,
+        tooltip=["sentence:N", "piece:N", alt.Tooltip("log p:Q", format=".2f")],
+    )
+    pick = alt.selection_point(fields=["sentence"], bind="legend", name="pick")
+    dim = alt.condition(pick, alt.value(1), alt.value(0.15))
+    lines = base.mark_line(strokeWidth=2.2).encode(
+        strokeDash=alt.StrokeDash(
+            "sentence:N", sort=names, scale=alt.Scale(domain=names, range=list(_DASHES)), legend=legend
+        ),
+        opacity=dim,
+    )
+    points = base.mark_point(filled=True, size=34).encode(
+        shape=alt.Shape("sentence:N", sort=names, scale=alt.Scale(domain=names, range=list(_SHAPES)), legend=legend),
+        opacity=dim,
+    )
+    description = (
+        "Lines of the log-probability of several German sentences after each piece, with a legend that singles one "
+        "out. The right sentence falls slowly and evenly. Each wrong one falls in a cliff at the piece that is wrong, "
+        "and goes on beside the right one, lower."
+    )
+    return alt.layer(lines, points.add_params(pick)).properties(width="container", height=280, description=description)
+
+
+def unroll_chart(influence: ArrayLike, *, step: int = 6) -> Any:
+    """A recurrent network unrolled: how far the first input travels, and how much of it is left on arrival.
+
+    Parameters
+    ----------
+    influence
+        Size of d h_t / d x_1 for t = 1, 2, ...: positive numbers.
+    step
+        Where the slider starts.
+
+    Raises
+    ------
+    ValueError
+        If a number is not positive, or there are fewer than two.
+
+    Paper: section 1
+    """
+    sizes = np.asarray(influence, dtype=np.float64)
+    if sizes.ndim != 1 or len(sizes) < 2 or not (sizes > 0).all():
+        raise ValueError("influence must be a list of two or more positive numbers")
+    n = len(sizes)
+    rows = [{"t": t, "size": float(f"{value:.4g}")} for t, value in enumerate(sizes, 1)]
+    x = alt.X("t:Q", scale=alt.Scale(domain=[0.4, n + 0.6], nice=False), axis=None)
+    level = alt.Scale(domain=[-0.45, 1.45], nice=False)
+    nodes = alt.Chart(alt.Data(values=rows)).transform_calculate(
+        h="1", x="0", before="datum.t - 0.72", after="datum.t - 0.28"
+    )
+    on = alt.condition("datum.t <= t0", alt.value(ORANGE), alt.value(GREY))
+    first = alt.condition("datum.t == 1", alt.value(ORANGE), alt.value(GREY))
+    faint = alt.condition("datum.t <= t0", alt.value(1), alt.value(0.45))
+
+    def y(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", scale=level, axis=None)
+
+    hops = nodes.transform_filter("datum.t > 1").mark_rule(strokeWidth=3)
+    feeds = nodes.mark_rule(strokeWidth=1.6).transform_calculate(low="0.2", high="0.78")
+    told = "'x₁ is in h at step ' + t0 + ' after ' + t0 + (t0 > 1 ? ' applications' : ' application') + ' of f'"
+    network = alt.layer(
+        hops.encode(x=alt.X("before:Q", scale=alt.Scale(domain=[0.4, n + 0.6], nice=False), axis=None), x2="after:Q",
+                    y=y("h"), color=on, opacity=faint),
+        feeds.encode(x=x, y=y("low"), y2="high:Q", color=first, opacity=faint),
+        nodes.mark_point(shape="square", filled=True, size=190).encode(x=x, y=y("h"), color=on, opacity=faint),
+        nodes.mark_point(filled=True, size=110).encode(x=x, y=y("x"), color=first, opacity=faint),
+        alt.Chart(alt.Data(values=[{"name": "state h", "t": 0.4, "y": 1}, {"name": "input x", "t": 0.4, "y": 0}]))
+        .mark_text(align="right", dx=-6)
+        .encode(x=x, y=y("y"), text="name:N"),
+        nodes.mark_text(dy=-19, fontSize=10).encode(x=x, y=y("h"), text="t:Q", opacity=faint),
+    ).properties(width=320, height=110, title=alt.Title(alt.expr(told)))  # fmt: skip
+    measured = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X(
+            "t:Q", title="step t", scale=alt.Scale(domain=[0.4, n + 0.6], nice=False), axis=alt.Axis(tickMinStep=1)
+        ),
+        y=alt.Y(
+            "size:Q", scale=alt.Scale(type="log"), title="size of ∂hₜ/∂x₁", axis=alt.Axis(tickCount=4, format="~g")
+        ),
+        tooltip=["t:Q", alt.Tooltip("size:Q", format=".2g")],
+    )
+    here = measured.transform_filter("datum.t == t0")
+    curve = alt.layer(
+        measured.mark_line(color=BLUE, strokeWidth=2),
+        measured.mark_point(color=BLUE, filled=True, size=26),
+        here.mark_point(color=ORANGE, filled=True, shape="diamond", size=150),
+        here.mark_text(dy=-13, align="center").encode(text=alt.Text("size:Q", format=".2g")),
+    ).properties(width=320, height=130)  # fmt: skip
+    description = (
+        f"Above, a recurrent network unrolled over {n} steps: inputs below, states above, and the way of the first "
+        "input to the state at the slider's step marked in orange. Below, the measured influence of the first input on "
+        "that state, on a logarithmic scale: it shrinks with every step."
+    )
+    together = alt.vconcat(network, curve, usermeta={"fit": True}).add_params(slider("t0", step, 1, n, label="step t"))
+    return together.properties(description=description)
+
+
+def lengths_chart(lengths: Sequence[tuple[int, int]]) -> alt.LayerChart:
+    """Pieces of the source against pieces of the target; the diagonal is where they are equal.
+
+    Paper: section 3
+    """
+    if not lengths or min(min(pair) for pair in lengths) < 1:
+        raise ValueError("lengths must be pairs of positive numbers")
+    counts: dict[tuple[int, int], int] = {}
+    for pair in lengths:
+        counts[pair] = counts.get(pair, 0) + 1
+    rows = [{"n": n, "m": m, "sentences": count} for (n, m), count in counts.items()]
+    most = max(max(pair) for pair in counts) + 1
+    scale = alt.Scale(domain=[0, most], nice=False)
+    x, y = alt.X("n:Q", scale=scale, title="English pieces, n"), alt.Y("m:Q", scale=scale, title="German pieces, m")
+    dots = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_circle(color=BLUE, opacity=0.75)
+        .encode(x=x, y=y, size=alt.Size("sentences:Q", legend=None), tooltip=["n:Q", "m:Q", "sentences:Q"])
+    )
+    ends = [{"n": 0, "m": 0}, {"n": most, "m": most}]
+    line = alt.Chart(alt.Data(values=ends)).mark_line(color=GREEN, strokeDash=[5, 4]).encode(x=x, y=y)
+    description = (
+        f"Dots for {len(lengths)} sentence pairs: English pieces to the right, German pieces upwards, larger where "
+        "pairs coincide. They lie around the dashed diagonal of equal lengths, on both sides of it."
+    )
+    return alt.layer(line, dots).properties(width="container", height=260, description=description)
+
+
+def _checked(name: str, factors: Factors) -> tuple[list[str], np.ndarray]:
+    pieces, logs = list(factors[0]), np.asarray(factors[1], dtype=np.float64)
+    if logs.shape != (len(pieces),) or not pieces:
+        raise ValueError(f"{name}: {len(pieces)} pieces need as many log-probabilities, not {list(logs.shape)}")
+    if (logs > 1e-6).any():
+        raise ValueError(f"{name}: a log-probability is never above 0; give natural logarithms")
+    return pieces, logs
+
+
+def _figure(value: str) -> str:
+    """A Vega expression that prints a probability readably, however small."""
+    steps = ((0.0001, ".0e"), (0.001, ".4f"), (0.1, ".3f"))
+    return (
+        "("
+        + "".join(f"{value} < {below} ? format({value}, '{form}') : " for below, form in steps)
+        + (f"format({value}, '.2f'))")
+    )

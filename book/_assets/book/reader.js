@@ -1,0 +1,94 @@
+// The reader's own marks: chapters read, in the sidebar and on the progress map; saved, loaded and erased as one file.
+(() => {
+  const store = window.annotatedBook, { page } = store.page;
+  const root = new URL(document.documentElement.dataset.content_root || "./", location.href).href;
+  const today = () => new Date().toISOString().slice(0, 10);
+  const answered = name => {
+    const { predictions, quizzes } = store.all();
+    const quiz = quizzes[name.quiz];
+    return Object.keys(predictions).filter(key => key.startsWith(name.page + "#")).length + Object.keys(quiz?.answers ?? {}).length;
+  };
+
+  // The button at the end of a chapter.
+  const holder = document.querySelector(".mark-read"), button = holder?.querySelector("button");
+  if (button) {
+    holder.hidden = false;
+    button.addEventListener("click", () => store.set("read", page, store.get("read", page) ? undefined : today()));
+  }
+
+  // Sidebar: a tick after each chapter that was read.
+  const links = [...document.querySelectorAll(".bd-docs-nav a.internal")];
+  const nameOf = link => link.href.startsWith(root) ? link.href.slice(root.length).replace(/\.html.*$/, "") : "";
+
+  const map = document.querySelector(".progress-map");
+  const show = () => {
+    const { read } = store.all();
+    if (button) {
+      const done = Boolean(read[page]);
+      button.setAttribute("aria-pressed", done);
+      button.textContent = done ? "✓ Read" : "Mark as read";
+    }
+    for (const link of links) {
+      const name = nameOf(link), old = link.querySelector(".read-mark");
+      if (read[name] && !old) {
+        const mark = Object.assign(document.createElement("span"), { className: "read-mark", textContent: " ✓" });
+        mark.append(Object.assign(document.createElement("span"), { className: "visually-hidden", textContent: " read" }));
+        link.append(mark);
+      } else if (!read[name]) old?.remove();
+    }
+    if (map) showMap(read);
+  };
+
+  function showMap(read) {
+    const rows = [...map.querySelectorAll("tr[data-page]")];
+    for (const row of rows) {
+      const name = row.dataset.page, total = +row.dataset.questions;
+      row.querySelector(".mark-of-reading").textContent = read[name] ? `✓ ${read[name]}` : "not yet";
+      const done = Math.min(total, answered({ page: name, quiz: row.dataset.quiz }));
+      row.querySelector(".mark-of-questions").textContent = total ? `${done} of ${total}` : "none";
+    }
+    const done = rows.filter(row => read[row.dataset.page]).length;
+    const kept = store.kept() ? "" : " This browser refuses to remember (private mode?): save a file before you close the page.";
+    map.querySelector(".progress-summary").textContent = `${done} of ${rows.length} chapters read.${kept}`;
+  }
+
+  if (map) {
+    const tools = map.querySelector(".progress-tools"), note = map.querySelector(".progress-summary");
+    tools.hidden = false;
+    tools.querySelector("[data-do=save]").addEventListener("click", () => {
+      const blob = new Blob([JSON.stringify(store.all(), null, 1)], { type: "application/json" });
+      const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: "annotated-progress.json" });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+    tools.querySelector("input").addEventListener("change", async event => {
+      const [file] = event.target.files;
+      if (!file) return;
+      try { store.replace(JSON.parse(await file.text())); } catch { note.textContent = `${file.name} is not a progress file of this book; nothing was changed.`; }
+      event.target.value = "";
+    });
+    let sure = 0;
+    tools.querySelector("[data-do=erase]").addEventListener("click", event => {
+      clearTimeout(sure);
+      if (event.target.dataset.sure) {
+        delete event.target.dataset.sure;
+        event.target.textContent = "Erase everything";
+        return store.erase();
+      }
+      event.target.dataset.sure = "yes";
+      event.target.textContent = "Really erase? Press again";
+      sure = setTimeout(() => { delete event.target.dataset.sure; event.target.textContent = "Erase everything"; }, 5000);
+    });
+  }
+
+  // Boxes that scroll sideways can be reached with the keyboard.
+  const reach = () => document.querySelectorAll(".bd-article :is(pre, table, mjx-container, .pst-scrollable-table-container, .cell_output .output, figure.chart)").forEach(box => {
+    if (box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX)) box.tabIndex = 0;
+  });
+  addEventListener("load", reach);
+  addEventListener("resize", reach);
+  window.MathJax?.startup?.promise?.then(reach);
+
+  store.changed(show);
+  show();
+})();

@@ -1,0 +1,142 @@
+"""What the project has for each part of the paper: the data of the paper map."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from sphinx.util import logging
+
+from annotated.paper import REASONS, entries, implementations
+from annotated_book.chapters import chapter
+from annotated_book.ledger import KINDS, ledger
+from annotated_book.source import ROOT
+
+PARTS = ("sections", "equations", "figures", "tables")
+# These measure and draw; the others are the paper's machine.
+AROUND = ("analysis", "baselines", "experiments", "viz", "interop")
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class Part:
+    """A part of the paper, and what the project has for it; chapters and exercises by page and label."""
+
+    key: str
+    title: str
+    code: list[str] = field(default_factory=list)
+    around: list[str] = field(default_factory=list)
+    tests: list[str] = field(default_factory=list)
+    chapters: list[str] = field(default_factory=list)
+    exercises: list[str] = field(default_factory=list)
+    claims: list[str] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)
+    reason: str = ""
+    """Why there is no code, if there is none."""
+    gaps: list[str] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        """'sections', 'equations', 'figures' or 'tables'."""
+        first = self.key.partition(" ")[0].lower() + "s"
+        return first if first in PARTS else "sections"
+
+
+def numbered_chapters(env: Any) -> list[str]:
+    """The pages that are chapters, in order of their numbers."""
+    pages = [name for name in env.all_docs if isinstance(chapter(env, name).get("number"), int)]
+    return sorted(pages, key=lambda name: chapter(env, name)["number"])
+
+
+def treated(env: Any, docname: str) -> list[str]:
+    """The parts of the paper that a chapter treats, as keys of `annotated.paper.entries`; complains about others."""
+    keys = []
+    for text in map(str, chapter(env, docname).get("paper") or []):
+        key = f"section {text}" if text[0].isdigit() else text
+        if key in entries():
+            keys.append(key)
+        else:
+            _log.warning(f"chapter.paper: the paper has no {key}", location=docname, type="paper_map")
+    return keys
+
+
+def exercises(env: Any, docname: str) -> list[str]:
+    """The labels of a page's exercises."""
+    found = getattr(env, "sphinx_exercise_registry", {})
+    return sorted(label for label, entry in found.items() if entry["docname"] == docname)
+
+
+def without_members(names: list[str]) -> list[str]:
+    """Names without methods of the classes among them, and without modules of which something is among them."""
+
+    def has_owner(name: str) -> bool:
+        owner = name.rpartition(".")[0]
+        return owner in names and _is_class(owner)
+
+    modules = {name for name in names if any(other.startswith(f"{name}.") for other in names)}
+    return [name for name in names if not has_owner(name) and (name not in modules or _is_class(name))]
+
+
+def _is_class(name: str) -> bool:
+    return name.rpartition(".")[2][:1].isupper()
+
+
+@cache
+def test_files() -> dict[str, str]:
+    return {
+        str(f.relative_to(ROOT)): f.read_text(encoding="utf-8") for f in sorted((ROOT / "tests").rglob("test_*.py"))
+    }
+
+
+def tests_of(names: list[str]) -> list[str]:
+    """The test files that mirror the modules of these objects; where there is none, those that name the object."""
+    found = set()
+    for name in names:
+        path = ROOT / name.replace(".", "/")
+        is_module = path.is_dir() or path.with_suffix(".py").exists()
+        folder, _, module = (name if is_module else _module(name)).removeprefix("annotated.").rpartition(".")
+        mirror = "/".join(filter(None, ("tests", folder.replace(".", "/"), f"test_{module}")))
+        files = {file for file in test_files() if file == f"{mirror}.py" or file.startswith(f"{mirror}_")}
+        word = name.rpartition(".")[2]
+        if not files and not is_module and len(word) > 7:
+            others = {file: text for file, text in test_files().items() if not file.startswith("tests/book/")}
+            files = {file for file, text in others.items() if re.search(rf"\b{word}\b", text)}
+        found |= files
+    return sorted(found)
+
+
+def _module(name: str) -> str:
+    """The longest beginning of a dotted name that is a file of the library."""
+    while not (ROOT / name.replace(".", "/")).with_suffix(".py").exists() and "." in name:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def build(env: Any) -> dict[str, Part]:
+    """The whole map."""
+    code, titles = implementations(), entries()
+    parts = {key: Part(key, title) for key, title in titles.items()}
+    for docname in numbered_chapters(env):
+        for key in treated(env, docname):
+            parts[key].chapters.append(docname)
+            parts[key].exercises += exercises(env, docname)
+    for kind in KINDS:
+        for entry in ledger(kind).values():
+            for text in entry.paper:
+                key = f"section {text}" if text[0].isdigit() else text
+                getattr(parts[key], f"{kind}s").append(entry.id)
+    for key, part in parts.items():
+        names = without_members(code[key])
+        part.around = [name for name in names if name.split(".")[1] in AROUND]
+        part.code = [name for name in names if name not in part.around]
+        part.tests = tests_of(code[key])
+        below = [k for k in parts if k.startswith(f"{key}.") and code[k]]
+        part.reason = "" if names else REASONS.get(key, f"in {', '.join(below)}" if below else "")
+        chapters_below = [k for k in parts if k.startswith(f"{key}.") and parts[k].chapters]
+        part.gaps += ["no code yet"] * (not names and not part.reason)
+        part.gaps += ["no chapter yet"] * (not part.chapters and not chapters_below)
+        part.gaps += ["no exercise yet"] * (bool(part.chapters) and not part.exercises)
+        part.gaps += ["no test yet"] * (bool(names) and not part.tests)
+    return parts

@@ -1,0 +1,84 @@
+"""Chapters to take away: each page's download is a notebook that runs anywhere, and the book carries the library.
+
+The notebook's first cell finds the library or installs it; offline, from the wheel that lies in the book itself, under
+`_static/wheel`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from annotated_book.execution import ROOT, library_digest
+from annotated_book.plain import notebook_of
+
+_FIRST_CELL = Path(__file__).with_name("first_cell.py")
+_IN_THE_WHEEL = ("annotated", "pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT")
+
+
+@cache
+def first_cell(book_url: str, wheel: str) -> str:
+    """The code of the first cell, with the book's address and the wheel's name filled in."""
+    code = _FIRST_CELL.read_text(encoding="utf-8").replace("  # noqa: E402", "")
+    code = code.replace('BOOK_URL = ""', f"BOOK_URL = {json.dumps(book_url)}")
+    return code.replace('"annotated_attention.whl"', json.dumps(wheel)).strip()
+
+
+def build_wheel(folder: Path) -> Path:
+    """Build the library's wheel into a folder, unless the one there is of this very code.
+
+    Raises
+    ------
+    RuntimeError
+        If pip cannot build it; the message is pip's.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    stamp, digest = folder / "digest", library_digest()
+    if stamp.is_file() and stamp.read_text() == digest and (wheels := list(folder.glob("*.whl"))):
+        return wheels[0]
+    for old in folder.glob("*.whl"):
+        old.unlink()
+    # Neither the network nor a second environment: setuptools is there, as a dependency of the extra `book`.
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    with tempfile.TemporaryDirectory() as copy:  # in the checkout, what an earlier build left behind would get in
+        for name in _IN_THE_WHEEL:
+            whole = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            whole(ROOT / name, Path(copy, name))
+        done = subprocess.run([*command, "--wheel-dir", str(folder), copy], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"the library's wheel could not be built:\n{done.stderr}")
+    stamp.write_text(digest)
+    return next(folder.glob("*.whl"))
+
+
+def add_wheel(app: Sphinx, config: Any) -> None:
+    """Put the wheel among the book's static files."""
+    folder = Path(app.outdir).parent / ".wheel"
+    app.annotated_wheel = build_wheel(folder / "wheel").name  # type: ignore[attr-defined]
+    config.html_static_path += [str(folder)]
+
+
+def offer_notebook(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Write the chapter's notebook beside its source, and let the page's download button lead to it."""
+    source = Path(app.env.doc2path(name)) if name in app.env.found_docs else None
+    if doctree is None or source is None or "{code-cell}" not in (text := source.read_text(encoding="utf-8")):
+        return
+    code = first_cell(app.config.html_baseurl or "", app.annotated_wheel)  # type: ignore[attr-defined]
+    place = Path(app.outdir, "_sources", name).with_suffix(".ipynb")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps(notebook_of(text, code, ROOT), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    context["ipynb_source"] = f"{name}.ipynb"
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the above; the theme makes its download menu at priority 500 and later."""
+    app.connect("config-inited", add_wheel)
+    app.connect("html-page-context", offer_notebook, priority=490)

@@ -1,0 +1,198 @@
+"""The directive `paper-map`: each part of the paper beside code, chapters, exercises, tests, claims and questions.
+
+    :::{paper-map} equations
+    :::
+
+for `sections`, `equations`, `figures`, `tables`; `claims` and `questions` list the ledger; `gaps` says what is missing.
+The page is filled in when all others are read, and written at every build; `paper_map.json` has the same beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.nodes import make_refnode
+
+from annotated_book.chapters import chapter
+from annotated_book.coverage import PARTS, Part, build, test_files
+from annotated_book.ledger import KINDS, domain, ledger, plain
+from annotated_book.paper import link_to
+from annotated_book.source import soft_reference
+
+
+class paper_map(nodes.General, nodes.Element):  # noqa: N801  (docutils names nodes so)
+    """A place to be filled in when all pages are read."""
+
+
+class PaperMap(SphinxDirective):
+    """Leave the place."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """The place."""
+        part = directives.choice(self.arguments[0], (*PARTS, "claims", "questions", "gaps"))
+        if not hasattr(self.env, "paper_map_pages"):
+            self.env.paper_map_pages = set()  # type: ignore[attr-defined]
+        self.env.paper_map_pages.add(self.env.docname)  # type: ignore[attr-defined]
+        return [paper_map(part=part)]
+
+
+class FillIn(SphinxPostTransform):
+    """Put the map into its places, before references are resolved."""
+
+    default_priority = 5
+
+    def run(self, **_: Any) -> None:
+        """Replace each place."""
+        for place in list(self.document.findall(paper_map)):
+            part = place["part"]
+            if part in PARTS:
+                new: list[nodes.Node] = [self.card(p) for p in self.parts().values() if p.kind == part]
+            elif part == "gaps":
+                new = [self.gaps()]
+            else:
+                new = [self.ledger_list(part.removesuffix("s"))]
+            place.replace_self(new)
+
+    def parts(self) -> dict[str, Part]:
+        """The map, made once for a build."""
+        if not hasattr(self.app, "paper_map"):
+            self.app.paper_map = build(self.env)  # type: ignore[attr-defined]
+        return self.app.paper_map  # type: ignore[attr-defined, no-any-return]
+
+    def card(self, part: Part) -> nodes.container:
+        """One part of the paper."""
+        anchor = "paper-" + re.sub(r"[^a-z0-9]+", "-", part.key.lower())
+        box = nodes.container(classes=["map-card"], ids=[anchor])
+        head = nodes.paragraph("", "", link_to(part.key), nodes.Text(f" {part.title}"), classes=["map-head"])
+        for gap in part.gaps:
+            head += [nodes.Text(" "), nodes.inline("", gap, classes=["map-gap"])]
+        rows = [
+            ("Chapters", [self.page(name) for name in part.chapters]),
+            ("Code", [self.name(name) for name in part.code]),
+            ("Around it", [self.name(name) for name in part.around]),
+            ("Exercises", [self.exercise(label) for label in part.exercises]),
+            ("Tests", [nodes.literal("", file) for file in part.tests]),
+            ("Claims", [self.entry("claim", name) for name in part.claims]),
+            ("Questions", [self.entry("question", name) for name in part.questions]),
+        ]
+        if part.reason:
+            rows.insert(1, ("No code here", [nodes.Text(part.reason)]))
+        box += [head, _rows(rows)]
+        return box
+
+    def page(self, docname: str) -> nodes.Node:
+        """A link to a chapter, by its title."""
+        title = self.env.titles[docname].astext()
+        return make_refnode(self.app.builder, self.env.docname, docname, "", nodes.Text(title))
+
+    def name(self, name: str) -> nodes.Node:
+        """A link to an object in the reference, or to a module."""
+        return soft_reference(name, self.env.docname)
+
+    def exercise(self, label: str) -> nodes.Node:
+        """A link to an exercise."""
+        docname = self.env.sphinx_exercise_registry[label]["docname"]  # type: ignore[attr-defined]
+        return make_refnode(self.app.builder, self.env.docname, docname, label, nodes.Text(label))
+
+    def entry(self, kind: str, id: str) -> pending_xref:
+        """A reference to a claim or question."""
+        text = nodes.inline("", id)
+        return pending_xref("", text, refdomain="ledger", reftype=kind, reftarget=id, refdoc=self.env.docname)
+
+    def ledger_list(self, kind: str) -> nodes.container:
+        """All claims or questions, with the chapters that treat them."""
+        box = nodes.container(classes=["map-ledger"])
+        for entry in ledger(kind).values():
+            pages = domain(self.env).pages(kind, entry.id)
+            line = nodes.paragraph("", "", self.entry(kind, entry.id), nodes.Text(f" {plain(entry.statement)} "))
+            if entry.verdict:
+                line += [nodes.inline("", entry.verdict, classes=["ledger-verdict"]), nodes.Text(" ")]
+            if pages:
+                line += _joined([self.page(name) for name in pages])
+            else:
+                where = f"chapter {entry.chapter}" if isinstance(entry.chapter, int) else f"the {entry.chapter}"
+                known = {chapter(self.env, name).get("number") for name in self.env.all_docs}
+                later = "no chapter treats it yet" if entry.chapter in known else f"comes with {where}"
+                line += nodes.inline("", later, classes=["map-gap"])
+            box += line
+        return box
+
+    def gaps(self) -> nodes.bullet_list:
+        """What is missing, counted and named."""
+        found: dict[str, list[Part]] = {}
+        for part in self.parts().values():
+            for gap in part.gaps:
+                found.setdefault(gap, []).append(part)
+        items = nodes.bullet_list(classes=["simple"])
+        for gap, parts in sorted(found.items()):
+            line = nodes.paragraph("", "", nodes.strong("", f"{gap.capitalize()}: "))
+            line += _joined([nodes.Text(part.key) for part in parts])
+            items += nodes.list_item("", line)
+        for kind in KINDS:
+            missing = [entry.id for entry in ledger(kind).values() if not domain(self.env).pages(kind, entry.id)]
+            text = f"{len(ledger(kind)) - len(missing)} of {len(ledger(kind))} {kind}s have their page."
+            items += nodes.list_item("", nodes.paragraph("", text))
+        return items
+
+
+def _rows(rows: list[tuple[str, list[Any]]]) -> nodes.field_list:
+    fields = nodes.field_list()
+    for label, values in rows:
+        if values:
+            body = nodes.field_body("", nodes.paragraph("", "", *_joined(values)))
+            fields += nodes.field("", nodes.field_name("", label), body)
+    return fields
+
+
+def _joined(values: list[Any]) -> list[Any]:
+    return [node for value in values for node in (nodes.Text(", "), value)][1:]
+
+
+def write_again(app: Sphinx, env: Any) -> Iterator[str]:
+    """The map is written at every build: it shows what other pages hold."""
+    app.__dict__.pop("paper_map", None)
+    test_files.cache_clear()
+    yield from getattr(env, "paper_map_pages", set()) & set(env.all_docs)
+
+
+def write_json(app: Sphinx, error: Exception | None) -> None:
+    """The same as data, beside the pages."""
+    if error is None and app.builder.format == "html" and getattr(app.env, "paper_map_pages", None):
+        boxes = domain(app.env)
+        found = {kind: {id: boxes.pages(kind, id) for id in ledger(kind)} for kind in KINDS}
+        data = {"parts": {key: asdict(part) for key, part in build(app.env).items()}, **found}
+        Path(app.outdir, "paper_map.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
+
+
+def forget(app: Sphinx, env: Any, docname: str) -> None:
+    """Forget a page that is read again."""
+    getattr(env, "paper_map_pages", set()).discard(docname)
+
+
+def merge(app: Sphinx, env: Any, docnames: Any, other: Any) -> None:
+    """Take over what another process has read."""
+    env.paper_map_pages = getattr(env, "paper_map_pages", set()) | getattr(other, "paper_map_pages", set())
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directive and connect the rest."""
+    app.add_node(paper_map)
+    app.add_directive("paper-map", PaperMap)
+    app.add_post_transform(FillIn)
+    app.connect("env-updated", write_again)
+    app.connect("env-purge-doc", forget)
+    app.connect("env-merge-info", merge)
+    app.connect("build-finished", write_json)

@@ -1,0 +1,197 @@
+"""A chapter as a notebook for elsewhere: the directives and roles of this book turned into plain Markdown.
+
+Colab, VS Code and classic Jupyter know no MyST. What a directive shows in the book is written out: code pulled from the
+library as a code block, predictions and quizzes as questions with answers that unfold, links as links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import yaml
+
+from annotated.paper import EQUATIONS
+from annotated_book.paper import resolve
+from annotated_book.source import excerpt, source_of
+
+_OPEN = re.compile(r"^(?P<fence>`{3,}|~{3,}|:{3,})\{(?P<name>[\w-]+)\}[ ]*(?P<argument>.*)$")
+_OPTION = re.compile(r"^:([\w-]+):\s*(.*)$")
+_ROLE = re.compile(r"\{([\w:-]+)\}`([^`]+)`")
+_LAYER = re.compile(r"\s*\[(read|play|run|prove)\]\{\.layer\}")
+_CHAPTER_LINK = re.compile(r"\]\(([\w./-]+)\.md(#[\w-]+)?\)")
+
+
+def notebook_of(text: str, first_cell: str, folder: Path) -> dict[str, Any]:
+    """The notebook of a chapter's source text, as nbformat 4, with `first_cell` in front of it.
+
+    Parameters
+    ----------
+    text
+        A MyST Markdown notebook.
+    first_cell
+        Python code.
+    folder
+        The repository, which holds quizzes and statements.
+    """
+    notebook = jupytext.reads(text, fmt="md:myst")
+    writer = Writer(folder)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = writer.plain(cell.source)
+    setup = {
+        "cell_type": "code",
+        "id": "setup",
+        "source": first_cell,
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+    }
+    cells = [dict(cell) for cell in notebook.cells]
+    return {
+        "cells": [setup, *cells],
+        "metadata": {"kernelspec": dict(notebook.metadata.get("kernelspec", {})), "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+class Writer:
+    """Writes MyST as Markdown that needs no extension."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.directives: dict[str, Callable[[str, dict[str, str], str], str]] = {
+            "prediction": self._prediction,
+            "library-source": self._source,
+            "equation-code": self._equation_code,
+            "quiz": self._quiz,
+            "claim": self._claim,
+            "question": self._claim,
+            "exercise": lambda title, _, body: f"**Exercise: {title}**\n\n{self.plain(body)}",
+            "div": self._div,
+            "math": lambda _, __, body: f"$$\n{body.strip()}\n$$",
+        }
+
+    def plain(self, text: str) -> str:
+        """The text with every directive and role of MyST written out."""
+        lines, out, prose = text.splitlines(), [], []
+        at = 0
+
+        def end_prose() -> None:
+            """Write out the lines gathered so far: a role may run over the end of a line."""
+            if prose:
+                out.append(self._inline("\n".join(prose)))
+                prose.clear()
+
+        while at < len(lines):
+            opened = _OPEN.match(lines[at])
+            plain_block = opened is None and re.match(r"^(`{3,}|~{3,})", lines[at])
+            if opened is None and not plain_block:
+                prose.append(lines[at])
+                at += 1
+                continue
+            end_prose()
+            end = _closing(lines, at, opened["fence"] if opened else lines[at][:3])
+            if opened is None:  # an ordinary code block stays as it is
+                out += lines[at : end + 1]
+            else:
+                options, body = _split(lines[at + 1 : end])
+                handler = self.directives.get(opened["name"], self._other)
+                out.append(handler(opened["argument"].strip(), options, body))
+            at = end + 1
+        end_prose()
+        return "\n".join(out)
+
+    def _inline(self, text: str) -> str:
+        text = _ROLE.sub(self._role, text)
+        text = _LAYER.sub(lambda m: f" ({m[1]})", text)
+        return _CHAPTER_LINK.sub(r"](\1.ipynb)", text)
+
+    def _role(self, match: re.Match[str]) -> str:
+        name, text = match.groups()
+        if name == "paper":
+            shown, _, url = resolve(text)
+            return f"[{shown}]({url})"
+        text = re.sub(r"\s*<[^>]*>$", "", text)
+        if name in {"claim", "question"}:
+            return f"{name} {text}"
+        if name.startswith("cite"):
+            return f"({text})"
+        return f"`{text.lstrip('~!')}`" if name.startswith("py:") else text
+
+    def _prediction(self, _: str, options: dict[str, str], body: str) -> str:
+        blocks = re.split(r"\n\s*\n", body.strip())
+        last = max(i for i, block in enumerate(blocks) if block.lstrip().startswith("- "))
+        asked, told = ("\n\n".join(part) for part in (blocks[: last + 1], blocks[last + 1 :]))
+        return f"**Commit to a prediction.** {self.plain(asked)}\n\n{_details('What happens', self.plain(told))}"
+
+    def _source(self, name: str, options: dict[str, str], _: str) -> str:
+        code, path, start, paper = source_of(name, "no-docstring" not in options)
+        where = f"*{path.as_posix()}, line {start}" + (f" · Paper: {paper}*" if paper else "*")
+        return f"{where}\n\n```python\n{code.rstrip()}\n```"
+
+    def _equation_code(self, name: str, options: dict[str, str], body: str) -> str:
+        formula = self.plain(body).strip()
+        if "equation" in options:
+            formula = (
+                f"$${next(e.tex for e in EQUATIONS if str(e.number) == options['equation'])}$$\n\n{formula}".strip()
+            )
+        return f"{formula}\n\n```python\n{excerpt(name, options['match'])[0]}\n```"
+
+    def _quiz(self, name: str, _: dict[str, str], __: str) -> str:
+        path = self.folder / "exercises" / "quizzes" / f"{name}.yaml"
+        if not path.is_file():
+            return ""  # the directive itself reports what is missing
+        out = []
+        for number, item in enumerate(yaml.safe_load(path.read_text(encoding="utf-8")), 1):
+            options = "\n".join(f"- {self.plain(o['text'].strip())}" for o in item["options"])
+            answers = "\n".join(
+                f"- {self.plain(o['text'].strip())} **{'Yes.' if o.get('correct') else 'No.'}** "
+                f"{self.plain(o['feedback'].strip())}"
+                for o in item["options"]
+            )
+            question = self.plain(item["question"].strip())
+            out.append(f"**{number}.** {question}\n\n{options}\n\n{_details('Answers', answers)}")
+        return "\n\n".join(out)
+
+    def _claim(self, name: str, _: dict[str, str], body: str) -> str:
+        kind = "claims" if name[0] in "CA" else "questions"
+        path = self.folder / "book" / "_data" / f"{kind}.yaml"
+        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+        statement = str(entries[name]["statement"]).strip()
+        return _quote(f"**{name}: {self.plain(statement)}**\n\n{self.plain(body)}")
+
+    def _div(self, name: str, _: dict[str, str], body: str) -> str:
+        title = "**The paper.**\n\n" if name == "the-paper" else ""
+        return _quote(title + self.plain(body)) if title else self.plain(body)
+
+    def _other(self, argument: str, _: dict[str, str], body: str) -> str:
+        head = f"**{self._inline(argument)}**\n\n" if argument else ""
+        return head + self.plain(body)
+
+
+def _closing(lines: list[str], start: int, fence: str) -> int:
+    """The line that closes the fence that `start` opens; the last one if none does."""
+    mark = re.compile(rf"^{re.escape(fence[0])}{{{len(fence)},}}\s*$")
+    return next((i for i in range(start + 1, len(lines)) if mark.match(lines[i])), len(lines))
+
+
+def _split(lines: list[str]) -> tuple[dict[str, str], str]:
+    """Options and body of a directive."""
+    options: dict[str, str] = {}
+    while lines and (match := _OPTION.match(lines[0])):
+        options[match[1]] = match[2]
+        lines = lines[1:]
+    return options, "\n".join(lines).strip("\n")
+
+
+def _quote(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
+
+
+def _details(summary: str, text: str) -> str:
+    return f"<details><summary>{summary}</summary>\n\n{text.strip()}\n\n</details>"

@@ -1,0 +1,148 @@
+"""Chapter 1: the drawing of figure 1 is chosen from, stepped through, and read out; also narrow and without scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+PAGE = "start/one_sentence.html"
+
+
+def machine(v: Any) -> Any:
+    v.page.wait_for_selector(".widget-host[data-ready] .architecture.live .panel .title")
+    return v.page.locator(".architecture.live")
+
+
+def box(widget: Any, name: str) -> Any:
+    return widget.locator(f'[data-box="{name}"]')
+
+
+def test_every_box_shows_its_tensor_shape_and_code(visit: Any) -> None:
+    with visit(PAGE) as v:
+        widget = machine(v)
+        boxes = widget.locator("[role=radio][data-box]")
+        assert boxes.count() == 21
+        for i in range(21):
+            boxes.nth(i).click()
+            assert boxes.nth(i).get_attribute("aria-checked") == "true"
+            assert widget.locator("[role=radio][aria-checked=true]").count() == 1
+            assert "section 3" in widget.locator(".facts").inner_text() or i == 0
+            assert widget.locator(".panel pre").count() >= 1
+            assert widget.locator(".panel svg.tensor, .panel .pieces, .panel .bar").count() >= 1
+        assert v.errors == [] and v.foreign == []
+
+
+def test_a_step_changes_the_german_side_and_leaves_the_memory(visit: Any) -> None:
+    with visit(PAGE) as v:
+        widget = machine(v)
+
+        def picture(name: str) -> str:
+            return box(widget, name).locator("image").get_attribute("href")
+
+        before = {name: picture(name) for name in ("memory", "target.sum", "linear")}
+        following = widget.locator(".next").text_content()
+        slider = widget.locator("input[type=range]")
+        slider.focus()
+        v.page.keyboard.press("ArrowRight")
+        assert picture("memory") == before["memory"]
+        assert picture("target.sum") != before["target.sum"] and picture("linear") != before["linear"]
+        assert widget.locator(".next").text_content() != following
+        slider.press("End")
+        assert widget.locator(".next").text_content() == "</s>"
+        assert "aufgemacht." in widget.locator(".so-far").text_content()
+
+
+def test_layers_and_sentences_are_chosen(visit: Any) -> None:
+    with visit(PAGE) as v:
+        widget = machine(v)
+        before = box(widget, "encoder.*.self_attention").locator("image").get_attribute("href")
+        widget.get_by_label("3", exact=True).check()
+        assert box(widget, "encoder.*.self_attention").locator("image").get_attribute("href") != before
+        assert "layer 3" in widget.locator(".panel .title").inner_text()
+        widget.locator("select").select_option(label="The grandmother gets up.")
+        box(widget, "source.tokens").click()
+        assert widget.locator(".pieces li").first.inner_text().startswith("The")
+        assert widget.locator(".pieces li").count() == len(
+            v.page.evaluate("[...document.querySelectorAll('.architecture.live .pieces li')]")
+        )
+
+
+def test_the_keyboard_goes_along_the_flow_and_across(visit: Any) -> None:
+    with visit(PAGE) as v:
+        widget = machine(v)
+        chosen = widget.locator("[role=radio][aria-checked=true]")
+        assert widget.locator("[role=radio][tabindex='0']").count() == 1
+        box(widget, "decoder.*.cross_attention").focus()
+        for key, expected in (
+            ("ArrowUp", "decoder.*.add_norm_2"),
+            ("ArrowDown", "decoder.*.cross_attention"),
+            ("ArrowLeft", "encoder.*.feed_forward"),
+            ("ArrowRight", "decoder.*.cross_attention"),
+            ("Home", "source.tokens"),
+            ("End", "softmax"),
+        ):
+            v.page.keyboard.press(key)
+            assert chosen.get_attribute("data-box") == expected
+            assert v.page.evaluate("document.activeElement.dataset.box") == expected
+        box(widget, "memory").click()
+        table, said = widget.locator("svg.tensor"), widget.locator(".panel output")
+        first = said.inner_text()
+        table.focus()
+        v.page.keyboard.press("ArrowRight")
+        assert "dimension 1:" in said.inner_text() and said.inner_text() != first
+        v.page.keyboard.press("ArrowDown")
+        assert "grandmother" in said.inner_text()
+
+
+def test_masked_maps_have_an_empty_corner(visit: Any) -> None:
+    with visit(PAGE) as v:
+        widget = machine(v)
+        box(widget, "decoder.*.self_attention").click()
+        corners = widget.locator(".map canvas").evaluate_all(
+            "all => all.map(c => c.getContext('2d').getImageData(c.width - 1, 0, 1, 1).data[3])"
+        )
+        assert corners == [0] * 4
+        diagonal = widget.locator(".map canvas").first.evaluate(
+            "c => c.getContext('2d').getImageData(0, 0, 1, 1).data[3]"
+        )
+        assert diagonal == 255, "the first piece has only itself"
+
+
+def test_a_change_repaints_within_a_tenth_of_a_second(visit: Any) -> None:
+    with visit(PAGE) as v:
+        machine(v)
+        times = v.page.evaluate(
+            "() => { const s = document.querySelector('.architecture.live input[type=range]'), all = [];"
+            " for (let i = 0; i < 7; i++) { s.value = i; const t = performance.now();"
+            " s.dispatchEvent(new Event('input')); all.push(performance.now() - t); }"
+            " return all.sort((a, b) => a - b); }"
+        )
+        assert times[3] < 100
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone(visit: Any, scheme: str) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 844}, color_scheme=scheme) as v:
+        widget = machine(v)
+        for name in ("memory", "linear", "softmax", "source.tokens", "decoder.*.cross_attention"):
+            box(widget, name).click()
+            assert v.page.evaluate("document.documentElement.scrollWidth") <= 390
+            panel, drawing = widget.locator(".panel").bounding_box(), widget.locator("svg.figure-1").bounding_box()
+            assert panel["y"] >= drawing["y"] + drawing["height"] - 1 and panel["width"] > 300
+
+
+def test_without_scripts_the_drawing_and_its_shapes_are_there(visit: Any) -> None:
+    with visit(PAGE, java_script_enabled=False) as v:
+        drawing = v.page.locator(".architecture-twin svg.figure-1")
+        assert drawing.is_visible()
+        assert "10 × 128" in drawing.text_content() and "11 × 2,000" in drawing.text_content()
+        assert v.page.locator("table.boxes tbody tr").count() == 23
+
+
+def test_with_scripts_the_drawing_is_shown_once(visit: Any) -> None:
+    with visit(PAGE) as v:
+        machine(v)
+        assert not v.page.locator(".architecture-twin").is_visible()
+        heads = v.page.locator(".architecture.live path[marker-end]").first.get_attribute("marker-end")
+        assert v.page.locator(f".architecture.live {heads[4:-1]}").count() == 1, "its arrow heads are its own"

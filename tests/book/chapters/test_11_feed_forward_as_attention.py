@@ -1,0 +1,70 @@
+"""Chapter 11: the switch between ReLU and softmax, the lookup of keys and values, the learning curves."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+PAGE = "machine/feed_forward_as_attention.html"
+
+
+def figure(v: Any, word: str) -> Any:
+    """The chart whose description holds a word, drawn."""
+    found = next(f for f in v.page.query_selector_all("figure.chart") if word in f.inner_html())
+    found.scroll_into_view_if_needed()
+    v.page.wait_for_function("e => e.dataset.ready", arg=found)
+    return found
+
+
+def signal(v: Any, chart: Any, name: str, value: Any) -> None:
+    chart.evaluate("(e, [name, value]) => { e.chart.signal(name, value).run(); }", [name, value])
+    v.page.wait_for_timeout(200)
+
+
+def counted(chart: Any) -> tuple[int, int]:
+    """Pairs with weight, and how many equal ones they are as spread out as."""
+    said = chart.evaluate("e => [...e.querySelectorAll('.chart-stage svg text')].map(t => t.textContent).join(' ')")
+    found = re.search(r"weight on (\d+) of 512 pairs;\s*as spread out as (\d+) equal ones", said)
+    assert found, said
+    return int(found[1]), int(found[2])
+
+
+def test_the_softmax_gives_every_pair_something(visit: Any) -> None:
+    with visit(PAGE) as v:
+        chart = figure(v, "share that each key-value pair")
+        relu = counted(chart)
+        assert relu[0] < 150
+        chart.query_selector("input[type=radio][value=softmax]").check()
+        v.page.wait_for_timeout(200)
+        soft = counted(chart)
+        assert soft[0] == 512
+        signal(v, chart, "sharpness", 4)
+        assert counted(chart)[1] < soft[1]
+        menu = chart.query_selector("select")
+        menu.select_option(index=2)
+        v.page.wait_for_timeout(200)
+        assert counted(chart)[0] == 512
+        assert v.errors == []
+
+
+def test_the_value_row_says_what_follows(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+        v.page.wait_for_selector(".widget-host[data-ready] .neurons li")
+        widget = v.page.locator(".neurons")
+        assert widget.locator(".says b").first.inner_text() == "␣die"
+        assert widget.locator("li b").all_inner_texts() == ["die"] * 6
+        widget.get_by_label("unit", exact=True).focus()
+        v.page.keyboard.press("ArrowRight")
+        assert "unit 130" in widget.locator(".title").inner_text()
+        assert widget.locator(".says b").count() == 6
+        assert v.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+
+
+def test_one_layers_curves_can_be_shown_alone(visit: Any) -> None:
+    with visit(PAGE) as v:
+        chart = figure(v, "Learning curves of")
+        lines = "e => e.querySelectorAll('.chart-stage [aria-roledescription=\"line mark\"]').length"
+        assert chart.evaluate(lines) == 9
+        chart.query_selector("select").select_option("attention 1")
+        v.page.wait_for_timeout(200)
+        assert chart.evaluate(lines) == 3

@@ -1,0 +1,81 @@
+"""Chapter 14: every chart follows its slider or menu, and the recorded pictures say what they show."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+PAGE = "machine/positions.html"
+
+
+def shown(figure: Any) -> list[str]:
+    return figure.evaluate("e => [...e.querySelectorAll('.chart-stage svg text')].map(t => t.textContent)")
+
+
+def control(figure: Any, name: str, value: Any) -> None:
+    """Move a slider or choose from a menu as a reader would."""
+    figure.evaluate(
+        "(e, [name, value]) => { const i = e.querySelector(`[name=${name}]`); i.value = value;"
+        " i.dispatchEvent(new Event(i.tagName === 'SELECT' ? 'change' : 'input', {bubbles: true})); }",
+        [name, value],
+    )
+
+
+def pixels(figure: Any) -> str:
+    return figure.evaluate("e => e.querySelector('.chart-stage canvas').toDataURL()")
+
+
+def by_label(figures: list[Any], label: str) -> Any:
+    return next(f for f in figures if f.query_selector(f".chart-stage[aria-label*='{label}']"))
+
+
+def test_clock_hands_turn_with_the_position(visit: Any) -> None:
+    with visit(PAGE) as v:
+        figure = by_label(v.draw_charts(), "clocks, one for each")
+        hands = "e => [...e.querySelectorAll('.chart-stage .mark-rule line')].map(line => line.outerHTML)"
+        before = figure.evaluate(hands)
+        control(figure, "position", 120)
+        v.page.wait_for_timeout(200)
+        assert "position 120" in shown(figure) and figure.evaluate(hands) != before
+
+
+def test_charts_on_canvas_follow_their_menus(visit: Any) -> None:
+    with visit(PAGE) as v:
+        figures = [f for f in v.draw_charts() if f.query_selector("select") and f.query_selector(".chart-stage canvas")]
+        assert len(figures) == 2  # the layout, and the scores from places
+        for figure, (name, value) in zip(
+            figures, [("layout", "all sines first, as released"), ("head", "head 3")], strict=True
+        ):
+            before = pixels(figure)
+            control(figure, name, value)
+            v.page.wait_for_timeout(300)
+            assert pixels(figure) != before
+        assert v.errors == []
+
+
+def test_the_recorded_comparison_changes_with_the_task(visit: Any) -> None:
+    with visit(PAGE) as v:
+        figure = by_label(v.draw_charts(), "Accuracy by kind of positions")
+        assert "task: reverse" in shown(figure)
+        control(figure, "task", "sort")
+        v.page.wait_for_timeout(200)
+        assert "task: sort" in shown(figure)
+
+
+def test_the_start_of_a_sentence_moves_its_loss_on_a_phone(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+        figures = v.draw_charts()
+        figure = by_label(figures, "Loss against the position")
+
+        def loss() -> float:
+            return next(float(text) for text in shown(figure) if re.fullmatch(r"\d\.\d\d", text))
+
+        control(figure, "start", "0")
+        v.page.wait_for_timeout(200)
+        first = loss()
+        control(figure, "start", "1000")
+        v.page.wait_for_timeout(200)
+        assert loss() > 10 * first
+        control(by_label(figures, "a line marks the longest row"), "run", "seed 2")
+        assert v.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert v.errors == []

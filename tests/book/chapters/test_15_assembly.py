@@ -1,0 +1,69 @@
+"""Chapter 15: the page counts parameters as the library does, and the audit follows its slider."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotated import table_3
+from annotated.analysis.parameters import count_parameters
+
+PAGE = "machine/assembly.html"
+
+
+def figure(v: Any) -> Any:
+    v.page.wait_for_selector(".widget-host[data-ready] .parameter-figure svg")
+    return v.page.locator(".parameter-figure")
+
+
+def millions(row: str, **changes: Any) -> str:
+    return f"{count_parameters(table_3(row, **changes)) / 1e6:.1f} million parameters"
+
+
+def test_every_row_of_table_3_is_counted_as_the_library_counts_it(visit: Any) -> None:
+    with visit(PAGE) as v:
+        widget = figure(v)
+        answer, rows = widget.locator("output"), widget.locator("select")
+        assert answer.inner_text().startswith(millions("base"))
+        for row in ("A1", "A4", "B1", "C1", "C4", "C5", "C7", "big", "base"):
+            rows.select_option(row)
+            assert answer.inner_text().startswith(millions(row)), row
+            assert rows.input_value() == row
+        widget.get_by_label("one matrix, tied three ways").uncheck()
+        assert answer.inner_text().startswith(millions("base", tie_embeddings=False))
+        assert widget.locator("svg text", has_text="the same matrix").count() == 0
+        assert v.errors == []
+
+
+def test_sizes_move_with_the_keyboard_on_a_phone(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+        widget = figure(v)
+        layers = widget.locator("input[name=num_encoder_layers]")
+        layers.focus()
+        v.page.keyboard.press("ArrowLeft")
+        v.page.keyboard.press("ArrowLeft")
+        assert widget.locator("output").inner_text().startswith(millions("C2"))
+        assert widget.locator("select").input_value() == "C2"
+        assert widget.locator("svg text", has_text="4 × encoder").count() == 1
+        layers.focus()
+        v.page.keyboard.press("ArrowRight")
+        assert widget.locator("select").input_value() == ""
+        assert "no such row" in widget.locator("output").inner_text()
+        assert v.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert v.errors == []
+
+
+def test_the_audit_finds_the_vocabulary_that_ten_rows_share(visit: Any) -> None:
+    with visit(PAGE) as v:
+        (chart,) = v.draw_charts()
+
+        def title() -> str:
+            found = chart.evaluate("e => [...e.querySelectorAll('.chart-stage svg text')].map(t => t.textContent)")
+            return next(text for text in found if "rows fit" in text)
+
+        assert title() == "37,000 entries: 0 of 11 rows fit"
+        chart.evaluate(
+            "e => { const i = e.querySelector('input[name=vocabulary]'); i.value = 41100;"
+            " i.dispatchEvent(new Event('input', {bubbles: true})); }"
+        )
+        v.page.wait_for_timeout(200)
+        assert title() == "41,100 entries: 10 of 11 rows fit"

@@ -1,0 +1,159 @@
+"""A chapter as a notebook for elsewhere: plain Markdown, and a first cell that finds the library or installs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
+
+CHAPTER = """---
+jupytext:
+  text_representation: {extension: .md, format_name: myst}
+kernelspec: {display_name: Python 3, language: python, name: python3}
+---
+
+# Title
+
+```{prediction}
+:answer: 2
+
+How many?
+
+- one
+- two
+
+Two, see {paper}`3.2.1`.
+```
+
+::::{div} the-paper
+It says {cite}`vaswani2017` so.
+::::
+
+```{code-cell} ipython3
+:tags: [hide-input]
+x = "{paper}`1`"
+```
+
+```{library-source} annotated.model.masks.causal_mask
+:no-docstring:
+```
+
+```python
+untouched = "{term}`head`"
+```
+
+See [chapter 7](../attention/masks.md) and {py:class}`torch.nn.Linear`, a {term}`heads <head>`. [play]{.layer}
+"""
+
+
+@pytest.fixture(scope="module")
+def plain(repository: Path) -> Any:
+    sys.path.insert(0, str(repository / "book" / "_ext"))
+    try:
+        from annotated_book import launch, plain
+    finally:
+        sys.path.pop(0)
+    plain.launch = launch
+    return plain
+
+
+def test_directives_become_plain_markdown(plain: Any, repository: Path) -> None:
+    notebook = plain.notebook_of(CHAPTER, "print('set up')", repository)
+    kinds = [cell["cell_type"] for cell in notebook["cells"]]
+    assert kinds == ["code", "markdown", "code", "markdown"]
+    setup, first, code, last = (cell["source"] for cell in notebook["cells"])
+    assert setup == "print('set up')"
+    assert code == 'x = "{paper}`1`"', "code is code"
+    asked, _, told = first.partition("<details><summary>What happens</summary>")
+    assert "- one\n- two" in asked and "Two, see" not in asked
+    assert "Two, see [section 3.2.1](https://arxiv.org/html/1706.03762v7#S3.SS2.SSS1)." in told
+    assert "> It says (vaswani2017) so." in first
+    assert "```python\ndef causal_mask(" in last
+    assert 'untouched = "{term}`head`"' in last, "an ordinary code block stays as it is"
+    assert "[chapter 7](../attention/masks.ipynb) and `torch.nn.Linear`, a heads. (play)" in last
+
+
+def test_nested_fences_close_where_they_should(plain: Any, repository: Path) -> None:
+    text = "::::{div} the-paper\n:::{div} inner\nwithin\n:::\nstill quoted\n::::\nafter"
+    assert plain.Writer(repository).plain(text) == "> **The paper.**\n>\n> within\n> still quoted\nafter"
+
+
+def chapters(repository: Path) -> list[str]:
+    toc = yaml.safe_load((repository / "_toc.yml").read_text(encoding="utf-8"))
+    files = [toc["root"], *(c["file"] for part in toc["parts"] for c in part["chapters"])]
+    return [f for f in files if "{code-cell}" in (repository / "book" / f"{f}.md").read_text(encoding="utf-8")]
+
+
+def test_no_chapter_keeps_anything_of_myst(plain: Any, repository: Path) -> None:
+    for name in chapters(repository):
+        text = (repository / "book" / f"{name}.md").read_text(encoding="utf-8")
+        for cell in plain.notebook_of(text, "", repository)["cells"]:
+            if cell["cell_type"] == "markdown":
+                prose = re.sub(r"^(```+|~~~+).*?^\1", "", cell["source"], flags=re.DOTALL | re.MULTILINE)
+                assert not re.search(r"^[:`~]{3,}\{|\{[\w:-]+\}`|\]\{\.layer\}", prose, re.MULTILINE), (name, prose)
+
+
+def test_cells_are_short(plain: Any, repository: Path) -> None:
+    import jupytext
+
+    for name in chapters(repository):
+        notebook = jupytext.read(repository / "book" / f"{name}.md", fmt="md:myst")
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                assert len(cell.source.splitlines()) <= 25, f"{name}: {cell.source[:60]}"
+
+
+def test_the_built_book_offers_the_notebook_and_the_wheel(book: Path, repository: Path) -> None:
+    assert len(list((book / "_static" / "wheel").glob("annotated_attention-*.whl"))) == 1
+    for name in chapters(repository):
+        notebook = json.loads((book / "_sources" / f"{name}.ipynb").read_text(encoding="utf-8"))
+        assert "import annotated" in notebook["cells"][0]["source"]
+        assert f'_sources/{name}.ipynb"' in (book / f"{name}.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """A Python that has pip and nothing else, and an environment in which pip may ask nobody."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    venv.create(folder / "env", with_pip=True)
+    quiet = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONPATH": ""}
+    return folder, os.environ | quiet
+
+
+def run_first_cell(plain: Any, where: tuple[Path, dict[str, str]], folder: Path, wheel: str) -> Any:
+    code = plain.launch.first_cell("", wheel).replace(', "vl-convert-python"', "")
+    # Without its dependencies the library cannot be imported there: the test ends where the import begins.
+    assert "\nimport annotated\n" in code
+    code = code.replace("import annotated\n", "print(importlib.util.find_spec('annotated').origin); raise SystemExit\n")
+    command = [str(where[0] / "env" / "bin" / "python"), "-c", code]
+    return subprocess.run(command, cwd=folder, env=where[1], capture_output=True, text=True)
+
+
+def test_the_first_cell_says_what_to_do_and_then_installs_from_the_wheel_beside_it(
+    plain: Any, elsewhere: Any, tmp_path: Path
+) -> None:
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    failed = run_first_cell(plain, elsewhere, alone, "annotated_attention-0.1.0-py3-none-any.whl")
+    assert failed.returncode == 1
+    assert "annotated_attention-0.1.0-py3-none-any.whl" in failed.stderr and "ANNOTATED_SOURCE" in failed.stderr
+
+    wheel = plain.launch.build_wheel(tmp_path / "wheel")
+    shutil.copy(wheel, alone)
+    done = run_first_cell(plain, elsewhere, alone, wheel.name)
+    assert done.returncode == 0, done.stderr
+    assert f"Installing it from {alone / wheel.name}" in done.stdout and "site-packages" in done.stdout
+
+    again = run_first_cell(plain, elsewhere, tmp_path / "wheel", wheel.name)
+    assert "Installing" not in again.stdout, "what is there is found"

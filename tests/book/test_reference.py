@@ -1,0 +1,260 @@
+"""The back matter: API pages, inventories, the paper map, formulas, glossary and bibliography."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
+
+PARTS = ["paper", "source", "ledger", "inventories", "api", "paper_map"]
+
+
+@pytest.fixture(scope="module")
+def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
+    """Import a part of the extension."""
+    sys.path.insert(0, str(repository / "book" / "_ext"))
+    yield lambda part: import_module(f"annotated_book.{part}")
+    sys.path.pop(0)
+
+
+@pytest.fixture
+def site(extension: Any, tmp_path: Path) -> Callable[..., tuple[Callable[[str], str], str]]:
+    """Build a small site from whole pages of Markdown: a reader of files, and what was complained about."""
+    from sphinx.application import Sphinx
+    from sphinx.util.docutils import docutils_namespace
+
+    def build(pages: dict[str, str]) -> tuple[Callable[[str], str], str]:
+        source, out = tmp_path / "source", tmp_path / "build" / "html"
+        index = "# Index\n\n```{toctree}\n" + "\n".join(pages) + "\n```\n"
+        for name, text in ({"index": index} | pages).items():
+            file = source / f"{name}.md"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if not file.exists() or file.read_text(encoding="utf-8") != text:
+                file.write_text(text, encoding="utf-8")
+        settings = {
+            "extensions": ["myst_parser", "sphinx_exercise", *(f"annotated_book.{part}" for part in PARTS)],
+            "myst_enable_extensions": ["colon_fence", "dollarmath"],
+            "nitpicky": True,
+        }
+        complaints = io.StringIO()
+        with docutils_namespace():
+            app = Sphinx(str(source), None, str(out), str(out / ".trees"), "html", settings, None, complaints)
+            app.build()
+        return (lambda name: (out / name).read_text(encoding="utf-8")), complaints.getvalue()
+
+    return build
+
+
+def text_of(html: str) -> str:
+    """The text of HTML, white space made one space."""
+    return " ".join(re.sub(r"<[^>]+>", "", html).split())
+
+
+# API and inventories
+
+
+def test_every_module_of_the_library_has_one_page(extension: Any, repository: Path) -> None:
+    api = extension("api")
+    pages = sorted((repository / "book" / "reference" / "api").glob("*.md"))
+    shown = [m for page in pages for name in api.LINE.findall(page.read_text("utf-8")) for m in api.modules(name)]
+    assert len(shown) == len(set(shown)), "a module stands on two pages"
+    missing = {name for name in api.modules("annotated") if not name.startswith("annotated.cli")} - set(shown)
+    assert missing == {"annotated"}, (
+        "add `% api: annotated.part` to a page of book/reference/api, and the page to _toc.yml"
+    )
+
+
+def test_names_resolve_however_they_are_written(site: Any) -> None:
+    read, complaints = site(
+        {
+            "reference/api/masks": "# Masks\n\n% api: annotated.model.masks\n",
+            "page": "# Page\n\n{py:func}`annotated.causal_mask`, {py:func}`annotated.model.masks.causal_mask`, "
+            "{py:class}`torch.nn.Linear`, {py:func}`annotated.greedy_decode`\n",
+        }
+    )
+    page, api = read("page.html"), read("reference/api/masks.html")
+    assert page.count('href="reference/api/masks.html#annotated.model.masks.causal_mask"') == 2
+    assert 'href="https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html#torch.nn.Linear"' in page
+    assert [line for line in complaints.splitlines() if "page.md" in line and "greedy_decode" in line], (
+        "a name that no page documents is complained about"
+    )
+    assert complaints.count("WARNING") == 1
+    signature = re.search(r'<dt class="sig[^>]*id="annotated.model.masks.padding_mask">.*?</dt>', api, re.DOTALL)[0]
+    assert "docs/stable/tensors.html#torch.Tensor" in signature and "functions.html#int" in signature
+    described = text_of(api[api.index('id="annotated.model.masks.padding_mask"') :])
+    assert "Boolean [B, 1, 1, S]" in described.split("Returns")[1]
+    assert "section 3.2.3" in described.split("Paper")[1]
+
+
+@pytest.mark.parametrize("name", ["altair", "numpy", "python", "torch"])
+def test_inventories_name_what_exists(extension: Any, name: str) -> None:
+    source, inventories = extension("source"), extension("inventories")
+    _, base, objects = inventories.read(inventories.FOLDER / f"{name}.txt")
+    assert base.startswith("https://") and base.endswith("/")
+    for dotted, kind, place in objects:
+        if kind != "py:module":
+            full = dotted if "." in dotted else f"builtins.{dotted}"
+            assert full == "builtins.None" or source.find(full) is not None, dotted
+        assert place.partition("#")[2] in (dotted, f"module-{dotted}") or dotted == "torch.nn.Parameter", dotted
+
+
+def test_inventories_are_read_by_sphinx(extension: Any) -> None:
+    from sphinx.util.inventory import InventoryFile
+
+    data = extension("inventories").compiled("Some", [("a.b", "py:function", "c/a.b.html#a.b")])
+    found = InventoryFile.load(io.BytesIO(data), "https://x.org", lambda base, path: f"{base}/{path}")
+    assert found["py:function"]["a.b"][2] == "https://x.org/c/a.b.html#a.b"
+
+
+def test_a_damaged_inventory_says_where(extension: Any, tmp_path: Path) -> None:
+    file = tmp_path / "x.txt"
+    for line, complaint in (
+        ("py:class only-an-address", "are needed"),
+        ("py:class $.html a a", "a stands there twice"),
+    ):
+        file.write_text(f"# X https://x.org/\n{line}\n", encoding="utf-8")
+        with pytest.raises(ValueError, match=f"x.txt, line 2: .*{complaint}"):
+            extension("inventories").read(file)
+
+
+# The paper map
+
+CHAPTER = """---
+chapter: {{number: {number}, paper: {paper}}}
+---
+# {number}. Title
+
+{body}
+"""
+MAP = "# Map\n\n" + "\n".join(
+    f":::{{paper-map}} {part}\n:::\n" for part in ("gaps", "sections", "equations", "tables", "claims", "questions")
+)
+
+
+def test_the_map_shows_what_is_there_and_what_is_missing(site: Any) -> None:
+    exercise = ":::{exercise} Do it\n:label: ex05-1\nThus.\n:::\n\n:::{claim} C10\nTrue.\n:::\n"
+    chapter = CHAPTER.format(number=5, paper='["3.2.1", "equation 1"]', body=exercise)
+    read, complaints = site({"map": MAP, "five": chapter})
+    assert "WARNING" not in complaints and "ERROR" not in complaints
+    cards = {card.split('"')[0]: card for card in read("map.html").split('id="paper-')[1:]}
+    one = text_of(cards["equation-1"])
+    assert "Chapters : 5. Title" in one.replace("Chapters:", "Chapters :") and "ex05-1" in one
+    assert "scaled_dot_product_attention" in one and "tests/model/test_attention.py" in one
+    assert 'href="five.html#claim-c10"' in cards["equation-1"] and 'href="five.html#ex05-1"' in cards["equation-1"]
+    assert "yet" not in one and "no chapter yet" in cards["equation-3"]
+    assert "No code here" in cards["section-7"]
+    data = json.loads(read("paper_map.json"))
+    assert data["parts"]["equation 1"]["chapters"] == ["five"] and data["claim"]["C10"] == ["five"]
+    assert data["claim"]["C01"] == [] and data["parts"]["equation 1"]["gaps"] == []
+    shown = text_of(read("map.html"))
+    assert "1 of 52 claims have their page" in shown and "comes with chapter 24" in shown
+
+
+def test_the_map_follows_a_chapter_that_changes(site: Any) -> None:
+    without = CHAPTER.format(number=5, paper="[]", body="Text.")
+    read, _ = site({"map": MAP, "five": without})
+    assert "five.html" not in read("map.html").split('id="paper-equation-1"')[1].split("map-card")[0]
+    read, _ = site({"map": MAP, "five": CHAPTER.format(number=5, paper='["equation 1"]', body="Text.")})
+    assert 'href="five.html"' in read("map.html").split('id="paper-equation-1"')[1].split("map-card")[0]
+
+
+def test_a_chapter_that_names_no_part_of_the_paper_is_complained_about(site: Any) -> None:
+    _, complaints = site({"map": MAP, "five": CHAPTER.format(number=5, paper='["9.9"]', body="Text.")})
+    assert "the paper has no section 9.9" in complaints
+
+
+def test_members_stand_for_their_classes_and_modules(extension: Any) -> None:
+    names = ["a.m", "a.m.f", "a.m.K", "a.m.K.method", "a.n"]
+    assert extension("coverage").without_members(names) == ["a.m.f", "a.m.K", "a.n"]
+
+
+def test_tests_mirror_the_library(extension: Any) -> None:
+    found = extension("coverage").tests_of
+    assert "tests/model/test_attention.py" in found(["annotated.model.attention.fused_attention"])
+    assert found(["annotated.paper"]) == ["tests/test_paper.py"]
+    assert found(["annotated.model.attention"]) == found(["annotated.model.attention.MultiHeadAttention.w_q"])
+
+
+# Text
+
+
+def test_every_formula_still_has_its_statement(extension: Any, repository: Path) -> None:
+    source, pattern = extension("source"), re.compile(r"\{equation-code\} (\S+)\n((?::.*\n)+)")
+    found = [
+        (f, m) for f in sorted((repository / "book").rglob("*.md")) for m in pattern.finditer(f.read_text("utf-8"))
+    ]
+    assert len(found) > 20
+    for file, (name, options) in ((file, match.groups()) for file, match in found):
+        match = re.search(r"^:match: ?(.+)$", options, re.MULTILINE)
+        assert match, f"{file.name}: {name} lacks :match:"
+        assert source.statements(source.source_of(name)[0], match[1].strip()), file.name
+
+
+def test_what_is_cited_is_in_the_bibliography(repository: Path) -> None:
+    pybtex = pytest.importorskip("pybtex.database")
+    book = repository / "book"
+    known = pybtex.parse_file(str(book / "references.bib")).entries
+    cited = {
+        key.strip()
+        for file in book.rglob("*.md")
+        for keys in re.findall(r"\{cite(?::\w+)?\}`([^`<]+)`", file.read_text("utf-8"))
+        for key in keys.split(",")
+    }
+    assert cited and cited <= set(known), sorted(cited - set(known))
+    for key, entry in known.items():
+        assert entry.persons["author"] and entry.fields["title"] and key.endswith(entry.fields["year"]), key
+        identifier = entry.fields.get("eprint", "")
+        assert re.fullmatch(r"\d{4}\.\d{4,5}", identifier) or {"url", "doi", "journal"} & set(entry.fields), key
+
+
+def test_terms_are_in_the_glossary(repository: Path) -> None:
+    book = repository / "book"
+    glossary = (book / "reference" / "glossary.md").read_text("utf-8")
+    blocks = re.findall(r":::\{glossary\}\n(.*?)\n:::", glossary, re.DOTALL)
+    terms = [line for block in blocks for line in block.splitlines() if line and not line.startswith(" ")]
+    assert len(terms) == len({term.lower() for term in terms}), "a term stands there twice"
+    used = {
+        " ".join((re.search(r"<(.+)>$", text) or [None, text])[1].split())
+        for file in book.rglob("*.md")
+        for text in re.findall(r"\{term\}`([^`]+)`", file.read_text("utf-8"))
+    }
+    missing = {text for text in used if text.lower() not in {term.lower() for term in terms}}
+    assert not missing, f"book/reference/glossary.md lacks {sorted(missing)}"
+
+
+def test_chinese_is_marked_as_chinese(extension: Any) -> None:
+    marked = extension("languages").mark('<p title="注意">See 注意力, and 头.</p><p>None</p>')
+    chinese = '<span lang="zh-Hans">{}</span>'.format
+    assert marked == f'<p title="注意">See {chinese("注意力")}, and {chinese("头")}.</p><p>None</p>'
+
+
+def test_entries_are_labelled_as_they_are_cited(extension: Any) -> None:
+    pybtex = pytest.importorskip("pybtex.database")
+    entry = "@misc{{k, author = {{{}}}, title = {{T}}, year = {{2017}}}}".format
+    names = ["Press, Ofir and Wolf, Lior", "van den Oord, A and B, C and D, E", "Graves, Alex"]
+    entries = [pybtex.parse_string(entry(name), "bibtex").entries["k"] for name in names]
+    labels = list(extension("citations").AuthorYearLabels().format_labels(entries))
+    assert labels == ["Press and Wolf, 2017", "van den Oord et al., 2017", "Graves, 2017"]
+
+
+def test_the_built_reference_is_whole(book: Path) -> None:
+    reference = book / "reference"
+    if not (reference / "paper_map.html").is_file():
+        pytest.skip("a preview of one chapter has no back matter")
+    assert 'id="annotated.model.attention.MultiHeadAttention"' in (reference / "api" / "model.html").read_text("utf-8")
+    parts = json.loads((book / "paper_map.json").read_text("utf-8"))["parts"]
+    modelled = [
+        key for key in parts if key.startswith(("section 3", "section 4", "equation 1", "equation 2", "Table 1"))
+    ]
+    empty = [key for key in modelled if parts[key]["gaps"]]
+    assert not empty, f"the first half of the book treats sections 1 to 4: {empty}"
+    assert "multihead" in (book / "searchindex.js").read_text("utf-8").lower()
