@@ -48,7 +48,7 @@ chapter: $(INSTALLED)  ## build one chapter alone, quickly: make chapter CHAPTER
 	@echo "open build/chapters/$(CHAPTER)/_build/html/$(CHAPTER).html"
 
 test: $(INSTALLED)  ## run the tests (JOBS=2 processes)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 # The last release of torchtext needs torch 2.3.1: an environment of its own, with the other pins shared.
 $(TORCHTEXT_INSTALLED): pyproject.toml constraints.txt

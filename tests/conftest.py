@@ -41,3 +41,14 @@ def shared_data() -> Path:
         warnings.warn(message, stacklevel=1)
         pytest.skip(message)
     return folder
+
+
+_SPREAD = {"test_pages"}
+"""Modules whose tests share nothing that is dear to make: each of their tests may go to any process."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file in one process, where they share models and records, but for those named above."""
+    for item in items:
+        if item.path.stem not in _SPREAD:
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
