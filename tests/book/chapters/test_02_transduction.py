@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.book.charts import texts
+
 PAGE = "why/transduction.html"
 
 
@@ -14,10 +16,6 @@ def slide(figure: Any, name: str, value: float) -> None:
         " i.dispatchEvent(new Event('input', {bubbles: true})); }",
         [name, value],
     )
-
-
-def texts(figure: Any) -> list[str]:
-    return figure.evaluate("e => [...e.querySelectorAll('.chart-stage svg text')].map(t => t.textContent)")
 
 
 def title(figure: Any) -> str:

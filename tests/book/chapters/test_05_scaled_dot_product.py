@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tests.book.charts import texts
+
 PAGE = "attention/scaled_dot_product.html"
 
 
@@ -20,10 +22,6 @@ def slide(v: Any, figure: Any, name: str, value: float) -> None:
 
 def figure_with(v: Any, control: str) -> Any:
     return next(f for f in v.draw_charts() if f.query_selector(f"[name='{control}']"))
-
-
-def texts(figure: Any) -> list[str]:
-    return figure.evaluate("e => [...e.querySelectorAll('.chart-stage svg text')].map(t => t.textContent)")
 
 
 def heights(figure: Any, label: str) -> list[float]:

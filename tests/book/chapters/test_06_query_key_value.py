@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.book.charts import texts
+
 PAGE = "attention/query_key_value.html"
 
 
 def desk(v: Any) -> Any:
     return next(f for f in v.draw_charts() if f.query_selector("select[name=site]"))
-
-
-def texts(figure: Any) -> list[str]:
-    return figure.evaluate("e => [...e.querySelectorAll('.chart-stage svg text')].map(t => t.textContent)")
 
 
 def test_the_call_site_changes_who_answers(visit: Any) -> None:

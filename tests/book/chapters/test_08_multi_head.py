@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tests.book.charts import texts
+
 PAGE = "attention/multi_head.html"
 PHONE = {"width": 390, "height": 900}
 
@@ -20,10 +22,6 @@ def seen(w: Any, kind: str) -> int:
         "(e, kind) => [...e.querySelectorAll(`g.cell[data-kind=${kind}]`)].filter(c => c.style.opacity === '1').length",
         kind,
     )
-
-
-def texts(figure: Any) -> list[str]:
-    return figure.evaluate("e => [...e.querySelectorAll('.chart-stage svg text')].map(t => t.textContent)")
 
 
 def menu(v: Any, name: str) -> Any:

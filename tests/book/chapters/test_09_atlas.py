@@ -6,6 +6,8 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+from tests.book.charts import texts
+
 PAGE = "attention/atlas.html"
 PHONE = {"width": 390, "height": 900}
 USES = ("Encoder self-attention", "Decoder self-attention", "Cross-attention")
@@ -18,10 +20,6 @@ def heads(v: Any) -> Any:
 
 def choices(widget: Any, label: str) -> Any:
     return widget.get_by_label(label, exact=True)
-
-
-def texts(figure: Any) -> list[str]:
-    return figure.evaluate("e => [...e.querySelectorAll('.chart-stage svg text')].map(t => t.textContent)")
 
 
 def menu(v: Any, name: str) -> Any:

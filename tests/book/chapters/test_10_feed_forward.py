@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.book.charts import texts
+
 PAGE = "machine/feed_forward.html"
 
 
@@ -23,10 +25,6 @@ def move(v: Any, chart: Any, name: str, value: Any) -> None:
         [name, value],
     )
     v.page.wait_for_timeout(250)
-
-
-def texts(chart: Any) -> list[str]:
-    return chart.evaluate("e => [...e.querySelectorAll('.chart-stage svg text')].map(t => t.textContent)")
 
 
 def test_the_share_follows_d_ff(visit: Any) -> None:

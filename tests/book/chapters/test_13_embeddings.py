@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.book.charts import move, texts
+
 PAGE = "machine/embeddings.html"
-
-
-def shown(figure: Any) -> list[str]:
-    return figure.evaluate("e => [...e.querySelectorAll('.chart-stage svg text')].map(t => t.textContent)")
-
-
-def control(figure: Any, name: str, value: Any) -> None:
-    """Move a slider or choose from a menu as a reader would."""
-    figure.evaluate(
-        "(e, [name, value]) => { const i = e.querySelector(`[name=${name}]`); i.value = value;"
-        " i.dispatchEvent(new Event(i.tagName === 'SELECT' ? 'change' : 'input', {bubbles: true})); }",
-        [name, value],
-    )
 
 
 def chart(v: Any, label: str) -> Any:
@@ -27,28 +16,28 @@ def chart(v: Any, label: str) -> Any:
 def test_the_exponent_moves_the_words_share(visit: Any) -> None:
     with visit(PAGE) as v:
         figure = chart(v, "share of the sum of embedding and position")
-        assert any("word: 66.7% at width 64, 66.7% at 1024" in text for text in shown(figure))
-        control(figure, "exponent", 0)
+        assert any("word: 66.7% at width 64, 66.7% at 1024" in text for text in texts(figure))
+        move(figure, "exponent", 0)
         v.page.wait_for_timeout(200)
-        assert any("word: 3.0% at width 64, 0.2% at 1024" in text for text in shown(figure))
+        assert any("word: 3.0% at width 64, 0.2% at 1024" in text for text in texts(figure))
         assert v.errors == []
 
 
 def test_a_use_is_brought_forward(visit: Any) -> None:
     with visit(PAGE) as v:
         figure = chart(v, "A box for the matrix E")
-        control(figure, "use", "logits")
+        move(figure, "use", "logits")
         v.page.wait_for_timeout(200)
-        assert any("from decoder output to the vocabulary" in text for text in shown(figure))
+        assert any("from decoder output to the vocabulary" in text for text in texts(figure))
 
 
 def test_neighbours_follow_the_menu_on_a_phone(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
         figure = chart(v, "in the embedding table")
-        first = shown(figure)
+        first = texts(figure)
         assert any("(English)" in text for text in first)
-        control(figure, "piece", "▁hat")
+        move(figure, "piece", "▁hat")
         v.page.wait_for_timeout(200)
-        assert any("▁haben" in text for text in shown(figure)) and shown(figure) != first
+        assert any("▁haben" in text for text in texts(figure)) and texts(figure) != first
         assert v.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert v.errors == []

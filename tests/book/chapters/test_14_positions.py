@@ -5,20 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tests.book.charts import move, texts
+
 PAGE = "machine/positions.html"
-
-
-def shown(figure: Any) -> list[str]:
-    return figure.evaluate("e => [...e.querySelectorAll('.chart-stage svg text')].map(t => t.textContent)")
-
-
-def control(figure: Any, name: str, value: Any) -> None:
-    """Move a slider or choose from a menu as a reader would."""
-    figure.evaluate(
-        "(e, [name, value]) => { const i = e.querySelector(`[name=${name}]`); i.value = value;"
-        " i.dispatchEvent(new Event(i.tagName === 'SELECT' ? 'change' : 'input', {bubbles: true})); }",
-        [name, value],
-    )
 
 
 def pixels(figure: Any) -> str:
@@ -34,9 +23,9 @@ def test_clock_hands_turn_with_the_position(visit: Any) -> None:
         figure = by_label(v.draw_charts(), "clocks, one for each")
         hands = "e => [...e.querySelectorAll('.chart-stage .mark-rule line')].map(line => line.outerHTML)"
         before = figure.evaluate(hands)
-        control(figure, "position", 120)
+        move(figure, "position", 120)
         v.page.wait_for_timeout(200)
-        assert "position 120" in shown(figure) and figure.evaluate(hands) != before
+        assert "position 120" in texts(figure) and figure.evaluate(hands) != before
 
 
 def test_charts_on_canvas_follow_their_menus(visit: Any) -> None:
@@ -47,7 +36,7 @@ def test_charts_on_canvas_follow_their_menus(visit: Any) -> None:
             figures, [("layout", "all sines first, as released"), ("head", "head 3")], strict=True
         ):
             before = pixels(figure)
-            control(figure, name, value)
+            move(figure, name, value)
             v.page.wait_for_timeout(300)
             assert pixels(figure) != before
         assert v.errors == []
@@ -56,10 +45,10 @@ def test_charts_on_canvas_follow_their_menus(visit: Any) -> None:
 def test_the_recorded_comparison_changes_with_the_task(visit: Any) -> None:
     with visit(PAGE) as v:
         figure = by_label(v.draw_charts(), "Accuracy by kind of positions")
-        assert "task: reverse" in shown(figure)
-        control(figure, "task", "sort")
+        assert "task: reverse" in texts(figure)
+        move(figure, "task", "sort")
         v.page.wait_for_timeout(200)
-        assert "task: sort" in shown(figure)
+        assert "task: sort" in texts(figure)
 
 
 def test_the_start_of_a_sentence_moves_its_loss_on_a_phone(visit: Any) -> None:
@@ -68,14 +57,14 @@ def test_the_start_of_a_sentence_moves_its_loss_on_a_phone(visit: Any) -> None:
         figure = by_label(figures, "Loss against the position")
 
         def loss() -> float:
-            return next(float(text) for text in shown(figure) if re.fullmatch(r"\d\.\d\d", text))
+            return next(float(text) for text in texts(figure) if re.fullmatch(r"\d\.\d\d", text))
 
-        control(figure, "start", "0")
+        move(figure, "start", "0")
         v.page.wait_for_timeout(200)
         first = loss()
-        control(figure, "start", "1000")
+        move(figure, "start", "1000")
         v.page.wait_for_timeout(200)
         assert loss() > 10 * first
-        control(by_label(figures, "a line marks the longest row"), "run", "seed 2")
+        move(by_label(figures, "a line marks the longest row"), "run", "seed 2")
         assert v.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert v.errors == []
