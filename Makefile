@@ -21,7 +21,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 export OMP_WAIT_POLICY := passive
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: help install book chapter test torchtext-test lint format benchmark classroom pdf serve clean distclean
+.PHONY: help install book chapter test torchtext-test exercises lint format benchmark classroom pdf serve clean distclean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -60,6 +60,9 @@ $(TORCHTEXT_INSTALLED): pyproject.toml constraints.txt
 # The same environment has the oldest torch that we support, so the model's and the decoder's tests run there too.
 torchtext-test: $(TORCHTEXT_INSTALLED)  ## test the bridge to torchtext, and the oldest torch, in their own environment
 	OMP_NUM_THREADS=1 ANNOTATED_REQUIRE_TORCHTEXT=1 $(TORCHTEXT)/bin/python -m pytest $(TORCHTEXT_TESTS)
+
+exercises: $(INSTALLED)  ## hold every exercise to its rules, and the doctor to its bank of wrong Transformers
+	OMP_NUM_THREADS=1 $(BIN)/annotated exercise verify --all --jobs $(JOBS)
 
 lint: $(INSTALLED)  ## check style and types
 	$(BIN)/ruff check .

@@ -5,6 +5,7 @@
     table      the tables of an earlier `peers` run
     loader     the data loader against the model's appetite, the bare tokenizer library, and growing corpora
     gpu        one paper-base step of 25,000 + 25,000 tokens in bf16, beside the peers (needs a GPU)
+    doctor     `annotated doctor` on public implementations: the record that the book shows
     real_text  a small model on real text for a budget of seconds, beside The Annotated Transformer's own code
     quick      what `make benchmark` runs: `peers` with one round on the tasks that take seconds, then `loader`
 
@@ -21,7 +22,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-COMMANDS = ("book", "peers", "table", "loader", "gpu", "real_text", "quick")
+COMMANDS = ("book", "peers", "table", "loader", "gpu", "doctor", "real_text", "quick")
 
 
 def peers_command(arguments: Sequence[str]) -> None:

@@ -12,7 +12,9 @@ from typing import Annotated, Any
 import tyro
 
 from annotated.cli.data import Classroom, Prepare, Show
+from annotated.cli.doctor import Doctor
 from annotated.cli.evaluate import Evaluate
+from annotated.cli.exercise import commands as exercise_commands
 from annotated.cli.models import Average, Export, Info
 from annotated.cli.train import Train, train_defaults
 from annotated.cli.translate import Translate
@@ -57,6 +59,9 @@ def _command(arguments: list[str]) -> Any:
     sub = tyro.conf.subcommand
     data = Annotated[Classroom, sub("classroom")] | Annotated[Prepare, sub("prepare")] | Annotated[Show, sub("show")]
     about = "Look at a corpus, or prepare one for training."
+    exercise: Any = Annotated[
+        exercise_commands(), sub("exercise", description="Graded exercises: start one, check it.")
+    ]
     commands: Any = (
         Annotated[data, sub("data", description=about)]
         | Annotated[Train, sub("train", default=train_defaults(arguments))]
@@ -65,6 +70,8 @@ def _command(arguments: list[str]) -> Any:
         | Annotated[Average, sub("average")]
         | Annotated[Export, sub("export")]
         | Annotated[Info, sub("info")]
+        | exercise
+        | Annotated[Doctor, sub("doctor")]
     )
     return tyro.cli(commands, prog="annotated", description=DESCRIPTION, args=arguments)
 

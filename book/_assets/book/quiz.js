@@ -39,8 +39,8 @@ document.querySelectorAll(".quiz-questions").forEach(quiz => {
         of: fieldsets.length, date: new Date().toISOString().slice(0, 10),
       });
       show(j + 1);
-      const { page } = store.page; // a quiz that is done is a chapter that was read
-      if (count() === fieldsets.length && page && !store.get("read", page)) store.set("read", page, new Date().toISOString().slice(0, 10));
+      const { page } = store.page; // a quiz that is done is a chapter that was read; that of an exercise is not
+      if (count() === fieldsets.length && page && !quiz.matches(".of-exercise") && !store.get("read", page)) store.set("read", page, new Date().toISOString().slice(0, 10));
     }));
     return { show, radios };
   });

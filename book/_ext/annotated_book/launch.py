@@ -6,30 +6,32 @@ The notebook's first cell finds the library or installs it; offline, from the wh
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
 import sys
 import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 
+from annotated.grading.build import first_cell
 from annotated_book.execution import ROOT, library_digest
 from annotated_book.plain import notebook_of
 
-_FIRST_CELL = Path(__file__).with_name("first_cell.py")
-_IN_THE_WHEEL = ("annotated", "pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT")
+_IN_THE_WHEEL = ("annotated", "exercises", "pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-TEXT")
 
 
-@cache
-def first_cell(book_url: str, wheel: str) -> str:
-    """The code of the first cell, with the book's address and the wheel's name filled in."""
-    code = _FIRST_CELL.read_text(encoding="utf-8").replace("  # noqa: E402", "")
-    code = code.replace('BOOK_URL = ""', f"BOOK_URL = {json.dumps(book_url)}")
-    return code.replace('"annotated_attention.whl"', json.dumps(wheel)).strip()
+def wheel_digest() -> str:
+    """A digest of what the wheel is made of: the library, and the exercises, of which chapters know nothing."""
+    digest = hashlib.sha256(library_digest().encode())
+    for name in _IN_THE_WHEEL[1:]:
+        for path in sorted([ROOT / name, *ROOT.joinpath(name).rglob("*")]):
+            if path.is_file() and "__pycache__" not in path.parts:
+                digest.update(path.relative_to(ROOT).as_posix().encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
 
 
 def build_wheel(folder: Path) -> Path:
@@ -41,7 +43,7 @@ def build_wheel(folder: Path) -> Path:
         If pip cannot build it; the message is pip's.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    stamp, digest = folder / "digest", library_digest()
+    stamp, digest = folder / "digest", wheel_digest()
     if stamp.is_file() and stamp.read_text() == digest and (wheels := list(folder.glob("*.whl"))):
         return wheels[0]
     for old in folder.glob("*.whl"):

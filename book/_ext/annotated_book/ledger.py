@@ -10,7 +10,6 @@ The role {claim}`C08` links there from any page, or shows plain text while no pa
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,21 +25,11 @@ from sphinx.util import logging
 from sphinx.util.docutils import ReferenceRole, SphinxDirective
 from sphinx.util.nodes import make_refnode
 
+from annotated.grading.markdown import without_marks as plain
 from annotated_book.chapters import chapter
 
 DATA = Path(__file__).parents[2] / "_data"
 KINDS = ("claim", "question")
-_TEX = (
-    (r"\\sqrt\{([^{}]*(?:\{[^{}]*\})?[^{}]*)\}", r"√\1"),
-    (r"\\(?:text|mathrm)\{([^{}]*)\}", r"\1"),
-    (r"\\top", "T"),
-    (r"\\cdot", "·"),
-    (r"\\dots", "…"),
-    (r"\\pi", "π"),
-    (r"\\sum", "Σ"),
-    (r"[$`{}\\]", ""),
-    (r"\s+", " "),
-)
 _log = logging.getLogger(__name__)
 
 
@@ -76,13 +65,6 @@ class Entry:
     def title(self) -> str:
         """What shows on hovering: plain text without mathematics."""
         return f"{self.heading}{f' ({self.verdict})' if self.verdict else ''}: {plain(self.statement)}"
-
-
-def plain(text: str) -> str:
-    """MyST text without its marks, for titles: '$d_k$' becomes 'd_k'."""
-    for pattern, replacement in _TEX:
-        text = re.sub(pattern, replacement, text)
-    return text.strip()
 
 
 @cache

@@ -14,13 +14,13 @@ from typing import Any
 import jupytext
 import yaml
 
+from annotated.grading.exercise import find
+from annotated.grading.markdown import roles
 from annotated.paper import EQUATIONS
-from annotated_book.paper import resolve
 from annotated_book.source import excerpt, source_of
 
 _OPEN = re.compile(r"^(?P<fence>`{3,}|~{3,}|:{3,})\{(?P<name>[\w-]+)\}[ ]*(?P<argument>.*)$")
 _OPTION = re.compile(r"^:([\w-]+):\s*(.*)$")
-_ROLE = re.compile(r"\{([\w:-]+)\}`([^`]+)`")
 _LAYER = re.compile(r"\s*\[(read|play|run|prove)\]\{\.layer\}")
 _CHAPTER_LINK = re.compile(r"\]\(([\w./-]+)\.md(#[\w-]+)?\)")
 
@@ -72,6 +72,7 @@ class Writer:
             "claim": self._claim,
             "question": self._claim,
             "exercise": lambda title, _, body: f"**Exercise: {title}**\n\n{self.plain(body)}",
+            "graded": self._graded,
             "div": self._div,
             "math": lambda _, __, body: f"$$\n{body.strip()}\n$$",
         }
@@ -107,21 +108,8 @@ class Writer:
         return "\n".join(out)
 
     def _inline(self, text: str) -> str:
-        text = _ROLE.sub(self._role, text)
-        text = _LAYER.sub(lambda m: f" ({m[1]})", text)
+        text = _LAYER.sub(lambda m: f" ({m[1]})", roles(text))
         return _CHAPTER_LINK.sub(r"](\1.ipynb)", text)
-
-    def _role(self, match: re.Match[str]) -> str:
-        name, text = match.groups()
-        if name == "paper":
-            shown, _, url = resolve(text)
-            return f"[{shown}]({url})"
-        text = re.sub(r"\s*<[^>]*>$", "", text)
-        if name in {"claim", "question"}:
-            return f"{name} {text}"
-        if name.startswith("cite"):
-            return f"({text})"
-        return f"`{text.lstrip('~!')}`" if name.startswith("py:") else text
 
     def _prediction(self, _: str, options: dict[str, str], body: str) -> str:
         blocks = re.split(r"\n\s*\n", body.strip())
@@ -157,6 +145,13 @@ class Writer:
             question = self.plain(item["question"].strip())
             out.append(f"**{number}.** {question}\n\n{options}\n\n{_details('Answers', answers)}")
         return "\n\n".join(out)
+
+    def _graded(self, name: str, _: dict[str, str], __: str) -> str:
+        exercise = find(name)
+        head = f"**Exercise {name}: {exercise.title}** ({exercise.kind}, about {exercise.minutes} minutes)"
+        catches = f"**Catches:** {self.plain(exercise.catches)}." if exercise.catches else ""
+        start = f"A notebook that grades it: `annotated exercise start {name}` in a terminal."
+        return "\n\n".join(filter(None, (head, self.plain(exercise.statement), catches, start)))
 
     def _claim(self, name: str, _: dict[str, str], body: str) -> str:
         kind = "claims" if name[0] in "CA" else "questions"

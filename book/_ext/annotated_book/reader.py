@@ -103,7 +103,8 @@ def take_stock(doctree: nodes.document) -> Facts:
         elif isinstance(node, nodes.Element) and not isinstance(node, nodes.comment | nodes.meta):
             questions += "prediction" in node["classes"]
             exercises += type(node).__name__ in ("exercise_node", "exercise_enumerable_node")
-            todo += node.children
+            if "graded-more" not in node["classes"]:  # an exercise's question, hints and solution are its own time
+                todo += node.children
     known = tuple(layer for layer in LAYERS if layer in layers)
     return Facts(words, code, pictures, questions, exercises, quizzes, known)
 

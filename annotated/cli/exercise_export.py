@@ -1,0 +1,141 @@
+"""`annotated exercise export` and `annotated exercise similarity`: what instructors do before and after grading."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+
+@dataclass
+class Notebook:
+    """Write the source notebook of an exercise for nbgrader or otter, which make the student's version from it."""
+
+    format: tyro.conf.Positional[Literal["nbgrader", "otter"]]
+    """nbgrader: for `nbgrader generate_assignment`. otter: for `otter assign`."""
+    exercise: tyro.conf.Positional[str]
+    """Such as ex05-1."""
+    out: tyro.conf.Positional[Path]
+    """The .ipynb file to write."""
+    salt_file: Path | None = None
+    """Seeds the hidden checks; by default one is drawn."""
+
+    def run(self) -> int:
+        """Write it."""
+        from annotated.grading.exercise import find
+        from annotated.grading.exports import notebooks
+
+        make = {"nbgrader": notebooks.nbgrader, "otter": notebooks.otter}[self.format]
+        _write(self.out, notebooks.as_text(make(find(self.exercise), _salt(self.salt_file))).encode())
+        return 0
+
+
+@dataclass
+class Gradescope:
+    """Write the autograder zip of an exercise for Gradescope."""
+
+    exercise: tyro.conf.Positional[str]
+    """Such as ex05-1."""
+    out: tyro.conf.Positional[Path]
+    """The .zip file to write."""
+    wheel: Path
+    """The library's wheel: `pip wheel . --no-deps`, or the one that the built book carries under _static/wheel."""
+    salt_file: Path | None = None
+    """Seeds the hidden checks; by default one is drawn."""
+
+    def run(self) -> int:
+        """Write it."""
+        from annotated.grading.exercise import find
+        from annotated.grading.exports.gradescope import autograder_zip
+
+        if self.wheel.suffix != ".whl" or not self.wheel.is_file():
+            raise ValueError(f"{self.wheel} is no wheel; make one with: pip wheel . --no-deps")
+        _write(self.out, autograder_zip(find(self.exercise), _salt(self.salt_file), self.wheel))
+        return 0
+
+
+@dataclass
+class Canvas:
+    """Put the scores of a gradebook into the columns that Canvas imports."""
+
+    gradebook: tyro.conf.Positional[Path]
+    """The gradebook.csv that `annotated exercise grade` wrote."""
+    roster: tyro.conf.Positional[Path]
+    """The CSV that Canvas exports under Grades."""
+    out: tyro.conf.Positional[Path]
+    """The .csv file to write."""
+    exercises: tuple[str, ...] = ()
+    """Only these."""
+
+    def run(self) -> int:
+        """Write it, and say who is missing on either side."""
+        from annotated.grading.exports.canvas import canvas_table
+
+        table = canvas_table(
+            self.gradebook.read_text(encoding="utf-8"), self.roster.read_text(encoding="utf-8"), self.exercises
+        )
+        _write(self.out, table.text.encode())
+        for names, what in ((table.unknown, "graded, but not on the roster"), (table.without, "without a grade")):
+            if names:
+                print(f"{what}: {'; '.join(names)}")
+        return 0
+
+
+@dataclass
+class Similarity:
+    """List answers that are far more alike than is usual in this folder: to be looked at, never a score."""
+
+    folder: tyro.conf.Positional[Path]
+    """The folder of submissions, as for `annotated exercise grade`."""
+    exercise: str = ""
+    """Only this one; needed where neither file nor folder names it."""
+
+    def run(self) -> int:
+        """Print the pairs."""
+        from annotated.grading.exercise import find
+        from annotated.grading.folder import look_into
+        from annotated.grading.similarity import similar
+        from annotated.grading.submission import BadSubmission, read
+
+        answers: dict[str, dict[str, str]] = {}
+        for handed_in in look_into(self.folder, self.exercise).submissions:
+            try:
+                names = find(handed_in.exercise).answers
+                code = read(handed_in.read(), handed_in.path).for_answers(names).source_of(names)
+            except BadSubmission:
+                continue
+            answers.setdefault(handed_in.exercise, {})[handed_in.student] = code
+        print("exercise  as written  by structure  pair  (the usual values of this folder in brackets)")
+        for exercise, codes in sorted(answers.items()):
+            for pair in similar(codes, find(exercise).stub_code):
+                text, structure = (
+                    f"{pair.text:.2f} ({pair.usual_text:.2f})",
+                    f"{pair.structure:.2f} ({pair.usual_structure:.2f})",
+                )
+                print(f"{exercise}    {text}  {structure}   {pair.first}, {pair.second}")
+        return 0
+
+
+def export_commands() -> Any:
+    """The forms of `annotated exercise export`."""
+    sub = tyro.conf.subcommand
+    return (
+        Annotated[Notebook, sub("notebook")]
+        | Annotated[Gradescope, sub("gradescope")]
+        | Annotated[Canvas, sub("canvas")]
+    )
+
+
+def _salt(file: Path | None) -> str:
+    return file.read_text(encoding="utf-8").strip() if file else secrets.token_hex(16)
+
+
+def _write(out: Path, data: bytes) -> None:
+    if out.is_dir():
+        raise ValueError(f"{out} is a folder; give the name of a file")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_bytes(data)
+    print(out)

@@ -1,0 +1,126 @@
+"""`annotated exercise grade`: a folder of strangers' submissions, each in a sandbox."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+
+if TYPE_CHECKING:
+    from annotated.grading.batch import Batch
+    from annotated.grading.gradebook import Graded
+    from annotated.grading.sandbox import Level
+
+
+@dataclass
+class Grade:
+    """Grade a folder of submissions: notebooks, Python files or zip files, each in a sandbox of its own.
+
+    Layouts: STUDENT/ex05-1.ipynb, STUDENT_ex05-1.ipynb, or with --exercise STUDENT.ipynb. Of several files of a student
+    for one exercise the last by name counts. A run that was stopped goes on where it stood.
+    """
+
+    folder: tyro.conf.Positional[Path]
+    """The folder of submissions, or one file."""
+    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    """Folder for gradebook.csv, results/*.json, results/*.html and run.log."""
+    exercise: str = ""
+    """Only this one, such as ex05-1; files that name no exercise are taken to be for it."""
+    jobs: int = 2
+    """Submissions at a time."""
+    salt_file: Path | None = None
+    """A secret text, from which hidden checks draw their cases. By default one is drawn and kept in OUT/salt.txt."""
+    overlay: Path | None = None
+    """A private folder with further hidden checks, as ex05-1/checks.py."""
+    trust: bool = False
+    """Where nothing can isolate strangers' code, run it all the same, as you."""
+    level: Literal["best", "bubblewrap", "landlock", "none"] = "best"
+    """How submissions are closed in; `none` needs --trust."""
+    fresh: bool = False
+    """Grade everything again; by default, what is unchanged since an earlier run is kept."""
+    seconds: float = 10.0
+    """For one question to a submission, or one of its cells."""
+
+    def run(self) -> int:
+        """Grade, and print a line for each; the exit status is 1 if the grader itself failed on one."""
+        import torch
+
+        from annotated.grading.batch import grade_folder
+        from annotated.grading.sandbox import Limits
+
+        torch.set_num_threads(1)
+        limits = Limits(call_seconds=self.seconds, total_seconds=9 * self.seconds)
+        level, salt = self._level(), self._salt()
+        print(f"isolation: {level}{_WARNINGS.get(level, '')}", file=sys.stderr)
+        with _progress() as watch:
+            batch = grade_folder(
+                self.folder, self.out, level=level, exercise=self.exercise, salt=salt, overlay=self.overlay,
+                jobs=self.jobs, limits=limits, fresh=self.fresh, watch=watch,
+            )  # fmt: skip
+        _print(batch, self.out)
+        return int(any(one.status == "grader_error" for one in batch.graded))
+
+    def _level(self) -> Level:
+        from annotated.grading.sandbox import NotIsolated, available, best_level
+
+        if self.level == "best":
+            return best_level(self.trust)
+        if self.level == "none" and not self.trust:
+            raise NotIsolated("without isolation, submissions run as you, with all that you can do; --trust permits it")
+        if not (found := available(self.level)).works:
+            raise NotIsolated(f"{self.level} does not work here: {found.reason}")
+        return self.level
+
+    def _salt(self) -> str:
+        if self.salt_file is None:
+            return ""
+        if not (salt := self.salt_file.read_text(encoding="utf-8").strip()):
+            raise ValueError(f"{self.salt_file} is empty")
+        return salt
+
+
+_WARNINGS = {
+    "landlock": ", the weaker level: submissions see the names of files, and other processes are not hidden from them",
+    "none": ": submissions run as you, with all that you can do",
+}
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[Graded, int, int], None]]:
+    """A bar on a terminal; plain lines elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda graded, done, of: print(f"{done}/{of} {_line(graded)}", file=sys.stderr, flush=True)
+        return
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("grading", total=None)
+        yield lambda graded, done, of: bar.update(
+            task, completed=done, total=of, description=f"{graded.student} {graded.exercise}"
+        )
+
+
+def _line(graded: Graded) -> str:
+    score = "-" if graded.score is None else str(graded.score)
+    known = f"  {graded.misconception.replace('_', ' ')}" if graded.misconception else ""
+    status = "" if graded.status == "ok" else f"  {graded.status}"
+    note = f"  {graded.note}" if graded.note else ""
+    return f"{graded.student:<24} {graded.exercise:<7} {score:>3}/{graded.maximum:<3}{status}{known}{note}"
+
+
+def _print(batch: Batch, out: Path) -> None:
+    for graded in batch.graded:
+        print(_line(graded))
+    for path, why in batch.aside:
+        print(f"set aside: {path}: {why}")
+    new = len(batch.graded) - batch.reused
+    pace = f", {batch.seconds / new:.1f} s each" if new else ""
+    print(f"{new} graded in {batch.seconds:.1f} s{pace}; {batch.reused} unchanged; see {out / 'gradebook.csv'}")

@@ -1,0 +1,118 @@
+"""`annotated exercise verify`: the gate that every exercise, and the bank of wrong Transformers, must pass."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tyro
+
+if TYPE_CHECKING:
+    from annotated.grading.verify import Verdict
+
+
+RIGHT = ("ours", "torch", "marian")
+"""Models that the doctor must clear."""
+
+
+@dataclass
+class Verify:
+    """Hold exercises to their rules: solutions earn everything, stubs nothing, wrong answers lose what they must."""
+
+    exercises: tyro.conf.Positional[tuple[str, ...]] = ()
+    """Which, such as ex05-1 ex07-1."""
+    all: bool = False
+    """Every exercise, and the doctor: it must find each known-wrong Transformer and clear the right ones."""
+    jobs: int = 2
+    """How many at once."""
+    sandbox: bool = True
+    """Grade solution, stub and empty notebook through the sandbox as well."""
+    matrix: bool = False
+    """Print for each wrong answer which checks it loses."""
+    table: Path | None = field(default=None)
+    """Also write these matrices to this file."""
+
+    def run(self) -> int:
+        """Verify and report; 1 if anything is wrong."""
+        from annotated.grading.exercise import all_exercises, find
+
+        if not self.exercises and not self.all:
+            raise ValueError("name exercises, such as ex05-1, or give --all")
+        start, failed = time.perf_counter(), 0
+        chosen = all_exercises() if self.all else [find(id) for id in self.exercises]
+        level = _level() if self.sandbox else "no"
+        print(f"{len(chosen)} exercises, {level} sandbox, {self.jobs} at once", file=sys.stderr)
+        matrices = []
+        with ProcessPoolExecutor(self.jobs, mp_context=get_context("spawn")) as pool:
+            tasks = [pool.submit(_verify, exercise.id, self.sandbox) for exercise in chosen]
+            doctor = [pool.submit(_examine, name) for name in _examinations()] if self.all else []
+            for task in tasks:
+                line, matrix, right = task.result()
+                failed += not right
+                matrices.append(matrix)
+                print(f"{line}\n{matrix}" if self.matrix else line, flush=True)
+            wrong = [problem for task in as_completed(doctor) if (problem := task.result())]
+        for problem in sorted(wrong):
+            print(f"doctor: {problem}")
+        if doctor:
+            print(f"doctor: {len(doctor) - len(wrong)} of {len(doctor)} examinations as they must be")
+        if self.table:
+            self.table.write_text("\n\n".join(matrices) + "\n", encoding="utf-8")
+        print(f"{len(chosen) - failed} passed, {failed} failed in {time.perf_counter() - start:.0f} s")
+        return 1 if failed or wrong else 0
+
+
+def _level() -> str:
+    from annotated.grading.sandbox import best_level
+
+    return best_level(trust=True)  # what is verified here is ours
+
+
+def _line(verdict: Verdict) -> str:
+    exercise = verdict.exercise
+    state = "ok  " if not verdict.problems else "FAIL"
+    points = f"{exercise.points_public}+{exercise.points_hidden} points"
+    head = f"{state} {exercise.id}  {points}, {len(exercise.checks)} checks, {len(verdict.matrix)} wrong answers"
+    return "\n".join([f"{head}, {verdict.seconds:.1f} s", *(f"     {problem}" for problem in verdict.problems)])
+
+
+def _verify(id: str, sandbox: bool) -> tuple[str, str, bool]:
+    """The line to print, the matrix, and whether all is well: a verdict itself holds functions, and cannot travel."""
+    import torch
+
+    from annotated.grading.exercise import find
+    from annotated.grading.remote import grader
+    from annotated.grading.sandbox import best_level
+    from annotated.grading.verify import matrix_text, verify
+
+    torch.set_num_threads(1)
+    verdict = verify(find(id), grader(best_level(trust=True)) if sandbox else None)
+    return _line(verdict), matrix_text(verdict), not verdict.problems
+
+
+def _examinations() -> Iterator[str]:
+    from annotated.doctor.mutants import MUTANTS
+
+    yield from RIGHT
+    yield from (mutant.id for mutant in MUTANTS)
+
+
+def _examine(name: str) -> str:
+    """One sentence if the doctor is wrong about this model, else nothing."""
+    import torch
+
+    from annotated.doctor import adapters, examine, mutants
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    known = {mutant.id: mutant for mutant in mutants.MUTANTS}
+    expected = set(known[name].killed_by) if name in known else set()
+    report = examine(mutants.subject(name) if name in known else getattr(adapters, f"small_{name}")())
+    found = {finding.id for finding in report.findings if finding.outcome in ("failed", "error")}
+    return "" if found == expected else f"{name}: expected {sorted(expected)}, found {sorted(found)}"

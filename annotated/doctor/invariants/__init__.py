@@ -1,0 +1,35 @@
+"""What must hold of any encoder-decoder: one function for each invariant, by theme, in the order of examination.
+
+`annotated doctor --list` prints them with what they need; `INVARIANTS` holds them by id.
+
+Paper: sections 3, 5 and 6
+"""
+
+from __future__ import annotations
+
+from annotated.doctor.invariants import (
+    attention,
+    causality,
+    decoding,
+    evaluation,
+    padding,
+    parameters,
+    parts,
+    positions,
+    precision,
+    training,
+)
+from annotated.doctor.invariants.registry import DECLARED, Broken, Invariant
+
+THEMES = (causality, padding, positions, attention, parts, parameters, precision, training, decoding, evaluation)
+"""In the order of examination: what a failure of one often explains in the next comes first."""
+
+INVARIANTS: dict[str, Invariant] = {
+    invariant.id: invariant
+    for theme in THEMES
+    for invariant in DECLARED
+    if theme.__name__.rpartition(".")[2] == invariant.theme
+}
+"""All of them by id, in the order of examination."""
+
+__all__ = ["INVARIANTS", "THEMES", "Broken", "Invariant"]

@@ -1,0 +1,211 @@
+"""Attention is what equation 1 and section 3.2.2 say, as its maps and the first attention show.
+
+Paper: sections 3.2.1, 3.2.2, 3.2.3
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import torch
+from torch import Tensor
+
+from annotated.doctor.finding import Mistake
+from annotated.doctor.invariants.registry import invariant, not_applicable, require
+from annotated.doctor.patient import CLOSE, Patient, dropout_of, of_size, relative_difference
+from annotated.model import AttentionMaps
+
+AFTER_DROPOUT = Mistake("The maps are kept after dropout.", 21)
+KINDS = ("encoder", "decoder", "cross")
+
+
+def _maps(patient: Patient, source: Tensor, target: Tensor) -> AttentionMaps:
+    with torch.no_grad():
+        return patient.subject.attention(source, target)
+
+
+@invariant(
+    "attention-shape",
+    Mistake("Queries and keys are exchanged: cross-attention asks from the source.", 6, "C18"),
+    Mistake("The maps are averaged over the heads, or lack a layer.", 8, "C04"),
+    paper="section 3.2.3",
+    needs=("attention",),
+)
+def attention_shape(patient: Patient) -> str:
+    """Maps are `[B, H, S, S]`, `[B, H, T, T]` and, for cross-attention, `[B, H, T, S]`."""
+    maps = _maps(patient, patient.sources(6, 4), patient.targets_in(3, 5))
+    expected = {"encoder": (6, 6), "decoder": (5, 5), "cross": (5, 6)}
+    for kind in KINDS:
+        layers = getattr(maps, kind)
+        require(bool(layers), f"There are no {kind} maps.")
+        for layer in layers:
+            right = layer.dim() == 4 and layer.size(0) == 2 and tuple(layer.shape[2:]) == expected[kind]
+            require(right, f"A {kind} map is {list(layer.shape)}; expected [2, H, *{list(expected[kind])}].")
+    return f"{sum(len(layers) for layers in maps)} maps of {maps.cross[0].size(1)} heads, rows of queries."
+
+
+@invariant(
+    "attention-rows",
+    Mistake("The softmax runs over the queries instead of the keys.", 5, "C09"),
+    Mistake("The mask is applied after the softmax, and the row is not normalised again.", 7),
+    Mistake("Scores are normalised over something else than this query's keys.", 5, "C10"),
+    paper="section 3.2.1",
+    needs=("attention",),
+)
+def attention_rows(patient: Patient) -> str:
+    """Each row of weights is a distribution: nothing negative, sum one."""
+    source, target = patient.sources(6, 4), patient.targets_in(5, 5)
+    maps = _maps(patient, source, target)
+    for kind in KINDS:
+        for number, layer in enumerate(getattr(maps, kind), 1):
+            _require_distributions(layer, f"{kind} layer {number}")
+    return "All rows sum to one."
+
+
+@invariant(
+    "attention-before-dropout",
+    AFTER_DROPOUT,
+    paper="section 3.2.1",
+    needs=("attention", "modules"),
+)
+def attention_before_dropout(patient: Patient) -> str:
+    """In training too, rows of the maps sum to one."""
+    source, target = patient.sources(6, 6), patient.targets_in(5, 5)
+    with patient.training(), dropout_of(patient.modules(), 0.3):
+        maps = _maps(patient, source, target)
+    for kind in KINDS:
+        for number, layer in enumerate(getattr(maps, kind), 1):
+            _require_distributions(layer, f"{kind} layer {number} (training mode)")
+    return "With dropout at work, all rows sum to one."
+
+
+def _require_distributions(weights: Tensor, where: str) -> None:
+    require(bool((weights >= 0).all()), f"In {where} some weights are negative or NaN.")
+    worst = float((weights.sum(dim=-1) - 1).abs().max())
+    require(worst < CLOSE, f"In {where} a row of weights is off one by {worst:.2g}.")
+
+
+@invariant(
+    "attention-hidden",
+    Mistake("Hidden scores get a small number such as -1e-12, which a softmax takes for zero.", 7, "C01"),
+    Mistake("A mask is missing, off by one, or transposed.", 7, "C15"),
+    Mistake("The padding mask hides rows of padded queries instead of columns of padded keys.", 7),
+    paper="section 3.2.3",
+    needs=("attention",),
+)
+def attention_hidden(patient: Patient) -> str:
+    """Weights of padded keys and of later target positions are exactly zero."""
+    subject, source, target = patient.subject, patient.sources(6, 4), patient.targets_in(5, 3)
+    maps = _maps(patient, source, target)
+    real_source, real_target = source != subject.pad, target != subject.pad
+    # Written out: the library's own mask may be what is examined.
+    causal = torch.ones(target.size(1), target.size(1), dtype=torch.bool).tril()
+    seen = {
+        "encoder": real_source[:, None, :] & real_source[:, :, None],
+        "decoder": (real_target[:, None, :] & causal) & real_target[:, :, None],
+        "cross": real_source[:, None, :] & real_target[:, :, None],
+    }
+    rows = {"encoder": real_source, "decoder": real_target, "cross": real_target}
+    for kind in KINDS:
+        # Rows of padded queries belong to no token: they may hold anything.
+        hidden = (~seen[kind] & rows[kind][:, :, None])[:, None]
+        for number, layer in enumerate(getattr(maps, kind), 1):
+            if layer.shape[-2:] != hidden.shape[-2:]:
+                not_applicable(f"the {kind} maps are of other queries or keys, which is a failure of attention-shape")
+            share = float(layer.masked_fill(~hidden, 0.0).abs().max())
+            require(share == 0.0, f"In {kind} layer {number} a hidden key has weight {share:.2g}.")
+            unseen = (layer == 0) & seen[kind][:, None]
+            require(not bool(unseen.any()), f"In {kind} layer {number} a key that may be seen has weight zero.")
+    return "Hidden keys weigh exactly zero, the others more."
+
+
+@invariant(
+    "attention-scale",
+    Mistake("Scores are divided by d_k, not by its root.", 5, "C08"),
+    Mistake("Scores are not divided at all, or by the root of d_model.", 5, "C10"),
+    Mistake("The query meets the values instead of the keys.", 5, "C11"),
+    paper="section 3.2.1, equation 1",
+    needs=("first_attention",),
+)
+def attention_scale(patient: Patient) -> str:
+    """First attention: weights = softmax(q k / sqrt(d_k)), by equation 1."""
+    with torch.no_grad():
+        first = patient.subject.first_attention(patient.sources(8, 8))
+    d_k = first.q.size(-1)
+    products = first.q @ first.k.transpose(-2, -1)
+    difference = float(((products / math.sqrt(d_k)).softmax(dim=-1) - first.weights).abs().max())
+    # Differences of log-weights in a row are differences of scores: their slope is the factor that was used.
+    logs, centred = first.weights.clamp_min(1e-30).log(), products - products.mean(dim=-1, keepdim=True)
+    slope = float((centred * (logs - logs.mean(dim=-1, keepdim=True))).sum() / centred.square().sum())
+    said = f"The factor on q k is {slope:.4g}; 1 / sqrt({d_k}) is {d_k**-0.5:.4g}"
+    require(difference < CLOSE, f"{said}; weights differ from equation 1 by {difference:.2g}.")
+    return f"{said}."
+
+
+@invariant(
+    "heads-read-whole-input",
+    Mistake("The input is cut into slices and each head projects its own, as in a grouped convolution.", 8, "C07"),
+    Mistake("Heads are split by a reshape without the transpose, which mixes positions.", 8),
+    paper="section 3.2.2",
+    needs=("first_attention", "modules"),
+)
+def heads_read_whole_input(patient: Patient) -> str:
+    """First attention: q, k, v of each head depend on all of their position's input, and on no other position."""
+    with torch.enable_grad():
+        first = patient.subject.first_attention(patient.sources(5))
+        if not first.x.requires_grad or not first.q.requires_grad:
+            require(False, "q does not hang on the input of the attention.")
+        for name, part in (("query", first.q), ("key", first.k), ("value", first.v)):
+            for head in range(part.size(1)):
+                factors = torch.randn(part.size(-1), generator=patient.generator)
+                line = (part[0, head, 2] * factors).sum()
+                (gradient,) = torch.autograd.grad(line, first.x, retain_graph=True)
+                own = gradient[0, 2]
+                gradient = gradient.clone()
+                gradient[0, 2] = 0
+                elsewhere = float(gradient.abs().max())
+                require(elsewhere == 0, f"The {name} of head {head + 1} at position 3 reads other positions.")
+                share = float((own != 0).float().mean())
+                require(share > 0.95, f"The {name} of head {head + 1} reads {share:.0%} of its input vector.")
+    return "Each head's query, key and value read all of their own input vector and nothing else."
+
+
+@invariant(
+    "heads-are-concatenated",
+    Mistake("The heads' outputs are averaged or summed.", 8, "C04"),
+    Mistake("The output projection is missing, or is left out because the width fits already.", 8, "C06"),
+    Mistake("Heads are joined by a reshape without the transpose, which mixes positions.", 8),
+    Mistake("Something else than the values is summed with the weights.", 5, "C11"),
+    paper="section 3.2.2",
+    needs=("first_attention",),
+)
+def heads_are_concatenated(patient: Patient) -> str:
+    """First attention: output = Concat(weights v of each head) W_O."""
+    with torch.no_grad():
+        first = patient.subject.first_attention(patient.sources(6, 6))
+        joined = (first.weights @ first.v).transpose(1, 2).flatten(2)
+        expected = joined @ first.w_o.T
+        expected = expected if first.b_o is None else expected + first.b_o
+    difference = relative_difference(first.output, expected)
+    require(difference <= CLOSE, f"The output differs from Concat(heads) W_O by {of_size(difference, 'its')}.")
+    return f"The output differs from Concat(heads) W_O by {of_size(difference)}."
+
+
+@invariant(
+    "heads-differ",
+    Mistake("All heads share one head's projections, and are one head, copied.", 8, "C04"),
+    Mistake("Keys are made with the queries' projection, so that scores are symmetric.", 6, "C48"),
+    paper="section 3.2.2",
+    needs=("first_attention",),
+)
+def heads_differ(patient: Patient) -> str:
+    """First attention: no two of the queries, keys and values of all heads come from one projection."""
+    with torch.no_grad():
+        first = patient.subject.first_attention(patient.sources(6))
+    parts = {"queries": first.q[0], "keys": first.k[0], "values": first.v[0]}
+    vectors = [(f"{name} of head {head + 1}", part) for name, heads in parts.items() for head, part in enumerate(heads)]
+    for (name, one), (other_name, other) in itertools.combinations(vectors, 2):
+        same = one.shape == other.shape and relative_difference(one, other) <= CLOSE
+        require(not same, f"The {name} and the {other_name} are the same.")
+    return f"{len(vectors)} projections, no two alike."

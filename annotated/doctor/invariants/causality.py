@@ -1,0 +1,172 @@
+"""Who may see whom: nothing from later target tokens, everything from earlier ones and from the source.
+
+Paper: sections 3.1, 3.2.3
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch.nn import functional as F
+
+from annotated.doctor.finding import Mistake
+from annotated.doctor.invariants.probes import encoder_reach, target_reach
+from annotated.doctor.invariants.registry import invariant, not_applicable, require
+from annotated.doctor.patient import SAME, Patient, of_size, relative_difference
+
+TINY_FILL = Mistake("Hidden scores get a small number such as -1e-12, which a softmax takes for zero.", 7, "C01")
+NO_CAUSAL_MASK = Mistake("The decoder's self-attention has no causal mask while training.", 7, "C12")
+OFF_BY_ONE = Mistake("The causal mask is off by one: its diagonal is the wrong one.", 7, "C15")
+TRANSPOSED = Mistake("The causal mask is transposed, or True means the opposite of what it is used for.", 7)
+WRONG_SOFTMAX = Mistake("The softmax runs over the queries instead of the keys.", 5, "C09")
+
+LENGTH = 6
+
+
+@invariant(
+    "leak-by-change", TINY_FILL, NO_CAUSAL_MASK, OFF_BY_ONE, TRANSPOSED, WRONG_SOFTMAX, paper="sections 3.1, 3.2.3"
+)
+def leak_by_change(patient: Patient) -> str:
+    """Changing later target tokens leaves the logits before them as they were."""
+    source, target = patient.sources(5), patient.targets_in(LENGTH)
+    first, worst, where = patient.logits(source, target), 0.0, 0
+    for position in range(1, LENGTH):
+        changed = target.clone()
+        changed[0, position:] = _other(patient, target[0, position:])
+        difference = relative_difference(patient.logits(source, changed)[:, :position], first[:, :position])
+        if difference > worst:
+            worst, where = difference, position
+    require(
+        worst <= SAME,
+        f"New tokens from target position {where} on change the logits before it by {of_size(worst)}.",
+    )
+    return f"New tokens at later positions change the logits before them by {of_size(worst)}."
+
+
+@invariant(
+    "leak-by-gradient",
+    TINY_FILL,
+    NO_CAUSAL_MASK,
+    OFF_BY_ONE,
+    TRANSPOSED,
+    WRONG_SOFTMAX,
+    paper="sections 3.1, 3.2.3",
+    needs=("modules",),
+)
+def leak_by_gradient(patient: Patient) -> str:
+    """The gradient of a position's logits with respect to later target embeddings is exactly zero."""
+    reach = target_reach(patient, patient.sources(5), patient.targets_in(LENGTH))
+    later = reach.triu(1)
+    require(
+        float(later.max()) == 0.0,
+        f"The gradient that reaches later target tokens is {float(later.max()):.1e}; the one that reaches earlier "
+        f"tokens and the own is {float(reach.tril().max()):.1e}.",
+    )
+    return "No gradient at all reaches later target tokens."
+
+
+@invariant(
+    "target-past-is-seen",
+    OFF_BY_ONE,
+    TRANSPOSED,
+    Mistake("The decoder's self-attention reads something else than the shifted target.", 6, "C22"),
+    paper="section 3.2.3",
+)
+def target_past_is_seen(patient: Patient) -> str:
+    """Every position's logits depend on all target tokens up to and with its own."""
+    source, target = patient.sources(5), patient.targets_in(LENGTH)
+    first = patient.logits(source, target)
+    for position in range(1, LENGTH):
+        changed = target.clone()
+        changed[0, position] = _other(patient, target[0, position])
+        moved = (patient.logits(source, changed) - first)[0, position:].abs().amax(dim=-1)
+        blind = [position + i for i in (moved == 0).nonzero().flatten().tolist()]
+        require(not blind, f"Another token at target position {position} changes nothing at positions {blind}.")
+    return f"Each of {LENGTH} positions answers to a change of every token up to its own."
+
+
+@invariant(
+    "source-is-reached",
+    Mistake("Cross-attention takes keys and values from the decoder instead of the memory.", 6, "C19"),
+    Mistake("A mask hides real source tokens: it is inverted, or the causal one is used on the source.", 7),
+    Mistake("The mask is cut to the target's length.", 7),
+    paper="section 3.2.3",
+)
+def source_is_reached(patient: Patient) -> str:
+    """Every target position's logits depend on every source token."""
+    source, target = patient.sources(7), patient.targets_in(LENGTH)
+    first = patient.logits(source, target)
+    for position in range(source.size(1) - 1):
+        changed = source.clone()
+        changed[0, position] = _other(patient, source[0, position])
+        moved = (patient.logits(changed, target) - first)[0].abs().amax(dim=-1)
+        deaf = (moved == 0).nonzero().flatten().tolist()
+        require(not deaf, f"Another token at source position {position} changes nothing at target positions {deaf}.")
+    return "Another token at any source position changes the logits of every target position."
+
+
+@invariant(
+    "encoder-sees-both-sides",
+    Mistake("The encoder's self-attention has a causal mask.", 7, "C15"),
+    Mistake("The encoder's mask hides real tokens, or means the opposite of what it is used for.", 7),
+    paper="section 3.2.3",
+    needs=("encode",),
+)
+def encoder_sees_both_sides(patient: Patient) -> str:
+    """Every position of the memory depends on every source token."""
+    reach = encoder_reach(patient, patient.sources(6))
+    blind = (reach == 0).nonzero().tolist()
+    require(not blind, f"Memory position {blind and blind[0][0]} does not see source token {blind and blind[0][1]}.")
+    return f"Each of {len(reach)} memory positions answers to a change of every source token."
+
+
+@invariant(
+    "leak-canary",
+    TINY_FILL,
+    NO_CAUSAL_MASK,
+    Mistake("The target is not shifted: the decoder reads the token that it has to write.", 18, "C22"),
+    Mistake("Mask and shift make up for each other, and only one of them is right.", 7, "C14"),
+    paper="section 3.1",
+    needs=("fresh", "modules"),
+)
+def leak_canary(patient: Patient) -> str:
+    """Trained briefly on random tokens, the loss does not fall below the entropy of the tokens."""
+    subject = patient.subject.fresh()
+    parameters = [parameter for module in subject.modules() for parameter in module.parameters()]
+    size = sum(parameter.numel() for parameter in parameters)
+    if size > CANARY_SIZE:
+        not_applicable(f"{size:,} parameters are too many to train here")
+    words = patient.words[: min(8, len(patient.words))]
+    floor = math.log(len(words))
+    optimizer = torch.optim.Adam(parameters, lr=8e-3, betas=(0.9, 0.98))
+
+    def loss(rows: int) -> torch.Tensor:
+        draw = torch.randint(len(words), (rows, CANARY_LENGTH), generator=patient.generator)
+        read, write = patient.shifted(torch.cat((words[draw], torch.full((rows, 1), subject.eos)), dim=1))
+        source = patient.rectangle([[subject.eos]] * rows)  # which says nothing
+        logits = subject.logits(source, read)[:, :CANARY_LENGTH]
+        return F.cross_entropy(logits.flatten(0, 1), write[:, :CANARY_LENGTH].flatten())
+
+    for _ in range(CANARY_UPDATES):
+        optimizer.zero_grad()
+        loss(32).backward()
+        optimizer.step()
+    with torch.no_grad():
+        final = float(loss(500))
+    said = f"{final:.3f} nats a token after {CANARY_UPDATES} updates; independent tokens have {floor:.3f}."
+    require(final > 0.95 * floor, f"The loss is {said} Only a model that sees its answers gets below.")
+    return f"The loss is {said}"
+
+
+CANARY_SIZE = 300_000
+"""Parameters of the largest model that is trained here."""
+CANARY_UPDATES, CANARY_LENGTH = 40, 3
+"""Short sequences: a leak is learnt the faster, the fewer positions there are to look at."""
+
+
+def _other(patient: Patient, tokens: torch.Tensor) -> torch.Tensor:
+    """Ordinary tokens, each another than the one given."""
+    words = patient.words
+    place = (tokens[..., None] == words).int().argmax(dim=-1)
+    return words[(place + 1 + len(words) // 3) % len(words)]

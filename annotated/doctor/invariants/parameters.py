@@ -1,0 +1,181 @@
+"""Parameters: shared where promised, different elsewhere, saved whole; and dropout, which acts on them in training.
+
+Paper: sections 3.4, 5.4
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch.nn import functional as F
+
+from annotated.doctor.finding import Mistake
+from annotated.doctor.invariants.registry import invariant, not_applicable, require
+from annotated.doctor.patient import CLOSE, SAME, Patient, of_size, relative_difference
+from annotated.doctor.subject import SIDES
+
+
+@invariant(
+    "tied-tables",
+    Mistake("The tables were copied from one another, and part ways with the first update.", 13, "C36"),
+    Mistake("The tying is written and never reached.", 13),
+    paper="section 3.4",
+    needs=("tables",),
+    promises=("tied_embeddings",),
+)
+def tied_tables(patient: Patient) -> str:
+    """What is promised to be one matrix is one tensor."""
+    if not patient.subject.promises.tied_embeddings:
+        not_applicable("it promises three matrices")
+    tables = patient.subject.tables()
+    places = {(table.data_ptr(), tuple(table.shape)) for table in tables}
+    require(len(places) == 1, f"Source, target and output tables are {len(places)} tensors.")
+    return "Source, target and output share one tensor."
+
+
+@invariant(
+    "layers-differ",
+    Mistake("Layers were made by copying one layer, weights included.", 15),
+    Mistake("A stack is one layer used again and again, or two sub-layers share one module.", 15),
+    Mistake("The seed is set anew for every layer.", 22),
+    paper="section 3.1",
+    needs=("modules",),
+)
+def layers_differ(patient: Patient) -> str:
+    """In a new model no two matrices hold the same numbers."""
+    subject = patient.subject.fresh() if patient.subject.offers("fresh") else patient.subject
+    shared = {table.data_ptr() for table in subject.tables()} if subject.offers("tables") else set()
+    named = {}
+    for module in subject.modules():
+        # A matrix that is used twice comes twice; only the tables of section 3.4 are meant to be shared.
+        for name, p in module.named_parameters(remove_duplicate=False):
+            if p.dim() > 1 and p.requires_grad and bool(p.detach().std() > 0) and p.data_ptr() not in shared:
+                named[name] = p
+    names = list(named)
+    for i, one in enumerate(names):
+        for other in names[i + 1 :]:
+            same = named[one].shape == named[other].shape and torch.equal(named[one], named[other])
+            require(not same, f"{one} and {other} hold the same numbers.")
+    return f"{len(names)} matrices, no two alike."
+
+
+@invariant(
+    "initial-loss",
+    Mistake("Embeddings drawn with standard deviation 1 make tied logits too large by the root of d_model.", 13),
+    Mistake("The output is scaled by the root of d_model as well.", 13, "C37"),
+    paper="section 3.4",
+    needs=("fresh",),
+)
+def initial_loss(patient: Patient) -> str:
+    """A new model's loss is near ln V."""
+    subject = patient.subject.fresh()
+    if subject.offers("modules"):
+        for module in subject.modules():
+            module.eval()
+    source, target = patient.sources(*[6] * 16), patient.targets_in(*[6] * 16)
+    with torch.no_grad():
+        logits = subject.logits(source, target).flatten(0, 1)
+    right = patient.tokens(len(logits))
+    loss, uniform = float(F.cross_entropy(logits, right)), math.log(subject.vocab_size)
+    said = f"The loss of a new model on random targets is {loss:.2f}; ln V is {uniform:.2f}."
+    require(abs(loss - uniform) < 1.5, said)
+    return said
+
+
+@invariant(
+    "state-round-trip",
+    Mistake("Something that the model computes with is not in the state dict: a plain tensor with random numbers.", 22),
+    Mistake("A model is rebuilt with another configuration than it was trained with.", 22),
+    Mistake("Loading replaces a shared matrix by several, which go their own ways from there.", 13, "C36"),
+    paper="section 5",
+    needs=("fresh", "modules"),
+)
+def state_round_trip(patient: Patient) -> str:
+    """The state dict, loaded into a new model, gives the same logits, and what is shared stays shared."""
+    torch.manual_seed(1_000_003)  # else what is random and not saved might be the same by chance
+    copy = patient.subject.fresh()
+    for module, other in zip(patient.subject.modules(), copy.modules(), strict=True):
+        other.load_state_dict({name: tensor.clone() for name, tensor in module.state_dict().items()})
+        other.eval()
+    source, target = patient.sources(5, 3), patient.targets_in(4, 6)
+    with torch.no_grad():
+        difference = relative_difference(copy.logits(source, target).float(), patient.logits(source, target))
+    require(difference <= SAME, f"The logits of the copy differ by {of_size(difference)}.")
+    if copy.offers("tables"):
+        before, after = (len({table.data_ptr() for table in one.tables()}) for one in (patient.subject, copy))
+        require(after == before, f"Loading makes {after} matrices of the {before} between tokens and vectors.")
+    return "A new model with the saved state computes the same logits."
+
+
+@invariant(
+    "dropout-off",
+    Mistake("Dropout acts in evaluation too: F.dropout without training=self.training.", 21),
+    paper="section 5.4",
+)
+def dropout_off(patient: Patient) -> str:
+    """In evaluation mode, two calls agree."""
+    source, target = patient.sources(6, 6), patient.targets_in(6, 6)
+    torch.manual_seed(1)
+    first = patient.logits(source, target)
+    torch.manual_seed(2)
+    difference = relative_difference(patient.logits(source, target), first)
+    require(difference <= SAME, f"In evaluation mode the logits of two calls differ by {of_size(difference)}.")
+    return "Two calls in evaluation mode give the same logits."
+
+
+@invariant(
+    "dropout-on",
+    Mistake("Dropout is configured and never called, on embeddings or behind a sub-layer.", 21),
+    Mistake("p is taken for the probability of keeping.", 21),
+    Mistake("What is kept is not multiplied by 1 / (1 - p).", 21),
+    paper="section 5.4",
+    needs=("modules",),
+    promises=("dropout",),
+)
+def dropout_on(patient: Patient) -> str:
+    """In training mode dropout acts, with the promised probability and the factor 1 / (1 - p)."""
+    subject, p = patient.subject, patient.subject.promises.dropout or 0.0
+    if p == 0:
+        not_applicable("it promises no dropout")
+    source, target = patient.sources(6, 6), patient.targets_in(6, 6)
+    with patient.training():
+        difference = relative_difference(patient.logits(source, target), patient.logits(source, target))
+    require(difference > CLOSE, "Two calls in training mode give the same logits: nothing is dropped.")
+    said = [f"In training mode the logits of two calls differ by {of_size(difference)}."]
+    if subject.offers("embed"):
+        said.append(_examine_embeddings(patient, p))
+    if subject.offers("residuals"):
+        said.append(_examine_sublayers(patient, source, target))
+    return " ".join(said)
+
+
+def _examine_embeddings(patient: Patient, p: float) -> str:
+    ids = patient.tokens(32, 8)
+    with torch.no_grad():
+        for side in SIDES:
+            clean = patient.subject.embed(ids, side)
+            with patient.training():
+                noisy = patient.subject.embed(ids, side)
+            dropped = (noisy == 0) & (clean != 0)
+            share, spread = float(dropped.float().mean()), math.sqrt(p * (1 - p) / clean.numel())
+            require(
+                abs(share - p) < 6 * spread,
+                f"On the {side} side {share:.1%} of embeddings are dropped; promised is {p:.1%}.",
+            )
+            factor = float((noisy[~dropped] * clean[~dropped]).sum() / clean[~dropped].square().sum())
+            require(
+                abs(factor * (1 - p) - 1) < 1e-2, f"What is kept is multiplied by {factor:.3f}, not {1 / (1 - p):.3f}."
+            )
+    return f"{p:.0%} of the embeddings are dropped, the others multiplied by {1 / (1 - p):.3f}."
+
+
+def _examine_sublayers(patient: Patient, source: torch.Tensor, target: torch.Tensor) -> str:
+    with patient.training(), torch.no_grad():
+        steps = patient.subject.residuals(source, target)
+    for step in steps:
+        total = step.before + step.output
+        if patient.subject.promises.norm == "post":
+            total = F.layer_norm(total, total.shape[-1:], step.gain, step.bias, step.epsilon)
+        require(relative_difference(total, step.after) > CLOSE, f"Nothing is dropped behind {step.where}.")
+    return "Every sub-layer's output is dropped from."

@@ -1,0 +1,125 @@
+"""The other parts of a layer: embeddings, residuals with their norms, the feed-forward network.
+
+Paper: sections 3.1, 3.3, 3.4
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from annotated.doctor.finding import Mistake
+from annotated.doctor.invariants.registry import Broken, invariant, not_applicable, require
+from annotated.doctor.patient import CLOSE, Patient, of_size, relative_difference
+from annotated.doctor.subject import SIDES, NotOffered, ResidualStep, Side
+
+
+def token_scale(patient: Patient, side: Side, length: int) -> tuple[float, Tensor]:
+    """The factor on the table's rows on their way in, and what is added to them: positions `[length, D]`."""
+    tables = patient.subject.tables()
+    table = (tables.source if side == "source" else tables.target).detach()
+    a, b = (int(token) for token in patient.words[:2])
+    with torch.no_grad():
+        vectors = patient.subject.embed(torch.tensor([[a] * length, [b] * length]), side)
+    rows, difference = table[a] - table[b], vectors[0, 0] - vectors[1, 0]
+    scale = float((rows @ difference) / rows.square().sum())
+    if relative_difference(difference, scale * rows) > 1e-3:
+        not_applicable(f"on the {side} side, what enters the first layer is no multiple of the table's rows")
+    return scale, vectors[0] - scale * table[a]
+
+
+@invariant(
+    "embedding-scale",
+    Mistake("The embeddings are not multiplied by the root of d_model.", 13, "C36"),
+    Mistake("They are multiplied by d_model, or divided by its root.", 13, "C37"),
+    Mistake("One side is scaled and the other is not.", 13),
+    paper="section 3.4",
+    needs=("embed", "tables"),
+    promises=("scaled_embeddings", "d_model"),
+)
+def embedding_scale(patient: Patient) -> str:
+    """Token vectors enter as the table's rows times sqrt(d_model), plus the position."""
+    promises = patient.subject.promises
+    expected = math.sqrt(promises.d_model or 0) if promises.scaled_embeddings else 1.0
+    for side in SIDES:
+        try:
+            scale, _ = token_scale(patient, side, 4)
+        except NotOffered as error:
+            raise Broken(str(error).capitalize() + ".") from None
+        said = f"On the {side} side the table's rows are multiplied by {scale:.4g}; promised is {expected:.4g}."
+        require(abs(scale / expected - 1) < 1e-3, said)
+    return f"The table's rows are multiplied by {expected:.4g}, as promised."
+
+
+@invariant(
+    "residuals",
+    Mistake("The norm stands before the sub-layer and not after the sum, or the other way round.", 12, "C46"),
+    Mistake("A residual connection is missing.", 12, "C44"),
+    Mistake("The norm divides by something else than the root of variance plus epsilon.", 12),
+    Mistake("A pre-norm stack lacks its last norm.", 12),
+    paper="section 3.1",
+    needs=("residuals",),
+    promises=("norm",),
+)
+def residuals(patient: Patient) -> str:
+    """Around each sub-layer: residual sum and LayerNorm, in the promised order."""
+    subject, source = patient.subject, patient.sources(5, 5)
+    with torch.no_grad():
+        steps = subject.residuals(source, patient.targets_in(5, 5))
+    norm = subject.promises.norm
+    for step in steps:
+        total = step.before + step.output
+        read, after = (step.before, _norm(step, total)) if norm == "post" else (_norm(step, step.before), total)
+        for what, got, expected in (("what it reads", step.read, read), ("what follows", step.after, after)):
+            difference = relative_difference(got, expected)
+            said = f"In {step.where}, {what} differs from {norm}-norm by {of_size(difference, 'its')}."
+            require(difference <= CLOSE, said)
+    for one, following in zip(steps, steps[1:], strict=False):
+        if one.where.split()[0] == following.where.split()[0]:
+            difference = relative_difference(one.after, following.before)
+            require(difference <= CLOSE, f"Something stands between {one.where} and {following.where}.")
+    if subject.offers("encode"):
+        _examine_memory(patient, source, [step for step in steps if step.where.startswith("encoder")])
+    return f"{len(steps)} sub-layers are {norm}-norm with a residual sum."
+
+
+def _norm(step: ResidualStep, x: Tensor) -> Tensor:
+    return F.layer_norm(x, x.shape[-1:], step.gain, step.bias, step.epsilon)
+
+
+def _examine_memory(patient: Patient, source: Tensor, steps: list[ResidualStep]) -> None:
+    with torch.no_grad():
+        memory = patient.subject.encode(source)
+    if not steps or steps[-1].after.shape != memory.shape:
+        return
+    difference = relative_difference(memory, steps[-1].after)
+    if patient.subject.promises.norm == "pre":
+        require(difference > CLOSE, "The encoder hands on the residual sum itself, without a norm on top.")
+
+
+@invariant(
+    "feed-forward",
+    Mistake("There is nothing between the two matrices: the ReLU is missing.", 10, "C34"),
+    Mistake("The network mixes positions.", 10, "C34"),
+    paper="section 3.3, equation 2",
+    needs=("feed_forward",),
+    promises=("d_model",),
+)
+def feed_forward(patient: Patient) -> str:
+    """The feed-forward network mixes no positions, and is not linear."""
+    x = torch.randn(2, 5, patient.subject.promises.d_model or 0, generator=patient.generator)
+    with torch.no_grad():
+        y = patient.subject.feed_forward(x)
+        changed = x.clone()
+        changed[0, 2] += torch.randn(x.size(-1), generator=patient.generator)
+        moved = (patient.subject.feed_forward(changed) - y).abs().amax(dim=-1)
+        moved[0, 2] = 0
+        reach = float(moved.max()) / float(y.abs().max())
+        require(reach <= CLOSE, f"Another vector at one position changes others by {of_size(reach)}.")
+        zero = patient.subject.feed_forward(torch.zeros_like(x))
+        bend = float((patient.subject.feed_forward(-x) + y - 2 * zero).abs().max()) / float(y.abs().max())
+    require(bend > 1e-3, f"f(x) + f(-x) - 2 f(0) is {bend:.0e} of f(x): the network is linear.")
+    return "One position's vector changes that position only, and f(-x) is not -f(x)."

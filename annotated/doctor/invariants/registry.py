@@ -1,0 +1,75 @@
+"""How an invariant is declared, and how it reports: it returns what it measured, or raises.
+
+Paper: none
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from annotated.doctor.finding import Mistake
+from annotated.doctor.patient import Patient
+from annotated.doctor.subject import NotOffered
+
+Examine = Callable[[Patient], str]
+
+
+class Broken(Exception):
+    """The invariant does not hold; the message says what was measured."""
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """Something that must hold of an encoder-decoder.
+
+    Paper: none
+    """
+
+    id: str
+    title: str
+    theme: str
+    paper: str
+    needs: tuple[str, ...]
+    """Facets of `Subject`, by name."""
+    promises: tuple[str, ...]
+    """Fields of `Promises` that must not be None."""
+    mistakes: tuple[Mistake, ...]
+    examine: Examine
+    """Returns what it measured in one sentence; raises `Broken` or `NotOffered`."""
+
+
+DECLARED: list[Invariant] = []
+"""All of them, as their modules were imported."""
+
+
+def invariant(
+    id: str,
+    *mistakes: Mistake,
+    paper: str,
+    needs: tuple[str, ...] = (),
+    promises: tuple[str, ...] = (),
+) -> Callable[[Examine], Examine]:
+    """Declare a function as an invariant; its docstring's first line is the title, its module the theme."""
+
+    def declare(function: Examine) -> Examine:
+        title = (function.__doc__ or "").strip().splitlines()[0]
+        theme = function.__module__.rpartition(".")[2]
+        if id in {known.id for known in DECLARED}:
+            raise ValueError(f"there are two invariants {id}")
+        DECLARED.append(Invariant(id, title, theme, paper, needs, promises, mistakes, function))
+        return function
+
+    return declare
+
+
+def require(holds: bool, measured: str) -> None:
+    """Raise `Broken` unless it holds."""
+    if not holds:
+        raise Broken(measured)
+
+
+def not_applicable(why: str) -> NoReturn:
+    """Leave the invariant: it has no meaning for this subject."""
+    raise NotOffered(why)

@@ -1,0 +1,277 @@
+"""Wrong attention: the scale, the softmax, the heads, and which sequence looks at which.
+
+Paper: sections 3.2.1, 3.2.2, 3.2.3
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from annotated.doctor.mutants.patching import CACHE, COMPANY, LEAKS, ROWS, SEARCH, Bank, Patches
+from annotated.doctor.mutants.written_out import attention_from, attention_is, right_scores, right_weights
+from annotated.model.attention import MultiHeadAttention
+from annotated.model.layers import DecoderLayer, Encoder
+
+BANK = Bank()
+
+
+# One attention
+
+
+@BANK.mutant("Scores are divided by d_k, not by its root.", "attention-scale", claim="C08")
+def scale_by_d_k(patches: Patches) -> None:
+    attention_from(patches, scores=lambda q, k: q @ k.transpose(-2, -1) / q.size(-1))
+
+
+@BANK.mutant(
+    "Scores are divided by the root of d_model, the width of all heads together.",
+    "attention-scale",
+    claim="C08",
+    source="karpathy/ng-video-lecture, issue 6, and lucidrains/vit-pytorch, issue 65",
+)
+def scale_by_root_d_model(patches: Patches) -> None:
+    attention_from(patches, scores=lambda q, k: q @ k.transpose(-2, -1) / math.sqrt(q.size(-3) * q.size(-1)))
+
+
+@BANK.mutant(
+    "Scores are not divided at all.", "attention-scale", claim="C10", source="a summary of the paper for students"
+)
+def scale_missing(patches: Patches) -> None:
+    attention_from(patches, scores=lambda q, k: q @ k.transpose(-2, -1))
+
+
+@BANK.mutant(
+    "The softmax runs over the queries, so columns of weights sum to one and rows do not.",
+    *LEAKS,
+    "leak-canary",
+    *COMPANY,
+    "target-padding",
+    *ROWS,
+    "attention-scale",
+    *SEARCH,
+    "beam-exhaustive",
+    claim="C09",
+)
+def softmax_over_queries(patches: Patches) -> None:
+    def weights(scores: Tensor, mask: Tensor | None) -> Tensor:
+        if mask is None:
+            return scores.softmax(dim=-2)
+        mask = mask.expand_as(scores)
+        return right_weights(scores.transpose(-2, -1), mask.transpose(-2, -1)).transpose(-2, -1)
+
+    attention_from(patches, weights=weights)
+
+
+@BANK.mutant(
+    "Queries are compared with the values, and the keys are averaged.",
+    "attention-scale",
+    "heads-are-concatenated",
+    claim="C11",
+    source="a translation of the paper, 'dot products with all values'",
+)
+def keys_and_values_swapped(patches: Patches) -> None:
+    def explicit(
+        q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, dropout: float = 0.0
+    ) -> tuple[Tensor, Tensor]:
+        weights = right_weights(right_scores(q, v), mask)
+        return F.dropout(weights, dropout, training=dropout > 0) @ k, weights
+
+    attention_is(patches, explicit)
+
+
+@BANK.mutant(
+    "The attention weights that are handed out have gone through dropout.",
+    "attention-before-dropout",
+    source="harvardnlp/annotated-transformer and jadore801120/attention-is-all-you-need-pytorch",
+)
+def maps_after_dropout(patches: Patches) -> None:
+    def explicit(
+        q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, dropout: float = 0.0
+    ) -> tuple[Tensor, Tensor]:
+        weights = F.dropout(right_weights(right_scores(q, k), mask), dropout, training=dropout > 0)
+        return weights @ v, weights
+
+    attention_is(patches, explicit)
+
+
+# Many heads
+
+
+def _before_output(patches: Patches, change: Callable[[Tensor], Tensor]) -> None:
+    """Let W_O of every attention sub-layer built now read `change` of the heads' outputs `[..., H, d_v]`."""
+
+    def make(original: Any) -> Any:
+        def init(self: MultiHeadAttention, *args: Any, **options: Any) -> None:
+            original(self, *args, **options)
+            self.out_projection.register_forward_pre_hook(partial(hook, self.num_heads))
+
+        return init
+
+    def hook(num_heads: int, module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor]:
+        return (change(inputs[0].unflatten(-1, (num_heads, -1))).flatten(-2),)
+
+    patches.method(MultiHeadAttention, "__init__", make)
+
+
+@BANK.mutant(
+    "The heads' outputs are averaged, not concatenated.",
+    "heads-are-concatenated",
+    claim="C04",
+    source="notes for students, in words",
+)
+def heads_averaged(patches: Patches) -> None:
+    _before_output(patches, lambda heads: heads.mean(dim=-2, keepdim=True).expand_as(heads))
+
+
+@BANK.mutant(
+    "The concatenated heads are the result: the output projection is never applied.",
+    "heads-are-concatenated",
+    claim="C06",
+    source="notes for students, in words",
+)
+def output_projection_missing(patches: Patches) -> None:
+    def make(original: Any) -> Any:
+        def init(self: MultiHeadAttention, *args: Any, **options: Any) -> None:
+            original(self, *args, **options)
+            self.out_projection.register_forward_hook(lambda module, inputs, output: inputs[0])
+
+        return init
+
+    patches.method(MultiHeadAttention, "__init__", make)
+
+
+def _projected_by(patches: Patches, change: Callable[[MultiHeadAttention, Tensor], Tensor]) -> None:
+    """Let `change` have the matrix of W_Q, W_K and W_V `[2 H K + H d_v, D]` before anything is multiplied by it."""
+
+    def linear(self: MultiHeadAttention, x: Tensor, first: int, last: int) -> Tensor:
+        start, stop = sum(self._widths[:first]), sum(self._widths[:last])
+        bias = None if self.in_bias is None else self.in_bias[start:stop]
+        return F.linear(x, change(self, self.in_projection)[start:stop], bias)
+
+    def project(
+        self: MultiHeadAttention, query: Tensor, key: Tensor, value: Tensor, lay_q: Any = None, lay_k: Any = None
+    ) -> tuple[Tensor, ...]:
+        q, k, v = (linear(self, x, number, number + 1) for number, x in enumerate((query, key, value)))
+        q, k, v = lay_q(q) if lay_q else q, lay_k(k) if lay_k else k, lay_k(v) if lay_k else v
+        return self._split_heads(q), self._split_heads(k), self._split_heads(v)
+
+    patches.attribute(MultiHeadAttention, "_linear", linear)
+    patches.attribute(MultiHeadAttention, "_project", project)
+
+
+@BANK.mutant(
+    "Each head projects only its own slice of the input, like a grouped convolution.",
+    "heads-read-whole-input",
+    claim="C07",
+    source="pbloem/former, issue 13, where all slices also shared one matrix",
+)
+def heads_read_slices(patches: Patches) -> None:
+    def change(self: MultiHeadAttention, matrix: Tensor) -> Tensor:
+        by_head = matrix.unflatten(1, (self.num_heads, -1)).unflatten(0, (3, self.num_heads, -1))
+        own = torch.eye(self.num_heads, dtype=matrix.dtype)[None, :, None, :, None]  # [3, H, K, H, D / H]
+        return (by_head * own).flatten(3).flatten(0, 2)
+
+    _projected_by(patches, change)
+
+
+@BANK.mutant(
+    "All heads share the first head's three projections, so they are one head, copied.", "heads-differ", claim="C04"
+)
+def heads_share_projections(patches: Patches) -> None:
+    def change(self: MultiHeadAttention, matrix: Tensor) -> Tensor:
+        by_head = matrix.unflatten(0, (3, self.num_heads, -1))
+        return by_head[:, :1].expand_as(by_head).flatten(0, 2)
+
+    _projected_by(patches, change)
+
+
+@BANK.mutant("Keys are made with W_Q, so that every score is symmetric in its two tokens.", "heads-differ", claim="C48")
+def keys_made_with_w_q(patches: Patches) -> None:
+    def change(self: MultiHeadAttention, matrix: Tensor) -> Tensor:
+        queries, _, values = matrix.split(self._widths)
+        return torch.cat((queries, queries, values))
+
+    _projected_by(patches, change)
+
+
+@BANK.mutant(
+    "Heads are split off by a reshape alone, without a transpose, which mixes positions into heads.",
+    "target-past-is-seen",
+    "encoder-sees-both-sides",
+    *COMPANY,
+    "target-padding",
+    "heads-read-whole-input",
+    "heads-are-concatenated",
+    *SEARCH,
+    "beam-exhaustive",
+)
+def heads_split_without_transpose(patches: Patches) -> None:
+    def split(self: MultiHeadAttention, x: Tensor) -> Tensor:
+        return x.reshape(x.size(0), self.num_heads, x.size(1), -1)
+
+    def join(self: MultiHeadAttention, x: Tensor) -> Tensor:
+        return x.reshape(x.size(0), x.size(2), -1)
+
+    patches.attribute(MultiHeadAttention, "_split_heads", split)
+    patches.attribute(MultiHeadAttention, "_join_heads", join)
+
+
+@BANK.mutant(
+    "Heads are joined by a reshape alone, without the transpose back, which mixes positions.",
+    *LEAKS,
+    "leak-canary",
+    *COMPANY,
+    "target-padding",
+    "heads-are-concatenated",
+    *SEARCH,
+    "beam-exhaustive",
+)
+def heads_joined_without_transpose(patches: Patches) -> None:
+    patches.attribute(MultiHeadAttention, "_join_heads", lambda self, x: x.reshape(x.size(0), x.size(2), -1))
+
+
+# Who looks at whom
+
+
+@BANK.mutant(
+    "The decoder reads the embedded source: what the encoder's layers compute is dropped.",
+    "encoder-sees-both-sides",
+    claim="C19",
+)
+def encoder_skipped(patches: Patches) -> None:
+    def make(original: Any) -> Any:
+        def forward(self: Encoder, x: Tensor, mask: Any, return_weights: bool = False) -> Any:
+            return x, original(self, x, mask, return_weights)[1]
+
+        return forward
+
+    patches.method(Encoder, "forward", make)
+
+
+@BANK.mutant(
+    "In training the decoder's second attention reads the target again, with its mask, and never the source.",
+    "source-is-reached",
+    "source-order",
+    "attention-shape",
+    *CACHE,
+    *SEARCH,
+    "beam-exhaustive",
+    claim="C19",
+)
+def cross_attention_reads_target(patches: Patches) -> None:
+    def make(original: Any) -> Any:
+        def forward(
+            self: DecoderLayer, x: Tensor, memory: Tensor, mask: Any, memory_mask: Any, return_weights: bool = False
+        ) -> Any:
+            return original(self, x, x, mask, mask, return_weights)
+
+        return forward
+
+    patches.method(DecoderLayer, "forward", make)

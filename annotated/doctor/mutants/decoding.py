@@ -1,0 +1,283 @@
+"""Wrong decoding: what is cached, what follows a hypothesis, how it is scored, and when it stops.
+
+Paper: sections 3.1, 6.1
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from annotated.config import EOS, PAD
+from annotated.decoding import beam, greedy, pools
+from annotated.decoding.beam import BeamSearch, Candidates
+from annotated.decoding.hypothesis import Hypothesis, length_penalty
+from annotated.decoding.pools import Alive
+from annotated.decoding.search import caps, decoding_mode
+from annotated.doctor.mutants.patching import CACHE, SEARCH, Bank, Patches
+from annotated.model.attention import MultiHeadAttention
+from annotated.model.cache import AttentionCache, DecoderState
+from annotated.model.transformer import Transformer
+
+BANK = Bank()
+
+
+# What is remembered from step to step
+
+
+@BANK.mutant(
+    "The cache is not reordered: after a beam step a hypothesis goes on with another's keys and values.",
+    "cache-follows-beam",
+    "beam-scores",
+    claim="C20",
+    source="lucidrains/x-transformers, in its beam search",
+)
+def cache_not_reordered(patches: Patches) -> None:
+    patches.attribute(DecoderState, "reorder", lambda self, parents: None)
+
+
+@BANK.mutant("Only the first layer's cache is reordered.", "cache-follows-beam", "beam-scores", claim="C20")
+def cache_reordered_in_first_layer_only(patches: Patches) -> None:
+    patches.attribute(DecoderState, "reorder", lambda self, parents: self.layers[0].own.take(parents))
+
+
+@BANK.mutant("Texts are not reordered with the cache: a hypothesis is written under another's name.", "beam-scores")
+def texts_not_reordered(patches: Patches) -> None:
+    def make(original: Any) -> Any:
+        def reorder(self: Alive, parents: Tensor) -> None:
+            texts = self.tokens
+            original(self, parents)
+            self.tokens = texts
+
+        return reorder
+
+    patches.method(Alive, "reorder", make)
+
+
+@BANK.mutant(
+    "The cache keeps keys and forgets values: each step's value stands for all positions so far.",
+    *CACHE,
+    *SEARCH,
+    "beam-exhaustive",
+    claim="C20",
+)
+def cache_forgets_values(patches: Patches) -> None:
+    def make(original: Any) -> Any:
+        def append(self: AttentionCache, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+            keys, values = original(self, k, v)
+            return keys, v.expand_as(values)
+
+        return append
+
+    patches.method(AttentionCache, "append", make)
+
+
+@BANK.mutant(
+    "A cached step does not see itself: the new key and value join the cache only after it.",
+    *CACHE,
+    *SEARCH,
+    claim="C20",
+)
+def cached_step_blind_to_itself(patches: Patches) -> None:
+    def make(original: Any) -> Any:
+        def append(self: AttentionCache, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+            keys, values = original(self, k, v)
+            return (keys, values) if self.length == 1 else (keys[:, :, :-1], values[:, :, :-1])
+
+        return append
+
+    patches.method(AttentionCache, "append", make)
+
+
+@BANK.mutant(
+    "Padding in the source is seen while decoding, and hidden in training.", *CACHE, "greedy-follows-model", claim="C12"
+)
+def cached_step_sees_padding(patches: Patches) -> None:
+    patches.method(
+        MultiHeadAttention,
+        "step_cross",
+        lambda original: lambda self, x, keys, values, mask: original(self, x, keys, values, None),
+    )
+
+
+@BANK.mutant(
+    "In decoding, logits are the root of d_model times as large as in training.",
+    *CACHE,
+    "beam-scores",
+    "beam-exhaustive",
+    source="jadore801120/attention-is-all-you-need-pytorch",
+)
+def decoding_logits_scaled(patches: Patches) -> None:
+    def make(original: Any) -> Any:
+        def step(self: Transformer, token: Tensor, state: Any) -> tuple[Tensor, Any]:
+            logits, state = original(self, token, state)
+            return logits * math.sqrt(self.config.d_model), state
+
+        return step
+
+    patches.method(Transformer, "decode_step", make)
+
+
+@BANK.mutant("Dropout stays on while decoding a model that is still in training mode.", "greedy-without-dropout")
+def decoding_in_training_mode(patches: Patches) -> None:
+    @contextlib.contextmanager
+    def as_it_is(model: Any) -> Iterator[None]:
+        with torch.inference_mode():
+            yield
+
+    patches.function(decoding_mode, lambda _: as_it_is)
+
+
+@BANK.mutant(
+    "Decoding starts from padding, which was never trained, and not from bos.",
+    *SEARCH,
+    "beam-exhaustive",
+    source="the copy task of harvardnlp/annotated-transformer, issue 127",
+)
+def decoding_starts_from_padding(patches: Patches) -> None:
+    for module in (greedy, pools):
+        patches.attribute(module, "BOS", PAD)
+
+
+# When to stop
+
+
+@BANK.mutant(
+    "Greedy search does not stop at eos, and goes on to the cap.",
+    "greedy-follows-model",
+    "beam-one-is-greedy",
+    source="harvardnlp/annotated-transformer; DongjunLee/transformer-tensorflow, issue 5",
+)
+def greedy_ignores_eos(patches: Patches) -> None:
+    patches.attribute(greedy, "EOS", -1)
+
+
+@BANK.mutant(
+    "Greedy search stops when the first sentence of the batch has ended, and cuts the others short.",
+    "greedy-follows-model",
+)
+def greedy_stops_with_first(patches: Patches) -> None:
+    def make(original: Any) -> Any:
+        def search(model: Any, source: Tensor, limits: Any, alpha: float, forbidden: Any) -> list[Hypothesis]:
+            found = original(model, source, limits, alpha, forbidden)
+            steps = min((h.steps for h in found), default=0)
+            return [Hypothesis(h.tokens[:steps], h.log_probability, h.score, h.steps <= steps) for h in found]
+
+        return search
+
+    patches.function(greedy._search, make)
+
+
+@BANK.mutant("The token that ends a sentence is left in its text.", "greedy-follows-model", "beam-one-is-greedy")
+def eos_left_in_text(patches: Patches) -> None:
+    def make(original: Any) -> Any:
+        def hypothesis(tokens: list[int], log_probability: float, alpha: float) -> Hypothesis:
+            found = original(tokens, log_probability, alpha)
+            return Hypothesis([*found.tokens, EOS], log_probability, found.score) if found.finished else found
+
+        return hypothesis
+
+    patches.function(greedy._hypothesis, make)
+
+
+@BANK.mutant("The cap counts one symbol more than was asked for.", "greedy-follows-model")
+def cap_off_by_one(patches: Patches) -> None:
+    patches.function(caps, lambda original: lambda *args: [limit + 1 for limit in original(*args)])
+
+
+# Beam search
+
+
+@BANK.mutant(
+    "Beam search has no finished pool: hypotheses grow on behind their eos, and collect what comes there.",
+    "beam-scores",
+    "beam-exhaustive",
+    claim="C24",
+    source="jadore801120/attention-is-all-you-need-pytorch",
+)
+def beam_without_finished_pool(patches: Patches) -> None:
+    def step(self: BeamSearch, candidates: Candidates) -> tuple[Tensor, None]:
+        log_probability, kept = candidates.log_probability.topk(self.alive.log_probability.size(1), dim=1)
+        self.alive.advance(candidates.parents.gather(1, kept), candidates.tokens.gather(1, kept), log_probability)
+        return kept, None
+
+    def make(original: Any) -> Any:
+        def results(self: BeamSearch, row: int, unfinished: bool) -> list[Hypothesis]:
+            return [_cut(h) for h in original(self, row, unfinished)]
+
+        return results
+
+    patches.attribute(BeamSearch, "step", step)
+    patches.method(BeamSearch, "results", make)
+
+
+def _cut(hypothesis: Hypothesis) -> Hypothesis:
+    """A text up to its first eos, with the log-probability of all that stood behind it."""
+    tokens, p, score = hypothesis.tokens, hypothesis.log_probability, hypothesis.score
+    return Hypothesis(tokens[: tokens.index(EOS)], p, score) if EOS in tokens else Hypothesis(tokens, p, score, False)
+
+
+@BANK.mutant(
+    "Beam search stops at the first hypothesis that ends, though others could still beat it.", "beam-exhaustive"
+)
+def beam_stops_at_first_end(patches: Patches) -> None:
+    def make(original: Any) -> Any:
+        def is_done(self: BeamSearch) -> list[bool]:
+            ended = (self.finished.scores[:, 0] > -math.inf).tolist()
+            return [a or b for a, b in zip(ended, original(self), strict=True)]
+
+        return is_done
+
+    patches.method(BeamSearch, "is_done", make)
+
+
+@BANK.mutant(
+    "Beam search takes logits for log-probabilities: nothing normalises them.",
+    "beam-scores",
+    "beam-exhaustive",
+    claim="C24",
+)
+def beam_adds_logits(patches: Patches) -> None:
+    def top(logits: Tensor, count: int, forbidden: Tensor) -> tuple[Tensor, Tensor]:
+        scores = logits.index_fill(1, forbidden, -math.inf).topk(count, dim=1)
+        return scores.values, scores.indices
+
+    patches.attribute(beam, "top_tokens", top)
+
+
+# Scores
+
+
+@BANK.mutant(
+    "Raw log-probabilities are handed out as scores, whatever alpha is.",
+    "beam-scores",
+    "beam-exhaustive",
+    source="tensorflow/tensor2tensor, for hypotheses that are not finished",
+)
+def score_without_penalty(patches: Patches) -> None:
+    patches.function(length_penalty, lambda original: lambda length, alpha: 1.0)
+
+
+@BANK.mutant(
+    "The length penalty is length ** alpha, not ((5 + length) / 6) ** alpha.",
+    "beam-scores",
+    "beam-exhaustive",
+    source="jadore801120/attention-is-all-you-need-pytorch",
+)
+def penalty_by_bare_length(patches: Patches) -> None:
+    patches.function(length_penalty, lambda original: lambda length, alpha: float(length) ** alpha)
+
+
+@BANK.mutant(
+    "The length penalty counts bos.",
+    "beam-scores",
+    "beam-exhaustive",
+    source="jadore801120/attention-is-all-you-need-pytorch",
+)
+def penalty_counts_bos(patches: Patches) -> None:
+    patches.function(length_penalty, lambda original: lambda length, alpha: original(length + 1, alpha))

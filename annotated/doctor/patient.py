@@ -1,0 +1,195 @@
+"""A subject on the table: sentences to read, modes to set, and instruments that several invariants share.
+
+Paper: none
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from annotated.doctor.subject import NotOffered, Subject
+
+CLOSE = 1e-4
+"""Largest relative difference between two ways to compute the same in float32.
+
+Rounding is 6e-8 of a number; a few hundred operations in a row, each on numbers a little larger than the result,
+leave some 1e-5. A bug of the kinds looked for changes a logit by much more.
+"""
+SAME = 1e-6
+"""The same for one computation done twice on the same shapes, where nothing need differ at all."""
+
+SMALL = 5_000_000
+"""Parameters below which threads cost more than they gain, by far where the machine has other work."""
+
+
+class Patient:
+    """One subject during one invariant: seeded, in evaluation mode, and restored afterwards by the examination.
+
+    Parameters
+    ----------
+    subject
+        What is examined.
+    seed
+        Of all random sentences.
+
+    Paper: none
+    """
+
+    def __init__(self, subject: Subject, seed: int = 0) -> None:
+        self.subject = subject
+        self.generator = torch.Generator().manual_seed(seed)
+        special = {subject.pad, subject.bos, subject.eos}
+        self.words = torch.tensor([token for token in range(subject.vocab_size) if token not in special])
+        if len(self.words) < 4:
+            raise ValueError(f"a vocabulary of {subject.vocab_size} leaves fewer than four ordinary tokens")
+
+    # Sentences
+
+    def tokens(self, *shape: int, distinct: bool = False) -> Tensor:
+        """Random ordinary tokens; in a row without repetition if `distinct` and the vocabulary allows it."""
+        if distinct and shape[-1] <= len(self.words):
+            rows = [torch.randperm(len(self.words), generator=self.generator)[: shape[-1]] for _ in range(shape[0])]
+            return self.words[torch.stack(rows)]
+        return self.words[torch.randint(len(self.words), shape, generator=self.generator)]
+
+    def sources(self, *lengths: int) -> Tensor:
+        """Source sentences of these lengths, eos included, padded on the right: `[B, S]`."""
+        return self.rectangle([[*self.tokens(1, n - 1, distinct=True)[0].tolist(), self.subject.eos] for n in lengths])
+
+    def targets_in(self, *lengths: int) -> Tensor:
+        """What a decoder reads: bos and tokens, padded on the right: `[B, T]`."""
+        return self.rectangle([[self.subject.bos, *self.tokens(1, n - 1, distinct=True)[0].tolist()] for n in lengths])
+
+    def rectangle(self, rows: Sequence[Sequence[int]], width: int = 0) -> Tensor:
+        """Rows of ids, padded on the right to the longest, or to `width`."""
+        width = max(width, *map(len, rows))
+        return torch.tensor([[*row, *[self.subject.pad] * (width - len(row))] for row in rows])
+
+    def shifted(self, targets: Tensor) -> tuple[Tensor, Tensor]:
+        """The subject's own shift of targets that end in eos; the paper's if it offers none."""
+        if self.subject.offers("shift"):
+            return self.subject.shift(targets)
+        bos = torch.full((len(targets), 1), self.subject.bos)
+        read = torch.cat((bos, targets[:, :-1]), dim=1)
+        return read.masked_fill(read == self.subject.eos, self.subject.pad), targets
+
+    # Answers
+
+    def logits(self, source: Tensor, target_in: Tensor) -> Tensor:
+        """The subject's logits, without gradient."""
+        with torch.no_grad():
+            return self.subject.logits(source, target_in).float()
+
+    def log_probabilities(self, source: Tensor, target_in: Tensor) -> Tensor:
+        """The same, normalised."""
+        return self.logits(source, target_in).log_softmax(dim=-1)
+
+    # Modes
+
+    def modules(self) -> list[nn.Module]:
+        """Every module of the subject, nested ones included; none if it offers none."""
+        try:
+            return [module for top in self.subject.modules() for module in top.modules()]
+        except NotOffered:
+            return []
+
+    def enliven(self, sure: bool = False) -> None:
+        """Enlarge the matrices: a new model writes one token again and again, this one does not.
+
+        `sure` enlarges the tables of tokens too: then few continuations share almost all of the probability.
+        """
+        size = self.subject.vocab_size
+        with torch.no_grad():
+            for matrix in {p for module in self.modules() for p in module.parameters(recurse=False) if p.dim() > 1}:
+                matrix.mul_(4.0 if matrix.size(0) != size else 3.0 if sure else 1.0)
+
+    @contextmanager
+    def training(self, dropout: bool = True) -> Iterator[None]:
+        """Training mode, with or without its dropout."""
+        with contextlib.nullcontext() if dropout else dropout_of(self.modules(), 0.0):
+            for module in self.subject.modules():
+                module.train()
+            try:
+                yield
+            finally:
+                for module in self.subject.modules():
+                    module.eval()
+
+
+_DROPOUT = ("p", "dropout", "dropout_p", "attention_dropout", "activation_dropout", "feed_forward_dropout")
+
+
+@contextmanager
+def dropout_of(modules: Sequence[nn.Module], p: float) -> Iterator[None]:
+    """Inside, the probability of dropout is p wherever modules keep it as a number."""
+    kept: list[tuple[Any, str, float]] = []
+    for module in modules:
+        for name in _DROPOUT:
+            if isinstance(value := module.__dict__.get(name), float):
+                kept.append((module, name, value))
+                setattr(module, name, p)
+    try:
+        yield
+    finally:
+        for module, name, value in kept:
+            setattr(module, name, value)
+
+
+def relative_difference(a: Tensor, b: Tensor) -> float:
+    """The largest difference, as a share of the largest number; NaN anywhere gives infinity."""
+    if a.shape != b.shape:
+        raise ValueError(f"shapes differ: {list(a.shape)} and {list(b.shape)}")
+    if not a.numel():
+        return 0.0
+    a, b = a.detach(), b.detach()
+    largest = max(float(a.abs().max()), float(b.abs().max()), 1e-30)
+    difference = float((a - b).abs().max()) / largest
+    return difference if difference == difference else float("inf")
+
+
+def of_size(difference: float, whose: str = "their") -> str:
+    """A relative difference in words: 'nothing', '3e-07 of their size', '54% of their size'."""
+    if difference == 0:
+        return "nothing"
+    return f"{difference:.0e} of {whose} size" if difference < 1e-3 else f"{100 * difference:.2g}% of {whose} size"
+
+
+@contextmanager
+def undisturbed(subject: Subject) -> Iterator[None]:
+    """Evaluation mode, one thread, fixed random numbers inside; weights, modes, gradients, random state put back."""
+    try:
+        tops = subject.modules()
+    except NotOffered:
+        tops = []
+    modules = [module for top in tops for module in top.modules()]
+    modes = [module.training for module in modules]
+    parameters = [parameter for top in tops for parameter in top.parameters()]
+    kept = [(p, p.detach().clone(), None if p.grad is None else p.grad.clone(), p.requires_grad) for p in parameters]
+    buffers = [(module, copy.copy(module._buffers)) for module in modules]
+    state, threads = torch.get_rng_state(), torch.get_num_threads()
+    try:
+        torch.manual_seed(0)
+        if sum(parameter.numel() for parameter in parameters) < SMALL:
+            torch.set_num_threads(1)
+        for top in tops:
+            top.eval()
+        yield
+    finally:
+        with torch.no_grad():
+            for parameter, value, gradient, required in kept:
+                parameter.copy_(value)
+                parameter.grad, parameter.requires_grad = gradient, required
+        for module, buffer in buffers:
+            module._buffers.clear()
+            module._buffers.update(buffer)
+        for module, training in zip(modules, modes, strict=True):
+            module.training = training
+        torch.set_rng_state(state)
+        torch.set_num_threads(threads)

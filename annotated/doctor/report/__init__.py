@@ -1,0 +1,142 @@
+"""What an examination found: as text in the terminal, as JSON, and as one page of HTML.
+
+Paper: none
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+import torch
+
+from annotated import __version__
+from annotated.doctor.finding import Finding, Outcome
+from annotated.doctor.report.page import fragment, page
+from annotated.doctor.report.terminal import print_report
+from annotated.doctor.resemblance import Resemblance, resemblances
+
+SCHEMA = "annotated.doctor/1"
+"""Of the JSON: fields may be added under this name, and none removed or given another meaning."""
+
+
+def _versions() -> dict[str, str]:
+    return {"annotated": __version__, "torch": torch.__version__}
+
+
+@dataclass(frozen=True)
+class Report:
+    """The findings of one examination.
+
+    In a notebook it shows itself; `print` gives the text.
+
+    Paper: none
+    """
+
+    subject: str
+    """The subject's name."""
+    findings: tuple[Finding, ...]
+    """One for each invariant, in the order of examination."""
+    versions: dict[str, str] = field(default_factory=_versions)
+
+    @property
+    def healthy(self) -> bool:
+        """Nothing failed and nothing broke down; what is not applicable does not count."""
+        return not self.of("failed") and not self.of("error")
+
+    def of(self, outcome: Outcome) -> list[Finding]:
+        """The findings with this outcome."""
+        return [finding for finding in self.findings if finding.outcome == outcome]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many findings have each outcome."""
+        return {outcome: len(self.of(outcome)) for outcome in get_args(Outcome)}
+
+    @property
+    def resembles(self) -> list[Resemblance]:
+        """Known mistakes that fail much the same invariants, the nearest first."""
+        return resemblances(self.findings)
+
+    @property
+    def seconds(self) -> float:
+        """Time of the examination."""
+        return sum(finding.seconds for finding in self.findings)
+
+    def __getitem__(self, id: str) -> Finding:
+        """The finding of one invariant.
+
+        Raises
+        ------
+        KeyError
+            If it was not examined.
+        """
+        for finding in self.findings:
+            if finding.id == id:
+                return finding
+        raise KeyError(id)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values, for JSON."""
+        return {
+            "schema": SCHEMA,
+            "subject": self.subject,
+            "healthy": self.healthy,
+            "counts": self.counts,
+            "versions": self.versions,
+            "resembles": [asdict(resemblance) for resemblance in self.resembles],
+            "findings": [finding.to_dict() for finding in self.findings],
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Report:
+        """The inverse of `to_dict`.
+
+        Raises
+        ------
+        ValueError
+            If it is not a report, or one of another schema.
+        """
+        if fields.get("schema") != SCHEMA:
+            raise ValueError(f"this is no report of the schema {SCHEMA}: it says {fields.get('schema')!r}")
+        findings = tuple(Finding.from_dict(finding) for finding in fields["findings"])
+        return cls(fields["subject"], findings, fields["versions"])
+
+    def to_json(self) -> str:
+        """The report as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def to_html(self) -> str:
+        """The report as one page that needs no other file and no network."""
+        return page(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write a file: HTML if its name ends in .html, else JSON."""
+        path = Path(path)
+        html = path.suffix.lower() in (".html", ".htm")
+        path.write_text(self.to_html() if html else self.to_json(), encoding="utf-8")
+
+    def print(self, console: Any = None, passed: bool = True) -> None:
+        """The report as text.
+
+        Parameters
+        ----------
+        console
+            A `rich.console.Console`; None for standard output.
+        passed
+            List what passed, too.
+        """
+        print_report(self, console, passed)
+
+    def _repr_html_(self) -> str:
+        return fragment(self)
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        console = Console(width=100, no_color=True, highlight=False)
+        with console.capture() as text:
+            self.print(console)
+        return text.get()

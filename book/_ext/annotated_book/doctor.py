@@ -1,0 +1,195 @@
+"""The directive `doctor`: what `annotated doctor` looks for, and what it found, from the code and from its record.
+
+    :::{doctor} invariants
+    :::
+
+lists the invariants by theme; `mutants` the bank of known mistakes; `summary` and `implementations` show the public
+implementations of annotated/assets/doctor_public.json, and `recorded` says when and how that was measured.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+import annotated
+
+RECORD = Path(annotated.__file__).parent / "assets" / "doctor_public.json"
+
+PAPER: dict[str, dict[Any, str]] = {
+    "norm": {"pre": "pre-norm"},
+    "tied_embeddings": {False: "not one table for embeddings and output"},
+    "scaled_embeddings": {False: "embeddings not multiplied"},
+    "positions": {"learned": "learned positions"},
+    "smoothing": {0.0: "no label smoothing"},
+}
+"""Promises that are not the paper's, in words."""
+
+WEIGHTS = ("matters", "hardly matters", "a choice")
+"""Of verdicts, the gravest first."""
+
+
+@cache
+def record() -> dict[str, Any]:
+    """What was found in the public implementations."""
+    found: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return found
+
+
+class Doctor(SphinxDirective):
+    """One of the lists."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """The list, written as Markdown and read as such."""
+        for path in (RECORD, *RECORD.parent.with_name("doctor").rglob("*.py")):
+            self.env.note_dependency(str(path))
+        lists: dict[str, Callable[[], list[nodes.Node]]] = {
+            "invariants": self.invariants,
+            "mutants": self.mutants,
+            "implementations": self.implementations,
+            "summary": self.summary,
+            "recorded": self.recorded,
+        }
+        return lists[directives.choice(self.arguments[0], tuple(lists))]()
+
+    def invariants(self) -> list[nodes.Node]:
+        """By theme: what must hold, and what an adapter must offer."""
+        from annotated.doctor.invariants import INVARIANTS
+
+        found: list[nodes.Node] = []
+        for theme, members in groupby(INVARIANTS.values(), key=lambda invariant: invariant.theme):
+            rows = []
+            for one in members:
+                needs = ", ".join(("logits", *one.needs, *(f"promise {name}" for name in one.promises)))
+                likely = f"{one.mistakes[0].says} {_claim(one.mistakes[0].claim)}" if one.mistakes else ""
+                rows.append((f"`{one.id}`", one.title, likely, needs))
+            head = ("Invariant", "What must hold", "Likeliest mistake", "Needs")
+            found += [nodes.rubric(text=theme.capitalize()), *self.table(head, rows, "invariants")]
+        return found
+
+    def mutants(self) -> list[nodes.Node]:
+        """By theme, folded: the mistake, who made it, and what fails."""
+        from annotated.doctor import mutants
+
+        found: list[nodes.Node] = []
+        for theme, members in groupby(mutants.table(), key=lambda row: row["theme"]):
+            rows = [
+                (
+                    f"{row['sentence']} {_claim(row['claim'])}{_seen(row['source'])}",
+                    f"`{row['id']}`",
+                    ", ".join(f"`{name}`" for name in row["killed_by"].split(", ")),
+                )
+                for row in members
+            ]
+            found.append(_raw(f"<details><summary>{theme.capitalize()}: {len(rows)} mistakes</summary>"))
+            found += [*self.table(("Mistake", "Name", "Fails"), rows, "mutants"), _raw("</details>")]
+        return found
+
+    def summary(self) -> list[nodes.Node]:
+        """One row for each implementation."""
+        rows = []
+        for subject in record()["results"]["subjects"]:
+            weights = [finding["verdict"]["weight"] for finding in subject["findings"] if "verdict" in finding]
+            counts = subject["counts"]["passed"], *map(weights.count, WEIGHTS), subject["counts"]["not applicable"]
+            rows.append((subject["title"], *map(str, counts)))
+        return self.table(
+            ("Code", "Hold", *(weight.capitalize() for weight in WEIGHTS), "Not examined"), rows, "summary"
+        )
+
+    def implementations(self) -> list[nodes.Node]:
+        """A card for each."""
+        return [self.card(subject) for subject in record()["results"]["subjects"]]
+
+    def card(self, subject: dict[str, Any]) -> nodes.container:
+        """One implementation: what it is, what holds, what it chose, what was found."""
+        counts, state = subject["counts"], subject["version"]
+        title = f"[{subject['title']}]({subject['url']})" if subject["url"] else subject["title"]
+        dated = f", {subject['date']}" if subject["date"] else ""
+        choices = [words[subject["promises"][name]] for name, words in PAPER.items() if _departs(subject, name, words)]
+        lines = [f"**{title}** {state}{dated}", "", subject["strength"], ""]
+        lines += [f"- {counts['passed']} invariants hold, {counts['not applicable']} could not be examined."]
+        if choices := [*choices, *subject["choices"]]:
+            lines += [f"- Other than the paper, by choice: {'; '.join(choices)}."]
+        findings = [finding for finding in subject["findings"] if "verdict" in finding]
+        if not findings:
+            lines += ["- Nothing was found."]
+        for finding in sorted(findings, key=lambda finding: WEIGHTS.index(finding["verdict"]["weight"])):
+            lines += [f"- {_finding(subject, finding)}"]
+        box = nodes.container(classes=["map-card", "doctor-card"])
+        box += self.markdown("\n".join(lines))
+        return box
+
+    def recorded(self) -> list[nodes.Node]:
+        """When, on what, and by which command."""
+        from annotated.experiments import Record
+
+        fields = {key: value for key, value in record().items() if key != "results"}
+        return self.markdown(Record(name="doctor_public", results={}, **fields).caption() + ".")
+
+    def table(self, head: Iterable[str], rows: Iterable[Iterable[str]], kind: str) -> list[nodes.Node]:
+        """A table; rows of text become cards where it is narrow."""
+        head = tuple(head)
+        lines = [f"| {' | '.join(map(_cell, row))} |" for row in (head, ("---",) * len(head), *rows)]
+        box = nodes.container(classes=[*(["stacked-table"] if len(head) < 5 else []), f"doctor-{kind}"])
+        box += self.markdown("\n".join(lines))
+        return [box]
+
+    def markdown(self, text: str) -> list[nodes.Node]:
+        """The nodes of a text in Markdown."""
+        holder = nodes.container()
+        lines = StringList(text.splitlines(), source=self.get_source_info()[0])
+        self.state.nested_parse(lines, self.lineno, holder)
+        return holder.children
+
+
+def _departs(subject: dict[str, Any], name: str, words: dict[Any, str]) -> bool:
+    return subject["promises"].get(name) in words
+
+
+def _finding(subject: dict[str, Any], finding: dict[str, Any]) -> str:
+    verdict, path = finding["verdict"], finding["verdict"]["where"]
+    where = ""
+    if path and subject["commit"]:
+        where = f" [{path.partition('#')[0]}]({subject['url']}/blob/{subject['commit']}/{path})"
+    measured = f"*Measured:* {_plain(finding['measured'])}"
+    return f"**{verdict['weight'].capitalize()}** (`{finding['id']}`). {verdict['says']}{where} {measured}"
+
+
+def _plain(text: str) -> str:
+    """A measured sentence, none of whose signs means anything to Markdown."""
+    for sign in "\\[]*_<>$`":
+        text = text.replace(sign, "\\" + sign)
+    return text
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _claim(id: str | None) -> str:
+    return f"({{claim}}`{id}`)" if id else ""
+
+
+def _seen(source: str | None) -> str:
+    return f" *Seen in {source.rstrip('.')}.*" if source else ""
+
+
+def _raw(html: str) -> nodes.raw:
+    return nodes.raw("", html, format="html")
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directive."""
+    app.add_directive("doctor", Doctor)
