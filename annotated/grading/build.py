@@ -17,7 +17,7 @@ from annotated.paper_links import resolve
 WHEEL = f"annotated_attention-{annotated.__version__}-py3-none-any.whl"
 _FIRST_CELL = Path(__file__).resolve().parents[1] / "assets" / "first_cell.py"
 _LETTERS = "ABCDEFGH"
-_CLAIMS = re.compile(r"\{(?:claim|question)\}`[^`]+`(?:\s+and\s+)?[,;]?\s*")
+_CLAIMS = re.compile(r"\{(?:claim|question)\}`[^`]+`(?:[,;]?\s+and\s+|[,;]\s*|\s+)?")
 
 
 def first_cell(book_url: str = "", wheel: str = WHEEL) -> str:

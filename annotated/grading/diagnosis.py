@@ -56,7 +56,7 @@ def _profile_of(exercise: Exercise, name: str) -> dict[str, tuple[Any, ...]]:
 
 
 def _alike_tensors(a: Tensor, b: Tensor) -> bool:
-    """Equal up to rounding, which is relative to a tensor's largest entry: what cancels to nearly zero keeps its noise."""
+    """Equal up to rounding relative to the largest entry: what cancels to nearly zero keeps the noise of its terms."""
     kind = torch.complex128 if a.is_complex() or b.is_complex() else torch.float64
     a, b = a.to(kind), b.to(kind)
     finite = b[b.isfinite()].abs()

@@ -157,7 +157,8 @@ def _same(got: Any, expected: Any) -> bool:
     if isinstance(got, Tensor) or isinstance(expected, Tensor):
         both = isinstance(got, Tensor) and isinstance(expected, Tensor)
         return both and got.shape == expected.shape and bool((got == expected).all())
-    return isinstance(got, type(expected) if not isinstance(expected, float) else int | float) and got == expected
+    kinds = int | float if isinstance(expected, int | float) else type(expected)  # 32.0 is 32
+    return isinstance(got, kinds) and got == expected
 
 
 def _kind(value: Any) -> str:

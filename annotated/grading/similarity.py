@@ -21,7 +21,7 @@ SAME_TEXT, SAME_STRUCTURE = 0.9, 0.97
 FEWEST_TOKENS = 20
 """Shorter answers say nothing."""
 MOST_USUAL = 0.8
-"""What is usual as written counts as no more than this: of two answers alone, or of a class that copied, all are alike."""
+"""As written, no more than this counts as usual: in a folder of two, or where all copied, everything is alike."""
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,22 @@ def shifted(student, case):
     assert scores(done) == {"ada": FULL + 4, "ben": 4, "cleo": FULL + 4}
 
 
+@pytest.mark.parametrize(
+    ("folder", "text", "message"),
+    [
+        ("ex98-1", "", "there is no exercise 'ex98-1'"),
+        ("ex99-1", "", "needs hidden points"),
+        ("ex99-1", "1 / 0", "ZeroDivisionError"),
+        ("", "", "has no checks"),
+    ],
+)
+def test_an_overlay_that_would_be_passed_over_is_refused(place: Path, folder: str, text: str, message: str) -> None:
+    (place / "overlay" / folder).mkdir(parents=True)
+    (place / "overlay" / folder / "checks.py").write_text(text, encoding="utf-8")
+    with pytest.raises(exercise.ExerciseError, match=message):
+        grade(place, overlay=place / "overlay")
+
+
 def test_a_failing_grader_gives_no_score_and_tries_again_next_time(place: Path, in_process: InProcess) -> None:
     in_process.fails = {"softmax(0)": OSError("no space")}
     done = grade(place)

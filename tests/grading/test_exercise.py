@@ -6,13 +6,16 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 
 from annotated.grading import exercise as exercises
-from annotated.grading.diagnosis import diagnose
+from annotated.grading import expect
+from annotated.grading.checks import Case, Check
+from annotated.grading.diagnosis import alike, diagnose
 from annotated.grading.exercise import Exercise, ExerciseError, parse, solution_of, stub_of
 from annotated.grading.interpreter import AnswerError
 from annotated.grading.run import forbidden_calls, not_run, run_checks
-from annotated.grading.student import LocalStudent
+from annotated.grading.student import LocalStudent, Student
 from annotated.grading.verify import verify
 
 TEXT = '''---
@@ -192,3 +195,22 @@ def test_trusted_code_that_fails_says_where() -> None:
     with pytest.raises(AnswerError) as error:
         LocalStudent.of_code("x = 1\ny = 1 / 0\n")
     assert error.value.where == "line 2: y = 1 / 0"
+
+
+def test_a_value_on_which_arithmetic_fails_costs_the_check_alone(double: Exercise) -> None:
+    def divides(student: Student, case: Case) -> None:
+        """It divides by the answer."""
+        expect.number(1 / student.value("half"), 2, "one over it")
+
+    more = (Check("divides", "It divides.", divides, 1, 1),)
+    student = LocalStudent.of_code(double.solution_code.replace("0.5", "0"))
+    result = run_checks(double, student, "s", more=more, only=("divides:hidden",))
+    assert result.lost == ("divides:hidden",) and result.maximum == 1
+    assert forbidden_calls("(" * 10_000, ["mul"]) == ""
+
+
+def test_behaviour_is_compared_relative_to_a_tensors_scale() -> None:
+    large = torch.tensor([1e4, 0.0])
+    assert alike(large, large + torch.tensor([0.0, 1e-3]))
+    assert not alike(torch.tensor([1e-6, 2e-6]), torch.tensor([2e-6, 1e-6]))
+    assert not alike(torch.tensor([1 + 1j]), torch.tensor([1 - 1j]))

@@ -50,7 +50,7 @@ def test_shape_wants_numbers_that_say_something() -> None:
 def test_equal_tells_booleans_from_numbers() -> None:
     expect.equal(torch.tensor([True]), torch.tensor([True]), "mask")
     expect.equal({"a": [1, (2.0, "x")]}, {"a": [1, (2.0, "x")]}, "shapes")
-    expect.equal((1, 2), [1, 2], "shape")
+    expect.equal((1, 2.0), [1, 2], "shape")
     for got, wanted in (
         (torch.tensor([1]), torch.tensor([True])),
         (1, True),

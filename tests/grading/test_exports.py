@@ -115,6 +115,12 @@ def test_canvas_gets_its_own_columns_back_with_the_scores() -> None:
         canvas_table("a,b\n1,2\n", ROSTER)
 
 
+def test_canvas_columns_of_an_earlier_import_are_filled_again() -> None:
+    roster = "Student,SIS Login ID,ex05-1 (4711)\n    Points Possible,,15\nAda,ada,3\nIvo,ivo,7\n"
+    text = canvas_table(GRADEBOOK, roster, ["ex05-1"]).text
+    assert text == "Student,SIS Login ID,ex05-1 (4711)\n    Points Possible,,15\nAda,ada,15\nIvo,ivo,7\n"
+
+
 def graded(score: int | None) -> Graded:
     checks = (
         {"name": "scale", "title": "Scaled.", "hidden": False, "points": 3, "earned": 3, "message": "", "line": ""},

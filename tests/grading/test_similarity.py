@@ -72,3 +72,8 @@ def test_a_copy_and_a_copy_with_other_names_are_flagged() -> None:
 def test_two_stubs_or_broken_files_are_no_pair() -> None:
     assert similar({"ada": STUB, "ben": STUB}, STUB) == []
     assert similar({"ada": code("    return (((\n"), "ben": "def f(:"}) == []
+
+
+def test_two_copies_alone_in_a_folder_are_flagged() -> None:
+    assert [pair.text for pair in similar({"ada": code(HONEST["ada"]), "eve": code(HONEST["ada"])}, STUB)] == [1.0]
+    assert similar({name: code(HONEST[name]) for name in ("ada", "ben")}, STUB) == []

@@ -96,3 +96,11 @@ def test_strangers_bytes_are_refused_and_run_nothing(data: bytes) -> None:
     with pytest.raises(WireError):
         decode(data)
     assert not Bomb.fired
+
+
+def test_conjugates_travel_and_what_cannot_is_refused_by_name() -> None:
+    value = torch.tensor([1 + 2j, 3 - 1j]).conj()
+    assert decode(encode(value)).tolist() == [1 - 2j, 3 + 1j]
+    for odd in (10**5000, torch.empty(2, device="meta")):
+        with pytest.raises(WireError, match="this value cannot be checked"):
+            encode(odd)

@@ -65,7 +65,7 @@ def canvas_table(gradebook: str, roster: str, exercises: Iterable[str] = ()) -> 
     }
     found = set()
     for row in rows:
-        row.update(dict.fromkeys(chosen, ""))  # what stood there before was graded before
+        row.update({e: row.get(e, "") for e in chosen})  # an earlier score stays where there is no new one
         if row["Student"].strip() == "Points Possible":
             row.update({e: _maximum(scores, e) for e in chosen})
         elif name := _named(row, {student for student, _ in scores}):
@@ -83,7 +83,7 @@ def canvas_table(gradebook: str, roster: str, exercises: Iterable[str] = ()) -> 
 
 
 def _column(exercise: str, columns: Iterable[str]) -> str:
-    """The roster's column of an exercise: Canvas adds a number to one that was imported before, as in `ex05-1 (4711)`."""
+    """The roster's column of an exercise: Canvas numbers one that was imported before, as in `ex05-1 (4711)`."""
     return next((name for name in columns if re.fullmatch(rf"{re.escape(exercise)}( \(\d+\))?", name)), exercise)
 
 
