@@ -62,7 +62,6 @@ def test_a_listed_page_stands_alone_fits_and_can_be_used_by_all(visit: Any, book
 
         v.page.emulate_media(color_scheme="dark")
         v.page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
-        assert generated or v.axe("color-contrast", marks=False) == [], "dark, wide"
 
         v.page.set_viewport_size({"width": 390, "height": 844})
         v.page.wait_for_timeout(350)  # charts that follow the width are drawn again after a pause
