@@ -45,6 +45,8 @@ class Gradescope:
     """The library's wheel: `pip wheel . --no-deps`, or the one that the built book carries under _static/wheel."""
     salt_file: Path | None = None
     """Seeds the hidden checks; by default one is drawn."""
+    trust: bool = False
+    """Grade also in a container where nothing can isolate the answer, which could then write its own result."""
 
     def run(self) -> int:
         """Write it."""
@@ -53,7 +55,7 @@ class Gradescope:
 
         if self.wheel.suffix != ".whl" or not self.wheel.is_file():
             raise ValueError(f"{self.wheel} is no wheel; make one with: pip wheel . --no-deps")
-        _write(self.out, autograder_zip(find(self.exercise), _salt(self.salt_file), self.wheel))
+        _write(self.out, autograder_zip(find(self.exercise), _salt(self.salt_file), self.wheel, self.trust))
         return 0
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from annotated.grading import sandbox
 from annotated.grading.exercise import Exercise, find
 from annotated.grading.exports import gradescope
 from annotated.grading.exports.canvas import canvas_table
@@ -157,3 +158,14 @@ def test_the_autograder_zip_is_complete_and_reproducible(exercise: Exercise, tmp
         assert set(archive.namelist()) == {"setup.sh", "run_autograder", "salt.txt", wheel.name}
         assert "ex05-1 /autograder/source/salt.txt" in archive.read("run_autograder").decode()
         assert archive.getinfo("run_autograder").external_attr >> 16 == 0o755
+        assert b"--trust" not in archive.read("run_autograder")
+
+
+def test_without_isolation_gradescope_gets_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nowhere = sandbox.Availability("landlock", False, "not here")
+    monkeypatch.setattr(sandbox, "available", lambda level: nowhere)
+    (tmp_path / "salt.txt").write_text(SALT, encoding="utf-8")
+    arguments = [str(tmp_path), str(tmp_path / "results.json"), "ex05-1", str(tmp_path / "salt.txt")]
+    with pytest.raises(sandbox.NotIsolated):
+        gradescope.main(arguments)
+    assert not (tmp_path / "results.json").exists()
