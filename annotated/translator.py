@@ -6,7 +6,7 @@ Paper: section 6.1
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -179,8 +179,8 @@ class Translator:
         maps = AttentionMaps(*([weights[0].clone() for weights in group] for group in maps))
         return TokenAttention(self.tokenizer.tokens(ids), self.tokenizer.tokens([*tokens, EOS][:steps]), maps)
 
-    def search_tree(self, source: str, **options: Any) -> SearchTree:
-        """A beam search for one text, with every candidate on record.
+    def search_tree(self, source: str, prefix: str = "", **options: Any) -> SearchTree:
+        """A beam search for one text, with every candidate on record; `prefix` is how each must begin, whole words.
 
         Paper: section 6.1
         """
@@ -193,6 +193,7 @@ class Translator:
             config.max_new_tokens,
             config.num_return,
             extra_tokens=config.extra_tokens,
+            prefix=self.tokenizer.encode(prefix),
         )
 
     def _source(self, text: str) -> list[int]:
@@ -260,3 +261,21 @@ def validation_bleu(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[tu
             [source for source, _ in pairs], beam_size=1, overlong="truncate"
         )
     return bleu(translations, [reference for _, reference in pairs]).bleu
+
+
+def sample_translations(sentences: Sequence[str]) -> Callable[[Transformer, Tokenizer], list[tuple[str, str]]]:
+    """What `train(..., samples=sample_translations(sentences))` writes into the log at each validation.
+
+    Greedy search, so it takes a fraction of a second; it draws no random numbers, so the training is the same with it.
+
+    Paper: section 3.1 (auto-regression)
+    """
+    texts = list(sentences)
+
+    def translate(model: Transformer, tokenizer: Tokenizer) -> list[tuple[str, str]]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OverlongSourceWarning)
+            found = Translator(model, tokenizer).translate(texts, beam_size=1, overlong="truncate")
+        return list(zip(texts, found, strict=True))
+
+    return translate

@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "loading": MIDDLE | {"evaluation", "translator"},
     "analysis": UPPER,
     "viz": UPPER,
-    "experiments": UPPER,
+    "experiments": UPPER | {"doctor"},
 }
 """What each part may import besides itself; parts that are not here stand on top and may import any of these."""
 

@@ -34,6 +34,8 @@ class Train:
     model: ModelConfig = field(default_factory=ModelConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     data: DataConfig = field(default_factory=DataConfig)
+    samples: tuple[str, ...] = ()
+    """Sentences to translate at each validation; the translations go into log.jsonl."""
     new: bool = False
     """Refuse a folder that already holds a run, instead of going on with it."""
     quiet: bool = False
@@ -43,10 +45,12 @@ class Train:
         """Train; 0, or 128 + the number of the signal that stopped it."""
         check_validation(self.data)
         from annotated.training import train
-        from annotated.translator import validation_bleu
+        from annotated.translator import sample_translations, validation_bleu
 
         bleu = validation_bleu if self.training.validate_bleu else None
-        result = train(self.model, self.training, self.data, self.out, resume=not self.new, quiet=self.quiet, bleu=bleu)
+        samples = sample_translations(self.samples) if self.samples else None
+        run = (self.model, self.training, self.data, self.out)
+        result = train(*run, resume=not self.new, quiet=self.quiet, bleu=bleu, samples=samples)
         if os.environ.get("RANK", "0") != "0":
             return 0
         if not result.finished:

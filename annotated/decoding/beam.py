@@ -16,6 +16,7 @@ from annotated.config import EOS, DecodingConfig
 from annotated.decoding.attention import with_attention
 from annotated.decoding.hypothesis import Hypothesis, length_penalty
 from annotated.decoding.pools import Alive, Finished
+from annotated.decoding.prefix import Prefixes
 from annotated.decoding.search import DEFAULTS, Roster, StepModel, caps, decoding_mode, forbidden_ids, top_tokens
 
 
@@ -29,6 +30,7 @@ def beam_search(
     *,
     extra_tokens: int = DEFAULTS.extra_tokens,
     forbidden: Sequence[int] = (),
+    prefix: Sequence[Sequence[int]] | None = None,
     return_attention: bool = False,
 ) -> list[list[Hypothesis]]:
     """Keep the `beam_size` most probable beginnings at every step; return the finished ones that score best.
@@ -57,7 +59,10 @@ def beam_search(
     extra_tokens
         See `max_new_tokens`.
     forbidden
-        Ids never to write, besides pad and bos.
+        Ids never to write, besides pad and bos; a prefix may hold them all the same.
+    prefix
+        For each sentence the token ids that every hypothesis must begin with (perhaps none); they count in
+        log-probability, score and cap. A prefix that ends in eos leaves nothing to search.
     return_attention
         Give each hypothesis its attention maps.
 
@@ -66,19 +71,19 @@ def beam_search(
     list of list of Hypothesis
         For each sentence its best hypotheses, finished ones first, each group by falling score. Unfinished
         ones come only from a sentence that reached its cap with too few finished. There can be fewer than
-        `num_return` if no more exist.
+        `num_return` if no more exist: none if the prefix is impossible.
 
     Raises
     ------
     ValueError
-        If a sentence is empty, ids lie outside the vocabulary, or an option makes no sense.
+        If a sentence is empty, ids lie outside the vocabulary, or an option or a prefix makes no sense.
 
     Paper: section 6.1
     """
     check_options(beam_size, alpha, max_new_tokens, num_return, extra_tokens)
     with decoding_mode(model):
         limits = caps(model, source, max_new_tokens, extra_tokens)
-        search = BeamSearch(model, source, limits, beam_size, alpha, num_return, forbidden)
+        search = BeamSearch(model, source, limits, beam_size, alpha, num_return, forbidden, prefix=prefix)
         found = search.run()
     return _with_maps(model, source, found) if return_attention else found
 
@@ -121,11 +126,13 @@ class BeamSearch:
         num_return: int,
         forbidden: Sequence[int] = (),
         *,
+        prefix: Sequence[Sequence[int]] | None = None,
         stop_early: bool = True,
     ) -> None:
         self.model, self.device, self.alpha, self.stop_early = model, source.device, alpha, stop_early
         self.num_candidates = 2 * beam_size if beam_size > 1 else 1
         self.never = forbidden_ids(forbidden, source.device)
+        self.prefixes = Prefixes(prefix, limits) if prefix is not None else None
         self.roster = Roster(limits)
         self.found: list[list[Hypothesis]] = [[] for _ in limits]
         if limits:
@@ -152,7 +159,11 @@ class BeamSearch:
         logits, alive.state = self.model.decode_step(alive.last, alive.state)
         # No more than 2k continuations of one hypothesis can be among the best 2k of all.
         each = min(self.num_candidates, logits.size(1))
-        log_probability, tokens = top_tokens(logits, each, self.never)
+        if self.prefixes is None or alive.steps >= self.prefixes.longest:
+            log_probability, tokens = top_tokens(logits, each, self.never)
+        else:
+            forced = self.prefixes.top_tokens
+            log_probability, tokens = forced(logits, each, self.never, alive.steps, self.roster.sentences)
         total = alive.log_probability[:, :, None] + log_probability.view(batch, beam_size, each)
         best, place = total.flatten(1).topk(min(self.num_candidates, beam_size * each), dim=1)
         return Candidates(best, place // each, tokens.view(batch, -1).gather(1, place))

@@ -14,6 +14,7 @@ from torch import Tensor
 from annotated.config import BOS, EOS
 from annotated.decoding.attention import with_attention
 from annotated.decoding.hypothesis import Hypothesis, length_penalty
+from annotated.decoding.prefix import Prefixes
 from annotated.decoding.search import DEFAULTS, Roster, StepModel, caps, decoding_mode, forbidden_ids, top_tokens
 
 
@@ -25,6 +26,7 @@ def greedy_decode(
     alpha: float = DEFAULTS.alpha,
     extra_tokens: int = DEFAULTS.extra_tokens,
     forbidden: Sequence[int] = (),
+    prefix: Sequence[Sequence[int]] | None = None,
     return_attention: bool = False,
 ) -> list[Hypothesis]:
     """Write the most probable token, again and again, until eos or the cap.
@@ -42,7 +44,10 @@ def greedy_decode(
     extra_tokens
         See `max_new_tokens`.
     forbidden
-        Ids never to write, besides pad and bos.
+        Ids never to write, besides pad and bos; a prefix may hold them all the same.
+    prefix
+        For each sentence the token ids that its translation must begin with (perhaps none); they count in
+        log-probability, score and cap.
     return_attention
         Give each hypothesis its attention maps.
 
@@ -54,19 +59,26 @@ def greedy_decode(
     Raises
     ------
     ValueError
-        If a sentence is empty, or ids lie outside the vocabulary.
+        If a sentence is empty, ids lie outside the vocabulary, or a prefix makes no sense.
 
     Paper: section 3.1
     """
     # A changed copy of the configuration checks the values.
     dataclasses.replace(DEFAULTS, alpha=alpha, max_new_tokens=max_new_tokens, extra_tokens=extra_tokens)
     with decoding_mode(model):
-        found = _search(model, source, caps(model, source, max_new_tokens, extra_tokens), alpha, forbidden)
+        limits = caps(model, source, max_new_tokens, extra_tokens)
+        prefixes = Prefixes(prefix, limits) if prefix is not None else None
+        found = _search(model, source, limits, alpha, forbidden, prefixes)
     return with_attention(model, source, found) if return_attention else found
 
 
 def _search(
-    model: StepModel, source: Tensor, limits: list[int], alpha: float, forbidden: Sequence[int]
+    model: StepModel,
+    source: Tensor,
+    limits: list[int],
+    alpha: float,
+    forbidden: Sequence[int],
+    prefixes: Prefixes | None,
 ) -> list[Hypothesis]:
     if not limits:
         return []
@@ -81,7 +93,10 @@ def _search(
     steps = 0
     while roster:
         logits, state = model.decode_step(token, state)
-        log_probability, best = top_tokens(logits, 1, never)
+        if prefixes is None or steps >= prefixes.longest:
+            log_probability, best = top_tokens(logits, 1, never)
+        else:
+            log_probability, best = prefixes.top_tokens(logits, 1, never, steps, roster.sentences)
         token, steps = best.squeeze(1), steps + 1
         written[:, steps - 1] = token
         total = total + log_probability.squeeze(1).masked_fill(ended, 0.0)

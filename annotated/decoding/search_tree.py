@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -85,6 +86,7 @@ def record_search(
     num_return: int = DEFAULTS.num_return,
     *,
     extra_tokens: int = DEFAULTS.extra_tokens,
+    prefix: Sequence[int] = (),
 ) -> SearchTree:
     """Search for one sentence as `beam_search` does, and keep every candidate that was ranked.
 
@@ -94,6 +96,8 @@ def record_search(
         Token ids `[S]` or `[1, S]`, without padding, ending in eos.
     model, beam_size, alpha, max_new_tokens, num_return, extra_tokens
         As in `beam_search`.
+    prefix
+        Token ids that every hypothesis must begin with; each is the only candidate of its step.
 
     Raises
     ------
@@ -108,7 +112,8 @@ def record_search(
         raise ValueError(f"a search is recorded for one sentence, not for {source.size(0)}")
     with decoding_mode(model):
         limits = caps(model, source, max_new_tokens, extra_tokens)
-        search = _RecordedSearch(model, source, limits, beam_size, alpha, num_return)
+        forced = [prefix] if prefix else None
+        search = _RecordedSearch(model, source, limits, beam_size, alpha, num_return, prefix=forced)
         hypotheses = search.run()[0]
     cap = search.roster.caps[0]
     by_cap = not search.proven
@@ -123,8 +128,8 @@ def record_search(
 class _RecordedSearch(BeamSearch):
     """A beam search of one sentence that writes down each step."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self.nodes: list[Node] = []
         self.alive_nodes: list[int | None] = [None] * self.alive.log_probability.size(1)
         self.finished_nodes: list[int | None] = [None] * self.finished.scores.size(1)

@@ -5,6 +5,23 @@ Paper: section 6
 
 from annotated.evaluation.bleu import BleuScore, bleu
 from annotated.evaluation.corpus import Evaluation, evaluate
+from annotated.evaluation.ngrams import bleu_of, bleu_statistics
+from annotated.evaluation.paper_bleu import paper_style_bleu, split_compounds
 from annotated.evaluation.perplexity import Perplexity, perplexity
+from annotated.evaluation.significance import Comparison, compare, resample
 
-__all__ = ["BleuScore", "Evaluation", "Perplexity", "bleu", "evaluate", "perplexity"]
+__all__ = [
+    "BleuScore",
+    "Comparison",
+    "Evaluation",
+    "Perplexity",
+    "bleu",
+    "bleu_of",
+    "bleu_statistics",
+    "compare",
+    "evaluate",
+    "paper_style_bleu",
+    "perplexity",
+    "resample",
+    "split_compounds",
+]

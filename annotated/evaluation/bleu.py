@@ -29,7 +29,9 @@ class BleuScore:
     """The n-gram precisions, brevity penalty and lengths behind BLEU."""
 
 
-def bleu(hypotheses: Sequence[str], references: Sequence[str], *, tokenize: str | None = None) -> BleuScore:
+def bleu(
+    hypotheses: Sequence[str], references: Sequence[str], *, tokenize: str | None = None, tokenized: bool = False
+) -> BleuScore:
     """Score detokenised translations of a corpus against one reference each.
 
     Parameters
@@ -38,6 +40,8 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], *, tokenize: str 
         Plain text, one for each sentence, in the same order.
     tokenize
         sacreBLEU's tokeniser; None for its own default (13a).
+    tokenized
+        Whether the text was tokenised in advance, on purpose: sacreBLEU then does not warn of it.
 
     Raises
     ------
@@ -52,7 +56,7 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], *, tokenize: str 
         raise ValueError("there are no sentences to score")
     from sacrebleu.metrics import BLEU, CHRF  # here, because its import is slow
 
-    metrics = BLEU(tokenize=tokenize), CHRF()
+    metrics = BLEU(tokenize=tokenize, force=tokenized), CHRF()
     scores = [metric.corpus_score(list(hypotheses), [list(references)]) for metric in metrics]
     same = sum(h == r for h, r in zip(hypotheses, references, strict=True))
     return BleuScore(

@@ -9,7 +9,11 @@ import sys
 import annotated.experiments as package
 from annotated.experiments.record import make
 
-NAMES = sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name not in {"__main__", "record"})
+NAMES = sorted(
+    m.name
+    for m in pkgutil.iter_modules(package.__path__)
+    if m.name not in {"__main__", "real_text", "record", "uncertain"}
+)
 
 
 def main(arguments: list[str]) -> int:

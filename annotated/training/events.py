@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import torch
 
@@ -26,6 +27,15 @@ MODEL = "model"
 
 BleuFunction = Callable[[Transformer, Tokenizer, list[tuple[str, str]]], float]
 """From a model, its tokenizer and pairs (source, reference) to BLEU, in percent."""
+SamplesFunction = Callable[[Transformer, Tokenizer], Sequence[tuple[str, str]]]
+"""From a model and its tokenizer to pairs (source, translation) for the log; it leaves random numbers alone."""
+
+
+class Watchers(NamedTuple):
+    """What looks at the model at each validation, besides the loss."""
+
+    bleu: BleuFunction | None = None
+    samples: SamplesFunction | None = None
 
 
 class Window:
@@ -95,19 +105,16 @@ def log_window(run: Run, log: TrainingLog, window: Window, rate: float, norm: fl
     )
 
 
-def validate(
-    run: Run, log: TrainingLog, bleu: BleuFunction | None, averaged: bool = False
-) -> tuple[float, float | None]:
-    """Loss and BLEU on the validation set, into the log."""
+def validate(run: Run, log: TrainingLog, watchers: Watchers, averaged: bool = False) -> tuple[float, float | None]:
+    """Loss and BLEU on the validation set, and the translations of the samples, into the log."""
     training, processes = run.training, run.processes
     budget = max(training.batch_tokens // (training.accumulate * processes.world_size), run.data.valid.info.max_length)
     batches = evaluation_batches(run.data.valid, budget, training.layout)
     loss = validation_loss(run.model, batches, training.layout, run.precision, processes)
     score = None
-    if bleu is not None and training.validate_bleu and processes.is_main:
-        run.model.eval()
-        score = bleu(run.model, run.data.tokenizer, run.data.valid_pairs(training.validate_bleu))
-        run.model.train()
+    if watchers.bleu is not None and training.validate_bleu and processes.is_main:
+        with _evaluating(run.model):
+            score = watchers.bleu(run.model, run.data.tokenizer, run.data.valid_pairs(training.validate_bleu))
     log.write(
         "valid",
         update=run.state.update,
@@ -119,7 +126,19 @@ def validate(
         averaged=averaged,
         elapsed=run.elapsed,
     )
+    if watchers.samples is not None and processes.is_main:
+        with _evaluating(run.model):
+            pairs = watchers.samples(run.model, run.data.tokenizer)
+        shown = [{"source": source, "translation": translation} for source, translation in pairs]
+        log.write("samples", update=run.state.update, samples=shown, averaged=averaged)
     return loss, score
+
+
+@contextlib.contextmanager
+def _evaluating(model: Transformer) -> Iterator[None]:
+    model.eval()
+    yield
+    model.train()
 
 
 def save(run: Run, log: TrainingLog, interim: bool) -> None:
@@ -131,14 +150,14 @@ def save(run: Run, log: TrainingLog, interim: bool) -> None:
     run.processes.wait()
 
 
-def finish(run: Run, log: TrainingLog, bleu: BleuFunction | None) -> tuple[float, float | None]:
+def finish(run: Run, log: TrainingLog, watchers: Watchers) -> tuple[float, float | None]:
     """Average the last checkpoints, validate the average, and save it as the model of the run."""
     if run.processes.is_main:
         state, chosen = average_last(run.folder, run.training.average_last)
         run.model.load_state_dict(state)
         log.say(f"the model is the average of {', '.join(path.name for path in chosen)}")
     run.processes.same_start(list(run.model.state_dict().values()))
-    loss, score = validate(run, log, bleu, averaged=True)
+    loss, score = validate(run, log, watchers, averaged=True)
     if run.processes.is_main:
         save_model(run.folder / MODEL, run.model, run.data.tokenizer)
         log.say(f"saved in {run.folder / MODEL}")

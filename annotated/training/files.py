@@ -61,31 +61,6 @@ def whole_folder(target: Path) -> Iterator[Path]:
         raise
 
 
-@contextlib.contextmanager
-def only_one_here(folder: Path) -> Iterator[None]:
-    """Keep a second training out of a folder; the lock ends with the process that holds it, however it ends.
-
-    Raises
-    ------
-    CheckpointError
-        If another process trains there.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "training.lock").open("w", encoding="utf-8") as file:
-        try:
-            import fcntl  # not on Windows, where nothing keeps a second training out
-        except ImportError:
-            yield
-            return
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CheckpointError(
-                f"{folder}: another process is training in this folder; wait for it, stop it, or choose another folder"
-            ) from None
-        yield
-
-
 def sweep(folder: Path) -> None:
     """Tidy up what a process that was killed while saving left in `folder`: no other may be saving there now."""
     for path in folder.glob(f"{_REPLACED}*"):

@@ -17,8 +17,19 @@ from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data.batching import Batch
 from annotated.training.allocator import keep_freed_memory
 from annotated.training.distributed import Processes, process_group
-from annotated.training.events import MODEL, BleuFunction, Window, announce, finish, log_window, save, validate
-from annotated.training.files import only_one_here
+from annotated.training.events import (
+    MODEL,
+    BleuFunction,
+    SamplesFunction,
+    Watchers,
+    Window,
+    announce,
+    finish,
+    log_window,
+    save,
+    validate,
+)
+from annotated.training.lock import only_one_here
 from annotated.training.loss import batch_loss
 from annotated.training.optimizer import clip_gradients, gradient_norm
 from annotated.training.progress import TrainingLog
@@ -58,6 +69,7 @@ def train(
     resume: bool = True,
     quiet: bool = False,
     bleu: BleuFunction | None = None,
+    samples: SamplesFunction | None = None,
 ) -> TrainingResult:
     """Train a Transformer; called again on the same folder, go on where the last call stopped.
 
@@ -79,6 +91,9 @@ def train(
         No output on the console; the log is written all the same.
     bleu
         Called at each validation with the first `training.validate_bleu` pairs of the validation set; None skips it.
+    samples
+        Called at each validation for translations to log (`annotated.translator.sample_translations` makes one); it
+        changes nothing in the training.
 
     Returns
     -------
@@ -100,12 +115,13 @@ def train(
     with process_group(training.device) as processes, _alone(processes, folder):
         if processes.device.type == "cpu":
             keep_freed_memory()
+        watchers = Watchers(bleu, samples)
         run = start_run(model_config, training, data, folder, processes, resume)
         with TrainingLog(folder if processes.is_main else None, training.updates, quiet) as log:
             announce(run, log)
             with StopRequest() as stop, _compiled(run):
-                stopped_by = _make_updates(run, log, stop, bleu)
-            valid_loss, score = (None, None) if stopped_by else finish(run, log, bleu)
+                stopped_by = _make_updates(run, log, stop, watchers)
+            valid_loss, score = (None, None) if stopped_by else finish(run, log, watchers)
             log.write("end", update=run.state.update, finished=stopped_by is None, stopped_by=stopped_by)
     return TrainingResult(
         folder=folder,
@@ -123,7 +139,7 @@ def _alone(processes: Processes, folder: Path) -> contextlib.AbstractContextMana
     return only_one_here(folder) if processes.is_main else contextlib.nullcontext()
 
 
-def _make_updates(run: Run, log: TrainingLog, stop: StopRequest, bleu: BleuFunction | None) -> str | None:
+def _make_updates(run: Run, log: TrainingLog, stop: StopRequest, watchers: Watchers) -> str | None:
     """The loop; returns the name of the signal that ended it early, or None."""
     training, processes, model, optimizer = run.training, run.processes, run.model, run.optimizer
     parameters = list(model.parameters())
@@ -163,7 +179,7 @@ def _make_updates(run: Run, log: TrainingLog, stop: StopRequest, bleu: BleuFunct
             log_window(run, log, window, rate, float(norm))
         with window.paused():
             if update % training.validate_every == 0:
-                validate(run, log, bleu)
+                validate(run, log, watchers)
             if regular or stops:
                 save(run, log, interim=not regular)
         if stops and not last:

@@ -6,6 +6,7 @@ The log is `log.jsonl`: one object a line, written at once, never rewritten whil
 - `train`: update, epoch, tokens_seen, loss (label-smoothed, nats per target token, mean since the last such line),
   learning_rate, gradient_norm (of this update), tokens_per_second (target tokens), elapsed (seconds, over all resumes).
 - `valid`: update, valid_loss (not smoothed, nats per target token), perplexity (its exponential), bleu if asked for.
+- `samples`: update, samples: some sentences, each with its `source` and the `translation` of the model as it is now.
 - `checkpoint`: update, path.
 - `end`: update, finished, stopped_by.
 
@@ -20,7 +21,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from rich.console import Console
 from rich.progress import (
@@ -110,7 +111,7 @@ class TrainingLog:
 def _plain_line(kind: str, fields: dict[str, Any], updates: int) -> str:
     update = f"update {fields.get('update', 0):>{len(str(updates))}}"
     if kind == "train":
-        left = _duration(fields["seconds_left"])
+        left = duration(fields["seconds_left"])
         return (
             f"{update} of {updates} | epoch {fields['epoch']} | loss {fields['loss']:.4f} | "
             f"rate {fields['learning_rate']:.3e} | {fields['tokens_per_second']:,.0f} tokens/s | {left} left"
@@ -118,6 +119,8 @@ def _plain_line(kind: str, fields: dict[str, Any], updates: int) -> str:
     if kind == "valid":
         bleu = f" | BLEU {fields['bleu']:.2f}" if fields.get("bleu") is not None else ""
         return f"{update} | validation loss {fields['valid_loss']:.4f} | perplexity {fields['perplexity']:.3f}{bleu}"
+    if kind == "samples":
+        return "\n".join(f"  {one['source']} -> {one['translation']}" for one in fields["samples"])
     return ""
 
 
@@ -127,7 +130,8 @@ def _progress_bar(console: Console) -> Progress:
     return Progress(*bar, console=console, speed_estimate_period=300.0)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Hours, minutes and seconds: 1:02:03."""
     hours, rest = divmod(round(seconds), 3600)
     return f"{hours}:{rest // 60:02d}:{rest % 60:02d}"
 
@@ -171,23 +175,64 @@ def follow_log(path: str | Path, poll_seconds: float = 1.0, timeout: float | Non
     dict
         Up to and with the record of kind 'end'.
     """
-    path = _log_file(path)
-    position, number, last_news = 0, 0, time.monotonic()
+    reader, last_news = LogReader(path), time.monotonic()
     while timeout is None or time.monotonic() - last_news <= timeout:
-        if path.exists() and path.stat().st_size < position:
-            position, number = 0, 0  # a resumed run has cut its log back: read it again
-        lines = b""
-        if path.exists():
-            with path.open("rb") as file:
-                file.seek(position)
-                lines = file.read()
-        for line in lines.split(b"\n")[:-1]:
-            position, number, last_news = position + len(line) + 1, number + 1, time.monotonic()
-            record = _parse(line.decode("utf-8"), path, number)
+        for record in reader.read().new:
+            last_news = time.monotonic()
             yield record
             if record.get("kind") == "end":
                 return
         time.sleep(poll_seconds)
+
+
+class LogPart(NamedTuple):
+    """What one look at a log brought."""
+
+    new: list[dict[str, Any]]
+    """Records written since the last look."""
+    again: bool
+    """True if a resumed run has cut the log back, so that `new` is all of it and what was read before is void."""
+
+
+class LogReader:
+    """Reads a log piece by piece: each call of `read` looks only at what was appended since the last one.
+
+    Parameters
+    ----------
+    path
+        The file, or the folder of a run; neither need exist yet.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._given = Path(path)
+        self._inode, self._position, self._number = 0, 0, 0
+
+    def read(self) -> LogPart:
+        """The records that are new; a line that is only half written waits for the next call.
+
+        Raises
+        ------
+        ValueError
+            If a line is not a JSON object.
+        """
+        path = _log_file(self._given)
+        try:
+            with path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                again = self._position > 0 and (status.st_ino != self._inode or status.st_size < self._position)
+                if again:
+                    self._position, self._number = 0, 0
+                self._inode = status.st_ino
+                file.seek(self._position)
+                lines = file.read().split(b"\n")[:-1]
+        except (FileNotFoundError, IsADirectoryError):
+            return LogPart([], False)
+        records = []
+        for line in lines:
+            self._position, self._number = self._position + len(line) + 1, self._number + 1
+            if line.strip():
+                records.append(_parse(line.decode("utf-8"), path, self._number))
+        return LogPart(records, again)
 
 
 def rewind_log(folder: Path, update: int) -> int:

@@ -1,18 +1,7 @@
 // Figure 1 with the tensors of a real sentence. The drawing arrives as SVG; here it learns to be chosen from, and every
 // box shows in miniature what leaves it. One hue for positive, one for negative, opacity for size: light and dark pages
 // need no redrawing.
-const BLUE = [59, 131, 214], ORANGE = [217, 115, 26], SVG = "http://www.w3.org/2000/svg";
-const make = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
-const svg = (tag, attributes = {}, text = "") => {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.textContent = text;
-  return element;
-};
+const BLUE = [59, 131, 214], ORANGE = [217, 115, 26];
 const short = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 const last = (text, most) => text.length > most ? "… " + text.slice(1 - most).replace(/^\S* /, "") : text;
 const first = (text, most) => text.length > most ? text.slice(0, most).replace(/ \S*$/, "") + " …" : text;
@@ -32,14 +21,11 @@ function render({ model, el }) {
   const chosen = () => boxes.find(box => box.name === model.get("box")) ?? boxes[0];
   const full = box => box.name.replace("*", model.get("layer"));
   const tokens = box => sentence()[box.side];
-  const set = values => {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
-  };
+  const set = setter(model);
 
   // Pictures of tensors. Rows after the current step do not exist yet while a sentence is written: they fade.
   const canvas = (width, height, pixel) => {
-    const c = make("canvas", { width, height }), context = c.getContext("2d"), image = context.createImageData(width, height);
+    const c = html("canvas", { width, height }), context = c.getContext("2d"), image = context.createImageData(width, height);
     for (let y = 0, i = 0; y < height; y++) for (let x = 0; x < width; x++, i += 4) image.data.set(pixel(y, x), i);
     context.putImageData(image, 0, 0);
     return c;
@@ -62,25 +48,25 @@ function render({ model, el }) {
   };
 
   // Controls.
-  const choose = make("select", { id: `${id}-sentence` });
-  const layers = make("span", { className: "layers" }, ...Array.from({ length: sizes.L }, (_, i) => {
-    const radio = make("input", { type: "radio", name: `${id}-layer`, value: i + 1 });
+  const choose = html("select", { id: `${id}-sentence` });
+  const layers = html("span", { className: "layers" }, ...Array.from({ length: sizes.L }, (_, i) => {
+    const radio = html("input", { type: "radio", name: `${id}-layer`, value: i + 1 });
     radio.addEventListener("change", () => set({ layer: i + 1 }));
-    return make("label", {}, radio, ` ${i + 1}`);
+    return html("label", {}, radio, ` ${i + 1}`);
   }));
-  const range = make("input", { type: "range", min: 0, id: `${id}-step` });
-  const now = make("output", { className: "now", htmlFor: range.id });
+  const range = html("input", { type: "range", min: 0, id: `${id}-step` });
+  const now = html("output", { className: "now", htmlFor: range.id });
   choose.addEventListener("change", () => { cursor = null; set({ sentence: +choose.value, step: 0 }); });
   range.addEventListener("input", () => { cursor = null; set({ step: +range.value }); });
-  const controls = make("div", { className: "controls" },
-    make("label", { htmlFor: choose.id, textContent: "Sentence" }), choose,
-    make("span", { className: "stepper" }, make("label", { htmlFor: range.id, textContent: "Written" }), range, now),
-    make("fieldset", {}, make("legend", { textContent: "Layer" }), layers));
-  const stage = make("div", { className: "stage", innerHTML: model.get("drawing").replaceAll("figure-1-", `${id}-`) }); // ids of its own
-  const panel = make("div", { className: "panel" });
+  const controls = html("div", { className: "controls" },
+    html("label", { htmlFor: choose.id, textContent: "Sentence" }), choose,
+    html("span", { className: "stepper" }, html("label", { htmlFor: range.id, textContent: "Written" }), range, now),
+    html("fieldset", {}, html("legend", { textContent: "Layer" }), layers));
+  const stage = html("div", { className: "stage", innerHTML: model.get("drawing").replaceAll("figure-1-", `${id}-`) }); // ids of its own
+  const panel = html("div", { className: "panel" });
   panel.setAttribute("role", "region");
   panel.setAttribute("aria-label", "What leaves the chosen box");
-  el.append(make("div", { className: "architecture live" }, controls, make("div", { className: "both" }, stage, panel)));
+  el.append(html("div", { className: "architecture live" }, controls, html("div", { className: "both" }, stage, panel)));
   for (const twin of document.querySelectorAll(".architecture-twin")) twin.hidden = true;
 
   // The drawing becomes a group of radio buttons: arrow keys follow the flow, or cross to the other column.
@@ -149,35 +135,35 @@ function render({ model, el }) {
   };
 
   // The panel.
-  const code = box => make("details", { open: true }, make("summary", { textContent: "The code" }), ...box.code.map(part =>
-    make("div", { className: "code" }, make("span", { textContent: `${part.name} · ${part.file}` }),
-      make("pre", { tabIndex: 0 }, make("code", { textContent: part.lines.map(([n, line]) => `${n}  ${line}`).join("\n") })))));
+  const code = box => html("details", { open: true }, html("summary", { textContent: "The code" }), ...box.code.map(part =>
+    html("div", { className: "code" }, html("span", { textContent: `${part.name} · ${part.file}` }),
+      html("pre", { tabIndex: 0 }, html("code", { textContent: part.lines.map(([n, line]) => `${n}  ${line}`).join("\n") })))));
   function drawPanel() {
     const box = chosen(), layered = box.name.includes("*");
     const [letters, numbers] = shape(box);
     const where = layered ? `${box.name.startsWith("e") ? "Encoder" : "Decoder"}, layer ${model.get("layer")}: ` : "";
-    const head = [make("p", { className: "title", textContent: where + box.label }), make("p", { textContent: box.what }),
-      make("p", { className: "facts" }, make("b", { textContent: letters }), ` = ${numbers} · section ${box.paper}`)];
+    const head = [html("p", { className: "title", textContent: where + box.label }), html("p", { textContent: box.what }),
+      html("p", { className: "facts" }, html("b", { textContent: letters }), ` = ${numbers} · section ${box.paper}`)];
     const body = box.name.endsWith("tokens") ? [pieces(box)] : box.kind === "output" ? [bars(box)]
       : [...(box.kind === "attention" ? [maps(box)] : []), table(box)];
     panel.replaceChildren(...head, ...body, code(box));
   }
   function pieces(box) {
     const ids = sentence()[`${box.side}Ids`];
-    return make("ol", { className: "pieces" }, ...tokens(box).map((token, i) => make("li",
-      { className: fade(box, i) < 1 ? "later" : "" }, make("b", { textContent: token }), ` ${ids[i]}`)));
+    return html("ol", { className: "pieces" }, ...tokens(box).map((token, i) => html("li",
+      { className: fade(box, i) < 1 ? "later" : "" }, html("b", { textContent: token }), ` ${ids[i]}`)));
   }
   function bars(box) {
     const here = sentence().steps[step()], softmax = box.name === "softmax", [low, high] = sentence().range;
-    const parts = [make("p", { className: "note", textContent: softmax
+    const parts = [html("p", { className: "note", textContent: softmax
       ? "The most probable pieces of this step:" : "The largest scores of this step:" })];
     for (const [piece, p, logit] of here.top) {
       const share = softmax ? p : logit / high;
-      parts.push(make("div", { className: "bar" }, make("b", { textContent: piece }),
-        make("span", { className: "track" }, make("span", { style: `width:${Math.max(0, 100 * share)}%` })),
-        make("span", { textContent: softmax ? percent(p) : logit.toFixed(1) })));
+      parts.push(html("div", { className: "bar" }, html("b", { textContent: piece }),
+        html("span", { className: "track" }, html("span", { style: `width:${Math.max(0, 100 * share)}%` })),
+        html("span", { textContent: softmax ? percent(p) : logit.toFixed(1) })));
     }
-    if (softmax) return make("div", {}, ...parts);
+    if (softmax) return html("div", {}, ...parts);
     const most = Math.max(...here.counts), picture = svg("svg", { viewBox: "0 0 280 84", role: "img", class: "histogram",
       "aria-label": `Histogram of the ${sizes.V} scores of this step, from ${low} to ${high}` });
     here.counts.forEach((count, i) => { // the root makes a bar of one piece visible beside one of hundreds
@@ -186,22 +172,22 @@ function render({ model, el }) {
     });
     picture.append(svg("text", { x: 0, y: 80 }, low.toFixed(0)), svg("text", { x: 280, y: 80, "text-anchor": "end" }, high.toFixed(0)),
       svg("text", { x: 140, y: 80, "text-anchor": "middle" }, "score"));
-    return make("div", {}, ...parts, make("p", { className: "note",
+    return html("div", {}, ...parts, html("p", { className: "note",
       textContent: `All ${sizes.V.toLocaleString("en")} scores; heights grow as the square root of the count:` }), picture);
   }
   const home = box => box.side === "target" ? step() : 0;
   function maps(box) {
     const all = heads(box), row = clamp(cursor?.row ?? home(box), all.rows);
     const keys = sentence()[box.name.includes("cross") ? "source" : box.side], queries = tokens(box);
-    return make("div", { className: "maps" }, make("p", { className: "note",
+    return html("div", { className: "maps" }, html("p", { className: "note",
       textContent: `Where “${queries[row]}” looks, in each head (rows ask, columns answer):` }),
       ...Array.from({ length: all.count }, (_, h) => {
         const weights = keys.map((key, i) => [all.weight(h, row, i), key]), [most, key] = weights.sort((a, b) => b[0] - a[0])[0];
-        const image = all.draw(h), frame = make("span", { className: "map" }, image);
-        const mark = make("span", { className: "row", style: `top:${100 * row / all.rows}%;height:${100 / all.rows}%` });
+        const image = all.draw(h), frame = html("span", { className: "map" }, image);
+        const mark = html("span", { className: "row", style: `top:${100 * row / all.rows}%;height:${100 / all.rows}%` });
         image.setAttribute("aria-hidden", "true");
         frame.append(mark);
-        return make("span", { className: "head" }, frame, make("b", { textContent: key }), percent(most));
+        return html("span", { className: "head" }, frame, html("b", { textContent: key }), percent(most));
       }));
   }
   function table(box) {
@@ -216,7 +202,7 @@ function render({ model, el }) {
       svg("text", { x: left, y: h + 12 }, "0"), svg("text", { x: left + w / 2, y: h + 12, "text-anchor": "middle" }, "dimension"),
       svg("text", { x: left + w, y: h + 12, "text-anchor": "end" }, `${all.columns - 1}`));
     if (box.side === "target") picture.append(svg("rect", { class: "step", x: left, y: step() * cell, width: w, height: cell }));
-    const mark = svg("rect", { class: "mark", width: 5, height: cell, visibility: "hidden" }), said = make("output");
+    const mark = svg("rect", { class: "mark", width: 5, height: cell, visibility: "hidden" }), said = html("output");
     said.setAttribute("aria-live", "polite");
     picture.append(mark);
     const tell = () => {
@@ -247,12 +233,12 @@ function render({ model, el }) {
       tell();
     });
     queueMicrotask(tell);
-    return make("div", {}, picture, said);
+    return html("div", {}, picture, said);
   }
 
   function drawAll() {
     const s = sentence(), [piece, p] = s.steps[step()].top[0];
-    choose.replaceChildren(...model.get("sentences").map((other, i) => make("option", { value: i, textContent: other.text })));
+    choose.replaceChildren(...model.get("sentences").map((other, i) => html("option", { value: i, textContent: other.text })));
     choose.value = model.get("sentence");
     range.max = steps() - 1;
     range.value = step();
@@ -281,12 +267,7 @@ function render({ model, el }) {
   model.on("change:data", read);
   model.on("change:sentences", () => { read(); drawAll(); });
   drawAll();
-  let width = panel.clientWidth;
-  const watch = new ResizeObserver(() => {
-    if (panel.clientWidth && panel.clientWidth !== width) { width = panel.clientWidth; drawPanel(); }
-  });
-  watch.observe(panel);
-  return () => watch.disconnect();
+  return onWidth(panel, drawPanel);
 }
 
 export default { render };

@@ -23,6 +23,7 @@ from annotated.config import ModelConfig
 from annotated.translator import Translator
 from annotated.viz.architecture_boxes import BOXES, Box, code_of
 from annotated.viz.architecture_drawing import drawing
+from annotated.viz.javascript import esm
 
 _HERE = Path(__file__).parent
 _BEST = 6  # pieces listed of each distribution
@@ -48,7 +49,7 @@ class Architecture(anywidget.AnyWidget):
     Paper: section 3, figure 1
     """
 
-    _esm = _HERE / "architecture.js"
+    _esm = esm("architecture.js")
     _css = _HERE / "architecture.css"
     data = traitlets.Bytes().tag(sync=True)
     sentences = traitlets.List(trait=traitlets.Dict()).tag(sync=True)

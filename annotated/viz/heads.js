@@ -1,17 +1,6 @@
 // Attention maps of sentence pairs, as matrices or as arcs between two columns of tokens. Colour is one hue whose opacity is the weight, so that light and dark pages
 // need no redrawing; labels follow the page's own text colour.
 const HUE = [59, 131, 214];
-const SVG = "http://www.w3.org/2000/svg";
-const html = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
-const svg = (tag, attributes = {}) => {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
-};
 
 function render({ model, el }) {
   const sentences = model.get("sentences"), view = model.get("weights");
@@ -34,10 +23,7 @@ function render({ model, el }) {
     context.putImageData(image, 0, 0);
     return canvas;
   };
-  const set = values => {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
-  };
+  const set = setter(model);
 
   const name = `use-${Math.random().toString(36).slice(2)}`;
   const kinds = html("fieldset", {}, html("legend", { textContent: "Which attention?" }), ...sentences[0].uses.map((use, i) => {
@@ -221,12 +207,7 @@ function render({ model, el }) {
   for (const trait of ["layer", "head", "view"]) model.on(`change:${trait}`, drawMap);
   for (const trait of ["query", "key"]) model.on(`change:${trait}`, pointOut);
   drawGrid();
-  let width = el.clientWidth;
-  const watch = new ResizeObserver(() => {
-    if (el.clientWidth && el.clientWidth !== width) { width = el.clientWidth; drawMap(); }
-  });
-  watch.observe(el);
-  return () => watch.disconnect();
+  return onWidth(el, drawMap);
 }
 
 export default { render };

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from annotated.model.transformer import AttentionMaps
 from annotated.viz.attention import check_weights
+from annotated.viz.javascript import esm
 
 _HERE = Path(__file__).parent
 _LABELS = {
@@ -38,7 +39,7 @@ class AttentionHeads(anywidget.AnyWidget):
     Paper: section 3.2.3
     """
 
-    _esm = _HERE / "heads.js"
+    _esm = esm("heads.js")
     _css = _HERE / "heads.css"
     weights = traitlets.Bytes().tag(sync=True)
     sentences = traitlets.List(trait=traitlets.Dict()).tag(sync=True)

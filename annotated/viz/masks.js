@@ -1,18 +1,8 @@
 // A mask painted over real scores. Everything is computed here: which cells are open, the fill, the softmax, the leaks.
-const SVG = "http://www.w3.org/2000/svg", PAD = "<pad>", BLUE = "#3b83d6", ORANGE = "#d9731a";
+const PAD = "<pad>", BLUE = "#3b83d6", ORANGE = "#d9731a";
 const USES = ["Encoder self-attention", "Decoder self-attention", "Cross-attention"];
 const FILLS = [["the library: −∞, and an empty row gives zeros", -Infinity], ["−∞ and nothing else", -Infinity],
   ["−1e9", -1e9], ["−1e-12, a slip of the pen", -1e-12]];
-const html = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
-const svg = (tag, attributes = {}) => {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
-};
 const percent = x => `${(100 * x).toFixed(x > 0 && x < 0.001 ? 2 : 1)} %`;
 let instances = 0;
 
@@ -29,10 +19,7 @@ function render({ model, el }) {
   }
   const current = () => sentences[model.get("sentence")].maps[model.get("use")];
   const square = () => model.get("use") < 2;
-  const set = values => {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
-  };
+  const set = setter(model);
   const isFlipped = (i, j) => model.get("flipped").some(([q, k]) => q === i && k === j);
   const ingredients = (map, i, j) =>
     !(model.get("padding") && map.keys[j] === PAD) && !(square() && model.get("causal") && j > i);
@@ -232,12 +219,7 @@ function render({ model, el }) {
   for (const trait of ["fill", "padding", "causal", "flipped"]) model.on(`change:${trait}`, update);
   for (const trait of ["query", "key"]) model.on(`change:${trait}`, point);
   build();
-  let width = el.clientWidth;
-  const watch = new ResizeObserver(() => {
-    if (el.clientWidth && el.clientWidth !== width) { width = el.clientWidth; build(); }
-  });
-  watch.observe(el);
-  return () => watch.disconnect();
+  return onWidth(el, build);
 }
 
 export default { render };

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from annotated.config import PAD, SPECIAL_TOKENS
 from annotated.model.transformer import AttentionMaps
+from annotated.viz.javascript import esm
 from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE
 
 _HERE = Path(__file__).parent
@@ -39,7 +40,7 @@ class MaskPainter(anywidget.AnyWidget):
     Paper: section 3.2.3
     """
 
-    _esm = _HERE / "masks.js"
+    _esm = esm("masks.js")
     _css = _HERE / "masks.css"
     scores = traitlets.Bytes().tag(sync=True)
     sentences = traitlets.List(trait=traitlets.Dict()).tag(sync=True)

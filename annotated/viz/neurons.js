@@ -1,9 +1,4 @@
 // Hidden units of feed-forward networks: the contexts that fire one most, and what its value row promotes.
-const html = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
 const ENDS = { "<s>": "(start) ", "</s>": " (end)" };
 const shown = text => text.replace(/<\/?s>/g, end => ENDS[end]).replaceAll("▁", " ");
 const plain = piece => piece.replaceAll("▁", "").toLowerCase();
@@ -21,10 +16,7 @@ function render({ model, el }) {
   const contexts = (layer, unit) => Array.from({ length: top }, (_, i) => (layer * units + unit) * top + i)
     .filter(i => strengths[i] > 0);
   const fired = i => { const [s, p] = where[places[i]]; return sentences[s][p]; };
-  const set = values => {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
-  };
+  const set = setter(model);
 
   const group = `layer-${Math.random().toString(36).slice(2)}`;
   const kinds = html("fieldset", {}, html("legend", { textContent: "Which layer?" }), ...layers.map((name, i) => {

@@ -16,6 +16,7 @@ import traitlets
 from torch import Tensor
 
 from annotated.analysis.feed_forward import Activity
+from annotated.viz.javascript import esm
 
 _HERE = Path(__file__).parent
 _PROMOTED = 6
@@ -27,7 +28,7 @@ class NeuronExplorer(anywidget.AnyWidget):
     Paper: section 3.3
     """
 
-    _esm = _HERE / "neurons.js"
+    _esm = esm("neurons.js")
     _css = _HERE / "neurons.css"
     layers = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
     units = traitlets.Int().tag(sync=True)

@@ -1,17 +1,5 @@
 // Figure 1 with the number of parameters in every box, recounted by formula while the reader moves its sizes.
 // Each box fills from the left by its share of the whole.
-const SVG = "http://www.w3.org/2000/svg";
-const html = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
-const svg = (tag, attributes = {}, text = "") => {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.textContent = text;
-  return element;
-};
 const powers = (from, to) => Array.from({ length: Math.log2(to / from) + 1 }, (_, i) => from * 2 ** i);
 const steps = (from, to, step) => Array.from({ length: (to - from) / step + 1 }, (_, i) => from + i * step);
 const SIZES = [

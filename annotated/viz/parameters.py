@@ -19,6 +19,7 @@ import traitlets
 from annotated.analysis.parameters import AuditRow, parameter_parts
 from annotated.config import TABLE_3, ModelConfig, table_3
 from annotated.paper import TABLE_3 as PRINTED
+from annotated.viz.javascript import esm
 from annotated.viz.theme import BLUE, GREY, ORANGE, slider
 
 _HERE = Path(__file__).parent
@@ -35,7 +36,7 @@ class ParameterFigure(anywidget.AnyWidget):
     Paper: section 3, figure 1
     """
 
-    _esm = _HERE / "parameters.js"
+    _esm = esm("parameters.js")
     _css = _HERE / "parameters.css"
     rows = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
     sizes = traitlets.Dict().tag(sync=True)

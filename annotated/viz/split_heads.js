@@ -1,28 +1,13 @@
 // One matrix of queries on its way through multi-head attention, a step at a time. Heads have a colour and a hatching.
-const SVG = "http://www.w3.org/2000/svg";
 const HUES = ["#3b83d6", "#d9731a", "#2f9e6e", "#b45fc4", "#c4475f", "#8a8f98", "#b8941c", "#2aa3b5"];
 const HATCH = ["M0 3H6", "M3 0V6", "M0 0L6 6", "M6 0L0 6", "M0 3H6M3 0V6", "M0 0L6 6M6 0L0 6", "M2 3H4", "M0 1H6M0 4H6"];
-const html = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
-const svg = (tag, attributes = {}, ...children) => {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-};
 
 function render({ model, el }) {
   const options = model.get("options"), steps = model.get("steps"), tokens = model.get("tokens");
   const T = tokens.length, D = options[0].q[0].length, uid = Math.random().toString(36).slice(2);
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const W = 352, LEFT = 50, CELL = 32, HIGH = 25, TOP = 34;
-  const set = values => {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
-  };
+  const set = setter(model);
 
   const slider = html("input", { type: "range", min: 0, max: options.length - 1, step: 1 });
   const many = html("output");

@@ -15,6 +15,7 @@ import traitlets
 from torch import Tensor
 
 from annotated.model.attention import MultiHeadAttention
+from annotated.viz.javascript import esm
 
 _HERE = Path(__file__).parent
 STEPS: tuple[dict[str, str], ...] = (
@@ -102,7 +103,7 @@ class SplitHeads(anywidget.AnyWidget):
     Paper: section 3.2.2, figure 2
     """
 
-    _esm = _HERE / "split_heads.js"
+    _esm = esm("split_heads.js")
     _css = _HERE / "split_heads.css"
     tokens = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
     options = traitlets.List(trait=traitlets.Dict()).tag(sync=True)

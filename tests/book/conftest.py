@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 AXE_TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 AXE_EXTRA = ("label-content-name-mismatch", "target-size")
 """Rules that axe leaves out unless they are asked for by name."""
+AXE_LOOKS = ("color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable")
+"""Rules that other colours or another width may break."""
 
 
 def html_folder() -> Path:
@@ -129,17 +131,19 @@ class Visit:
             self.page.wait_for_function("e => e.dataset.ready", arg=figure)
         return figures
 
-    def axe(self, only: str = "", marks: bool = True) -> list[str]:
+    def axe(self, *only: str, marks: bool = True, code: bool = True) -> list[str]:
         """What axe-core finds wrong, WCAG 2.2 AA and best practice.
 
-        `only` may name one rule; without `marks` it does not look again into drawings and formulas.
+        `only` may name rules; without `marks` it does not look again into drawings and formulas, and without `code` not
+        into listings, whose colours are the same on every page.
         """
         if not self.page.evaluate("'axe' in window"):
             package = pytest.importorskip("axe_playwright_python", reason="axe-core is in the extra `dev`")
             self.page.evaluate(resources.files(package).joinpath("axe.min.js").read_text(encoding="utf-8"))
         rules = {name: {"enabled": True} for name in AXE_EXTRA}
-        options = {"runOnly": [only]} if only else {"runOnly": list(AXE_TAGS), "rules": rules}
+        options = {"runOnly": list(only)} if only else {"runOnly": list(AXE_TAGS), "rules": rules}
         outside = [] if marks else [[".chart-stage svg > *"], [".chart-still"], ["mjx-container"]]
+        outside += [] if code else [[".highlight pre > *"]]
         found = self.page.evaluate(
             "([exclude, options]) => axe.run({include: [['html']], exclude},"
             " {...options, resultTypes: ['violations'], preload: false})",

@@ -12,8 +12,13 @@ from typing import Any
 
 import pytest
 
+from tests.book.conftest import AXE_LOOKS
+from tests.book.weight import check_weight
+
 ROOT = Path(__file__).resolve().parents[2]
 POLICY = 'http-equiv="Content-Security-Policy" content="default-src \'self\''
+CODE = ("attention/scaled_dot_product", "decoding/beam_search")
+"""Pages whose listings are judged too; the colours of code are the same everywhere."""
 SIZES = (
     "e => { const d = e.querySelector('.chart-stage svg, .chart-stage canvas').getBoundingClientRect();"
     " return [d.width, d.height, e.scrollWidth - e.clientWidth] }"
@@ -42,7 +47,7 @@ def check_charts(v: Any, where: str) -> None:
 
 
 def test_a_listed_page_stands_alone_fits_and_can_be_used_by_all(visit: Any, book: Path, listed_page: str) -> None:
-    text = (book / f"{listed_page}.html").read_text(encoding="utf-8")
+    text, code = (book / f"{listed_page}.html").read_text(encoding="utf-8"), listed_page in CODE
     assert POLICY in text and "unpkg.com" not in text and "jsdelivr" not in text
     # Without motion, or axe would judge colours halfway from light to dark.
     with visit(f"{listed_page}.html", color_scheme="light", reduced_motion="reduce") as v:
@@ -50,9 +55,10 @@ def test_a_listed_page_stands_alone_fits_and_can_be_used_by_all(visit: Any, book
         check_charts(v, f"{listed_page} at 1280")
         if v.page.locator(".widget-host").count():
             v.page.wait_for_function("[...document.querySelectorAll('.widget-host')].every(e => e.dataset.ready)")
+        check_weight(v, book, listed_page, text)
         assert v.overflow() <= 0, f"{listed_page} is wider than 1280 pixels"
         generated = listed_page.startswith("reference/api/")  # long, and all of one kind: axe looks once
-        assert generated or v.axe() == []
+        assert generated or v.axe(code=code) == []
         if "math notranslate" in text:
             v.page.wait_for_selector("mjx-container", state="attached")
             assert v.page.locator("mjx-merror").count() == 0
@@ -67,7 +73,7 @@ def test_a_listed_page_stands_alone_fits_and_can_be_used_by_all(visit: Any, book
         v.page.wait_for_timeout(350)  # charts that follow the width are drawn again after a pause
         check_charts(v, f"{listed_page} at 390")
         assert v.overflow() <= 0, f"{listed_page} is wider than 390 pixels"
-        assert v.axe(marks=False) == [], "dark, narrow"
+        assert v.axe(*AXE_LOOKS, marks=False, code=code) == [], "dark, narrow"
         assert v.page.evaluate(UNREACHABLE) == [], "boxes that scroll, out of the keyboard's reach"
         assert v.foreign == [] and v.errors == []
 

@@ -1,6 +1,9 @@
 // Byte-level byte-pair encoding (section 5.1): the same pieces as annotated.data.tokenizer, which a test holds it to.
 (() => {
-  const SPLIT = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
+  // White space as Unicode has it: JavaScript's \s also takes U+FEFF, and not U+0085.
+  const SPACE = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+  const SPLIT = new RegExp(
+    `'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^${SPACE}\\p{L}\\p{N}]+|[${SPACE}]+(?![^${SPACE}])|[${SPACE}]+`, "gu");
   const SPECIAL = 4; // pad, bos, eos, unk
 
   // Every byte gets a printable character: printable bytes stand for themselves, the others for 256 and up.

@@ -1,0 +1,163 @@
+"""Charts of models trained with label smoothing: calibration, and what each strength costs.
+
+Paper: section 5.4, Table 3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
+
+
+def reliability_chart(runs: Sequence[Mapping[str, Any]], *, data: str, smoothing: float) -> alt.LayerChart:
+    """How often the most probable token is right, against how probable the model calls it; menus choose the run.
+
+    Parameters
+    ----------
+    runs
+        Of the record `label_smoothing`: data, smoothing, seed, bins, ece.
+    data, smoothing
+        What the menus start with.
+
+    Paper: section 5.4
+    """
+    strengths, sizes = sorted({run["smoothing"] for run in runs}), list(dict.fromkeys(run["data"] for run in runs))
+    if smoothing not in strengths or data not in sizes:
+        raise ValueError(f"there is no run with smoothing {smoothing} on {data} pairs")
+    params = [
+        alt.param(name="epsilon", value=smoothing, bind=alt.binding_select(options=strengths, name="epsilon ")),
+        alt.param(name="size", value=data, bind=alt.binding_select(options=sizes, name="training pairs ")),
+    ]
+    errors = "; ".join(
+        f"{size} pairs, epsilon {e:g}: {_mean(runs, 'ece', size, e):.3f}" for size in sizes for e in strengths
+    )
+    return (
+        _reliability(runs)
+        .add_params(*params)
+        .properties(
+            width="container",
+            height=300,
+            description=(
+                "The share of right tokens against the probability that the model gave them, a dashed diagonal where "
+                "the two agree, and menus for epsilon and for the training pairs. Below the diagonal the model is too "
+                f"sure, above it too modest. Mean calibration errors: {errors}."
+            ),
+        )
+    )
+
+
+def _reliability(runs: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
+    rows = [
+        {"data": run["data"], "e": run["smoothing"], "seed": f"seed {run['seed']}", "ece": run["ece"]}
+        | dict(zip(("said", "was", "tokens"), tenth, strict=True))
+        for run in runs
+        for tenth in run["bins"]
+    ]
+    chosen = alt.Chart(alt.Data(values=rows)).transform_filter("datum.e == epsilon && datum.data == size")
+    axis = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
+    x = alt.X("said:Q", title="probability that the model gives", scale=alt.Scale(domain=[0, 1]), axis=axis)
+    y = alt.Y("was:Q", title="share that is right", scale=alt.Scale(domain=[0, 1]), axis=axis)
+    even = alt.Chart(alt.Data(values=[{"said": 0, "was": 0}, {"said": 1, "was": 1}]))
+    diagonal = even.mark_line(color=GREY, strokeDash=[5, 4]).encode(x=x, y=y)
+    seeds = sorted({row["seed"] for row in rows})
+    colour = alt.Color(
+        "seed:N",
+        scale=alt.Scale(domain=seeds, range=[BLUE, ORANGE, GREEN][: len(seeds)]),
+        legend=alt.Legend(orient="top"),
+    )
+    lines = chosen.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
+    points = chosen.mark_point(filled=True, opacity=0.9).encode(
+        x=x,
+        y=y,
+        color=colour,
+        shape=alt.Shape("seed:N", scale=alt.Scale(domain=seeds), legend=None),
+        size=alt.Size("tokens:Q", scale=alt.Scale(range=[20, 320]), legend=None),
+        tooltip=["seed:N", alt.Tooltip("said:Q", format=".1%"), alt.Tooltip("was:Q", format=".1%"), "tokens:Q"],
+    )
+    told = (
+        chosen.transform_aggregate(ece="mean(ece)")
+        .transform_calculate(text="'calibration error ' + format(datum.ece, '.3f')")
+        .mark_text(align="left", baseline="top", fontSize=13)
+        .encode(x=alt.value(8), y=alt.value(6), text="text:N")
+    )
+    return alt.layer(diagonal, lines, points, told)
+
+
+MEASURES = {
+    "loss, not smoothed (nats)": "loss",
+    "loss, smoothed (nats)": "smoothed_loss",
+    "share of tokens right": "accuracy",
+    "calibration error": "ece",
+    "logit gap (median)": "gap",
+    "BLEU, greedy": "beam_1",
+    "BLEU, beam 4": "beam_4",
+}
+
+
+def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not smoothed (nats)") -> alt.LayerChart:
+    """One measure of the models against the strength of smoothing, a line for each amount of data; a menu chooses.
+
+    Parameters
+    ----------
+    runs
+        Of the record `label_smoothing`.
+    first
+        The measure to begin with, a key of `MEASURES`.
+
+    Paper: section 5.4, Table 3
+    """
+    if first not in MEASURES:
+        raise ValueError(f"no measure {first!r}; there are {', '.join(MEASURES)}")
+    rows = [
+        {"measure": title, "data": run["data"], "e": run["smoothing"], "seed": run["seed"], "v": _value(run, key)}
+        for run in runs
+        for title, key in MEASURES.items()
+    ]
+    sizes = list(dict.fromkeys(run["data"] for run in runs))
+    menu = alt.binding_select(options=list(MEASURES), name="show ")
+    chosen = alt.Chart(alt.Data(values=rows)).transform_filter("datum.measure == measure")
+    x = alt.X("e:Q", title="epsilon", axis=alt.Axis(values=sorted({row["e"] for row in rows})))
+    scale = alt.Scale(zero=False)
+    colour = alt.Color("data:N", sort=sizes, scale=alt.Scale(domain=sizes, range=[BLUE, ORANGE][: len(sizes)]))
+    means = chosen.mark_line(strokeWidth=2).encode(
+        x=x,
+        y=alt.Y("mean(v):Q", title=None, scale=scale),
+        color=colour,
+        strokeDash=alt.StrokeDash("data:N", legend=None),
+    )
+    seeds = chosen.mark_point(filled=True, size=60, opacity=0.8).encode(
+        x=x,
+        y=alt.Y("v:Q", title=None, scale=scale),
+        color=colour,
+        shape=alt.Shape("data:N", sort=sizes, legend=None),
+        tooltip=["data:N", "e:Q", "seed:Q", "v:Q"],
+    )
+    strengths = sorted({run["smoothing"] for run in runs})
+    said = "; ".join(
+        f"{size} pairs: " + ", ".join(f"{_mean(runs, MEASURES[first], size, e):.2f}" for e in strengths)
+        for size in sizes
+    )
+    return (
+        alt.layer(means, seeds)
+        .add_params(alt.param(name="measure", value=first, bind=menu))
+        .properties(
+            width="container",
+            height=240,
+            title=alt.Title(alt.expr("measure")),
+            description="A measure of the models against epsilon, a line through the means of the seeds for each "
+            f"amount of training data, and a menu for the measure. {first}, from the smallest epsilon: {said}.",
+        )
+    )
+
+
+def _value(run: Mapping[str, Any], key: str) -> float:
+    return float(run[key]["bleu"] if key.startswith("beam") else run[key])
+
+
+def _mean(runs: Sequence[Mapping[str, Any]], key: str, data: str, smoothing: float) -> float:
+    values = [_value(run, key) for run in runs if (run["data"], run["smoothing"]) == (data, smoothing)]
+    return sum(values) / len(values)

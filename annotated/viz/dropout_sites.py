@@ -1,0 +1,186 @@
+"""Every place where a Transformer may drop something: in the paper, in released code, in the libraries of today.
+
+Paper: section 5.4, figure 1
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import altair as alt
+
+from annotated.config import ModelConfig
+from annotated.viz.theme import BLUE, GREY, INK, ORANGE, slider
+
+KINDS = {
+    "sum": "sums of embedding and position",
+    "output": "outputs of sub-layers",
+    "weights": "attention weights",
+    "relu": "after the ReLU",
+}
+"""The four kinds of places."""
+
+CONVENTIONS: dict[str, dict[str, float | None]] = {
+    "as written: section 5.4": {"sum": 0.1, "output": 0.1, "weights": 0.0, "relu": 0.0},
+    "as released: transformer_base_v1": {"sum": 0.1, "output": 0.1, "weights": 0.0, "relu": 0.0},
+    "as released later: transformer_base": {"sum": 0.1, "output": 0.1, "weights": 0.1, "relu": 0.1},
+    "as released later: transformer_big": {"sum": 0.3, "output": 0.3, "weights": 0.1, "relu": 0.1},
+    "today: torch.nn.Transformer": {"sum": None, "output": 0.1, "weights": 0.1, "relu": 0.1},
+    "today: Marian's task transformer-big": {"sum": 0.1, "output": 0.1, "weights": 0.0, "relu": 0.0},
+    "The Annotated Transformer": {"sum": 0.1, "output": 0.1, "weights": 0.1, "relu": 0.1},
+    "The Annotated Transformer, dropout=0.0": {"sum": 0.0, "output": 0.0, "weights": 0.1, "relu": 0.0},
+}
+"""Rates by kind of place; None where a module leaves that place to its user."""
+
+OURS = "annotated: the three sliders"
+_ACROSS: dict[str, Any] = {"axis": None, "scale": alt.Scale(domain=[0, 9.6], nice=False)}
+_UP: dict[str, Any] = {"axis": None, "scale": alt.Scale(domain=[-0.1, 10.2], nice=False)}
+_ENCODER, _DECODER, _HALF = 2.45, 7.55, 1.75
+_COLUMNS = {
+    "encoder": (_ENCODER, ("self-attention", "feed-forward")),
+    "decoder": (_DECODER, ("masked\nself-attention", "cross-attention", "feed-forward")),
+}
+
+
+def site_rates(config: ModelConfig) -> dict[str, float]:
+    """The rate of each kind of place in a model of this library.
+
+    Paper: section 5.4
+    """
+    return {
+        "sum": config.dropout,
+        "output": config.dropout,
+        "weights": config.attention_dropout,
+        "relu": config.feed_forward_dropout,
+    }
+
+
+def _drawing() -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+    """Boxes, wires and places of one encoder layer and one decoder layer, read upwards as in figure 1."""
+    boxes, wires, sites = [], [], []
+    for side, (x, sublayers) in _COLUMNS.items():
+        boxes.append({"x": x, "low": 0.0, "high": 0.9, "text": "embedding\n+ position"})
+        sites.append({"x": x, "y": 1.35, "kind": "sum", "side": side, "where": "embedding + position"})
+        wires.append({"wire": f"{side} sum", "points": [(x, 0.9), (x, 1.9)]})
+        bottom = 1.9
+        for number, name in enumerate(sublayers):
+            wire = f"{side} {number}"
+            boxes.append({"x": x, "low": bottom, "high": bottom + 1.0, "text": name})
+            boxes.append({"x": x, "low": bottom + 1.75, "high": bottom + 2.3, "text": "add & norm"})
+            inside = "relu" if name == "feed-forward" else "weights"
+            name = name.replace("\n", " ")
+            sites.append({"x": x + 1.3, "y": bottom + 0.5, "kind": inside, "side": side, "where": f"inside {name}"})
+            sites.append({"x": x, "y": bottom + 1.37, "kind": "output", "side": side, "where": f"output of {name}"})
+            wires.append({"wire": wire, "points": [(x, bottom + 1.0), (x, bottom + 1.75)]})
+            left = x - _HALF - 0.25
+            around = [(x, bottom - 0.2), (left, bottom - 0.2), (left, bottom + 2.02), (x - _HALF, bottom + 2.02)]
+            wires.append({"wire": wire + " residual", "points": around})
+            wires.append({"wire": wire + " up", "points": [(x, bottom + 2.3), (x, bottom + 2.8)]})
+            bottom += 2.8
+    lines = [
+        {"wire": wire["wire"], "x": px, "y": py, "step": step}
+        for wire in wires
+        for step, (px, py) in enumerate(wire["points"])
+    ]
+    return boxes, lines, sites
+
+
+def dropout_sites_chart(config: ModelConfig | None = None, *, convention: str | None = None) -> alt.LayerChart:
+    """One layer of encoder and decoder with every place for dropout; a menu chooses whose, sliders set this library's.
+
+    Parameters
+    ----------
+    config
+        Where the sliders start; None for the defaults.
+    convention
+        What the menu starts with: a key of `CONVENTIONS`, or `OURS`; None for the first.
+
+    Raises
+    ------
+    ValueError
+        If there is no such convention.
+
+    Paper: section 5.4, figure 1
+    """
+    options = [*CONVENTIONS, OURS]
+    convention = convention or options[0]
+    if convention not in options:
+        raise ValueError(f"convention must be one of {'; '.join(options)}")
+    ours = site_rates(config or ModelConfig())
+    params = [
+        alt.param(name="whose", value=convention, bind=alt.binding_select(options=options, name="whose model ")),
+        slider("p", ours["sum"], 0, 0.5, 0.05, label="ours: dropout"),
+        slider("p_attention", ours["weights"], 0, 0.5, 0.05, label="ours: attention"),
+        slider("p_relu", ours["relu"], 0, 0.5, 0.05, label="ours: feed-forward"),
+    ]
+    mine = "{sum: p, output: p, weights: p_attention, relu: p_relu}"
+    rates = f"(whose == {json.dumps(OURS)} ? {mine} : {json.dumps(CONVENTIONS)}[whose])"
+    place = (
+        alt.Chart(alt.Data(values=_drawing()[2]))
+        .transform_calculate(rate=f"{rates}[datum.kind]", what=f"{json.dumps(KINDS)}[datum.kind]")
+        .transform_calculate(
+            on="datum.rate > 0", text="datum.rate == null ? 'yours' : datum.rate > 0 ? format(datum.rate, '.2~f') : ''"
+        )
+    )
+    description = (
+        "One encoder layer and one decoder layer with twelve places where dropout may act: two sums of embedding and "
+        "position, five outputs of sub-layers before they are added, three sets of attention weights and two hidden "
+        "layers after the ReLU. A menu chooses whose model, and sliders set the three rates of this library. Active "
+        "places are filled diamonds with their rate, others small dashed circles. No place lies on a residual wire."
+    )
+    return (
+        alt.layer(*_layer_drawing(), *_place_marks(place))
+        .add_params(*params)
+        .properties(width="container", height=520, title=alt.Title(alt.expr("whose")), description=description)
+        .configure_view(stroke=None)
+    )
+
+
+def _layer_drawing() -> list[alt.Chart]:
+    """Wires, boxes and their names."""
+    boxes, lines, _ = _drawing()
+    box = alt.Chart(alt.Data(values=boxes)).transform_calculate(
+        left=f"datum.x - {_HALF}", right=f"datum.x + {_HALF}", middle="(datum.low + datum.high) / 2"
+    )
+    frames = box.mark_rect(fill=BLUE, fillOpacity=0.12, stroke=BLUE, strokeOpacity=0.8, cornerRadius=4).encode(
+        x=alt.X("left:Q", **_ACROSS), x2="right:Q", y=alt.Y("low:Q", **_UP), y2="high:Q"
+    )
+    names = box.transform_calculate(
+        x="datum.left + 0.15", middle="datum.middle + (indexof(datum.text, '\\n') > 0 ? 0.13 : 0)"
+    ).mark_text(align="left", fontSize=11, lineBreak="\n")
+    wires = (
+        alt.Chart(alt.Data(values=lines))
+        .mark_line(color=GREY, strokeWidth=1.4)
+        .encode(x=alt.X("x:Q", **_ACROSS), y=alt.Y("y:Q", **_UP), detail="wire:N", order="step:Q")
+    )
+    return [wires, frames, names.encode(x=alt.X("x:Q", **_ACROSS), y=alt.Y("middle:Q", **_UP), text="text:N")]
+
+
+def _place_marks(place: alt.Chart) -> list[alt.Chart]:
+    """Diamonds where something is dropped, small circles where nothing is, and how many there are."""
+    tip = ["side:N", "where:N", "what:N", "rate:Q"]
+    where = {"x": alt.X("x:Q", **_ACROSS), "y": alt.Y("y:Q", **_UP)}
+    off = place.transform_filter("!datum.on").mark_point(
+        shape="circle", size=90, fill="#80808020", stroke=GREY, strokeDash=[2, 2], strokeWidth=1.5
+    )
+    on = place.transform_filter("datum.on").mark_point(
+        shape="diamond", size=1000, opacity=1, fill=ORANGE, stroke=ORANGE
+    )
+    count = (
+        place.transform_calculate(active="datum.on ? 1 : 0")
+        .transform_aggregate(active="sum(active)", places="count()")
+        .transform_calculate(
+            text="'dropout at ' + datum.active + '\\nof ' + datum.places + ' places'", x="0.7", y="9.5"
+        )
+        .mark_text(align="left", fontSize=13, fontWeight="bold", lineBreak="\n")
+    )
+    rates = place.mark_text(fontSize=11, fontWeight="bold").encode(
+        **where, text="text:N", color=alt.condition("datum.on", alt.value("#111111"), alt.value(INK))
+    )
+    return [
+        off.encode(**where, tooltip=tip),
+        on.encode(**where, tooltip=tip),
+        rates,
+        count.encode(**where, text="text:N"),
+    ]

@@ -1,0 +1,174 @@
+"""Charts of teacher forcing: one pass against many, loss against what is written, and a wrong word in the prefix.
+
+Paper: section 3.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE
+
+QUANTITIES = {
+    "milliseconds": "processor time (milliseconds)",
+    "passes": "decoder passes, one after another",
+    "positions": "target positions computed",
+}
+
+
+def passes_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
+    """What the logits of n positions cost, in one pass and token by token; a menu chooses what is counted.
+
+    Parameters
+    ----------
+    rows
+        Of the record `step_by_step`: way, length, passes, positions and milliseconds.
+
+    Raises
+    ------
+    ValueError
+        If there are no rows, or a number is not positive: both axes are logarithmic.
+
+    Paper: section 3.1
+    """
+    if not rows or any(row[name] <= 0 for row in rows for name in ("length", *QUANTITIES)):
+        raise ValueError("every row needs a positive length, passes, positions and milliseconds")
+    names = list(dict.fromkeys(row["way"] for row in rows))
+    data = [
+        {"way": row["way"], "length": row["length"], "what": label, "value": row[name]}
+        for row in rows
+        for name, label in QUANTITIES.items()
+    ]
+    labels = list(QUANTITIES.values())
+    menu = alt.param(name="counted", value=labels[0], bind=alt.binding_select(options=labels, name="count "))
+    colours = list(PALETTE[: len(names)])
+    table = alt.Data(values=data)
+    base = (
+        alt.Chart(table)
+        .transform_filter("datum.what == counted")
+        .encode(
+            x=alt.X(
+                "length:Q",
+                title="target length (tokens)",
+                scale=alt.Scale(type="log", base=2),
+                axis=alt.Axis(values=sorted({row["length"] for row in rows})),
+            ),
+            y=alt.Y("value:Q", title=None, scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=6)),
+            color=alt.Color(
+                "way:N", sort=names, scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(columns=2)
+            ),
+            tooltip=["way:N", "length:Q", "what:N", alt.Tooltip("value:Q", format=",.4~g")],
+        )
+    )
+    domain = alt.Scale(domain=names)
+    unit = (
+        alt.Chart(table)
+        .transform_filter("datum.what == counted")
+        .transform_aggregate(rows="count()", groupby=["what"])
+        .mark_text(align="left", baseline="top", fontSize=12)
+        .encode(x=alt.value(8), y=alt.value(8), text="what:N")
+    )
+    return (
+        alt.layer(
+            base.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("way:N", sort=names, scale=domain)),
+            base.mark_point(filled=True, size=60, opacity=1).encode(shape=alt.Shape("way:N", sort=names, scale=domain)),
+            unit,
+        )
+        .add_params(menu)
+        .properties(
+            width="container",
+            height=280,
+            description=(
+                f"Both axes logarithmic: what {len(names)} ways to compute the logits of n positions cost, with a menu "
+                "for processor time, decoder passes and positions computed. One pass stays one pass at every length; "
+                "token by token the passes grow with the length."
+            ),
+        )
+    )
+
+
+def loss_and_writing_chart(cells: Mapping[str, Mapping[str, float]]) -> alt.LayerChart:
+    """Decoders by their training loss and by what they get right when they write alone.
+
+    Parameters
+    ----------
+    cells
+        For each decoder, by name, its 'loss' in nats a token and 'sentences', the share it writes without a fault.
+
+    Paper: section 3.1
+    """
+    rows: list[dict[str, Any]] = [
+        {"decoder": name, "loss": one["loss"], "sentences": one["sentences"]} for name, one in cells.items()
+    ]
+    for row in rows:
+        row["kind"] = "honest" if str(row["decoder"]) in {"mask, shift 1", "mask, shift 2"} else "sees its answers"
+    kinds = ["honest", "sees its answers"]
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("loss:Q", title="loss with the right words given (nats a token)", axis=alt.Axis(tickCount=6)),
+        y=alt.Y(
+            "sentences:Q",
+            title="sentences written without a fault",
+            axis=alt.Axis(format="%"),
+            scale=alt.Scale(domain=[-0.03, 1]),
+        ),
+        tooltip=["decoder:N", alt.Tooltip("loss:Q", format=".3f"), alt.Tooltip("sentences:Q", format=".1%")],
+    )
+    points = base.mark_point(filled=True, size=90, opacity=1).encode(
+        color=alt.Color("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[BLUE, ORANGE])),
+        shape=alt.Shape("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=["circle", "diamond"])),
+    )
+    text = base.mark_text(fontSize=12, dy=-13).encode(text="decoder:N").transform_filter("datum.kind == 'honest'")
+    cheats = [row for row in rows if row["kind"] == kinds[1]]
+    here = {"loss": max((float(row["loss"]) for row in cheats), default=0.0), "sentences": 0.0}
+    names = [{**here, "text": f"{len(cheats)} decoders that see their answers"}] if cheats else []
+    note = alt.Chart(alt.Data(values=names)).mark_text(fontSize=12, align="left", dx=12, dy=-9)
+    description = "Six decoders, loss across and translations without a fault upwards. " + "; ".join(
+        f"{row['decoder']}: loss {row['loss']:.2f}, {row['sentences']:.0%}" for row in rows
+    )
+    return alt.layer(points, text, note.encode(x="loss:Q", y="sentences:Q", text="text:N")).properties(
+        width="container", height=230, description=f"{description}."
+    )
+
+
+def wrong_word_chart(losses: Mapping[str, Sequence[float]]) -> alt.LayerChart:
+    """What a wrong word in the prefix costs the words after it.
+
+    Parameters
+    ----------
+    losses
+        For each kind of prefix, the mean loss of the right word 1, 2, 3 ... places after the word that was exchanged.
+
+    Paper: section 3.1
+    """
+    names, reach = list(losses), max(map(len, losses.values()))
+    rows = [
+        {"prefix": name, "distance": d, "loss": round(float(loss), 4)}
+        for name, line in losses.items()
+        for d, loss in enumerate(line, start=1)
+    ]
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("distance:O", title="places after the exchanged word", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("loss:Q", title="loss of the right word (nats)"),
+        color=alt.Color(
+            "prefix:N",
+            sort=names,
+            scale=alt.Scale(domain=names, range=[GREY, BLUE, ORANGE, PALETTE[2]][: len(names)]),
+            legend=alt.Legend(columns=2),
+        ),
+        tooltip=["prefix:N", "distance:O", alt.Tooltip("loss:Q", format=".3f")],
+    )
+    domain = alt.Scale(domain=names)
+    return alt.layer(
+        base.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("prefix:N", sort=names, scale=domain)),
+        base.mark_point(filled=True, size=60, opacity=1).encode(shape=alt.Shape("prefix:N", sort=names, scale=domain)),
+    ).properties(
+        width="container",
+        height=240,
+        description=(
+            f"Mean loss of the right word, one to {reach} places after a word was exchanged, for "
+            f"prefixes {', '.join(names)}. It is highest at the first place, and falls from there."
+        ),
+    )

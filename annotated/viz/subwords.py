@@ -1,0 +1,195 @@
+"""Charts of byte-pair encoding: pairs counted merge by merge, what a size buys, and words that never end.
+
+Paper: section 5.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+
+BODY = 44_101_632
+"""Parameters of the base model without its embedding, which chapter 15 counts."""
+MEASURES = {
+    "tokens in a sentence": ("tokens", ".1f"),
+    "tokens that are whole words": ("tokens_whole", ".0%"),
+    "words that are one token": ("words_whole", ".0%"),
+    "entries that are whole words": ("entries_whole", ".0%"),
+    "entries seen under 100 times": ("entries_rare", ".0%"),
+}
+"""What `vocabulary_chart` can show: the name, the field of a row of the record, and how it is written."""
+TEXTS = ("real text", "classroom")
+
+
+def pair_chart(history: Sequence[Sequence[tuple[str, str, int]]], merge: int = 1) -> alt.Chart:
+    """The most frequent pairs before each of the first merges; a slider goes from merge to merge.
+
+    Parameters
+    ----------
+    history
+        For each merge the pairs (left, right, count), most frequent first: the first of them is merged.
+    merge
+        Where the slider starts, from 1.
+
+    Raises
+    ------
+    ValueError
+        If a list is empty, or not sorted by count.
+
+    Paper: section 5.1
+    """
+    for number, pairs in enumerate(history, start=1):
+        counts = [count for _, _, count in pairs]
+        if not counts or counts != sorted(counts, reverse=True):
+            raise ValueError(f"merge {number} needs its pairs, the most frequent first")
+    rows = [
+        {"m": m, "place": place, "pair": f"{left} + {right}", "count": count, "new": left + right}
+        for m, pairs in enumerate(history, start=1)
+        for place, (left, right, count) in enumerate(pairs, start=1)
+    ]
+    base = alt.Chart(alt.Data(values=rows)).transform_filter("datum.m == merge")
+    y = alt.Y("place:O", title=None, axis=None)
+    x = alt.X("count:Q", title="how often the pair stands in the text", axis=alt.Axis(tickCount=4, format="~s"))
+    bars = base.mark_bar(opacity=0.45).encode(
+        x=x, y=y, color=alt.condition("datum.place == 1", alt.value(ORANGE), alt.value(GREY)),
+        tooltip=["pair:N", alt.Tooltip("count:Q", format=",")],
+    )  # fmt: skip
+    words = base.mark_text(align="left", dx=5, fontSize=12).encode(x=alt.value(0), y=y, text="pair:N")
+    chosen = base.transform_filter("datum.place == 1").mark_text(align="right", fontSize=13, fontWeight="bold")
+    news = chosen.transform_calculate(words="'merge ' + datum.m + ' makes “' + datum.new + '”'")
+    title = news.encode(x=alt.value("width"), y=alt.value(-9), text="words:N")
+    shown = len(history[0])
+    description = (
+        f"The {shown} most frequent pairs of neighbouring pieces before each of the first {len(history)} merges. The "
+        f"first bar is the pair that is merged; before merge {merge} it is {history[merge - 1][0][0]} and "
+        f"{history[merge - 1][0][1]}. A slider goes from merge to merge, and the counts fall."
+    )
+    return (
+        alt.layer(bars, words, title)
+        .add_params(slider("merge", merge, 1, len(history), label="merge number:"))
+        .properties(width="container", height=24 * shown, padding={"top": 24, "left": 5, "right": 5, "bottom": 5},
+                    description=description)
+    )  # fmt: skip
+
+
+def vocabulary_chart(rows: Mapping[str, Sequence[Mapping[str, Any]]], d_model: int = 512) -> alt.LayerChart:
+    """What the size of a vocabulary buys: a menu of measures, and a slider for the size.
+
+    Parameters
+    ----------
+    rows
+        For 'real text' and 'classroom' the rows of the record `vocabulary_size`.
+    d_model
+        D: the width of the embedding, for its number of parameters.
+
+    Raises
+    ------
+    ValueError
+        If the texts are others.
+
+    Paper: section 5.1
+    """
+    if set(rows) != set(TEXTS):
+        raise ValueError(f"rows are wanted for {' and '.join(TEXTS)}, not {list(rows)}")
+    sizes = [row["vocab_size"] for row in rows["real text"]]
+    data = [
+        {"text": text, "size": row["vocab_size"], "measure": name, "value": value, "label": format(value, form)}
+        for text in TEXTS
+        for row in map(_with_mean, rows[text])
+        for name, (field, form) in MEASURES.items()
+        for value in [row[field]]
+    ]
+    choose = alt.param(name="measure", value="tokens in a sentence",
+                       bind=alt.binding_select(options=list(MEASURES), name="show "))  # fmt: skip
+    size = alt.param(name="size", expr=f"{sizes}[place]")
+    weights = alt.param(name="weights", expr=f"size * {d_model}")
+    title = (
+        "[format(size, ',') + ' entries: an embedding of',"
+        " format(weights / 1e6, '.1f') + ' million"
+        f" (' + format(weights / (weights + {BODY}), '.0%') + ' of a base model)']"
+    )
+    base = alt.Chart(alt.Data(values=data)).transform_filter("datum.measure == measure")
+    sized = alt.Scale(type="log", domain=[280, 42_000], nice=False)
+    x = alt.X("size:Q", title="entries of the vocabulary", scale=sized,
+              axis=alt.Axis(values=[300, 1000, 4000, 16_000, 37_000], format="~s", labelOverlap="greedy"))  # fmt: skip
+    ticks = f"measure == '{next(iter(MEASURES))}' ? datum.label : format(datum.value, '.0%')"
+    y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True),
+              axis=alt.Axis(tickCount=5, minExtent=34, labelExpr=ticks))  # fmt: skip
+    scale = alt.Scale(domain=list(TEXTS), range=[BLUE, GREEN])
+    lines = base.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=40)).encode(
+        x=x, y=y, color=alt.Color("text:N", scale=scale, sort=list(TEXTS), legend=alt.Legend(columns=2, offset=18)),
+        strokeDash=alt.StrokeDash("text:N", scale=alt.Scale(domain=list(TEXTS), range=[[1, 0], [5, 3]]), legend=None),
+        tooltip=["text:N", alt.Tooltip("size:Q", format=","), "label:N"],
+    )  # fmt: skip
+    here = alt.Chart(alt.Data(values=[{}]))
+    rule = here.transform_calculate(size="size").mark_rule(color=ORANGE, strokeWidth=2).encode(x=x)
+    at = base.transform_filter("datum.size == size")
+    words = at.mark_text(dy=-11, dx=-4, align="right", fontSize=13, fontWeight="bold").encode(x=x, y=y, text="label:N")
+    what = here.transform_calculate(words="measure").mark_text(align="left", baseline="top", fontSize=11)
+    unit = what.encode(x=alt.value(8), y=alt.value(-13), text="words:N")
+    first, last = (_with_mean(rows["real text"][i])["tokens"] for i in (0, -1))
+    description = (
+        f"What the size of a byte-pair vocabulary buys, from {sizes[0]} to {sizes[-1]:,} entries, for real text and "
+        f"the classroom's. A sentence of real text falls from {first:.0f} tokens to {last:.0f}. A menu chooses the "
+        "measure, a slider the size; the title gives the parameters of the embedding."
+    )
+    return (
+        alt.layer(rule, lines, words, unit)
+        .add_params(choose, slider("place", len(sizes) - 1, 0, len(sizes) - 1, label="size, from small to large:"))
+        .add_params(size, weights)
+        .properties(width="container", height=240, title=alt.Title(alt.expr(title)), description=description)
+    )
+
+
+def _with_mean(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of the record with the mean length of both languages."""
+    return {**row, "tokens": (row["english"] + row["german"]) / 2}
+
+
+def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
+    """Different words against running words of a text, for English and German, beside a line at 37,000.
+
+    Parameters
+    ----------
+    growth
+        As the record `vocabulary_size` has it: for each language 'running' and 'different'.
+
+    Paper: section 5.1
+    """
+    names = ["German", "English"]
+    rows = [
+        {"language": name, "running": running, "different": different}
+        for name in names
+        for running, different in zip(
+            growth[name.lower()]["running"], growth[name.lower()]["different"], strict=True
+        )
+    ]  # fmt: skip
+    x = alt.X("running:Q", title="words read (logarithmic)", scale=alt.Scale(type="log", nice=False),
+              axis=alt.Axis(values=[10.0**i for i in range(3, 8)], format="~s"))  # fmt: skip
+    y = alt.Y("different:Q", title="different words among them", scale=alt.Scale(type="log", nice=False),
+              axis=alt.Axis(values=[10.0**i for i in range(3, 7)] + [37_000], format="~s"))  # fmt: skip
+    lines = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=40))
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color("language:N", sort=names, scale=alt.Scale(domain=names, range=[ORANGE, BLUE]),
+                            legend=alt.Legend(columns=2)),
+            strokeDash=alt.StrokeDash("language:N", sort=names, legend=None,
+                                      scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]])),
+            tooltip=["language:N", alt.Tooltip("running:Q", format=","), alt.Tooltip("different:Q", format=",")],
+        )
+    )  # fmt: skip
+    rule = alt.Chart(alt.Data(values=[{"different": 37_000}])).mark_rule(color=GREY, strokeDash=[4, 3]).encode(y=y)
+    most = growth["german"]["different"][-1], growth["english"]["different"][-1]
+    description = (
+        "Different words against words read, both on logarithmic axes, for German and English. Neither line becomes "
+        f"flat: after all the text German has {most[0]:,} different words and English {most[1]:,}, both far above a "
+        "line at 37,000."
+    )
+    return alt.layer(rule, lines).properties(width="container", height=230, description=description)

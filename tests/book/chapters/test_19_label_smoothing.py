@@ -1,0 +1,54 @@
+"""Chapter 19: three linked views follow epsilon, gap and vocabulary; menus choose the runs and the measure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.book.charts import move, texts, with_control
+
+PAGE = "training/label_smoothing.html"
+MARKS = "e => [...e.querySelectorAll('.chart-stage path')].map(p => p.getAttribute('d') + p.getAttribute('transform'))"
+
+
+def charts_are_drawn(v: Any) -> None:
+    """Controls exist once a chart has come into view."""
+    for figure in v.page.query_selector_all("figure.chart"):
+        figure.scroll_into_view_if_needed()
+        v.page.wait_for_function("e => e.dataset.ready", arg=figure)
+
+
+def test_the_floor_and_its_gap_follow_the_controls(visit: Any) -> None:
+    with visit(PAGE) as v:
+        charts_are_drawn(v)
+        smoothing = with_control(v.page.query_selector_all("figure.chart"), "gap")
+        assert any("floor 1.377, at gap 12.7" in text for text in texts(smoothing))
+        move(smoothing, "epsilon", 0)
+        v.page.wait_for_timeout(200)
+        assert any("floor 0.000, never reached" in text for text in texts(smoothing))
+        move(smoothing, "epsilon", 0.1)
+        smoothing.query_selector("select").select_option("10")
+        v.page.wait_for_timeout(200)
+        assert any("floor 0.545, at gap 4.4" in text for text in texts(smoothing))
+        before = smoothing.evaluate(MARKS)
+        move(smoothing, "gap", 15)
+        v.page.wait_for_timeout(200)
+        assert smoothing.evaluate(MARKS) != before
+        assert v.errors == []
+
+
+def test_runs_and_measures_are_chosen_on_a_phone(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+        charts_are_drawn(v)
+        figures = v.page.query_selector_all("figure.chart")
+        reliability = with_control(figures, "size")
+        before = [text for text in texts(reliability) if "calibration error" in text]
+        for menu, label in zip(reliability.query_selector_all("select"), ("0.4", "many"), strict=True):
+            menu.select_option(label)
+        v.page.wait_for_timeout(300)
+        after = [text for text in texts(reliability) if "calibration error" in text]
+        assert len(before) == len(after) == 1 and before != after
+        strength = with_control(figures, "measure")
+        move(strength, "measure", "BLEU, greedy")
+        v.page.wait_for_timeout(300)
+        assert "BLEU, greedy" in texts(strength)
+        assert v.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0

@@ -1,0 +1,67 @@
+"""Chapter 20: the schedule follows its controls, a slip moves the curve, the grid shows the chosen cell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.book.charts import move, texts, with_control
+
+PAGE = "training/warm_up.html"
+LINES = (
+    "e => [...e.querySelectorAll('.chart-stage [aria-roledescription=\"line mark\"]')].map(p => p.getAttribute('d'))"
+)
+
+
+def chart(v: Any, control: str) -> Any:
+    found = with_control(v.page.query_selector_all("figure.chart"), control)
+    found.scroll_into_view_if_needed()
+    v.page.wait_for_function("e => e.dataset.ready", arg=found)
+    return found
+
+
+def charts_are_drawn(v: Any) -> None:
+    """Controls exist once a chart has come into view."""
+    for figure in v.page.query_selector_all("figure.chart"):
+        figure.scroll_into_view_if_needed()
+        v.page.wait_for_function("e => e.dataset.ready", arg=figure)
+
+
+def test_schedule_and_slips(visit: Any) -> None:
+    with visit(PAGE) as v:
+        charts_are_drawn(v)
+        schedule = chart(v, "warmup")
+        assert any("6.988e" in text for text in texts(schedule))
+        move(schedule, "warmup", 1000)
+        v.page.wait_for_timeout(200)
+        assert any("1.398e" in text and "update 1000" in text for text in texts(schedule))
+        linear = schedule.evaluate(LINES)
+        schedule.query_selector("input[type=radio][value=log]").check()
+        v.page.wait_for_timeout(200)
+        assert schedule.evaluate(LINES) != linear
+
+        slip = chart(v, "accumulate")
+        assert any("after update 400" in text for text in texts(slip))
+        move(slip, "accumulate", 20)
+        v.page.wait_for_timeout(200)
+        assert any("after update 200" in text for text in texts(slip))
+        assert v.errors == []
+
+
+def test_grid_and_memory_on_a_phone(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+        charts_are_drawn(v)
+        memory = chart(v, "nines")
+        move(memory, "nines", 3)
+        v.page.wait_for_timeout(200)
+        assert any("1999 gradients" in text for text in texts(memory))
+
+        grid = chart(v, "placed")
+        before = grid.evaluate(LINES)
+        move(grid, "warm", 160)
+        v.page.wait_for_timeout(300)
+        after = grid.evaluate(LINES)
+        assert len(after) == len(before) and after != before
+        move(grid, "placed", "pre-norm")
+        v.page.wait_for_timeout(300)
+        assert len(grid.evaluate(LINES)) == 21
+        assert v.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0

@@ -1,0 +1,59 @@
+"""Chapter 21: the places follow the convention and the sliders; dropout, curves and Table 3 follow theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.book.charts import move, texts, with_control
+
+PAGE = "training/dropout.html"
+
+
+def pick(figure: Any, name: str, value: str) -> None:
+    """Choose from a menu or a row of buttons by its words."""
+    menu = figure.query_selector(f"select[name={name}]")
+    if menu:
+        menu.select_option(label=value)
+    else:
+        figure.query_selector(f"input[name={name}][value='{value}']").check()
+
+
+def test_the_places_of_a_convention(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+        sites = with_control(v.draw_charts(), "whose")
+        assert texts(sites).count("0.1") == 7
+        pick(sites, "whose", "as released later: transformer_big")
+        v.page.wait_for_timeout(250)
+        assert (texts(sites).count("0.3"), texts(sites).count("0.1")) == (7, 5)
+        pick(sites, "whose", "annotated: the three sliders")
+        move(sites, "p", 0)
+        move(sites, "p_attention", 0.2)
+        v.page.wait_for_timeout(250)
+        assert (texts(sites).count("0.2"), texts(sites).count("0.1")) == (3, 0)
+        assert v.overflow() == 0 and v.errors == []
+
+
+def test_the_other_charts_follow_their_controls(visit: Any) -> None:
+    with visit(PAGE) as v:
+        figures = v.draw_charts()
+        values = with_control(figures, "draw")
+        assert any("the others times 1.43" in text for text in texts(values))
+        pick(values, "mode", "evaluation")
+        v.page.wait_for_timeout(250)
+        assert any(text.startswith("0 of 32 dropped, the others times 1;") for text in texts(values))
+        curves = with_control(figures, "group")
+        last = [text for text in texts(curves) if text.startswith("p = 0:")]
+        move(curves, "at", 400)
+        v.page.wait_for_timeout(250)
+        early = [text for text in texts(curves) if text.startswith("p = 0:")]
+        assert len(last) == len(early) == 1 and early[0] < last[0]  # it was better earlier
+        pick(curves, "group", "0.3 at several places")
+        v.page.wait_for_timeout(250)
+        assert any(text.startswith("attention only:") for text in texts(curves))
+        table = with_control(figures, "setting")
+        assert "D1: 24.6" in texts(table)
+        pick(table, "setting", "eps_ls")
+        pick(table, "score", "perplexity")
+        v.page.wait_for_timeout(250)
+        assert {"D3: 4.67", "D4: 5.47"} <= set(texts(table))
+        assert v.errors == []

@@ -1,0 +1,72 @@
+"""Chapter 23: the step player answers to buttons, slider, keys and menu; the charts follow their controls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.book.charts import move, texts, with_control
+
+PAGE = "decoding/greedy.html"
+
+
+def player(v: Any) -> Any:
+    v.page.wait_for_selector(".widget-host[data-ready] .step-player .row")
+    widget = v.page.locator(".step-player")
+    widget.scroll_into_view_if_needed()
+    return widget
+
+
+def test_the_player_steps_and_says_where_greedy_leaves(visit: Any) -> None:
+    with visit(PAGE) as v:
+        widget = player(v)
+        verdict, doubt = widget.locator("output"), widget.locator(".doubt")
+        assert verdict.inner_text().startswith("Here greedy leaves") and widget.locator(".row.best").count() == 1
+        assert widget.locator(".row").count() == 11  # ten tokens, and all others
+        widget.get_by_role("button", name="the next step").click()
+        assert "side road" in verdict.inner_text() and widget.locator(".written .left").count() == 1
+        widget.get_by_role("slider").fill("0")
+        assert doubt.inner_text().startswith("Step 1 of") and "On the way" in verdict.inner_text()
+        assert widget.locator(".written span").all_inner_texts() == ["?"]
+        widget.get_by_role("button", name="where it leaves").click()
+        assert verdict.inner_text().startswith("Here greedy leaves")
+        menu = widget.get_by_role("combobox")
+        menu.select_option(index=menu.locator("option").count() - 1)  # greedy keeps to the best way
+        assert doubt.inner_text().startswith("Step 1 of")
+        assert not widget.get_by_role("button", name="where it leaves").is_visible()
+        assert v.errors == []
+
+
+def test_keys_play_and_the_phone(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+        widget = player(v)
+        stage, verdict = widget.locator(".stage"), widget.locator("output")
+        assert widget.bounding_box()["width"] <= 358
+        stage.focus()
+        v.page.keyboard.press("End")
+        assert "Greedy has written" in verdict.inner_text() and "The most probable translation" in verdict.inner_text()
+        assert widget.get_by_role("button", name="the next step").is_disabled()
+        v.page.keyboard.press("Home")
+        v.page.keyboard.press("ArrowRight")
+        assert widget.locator(".doubt").inner_text().startswith("Step 2 of")
+        v.page.keyboard.press("Space")  # plays
+        v.page.wait_for_function("document.querySelector('.step-player .doubt').textContent.startsWith('Step 3')")
+        v.page.keyboard.press("Space")
+        assert widget.get_by_role("button", name="play").is_visible()
+
+
+def test_the_charts_follow_their_controls(visit: Any) -> None:
+    with visit(PAGE) as v:
+        figures = v.draw_charts()
+        tiles, ways = with_control(figures, "step"), with_control(figures, "shown")
+        assert any("step 5: 7 tiles" in text for text in texts(tiles))
+        move(tiles, "step", 8)
+        v.page.wait_for_timeout(200)
+        assert any("step 8: 10 tiles" in text for text in texts(tiles))
+        tiles.evaluate("e => e.querySelector('input[type=radio][value=without]').click()")
+        v.page.wait_for_timeout(200)
+        assert any("step 8: 64 tiles" in text for text in texts(tiles))
+        before = texts(ways)
+        other = ways.query_selector("[name=shown] option:nth-child(2)").get_attribute("value")
+        move(ways, "shown", other)
+        v.page.wait_for_timeout(200)
+        assert texts(ways) != before

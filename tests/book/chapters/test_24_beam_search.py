@@ -1,0 +1,134 @@
+"""Chapter 24: the page's search is the library's, and the tree answers to sliders, buttons, clicks and keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from annotated.analysis.playback import Playback
+from annotated.analysis.search_record import unpack
+from annotated.decoding import record_search
+from annotated.experiments import recorded
+from annotated.viz.javascript import esm
+from tests.book.charts import move, texts, with_control
+
+PAGE = "decoding/beam_search.html"
+SETTINGS = [(1, 0.6, 1), (2, 0.0, 2), (4, 0.6, 4), (5, 1.3, 1), (8, 2.0, 8)]
+SEARCHES = """async ([code, data, jobs]) => {
+  const { search, unpack } = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+  const packed = Uint8Array.from(atob(data), c => c.charCodeAt(0));
+  const bytes = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const records = unpack(await new Response(bytes).arrayBuffer());
+  return jobs.map(([sentence, k, alpha, places, cap]) => {
+    const one = records[sentence], found = search(one, k, alpha, places, cap);
+    const path = at => at > 0 ? [...path(one.parent[at]), one.token[at]] : [];
+    return { stopped: found.stopped, returned: found.returned.map(node => path(node.at)),
+      nodes: found.nodes.map(n => [n.step, n.token, n.fate, n.lp, n.score]) };
+  });
+}"""
+
+
+def widget_of(v: Any) -> Any:
+    v.page.wait_for_selector(".widget-host[data-ready] .beam-tree .stage svg")
+    widget = v.page.locator(".beam-tree")
+    widget.scroll_into_view_if_needed()
+    return widget
+
+
+def slide(widget: Any, label: str, value: float) -> None:
+    widget.get_by_label(label).evaluate(
+        "(e, value) => { e.value = value; e.dispatchEvent(new Event('input', { bubbles: true })); }", value
+    )
+    widget.page.wait_for_timeout(50)
+
+
+def scores(widget: Any) -> list[float]:
+    cells = widget.locator(".ranking tbody tr td:last-child").all_inner_texts()
+    return [float(cell.replace("−", "-")) for cell in cells]
+
+
+def test_the_search_in_the_page_is_the_search_of_the_library(visit: Any) -> None:
+    results = recorded("beam_tree").results
+    sources, extra = [s["source"] for s in results["sentences"]], results["extra_tokens"]
+    trees = [record.tree for record in unpack(results["searches"])]
+    model = Playback(list(zip(sources, trees, strict=True)), results["vocab_size"])
+    jobs = [(n, *setting, len(source) + extra) for n, source in enumerate(sources) for setting in SETTINGS]
+    with visit(PAGE) as v:
+        found = v.page.evaluate(SEARCHES, [esm("beam_tree.js"), results["searches"], jobs])
+    assert len(found) == 30 * len(SETTINGS)
+    for (number, k, alpha, places, _), own in zip(jobs, found, strict=True):
+        tree = record_search(model, torch.tensor(sources[number]), k, alpha, num_return=places, extra_tokens=extra)
+        assert own["stopped"] == tree.stopped_by
+        assert own["returned"] == [h.tokens + [2] * h.finished for h in tree.hypotheses]
+        assert [node[:3] for node in own["nodes"]] == [[n.step, n.token, n.fate] for n in tree.nodes]
+        for node, n in zip(own["nodes"], tree.nodes, strict=True):
+            assert abs(node[3] - n.log_probability) < 1e-6 + 1e-7 * abs(node[3]) and abs(node[4] - n.score) < 2e-6
+
+
+def test_sliders_and_buttons_argue(visit: Any) -> None:
+    with visit(PAGE) as v:
+        widget = widget_of(v)
+        verdict, stories = widget.locator(".verdict"), widget.locator(".stories")
+        assert (
+            "der Fledermaus geholfen" in verdict.inner_text() and "they part at step 4" in stories.inner_text().lower()
+        )
+        before = scores(widget)
+        assert before == sorted(before, reverse=True) and len(before) == 4
+        slide(widget, "beam size k", 1)
+        assert "den Schläger geholfen" in verdict.inner_text() and "lost nothing" in stories.inner_text()
+        slide(widget, "beam size k", 4)
+        slide(widget, "length penalty", 0)
+        assert all(after < score for after, score in zip(scores(widget), before, strict=True))
+        slide(widget, "length penalty", 0.6)
+        count = widget.locator(".node").count()
+        widget.get_by_role("button", name="the graveyard").click()
+        assert widget.locator(".node.pruned").count() > 10 and widget.locator(".node").count() > count
+        widget.locator(".dead button").first.click()
+        assert "You force" in stories.inner_text() and "worse than the winner" in stories.inner_text()
+        assert len(scores(widget)) == 5 and widget.locator(".route.forced").count() == 2  # one is the legend's
+        widget.get_by_role("button", name="where the reference died").click()
+        assert "The winner is the reference" in stories.inner_text()
+        widget.get_by_role("button", name="the stopping bound").click()
+        assert widget.locator(".stage .stop").count() == 2 and "hope:" in stories.inner_text()
+        steps = widget.locator(".stage svg").get_attribute("aria-label")
+        widget.locator("select").select_option(label="My baker invited a colleague.")
+        assert widget.locator(".stage svg").get_attribute("aria-label") != steps
+        slide(widget, "length penalty", 2)
+        assert "ein Kollege ein" in verdict.inner_text()
+        widget.locator("select").select_option(label="This lazy princess hopes to follow my rich daughter.")
+        slide(widget, "length penalty", 0.6)
+        slide(widget, "beam size k", 2)
+        widget.locator(".dead button", has_text="hofft, meine").first.click()
+        assert "you win by" in stories.inner_text()
+        slide(widget, "beam size k", 1)  # the beginning that was pointed at is no more
+        assert "You force" not in stories.inner_text() and "empty beginning" in widget.locator(".reading").inner_text()
+        assert v.errors == []
+
+
+def test_keys_force_a_token_on_a_small_screen_and_charts_move(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+        widget = widget_of(v)
+        assert widget.bounding_box()["width"] <= 360
+        reading, picture = widget.locator(".reading"), widget.locator(".stage svg")
+        picture.focus()
+        for _ in range(4):
+            v.page.keyboard.press("ArrowRight")
+        v.page.keyboard.press("ArrowDown")
+        assert "Step 4" in reading.inner_text() and "“den”" in reading.inner_text()
+        v.page.keyboard.press("Enter")
+        assert "You force “Dieses Kind hat den”" in widget.locator(".stories").inner_text()
+        v.page.keyboard.press("Escape")
+        assert "You force" not in widget.locator(".stories").inner_text()
+        assert v.page.evaluate("document.activeElement.getAttribute('role')") == "application"
+        figures = v.draw_charts()
+        chart = with_control(figures, "alpha_shown")
+        before = texts(chart)
+        move(chart, "alpha_shown", 2)
+        v.page.wait_for_timeout(150)
+        assert texts(chart) != before
+        chart = with_control(figures, "model")
+        before = texts(chart)
+        move(chart, "model", "classroom, unsure")
+        v.page.wait_for_timeout(150)
+        assert texts(chart) != before and v.errors == []

@@ -1,0 +1,41 @@
+"""Chapter 25: the slider of the last k, the walk between weights, and the menu that leads over the mountain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.book.charts import move, texts, with_control
+
+PAGE = "decoding/averaging.html"
+
+
+def told(figure: Any, start: str) -> str:
+    return next(text for text in texts(figure) if text.startswith(start))
+
+
+def test_sliders_and_menus_answer(visit: Any) -> None:
+    with visit(PAGE) as v:
+        figures = v.draw_charts()
+        chart = with_control(figures, "last")
+        first = told(chart, "average of 5: loss")
+        move(chart, "last", 1)
+        v.page.wait_for_timeout(300)
+        single = told(chart, "average of 1: loss")
+        assert float(first.split("loss ")[1]) < float(single.split("loss ")[1])
+        move(chart, "run", "classroom, constant rate")
+        v.page.wait_for_timeout(300)
+        assert "BLEU" in told(chart, "average of 1: loss")
+        walk = with_control(figures, "path")
+        move(walk, "path", "classroom: seed 0 to seed 1")
+        v.page.wait_for_timeout(300)
+        top = float(told(walk, "t = 0.5").split(": ")[1])
+        move(walk, "t", 1)
+        v.page.wait_for_timeout(300)
+        assert float(told(walk, "t = 1.0").split(": ")[1]) < top - 1 and "seed 1" in texts(walk)
+        assert v.errors == []
+
+
+def test_it_fits_a_phone(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+        v.draw_charts()
+        assert v.overflow() <= 0 and v.errors == []
