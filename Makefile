@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
+# A browser test mostly waits for its page: four processes keep two cores busy.
+TEST_JOBS ?= 4
 PORT ?= 8000
 
 BIN := $(VENV)/bin
@@ -49,8 +51,8 @@ chapter: $(INSTALLED)  ## build one chapter alone, quickly: make chapter CHAPTER
 	  --path-output $(CURDIR)/build/chapters/$(CHAPTER)
 	@echo "open build/chapters/$(CHAPTER)/_build/html/$(CHAPTER).html"
 
-test: $(INSTALLED)  ## run the tests (JOBS=2 processes)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --ignore=$(ATTACKS)
+test: $(INSTALLED)  ## run the tests (TEST_JOBS=4 processes)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadgroup --ignore=$(ATTACKS)
 
 # The last release of torchtext needs torch 2.3.1: an environment of its own, with the other pins shared.
 $(TORCHTEXT_INSTALLED): pyproject.toml constraints.txt

@@ -91,16 +91,22 @@ def site(book: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser(book: Path) -> Iterator[Any]:
+def chromium() -> Iterator[Any]:
     """Debian's Chromium, driven by Playwright."""
-    chromium = shutil.which("chromium")
-    if not chromium:
-        _skip("no chromium on this machine: the book's pages are not tested")
+    program = shutil.which("chromium")
+    if not program:
+        _skip("no chromium on this machine: nothing is tested in a browser")
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is in the extra `dev`")
     with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        running = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield running
         running.close()
+
+
+@pytest.fixture(scope="session")
+def browser(book: Path, chromium: Any) -> Any:
+    """A browser, for a book that is built."""
+    return chromium
 
 
 class Visit:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -122,18 +121,6 @@ def address_of(server: subprocess.Popen, home: Path) -> str:
                 pass
         time.sleep(0.1)
     raise AssertionError(f"JupyterLab did not start:\n{(home / 'server.txt').read_text()}")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    program = shutil.which("chromium")
-    if not program:
-        skip("no chromium on this machine: the training panel is not tested in a real notebook")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is in the extra `dev`")
-    with sync_api.sync_playwright() as playwright:
-        running_browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield running_browser
-        running_browser.close()
 
 
 def until(condition: Any, what: str, seconds: float = PATIENCE) -> Any:
