@@ -163,8 +163,8 @@ def greedy_ignores_eos(patches: Patches) -> None:
 )
 def greedy_stops_with_first(patches: Patches) -> None:
     def make(original: Any) -> Any:
-        def search(model: Any, source: Tensor, limits: Any, alpha: float, forbidden: Any) -> list[Hypothesis]:
-            found = original(model, source, limits, alpha, forbidden)
+        def search(*arguments: Any) -> list[Hypothesis]:
+            found = original(*arguments)
             steps = min((h.steps for h in found), default=0)
             return [Hypothesis(h.tokens[:steps], h.log_probability, h.score, h.steps <= steps) for h in found]
 
