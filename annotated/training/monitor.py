@@ -45,6 +45,9 @@ class TrainingStatus:
     """Seconds of training, over all processes of the run."""
     samples: tuple[tuple[str, str], ...]
     """Source and translation, as of the last validation."""
+    lost: int
+    """Updates that died with the process, as far as the log says: those since the last checkpoint. A run that goes on
+    makes them again."""
     last_words: str
     """The end of what it said on its console, if it died."""
 
@@ -83,10 +86,11 @@ class TrainingMonitor:
             self._read()
             phase = self._phase(pid)
         train, valid = self._latest.get("train", {}), self._latest.get("valid", {})
+        update = max((record.get("update", 0) for record in self._latest.values()), default=0)
         return TrainingStatus(
             phase=phase,
             pid=pid if phase in ("preparing", "training") else None,
-            update=max((record.get("update", 0) for record in self._latest.values()), default=0),
+            update=update,
             updates=self._updates(),
             epoch=train.get("epoch"),
             loss=train.get("loss"),
@@ -99,6 +103,7 @@ class TrainingMonitor:
             samples=tuple(
                 (one["source"], one["translation"]) for one in self._latest.get("samples", {}).get("samples", ())
             ),
+            lost=update - self._latest.get("checkpoint", {}).get("update", 0) if phase == "died" else 0,
             last_words=last_words(self.folder) if phase == "died" else "",
         )
 

@@ -109,12 +109,7 @@ def lost_chart(stages: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         color=alt.Color("search:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE])),
         tooltip=["search:N", "updates:Q", alt.Tooltip("share:Q", format=".1%")],
     )
-    dash = alt.StrokeDash("search:N", scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]]))
-    shape = alt.Shape("search:N", scale=alt.Scale(domain=names, range=["circle", "square"]))
-    return alt.layer(
-        base.mark_line(strokeWidth=2).encode(strokeDash=dash),
-        base.mark_point(filled=True, size=60, opacity=1).encode(shape=shape),
-    ).properties(
+    return _two_lines(base, "search:N", names).properties(
         width="container",
         height=220,
         description=(
@@ -222,16 +217,21 @@ def cache_cost_chart(costs: Mapping[str, Mapping[int, float]], title: str) -> al
         color=alt.Color("way:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE])),
         tooltip=["way:N", "length:Q", alt.Tooltip("cost:Q", format=".3s")],
     )
-    dash = alt.StrokeDash("way:N", scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]]))
-    shape = alt.Shape("way:N", scale=alt.Scale(domain=names, range=["circle", "square"]))
-    return alt.layer(
-        base.mark_line(strokeWidth=2).encode(strokeDash=dash),
-        base.mark_point(filled=True, size=55, opacity=1).encode(shape=shape),
-    ).properties(
+    return _two_lines(base, "way:N", names).properties(
         width="container",
         height=240,
         description=(
             f"Two rising lines, {names[0]} and {names[-1]}: the cost of writing a sentence of "
             f"{lengths[0]} to {lengths[-1]} tokens. They begin together and the lower one rises more slowly."
         ),
+    )
+
+
+def _two_lines(base: alt.Chart, field: str, names: Sequence[str]) -> alt.LayerChart:
+    """Two lines with points, told apart by dash and shape as well as by colour."""
+    dash = alt.StrokeDash(field, scale=alt.Scale(domain=list(names), range=[[1, 0], [5, 3]]))
+    shape = alt.Shape(field, scale=alt.Scale(domain=list(names), range=["circle", "square"]))
+    return alt.layer(
+        base.mark_line(strokeWidth=2).encode(strokeDash=dash),
+        base.mark_point(filled=True, size=60, opacity=1).encode(shape=shape),
     )

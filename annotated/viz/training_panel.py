@@ -220,4 +220,6 @@ def _numbers(status: TrainingStatus) -> list[str]:
             words.append(form.format(value))
     if status.seconds_left is not None:
         words.append(f"{duration(status.seconds_left)} left")
+    if status.lost:
+        words.append(f"{status.lost:,} updates since its last checkpoint are lost; Resume makes them again")
     return words

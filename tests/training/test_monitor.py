@@ -36,7 +36,7 @@ def test_from_nothing_to_the_end(tmp_path):
         write(folder, line(10), line(20, 1.5), rest='{"kind": "train", "upd')
         status = monitor.poll()
         assert (status.phase, status.update, status.loss, status.seconds_left) == ("training", 20, 1.5, 20.0)
-    assert monitor.poll().phase == "died"
+    assert (monitor.poll().phase, monitor.poll().lost) == ("died", 20)
     (folder / "output.txt").write_text("a\nout of memory\n")
     assert monitor.poll().last_words.endswith("out of memory")
     write(folder, rest='ate": 30, "loss": null, "elapsed": 15.0}\n')
@@ -87,3 +87,11 @@ def test_samples_are_logged_and_change_nothing(small):
     assert [one["source"] for one in samples[0]["samples"]] == ["the red cat sleeps", "two dogs"]
     status = TrainingMonitor(watched.folder).poll()
     assert status.samples == tuple((one["source"], one["translation"]) for one in samples[-1]["samples"])
+
+
+def test_a_death_costs_the_updates_since_the_last_checkpoint(tmp_path):
+    write(tmp_path, START, line(10), {"kind": "checkpoint", "update": 10, "path": "checkpoints/a"}, line(20))
+    status = TrainingMonitor(tmp_path).poll()
+    assert (status.phase, status.lost) == ("died", 10)
+    write(tmp_path, {"kind": "end", "update": 20, "finished": False, "stopped_by": "SIGTERM"})
+    assert TrainingMonitor(tmp_path).poll().lost == 0

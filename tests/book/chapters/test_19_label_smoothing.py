@@ -10,16 +10,9 @@ PAGE = "training/label_smoothing.html"
 MARKS = "e => [...e.querySelectorAll('.chart-stage path')].map(p => p.getAttribute('d') + p.getAttribute('transform'))"
 
 
-def charts_are_drawn(v: Any) -> None:
-    """Controls exist once a chart has come into view."""
-    for figure in v.page.query_selector_all("figure.chart"):
-        figure.scroll_into_view_if_needed()
-        v.page.wait_for_function("e => e.dataset.ready", arg=figure)
-
-
 def test_the_floor_and_its_gap_follow_the_controls(visit: Any) -> None:
     with visit(PAGE) as v:
-        charts_are_drawn(v)
+        v.draw_charts()
         smoothing = with_control(v.page.query_selector_all("figure.chart"), "gap")
         assert any("floor 1.377, at gap 12.7" in text for text in texts(smoothing))
         move(smoothing, "epsilon", 0)
@@ -38,7 +31,7 @@ def test_the_floor_and_its_gap_follow_the_controls(visit: Any) -> None:
 
 def test_runs_and_measures_are_chosen_on_a_phone(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
-        charts_are_drawn(v)
+        v.draw_charts()
         figures = v.page.query_selector_all("figure.chart")
         reliability = with_control(figures, "size")
         before = [text for text in texts(reliability) if "calibration error" in text]

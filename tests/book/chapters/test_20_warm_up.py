@@ -19,16 +19,9 @@ def chart(v: Any, control: str) -> Any:
     return found
 
 
-def charts_are_drawn(v: Any) -> None:
-    """Controls exist once a chart has come into view."""
-    for figure in v.page.query_selector_all("figure.chart"):
-        figure.scroll_into_view_if_needed()
-        v.page.wait_for_function("e => e.dataset.ready", arg=figure)
-
-
 def test_schedule_and_slips(visit: Any) -> None:
     with visit(PAGE) as v:
-        charts_are_drawn(v)
+        v.draw_charts()
         schedule = chart(v, "warmup")
         assert any("6.988e" in text for text in texts(schedule))
         move(schedule, "warmup", 1000)
@@ -49,7 +42,7 @@ def test_schedule_and_slips(visit: Any) -> None:
 
 def test_grid_and_memory_on_a_phone(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
-        charts_are_drawn(v)
+        v.draw_charts()
         memory = chart(v, "nines")
         move(memory, "nines", 3)
         v.page.wait_for_timeout(200)
