@@ -15,7 +15,7 @@ from pathlib import Path
 from annotated.config import DataConfig
 from annotated.data.text_files import CorpusError, read_lines
 
-__all__ = ["Corpus", "CorpusError", "PairCounts", "open_corpus", "read_lines", "read_pairs"]
+__all__ = ["Corpus", "CorpusError", "PairCounts", "open_corpus", "read_lines", "read_pairs", "side_by_side"]
 
 Pair = tuple[str, str]
 
@@ -58,7 +58,7 @@ def read_pairs(spec: str | Path, counts: PairCounts | None = None) -> Iterator[P
     """
     counts = PairCounts() if counts is None else counts
     paths = _paths(spec)
-    for source, target in _columns(paths[0]) if len(paths) == 1 else _side_by_side(*paths):
+    for source, target in _columns(paths[0]) if len(paths) == 1 else side_by_side(*paths):
         if source.strip() and target.strip():
             counts.pairs += 1
             yield source, target
@@ -172,7 +172,16 @@ def _columns(path: Path) -> Iterator[Pair]:
             )
 
 
-def _side_by_side(source: Path, target: Path) -> Iterator[Pair]:
+def side_by_side(source: Path, target: Path) -> Iterator[Pair]:
+    """Line k of one file with line k of the other, pairs with an empty side included.
+
+    Raises
+    ------
+    CorpusError
+        If a file is missing, broken or not UTF-8, or the two have different numbers of lines.
+
+    Paper: section 5.1
+    """
     sides, number = (read_lines(source), read_lines(target)), 0
     while True:
         pair = [next(side, None) for side in sides]

@@ -43,11 +43,24 @@ def read_lines(path: str | Path) -> Iterator[str]:
         If the file is missing, unreadable, not what its name says, truncated, or not UTF-8.
     """
     path = Path(path)
+    for number, raw in enumerate(raw_lines(path), start=1):
+        yield _decoded(path, number, raw)
+
+
+def raw_lines(path: Path) -> Iterator[bytes]:
+    r"""Lines of a file as bytes, without "\n": for those who decode many at once.
+
+    Raises
+    ------
+    CorpusError
+        As `read_lines`, but for the decoding.
+    """
     number = 0
     try:
         with open(path, "rb") as file:
-            for number, raw in enumerate(_split(path, _chunks(path, file)), start=1):
-                yield _decoded(path, number, raw)
+            for raw in _split(path, _chunks(path, file)):
+                number += 1
+                yield raw
     except FileNotFoundError:
         raise CorpusError(f"{path}: no such file; check the path, or download the corpus first") from None
     except IsADirectoryError:
