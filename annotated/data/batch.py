@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -59,9 +60,23 @@ class Batch:
         return len(self.indices)
 
     def to(self, device: torch.device | str) -> Batch:
-        """The same batch with its tensors on a device."""
-        names = ("source", "target_in", "target_out")
-        return dataclasses.replace(self, **{name: getattr(self, name).to(device, non_blocking=True) for name in names})
+        """The same batch with its tensors on a device; a GPU copies them while the processor goes on."""
+        tensors = {name: getattr(self, name) for name in ("source", "target_in", "target_out")}
+        if torch.device(device).type == "cuda" and self.source.device.type == "cpu":
+            tensors = {name: tensor.pin_memory() for name, tensor in tensors.items()}
+        return dataclasses.replace(self, **{name: x.to(device, non_blocking=True) for name, x in tensors.items()})
+
+
+class Share(NamedTuple):
+    """What one process computes of an update's batch, and what it divides by.
+
+    Paper: section 5.2 (8 GPUs share each batch)
+    """
+
+    batches: list[Batch]
+    """The micro-batches of this process; empty if there are more processes than the batch has pairs for."""
+    target_tokens: int
+    """Real target tokens of the *whole* batch, over all processes: the terms of the update's loss."""
 
 
 def collate(store: TokenStore, indices: Sequence[int] | Indices) -> Batch:

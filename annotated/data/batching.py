@@ -1,22 +1,23 @@
-"""Batches by tokens: bucketed by length, seeded, resumable in mid-epoch, dealt out to the processes of a training.
+"""Batches by tokens: bucketed by length, seeded, resumable in mid-epoch, cut into pieces for any number of devices.
 
 Paper: section 5.1 (batches of about 25,000 source and 25,000 target tokens, of pairs of similar length)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Iterator
+from typing import Any, Self, get_args
 
 import numpy as np
 
-from annotated.data.batch import Batch, BatchingError, collate, collate_ids
-from annotated.data.buckets import Indices, Layout, by_length, cut, fill, pool_members, pools
+from annotated.data.batch import Batch, BatchingError, Share, collate, collate_ids
+from annotated.data.buckets import Indices, Layout, by_length, cut, fill, pieces, pool_members, pools
 from annotated.data.store import TokenStore
 
 __all__ = [
     "Batch",
     "BatchingError",
+    "Share",
     "TokenBatches",
     "collate",
     "collate_ids",
@@ -30,6 +31,9 @@ _SCAN_PAIRS = 1 << 20
 class TokenBatches:
     """Endless batches of a store, epoch after epoch, each pair at most once in an epoch.
 
+    A batch is what one update of the parameters sees, however many devices share the work: `share` cuts it into their
+    pieces. So the updates, and a position among them, do not depend on the number of devices.
+
     An epoch shuffles the corpus in blocks of neighbours, takes `pool_pairs` pairs at a time, sorts them by length,
     cuts them at the budget and shuffles the batches. All of it follows from `seed` and the epoch's number, so a
     position is a few numbers (`state_dict`), and a resumed iterator goes on with exactly the batches that an
@@ -40,23 +44,20 @@ class TokenBatches:
     store
         The encoded corpus.
     batch_tokens
-        Budget of one batch of one process, on each side by itself.
+        Budget of one batch, on each side by itself.
     seed
         Another seed is another order.
     pool_pairs
         Pairs shuffled and sorted together; memory grows with it, not with the corpus.
-    rank, world_size
-        This process and the number of them. All plan the same batches; of each `world_size` consecutive ones, every
-        process takes one. The remainder at the end of an epoch, fewer than `world_size` batches, is dropped.
     shuffle
         False keeps the corpus's order of pools, each sorted by length.
     layout
-        What the budget counts. 'packed': real tokens. 'padded': pairs times the longest.
+        What the budget counts. 'padded': pairs times the longest. 'packed' and 'static': real tokens.
 
     Raises
     ------
     BatchingError
-        If a pair alone exceeds the budget, or there are fewer batches than processes.
+        If a pair alone exceeds the budget.
 
     Paper: section 5.1
     """
@@ -68,19 +69,15 @@ class TokenBatches:
         *,
         seed: int,
         pool_pairs: int,
-        rank: int = 0,
-        world_size: int = 1,
         shuffle: bool = True,
         layout: Layout = "packed",
     ) -> None:
-        if not 0 <= rank < world_size:
-            raise BatchingError(f"rank must lie between 0 and world_size - 1 = {world_size - 1}, not {rank}")
-        if layout not in ("packed", "padded"):
-            raise BatchingError(f"layout must be 'packed' or 'padded', not {layout!r}")
+        if layout not in get_args(Layout):
+            raise BatchingError(f"layout must be one of {', '.join(get_args(Layout))}, not {layout!r}")
         if pool_pairs < 1:
             raise BatchingError(f"pool_pairs must be at least 1, not {pool_pairs}")
         _check_budget(store, batch_tokens)
-        self.store, self.rank, self.world_size = store, rank, world_size
+        self.store = store
         self.batch_tokens, self.seed, self.pool_pairs = batch_tokens, seed, pool_pairs
         self.shuffle, self.layout = shuffle, layout
         self._move_to(epoch=0)
@@ -89,36 +86,59 @@ class TokenBatches:
         return self
 
     def __next__(self) -> Batch:
-        while self._planned is None or len(self._planned) - self._position < self.world_size:
-            self._next_pool()
-        batch = self._planned[self._position + self.rank]
-        self._position += self.world_size
-        self.taken += 1
-        return collate(self.store, batch)
+        return self.share().batches[0]
 
-    def _move_to(self, epoch: int, pool: int = 0, position: int = 0, taken: int = 0, carried: Sequence = ()) -> None:
+    def share(self, rank: int = 0, world_size: int = 1, micro_batches: int = 1) -> Share:
+        """Take the next batch, and of its `world_size` times `micro_batches` pieces those of one process.
+
+        A piece is a run of neighbours in the order by length, and all have about as many tokens. Piece
+        `i * world_size + rank` is the process's micro-batch `i`, so that all processes have sentences of much the same
+        length at a time. Every process takes every batch, and plans the same pieces.
+
+        Returns
+        -------
+        Share
+            At most `micro_batches` pieces, for empty ones, which a batch of few long pairs has, are left out; and the
+            target tokens of all processes, which each can count for itself.
+
+        Raises
+        ------
+        BatchingError
+            If there is no such process.
+
+        Paper: section 5.2 (8 GPUs share each batch)
+        """
+        if not 0 <= rank < world_size:
+            raise BatchingError(f"rank must lie between 0 and world_size - 1 = {world_size - 1}, not {rank}")
+        batch = self._next_pairs()
+        source, target = self.store.lengths(batch)
+        own = (batch[part] for part in pieces(source + target, world_size * micro_batches)[rank::world_size])
+        return Share([collate(self.store, piece) for piece in own if len(piece)], int(target.sum()))
+
+    def _next_pairs(self) -> Indices:
+        while self._planned is None or self._position == len(self._planned):
+            self._next_pool()
+        batch = self._planned[self._position]
+        self._position += 1
+        self.taken += 1
+        return batch
+
+    def _move_to(self, epoch: int, pool: int = 0, position: int = 0, taken: int = 0) -> None:
         self.epoch: int = epoch
         """Number of the current epoch, from 0."""
         self.taken: int = taken
-        """Batches that this process has taken in the current epoch."""
+        """Batches taken in the current epoch."""
         self._pool, self._position = pool, position
-        self._carried = [np.asarray(batch, dtype=np.int64) for batch in carried]
         self._planned: list[Indices] | None = None
         self._pools = pools(len(self.store), self.pool_pairs, self._rng())
 
     def _next_pool(self) -> None:
         if self._planned is not None:
-            carried = self._planned[self._position :]  # too few to go round: they open the next pool
             if self._pool + 1 < len(self._pools):
-                self._carried, self._pool, self._position = carried, self._pool + 1, 0
-            elif self.taken:
-                self._move_to(self.epoch + 1)
+                self._pool, self._position = self._pool + 1, 0
             else:
-                raise BatchingError(
-                    f"the corpus makes {len(carried)} batches of {self.batch_tokens} tokens, too few for "
-                    f"{self.world_size} processes; use fewer processes or smaller batches"
-                )
-        self._planned = self._carried + self._plan(self._pool)
+                self._move_to(self.epoch + 1)
+        self._planned = self._plan(self._pool)
 
     def _rng(self, *more: int) -> np.random.Generator | None:
         return np.random.default_rng([self.seed, self.epoch, *more]) if self.shuffle else None
@@ -135,38 +155,40 @@ class TokenBatches:
     def state_dict(self) -> dict[str, Any]:
         """Where the iterator stands, as plain numbers for JSON: the next batch is the first one not yet given."""
         position = {"epoch": self.epoch, "pool": self._pool, "position": self._position, "taken": self.taken}
-        return {**position, "carried": [batch.tolist() for batch in self._carried], "data": self._data()}
+        return {**position, "data": self._data()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on where `state_dict` was taken.
+        """Go on where `state_dict` was taken, by whatever number of processes.
 
         Raises
         ------
         BatchingError
-            If the state belongs to another corpus, seed, budget, or number of processes: the message says which.
+            If the state belongs to another corpus, seed or budget: the message says which.
         """
         try:
             saved, position = state["data"], {name: int(state[name]) for name in ("epoch", "pool", "position", "taken")}
-            carried = state["carried"]
         except (KeyError, TypeError, ValueError) as error:
             raise BatchingError(f"not a data position: {error!r}") from None
         now = self._data()
         different = [
             f"{name} was {saved.get(name)!r}, is {now[name]!r}" for name in now if saved.get(name) != now[name]
         ]
+        if saved.get("world_size", 1) != 1:  # each process had a plan of its own, in versions before 0.2
+            different.append(f"it counts the batches of {saved['world_size']} processes each by itself")
         if different:
             raise BatchingError(
                 f"this data position belongs to another training: {'; '.join(different)}. "
                 "Resume with the same data and settings, or start the data from the beginning"
             )
-        self._move_to(**position, carried=carried)
+        self._move_to(**position)
 
     def _data(self) -> dict[str, Any]:
-        names = ("batch_tokens", "seed", "pool_pairs", "world_size", "shuffle", "layout")
-        return {"store": self.store.identity, "pairs": len(self.store), **{name: getattr(self, name) for name in names}}
+        settings = {name: getattr(self, name) for name in ("batch_tokens", "seed", "pool_pairs", "shuffle")}
+        layout = "padded" if self.layout == "padded" else "packed"  # static batches are cut like packed ones
+        return {"store": self.store.identity, "pairs": len(self.store), **settings, "layout": layout}
 
     def statistics(self) -> dict[str, float]:
-        """What the current epoch holds, for all processes together: pairs, batches, tokens, and their padding.
+        """What the current epoch holds: pairs, batches, tokens, and their padding.
 
         Returns
         -------

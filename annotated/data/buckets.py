@@ -7,12 +7,13 @@ Paper: section 5.1 (pairs batched together by approximate sequence length)
 
 from __future__ import annotations
 
+import itertools
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-Layout = Literal["packed", "padded"]
+Layout = Literal["packed", "padded", "static"]
 Indices = NDArray[np.int64]
 
 BLOCK_PAIRS = 1024
@@ -71,7 +72,7 @@ def cut(source: Indices, target: Indices, batch_tokens: int, layout: Layout) -> 
     batch_tokens
         The budget, on each side by itself.
     layout
-        'packed' counts real tokens, 'padded' counts pairs times the longest.
+        'padded' counts pairs times the longest; the others count real tokens.
 
     Returns
     -------
@@ -86,6 +87,29 @@ def cut(source: Indices, target: Indices, batch_tokens: int, layout: Layout) -> 
         slices.append(slice(start, end))
         start = end
     return slices
+
+
+def pieces(tokens: Indices, count: int) -> list[slice]:
+    """Cut one batch into pieces of about as many tokens each: a pair belongs to the piece in which its middle lies.
+
+    Parameters
+    ----------
+    tokens
+        Tokens of each pair, both sides together, in the order of the batch.
+    count
+        Number of pieces.
+
+    Returns
+    -------
+    list of slice
+        Consecutive slices that cover every pair once; some are empty if there are few pairs.
+
+    Paper: section 5.2 (8 GPUs share each batch)
+    """
+    ends = np.cumsum(tokens)
+    piece = (2 * ends - tokens) * count // (2 * ends[-1])  # in whole numbers: the same on every machine
+    bounds = np.searchsorted(piece, np.arange(count + 1)).tolist()
+    return [slice(first, end) for first, end in itertools.pairwise(bounds)]
 
 
 def _packed_end(lengths: tuple[Indices, Indices], sums: tuple[Indices, Indices], start: int, budget: int) -> int:

@@ -7,7 +7,7 @@ import errno
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -78,14 +78,14 @@ def write(folder: Path, pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, 
                 files[f"{side}.offsets"].write(np.zeros(1, dtype=np.int64).tobytes())
             remaining = iter(pairs)
             while chunk := list(islice(remaining, CHUNK_PAIRS)):
-                info = _write_chunk(files, chunk, tokenizer, info)
+                info = write_chunk(files, chunk, tokenizer, info)
                 written = sum(file.tell() for file in files.values())
             if not info.pairs:
-                raise StoreError(_nothing_left(info))
+                raise StoreError(nothing_left(info))
             for file in files.values():
                 file.flush()
                 os.fsync(file.fileno())
-        _commit(folder, {"format": FORMAT, "files": names, "info": asdict(info)})
+        commit(folder, {"format": FORMAT, "files": names, "info": asdict(info)})
     except OSError as error:
         _sweep(folder)
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
@@ -101,9 +101,10 @@ def write(folder: Path, pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, 
     _sweep(folder)  # the files of the store that this one replaces
 
 
-def _write_chunk(
-    files: Mapping[str, BinaryIO], chunk: list[tuple[str, str]], tokenizer: Tokenizer, info: StoreInfo
+def write_chunk(
+    files: Mapping[str, BinaryIO], chunk: Sequence[tuple[str, str]], tokenizer: Tokenizer, info: StoreInfo
 ) -> StoreInfo:
+    """Encode some pairs onto the ends of the four files; what the store holds then, if it held `info` before."""
     sources, targets = (tokenizer.encode_batch([pair[side] for pair in chunk]) for side in range(2))
     kept: list[tuple[list[int], list[int]]] = []
     empty = too_long = 0
@@ -128,7 +129,8 @@ def _write_chunk(
     return replace(info, **counts, **totals)  # type: ignore[arg-type]
 
 
-def _nothing_left(info: StoreInfo) -> str:
+def nothing_left(info: StoreInfo) -> str:
+    """Why a store would be empty, as a message."""
     if not info.empty + info.too_long:
         return "the corpus holds no sentence pairs: nothing to store"
     return (
@@ -137,7 +139,8 @@ def _nothing_left(info: StoreInfo) -> str:
     )
 
 
-def _commit(folder: Path, content: dict) -> None:
+def commit(folder: Path, content: dict) -> None:
+    """Replace `store.json`, which names the files of the store: the one step that makes a store."""
     temporary = folder / f"store.json.{secrets.token_hex(4)}"
     with open(temporary, "w", encoding="utf-8") as file:
         json.dump(content, file, indent=2)
