@@ -13,6 +13,9 @@ from typing import Any, Literal, Self
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
 SPECIAL_TOKENS = ("<pad>", "<s>", "</s>", "<unk>")
 
+RETIRED = {"accumulate"}
+"""Fields that recorded configurations of earlier versions have: `from_dict` passes over them."""
+
 
 class _Config:
     """What the four configurations share: a checked copy, and a round trip through plain dictionaries."""
@@ -29,6 +32,7 @@ class _Config:
     def from_dict(cls, fields: dict[str, Any]) -> Self:
         """The inverse of `to_dict`; a field that this version does not know raises `ValueError`."""
         known = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        fields = {name: value for name, value in fields.items() if name not in RETIRED}
         if unknown := sorted(set(fields) - set(known)):
             raise ValueError(f"{cls.__name__} has no field {', '.join(unknown)}; it has {', '.join(known)}")
         return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()})
@@ -102,9 +106,10 @@ class TrainingConfig(_Config):
     updates: int = 100_000
     """Parameter updates in all (not micro-batches)."""
     batch_tokens: int = 25_000
-    """Target tokens of one update, and at most as many source tokens, over all micro-batches and processes."""
-    accumulate: int = 1
-    """Micro-batches per update: each holds batch_tokens / accumulate tokens."""
+    """Target tokens of one update, and at most as many source tokens, over all micro-batches and devices."""
+    micro_batch_tokens: int | None = None
+    """About the most tokens of a side that a device takes at once; None for its whole share of the batch. An update
+    accumulates as many micro-batches as this asks for: more on few devices, fewer on many, and the same gradient."""
     warmup: int = 4000
     """Updates over which the learning rate rises linearly."""
     learning_rate_scale: float = 1.0
@@ -117,8 +122,9 @@ class TrainingConfig(_Config):
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
     compile: bool = False
     """Run the model through torch.compile."""
-    layout: Literal["packed", "padded"] = "packed"
-    """Rows of real tokens only (fast), or rectangles with masks (readable); both give the same loss."""
+    layout: Literal["packed", "padded", "static"] = "packed"
+    """Rows of real tokens only, rectangles with masks (readable), or packed rows of one fixed number (for compiled
+    kernels on a GPU); all give the same loss."""
     device: str = "auto"
     """'auto' takes a GPU if there is one; else a torch device name."""
     seed: int = 0
@@ -132,19 +138,33 @@ class TrainingConfig(_Config):
     """Updates between two checkpoints (and at the end)."""
     keep_checkpoints: int = 5
     """Checkpoints kept; the older ones are deleted."""
+    keep_best: int = 0
+    """Checkpoints of the lowest validation loss kept besides, in the folder best/; they are never averaged."""
     average_last: int = 5
     """Checkpoints averaged into the final model."""
+    peer_timeout: float = 600.0
+    """Seconds after which a process that hears nothing from another one gives up, so that both can be restarted."""
 
     def __post_init__(self) -> None:
-        positive = ("updates", "batch_tokens", "accumulate", "warmup", "learning_rate_scale", "log_every")
+        positive = ("updates", "batch_tokens", "warmup", "learning_rate_scale", "log_every", "peer_timeout")
         for name in (*positive, "validate_every", "checkpoint_every", "keep_checkpoints", "average_last"):
             _require(getattr(self, name) > 0, f"{name} must be positive, not {getattr(self, name)}")
         _require(0 <= self.label_smoothing < 1, f"label_smoothing must lie in [0, 1), not {self.label_smoothing}")
         _require(self.precision in ("fp32", "bf16", "fp16"), f"unknown precision {self.precision!r}")
-        _require(self.layout in ("packed", "padded"), f"unknown layout {self.layout!r}")
+        _require(self.layout in ("packed", "padded", "static"), f"unknown layout {self.layout!r}")
+        fits = self.micro_batch_tokens is None or self.micro_batch_tokens > 0
+        _require(fits, "micro_batch_tokens must be positive, or None for no limit")
+        _require(self.keep_best >= 0, "keep_best must not be negative")
         _require(self.validate_bleu >= 0, "validate_bleu must not be negative")
         _require(self.clip_norm is None or self.clip_norm > 0, "clip_norm must be positive, or None for no clipping")
         _require(self.average_last <= self.keep_checkpoints, "average_last asks for more checkpoints than are kept")
+
+    def micro_batches(self, devices: int = 1) -> int:
+        """Micro-batches that each of so many devices accumulates for one update.
+
+        Paper: section 5.1 (the batch), section 5.2 (8 GPUs)
+        """
+        return -(-self.batch_tokens // (devices * (self.micro_batch_tokens or self.batch_tokens)))
 
 
 @dataclass(frozen=True)
@@ -184,6 +204,10 @@ class DataConfig(_Config):
     Paper: section 5.1
     """
 
+    prepared: str | None = None
+    """A folder made by `annotated data wmt14` or `annotated data multi30k`. Text, tokenizer and encoded pairs are taken
+    from there; `train`, `valid`, `test` and `tokenizer` stay as they are by default, and `vocab_size`, `max_length` and
+    `classroom_pairs` do not matter."""
     train: str = "classroom"
     """'classroom', a TSV file (.tsv, .tsv.gz, .tsv.zst), or two text files as 'SOURCE,TARGET'."""
     valid: str = "classroom"
@@ -206,6 +230,9 @@ class DataConfig(_Config):
         _require(self.max_length >= 2, "max_length must be at least 2: one token and the end of the sentence")
         _require(self.classroom_pairs >= 1, "classroom_pairs must be at least 1")
         _require(self.pool_pairs >= 1, "pool_pairs must be at least 1")
+        given = (self.train, self.valid, self.test, self.tokenizer)
+        alone = self.prepared is None or given == ("classroom", "classroom", "classroom", None)
+        _require(alone, f"prepared={self.prepared!r} brings text and tokenizer: leave train, valid, test, tokenizer")
 
 
 def base(**changes: Any) -> ModelConfig:

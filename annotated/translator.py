@@ -16,6 +16,7 @@ from annotated.config import BOS, EOS, PAD, DecodingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import Hypothesis, SearchTree, beam_search, greedy_decode, length_penalty, record_search
 from annotated.model import AttentionMaps, Transformer
+from annotated.training.watching import EXTRA_TOKENS, MOST_TOKENS, SentenceHeads, as_bytes
 
 Overlong = Literal["error", "truncate"]
 
@@ -279,3 +280,34 @@ def sample_translations(sentences: Sequence[str]) -> Callable[[Transformer, Toke
         return list(zip(texts, found, strict=True))
 
     return translate
+
+
+def sample_heads(sentences: Sequence[str]) -> Callable[[Transformer, Tokenizer], list[SentenceHeads]]:
+    """What `train(..., heads=sample_heads(sentences))` keeps at each validation: where all heads look.
+
+    While each sentence is read and translated, by greedy search, by the model as it is at that moment. A sentence of
+    more than `annotated.training.watching.MOST_TOKENS` tokens is left out; a longer translation is cut.
+
+    Paper: section 3.2.3, figures 3-5
+    """
+    texts = list(sentences)
+
+    def look(model: Transformer, tokenizer: Tokenizer) -> list[SentenceHeads]:
+        config = DecodingConfig(beam_size=1, extra_tokens=EXTRA_TOKENS)
+        translator = Translator(model, tokenizer, config)
+        short = [
+            text
+            for text in texts
+            if len(tokenizer.encode(text.strip())) < min(MOST_TOKENS, translator.max_source_tokens)
+        ]
+        found = [translator.attention(text) for text in short]
+        return [
+            SentenceHeads(
+                one.source_tokens,
+                one.target_tokens,
+                *(as_bytes(torch.stack(list(maps)).float().cpu()) for maps in one.maps),
+            )
+            for one in found
+        ]
+
+    return look

@@ -12,6 +12,7 @@ from annotated.model.layers import Decoder, DecoderLayer, Encoder, EncoderLayer,
 from annotated.model.masks import causal_mask, padding_mask, target_mask
 from annotated.model.packing import PackedRows, Packing
 from annotated.model.positional_encoding import LearnedPositions, SinusoidalPositions, sinusoidal_encoding
+from annotated.model.static_rows import StaticRows
 from annotated.model.transformer import AttentionMaps, Transformer
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "PositionwiseFeedForward",
     "Residual",
     "SinusoidalPositions",
+    "StaticRows",
     "TokenEmbedding",
     "Transformer",
     "causal_mask",

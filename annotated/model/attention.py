@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from annotated.model.cache import AttentionCache
 from annotated.model.packing import Packing
+from annotated.model.static_rows import StaticRows, has_varlen_kernel, segment_attention
 
 Layout = Callable[[Tensor], Tensor]
 
@@ -88,6 +89,16 @@ def fused_attention(
     empty = ~mask.any(dim=-1, keepdim=True)  # left unmasked for the kernel: else NaN, also in the gradient
     output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask | empty, dropout_p=dropout)
     return output.masked_fill(empty, 0.0)
+
+
+def _packed_attention(q: Tensor, k: Tensor, v: Tensor, packing: Packing, dropout: float) -> Tensor:
+    """`fused_attention` of unpacked rows; where it is a static layout on a GPU, the kernel made for that."""
+    queries, keys = packing.queries, packing.keys
+    if not (isinstance(queries, StaticRows) and isinstance(keys, StaticRows)):
+        return fused_attention(q, k, v, packing.mask, packing.causal, dropout)
+    if has_varlen_kernel(q.device, q.dtype, q.size(-1), v.size(-1)) and dropout == 0:
+        return segment_attention(q, k, v, queries, keys, packing.causal)
+    return fused_attention(q, k, v, packing.mask, dropout=dropout)  # this mask knows the order too
 
 
 class MultiHeadAttention(nn.Module):
@@ -195,7 +206,7 @@ class MultiHeadAttention(nn.Module):
         dropout = self.dropout if self.training else 0.0
         if isinstance(mask, Packing):
             q, k, v = self._project(query, key, value, mask.queries.unpack, mask.keys.unpack)
-            output = fused_attention(q, k, v, mask.mask, mask.causal, dropout)
+            output = _packed_attention(q, k, v, mask, dropout)
             return self.out_projection(mask.queries.pack(self._join_heads(output)))
         q, k, v = self._project(query, key, value)
         if not return_weights:

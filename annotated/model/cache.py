@@ -24,6 +24,7 @@ class AttentionCache:
         capacity = min(limit, FIRST_CAPACITY)
         self.keys = like.new_empty(rows, num_heads, capacity, d_k)
         self.values = like.new_empty(rows, num_heads, capacity, d_v)
+        self._spare: list[Tensor] = []
 
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Add one position `[R, H, 1, K]`; return the keys and values up to and with it."""
@@ -38,17 +39,25 @@ class AttentionCache:
 
     def take(self, rows: Tensor) -> None:
         """Keep these rows, in this order; a row may come more than once."""
-        self.keys, self.values = self._taken(self.keys, rows), self._taken(self.values, rows)
+        before = self.keys, self.values
+        spare = self._spare if [x.shape for x in self._spare] == [x.shape for x in before] else [None, None]
+        self.keys, self.values = (self._taken(x, rows, place) for x, place in zip(before, spare, strict=True))
+        self._spare = list(before)  # the next reordering writes here: memory just read is memory at hand
 
     def _grown(self, x: Tensor) -> Tensor:
         grown = x.new_empty(*x.shape[:2], min(self.limit, 2 * x.size(2)), x.size(3))
         grown[:, :, : self.length] = x[:, :, : self.length]
         return grown
 
-    def _taken(self, x: Tensor, rows: Tensor) -> Tensor:
-        taken = x if len(rows) == x.size(0) else x.new_empty(len(rows), *x.shape[1:])
-        taken[:, :, : self.length] = x[:, :, : self.length].index_select(0, rows)
-        return taken
+    def _taken(self, x: Tensor, rows: Tensor, place: Tensor | None) -> Tensor:
+        if place is None or len(rows) != x.size(0):
+            place = x.new_empty(len(rows), *x.shape[1:])
+        if x.requires_grad and torch.is_grad_enabled():
+            place = place.clone()  # what a graph refers to is never written again
+            place[:, :, : self.length] = x[:, :, : self.length].index_select(0, rows)
+        else:
+            torch.index_select(x[:, :, : self.length], 0, rows, out=place[:, :, : self.length])
+        return place
 
 
 @dataclass

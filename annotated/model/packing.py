@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from annotated.config import PAD
+from annotated.model.static_rows import StaticRows, segment_mask
 
 
 class _Gather(torch.autograd.Function):
@@ -51,6 +52,12 @@ class _Scatter(torch.autograd.Function):
         return grad.new_zeros(ctx.rows, grad.size(1)).index_copy_(0, index, grad), None
 
 
+def _carried(x: Tensor, device: torch.device | str | None) -> Tensor:
+    """A CPU tensor on a device; a GPU copies it from pinned memory, while the processor goes on."""
+    on_gpu = device is not None and torch.device(device).type == "cuda"
+    return (x.pin_memory() if on_gpu else x).to(device, non_blocking=on_gpu)
+
+
 class PackedRows:
     """Where the N real tokens of a right-padded batch `[B, width]` sit.
 
@@ -69,7 +76,7 @@ class PackedRows:
         self.batch, self.width = len(self.lengths), max(self.lengths, default=0)
         columns = torch.arange(self.width)
         real = columns < torch.tensor(self.lengths)[:, None]  # [B, width]
-        self.positions = columns.expand(self.batch, -1)[real].to(device)  # [N], each token's place in its sentence
+        self.positions = _carried(columns.expand(self.batch, -1)[real], device)  # [N], each token's place
         self.full = bool(real.all())
         if self.full:
             self.index = self.source = self.mask = None
@@ -77,8 +84,8 @@ class PackedRows:
             index = real.flatten().nonzero().squeeze(1)
             source = torch.zeros(self.batch * self.width, dtype=torch.long)
             source[index] = torch.arange(len(index))
-            self.index, self.source = index.to(device), source.to(device)  # [N] into [B * width], and back
-            self.mask = real[:, None, None, :].to(device)  # [B, 1, 1, width], keys that exist
+            self.index, self.source = (_carried(x, device) for x in (index, source))  # [N] into [B * width], and back
+            self.mask = _carried(real[:, None, None, :], device)  # [B, 1, 1, width], keys that exist
 
     @classmethod
     def from_ids(cls, ids: Tensor) -> PackedRows:
@@ -117,14 +124,20 @@ class PackedRows:
 class Packing:
     """Which packed keys a packed query may see: those of its own sentence, and if `causal` not later ones.
 
-    Stands where a mask stands in the padded layout.
+    Stands where a mask stands in the padded layout. Both sides are laid out alike: rows of this batch's number
+    (`PackedRows`), or of a fixed number (`StaticRows`).
     """
 
-    queries: PackedRows
-    keys: PackedRows
+    queries: PackedRows | StaticRows
+    keys: PackedRows | StaticRows
     causal: bool = False
 
     @property
     def mask(self) -> Tensor | None:
-        """Keys that exist, `[B, 1, 1, S]`; None where the causal order already excludes the padding."""
-        return None if self.causal else self.keys.mask
+        """Keys that exist, `[B, 1, 1, S]`; None where the causal order already excludes the padding.
+
+        For rows of a fixed number: keys of the query's own sentence, `[1, 1, M, N]`, and if `causal` not later ones.
+        """
+        if isinstance(self.keys, StaticRows) and isinstance(self.queries, StaticRows):
+            return segment_mask(self.queries, self.keys, self.causal)
+        return None if self.causal or isinstance(self.keys, StaticRows) else self.keys.mask

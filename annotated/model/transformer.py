@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from annotated.config import ModelConfig
 from annotated.model.cache import AttentionCache, DecoderState, LayerState
@@ -18,6 +19,7 @@ from annotated.model.layers import Decoder, Encoder
 from annotated.model.masks import padding_mask, target_mask
 from annotated.model.packing import PackedRows, Packing
 from annotated.model.positional_encoding import LearnedPositions, SinusoidalPositions
+from annotated.model.static_rows import StaticRows
 
 
 class AttentionMaps(NamedTuple):
@@ -129,14 +131,19 @@ class Transformer(nn.Module):
         return (self.embedding if self.config.tie_embeddings else self.output_embedding).weight
 
     def forward_packed(
-        self, source: Tensor, source_rows: PackedRows, target: Tensor, target_rows: PackedRows
+        self,
+        source: Tensor,
+        source_rows: PackedRows | StaticRows,
+        target: Tensor,
+        target_rows: PackedRows | StaticRows,
     ) -> Tensor:
         """What `forward` computes before the projection, without any padding: the path for training.
 
         Parameters
         ----------
         source, target
-            Real token ids `[N]` and `[M]`, sentences one after the other; the target shifted right.
+            Real token ids `[N]` and `[M]`, sentences one after the other; the target shifted right. With
+            `StaticRows` padding ids follow them, and what comes out for those means nothing.
         source_rows, target_rows
             Where they sit.
 
@@ -152,7 +159,7 @@ class Transformer(nn.Module):
         own, cross = Packing(target_rows, target_rows, causal=True), Packing(target_rows, source_rows)
         return self.decoder(x, memory, own, cross)[0]
 
-    def encode_packed(self, source: Tensor, rows: PackedRows) -> Tensor:
+    def encode_packed(self, source: Tensor, rows: PackedRows | StaticRows) -> Tensor:
         """The memory `[N, D]` of real token ids `[N]`."""
         return self.encoder(self._embed_packed(source, rows), Packing(rows, rows))[0]
 
@@ -218,8 +225,9 @@ class Transformer(nn.Module):
     def _embed(self, ids: Tensor, target: bool = False) -> Tensor:
         return self.dropout(self._table(target)(ids) + self.positions(ids.size(1)))  # [B, L] -> [B, L, D]
 
-    def _embed_packed(self, ids: Tensor, rows: PackedRows, target: bool = False) -> Tensor:
-        return self.dropout(self._table(target)(ids) + self.positions(rows.width)[rows.positions])  # [N] -> [N, D]
+    def _embed_packed(self, ids: Tensor, rows: PackedRows | StaticRows, target: bool = False) -> Tensor:
+        positions = F.embedding(rows.positions, self.positions(rows.width))
+        return self.dropout(self._table(target)(ids) + positions)  # [N] -> [N, D]
 
 
 def _check_ids(ids: Tensor, name: str, batch: int | None = None) -> None:

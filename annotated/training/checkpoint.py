@@ -4,6 +4,9 @@ A checkpoint is a folder `checkpoints/update-000001000` that holds a model folde
 Adam's moments, and `state.json` with the position in the data, the random states and the configuration. It
 appears whole or not at all, and is checked against its SHA-256 sums before it is used.
 
+Those of the lowest validation loss may be kept besides, in `best/`: folders of the same kind, which can be loaded and
+trained on, and which are never averaged, for averaging takes what is in `checkpoints/`.
+
 Paper: sections 5.2 and 6.1 (the last 5 or 20 checkpoints are averaged)
 """
 
@@ -19,10 +22,13 @@ from typing import Any
 from torch import Tensor
 from torch.optim import Optimizer
 
+from annotated.config import ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
 from annotated.training.files import (
     CheckpointError,
+    NewerVersionError,
+    check_version,
     describe_files,
     find_damage,
     read_json,
@@ -32,9 +38,13 @@ from annotated.training.files import (
     write_json,
     write_tensors,
 )
-from annotated.training.model_folder import FORMAT, load_weights, write_model_files
+from annotated.training.model_folder import load_weights, write_model_files
 
 CHECKPOINTS = "checkpoints"
+BEST = "best"
+FORMAT = 2
+"""Of `state.json`. In 2 a position in the data counts the batches of updates, whatever the number of processes."""
+_READABLE = (1, 2)
 _NAME = re.compile(r"update-(\d{9,})")
 _DAMAGED = ".damaged"
 
@@ -59,7 +69,59 @@ class TrainingState:
     """Saved because a signal came, between two regular checkpoints: deleted when the next is saved, so that it is not
     averaged and a stopped run ends like one that was not."""
     configuration: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The three configurations, as dictionaries: 'model', 'training', 'data'."""
+    """The three configurations, as dictionaries: 'model', 'training', 'data'; and 'corpus', whose 'prepared' is the
+    identity of the prepared corpus."""
+    valid_loss: float | None = None
+    """Of the last validation, nats per target token; None before the first."""
+
+
+_SINCE_FORMAT_2 = {"valid_loss"}
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a checkpoint will hold, in memory."""
+
+    config: ModelConfig
+    weights: dict[str, Tensor]
+    moments: dict[str, Tensor]
+    state: dict[str, Any]
+    tokenizer: Tokenizer | None
+
+
+def take_snapshot(
+    model: Transformer, optimizer: Optimizer, state: TrainingState, tokenizer: Tokenizer | None, copy: bool = True
+) -> Snapshot:
+    """What there is to save, as it is now.
+
+    Parameters
+    ----------
+    copy
+        Into memory of its own, so that training may go on; False refers to the tensors themselves.
+    """
+
+    def taken(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        return {name: tensor.detach().to("cpu", copy=copy) for name, tensor in tensors.items()}
+
+    return Snapshot(
+        model.config, taken(model.state_dict()), taken(_moments(model, optimizer)), asdict(state), tokenizer
+    )
+
+
+def write_snapshot(snapshot: Snapshot, target: Path) -> Path:
+    """Write a snapshot as the folder `target`, whole or not at all.
+
+    Raises
+    ------
+    DiskFullError
+        If the disk is full; what was saved before is untouched.
+    """
+    with whole_folder(target) as partial:
+        write_model_files(partial, snapshot.config, snapshot.weights, snapshot.tokenizer)
+        write_tensors(partial / "optimizer.safetensors", snapshot.moments)
+        files = describe_files(partial)
+        write_json(partial / "state.json", {"format": FORMAT, **snapshot.state, "files": files})
+    return target
 
 
 def save_checkpoint(
@@ -77,14 +139,10 @@ def save_checkpoint(
     DiskFullError
         If the disk is full; the checkpoints before are untouched.
     """
-    target = checkpoint_path(folder, state.update)
-    with whole_folder(target) as partial:
-        write_model_files(partial, model.config, model.state_dict(), tokenizer)
-        write_tensors(partial / "optimizer.safetensors", _moments(model, optimizer))
-        files = describe_files(partial)
-        write_json(partial / "state.json", {"format": FORMAT, **asdict(state), "files": files})
-    _prune(folder, keep)
-    return target
+    snapshot = take_snapshot(model, optimizer, state, tokenizer, copy=False)
+    path = write_snapshot(snapshot, checkpoint_path(folder, state.update))
+    prune_checkpoints(folder, keep)
+    return path
 
 
 def load_checkpoint(path: Path, model: Transformer, optimizer: Optimizer) -> TrainingState:
@@ -98,7 +156,7 @@ def load_checkpoint(path: Path, model: Transformer, optimizer: Optimizer) -> Tra
     content = _read_state(path)
     load_weights(model, read_tensors(path / "model.safetensors"), path / "model.safetensors")
     _set_moments(model, optimizer, read_tensors(path / "optimizer.safetensors"), path / "optimizer.safetensors")
-    return TrainingState(**{name: content[name] for name in TrainingState.__dataclass_fields__})
+    return TrainingState(**{name: content[name] for name in TrainingState.__dataclass_fields__ if name in content})
 
 
 def checkpoint_path(folder: Path, update: int) -> Path:
@@ -106,8 +164,26 @@ def checkpoint_path(folder: Path, update: int) -> Path:
     return folder / CHECKPOINTS / f"update-{update:09d}"
 
 
+def best_path(folder: Path, update: int) -> Path:
+    """Where the checkpoint after an update lies, if it is one of the best."""
+    return folder / BEST / f"update-{update:09d}"
+
+
+def best_checkpoints(folder: Path) -> list[tuple[float, Path]]:
+    """The checkpoints that are kept for their validation loss, and that loss: best first."""
+    found = []
+    for path in (folder / BEST).glob("update-*"):
+        try:
+            loss = _read_state(path).get("valid_loss")
+        except CheckpointError:
+            continue
+        if loss is not None:
+            found.append((float(loss), path))
+    return sorted(found)
+
+
 def list_checkpoints(folder: Path) -> list[Path]:
-    """All checkpoints of a run, oldest first, unchecked."""
+    """All checkpoints of a run, oldest first, unchecked; not those in `best/`."""
     paths = [path for path in (folder / CHECKPOINTS).glob("update-*") if _NAME.fullmatch(path.name)]
     return sorted(paths, key=_update_of)
 
@@ -124,6 +200,8 @@ def latest_checkpoint(folder: Path) -> tuple[Path | None, list[str]]:
     ------
     CheckpointError
         If there are checkpoints and none is whole.
+    NewerVersionError
+        If one was written by a newer version of the library, which may have been trained on since.
     """
     damaged: list[tuple[Path, str]] = []
     for good in reversed(list_checkpoints(folder)):
@@ -152,7 +230,8 @@ def make_ready_to_resume(folder: Path) -> tuple[Path | None, list[str]]:
     Checkpoints newer than that one, which are damaged, get the ending `.damaged`, for you to look at; they are deleted
     when the run has come as far again. What a killed process left half written is swept up.
     """
-    sweep(folder / CHECKPOINTS)
+    for place in (folder, folder / CHECKPOINTS, folder / BEST):
+        sweep(place)
     good, reports = latest_checkpoint(folder)
     for path in list_checkpoints(folder):
         if good is not None and _update_of(path) > _update_of(good):
@@ -161,17 +240,26 @@ def make_ready_to_resume(folder: Path) -> tuple[Path | None, list[str]]:
 
 
 def check_checkpoint(path: Path) -> str | None:
-    """What is wrong with a checkpoint, in a few words; None if it is whole."""
+    """What is wrong with a checkpoint, in a few words; None if it is whole.
+
+    Raises
+    ------
+    NewerVersionError
+        If a newer version of the library wrote it: that is no damage.
+    """
     try:
         return find_damage(path, _read_state(path)["files"])
+    except NewerVersionError:
+        raise
     except CheckpointError as error:
         return str(error).removeprefix(f"{path}/")
 
 
 def _read_state(path: Path) -> dict[str, Any]:
     content = read_json(path / "state.json")
-    missing = [name for name in (*TrainingState.__dataclass_fields__, "files") if name not in content]
-    if content.get("format") != FORMAT or missing:
+    check_version(content.get("format"), FORMAT, path / "state.json")
+    needed = {*TrainingState.__dataclass_fields__, "files"} - _SINCE_FORMAT_2
+    if content.get("format") not in _READABLE or needed - set(content):
         raise CheckpointError(f"{path / 'state.json'}: not of format {FORMAT}, which this version reads")
     return content
 
@@ -199,7 +287,8 @@ def _set_moments(model: Transformer, optimizer: Optimizer, moments: Mapping[str,
     optimizer.load_state_dict({"state": {i: by_name[name] for i, name in enumerate(order)}, "param_groups": groups})
 
 
-def _prune(folder: Path, keep: int) -> None:
+def prune_checkpoints(folder: Path, keep: int) -> None:
+    """Delete all but the newest `keep`, interim ones that others have followed, and damaged ones that were redone."""
     checkpoints = list_checkpoints(folder)
     interim = [path for path in checkpoints[:-1] if _is_interim(path)]
     regular = [path for path in checkpoints if path not in interim]

@@ -10,15 +10,22 @@ Paper: section 5.2 (one machine with 8 GPUs)
 from __future__ import annotations
 
 import contextlib
-import datetime
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+
+from annotated.training.rendezvous import fresh_store
+
+PREPARATION = timedelta(hours=3)
+"""How long the others wait for the main process while it trains a tokenizer or encodes a large corpus."""
+PEER_TIMEOUT = 600.0
+"""Seconds to wait for the others in everything else, if no configuration says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,8 @@ class Processes:
     rank: int = 0
     world_size: int = 1
     device: torch.device = torch.device("cpu")
+    store: dist.Store | None = None
+    """Where the processes leave notes for each other; None if there is one process."""
 
     @property
     def is_main(self) -> bool:
@@ -42,11 +51,21 @@ class Processes:
         dist.all_reduce(total)
         return total.tolist()
 
+    def sum_tensor(self, values: Tensor) -> Tensor:
+        """Add up a tensor over all processes, in its own memory; a GPU's numbers stay there, and nothing waits."""
+        if self.world_size > 1:
+            dist.all_reduce(values)
+        return values
+
     def sum_gradients(self, model: nn.Module) -> None:
         """Replace each gradient by its sum over all processes, in one exchange."""
         if self.world_size == 1:
             return
-        gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+        parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        for parameter in parameters:
+            if parameter.grad is None:  # this process had no sentence: it adds nothing, in the same shape
+                parameter.grad = torch.zeros_like(parameter)
+        gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
         flat = torch.cat([gradient.flatten() for gradient in gradients])
         dist.all_reduce(flat)
         for gradient, summed in zip(gradients, flat.split([g.numel() for g in gradients]), strict=True):
@@ -67,9 +86,29 @@ class Processes:
         return box[0]
 
     def wait(self) -> None:
-        """Go on only when all processes have come this far."""
+        """Go on only when all processes have come this far; none may be later than the group's time-out."""
         if self.world_size > 1:
             dist.barrier()
+
+    def wait_for_main(self, what: str) -> None:
+        """Go on when the main process has come this far, which may take it hours.
+
+        Parameters
+        ----------
+        what
+            What it does, in a word; another one for each wait.
+
+        Raises
+        ------
+        RuntimeError
+            In the others, after `PREPARATION`.
+        """
+        if self.store is None:
+            self.wait()
+        elif self.is_main:
+            self.store.set(what, "done")
+        else:
+            self.store.wait([what], PREPARATION)
 
 
 def choose_device(name: str, local_rank: int = 0) -> torch.device:
@@ -89,11 +128,19 @@ def choose_device(name: str, local_rank: int = 0) -> torch.device:
 
 
 @contextlib.contextmanager
-def process_group(device: str = "auto") -> Iterator[Processes]:
+def process_group(device: str = "auto", timeout: float = PEER_TIMEOUT) -> Iterator[Processes]:
     """Join the processes that `torchrun` started, or stand alone if it did not.
 
     `torchrun` describes the group in the environment (RANK, WORLD_SIZE, LOCAL_RANK). A group that exists
     already is used and left open. GPUs talk through NCCL, CPUs through gloo.
+
+    Parameters
+    ----------
+    device
+        As `TrainingConfig.device`.
+    timeout
+        Seconds. An exchange that takes longer ends with an error: somebody is lost, and all have to begin again from
+        the last checkpoint, which is what `torchrun` then does. Only `Processes.wait_for_main` waits for longer.
 
     Raises
     ------
@@ -109,12 +156,16 @@ def process_group(device: str = "auto") -> Iterator[Processes]:
     if world_size == 1:
         yield Processes(device=chosen)
         return
-    ours = not dist.is_initialized()
-    if ours:
-        # The others wait while the main process trains a tokenizer or encodes a large corpus.
-        dist.init_process_group("nccl" if chosen.type == "cuda" else "gloo", timeout=datetime.timedelta(hours=3))
-    try:
+    if dist.is_initialized():
         yield Processes(rank, world_size, chosen)
-    finally:
-        if ours:
+        return
+    backend, store = "nccl" if chosen.type == "cuda" else "gloo", fresh_store(rank, world_size)
+    patience = timedelta(seconds=timeout)
+    dist.init_process_group(backend, store=store, rank=rank, world_size=world_size, timeout=patience)
+    try:
+        yield Processes(rank, world_size, chosen, dist.PrefixStore("notes", store))
+    except BaseException:
+        if backend == "gloo":  # NCCL may still wait for a lost process; it goes when this one ends
             dist.destroy_process_group()
+        raise
+    dist.destroy_process_group()

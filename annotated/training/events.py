@@ -6,7 +6,9 @@ Paper: section 6.1 (averaging), 6.2 (the development set)
 from __future__ import annotations
 
 import contextlib
+import datetime
 import math
+import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -17,11 +19,16 @@ from annotated.data.batching import evaluation_batches
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
 from annotated.training.averaging import average_last
-from annotated.training.checkpoint import save_checkpoint
+from annotated.training.checkpoint import take_snapshot
+from annotated.training.checkpoint_writer import CheckpointWriter, Saved
+from annotated.training.hardware import describe_machine
 from annotated.training.model_folder import save_model
+from annotated.training.peak import peak_flops
 from annotated.training.progress import TrainingLog
+from annotated.training.run_folder import write_readme
 from annotated.training.setup import Run
 from annotated.training.validation import validation_loss
+from annotated.training.watching import SentenceHeads, write_heads
 
 MODEL = "model"
 
@@ -29,13 +36,16 @@ BleuFunction = Callable[[Transformer, Tokenizer, list[tuple[str, str]]], float]
 """From a model, its tokenizer and pairs (source, reference) to BLEU, in percent."""
 SamplesFunction = Callable[[Transformer, Tokenizer], Sequence[tuple[str, str]]]
 """From a model and its tokenizer to pairs (source, translation) for the log; it leaves random numbers alone."""
+HeadsFunction = Callable[[Transformer, Tokenizer], Sequence[SentenceHeads]]
+"""From a model and its tokenizer to where the heads look in a few sentences; it leaves random numbers alone."""
 
 
 class Watchers(NamedTuple):
-    """What looks at the model at each validation, besides the loss."""
+    """What looks at the model at each validation, besides the loss; none of it changes the training."""
 
     bleu: BleuFunction | None = None
     samples: SamplesFunction | None = None
+    heads: HeadsFunction | None = None
 
 
 class Window:
@@ -67,6 +77,9 @@ class Window:
 
 
 def announce(run: Run, log: TrainingLog) -> None:
+    """The start, into the log, the folder's README.md and the console."""
+    from annotated import __version__  # the package imports this module
+
     model, device = run.model, run.processes.device
     log.write(
         "start",
@@ -78,8 +91,16 @@ def announce(run: Run, log: TrainingLog) -> None:
         device=str(device),
         processes=run.processes.world_size,
         torch=torch.__version__,
+        train_tokens=[len(run.data.train.source_tokens), len(run.data.train.target_tokens)],
+        machine=describe_machine(),
+        host=socket.gethostname(),
+        time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        library=f"annotated {__version__}",
+        peak_flops=peak_flops(device, run.training.precision) if run.processes.is_main else None,
         configuration=run.state.configuration,
     )
+    if run.processes.is_main:
+        write_readme(run)
     log.say(
         f"{model.num_parameters():,} parameters, {len(run.data.train):,} training pairs, "
         f"{model.config.vocab_size:,} vocabulary entries, on {device}"
@@ -108,13 +129,16 @@ def log_window(run: Run, log: TrainingLog, window: Window, rate: float, norm: fl
 def validate(run: Run, log: TrainingLog, watchers: Watchers, averaged: bool = False) -> tuple[float, float | None]:
     """Loss and BLEU on the validation set, and the translations of the samples, into the log."""
     training, processes = run.training, run.processes
-    budget = max(training.batch_tokens // (training.accumulate * processes.world_size), run.data.valid.info.max_length)
+    pieces = training.micro_batches(processes.world_size) * processes.world_size
+    budget = max(training.batch_tokens // pieces, run.data.valid.info.max_length)
     batches = evaluation_batches(run.data.valid, budget, training.layout)
     loss = validation_loss(run.model, batches, training.layout, run.precision, processes)
     score = None
     if watchers.bleu is not None and training.validate_bleu and processes.is_main:
         with _evaluating(run.model):
             score = watchers.bleu(run.model, run.data.tokenizer, run.data.valid_pairs(training.validate_bleu))
+    if not averaged:
+        run.state.valid_loss = loss
     log.write(
         "valid",
         update=run.state.update,
@@ -131,7 +155,20 @@ def validate(run: Run, log: TrainingLog, watchers: Watchers, averaged: bool = Fa
             pairs = watchers.samples(run.model, run.data.tokenizer)
         shown = [{"source": source, "translation": translation} for source, translation in pairs]
         log.write("samples", update=run.state.update, samples=shown, averaged=averaged)
+    if watchers.heads is not None and processes.is_main and not averaged:
+        _keep_heads(run, log, watchers.heads)
     return loss, score
+
+
+def _keep_heads(run: Run, log: TrainingLog, heads: HeadsFunction) -> None:
+    with _evaluating(run.model):
+        sentences = heads(run.model, run.data.tokenizer)
+    try:
+        path = write_heads(run.folder, run.state.update, sentences)
+    except OSError as error:  # nothing that only watches may end a run
+        log.say(f"where the heads look after update {run.state.update} could not be kept: {error}")
+        return
+    log.write("heads", update=run.state.update, path=str(path.relative_to(run.folder)), sentences=len(sentences))
 
 
 @contextlib.contextmanager
@@ -141,13 +178,29 @@ def _evaluating(model: Transformer) -> Iterator[None]:
     model.train()
 
 
-def save(run: Run, log: TrainingLog, interim: bool) -> None:
-    """Write a checkpoint; every process waits for it."""
-    if run.processes.is_main:
-        state, keep = run.state_to_save(interim), run.training.keep_checkpoints
-        path = save_checkpoint(run.folder, run.model, run.optimizer, state, run.data.tokenizer, keep)
-        log.write("checkpoint", update=run.state.update, path=str(path.relative_to(run.folder)), elapsed=run.elapsed)
-    run.processes.wait()
+def save(run: Run, writer: CheckpointWriter, *, regular: bool, interim: bool) -> None:
+    """Copy what a checkpoint holds, and let it be written; training goes on meanwhile.
+
+    Parameters
+    ----------
+    regular
+        The update has its turn.
+    interim
+        A signal came.
+    """
+    if not run.processes.is_main:
+        return
+    validated = run.state.update % run.training.validate_every == 0
+    best = validated and run.state.valid_loss is not None and writer.is_among_best(run.state.valid_loss)
+    if regular or interim or best:
+        snapshot = take_snapshot(run.model, run.optimizer, run.state_to_save(not regular), run.data.tokenizer)
+        writer.save(snapshot, regular=regular or interim, best=best)
+
+
+def note_saved(run: Run, log: TrainingLog, saved: Saved) -> None:
+    """A checkpoint that is on the disk, into the log."""
+    kind, path = "best" if saved.is_best else "checkpoint", str(saved.path.relative_to(run.folder))
+    log.write(kind, update=saved.update, path=path, elapsed=run.elapsed)
 
 
 def finish(run: Run, log: TrainingLog, watchers: Watchers) -> tuple[float, float | None]:

@@ -20,6 +20,7 @@ from typing import Any
 
 import safetensors
 import safetensors.torch
+import torch
 from torch import Tensor
 
 _PARTIAL = ".partial-"
@@ -30,8 +31,12 @@ class CheckpointError(RuntimeError):
     """A checkpoint or model folder is missing, damaged, or belongs to something else; the message says what to do."""
 
 
+class NewerVersionError(CheckpointError):
+    """A file was written by a newer version of this library; updating it is what helps."""
+
+
 class DiskFullError(OSError):
-    """The disk is full; what was saved before is untouched, and the message says what could be deleted."""
+    """The disk is full, or a quota; what was saved before is untouched, and the message says what could be deleted."""
 
 
 @contextlib.contextmanager
@@ -53,9 +58,9 @@ def whole_folder(target: Path) -> Iterator[Path]:
         _put_in_place(partial, target)
     except OSError as error:
         shutil.rmtree(partial, ignore_errors=True)
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if not is_disk_full(error):
             raise
-        raise _disk_full(target) from None
+        raise disk_full(target) from None
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
@@ -70,13 +75,37 @@ def sweep(folder: Path) -> None:
             path.rename(target)
     for pattern in (_PARTIAL, _REPLACED):
         for path in folder.glob(f"{pattern}*"):
-            shutil.rmtree(path, ignore_errors=True)
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+_DTYPES = {
+    torch.int64: "I64", torch.float64: "F64", torch.float32: "F32", torch.int32: "I32", torch.bfloat16: "BF16",
+    torch.float16: "F16", torch.uint8: "U8", torch.bool: "BOOL",
+}  # fmt: skip
+"""The names of safetensors, in the order in which it lays tensors out."""
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Write tensors by name, as safetensors."""
-    # As bytes and not by save_file, which turns a full disk into an error of its own without the error number.
-    path.write_bytes(safetensors.torch.save({name: t.detach().cpu().contiguous() for name, t in tensors.items()}))
+    """Write tensors by name, as safetensors: the bytes of its own `save_file`.
+
+    That would gather a second copy in memory, hold up all other threads for as long, and turn a full disk into an error
+    of its own. This writes one tensor after the other, straight from its memory.
+    """
+    order = list(_DTYPES)
+    named = sorted(tensors.items(), key=lambda item: (order.index(item[1].dtype), item[0]))
+    about, end = {}, 0
+    for name, tensor in named:
+        begin, end = end, end + tensor.numel() * tensor.element_size()
+        about[name] = {"dtype": _DTYPES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [begin, end]}
+    header = json.dumps(about, separators=(",", ":"), ensure_ascii=False).encode()
+    header += b" " * (-len(header) % 8)
+    with path.open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        for _, tensor in named:
+            file.write(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
@@ -119,9 +148,53 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
+def check_version(found: Any, known: int, path: Path) -> None:
+    """Make sure that a file is not from the future.
+
+    Raises
+    ------
+    NewerVersionError
+        If its format is higher than the highest that this version knows.
+    """
+    if isinstance(found, int) and found > known:
+        raise NewerVersionError(
+            f"{path}: written by a newer version of this library (format {found}; this one reads up to {known}). "
+            "Update the package: pip install --upgrade annotated-attention"
+        )
+
+
 def describe_files(folder: Path) -> dict[str, dict[str, Any]]:
     """Size and SHA-256 of each file in a folder, by name."""
-    return {path.name: {"bytes": path.stat().st_size, "sha256": _sha256(path)} for path in sorted(folder.iterdir())}
+    return {path.name: describe_file(path) for path in sorted(folder.iterdir())}
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """Size and SHA-256 of a file."""
+    return {"bytes": path.stat().st_size, "sha256": _sha256(path)}
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a UTF-8 file as `replace_bytes` does."""
+    replace_bytes(path, text.encode())
+
+
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Write a file so that a kill at any moment leaves the old one or the new one, whole.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; the old one is untouched.
+    """
+    partial = path.with_name(f"{_PARTIAL}{path.name}-{os.getpid()}")
+    try:
+        partial.write_bytes(content)
+        _force_to_disk(partial)
+        os.replace(partial, path)
+        _force_to_disk(path.parent)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def find_damage(folder: Path, described: Mapping[str, Mapping[str, Any]]) -> str | None:
@@ -159,11 +232,18 @@ def _force_to_disk(path: Path) -> None:
         os.close(handle)
 
 
-def _disk_full(target: Path) -> DiskFullError:
-    free = shutil.disk_usage(target.parent).free
+def is_disk_full(error: OSError) -> bool:
+    """Whether there is no space left: on the disk, in a quota, or below the largest size of a file."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def disk_full(target: Path) -> DiskFullError:
+    """The error for what could not be saved at `target`."""
+    free = shutil.disk_usage(next(path for path in (target, *target.parents) if path.exists())).free
     return DiskFullError(
         errno.ENOSPC,
-        f"the disk is full: {target} could not be saved ({free / 1e6:,.0f} MB are free). What was saved before is "
-        f"untouched. Free some space (older checkpoints in {target.parent} can go, all but the newest; or set "
-        "keep_checkpoints lower), then run the same command again: it goes on from the last checkpoint",
+        f"the disk is full: {target} could not be saved ({free / 1e6:,.0f} MB are free; or a quota, or a limit of the "
+        "size of a file). What was saved before is untouched. Free some space (older checkpoints in "
+        f"{target.parent} can go, all but the newest; or set keep_checkpoints lower), then run the same command again: "
+        "it goes on from the last checkpoint",
     )

@@ -8,7 +8,6 @@ Paper: none; a training of 12 hours (section 5.2) should not depend on a browser
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import shlex
 import signal
@@ -16,22 +15,27 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotated.config import DataConfig, ModelConfig, TrainingConfig, preset
+from annotated.config import PRESETS, DataConfig, ModelConfig, TrainingConfig
+from annotated.recipes import RECIPES
 from annotated.training.files import CheckpointError
 from annotated.training.lock import who_trains
 
 OUTPUT = "output.txt"
 """What the training says on its console goes into this file of its folder."""
-_PRESET = "tiny"
+Configurations = tuple[ModelConfig, TrainingConfig, DataConfig]
 _PAUSE = 0.05
 _TERMINAL = ("FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 """A notebook's kernel sets some of these; with them the training would draw its progress bar into a file."""
 _TAIL_BYTES = 8000
+_TORCHRUN = ("--standalone", "--max-restarts", "3")
+_GRACE, _GRACE_SECONDS = "TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "600"
+"""How long torchrun waits for a checkpoint to be saved when it is asked to end, before it kills; its own choice is 30
+seconds."""
 
 
 class LaunchError(RuntimeError):
@@ -44,6 +48,7 @@ class Launched:
 
     folder: Path
     pid: int
+    """Of the process; of torchrun, if there are several."""
     command: str
     """The same, to be typed in a terminal."""
 
@@ -55,7 +60,8 @@ def train_command(
     data: DataConfig,
     samples: Sequence[str] = (),
 ) -> list[str]:
-    """The command that trains just so: `annotated train FOLDER ...`, with the fields that differ from its defaults.
+    """The command that trains just so: `annotated train FOLDER ...`, with the preset or recipe that is nearest, and
+    the fields that differ from it.
 
     `shlex.join` makes a line for a terminal of it.
 
@@ -66,27 +72,36 @@ def train_command(
 
     Paper: section 5
     """
-    words = ["annotated", "train", str(folder), "--preset", _PRESET]
-    groups: dict[str, tuple[Any, Any]] = {
-        "model": (model_config, preset(_PRESET)),
-        "training": (training, TrainingConfig()),
-        "data": (data, DataConfig()),
-    }
-    for group, (given, default) in groups.items():
-        for field in dataclasses.fields(given):
-            value = getattr(given, field.name)
-            if value != getattr(default, field.name):
-                words += _option(group, field.name.replace("_", "-"), value)
+    wanted = (model_config, training, data)
+    words = min((_words(folder, wanted, *start) for start in _starts()), key=len)
     for sentence in samples:
         if not sentence.strip() or sentence.startswith("-"):
             raise ValueError(f"a sample must be a sentence that begins without a dash, not {sentence!r}")
     return [*words, "--samples", *samples] if samples else words
 
 
+def _starts() -> Iterator[tuple[str, Configurations]]:
+    """What `annotated train --preset NAME` begins with."""
+    for name, make in PRESETS.items():
+        yield name, (make(), TrainingConfig(), DataConfig())
+    for name, one in RECIPES.items():
+        yield name, (one.model, one.training, one.data)
+
+
+def _words(folder: str | Path, wanted: Configurations, name: str, start: Configurations) -> list[str]:
+    words = ["annotated", "train", str(folder), "--preset", name]
+    for group, given, default in zip(("model", "training", "data"), wanted, start, strict=True):
+        usual = default.to_dict()
+        for field, value in given.to_dict().items():
+            if value != usual[field]:
+                words += _option(group, field.replace("_", "-"), value)
+    return words
+
+
 def _option(group: str, name: str, value: Any) -> list[str]:
     if isinstance(value, bool):
         return [f"--{group}.{name}" if value else f"--{group}.no-{name}"]
-    values = value if isinstance(value, tuple) else (value,)
+    values = value if isinstance(value, list | tuple) else (value,)
     return [f"--{group}.{name}", *map(str, values)]
 
 
@@ -97,6 +112,7 @@ def launch(
     data: DataConfig,
     *,
     samples: Sequence[str] = (),
+    processes: int = 1,
     threads: int | None = None,
     wait_seconds: float = 120.0,
 ) -> Launched:
@@ -112,8 +128,11 @@ def launch(
         As in `train`.
     samples
         Sentences to translate at each validation, into the log.
+    processes
+        How many, one to a GPU. Several are started by torchrun, on this machine, and again from the last checkpoint if
+        one dies. Another number than before makes the same updates.
     threads
-        Of the process; None leaves it to torch.
+        Of each process; None leaves it to torch.
     wait_seconds
         How long the process may take to begin.
 
@@ -129,12 +148,14 @@ def launch(
     """
     folder = Path(folder).resolve()
     command = train_command(folder, model_config, training, data, samples)
+    if processes > 1:
+        command = ["torchrun", *_TORCHRUN, "--nproc-per-node", str(processes), "-m", *command]
     if os.name == "nt":
         raise LaunchError(f"without file locks a training cannot be found again; type this: {shlex.join(command)}")
     if (pid := running(folder)) is not None:
         raise CheckpointError(f"{folder}: process {pid} trains here already; follow it, or stop it first")
     folder.mkdir(parents=True, exist_ok=True)
-    environment = {"OMP_WAIT_POLICY": "passive", **os.environ, "PYTHONUNBUFFERED": "1"}
+    environment = {"OMP_WAIT_POLICY": "passive", _GRACE: _GRACE_SECONDS, **os.environ, "PYTHONUNBUFFERED": "1"}
     for name in _TERMINAL:
         environment.pop(name, None)
     if threads is not None:
@@ -142,7 +163,7 @@ def launch(
     with (folder / OUTPUT).open("ab") as output:
         began = output.tell()
         process = subprocess.Popen(
-            [sys.executable, "-m", *command],
+            [sys.executable, "-m", *(["torch.distributed.run", *command[1:]] if processes > 1 else command)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -153,7 +174,7 @@ def launch(
     deadline = time.monotonic() + wait_seconds
     while running(folder) != process.pid and process.poll() is None:
         if time.monotonic() > deadline:
-            process.kill()
+            _end(process)
             said = last_words(folder, since=began) or "(nothing)"
             raise LaunchError(f"the training did not begin within {wait_seconds:.0f} seconds. It said:\n{said}")
         time.sleep(_PAUSE)
@@ -163,17 +184,29 @@ def launch(
     return Launched(folder, process.pid, shlex.join(command))
 
 
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()  # torchrun takes its processes with it
+    try:
+        process.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
 def running(folder: str | Path) -> int | None:
     """The number of the process that trains in a folder, however it was started; None if none does.
+
+    Of several processes it is torchrun's, as long as that lives.
 
     Paper: section 5.2
     """
     trainer = who_trains(Path(folder))
-    return None if trainer is None else trainer.pid
+    return None if trainer is None else trainer.leader
 
 
 def stop(folder: str | Path, wait_seconds: float = 120.0) -> bool:
     """Ask the training in a folder to stop, and wait until it has: it finishes its update and saves a checkpoint.
+
+    Of a training over several machines this reaches the main process's machine; ask the scheduler to stop all.
 
     Returns
     -------
@@ -193,17 +226,17 @@ def stop(folder: str | Path, wait_seconds: float = 120.0) -> bool:
     trainer = who_trains(folder)
     if trainer is None:
         return False
-    if not trainer.is_here or not trainer.pid:
+    if not trainer.is_here or not trainer.leader:
         raise CheckpointError(f"{folder}: a process on {trainer.host or 'another machine'} trains here: stop it there")
     try:
-        os.kill(trainer.pid, signal.SIGTERM)
+        os.kill(trainer.leader, signal.SIGTERM)
     except ProcessLookupError:
         return True  # it has just ended
     deadline = time.monotonic() + wait_seconds
-    while running(folder) == trainer.pid:
+    while running(folder) == trainer.leader:
         if time.monotonic() > deadline:
             raise TimeoutError(
-                f"process {trainer.pid} still trains in {folder} after {wait_seconds:.0f} seconds; "
+                f"process {trainer.leader} still trains in {folder} after {wait_seconds:.0f} seconds; "
                 "if it is asked again, it ends at once and saves nothing"
             )
         time.sleep(_PAUSE)

@@ -6,8 +6,7 @@ Paper: section 5
 from __future__ import annotations
 
 import contextlib
-import math
-from collections.abc import Iterator
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,26 +15,31 @@ import torch
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data.batching import Batch
 from annotated.training.allocator import keep_freed_memory
+from annotated.training.checkpoint_writer import CheckpointWriter
+from annotated.training.compiled import MicroStep, compiled
 from annotated.training.distributed import Processes, process_group
 from annotated.training.events import (
     MODEL,
     BleuFunction,
+    HeadsFunction,
     SamplesFunction,
     Watchers,
-    Window,
     announce,
     finish,
     log_window,
+    note_saved,
     save,
     validate,
 )
 from annotated.training.lock import only_one_here
 from annotated.training.loss import batch_loss
 from annotated.training.optimizer import clip_gradients, gradient_norm
+from annotated.training.outcome import Outcome, Outcomes
 from annotated.training.progress import TrainingLog
 from annotated.training.schedule import learning_rate, set_learning_rate
 from annotated.training.setup import Run, start_run
-from annotated.training.stopping import StopRequest, non_finite
+from annotated.training.stopping import StopRequest, asked_of_processes
+from annotated.training.troubles import explained
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,8 @@ class TrainingResult:
     """Of the averaged model: nats per target token, not smoothed."""
     bleu: float | None
     """Of the averaged model, if BLEU was asked for."""
+    asked_of_processes: bool = False
+    """True if a process of torchrun's got the signal, and not its agent, which should be told (`end_agent`)."""
 
 
 def train(
@@ -70,6 +76,7 @@ def train(
     quiet: bool = False,
     bleu: BleuFunction | None = None,
     samples: SamplesFunction | None = None,
+    heads: HeadsFunction | None = None,
 ) -> TrainingResult:
     """Train a Transformer; called again on the same folder, go on where the last call stopped.
 
@@ -94,6 +101,9 @@ def train(
     samples
         Called at each validation for translations to log (`annotated.translator.sample_translations` makes one); it
         changes nothing in the training.
+    heads
+        Called at each validation for where the heads look (`annotated.translator.sample_heads` makes one); goes into
+        files of the folder's `heads/`, and changes nothing either.
 
     Returns
     -------
@@ -112,15 +122,23 @@ def train(
     Paper: section 5
     """
     folder = Path(folder)
-    with process_group(training.device) as processes, _alone(processes, folder):
+    group = process_group(training.device, training.peer_timeout)
+    with explained(folder), group as processes, _alone(processes, folder):
         if processes.device.type == "cpu":
             keep_freed_memory()
-        watchers = Watchers(bleu, samples)
+        watchers = Watchers(bleu, samples, heads)
         run = start_run(model_config, training, data, folder, processes, resume)
         with TrainingLog(folder if processes.is_main else None, training.updates, quiet) as log:
             announce(run, log)
-            with StopRequest() as stop, _compiled(run):
-                stopped_by = _make_updates(run, log, stop, watchers)
+            noted = functools.partial(note_saved, run, log)
+            writer = CheckpointWriter(folder, training.keep_checkpoints, training.keep_best, noted)
+            with StopRequest() as stop, writer, compiled(run, micro_step) as step:
+                stopped_by = _make_updates(run, step, log, stop, watchers, writer)
+            processes.wait()  # until the last checkpoint is on the disk
+            asked = stopped_by is not None and asked_of_processes(processes, stop)
+            if stopped_by:
+                where = f"stopped by {stopped_by} after update {run.state.update}, which is saved"
+                log.say(f"{where}; the same command goes on from here")
             valid_loss, score = (None, None) if stopped_by else finish(run, log, watchers)
             log.write("end", update=run.state.update, finished=stopped_by is None, stopped_by=stopped_by)
     return TrainingResult(
@@ -132,6 +150,7 @@ def train(
         model_folder=None if stopped_by else folder / MODEL,
         valid_loss=valid_loss,
         bleu=score,
+        asked_of_processes=asked,
     )
 
 
@@ -139,11 +158,22 @@ def _alone(processes: Processes, folder: Path) -> contextlib.AbstractContextMana
     return only_one_here(folder) if processes.is_main else contextlib.nullcontext()
 
 
-def _make_updates(run: Run, log: TrainingLog, stop: StopRequest, watchers: Watchers) -> str | None:
+def micro_step(run: Run, batch: Batch, tokens: float) -> torch.Tensor:
+    """Add the gradient of one micro-batch's loss sum over `tokens`, those of the whole update; return the loss sum."""
+    with run.precision.autocast():
+        batch, smoothing = batch.to(run.processes.device), run.training.label_smoothing
+        loss_sum, _ = batch_loss(run.model, batch, smoothing, run.training.layout)
+    run.precision.scale(loss_sum / tokens).backward()
+    return loss_sum.detach()
+
+
+def _make_updates(
+    run: Run, step: MicroStep, log: TrainingLog, stop: StopRequest, watchers: Watchers, writer: CheckpointWriter
+) -> str | None:
     """The loop; returns the name of the signal that ended it early, or None."""
     training, processes, model, optimizer = run.training, run.processes, run.model, run.optimizer
     parameters = list(model.parameters())
-    window = Window()
+    outcomes = Outcomes(run)
     model.train()
     while run.state.update < training.updates:
         update = run.state.update + 1
@@ -151,67 +181,33 @@ def _make_updates(run: Run, log: TrainingLog, stop: StopRequest, watchers: Watch
         set_learning_rate(optimizer, rate)
 
         # The loss is a sum over target tokens, divided once by their number in all micro-batches and processes.
-        batches = [next(run.batches) for _ in range(training.accumulate)]
-        (tokens,) = processes.sum([sum(batch.target_tokens for batch in batches)])
-        losses = []
-        for batch in batches:
-            with run.precision.autocast():
-                loss_sum, _ = batch_loss(model, batch.to(processes.device), training.label_smoothing, training.layout)
-            run.precision.scale(loss_sum / tokens).backward()
-            losses.append(loss_sum.detach())
+        batches, tokens = run.share()
+        losses = [step(run, batch, tokens) for batch in batches]
         processes.sum_gradients(model)
 
         run.precision.unscale(optimizer)
         norm = gradient_norm(parameters)
-        loss, stops = processes.sum([float(torch.stack(losses).sum()), stop.name is not None])
-        _require_finite(run, batches, losses, loss, float(norm))
+        outcomes.add(Outcome.of(run, batches, losses, norm, tokens, stop.name is not None))
         if training.clip_norm is not None:
             clip_gradients(parameters, norm, training.clip_norm)
-        run.precision.step(optimizer)
+        run.precision.step(optimizer, outcomes.unread)
         optimizer.zero_grad(set_to_none=True)
 
-        run.state.update, run.state.tokens_seen = update, run.state.tokens_seen + int(tokens)
-        window.add(loss, int(tokens))
+        run.state.update, run.state.tokens_seen = update, run.state.tokens_seen + tokens
         log.advance(update)
         last = update == training.updates
         regular = update % training.checkpoint_every == 0 or last
-        if regular or stops or update % training.log_every == 0:
-            log_window(run, log, window, rate, float(norm))
-        with window.paused():
-            if update % training.validate_every == 0:
+        logged, validated = update % training.log_every == 0, update % training.validate_every == 0
+        if regular or logged or validated or outcomes.stops:
+            outcomes.settle()
+        stops = outcomes.stops
+        if regular or stops or logged:
+            log_window(run, log, outcomes.window, rate, outcomes.norm)
+        writer.collect()
+        with outcomes.window.paused():
+            if validated:
                 validate(run, log, watchers)
-            if regular or stops:
-                save(run, log, interim=not regular)
+            save(run, writer, regular=regular, interim=stops)
         if stops and not last:
-            name = stop.name or "a signal to another process"
-            log.say(f"stopped by {name} after update {update}, which is saved; the same command goes on from here")
-            return name
+            return stop.name or "a signal to another process"
     return None
-
-
-def _require_finite(run: Run, batches: list[Batch], losses: list[torch.Tensor], loss: float, norm: float) -> None:
-    if math.isfinite(loss) and (math.isfinite(norm) or run.precision.may_overflow):
-        return
-    each = [float(one) for one in losses]
-    update, epoch = run.state.update + 1, run.batches.epoch
-    raise non_finite(update, epoch, batches, each, norm, run.folder, run.processes.rank)
-
-
-@contextlib.contextmanager
-def _compiled(run: Run) -> Iterator[None]:
-    """The model's training path through torch.compile, if the configuration says so; undone at the end."""
-    if not run.training.compile:
-        yield
-        return
-    path = "forward_packed" if run.training.layout == "packed" else "forward"
-    original = getattr(run.model, path)
-    setattr(run.model, path, torch.compile(original, dynamic=True))
-    try:
-        yield
-    except torch._dynamo.exc.TorchDynamoException as error:
-        raise RuntimeError(
-            f"torch.compile failed ({str(error).splitlines()[0]}). It needs a C++ compiler on a CPU and Triton on a "
-            "GPU; train without it: compile=False gives the same model"
-        ) from error
-    finally:
-        delattr(run.model, path)

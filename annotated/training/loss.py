@@ -5,6 +5,9 @@ Paper: section 5.4
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -12,8 +15,14 @@ from torch.nn import functional as F
 from annotated.config import PAD
 from annotated.data.batching import Batch
 from annotated.model import PackedRows, Transformer
+from annotated.training.static_layout import StaticBatch, StaticShape
 
-CHUNK_ROWS = 512
+CHUNK_ROWS = {"cpu": 512, "cuda": 4096}
+"""Rows whose logits exist at one time: few for a CPU's caches; on a GPU enough to fill it, within half a gigabyte."""
+VOCABULARY_MULTIPLE = 64
+"""16-bit products have so many columns or a multiple of them: V = 37,000 becomes 37,056."""
+
+LogitsTerms = Callable[[Tensor, Tensor, float, float, int, bool], tuple[Tensor, Tensor | None]]
 
 
 def label_smoothed_cross_entropy(
@@ -64,53 +73,101 @@ def smoothed_target(smoothing: float, vocab_size: int) -> tuple[float, float]:
     return 1.0 - smoothing, smoothing / (vocab_size - 1)
 
 
+def logits_terms(
+    logits: Tensor, gold: Tensor, right: float, others: float, vocab_size: int, with_gradient: bool
+) -> tuple[Tensor, Tensor | None]:
+    """Loss of each row of logits, and of its gradient the part that differs between tokens.
+
+    The gradient with respect to logits is softmax - smoothed target. What the smoothed target gives to every token
+    alike is a constant, which is left out here and made up for by sums over rows.
+
+    This is the one part of the loss that a compiler makes faster: it reads the logits twice and writes one result,
+    where single operations go through float32 copies of them.
+
+    Parameters
+    ----------
+    logits
+        `[N, V]`, or more columns, which hold minus infinity.
+    gold
+        int64 `[N, 1]`
+    right, others
+        From `smoothed_target`.
+    vocab_size
+        V.
+
+    Returns
+    -------
+    loss, difference
+        float32 `[N]` in nats; and softmax with (right - others) taken from the right token, shaped and typed like
+        logits, or None without gradient.
+
+    Paper: section 5.4
+    """
+    log_probabilities = logits.log_softmax(dim=-1, dtype=torch.float32)
+    loss = log_probabilities.gather(1, gold).squeeze(1) * (others - right)
+    if others > 0:
+        loss = loss - others * log_probabilities[:, :vocab_size].sum(dim=-1)
+    if not with_gradient:
+        return loss, None
+    difference = log_probabilities.exp_()
+    difference.scatter_add_(1, gold, difference.new_full(gold.shape, others - right))
+    return loss, difference.to(logits.dtype)
+
+
 class _ProjectedCrossEntropy(torch.autograd.Function):
     """Projection to the vocabulary and smoothed cross-entropy, some rows at a time, gradients included.
 
-    The gradient with respect to logits is softmax - smoothed target, so both products that need it can
-    be done while a chunk of logits is at hand. All logits at once would be the largest tensor of a step
-    by far, four times over. What the smoothed target gives to every token alike is a constant; its part
-    of both products is a sum of rows, taken once at the end instead of from every logit.
+    Both products that need the gradient of the logits are done while a chunk of logits is at hand. All logits at once
+    would be the largest tensor of a step by far, four times over.
     """
 
     @staticmethod
     def forward(
-        ctx, hidden: Tensor, weight: Tensor, gold: Tensor, smoothing: float, chunk: int, with_gradient: bool
+        ctx,
+        hidden: Tensor,
+        weight: Tensor,
+        gold: Tensor,
+        smoothing: float,
+        chunk: int,
+        terms: LogitsTerms,
+        with_gradient: bool,
     ) -> Tensor:
-        right, others = smoothed_target(smoothing, weight.size(0))
+        right, others = smoothed_target(smoothing, size := weight.size(0))
+        dtype = F.linear(hidden[:0], weight[:0]).dtype  # under autocast, products come in lower precision
+        mixed = dtype != weight.dtype
+        # Zeros in the place of rows without a target: whatever their logits, they add nothing to either product.
+        real = gold != PAD
+        hidden = hidden.masked_fill(~real[:, None], 0.0)
+        matrix = F.pad(weight.to(dtype), (0, 0, 0, -size % VOCABULARY_MULTIPLE)) if mixed else weight
         grad_hidden, grad_weight = torch.empty_like(hidden), torch.empty_like(weight)
         total = torch.zeros((), dtype=torch.float32, device=hidden.device)
         for start in range(0, max(len(hidden), 1), chunk):
-            rows, index = hidden[start : start + chunk], gold[start : start + chunk, None]
-            logits = F.linear(rows, weight)
-            mixed = logits.dtype != weight.dtype  # autocast: products come in lower precision
-            probabilities = logits.log_softmax(dim=-1, dtype=torch.float32)
-            total -= (right - others) * probabilities.gather(1, index).sum()
-            if others > 0:
-                total -= others * probabilities.sum()
-            if with_gradient:
-                difference = probabilities.exp_()
-                difference.scatter_add_(1, index, difference.new_full(index.shape, others - right))
-                difference = difference.to(rows.dtype)
-                _product(difference, weight, grad_hidden[start : start + chunk], mixed)
-                _product(difference.t(), rows, grad_weight, mixed, add=start > 0)
+            part = slice(start, start + chunk)
+            rows = hidden[part].to(dtype)
+            logits = F.linear(rows, matrix)
+            logits[:, size:] = -math.inf  # columns beyond the vocabulary have no probability
+            loss, difference = terms(logits, gold[part, None].long(), right, others, size, with_gradient)
+            total += loss.masked_fill(~real[part], 0.0).sum()
+            if difference is not None:
+                _product(difference, matrix, grad_hidden[part], mixed)
+                _product(difference[:, :size].t(), rows, grad_weight, mixed, add=start > 0)
         if with_gradient:
             if others > 0:
                 grad_hidden -= others * weight.sum(dim=0)
                 grad_weight -= others * hidden.sum(dim=0)
-            ctx.save_for_backward(grad_hidden, grad_weight)
+            ctx.save_for_backward(grad_hidden, grad_weight, real)
         return total
 
     @staticmethod
     def backward(ctx, grad: Tensor):
-        grad_hidden, grad_weight = ctx.saved_tensors
-        return grad_hidden.mul_(grad), grad_weight.mul_(grad), None, None, None, None
+        grad_hidden, grad_weight, real = ctx.saved_tensors
+        return grad_hidden.mul_(grad * real[:, None]), grad_weight.mul_(grad), None, None, None, None, None
 
 
 def _product(a: Tensor, b: Tensor, out: Tensor, mixed: bool, add: bool = False) -> None:
     """out = a @ b, or out += a @ b; straight into `out` unless precisions are mixed."""
     if mixed:
-        out.copy_(out + a @ b if add else a @ b)
+        out.add_(a @ b) if add else out.copy_(a @ b)
     elif add:
         out.addmm_(a, b)
     else:
@@ -118,20 +175,30 @@ def _product(a: Tensor, b: Tensor, out: Tensor, mixed: bool, add: bool = False) 
 
 
 def projected_cross_entropy(
-    hidden: Tensor, weight: Tensor, gold: Tensor, smoothing: float, chunk: int = CHUNK_ROWS
+    hidden: Tensor,
+    weight: Tensor,
+    gold: Tensor,
+    smoothing: float,
+    chunk: int | None = None,
+    terms: LogitsTerms = logits_terms,
 ) -> Tensor:
     """The loss sum of `label_smoothed_cross_entropy(hidden @ weight.T, gold, smoothing)`, in less memory.
+
+    It stays outside what `torch.compile` sees of a model: its products are the library's own either way, and its
+    gradient is worked out here. Only `terms` is worth compiling.
 
     Parameters
     ----------
     hidden
-        Decoder outputs of real tokens `[N, D]`.
+        Decoder outputs `[N, D]`.
     weight
         `[V, D]`
     gold
-        Token ids `[N]`, without padding.
+        Token ids `[N]`; rows with padding count for nothing.
     chunk
-        Rows whose logits exist at one time.
+        Rows whose logits exist at one time; None for what suits the device.
+    terms
+        `logits_terms`, or a compiled one.
 
     Returns
     -------
@@ -140,17 +207,29 @@ def projected_cross_entropy(
 
     Paper: sections 3.4, 5.4
     """
-    return _ProjectedCrossEntropy.apply(hidden, weight, gold, smoothing, chunk, torch.is_grad_enabled())
+    chunk = chunk or _equal_chunk(len(hidden), CHUNK_ROWS.get(hidden.device.type, CHUNK_ROWS["cuda"]))
+    return _ProjectedCrossEntropy.apply(hidden, weight, gold, smoothing, chunk, terms, torch.is_grad_enabled())
 
 
-def batch_loss(model: Transformer, batch: Batch, smoothing: float, layout: str) -> tuple[Tensor, int]:
-    """The loss of a batch with teacher forcing, in either layout.
+def _equal_chunk(rows: int, limit: int) -> int:
+    """At most `limit`; if rows can be cut so, a multiple of 64 that makes all chunks alike: one shape to compile."""
+    for count in range(-(-rows // limit), 2 * (-(-rows // limit)) + 1):
+        if count and rows % (64 * count) == 0:
+            return rows // count
+    return limit
+
+
+def batch_loss(model: Transformer, batch: Batch, smoothing: float, layout: str | StaticShape) -> tuple[Tensor, int]:
+    """The loss of a batch with teacher forcing, in any layout.
 
     Parameters
     ----------
+    batch
+        On the model's device; a static layout takes it there itself, in one copy.
     layout
         'padded': rectangles with masks, the path to read. 'packed': real tokens only, the path to train
-        with. Both give the same sum.
+        with. 'static', or a `StaticShape`: as many rows for every batch, the path for a compiler. All give
+        the same sum.
 
     Returns
     -------
@@ -162,8 +241,33 @@ def batch_loss(model: Transformer, batch: Batch, smoothing: float, layout: str) 
     if layout == "padded":
         logits = model(batch.source, batch.target_in)
         return label_smoothed_cross_entropy(logits, batch.target_out, smoothing)
+    if layout != "packed":
+        shape = (layout if isinstance(layout, StaticShape) else StaticShape(0, 0)).grown_for(batch)
+        flat = shape.lay_out(batch).to(model.output_weight.device)
+        return static_loss(model, shape.views(flat), smoothing), batch.target_tokens
     device = batch.source.device
     source, target = PackedRows(batch.source_lengths, device), PackedRows(batch.target_lengths, device)
     hidden = model.forward_packed(source.pack_ids(batch.source), source, target.pack_ids(batch.target_in), target)
     gold = target.pack_ids(batch.target_out)
     return projected_cross_entropy(hidden, model.output_weight, gold, smoothing), len(gold)
+
+
+def static_loss(
+    model: Transformer,
+    batch: StaticBatch,
+    smoothing: float,
+    forward: Callable[..., Tensor] | None = None,
+    terms: LogitsTerms = logits_terms,
+) -> Tensor:
+    """The loss sum of a batch that is laid out in a fixed shape, on its device.
+
+    Parameters
+    ----------
+    forward, terms
+        `Transformer.forward_packed` of the model and `logits_terms`, or compiled ones.
+
+    Paper: sections 5.1, 5.4
+    """
+    rows = batch.source, batch.source_rows, batch.target_in, batch.target_rows
+    hidden = (forward or model.forward_packed)(*rows)
+    return projected_cross_entropy(hidden, model.output_weight, batch.target_out, smoothing, terms=terms)

@@ -18,7 +18,15 @@ from torch import Tensor
 from annotated.config import ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
-from annotated.training.files import CheckpointError, read_json, read_tensors, whole_folder, write_json, write_tensors
+from annotated.training.files import (
+    CheckpointError,
+    check_version,
+    read_json,
+    read_tensors,
+    whole_folder,
+    write_json,
+    write_tensors,
+)
 
 FORMAT = 1
 
@@ -106,6 +114,7 @@ def load_weights(model: Transformer, state: Mapping[str, Tensor], path: Path) ->
 
 
 def _model_config(about: dict[str, Any], path: Path) -> ModelConfig:
+    check_version(about.get("format"), FORMAT, path)
     if about.get("format") != FORMAT or not isinstance(about.get("model"), dict):
         raise CheckpointError(
             f"{path}: format {about.get('format')!r}; this version of the library reads format {FORMAT}"

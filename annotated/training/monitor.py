@@ -38,6 +38,8 @@ class TrainingStatus:
     """Not smoothed, nats per target token."""
     bleu: float | None
     learning_rate: float | None
+    gradient_norm: float | None
+    """Of the last update of that stretch, before any clipping."""
     tokens_per_second: float | None
     seconds_left: float | None
     """An estimate, from the speed of the last stretch; None unless it is training."""
@@ -71,6 +73,11 @@ class TrainingMonitor:
         self._latest: dict[str, dict[str, Any]] = {}
         self._since_start: set[str] = set()
 
+    @property
+    def start(self) -> dict[str, Any]:
+        """The record of the run's last start: what trains, on what; empty before there is one."""
+        return self._latest.get("start", {})
+
     def poll(self) -> TrainingStatus:
         """Look again.
 
@@ -97,6 +104,7 @@ class TrainingMonitor:
             valid_loss=valid.get("valid_loss"),
             bleu=valid.get("bleu"),
             learning_rate=train.get("learning_rate"),
+            gradient_norm=train.get("gradient_norm"),
             tokens_per_second=train.get("tokens_per_second"),
             seconds_left=train.get("seconds_left") if phase == "training" else None,
             elapsed=max((record.get("elapsed", 0.0) for record in (train, valid)), default=None) or None,

@@ -53,13 +53,28 @@ class Precision:
         if self.scaler is not None:
             self.scaler.unscale_(optimizer)
 
-    def step(self, optimizer: Optimizer) -> None:
-        """One step of the optimiser, unless fp16 gradients overflowed."""
-        if self.scaler is None:
-            optimizer.step()
-        else:
+    def step(self, optimizer: Optimizer, unread: Tensor | None = None) -> None:
+        """One step of the optimiser, unless fp16 gradients overflowed.
+
+        Parameters
+        ----------
+        optimizer
+            A fused one if `unread` is given.
+        unread
+            Numbers on the device: if one is infinite or NaN, the step changes nothing. The processor does not learn
+            which it was, so it need not wait.
+        """
+        if self.scaler is not None:
             self.scaler.step(optimizer)
             self.scaler.update()
+        elif unread is None:
+            optimizer.step()
+        else:  # as PyTorch's GradScaler leaves out a step
+            optimizer.grad_scale, optimizer.found_inf = None, (~unread.isfinite().all()).float()  # type: ignore[attr-defined]
+            try:
+                optimizer.step()
+            finally:
+                del optimizer.grad_scale, optimizer.found_inf  # type: ignore[attr-defined]
 
     @property
     def may_overflow(self) -> bool:

@@ -43,7 +43,8 @@ def prepare_data(data: DataConfig, folder: Path, processes: Processes, checkpoin
     Parameters
     ----------
     folder
-        Of the run: gets `tokenizer.json` and `data/`, which are used again when nothing has changed.
+        Of the run: gets `tokenizer.json` and `data/`, which are used again when nothing has changed. Of a prepared
+        corpus only the validation set is encoded here.
     checkpoint
         Of a run to go on with: its tokenizer is the only one that fits.
 
@@ -54,23 +55,52 @@ def prepare_data(data: DataConfig, folder: Path, processes: Processes, checkpoin
 
     Paper: section 5.1
     """
+    prepare = _from_text if data.prepared is None else _from_prepared
+    if processes.is_main:
+        ready = prepare(data, folder, checkpoint, True)
+        processes.wait_for_main("data")
+        return ready
+    processes.wait_for_main("data")
+    return prepare(data, folder, checkpoint, False)
+
+
+def prepared_identity(data: DataConfig) -> str | None:
+    """What is in the prepared folder that a configuration names, as a hash; None if it names none."""
+    from annotated.data.preparation import PreparedCorpus
+
+    return None if data.prepared is None else PreparedCorpus.open(data.prepared).identity
+
+
+def _from_text(data: DataConfig, folder: Path, checkpoint: Path | None, make: bool) -> PreparedData:
     train, valid = open_corpus(data.train, "train", data), open_corpus(data.valid, "valid", data)
     identity = _identity(data.train, train)
-    if processes.is_main:
-        if checkpoint is not None:
-            shutil.copyfile(_checked_tokenizer(data, checkpoint), folder / TOKENIZER)
-        elif not _tokenizer_fits(data, folder, identity):
-            _make_tokenizer(data, folder, train, identity)
-    processes.wait()
+    if make and checkpoint is not None:
+        shutil.copyfile(_checked_tokenizer(data.tokenizer, checkpoint), folder / TOKENIZER)
+    elif make and not _tokenizer_fits(data, folder, identity):
+        _make_tokenizer(data, folder, train, identity)
     tokenizer = Tokenizer.load(folder / TOKENIZER)
+    encoded = TokenStore.open_or_build(folder / "data" / "train", train, tokenizer, data.max_length, identity)
     return PreparedData(
-        tokenizer=tokenizer,
-        train=TokenStore.open_or_build(folder / "data" / "train", train, tokenizer, data.max_length, identity),
-        valid=TokenStore.open_or_build(
-            folder / "data" / "valid", valid, tokenizer, data.max_length, _identity(data.valid, valid)
-        ),
-        valid_corpus=valid,
+        tokenizer, encoded, _encoded_valid(data.valid, valid, folder, tokenizer, data.max_length), valid
     )
+
+
+def _from_prepared(data: DataConfig, folder: Path, checkpoint: Path | None, make: bool) -> PreparedData:
+    from annotated.data.preparation import PreparedCorpus  # here, because most trainings need none of it
+
+    corpus = PreparedCorpus.open(Path(str(data.prepared)))
+    if make and checkpoint is not None:
+        _checked_tokenizer(str(corpus.tokenizer), checkpoint)
+    if make:
+        shutil.copyfile(corpus.tokenizer, folder / TOKENIZER)
+    tokenizer, train = Tokenizer.load(folder / TOKENIZER), corpus.train
+    valid = open_corpus(str(corpus.valid), "valid", data)
+    encoded = _encoded_valid(str(corpus.valid), valid, folder, tokenizer, train.info.max_length)
+    return PreparedData(tokenizer, train, encoded, valid)
+
+
+def _encoded_valid(spec: str, corpus: Corpus, folder: Path, tokenizer: Tokenizer, max_length: int) -> TokenStore:
+    return TokenStore.open_or_build(folder / "data" / "valid", corpus, tokenizer, max_length, _identity(spec, corpus))
 
 
 def _make_tokenizer(data: DataConfig, folder: Path, train: Corpus, identity: str) -> None:
@@ -94,15 +124,15 @@ def _origin(data: DataConfig, identity: str) -> dict[str, str | int | None]:
     return {"corpus": identity, "vocab_size": data.vocab_size}
 
 
-def _checked_tokenizer(data: DataConfig, checkpoint: Path) -> Path:
+def _checked_tokenizer(given: str | None, checkpoint: Path) -> Path:
     path = checkpoint / TOKENIZER
     tokenizer = Tokenizer.load(path)
     expected = read_json(checkpoint / "config.json")["tokenizer"]["fingerprint"]
     if tokenizer.fingerprint != expected:
         raise CheckpointError(f"{path}: not the tokenizer that this checkpoint was trained with; put that one back")
-    if data.tokenizer is not None and Tokenizer.load(data.tokenizer).fingerprint != expected:
+    if given is not None and Tokenizer.load(given).fingerprint != expected:
         raise CheckpointError(
-            f"{checkpoint} was trained with another tokenizer than {data.tokenizer}: give that one, or a new folder"
+            f"{checkpoint} was trained with another tokenizer than {given}: give that one, or a new folder"
         )
     return path
 

@@ -2,12 +2,17 @@
 
 The log is `log.jsonl`: one object a line, written at once, never rewritten while training. Its kinds:
 
-- `start`: a process starts: update, configuration, parameters, device.
+- `start`: a process starts: update, time (UTC, for people: nothing reckons with it), host, machine, library, torch,
+  device, processes, configuration, parameters, train_tokens (source and target tokens of the training set), peak_flops
+  (what one device does in a matrix product, measured; see `annotated.training.peak`).
 - `train`: update, epoch, tokens_seen, loss (label-smoothed, nats per target token, mean since the last such line),
   learning_rate, gradient_norm (of this update), tokens_per_second (target tokens), elapsed (seconds, over all resumes).
 - `valid`: update, valid_loss (not smoothed, nats per target token), perplexity (its exponential), bleu if asked for.
 - `samples`: update, samples: some sentences, each with its `source` and the `translation` of the model as it is now.
-- `checkpoint`: update, path.
+- `heads`: update, path of the file that says where the heads look (`annotated.training.watching`), how many sentences.
+- `checkpoint`: update, path: it is on the disk, whole. Written while training goes on, so this may stand below lines of
+  later updates.
+- `best`: the same for one that is kept for its validation loss.
 - `end`: update, finished, stopped_by.
 
 Paper: none; this is how a run of 100,000 updates (section 5.2) is watched
@@ -238,13 +243,13 @@ class LogReader:
 def rewind_log(folder: Path, update: int) -> int:
     """Take back what a log says about updates after `update`, which a resumed run will make again.
 
-    The lines are moved to `log.discarded.jsonl`. Returns how many they are.
+    The lines are moved to `log.discarded.jsonl`. Returns how many updates they are about.
     """
     path = folder / LOG
     if not path.exists():
         return 0
     records = read_log(path)
-    kept = [record for record in records if record.get("update", 0) <= update and record["kind"] != "end"]
+    kept = [record for record in records if record.get("update", 0) <= update and not _is_of_the_end(record)]
     dropped = [record for record in records if record.get("update", 0) > update]
     if dropped:
         with (folder / DISCARDED).open("a", encoding="utf-8") as file:
@@ -252,7 +257,12 @@ def rewind_log(folder: Path, update: int) -> int:
     partial = folder / f".{LOG}.partial"
     partial.write_text("".join(json.dumps(record) + "\n" for record in kept), encoding="utf-8")
     os.replace(partial, path)
-    return len(dropped)
+    return max((record["update"] - update for record in dropped), default=0)
+
+
+def _is_of_the_end(record: dict[str, Any]) -> bool:
+    """Whether a record is of the last steps of a run, which are made again when a finished run is started again."""
+    return record["kind"] == "end" or bool(record.get("averaged"))
 
 
 def _log_file(path: str | Path) -> Path:

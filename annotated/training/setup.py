@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.data.batching import BatchingError, TokenBatches
+from annotated.data.batching import BatchingError, Share, TokenBatches
 from annotated.model import Transformer
 from annotated.training.checkpoint import (
     TrainingState,
@@ -26,19 +26,19 @@ from annotated.training.distributed import Processes
 from annotated.training.files import CheckpointError, read_json
 from annotated.training.optimizer import make_optimizer
 from annotated.training.precision import Precision
-from annotated.training.preparation import PreparedData, prepare_data
+from annotated.training.preparation import PreparedData, prepare_data, prepared_identity
 from annotated.training.progress import rewind_log
 from annotated.training.random_states import random_states, seed_everything, set_random_states
 
 MAY_CHANGE = {
     "model": {"vocab_size"},
     "training": {
-        "updates", "log_every", "validate_every", "validate_bleu", "checkpoint_every", "keep_checkpoints",
-        "average_last", "device", "compile",
+        "updates", "micro_batch_tokens", "log_every", "validate_every", "validate_bleu", "checkpoint_every",
+        "keep_checkpoints", "keep_best", "average_last", "peer_timeout", "device", "compile",
     },
-    "data": {"train", "valid", "test", "tokenizer"},
+    "data": {"prepared", "train", "valid", "test", "tokenizer"},
 }  # fmt: skip
-"""Fields that may change when a run is resumed: none alters an update.
+"""Fields that may change when a run is resumed: none alters what an update sees.
 
 The vocabulary's size is the tokenizer's. Files may lie elsewhere now: that they are the same training data is checked
 by their content, and the tokenizer by its fingerprint.
@@ -61,6 +61,11 @@ class Run:
     messages: list[str]
     """For the user, from the start."""
     began: float = field(default_factory=time.monotonic)
+
+    def share(self) -> Share:
+        """What this process computes of the next update's batch."""
+        rank, world_size = self.processes.rank, self.processes.world_size
+        return self.batches.share(rank, world_size, self.training.micro_batches(world_size))
 
     @property
     def elapsed(self) -> float:
@@ -94,7 +99,12 @@ def start_run(
     """
     folder.mkdir(parents=True, exist_ok=True)
     checkpoint, messages = processes.share(_find_checkpoint(folder, resume) if processes.is_main else None)
-    wanted = {"model": model_config.to_dict(), "training": training.to_dict(), "data": data.to_dict()}
+    wanted: dict[str, dict[str, Any]] = {
+        "model": model_config.to_dict(),
+        "training": training.to_dict(),
+        "data": data.to_dict(),
+        "corpus": {"prepared": prepared_identity(data)},
+    }
     if checkpoint is not None:
         check_same_run(_recorded(checkpoint), wanted, folder)
     prepared = prepare_data(data, folder, processes, checkpoint)
@@ -105,7 +115,7 @@ def start_run(
         training=training,
         processes=processes,
         data=prepared,
-        batches=_batches(training, data, prepared, processes),
+        batches=_batches(training, data, prepared),
         model=model,
         optimizer=make_optimizer(model, training),
         precision=Precision(training.precision, processes.device),
@@ -117,9 +127,19 @@ def start_run(
     processes.same_start(list(model.state_dict().values()))
     if processes.rank:  # the same weights everywhere, and other dropout masks
         seed_everything(training.seed + 1_000_003 * processes.rank + run.state.update)
-    if processes.is_main and (taken_back := rewind_log(folder, run.state.update)):
-        run.messages.append(f"{taken_back} lines of the log are of updates that will be made again; they moved aside")
+    if processes.is_main and (lost := rewind_log(folder, run.state.update)):
+        run.messages.append(_what_is_lost(lost, checkpoint is not None, training.log_every))
     return run
+
+
+def _what_is_lost(count: int, after_checkpoint: bool, log_every: int) -> str:
+    updates = f"{count} update{'s' if count > 1 else ''}" + (" after it" if after_checkpoint else "")
+    known = "" if log_every == 1 else f" (as far as the log tells, which has a line for every {log_every})"
+    return (
+        ("" if after_checkpoint else "no checkpoint had been saved: ")
+        + f"{updates} {'are' if count > 1 else 'is'} lost and made again{known}; nothing else is lost, and what the "
+        "log said about that moved to log.discarded.jsonl"
+    )
 
 
 def check_same_run(
@@ -132,18 +152,40 @@ def check_same_run(
     CheckpointError
         If fields differ that change what an update does; the message lists them.
     """
+    _check_same_corpus(recorded, wanted, where)
     differences = []
     for group in ("model", "training", "data"):
         old, new = recorded.get(group, {}), wanted[group]
         for name in sorted(old):
             before, after = _plain(old.get(name)), _plain(new.get(name))
-            if before != after and name not in MAY_CHANGE[group]:
+            if name == "layout" and "padded" not in (before, after):  # packed and static: the same batches
+                continue
+            if before != after and name in new and name not in MAY_CHANGE[group]:
                 differences.append(f"{group}.{name} was {before!r} and is now {after!r}")
     if differences:
         raise CheckpointError(
             f"{where} was started with another configuration: {'; '.join(differences)}. Use the old values to go on "
             "with that run, or another folder for a new one"
         )
+
+
+def _check_same_corpus(
+    recorded: Mapping[str, Mapping[str, Any]], wanted: Mapping[str, Mapping[str, Any]], where: Path
+) -> None:
+    before, identity = (group.get("corpus", {}).get("prepared") for group in (recorded, wanted))
+    if "corpus" in wanted and before != identity:
+        folder = wanted["data"]["prepared"]
+        raise CheckpointError(
+            f"{where} was trained on {_named_corpus(before)}, and this is {_named_corpus(identity, folder)}. "
+            "Give --data.prepared the folder that it was started with (or prepare it again from the same archives with "
+            "the same options), or start a new run in another folder"
+        )
+
+
+def _named_corpus(identity: str | None, folder: str | None = None) -> str:
+    if identity is None:
+        return "text of its own"
+    return f"the prepared corpus {identity}" + (f" of {folder}" if folder else "")
 
 
 def _plain(value: Any) -> Any:
@@ -160,17 +202,9 @@ def _recorded(checkpoint: Path) -> dict[str, Any]:
     return read_json(checkpoint / "state.json")["configuration"]
 
 
-def _batches(training: TrainingConfig, data: DataConfig, prepared: PreparedData, processes: Processes) -> TokenBatches:
-    share = training.batch_tokens // (training.accumulate * processes.world_size)
-    return TokenBatches(
-        prepared.train,
-        share,
-        seed=training.seed,
-        pool_pairs=data.pool_pairs,
-        rank=processes.rank,
-        world_size=processes.world_size,
-        layout=training.layout,
-    )
+def _batches(training: TrainingConfig, data: DataConfig, prepared: PreparedData) -> TokenBatches:
+    seed, pool_pairs = training.seed, data.pool_pairs
+    return TokenBatches(prepared.train, training.batch_tokens, seed=seed, pool_pairs=pool_pairs, layout=training.layout)
 
 
 def _go_on(run: Run, checkpoint: Path, wanted: dict[str, Any]) -> None:
@@ -179,9 +213,7 @@ def _go_on(run: Run, checkpoint: Path, wanted: dict[str, Any]) -> None:
     try:
         run.batches.load_state_dict(run.state.data)
     except BatchingError as error:
-        raise CheckpointError(
-            f"{checkpoint} was trained on other data, or by more or fewer processes: {error}"
-        ) from None
+        raise CheckpointError(f"{checkpoint} was trained on other data: {error}") from None
     run.precision.load_state_dict(run.state.scaler)
     set_random_states(run.state.random)
     run.messages.append(f"going on from {checkpoint.name}: {run.state.update} of {run.training.updates} updates made")

@@ -1,11 +1,16 @@
 """Ending well: a polite signal lets the current update finish, and a loss that is not finite names its batch.
 
+Under torchrun a signal may reach its agent, which passes it on to its processes, or one of the processes, which tells
+the others at the next update; all save and end with status 128 + the signal's number. torchrun would take that for a
+failure and start them again. Where the request came to a process, the processes therefore ask their agents to end too.
+
 Paper: none
 """
 
 from __future__ import annotations
 
 import math
+import os
 import signal
 import threading
 from collections.abc import Sequence
@@ -14,7 +19,9 @@ from types import FrameType
 from typing import Any, Self
 
 from annotated.data.batching import Batch
+from annotated.training.distributed import Processes
 from annotated.training.files import write_json
+from annotated.training.lock import agent_of_this_process
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -26,7 +33,9 @@ class NonFiniteLoss(RuntimeError):
 class StopRequest:
     """Catches SIGTERM and SIGINT (Ctrl-C), so that the loop can stop after the current update.
 
-    The second signal interrupts at once. Outside the main thread, where Python has no signals, it does nothing.
+    The second signal interrupts at once; not under torchrun, where one request may come twice, from the scheduler and
+    from the agent, and where the agent sees to an end that takes too long. Outside the main thread, where Python has
+    no signals, it does nothing.
     """
 
     def __init__(self) -> None:
@@ -45,8 +54,33 @@ class StopRequest:
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
         if self.name is not None:
+            if agent_of_this_process():
+                return
             raise KeyboardInterrupt(f"{signal.Signals(number).name} for the second time")
         self.name = signal.Signals(number).name
+
+
+def asked_of_processes(processes: Processes, stop: StopRequest) -> bool:
+    """Whether a request to stop came to some of torchrun's processes, and not from an agent.
+
+    An agent tells all of its processes. (So with one process on a machine this cannot be known, and the answer is
+    False: torchrun may then undo the stop, if it has restarts left. `annotated.training.stop` tells the agent.)
+    """
+    if not agent_of_this_process():
+        return False
+    nodes, node = int(os.environ.get("GROUP_WORLD_SIZE", 1)), int(os.environ.get("GROUP_RANK", 0))
+    mine = [float(number == node) for number in range(nodes)]
+    of_node = processes.sum(mine)
+    asked = processes.sum([one * (stop.name is not None) for one in mine])
+    return not any(a == n for a, n in zip(asked, of_node, strict=True))
+
+
+def end_agent() -> None:
+    """Ask torchrun to end, from a process that has nothing left to do; the signals that it sends back are ignored."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    if os.environ.get("LOCAL_RANK", "0") == "0" and (agent := agent_of_this_process()):
+        os.kill(agent, signal.SIGTERM)
 
 
 def non_finite(

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import random
 from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 
 import annotated.training.files as files
@@ -194,15 +196,30 @@ def test_without_checkpoints_there_is_none(tmp_path):
 
 def full_disk(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Writing a file of this name finds no space, after a part of it was written."""
-    write = Path.write_bytes
+    write = files.write_tensors
 
-    def write_some(path: Path, data: bytes) -> int:
-        if path.name != name:
-            return write(path, data)
-        write(path, data[: len(data) // 2])
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+    def write_some(path: Path, tensors) -> None:
+        write(path, tensors)
+        if path.name == name:
+            os.truncate(path, path.stat().st_size // 2)
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    monkeypatch.setattr(Path, "write_bytes", write_some)
+    for module in ("checkpoint", "model_folder"):
+        monkeypatch.setattr(f"annotated.training.{module}.write_tensors", write_some)
+
+
+def test_tensors_are_written_as_safetensors_writes_them(tmp_path):
+    torch.manual_seed(0)
+    tensors = {
+        "b": torch.randn(3, 5), "a": torch.randn(2).to(torch.bfloat16), "c": torch.tensor(7.0), "ä": torch.randn(0, 4),
+        "d": torch.arange(6).reshape(2, 3).t(), "e": torch.randn(3, dtype=torch.float64), "f": torch.tensor([True]),
+        "g": torch.randn(1).half(), "h": torch.arange(3, dtype=torch.uint8), "i": torch.arange(3, dtype=torch.int32),
+    }  # fmt: skip
+    files.write_tensors(tmp_path / "ours", tensors)
+    expected = safetensors.torch.save({name: tensor.contiguous() for name, tensor in tensors.items()})
+    read = files.read_tensors(tmp_path / "ours")
+    assert all(read[name].equal(tensor) and read[name].dtype == tensor.dtype for name, tensor in tensors.items())
+    assert (tmp_path / "ours").read_bytes() == expected
 
 
 def test_a_full_disk_leaves_the_last_checkpoint(small, monkeypatch):

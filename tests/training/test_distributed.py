@@ -1,28 +1,26 @@
-"""Two processes with half of each batch are one process with all of it."""
+"""Processes share the batch of an update, and the updates are those of one process, however many there are."""
 
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import socket
-import subprocess
-import sys
+from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
-from annotated.training import read_log
+from annotated.config import TrainingConfig
+from annotated.data.batching import TokenBatches
+from annotated.data.store import TokenStore
+from annotated.training import list_checkpoints, read_log, train
 
-CHILD = """
-import json, sys
-from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.training import train
-
-spec = json.loads(sys.argv[1])
-configs = [kind.from_dict(spec[kind.__name__]) for kind in (ModelConfig, TrainingConfig, DataConfig)]
-train(*configs, spec["folder"], quiet=True)
-"""
+pytestmark = pytest.mark.skipif(
+    not torch.distributed.is_available() or "fork" not in multiprocessing.get_all_start_methods(),
+    reason="needs torch.distributed with gloo, and fork",
+)
 
 
 def free_port() -> int:
@@ -31,41 +29,63 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+def _one_of_them(rank: int, group: dict[str, str], configs, folder: Path) -> None:
+    torch.set_num_threads(1)
+    os.environ.update(group, RANK=str(rank), LOCAL_RANK=str(rank))
+    train(*configs, folder, quiet=True)
+
+
 def train_in_processes(small, folder: str, count: int, **changes) -> None:
     """What torchrun does: the same program `count` times, with the group described in the environment."""
-    spec = {
-        "folder": str(small.folder / folder),
-        "ModelConfig": small.model.to_dict(),
-        "TrainingConfig": small.training.replace(**changes).to_dict(),
-        "DataConfig": small.data.to_dict(),
-    }
     group = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(count)}
-    command = [sys.executable, "-c", CHILD, json.dumps(spec)]
+    configs = (small.model, small.training.replace(**changes), small.data)
+    context = multiprocessing.get_context("fork")  # a fresh interpreter would have to import torch
     processes = [
-        subprocess.Popen(
-            command, env={**os.environ, **group, "RANK": str(r), "LOCAL_RANK": str(r), "OMP_NUM_THREADS": "1"}
-        )
-        for r in range(count)
+        context.Process(target=_one_of_them, args=(rank, group, configs, small.folder / folder))
+        for rank in range(count)
     ]
-    assert [process.wait(timeout=120) for process in processes] == [0] * count
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(timeout=120)
+    assert [process.exitcode for process in processes] == [0] * count
 
 
-@pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no torch.distributed")
-def test_two_processes_are_one(small):
+def shares_without_sentences(folder: Path, training: TrainingConfig, world_size: int) -> int:
+    """How often a process had nothing to compute."""
+    store = TokenStore.open(folder / "data" / "train")
+    batches = TokenBatches(store, training.batch_tokens, seed=training.seed, pool_pairs=100)
+    states = [batches.state_dict() for _ in range(training.updates) if next(batches)]
+    empty = 0
+    for state in states:
+        for rank in range(world_size):
+            batches.load_state_dict(state)
+            empty += not batches.share(rank, world_size).batches
+    return empty
+
+
+# 300 tokens are enough for every process; in 60 there are two or three pairs, and at times none for one of three.
+@pytest.mark.parametrize("batch_tokens", [300, 60])
+def test_any_number_of_processes_makes_the_same_updates(small, batch_tokens):
     small.model = small.model.replace(dropout=0.0)
     small.training = small.training.replace(
-        updates=6, checkpoint_every=3, validate_every=3, log_every=1, batch_tokens=400
+        updates=6, checkpoint_every=3, validate_every=3, log_every=1, batch_tokens=batch_tokens
     )
-    # One process with two micro-batches sees the same sentences in each update.
-    small.train("one", accumulate=2)
-    train_in_processes(small, "two", 2, updates=3)
-    train_in_processes(small, "two", 2)  # resumed
-    for update in (3, 6):
-        path = f"checkpoints/update-{update:09d}/model.safetensors"
-        one, two = load_file(small.folder / "one" / path), load_file(small.folder / "two" / path)
-        for name in one:
-            torch.testing.assert_close(two[name], one[name], rtol=1e-4, atol=2e-6)
-    logs = [read_log(small.folder / run) for run in ("one", "two")]
+    small.train("one")
+    train_in_processes(small, "many", 3, updates=3)
+    if batch_tokens == 60:
+        assert shares_without_sentences(small.folder / "many", small.training, 3) > 0
+        small.train("many", micro_batch_tokens=25)  # resumed by one process, in three micro-batches
+    else:
+        train_in_processes(small, "many", 2)  # resumed by two
+    for one, other in zip(*(list_checkpoints(small.folder / run) for run in ("one", "many")), strict=True):
+        weights = load_file(one / "model.safetensors"), load_file(other / "model.safetensors")
+        for name in weights[0]:
+            torch.testing.assert_close(weights[1][name], weights[0][name], rtol=1e-4, atol=2e-6)
+        positions = [json.loads((path / "state.json").read_text())["data"] for path in (one, other)]
+        assert positions[0] == positions[1]
+    logs = [read_log(small.folder / run) for run in ("one", "many")]
     for kind, field in (("train", "loss"), ("train", "tokens_seen"), ("valid", "valid_loss")):
         values = [[r[field] for r in log if r["kind"] == kind and not r.get("averaged")] for log in logs]
+        assert len(values[0]) == (6 if kind == "train" else 2)
         assert values[0] == pytest.approx(values[1], rel=1e-5)

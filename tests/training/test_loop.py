@@ -85,27 +85,13 @@ def test_the_loss_in_the_log_is_that_of_the_batches(small):
     assert logged["tokens_seen"] == tokens
 
 
-class MergedBatches(TokenBatches):
-    """Two consecutive batches as one: what accumulation over two micro-batches should amount to."""
-
-    def __next__(self) -> Batch:
-        first, second = super().__next__(), super().__next__()
-        pairs = [
-            (batch.source[row, : s - 1].tolist(), batch.target_out[row, : t - 1].tolist())
-            for batch in (first, second)
-            for row, (s, t) in enumerate(zip(batch.source_lengths, batch.target_lengths, strict=True))
-        ]
-        return collate_ids(pairs)
-
-
 @pytest.mark.parametrize("layout", ["packed", "padded"])
 @pytest.mark.parametrize("clip", [None, 0.1])
-def test_accumulated_is_whole_batch(small, monkeypatch, layout, clip):
+def test_accumulated_is_whole_batch(small, layout, clip):
     small.model = small.model.replace(dropout=0.0)
-    common = {"updates": 5, "layout": layout, "clip_norm": clip}
-    small.train("accumulated", accumulate=2, batch_tokens=400, **common)
-    monkeypatch.setattr("annotated.training.setup.TokenBatches", MergedBatches)
-    small.train("whole", accumulate=1, batch_tokens=200, **common)
+    common = {"updates": 5, "batch_tokens": 400, "layout": layout, "clip_norm": clip}
+    small.train("accumulated", micro_batch_tokens=150, **common)  # three micro-batches
+    small.train("whole", **common)
     accumulated, whole = weights(small, "accumulated", 5), weights(small, "whole", 5)
     for name in whole:
         torch.testing.assert_close(accumulated[name], whole[name], rtol=1e-4, atol=2e-6)
@@ -181,7 +167,7 @@ def test_a_loss_that_is_not_finite_names_its_sentences(small, monkeypatch):
 
     monkeypatch.setattr(loop, "batch_loss", poisoned)
     with pytest.raises(NonFiniteLoss) as error:
-        small.train(accumulate=2)  # the 12th micro-batch is the second one of update 6
+        small.train(micro_batch_tokens=150)  # the 12th micro-batch is the second one of update 6
     batch, message = seen[-1], str(error.value)
     longest = max(batch.source_lengths + batch.target_lengths)
     assert "update 6 (epoch 0)" in message and "nan" in message

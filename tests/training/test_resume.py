@@ -220,6 +220,11 @@ def test_another_configuration_is_refused_by_name(small):
     assert "training.warmup was 10 and is now 11" in message
     assert "training.label_smoothing was 0.1 and is now 0.2" in message
     assert "log_every" not in message
+    with pytest.raises(CheckpointError, match="training.layout was 'packed' and is now 'padded'"):
+        small.train(updates=8, layout="padded")
+    assert small.train(updates=8, layout="static", micro_batch_tokens=100).finished, (
+        "the same batches, so it may change"
+    )
     small.model = small.model.replace(d_ff=64)
     with pytest.raises(CheckpointError, match="model.d_ff was 32 and is now 64"):
         small.train(updates=8)
@@ -235,15 +240,16 @@ def test_other_data_are_refused(small, tmp_path):
 
 
 def test_one_training_at_a_time(small, monkeypatch):
-    save = events.save_checkpoint
+    snapshot, refused = events.take_snapshot, []
 
-    def save_and_train_again(*arguments):
+    def train_again_and_save(*arguments):
         with pytest.raises(CheckpointError, match="another process is training in this folder"):
             small.train(updates=8)
-        return save(*arguments)
+        refused.append(True)
+        return snapshot(*arguments)
 
-    monkeypatch.setattr(events, "save_checkpoint", save_and_train_again)
-    assert small.train(updates=8).finished
+    monkeypatch.setattr(events, "take_snapshot", train_again_and_save)
+    assert small.train(updates=8).finished and refused
 
 
 def test_resume_false_protects_a_run(small):

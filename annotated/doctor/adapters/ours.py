@@ -134,9 +134,7 @@ class OurSubject(Subject):
 
     def updates(self, micro_batches: Sequence[tuple[Tensor, Tensor]], accumulate: int) -> list[Update]:
         made: list[Update] = []
-        training = self.training.replace(
-            updates=10**9, log_every=10**9, validate_every=10**9, checkpoint_every=10**9, accumulate=accumulate
-        )
+        training = self.training.replace(updates=10**9, log_every=10**9, validate_every=10**9, checkpoint_every=10**9)
         optimizer = optimizer_module.make_optimizer(self.model, training)
 
         def note(*_: object) -> None:
@@ -145,18 +143,22 @@ class OurSubject(Subject):
             made.append(Update(optimizer.param_groups[0]["lr"], gradient))
 
         optimizer.register_step_pre_hook(note)
+        waiting = self._batches(micro_batches)
         run = SimpleNamespace(
             training=training,
             processes=Processes(),
             model=self.model,
             optimizer=optimizer,
             precision=Precision("fp32", torch.device("cpu")),
-            batches=self._batches(micro_batches),
+            micro_batches=accumulate,
+            batches=SimpleNamespace(epoch=0),
             state=SimpleNamespace(update=0, tokens_seen=0),
         )
+        writer = SimpleNamespace(collect=lambda: None)
+        run.share = lambda: _share([next(waiting) for _ in range(run.micro_batches)])
         log, stop = SimpleNamespace(advance=lambda update: None), SimpleNamespace(name=None)
         with contextlib.suppress(StopIteration):  # when the micro-batches are used up
-            loop_module._make_updates(run, log, stop, None)  # type: ignore[arg-type]
+            loop_module._make_updates(run, loop_module.micro_step, log, stop, None, writer)  # type: ignore[arg-type]
         return made
 
     def average(self, states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
@@ -210,6 +212,10 @@ class OurSubject(Subject):
         for source, targets in micro_batches:
             pairs = [(self._sentence(s), self._sentence(t)) for s, t in zip(source, targets, strict=True)]
             yield batch_module.collate_ids(pairs)
+
+
+def _share(batches: list[batch_module.Batch]) -> batch_module.Share:
+    return batch_module.Share(batches, sum(batch.target_tokens for batch in batches))
 
 
 class _Numbers:

@@ -18,7 +18,7 @@ from annotated.doctor.mutants.written_out import Weights, attention_from, right_
 from annotated.model.attention import MultiHeadAttention, fused_attention
 from annotated.model.layers import Decoder, Encoder
 from annotated.model.masks import causal_mask, padding_mask, target_mask
-from annotated.model.packing import Packing
+from annotated.model.packing import PackedRows, Packing
 
 BANK = Bank()
 
@@ -207,6 +207,11 @@ def encoder_is_causal(patches: Patches) -> None:
     patches.method(Encoder, "forward", make)
 
 
+def _keys_that_exist(packing: Packing) -> Tensor | None:
+    assert isinstance(packing.keys, PackedRows)  # static rows have no padding to be seen
+    return packing.keys.mask
+
+
 @BANK.mutant(
     "Padding in the source is not hidden from the encoder.",
     *COMPANY,
@@ -222,7 +227,7 @@ def padding_seen_by_encoder(patches: Patches) -> None:
         return forward
 
     def packed_mask(self: Packing) -> Tensor | None:
-        return None if self.causal or self.queries is self.keys else self.keys.mask
+        return None if self.causal or self.queries is self.keys else _keys_that_exist(self)
 
     patches.method(Encoder, "forward", make)
     patches.attribute(Packing, "mask", property(packed_mask))
@@ -246,7 +251,7 @@ def padding_seen_by_cross_attention(patches: Patches) -> None:
         return lambda self, x, states, source_mask: original(self, x, states, None)
 
     def packed_mask(self: Packing) -> Tensor | None:
-        return self.keys.mask if self.queries is self.keys and not self.causal else None
+        return _keys_that_exist(self) if self.queries is self.keys and not self.causal else None
 
     patches.method(Decoder, "forward", make_forward)
     patches.method(Decoder, "step", make_step)

@@ -46,7 +46,7 @@ def warmup_in_micro_batches(patches: Patches) -> None:
     def prepare(inner: Patches, run: Any) -> None:
         inner.function(
             learning_rate,
-            lambda original: lambda k, *shape: original((k - 1) * run.training.accumulate + 1, *shape),
+            lambda original: lambda k, *shape: original((k - 1) * run.micro_batches + 1, *shape),
         )
 
     _while_training(patches, prepare)
@@ -120,7 +120,7 @@ def micro_batches_weigh_the_same(patches: Patches) -> None:
     source="harvardnlp/annotated-transformer, where the line that divides is a comment",
 )
 def accumulation_not_divided(patches: Patches) -> None:
-    _while_training(patches, lambda inner, run: _mean_of_each(inner, 1 / run.training.accumulate))
+    _while_training(patches, lambda inner, run: _mean_of_each(inner, 1 / run.micro_batches))
 
 
 @BANK.mutant(
@@ -129,20 +129,16 @@ def accumulation_not_divided(patches: Patches) -> None:
     source="harvardnlp/annotated-transformer",
 )
 def first_update_after_one_micro_batch(patches: Patches) -> None:
-    class FirstAlone:
-        def __init__(self, training: Any) -> None:
-            self.training, self.looked = training, 0
-
-        @property
-        def accumulate(self) -> int:
-            self.looked += 1
-            return 1 if self.looked == 1 else self.training.accumulate
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self.training, name)
-
     def prepare(inner: Patches, run: Any) -> None:
-        inner.attribute(run, "training", FirstAlone(run.training))
+        count, share = run.micro_batches, run.share
+
+        def first_alone() -> Any:
+            shared = share()
+            run.micro_batches = count
+            return shared
+
+        inner.attribute(run, "micro_batches", 1)
+        inner.attribute(run, "share", first_alone)
 
     _while_training(patches, prepare)
 

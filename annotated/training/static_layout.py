@@ -1,0 +1,150 @@
+"""A batch in one fixed shape: N source rows, M target rows, and segments of at most one length.
+
+A compiler then works once, and a GPU can replay one recorded graph instead of being told each of a thousand kernels
+again. Only the number of segments may differ between batches, in powers of two: it decides how many thread blocks
+attention starts, nothing else, and thousands of empty ones would cost more than the sentences.
+
+Paper: section 5.1 (batches of 25,000 tokens); the layout itself is ours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from annotated.config import TrainingConfig
+from annotated.data.batching import Batch
+from annotated.model import PackedRows, StaticRows
+
+ROW_MULTIPLE = 512
+LENGTH_MULTIPLE = 64
+
+
+def _round_up(number: int, multiple: int) -> int:
+    return -(-number // multiple) * multiple
+
+
+class StaticBatch(NamedTuple):
+    """What the model reads: ids of the rows, padding after the real ones, and where segments begin."""
+
+    source: Tensor
+    """[N] int32: token ids, eos included, then padding."""
+    target_in: Tensor
+    """[M] int32: the target shifted right, then padding."""
+    target_out: Tensor
+    """[M] int32: the target, then padding; a row with padding here has no part in the loss."""
+    source_rows: StaticRows
+    target_rows: StaticRows
+
+
+@dataclass(frozen=True)
+class StaticShape:
+    """Room for a batch: the rows of either side, and the longest sentence.
+
+    Paper: section 5.1
+    """
+
+    rows: int
+    """N = M: rows of each side."""
+    width: int
+    """Tokens of the longest segment, eos included."""
+
+    @classmethod
+    def for_tokens(cls, tokens: int, longest: int) -> StaticShape:
+        """Room for any batch of at most `tokens` on each side with sentences of at most `longest`.
+
+        25,000 tokens of sentences up to 256 give 25,600 rows: 2 % of padding.
+        """
+        shape = cls(_round_up(tokens, ROW_MULTIPLE), _round_up(longest, LENGTH_MULTIPLE))
+        while not shape.fits(tokens, longest):
+            shape = cls(shape.rows + ROW_MULTIPLE, shape.width)
+        return shape
+
+    @classmethod
+    def for_training(cls, training: TrainingConfig, longest: int, processes: int = 1) -> StaticShape:
+        """Room for the micro-batches of a training: an update's tokens, cut into pieces of whole sentences."""
+        pieces = training.micro_batches(processes) * processes
+        if pieces == 1:
+            return cls.for_tokens(training.batch_tokens, longest)
+        # Pieces have about equally many tokens, both sides together: one side can have a little more than its share.
+        return cls.for_tokens(-(-training.batch_tokens * 21 // (20 * pieces)) + longest, longest)
+
+    def fits(self, tokens: int, longest: int) -> bool:
+        """True if there is room for so many tokens on a side, and for a sentence of this length.
+
+        So much room is left that every segment of the padding has a row on both sides, however full the other one is.
+        """
+        return longest <= self.width and self.rows - tokens >= -(-self.rows // self.width)
+
+    def grown_for(self, batch: Batch) -> StaticShape:
+        """This shape, or if the batch needs it a larger one."""
+        tokens, longest = _extent(batch)
+        if self.fits(tokens, longest):
+            return self
+        needed = self.for_tokens(tokens, max(longest, self.width))
+        return StaticShape(max(self.rows, needed.rows), needed.width)
+
+    def lay_out(self, batch: Batch, pin: bool = False) -> Tensor:
+        """Everything of a `StaticBatch` in one int32 tensor, so that one copy takes it to a GPU; see `views`.
+
+        Parameters
+        ----------
+        pin
+            Into memory from which a GPU can copy while the processor goes on.
+
+        Raises
+        ------
+        ValueError
+            If the batch has no room.
+        """
+        tokens, longest = _extent(batch)
+        batch = batch.to("cpu")
+        if not self.fits(tokens, longest):
+            raise ValueError(f"a batch of {tokens} tokens, the longest sentence {longest}, has no room in {self}")
+        sides = batch.source_lengths, batch.target_lengths
+        spare = [self.rows - sum(lengths) for lengths in sides]
+        padding = -(-max(spare) // self.width)
+        segments = _power_of_two(len(batch) + padding)
+        flat = torch.zeros(5 * self.rows + 2 * (segments + 1), dtype=torch.int32, pin_memory=pin)
+        ids, positions, starts = self._parts(flat)
+        source, target = map(PackedRows, sides)
+        for place, rows, rectangle in zip(
+            ids, (source, target, target), (batch.source, batch.target_in, batch.target_out), strict=True
+        ):
+            place[: len(rows.positions)] = rows.pack_ids(rectangle)
+        for side, (lengths, free) in enumerate(zip(sides, spare, strict=True)):
+            even = [free // padding + (i < free % padding) for i in range(padding)]
+            _number([*lengths, *even], positions[side], starts[side])
+        return flat
+
+    def views(self, flat: Tensor) -> StaticBatch:
+        """The parts of what `lay_out` made, on whatever device; they share its memory."""
+        ids, positions, starts = self._parts(flat)
+        source, target = (StaticRows(positions[side], starts[side], self.width) for side in (0, 1))
+        return StaticBatch(ids[0], ids[1], ids[2], source, target)
+
+    def _parts(self, flat: Tensor) -> tuple[Sequence[Tensor], Sequence[Tensor], Sequence[Tensor]]:
+        parts = flat[: 5 * self.rows].split(self.rows)
+        return parts[:3], parts[3:], flat[5 * self.rows :].chunk(2)
+
+
+def _extent(batch: Batch) -> tuple[int, int]:
+    """Tokens of the fuller side, and of the longest sentence."""
+    return max(batch.source_tokens, batch.target_tokens), max(batch.source_lengths + batch.target_lengths)
+
+
+def _power_of_two(number: int) -> int:
+    return 1 << (number - 1).bit_length()
+
+
+def _number(lengths: Sequence[int], positions: Tensor, starts: Tensor) -> None:
+    """Write where segments begin, and each row's place in its segment; segments that are not used are empty."""
+    ends = torch.tensor(lengths, dtype=torch.int32).cumsum(0, dtype=torch.int32)
+    starts.fill_(len(positions))
+    starts[0], starts[1 : len(ends) + 1] = 0, ends
+    firsts = torch.repeat_interleave(starts[: len(ends)], torch.tensor(lengths))
+    positions.copy_(torch.arange(len(positions), dtype=torch.int32) - firsts)

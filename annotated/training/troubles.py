@@ -1,0 +1,66 @@
+"""Errors of a training that come from elsewhere, as sentences that say what to do.
+
+Paper: none; a training of 3.5 days (section 5.2) meets them
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch.distributed as dist
+
+from annotated.training.files import DiskFullError, disk_full, is_disk_full
+
+
+class PeerLostError(RuntimeError):
+    """Another process of the training is gone or silent; all begin again from the last checkpoint."""
+
+
+_SIGNS = ("gloo/", "NCCL", "TCPStore", "Connection closed by peer", "Connection reset by peer", "Broken pipe")
+"""What is written in an error of an exchange: torch raises RuntimeError for many of them."""
+
+
+@contextlib.contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Turn a disk that is full, and an exchange that fails, into errors that say what to do.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+
+    Raises
+    ------
+    DiskFullError
+        For any file that cannot be written because there is no space.
+    PeerLostError
+        If another process of this training has ended, or does not answer in time.
+    """
+    try:
+        yield
+    except DiskFullError:
+        raise
+    except OSError as error:
+        if not is_disk_full(error):
+            raise
+        raise disk_full(Path(error.filename) if error.filename else folder / "log.jsonl") from None
+    except RuntimeError as error:
+        if not is_of_an_exchange(error):
+            raise
+        last = str(error).strip().splitlines()[0]
+        raise PeerLostError(
+            "another process of this training is gone, or did not answer in time (the reason stands in its own "
+            "output). Nothing is lost but the updates since the last checkpoint: torchrun starts all processes again "
+            "from there, if it has restarts left (--max-restarts), and so does the same command. What this process "
+            f"saw: {last}"
+        ) from error
+
+
+def is_of_an_exchange(error: RuntimeError) -> bool:
+    """Whether an error comes from processes talking to each other."""
+    backend_error = getattr(dist, "DistBackendError", None)
+    if backend_error is not None and isinstance(error, backend_error):
+        return True
+    return type(error) is RuntimeError and any(sign in str(error) for sign in _SIGNS)

@@ -1,0 +1,63 @@
+"""The paper's trainings, value by value as printed there, and their names on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from annotated.cli.program import _command
+from annotated.cli.train import with_folder
+from annotated.recipes import RECIPES, recipe
+from annotated.training import train_command
+
+
+def test_base_as_the_paper_has_it() -> None:
+    base = recipe("wmt14-base")
+    model, training = base.model, base.training
+    assert (model.num_encoder_layers, model.d_model, model.d_ff, model.num_heads, model.d_k, model.dropout) == (
+        6, 512, 2048, 8, 64, 0.1
+    )  # fmt: skip
+    assert (training.updates, training.batch_tokens, training.warmup, training.label_smoothing) == (
+        100_000, 25_000, 4000, 0.1
+    )  # fmt: skip
+    assert (training.adam_betas, training.adam_epsilon, training.average_last) == ((0.9, 0.98), 1e-9, 5)
+    assert training.checkpoint_every == 10 * 60 / 0.4, "every 10 minutes, at 0.4 seconds a step"
+    assert (base.decoding.beam_size, base.decoding.alpha, base.decoding.extra_tokens) == (4, 0.6, 50)
+
+
+def test_big_as_the_paper_has_it() -> None:
+    big = recipe("wmt14-big")
+    model, training = big.model, big.training
+    assert (model.num_encoder_layers, model.d_model, model.d_ff, model.num_heads, model.d_k, model.dropout) == (
+        6, 1024, 4096, 16, 64, 0.3
+    )  # fmt: skip
+    assert (training.updates, training.average_last, training.checkpoint_every) == (300_000, 20, 10 * 60 / 1.0)
+    assert training.keep_checkpoints >= 20
+    french = recipe("wmt14-big-en-fr")
+    assert french.model == model.replace(dropout=0.1) and french.training == training
+    assert recipe("wmt14-base-en-fr").model == recipe("wmt14-base").model
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_each_is_a_preset_and_a_short_command(name: str) -> None:
+    wanted = recipe(name)
+    for words in (["train", name], ["train", f"runs/{name}", "--preset", name]):
+        asked = _command(words)
+        assert (asked.model, asked.training, asked.data) == (wanted.model, wanted.training, wanted.data)
+        assert asked.out == Path("runs") / name and asked.preset == name
+    # The nearest beginning is the recipe itself, so there is nothing to add.
+    command = train_command("x", wanted.model, wanted.training, wanted.data)
+    assert command == ["annotated", "train", "x", "--preset", name]
+    changed = wanted.data.replace(prepared="elsewhere")
+    command = train_command("x", wanted.model.replace(dropout=0.2), wanted.training, changed)
+    assert _command(command[1:]).data == changed and len(command) == 9
+
+
+def test_a_folder_may_have_the_name_of_a_recipe() -> None:
+    assert with_folder(["train", "wmt14-base", "--preset=tiny"]) == ["train", "wmt14-base", "--preset=tiny"]
+    assert with_folder(["translate", "wmt14-base"]) == ["translate", "wmt14-base"]
+    assert with_folder(["train", "mine"]) == ["train", "mine"]
+    assert _command(["train", "wmt14-base", "--training.seed", "3"]).training.seed == 3
+    with pytest.raises(ValueError, match="no recipe 'wmt15'; there are wmt14-base, "):
+        recipe("wmt15")

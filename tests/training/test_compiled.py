@@ -1,0 +1,252 @@
+"""The static micro-step: recorded and replayed, compiled, and in a whole training.
+
+There is no GPU here. A recorder that calls the work again stands for a CUDA graph: like a graph, it reads and writes
+the same tensors each time, and whatever depends on anything else shows.
+"""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import annotated.training.compiled as compiled_module
+import annotated.training.loop as loop
+from annotated.config import ModelConfig, TrainingConfig
+from annotated.data.batching import collate_ids
+from annotated.model import Transformer, static_rows
+from annotated.training import NonFiniteLoss, batch_loss, list_checkpoints, make_optimizer, read_log
+from annotated.training.compiled import StaticStep
+from annotated.training.distributed import Processes
+from annotated.training.optimizer import clip_gradients, gradient_norm
+from annotated.training.outcome import Outcome, Outcomes
+from annotated.training.precision import Precision
+from annotated.training.static_layout import StaticShape
+
+CPU = torch.device("cpu")
+CONFIG = ModelConfig(
+    vocab_size=20, d_model=16, d_ff=32, num_heads=2, d_k=8, d_v=8, num_encoder_layers=1, num_decoder_layers=1,
+    dropout=0.0,
+)  # fmt: skip
+BATCHES = [
+    collate_ids([([5, 6, 7], [8, 9]), ([4], [10, 11, 12, 13]), ([7] * 5, [5])]),
+    collate_ids([([9], [9, 9])]),
+    collate_ids([([4, 5], [6])] * 6),
+    collate_ids([([5] * 30, [6] * 12)]),  # longer than the shape has room for
+    collate_ids([([8, 8], [9]), ([4], [10])]),
+]
+needs_fused = pytest.mark.skipif(
+    not make_optimizer(Transformer(CONFIG), TrainingConfig()).param_groups[0].get("fused"),
+    reason="this torch has no fused Adam for a CPU",
+)
+
+
+def static_step(model: Transformer, recorder=None) -> StaticStep:
+    training = TrainingConfig(layout="static")
+    return StaticStep(model, training, Precision("fp32", CPU), StaticShape(64, 16), CPU, recorder)
+
+
+def gradients(model: Transformer) -> list[torch.Tensor]:
+    return [parameter.grad.clone() for parameter in model.parameters()]
+
+
+def test_what_is_replayed_is_what_is_done_step_by_step():
+    torch.manual_seed(0)
+    model, recorded = Transformer(CONFIG), 0
+
+    def recorder(work):
+        nonlocal recorded
+        recorded += 1
+        work()  # warming up adds to gradients, and must leave no trace
+        return work
+
+    step = static_step(model, recorder)
+    for update in range(3):
+        model.zero_grad(set_to_none=True)
+        losses = [step(batch, 40) for batch in BATCHES[update:]]
+        ours = gradients(model)
+        model.zero_grad(set_to_none=True)
+        expected = []
+        for batch in BATCHES[update:]:
+            loss, _ = batch_loss(model, batch, 0.1, "packed")
+            (loss / 40).backward()
+            expected.append(loss.detach())
+        torch.testing.assert_close(losses, expected, rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(ours, gradients(model), rtol=1e-4, atol=1e-6)
+    # Segments, those of the padding included: 3 + 4 -> 8, 1 + 4 -> 8, 6 + 3 -> 16; then in the larger shape 1 and 2.
+    assert recorded == step.recordings and 3 <= recorded <= 5
+
+
+def test_recording_leaves_random_numbers_and_gradients_alone():
+    torch.manual_seed(0)
+    model = Transformer(CONFIG.replace(dropout=0.1))
+    step = static_step(model, lambda work: [work() for _ in range(3)] and work)
+    torch.manual_seed(5)
+    first = step(BATCHES[0], 10)
+    after_first = torch.rand(1)
+    model.zero_grad(set_to_none=True)
+    torch.manual_seed(5)
+    again = step(BATCHES[0], 10)
+    assert torch.equal(first, again) and torch.equal(after_first, torch.rand(1))
+
+
+def test_the_whole_micro_step_is_one_graph():
+    """No graph breaks, and one compilation for any number of sentences; the compiler here changes nothing."""
+    torch._dynamo.reset()
+    model, graphs = Transformer(CONFIG), []
+
+    def backend(graph, _):
+        graphs.append(graph)
+        return graph.forward
+
+    step = static_step(model)
+    step.compiles = True
+    step.forward = torch.compile(step.forward, fullgraph=True, dynamic=False, backend=backend)
+    step.terms = torch.compile(step.terms, fullgraph=True, dynamic=False, backend=backend)
+    for batch in (BATCHES[0], BATCHES[2], BATCHES[1], BATCHES[4]):
+        torch.testing.assert_close(step(batch, 10), batch_loss(model, batch, 0.1, "packed")[0].detach())
+    assert len(graphs) == 2, "the model and the loss's terms"
+
+
+@pytest.mark.skipif(static_rows.varlen_attn is None, reason="this torch has no varlen_attn")
+def test_the_gpus_kernel_breaks_no_graph(monkeypatch):
+    """Traced with its backward on tensors without data, as a compiler for a GPU would see it."""
+    torch._dynamo.reset()
+    monkeypatch.setattr("annotated.model.attention.has_varlen_kernel", lambda *_: True)
+    shape = StaticShape(64, 16)
+    laid = shape.views(shape.lay_out(BATCHES[0]).to("meta"))
+    model = Transformer(CONFIG).bfloat16().to("meta")
+    forward = torch.compile(model.forward_packed, fullgraph=True, dynamic=False, backend="aot_eager")
+    hidden = forward(laid.source, laid.source_rows, laid.target_in, laid.target_rows)
+    hidden.sum().backward()
+    assert hidden.shape == (64, 16) and all(p.grad is not None for p in model.parameters())
+
+
+class NumbersAskedFor(TorchDispatchMode):
+    """Counts the times that the processor asks a tensor for a number: on a GPU, each one waits for all work before."""
+
+    count = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.count += function is torch.ops.aten._local_scalar_dense.default
+        return function(*args, **(kwargs or {}))
+
+
+@needs_fused
+def test_on_the_device_nothing_of_an_update_is_waited_for():
+    torch.manual_seed(0)
+    model = Transformer(CONFIG)
+    step, training = static_step(model), TrainingConfig()
+    optimizer, flat = make_optimizer(model, training), step.shape.lay_out(BATCHES[0])
+    run = SimpleNamespace(processes=Processes(), state=SimpleNamespace(update=0), batches=SimpleNamespace(epoch=0))
+    with NumbersAskedFor() as asked:
+        losses = [step._work(flat, torch.tensor(10.0)) for _ in range(2)]
+        norm = gradient_norm(model.parameters())
+        outcome = Outcome.of(run, BATCHES[:2], losses, norm, 10, False)
+        clip_gradients(list(model.parameters()), norm, 1.0)
+        Precision("fp32", CPU).step(optimizer, outcome.numbers)
+        optimizer.zero_grad(set_to_none=True)
+        assert asked.count == 0
+        float(norm)
+    assert asked.count == 1, "the counter counts"
+
+
+def final_weights(result) -> dict[str, torch.Tensor]:
+    return load_file(list_checkpoints(result.folder)[-1] / "model.safetensors")
+
+
+def test_a_training_in_the_static_layout_makes_the_same_updates(small):
+    small.model = small.model.replace(dropout=0.0)
+    packed, static = (small.train(layout, layout=layout, updates=8) for layout in ("packed", "static"))
+    ours = final_weights(static)
+    for name, tensor in final_weights(packed).items():
+        torch.testing.assert_close(ours[name], tensor, rtol=1e-4, atol=1e-5)
+    assert static.valid_loss == pytest.approx(packed.valid_loss, rel=1e-4)
+
+
+def test_what_a_static_training_compiles(small, monkeypatch):
+    asked = {}
+    monkeypatch.setattr(torch, "compile", lambda function, **how: asked.update({function.__name__: how}) or function)
+    small.train(layout="static", compile=True, updates=2)
+    wanted = {"dynamic": False, "fullgraph": True, "mode": None}
+    assert asked == {"forward_packed": wanted, "logits_terms": wanted}
+
+    def failing(*_):
+        raise torch._dynamo.exc.TorchDynamoException("no C++ compiler")
+
+    monkeypatch.setattr(torch, "compile", lambda function, **how: failing)
+    with pytest.raises(RuntimeError, match="torch.compile failed .*compile=False gives the same model"):
+        small.train("failing", layout="static", compile=True)
+
+
+def test_on_a_gpu_the_static_layout_needs_the_kernel():
+    class Elsewhere:
+        type, index = "cuda", 0
+
+    run = type("Run", (), {})()
+    run.training, run.model = TrainingConfig(layout="static"), Transformer(CONFIG)
+    run.processes = type("Processes", (), {"device": Elsewhere(), "world_size": 1})()
+    with pytest.raises(ValueError, match="precision bf16 or fp16.*Use layout 'packed'"):
+        compiled_module._require_kernel(run)
+
+
+@pytest.fixture
+def late(monkeypatch):
+    """Read outcomes late, as on a GPU."""
+    monkeypatch.setattr(loop, "Outcomes", lambda run: Outcomes(run, late=True))
+
+
+@needs_fused
+def test_reading_outcomes_late_changes_nothing(small, monkeypatch, request):
+    at_once = small.train("at once", clip_norm=0.5)
+    request.getfixturevalue("late")
+    late = small.train("late", clip_norm=0.5)
+    ours, theirs = final_weights(late), final_weights(at_once)
+    assert all(torch.equal(tensor, theirs[name]) for name, tensor in ours.items())
+    logs = [
+        [{k: r[k] for k in ("update", "loss", "gradient_norm")} for r in read_log(run.folder) if r["kind"] == "train"]
+        for run in (late, at_once)
+    ]
+    assert logs[0] == logs[1]
+
+
+@needs_fused
+@pytest.mark.parametrize("bad", [1, 3, 4])
+def test_an_update_that_is_not_finite_is_never_applied(small, monkeypatch, late, bad):
+    """Also when nobody reads its numbers before the next one is under way: the optimiser leaves it out by itself."""
+    true_loss, seen, models = loop.batch_loss, [], []
+
+    def poisoned(model, batch, smoothing, layout):
+        models.append({name: p.detach().clone() for name, p in model.named_parameters()})
+        seen.append(batch)
+        loss, count = true_loss(model, batch, smoothing, layout)
+        return (loss * math.nan if len(seen) == bad else loss), count
+
+    monkeypatch.setattr(loop, "batch_loss", poisoned)
+    with pytest.raises(NonFiniteLoss, match=f"update {bad} .*The update was not made") as error:
+        small.train(updates=9, log_every=4)
+    assert ", ".join(map(str, seen[bad - 1].indices[:5])) in str(error.value)
+    if bad == 4:  # the log wants its numbers: read at once
+        assert len(seen) == 4
+    else:  # one more was under way, with the weights from before
+        assert len(seen) == bad + 1
+        assert all(torch.equal(tensor, models[bad][name]) for name, tensor in models[bad - 1].items())
+    assert not list_checkpoints(small.folder / "run")
+
+
+@needs_fused
+def test_a_stop_that_is_read_late_ends_with_a_checkpoint(small, monkeypatch, late):
+    true_share, updates = loop.Outcome.of, []
+
+    def of(run, *arguments):
+        updates.append(run.state.update + 1)
+        return true_share(run, *arguments[:-1], len(updates) == 3)  # a signal comes during update 3
+
+    monkeypatch.setattr(loop.Outcome, "of", of)
+    result = small.train(updates=9)
+    assert not result.finished and result.update == 4
+    assert [path.name for path in list_checkpoints(result.folder)] == ["update-000000004"]
