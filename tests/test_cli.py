@@ -48,7 +48,11 @@ def lines(*texts: str) -> bytes:
     return "".join(f"{text}\n" for text in texts).encode()
 
 
-@pytest.mark.parametrize("command", [[], ["data"], ["train"], ["evaluate"], ["translate"], ["average"], ["export"]])
+@pytest.mark.parametrize(
+    "command",
+    [[], ["data"], ["train"], ["evaluate"], ["translate"], ["average"], ["export"]]
+    + [["preflight"], ["rehearse"], ["finish"], ["ledger"]],
+)
 def test_every_command_explains_itself(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, "--help"]) == 0
     assert "usage: annotated" in capsys.readouterr().out

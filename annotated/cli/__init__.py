@@ -1,4 +1,4 @@
-"""The command line: `annotated data|train|evaluate|translate|average|export|info|exercise|doctor`.
+"""The command line: `annotated data|preflight|rehearse|train|finish|ledger|evaluate|translate|average|export|info|...`.
 
 Each command is a dataclass whose fields are its options; `program` reads them with tyro and runs them.
 """

@@ -12,11 +12,15 @@ from typing import Annotated, Any
 import tyro
 
 from annotated.cli.data import Classroom, Prepare, Show
+from annotated.cli.data_prepare import Multi30k, Texts, Wmt14
 from annotated.cli.doctor import Doctor
 from annotated.cli.evaluate import Evaluate
 from annotated.cli.exercise import commands as exercise_commands
+from annotated.cli.finish import Finish
+from annotated.cli.ledger import Add, Check
 from annotated.cli.models import Average, Export, Info
-from annotated.cli.train import Train, train_defaults
+from annotated.cli.preflight import Preflight, Rehearse, preflight_defaults, rehearse_defaults
+from annotated.cli.train import Train, train_defaults, with_folder
 from annotated.cli.translate import Translate
 
 DESCRIPTION = """The Transformer of "Attention Is All You Need": data, training, evaluation, translation.
@@ -56,15 +60,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command(arguments: list[str]) -> Any:
+    arguments = with_folder(arguments)
     sub = tyro.conf.subcommand
-    data = Annotated[Classroom, sub("classroom")] | Annotated[Prepare, sub("prepare")] | Annotated[Show, sub("show")]
+    data: Any = Annotated[Classroom, sub("classroom")] | Annotated[Prepare, sub("prepare")]
+    data |= Annotated[Show, sub("show")] | Annotated[Texts, sub("texts")]
+    data |= Annotated[Wmt14, sub("wmt14")] | Annotated[Multi30k, sub("multi30k")]
     about = "Look at a corpus, or prepare one for training."
+    ledger = Annotated[Add, sub("add")] | Annotated[Check, sub("check")]
     exercise: Any = Annotated[
         exercise_commands(), sub("exercise", description="Graded exercises: start one, check it.")
     ]
     commands: Any = (
         Annotated[data, sub("data", description=about)]
         | Annotated[Train, sub("train", default=train_defaults(arguments))]
+        | Annotated[Preflight, sub("preflight", default=preflight_defaults(arguments))]
+        | Annotated[Rehearse, sub("rehearse", default=rehearse_defaults(arguments))]
+        | Annotated[Finish, sub("finish")]
+        | Annotated[ledger, sub("ledger", description="The ledger of finished runs: add one, check all.")]
         | Annotated[Evaluate, sub("evaluate")]
         | Annotated[Translate, sub("translate")]
         | Annotated[Average, sub("average")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import signal
 import sys
@@ -12,8 +13,11 @@ from pathlib import Path
 import tyro
 
 from annotated.config import TABLE_3, DataConfig, ModelConfig, TrainingConfig, preset, table_3_training
+from annotated.recipes import RECIPES
 
 FIRST_PRESET = "tiny"
+RUNS = "runs"
+"""Where `annotated train wmt14-base` makes its folder."""
 
 
 @dataclass
@@ -24,38 +28,49 @@ class Train:
     annotated train run --training.updates 500 --training.batch-tokens 4000 --training.warmup 200
     --training.validate-every 100 --data.vocab-size 4000 --data.classroom-pairs 50000
 
-    On several GPUs: torchrun --nproc-per-node 4 -m annotated train run ...
+    The paper's own trainings are recipes, by name: wmt14-base, wmt14-big, wmt14-base-en-fr, wmt14-big-en-fr; then
+    wmt14-tiny, a try of all that in minutes, and multi30k. Their text is prepared before: annotated data wmt14.
+    annotated train wmt14-base --data.prepared data/wmt14-en-de
+    is short for: annotated train runs/wmt14-base --preset wmt14-base --data.prepared data/wmt14-en-de
+
+    On several GPUs, and again after a crash, with as many as there are then; the updates are the same on any number:
+    torchrun --standalone --nproc-per-node 8 --max-restarts 3 -m annotated train wmt14-base
     """
 
     out: tyro.conf.Positional[Path]
     """Folder of the run: gets the tokenizer, the encoded data, checkpoints, log.jsonl, and at the end model/."""
     preset: str = FIRST_PRESET
-    """tiny, base, big, or a row of the paper's Table 3 (A1 ... E1), which sets model and training."""
+    """tiny, base, big, or a row of the paper's Table 3 (A1 ... E1), which sets model and training; or a recipe
+    (wmt14-base ...), which sets the data too."""
     model: ModelConfig = field(default_factory=ModelConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     data: DataConfig = field(default_factory=DataConfig)
     samples: tuple[str, ...] = ()
-    """Sentences to translate at each validation; the translations go into log.jsonl."""
+    """Sentences to translate at each validation: translations go into log.jsonl, where the heads look into heads/."""
     new: bool = False
     """Refuse a folder that already holds a run, instead of going on with it."""
     quiet: bool = False
     """No progress on the console; the log is written all the same."""
 
     def run(self) -> int:
-        """Train; 0, or 128 + the number of the signal that stopped it."""
+        """Train; 0, or 128 + the number of the signal that stopped it (143 for SIGTERM), in every process."""
         check_validation(self.data)
+        check_pair(self.preset, self.data)
         from annotated.training import train
-        from annotated.translator import sample_translations, validation_bleu
+        from annotated.training.stopping import end_agent
+        from annotated.translator import sample_heads, sample_translations, validation_bleu
 
         bleu = validation_bleu if self.training.validate_bleu else None
         samples = sample_translations(self.samples) if self.samples else None
+        heads = sample_heads(self.samples) if self.samples else None
         run = (self.model, self.training, self.data, self.out)
-        result = train(*run, resume=not self.new, quiet=self.quiet, bleu=bleu, samples=samples)
+        result = train(*run, resume=not self.new, quiet=self.quiet, bleu=bleu, samples=samples, heads=heads)
+        if not result.finished:
+            if result.asked_of_processes:
+                end_agent()
+            return 128 + int(getattr(signal, result.stopped_by or "", signal.SIGTERM))
         if os.environ.get("RANK", "0") != "0":
             return 0
-        if not result.finished:
-            name = result.stopped_by or ""
-            return 128 + int(getattr(signal, name, signal.SIGTERM))
         if result.valid_loss is not None:
             score = "" if result.bleu is None else f", BLEU {result.bleu:.2f} (greedy)"
             print(f"{result.update} updates, validation loss {result.valid_loss:.4f}{score}", file=sys.stderr)
@@ -72,19 +87,73 @@ def check_validation(data: DataConfig) -> None:
         )
 
 
+def check_pair(preset: str, data: DataConfig) -> None:
+    """Raise `ValueError` for one of the paper's trainings that is given the paper's other language pair.
+
+    Pairs that the paper does not have may be trained with any of them.
+    """
+    papers = [name for name in RECIPES if name.startswith("wmt14-") and name != "wmt14-tiny"]
+    if preset not in papers or data.prepared is None:
+        return
+    from annotated.data.preparation import PreparedCorpus
+
+    pair = PreparedCorpus.open(data.prepared).manifest["corpus"]["pair"]
+    wanted = "en-fr" if preset.endswith("-en-fr") else "en-de"
+    if pair != wanted and pair in ("en-de", "en-fr"):
+        other = preset.removesuffix("-en-fr") + ("-en-fr" if pair == "en-fr" else "")
+        raise ValueError(
+            f"{data.prepared} is {pair}, but {preset} is a training on {wanted}: take {other} "
+            f"(--preset {other}), or prepare the data: annotated data wmt14 --pair {wanted}"
+        )
+
+
+def with_folder(arguments: Sequence[str]) -> list[str]:
+    """`train wmt14-base ...` as `train runs/wmt14-base --preset wmt14-base ...`; anything else as it is.
+
+    Raises
+    ------
+    ValueError
+        If the folder's name is almost that of a recipe, no preset is given, and there is no such folder: it would
+        become a training of another model on other text.
+    """
+    words = list(arguments)
+    if len(words) < 2 or words[0] != "train" or _preset_of(words) is not None:
+        return words
+    if words[1] not in RECIPES:
+        near = difflib.get_close_matches(words[1], RECIPES, n=1, cutoff=0.8)
+        if near and not Path(words[1]).exists():
+            raise ValueError(
+                f"no recipe {words[1]!r}; did you mean annotated train {near[0]}? There are {', '.join(RECIPES)}. "
+                f"If it is the name of a folder: annotated train ./{words[1]} --preset {FIRST_PRESET}"
+            )
+        return words
+    return ["train", f"{RUNS}/{words[1]}", "--preset", words[1], *words[2:]]
+
+
 def train_defaults(arguments: Sequence[str]) -> Train:
-    """What a command line starts from: the model and the training of its --preset.
+    """What a command line starts from: the model and the training of its --preset, and of a recipe the data.
 
     Raises
     ------
     ValueError
         If there is no such preset.
     """
-    name = FIRST_PRESET
+    name = _preset_of(arguments) or FIRST_PRESET
+    if name in RECIPES:
+        chosen = RECIPES[name]
+        return Train(tyro.MISSING, name, chosen.model, chosen.training, chosen.data)
+    training = table_3_training(name) if name in TABLE_3 else TrainingConfig()
+    try:
+        return Train(tyro.MISSING, name, preset(name), training)
+    except ValueError as error:
+        raise ValueError(f"{error}; or a recipe: {', '.join(RECIPES)}") from None
+
+
+def _preset_of(arguments: Sequence[str]) -> str | None:
+    name = None
     for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
         if argument == "--preset" and following:
             name = following
         elif argument.startswith("--preset="):
             name = argument.removeprefix("--preset=")
-    training = table_3_training(name) if name in TABLE_3 else TrainingConfig()
-    return Train(tyro.MISSING, name, preset(name), training)
+    return name

@@ -1,0 +1,148 @@
+"""`annotated preflight` and `annotated rehearse`: what a long training needs, before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from annotated.cli.train import FIRST_PRESET, check_pair, train_defaults
+from annotated.config import DataConfig, ModelConfig, TrainingConfig
+
+
+@dataclass
+class Rehearse:
+    """Make some updates of a training as it will be, and tell what all of it will take. They are thrown away.
+
+    On several GPUs: torchrun --standalone --nproc-per-node 8 -m annotated rehearse RUN ...
+    """
+
+    run_folder: Annotated[tyro.conf.Positional[Path | None], tyro.conf.arg(metavar="RUN")] = None
+    """Folder of the run to come: gets rehearsal.json, which `annotated preflight` reads."""
+    named: Annotated[Path | None, tyro.conf.arg(name="run", metavar="RUN")] = None
+    """The same, as in `annotated preflight`; torchrun would take it for an option of its own."""
+    preset: str = FIRST_PRESET
+    """As in `annotated train`."""
+    updates: int = 200
+    """To measure."""
+    warm_up: int = 20
+    """Updates before them that do not count."""
+    price_per_hour: float | None = None
+    """Of one device, in your currency."""
+    watts: float | None = None
+    """Of one device."""
+    prepared: Annotated[str | None, tyro.conf.arg(name="data", metavar="FOLDER")] = None
+    """Folder of the prepared data, if it is not the preset's."""
+    model: ModelConfig = field(default_factory=ModelConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    text: Annotated[DataConfig, tyro.conf.arg(name="data")] = field(default_factory=DataConfig)
+    quiet: bool = False
+
+    def run(self) -> int:
+        """Rehearse, and print what it tells."""
+        from annotated.training.preflight import show_bytes, show_hours, show_range
+        from annotated.training.rehearsal import rehearse
+        from annotated.translator import validation_bleu
+
+        folder = self.run_folder or self.named
+        if folder is None:
+            raise ValueError("say which run is rehearsed: annotated rehearse RUN ...")
+        found = rehearse(
+            self.model,
+            self.training,
+            _data(self.text, self.prepared),
+            updates=self.updates,
+            warm_up=self.warm_up,
+            folder=folder,
+            bleu=validation_bleu if self.training.validate_bleu else None,
+            quiet=self.quiet,
+        )
+        if found is None:
+            return 0
+        estimate = found.estimate(price_per_hour=self.price_per_hour, watts=self.watts)
+        peak = "not known" if found.peak_memory_bytes is None else show_bytes(found.peak_memory_bytes)
+        rows = {
+            "an update": show_range(found.seconds_per_update, "s"),
+            "speed": show_range(found.tokens_per_second, "target tokens/s"),
+            "memory": f"{peak} of the {found.memory_kind}'s",
+            "validation": f"{found.validation_seconds:.1f} s",
+            "checkpoint": f"{show_bytes(found.checkpoint_bytes)}, {found.checkpoint_seconds:.1f} s to the disk",
+            f"{self.training.updates:,} updates": show_hours(estimate.hours),
+            "disk": show_bytes(estimate.disk_bytes),
+        }
+        if estimate.money is not None:
+            rows["cost"] = show_range(estimate.money, "in your currency")
+        if estimate.kilowatt_hours is not None:
+            rows["energy"] = show_range(estimate.kilowatt_hours, "kWh")
+        width = max(map(len, rows))
+        for name, value in rows.items():
+            print(f"{name:<{width}}  {value}")
+        return 0
+
+
+@dataclass
+class Preflight:
+    """Look for all that can be known to be wrong before a long training begins. Nothing is changed or downloaded.
+
+    Exit status 0: it can begin. 1: something will not work.
+    """
+
+    preset: str = FIRST_PRESET
+    """As in `annotated train`."""
+    run_folder: Annotated[Path | None, tyro.conf.arg(name="run", metavar="RUN")] = None
+    """Folder of the run to come, or of one to go on with."""
+    prepared: Annotated[str | None, tyro.conf.arg(name="data", metavar="FOLDER")] = None
+    """Folder of the prepared data, if it is not the preset's."""
+    rehearse: bool = False
+    """Rehearse 200 updates first, into RUN/rehearsal.json."""
+    price_per_hour: float | None = None
+    """Of one device, in your currency."""
+    watts: float | None = None
+    """Of one device."""
+    mirror: tuple[str, ...] = ()
+    """Where missing data would come from: asked for an answer."""
+    model: ModelConfig = field(default_factory=ModelConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    text: Annotated[DataConfig, tyro.conf.arg(name="data")] = field(default_factory=DataConfig)
+
+    def run(self) -> int:
+        """Check, and print the table."""
+        from annotated.training.preflight import preflight
+        from annotated.training.rehearsal import rehearse
+        from annotated.translator import validation_bleu
+
+        data = _data(self.text, self.prepared)
+        wanted = (self.model, self.training, data)
+        rehearsal = None
+        if self.rehearse:
+            bleu = validation_bleu if self.training.validate_bleu else None
+            rehearsal = rehearse(*wanted, folder=self.run_folder, bleu=bleu)
+        found = preflight(
+            *wanted,
+            self.run_folder,
+            rehearsal=rehearsal,
+            price_per_hour=self.price_per_hour,
+            watts=self.watts,
+            mirrors=self.mirror,
+        )
+        print(found)
+        return 0 if found.ready else 1
+
+
+def preflight_defaults(arguments: Sequence[str]) -> Preflight:
+    """What a command line starts from: that of `annotated train` with the same --preset."""
+    train = train_defaults(arguments)
+    return Preflight(preset=train.preset, model=train.model, training=train.training, text=train.data)
+
+
+def rehearse_defaults(arguments: Sequence[str]) -> Rehearse:
+    """What a command line starts from: that of `annotated train` with the same --preset."""
+    train = train_defaults(arguments)
+    return Rehearse(preset=train.preset, model=train.model, training=train.training, text=train.data)
+
+
+def _data(text: DataConfig, prepared: str | None) -> DataConfig:
+    return text if prepared is None else text.replace(prepared=prepared)

@@ -1,0 +1,20 @@
+"""The end of a run: from its last checkpoints to two BLEUs and a report. Read finishing first.
+
+Paper: section 6.1, Table 2
+"""
+
+from annotated.evaluation.finish.finishing import FinishOptions, finish
+from annotated.evaluation.finish.model_card import model_card
+from annotated.evaluation.finish.report import Report, Row
+from annotated.evaluation.finish.test_sets import TestSet, open_test_set, prepared_test_sets
+
+__all__ = [
+    "FinishOptions",
+    "Report",
+    "Row",
+    "TestSet",
+    "finish",
+    "model_card",
+    "open_test_set",
+    "prepared_test_sets",
+]

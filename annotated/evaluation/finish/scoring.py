@@ -1,0 +1,135 @@
+"""One set of translations under the two rulers that the name BLEU has, with intervals, and whether an average helped.
+
+The numbers that both rulers count in each sentence are kept as a table, so that everybody can add them up again, or
+compare two systems, without a word of the text.
+
+Paper: section 6.1, Table 2 (which prints no interval)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotated.evaluation.bleu import bleu
+from annotated.evaluation.ngrams import ORDER, bleu_of, bleu_statistics
+from annotated.evaluation.paper_bleu import paper_style, paper_style_bleu
+from annotated.evaluation.significance import resample
+
+RULERS = ("sacrebleu", "paper")
+"""sacreBLEU's default on plain text; and tokenised in advance, with quotes made plain and compounds split."""
+PAPER_METHOD = "sacreBLEU's 13a in place of Moses' tokeniser, plain quotes, compounds split, then counted as it stands"
+SAMPLES, SEED = 1000, 0
+_DIGITS = 4
+_COLUMNS = ("length", "reference", *(f"{what}{n}" for what in ("match", "count") for n in range(1, ORDER + 1)))
+
+
+def statistics(systems: Mapping[str, Sequence[str]], references: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+    """The ten numbers of each sentence, by 'system.ruler'; each `[sentences, 10]`.
+
+    Paper: section 6.1, Table 2 (BLEU)
+    """
+    plain = [paper_style(text) for text in references]
+    found = {}
+    for name, texts in systems.items():
+        found[f"{name}.sacrebleu"] = bleu_statistics(texts, references)
+        found[f"{name}.paper"] = bleu_statistics([paper_style(text) for text in texts], plain, tokenize="none")
+    return found
+
+
+def score(
+    systems: Mapping[str, Sequence[str]], references: Sequence[str], counted: Mapping[str, NDArray[np.int64]]
+) -> dict[str, Any]:
+    """Both rulers and chrF of each system, with 95 % intervals; and the first system's lead over the second.
+
+    Parameters
+    ----------
+    systems
+        Translations by name: one system or two.
+    counted
+        Their `statistics`.
+
+    Returns
+    -------
+    dict
+        `{system: {"sacrebleu": {score, low, high, signature, detail}, "paper": ..., "chrf": {score, signature}}}`, and
+        with two systems `"difference"`: for each ruler score, low, high and the share of resampled test sets in which
+        the first is not better.
+
+    Paper: section 6.1, Table 2
+    """
+    drawn = {ruler: resample([counted[f"{name}.{ruler}"] for name in systems], SAMPLES, seed=SEED) for ruler in RULERS}
+    found: dict[str, Any] = {}
+    for number, (name, texts) in enumerate(systems.items()):
+        scores = {"sacrebleu": bleu(texts, references), "paper": paper_style_bleu(texts, references)}
+        found[name] = {
+            ruler: {
+                "score": round(one.bleu, _DIGITS),
+                **_interval(drawn[ruler][:, number]),
+                "signature": one.signature,
+                "detail": one.detail,
+            }
+            for ruler, one in scores.items()
+        }
+        found[name]["paper"]["method"] = PAPER_METHOD
+        chrf = scores["sacrebleu"]
+        found[name]["chrf"] = {"score": round(chrf.chrf, _DIGITS), "signature": chrf.chrf_signature}
+    if len(systems) == 2:
+        first, second = systems
+        found["difference"] = {
+            ruler: {
+                "score": round(found[first][ruler]["score"] - found[second][ruler]["score"], _DIGITS),
+                **_interval(drawn[ruler][:, 0] - drawn[ruler][:, 1]),
+                "not_better": float((drawn[ruler][:, 0] <= drawn[ruler][:, 1]).mean()),
+            }
+            for ruler in RULERS
+        }
+    return found
+
+
+def write_statistics(counted: Mapping[str, NDArray[np.int64]]) -> str:
+    """A table with a row for each sentence, separated by tabs.
+
+    Paper: section 6.1, Table 2 (BLEU)
+    """
+    head = "\t".join(f"{name}.{column}" for name in counted for column in _COLUMNS)
+    rows = np.concatenate(list(counted.values()), axis=1)
+    return "\n".join([head, *("\t".join(map(str, row)) for row in rows.tolist())]) + "\n"
+
+
+def read_statistics(text: str) -> dict[str, NDArray[np.int64]]:
+    """The inverse of `write_statistics`.
+
+    Raises
+    ------
+    ValueError
+        If it is not such a table.
+
+    Paper: section 6.1, Table 2 (BLEU)
+    """
+    head, *lines = text.splitlines() or [""]
+    names = list(dict.fromkeys(column.rpartition(".")[0] for column in head.split("\t")))
+    width = len(_COLUMNS)
+    rows = [list(map(int, line.split("\t"))) for line in lines]
+    if head.split("\t") != [f"{name}.{column}" for name in names for column in _COLUMNS]:
+        raise ValueError(f"the columns are not {', '.join(_COLUMNS)} of each system and ruler")
+    if not rows or any(len(row) != width * len(names) for row in rows):
+        raise ValueError("it has no sentences, or rows of another length than its head")
+    table = np.array(rows, dtype=np.int64)
+    return {name: table[:, width * n : width * (n + 1)] for n, name in enumerate(names)}
+
+
+def score_of(counted: NDArray[np.int64]) -> float:
+    """BLEU of a corpus, in percent, from the ten numbers of each sentence `[sentences, 10]`.
+
+    Paper: section 6.1, Table 2 (BLEU)
+    """
+    return float(bleu_of(counted.sum(axis=0)))
+
+
+def _interval(values: NDArray[np.float64]) -> dict[str, float]:
+    low, high = np.quantile(values, [0.025, 0.975])
+    return {"low": round(float(low), _DIGITS), "high": round(float(high), _DIGITS)}
