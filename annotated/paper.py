@@ -226,6 +226,7 @@ TABLE_TITLES = {
 SETTINGS: dict[str, dict[str, float]] = {
     "base": {"steps": 100_000, "seconds_per_step": 0.4, "hours": 12, "gpus": 8, "averaged_checkpoints": 5},
     "big": {"steps": 300_000, "seconds_per_step": 1.0, "hours": 84, "gpus": 8, "averaged_checkpoints": 20},
+    "FLOP/s": {"K80": 2.8e12, "K40": 3.7e12, "M40": 6.0e12, "P100": 9.5e12},
     "data": {
         "pairs_en_de": 4_500_000,
         "pairs_en_fr": 36_000_000,
@@ -249,7 +250,8 @@ SETTINGS: dict[str, dict[str, float]] = {
         "extra_length": 300,
     },
 }
-"""The numbers that the paper's text states, by topic; vocabularies and corpora are 'about' so large."""
+"""The numbers that the paper's text states, by topic; vocabularies and corpora are 'about' so large. 'FLOP/s' is the
+footnote of section 6.1: what one GPU of each kind is taken to sustain in single precision."""
 
 REASONS = {
     "section 6.3": "needs a licensed treebank; Table 4 is data here",
