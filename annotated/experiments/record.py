@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import platform
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -64,13 +61,15 @@ def make(name: str, run: Callable[[], dict[str, Any]], folder: Path = FOLDER) ->
     Path
         The file that holds the record.
     """
-    start = time.process_time()
+    from annotated.training.hardware import describe_machine  # here: who only reads records needs no training
+
+    start = _cpu_seconds()
     results = run()
     record = {
         "command": f"python -m annotated.experiments {name}",
         "date": date.today().isoformat(),
         "machine": describe_machine(),
-        "cpu_seconds": round(time.process_time() - start, 1),
+        "cpu_seconds": round(_cpu_seconds() - start, 1),
         "results": results,
     }
     folder.mkdir(parents=True, exist_ok=True)
@@ -80,21 +79,7 @@ def make(name: str, run: Callable[[], dict[str, Any]], folder: Path = FOLDER) ->
     return path
 
 
-def describe_machine() -> dict[str, Any]:
-    """Processor, cores, Python and torch: what a reader needs to judge a number."""
-    return {
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "torch": version("torch"),
-    }
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
+def _cpu_seconds() -> float:
+    """Of this process, and of those that it started and waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

@@ -24,6 +24,7 @@ from annotated.viz.call_sites import CallSite, call_site_chart
 from annotated.viz.clocks import clock_hands_chart, layout_chart
 from annotated.viz.complexity import cost_chart, terms_chart
 from annotated.viz.complexity_measured import paths_chart, time_chart
+from annotated.viz.costs import bleu_flops_chart, run_price_chart
 from annotated.viz.dropout import dropout_chart, dropout_curves_chart, regularisation_chart
 from annotated.viz.dropout_sites import dropout_sites_chart
 from annotated.viz.embeddings import balance_chart, direction_chart, neighbour_chart, tying_chart
@@ -52,6 +53,7 @@ from annotated.viz.residuals import (
     layer_norm_chart,
     stream_chart,
 )
+from annotated.viz.run_playback import RunPlayback, run_playback
 from annotated.viz.saturation import saturation_chart, scale_chart
 from annotated.viz.schedule import schedule_chart, slip_chart
 from annotated.viz.search import alpha_chart, beam_sizes_chart, search_tree_chart
@@ -72,6 +74,10 @@ from annotated.viz.writing import writing_chart
 use_renderer()
 
 __all__ = [
+    "RunPlayback",
+    "run_playback",
+    "bleu_flops_chart",
+    "run_price_chart",
     "alpha_chart",
     "beam_sizes_chart",
     "search_tree_chart",

@@ -18,6 +18,7 @@ import traitlets
 from numpy.typing import NDArray
 
 from annotated.model.transformer import AttentionMaps
+from annotated.training.watching import SentenceHeads, as_bytes
 from annotated.viz.attention import check_weights
 from annotated.viz.javascript import esm
 
@@ -39,7 +40,7 @@ class AttentionHeads(anywidget.AnyWidget):
     Paper: section 3.2.3
     """
 
-    _esm = esm("heads.js")
+    _esm = esm("heads_view.js", "heads.js")
     _css = _HERE / "heads.css"
     weights = traitlets.Bytes().tag(sync=True)
     sentences = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
@@ -173,29 +174,65 @@ def _chosen(uses: list[dict[str, Any]], use: str, layer: int, head: int) -> dict
     return {"use": number, "layer": layer, "head": head}
 
 
+def kept_heads(sentences: Sequence[SentenceHeads], titles: Sequence[str]) -> tuple[list[dict[str, Any]], bytes]:
+    """The traits `sentences` and `weights` of the widget, for heads that a training has kept.
+
+    Parameters
+    ----------
+    sentences
+        As `annotated.training.watching.read_heads` gives them.
+    titles
+        What the menu calls each.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer titles than sentences.
+
+    Paper: section 3.2.3, figures 3-5
+    """
+    shown: list[dict[str, Any]] = []
+    chunks: list[bytes] = []
+    for title, one in zip(titles, sentences, strict=True):
+        axes = _axes(one.source_tokens, ["<s>", *one.target_tokens][: len(one.target_tokens)], one.target_tokens)
+        uses = [_described(name, getattr(one, name), axes[name]) for name in _LABELS]
+        shown.append({"title": title, "uses": uses})
+        chunks += [getattr(one, name).tobytes() for name in _LABELS]
+    return shown, b"".join(chunks)
+
+
+def _axes(
+    source: Sequence[str], read: Sequence[str], then: Sequence[str] | None
+) -> dict[str, tuple[list[str], list[str]]]:
+    """Names of queries and keys, by use; a query of the decoder has read one token and is about to write the next."""
+    steps = list(read) if then is None else [f"{now} → {later}" for now, later in zip(read, then, strict=True)]
+    return {"encoder": (list(source), list(source)), "decoder": (steps, list(read)), "cross": (steps, list(source))}
+
+
+def _described(
+    name: str, weights: NDArray[Any], axes: tuple[list[str], list[str]], gold: Sequence[tuple[int, int]] = ()
+) -> dict[str, Any]:
+    queries, keys = axes
+    marks = [[int(q), int(k)] for q, k in gold] if name == "cross" else []
+    if any(not (0 <= q < len(queries) and 0 <= k < len(keys)) for q, k in marks):
+        raise ValueError("gold names a row or a column that the cross-attention maps do not have")
+    layers, heads = weights.shape[:2]
+    return {"label": _LABELS[name], "layers": layers, "heads": heads, "queries": queries, "keys": keys, "gold": marks}
+
+
 def _uses(maps: AttentionMaps, sentence: int, one: SentenceMaps) -> tuple[list[dict[str, Any]], bytes]:
     """The three kinds of attention of one sentence, and their weights, a byte each."""
     read = list(one.target_tokens)
-    if one.next_tokens is not None:
-        if len(one.next_tokens) != len(read):
-            raise ValueError(
-                f"{len(one.next_tokens)} next tokens do not fit {len(read)} target tokens: bos is read, eos is next"
-            )
-        read = [f"{now} → {then}" for now, then in zip(read, one.next_tokens, strict=True)]
-    source = list(one.source_tokens)
-    axes = {"encoder": (source, source), "decoder": (read, list(one.target_tokens)), "cross": (read, source)}
+    if one.next_tokens is not None and len(one.next_tokens) != len(read):
+        raise ValueError(
+            f"{len(one.next_tokens)} next tokens do not fit {len(read)} target tokens: bos is read, eos is next"
+        )
     uses: list[dict[str, Any]] = []
     chunks: list[bytes] = []
-    for name, (queries, keys) in axes.items():
-        array = _stack(getattr(maps, name), sentence, queries, keys)
-        chunks.append((array * 255).round().clip(0, 255).astype(np.uint8).tobytes())
-        layers, heads = array.shape[:2]
-        marks = [[int(q), int(k)] for q, k in one.gold] if name == "cross" else []
-        if any(not (0 <= q < len(queries) and 0 <= k < len(keys)) for q, k in marks):
-            raise ValueError("gold names a row or a column that the cross-attention maps do not have")
-        uses.append(
-            {"label": _LABELS[name], "layers": layers, "heads": heads, "queries": queries, "keys": keys, "gold": marks}
-        )
+    for name, axes in _axes(one.source_tokens, read, one.next_tokens).items():
+        array = _stack(getattr(maps, name), sentence, *axes)
+        chunks.append(as_bytes(array).tobytes())
+        uses.append(_described(name, array, axes, one.gold))
     return uses, b"".join(chunks)
 
 

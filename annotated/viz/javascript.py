@@ -10,6 +10,6 @@ from pathlib import Path
 _HERE = Path(__file__).parent
 
 
-def esm(name: str) -> str:
-    """The ES module of a widget, from `common.js` and the file `name` beside it."""
-    return "\n".join((_HERE / file).read_text(encoding="utf-8") for file in ("common.js", name))
+def esm(*names: str) -> str:
+    """The ES module of a widget, from `common.js` and the files `names` beside it, one after the other."""
+    return "\n".join((_HERE / file).read_text(encoding="utf-8") for file in ("common.js", *names))

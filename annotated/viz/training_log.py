@@ -16,6 +16,7 @@ from typing import Any
 import altair as alt
 
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, slider
+from annotated.viz.training_numbers import fraction_of_peak
 
 Records = Sequence[Mapping[str, Any]]
 MOST_POINTS = 300
@@ -36,11 +37,17 @@ def log_data(records: Records, most_points: int = MOST_POINTS) -> dict[str, list
     Paper: none; for charts
     """
     train = _thinned([r for r in records if r["kind"] == "train" and r["loss"] is not None], most_points)
-    valid = _thinned([r for r in records if _is_validation(r)], most_points)
+    valid = _thinned(validations(records), most_points)
+    share = fraction_of_peak(next((r for r in records if r["kind"] == "start"), {}), 1.0) or 0.0
     log = [{"u": r["update"], "kind": "training", "v": round(r["loss"], 4)} for r in train]
     log += [{"u": r["update"], "kind": "validation", "v": round(r["valid_loss"], 4)} for r in valid]
     log += [{"u": r["update"], "kind": "rate", "v": float(f"{r['learning_rate']:.4g}")} for r in train]
     log += [{"u": r["update"], "kind": "speed", "v": round(r["tokens_per_second"])} for r in train]
+    log += [{"u": r["update"], "kind": "norm", "v": float(f"{r['gradient_norm']:.4g}")} for r in train
+            if r.get("gradient_norm") is not None]  # fmt: skip
+    log += [{"u": r["update"], "kind": "peak", "v": float(f"{share * r['tokens_per_second']:.3g}")} for r in train
+            if share]  # fmt: skip
+    log += [{"u": r["update"], "kind": "bleu", "v": round(r["bleu"], 2)} for r in valid if r.get("bleu") is not None]
     said = [
         {"u": r["update"], "i": i, "source": one["source"], "text": one["translation"] or "(nothing)"}
         for r in records
@@ -58,6 +65,7 @@ def training_chart(
     width: int = 300,
     height: int = 170,
     speed: bool = True,
+    dashboard: bool = False,
 ) -> alt.VConcatChart:
     """Losses, learning rate and speed of one training, and what it made of its samples up to the slider's update.
 
@@ -73,6 +81,8 @@ def training_chart(
         Of the losses, in pixels; a page of the book fits the width to itself.
     speed
         Show tokens a second.
+    dashboard
+        Also gradient norm and BLEU, and perplexity and the fraction of peak in words: for a wide live view.
 
     Raises
     ------
@@ -90,11 +100,15 @@ def training_chart(
     scale = alt.Scale(domainMin=0, nice=False)
     size = {"width": width, "view": alt.ViewConfig(stroke=None)}
     parts = [_losses(scale, start["vocab_size"]).properties(**size, height=height)]
-    parts.append(_small("rate", "learning rate", ".1e", GREEN, scale, None if speed else "update").properties(
-        **size, height=46))  # fmt: skip
-    if speed:
-        parts.append(_small("speed", "tokens/s", "~s", GREY, scale, "update").properties(**size, height=40))
+    small = [("rate", "learning rate", ".1e", GREEN)]
+    small += [("norm", "gradient norm", "~g", PALETTE[3]), ("bleu", "BLEU", "~g", PALETTE[4])] if dashboard else []
+    small += [("speed", "tokens/s", "~s", GREY)] if speed else []
+    for n, (kind, title, form, colour) in enumerate(small):
+        chart = _small(kind, title, form, colour, scale, "update" if n == len(small) - 1 else None)
+        parts.append(chart.properties(**size, height=40 if n else 46))
     parts.append(_readings().properties(**size, height=16))
+    if dashboard:
+        parts.append(_more_readings().properties(**size, height=16))
     if shown:
         parts.append(_samples(shown).properties(**size, height=38 * shown))
     chosen = slider("moment", newest if moment is None else moment, 0, updates, _step(start), label="update")
@@ -158,9 +172,12 @@ def runs_chart(runs: Mapping[str, Records], *, sentence: int = 0, moment: int | 
     ).properties(description=description)
 
 
-def _is_validation(record: Mapping[str, Any]) -> bool:
-    # That of the averaged model, at the end, is no point of the curve.
-    return record["kind"] == "valid" and record["valid_loss"] is not None and not record.get("averaged")
+def validations(records: Records) -> list[Mapping[str, Any]]:
+    """The validations of a log, without that of the averaged model at the end, which is no point of the curve.
+
+    Paper: none; for charts
+    """
+    return [r for r in records if r["kind"] == "valid" and r["valid_loss"] is not None and not r.get("averaged")]
 
 
 def _thinned(records: list[Mapping[str, Any]], most: int) -> list[Mapping[str, Any]]:
@@ -244,17 +261,25 @@ def _small(kind: str, title: str, form: str, colour: str, x_scale: alt.Scale, x_
     return alt.layer(line, label, _rule())
 
 
+def _reading(kind: str, x: float, text: str) -> Any:
+    """What a curve says at the slider, in words."""
+    chart = _latest(_rows("log"), "kind").transform_filter(f"datum.kind == '{kind}'").transform_calculate(label=text)
+    return chart.mark_text(align="left", fontSize=12).encode(x=alt.value(x), y=alt.value(8), text="label:N")
+
+
 def _readings() -> alt.LayerChart:
-    """What the curves say at the slider, in words."""
-    base = _latest(_rows("log"), "kind")
-
-    def reading(kind: str, x: float, text: str) -> Any:
-        chart = base.transform_filter(f"datum.kind == '{kind}'").transform_calculate(label=text)
-        return chart.mark_text(align="left", fontSize=12).encode(x=alt.value(x), y=alt.value(8), text="label:N")
-
     return alt.layer(
-        reading("training", 0, "'after update ' + moment + ': training ' + format(datum.v, '.2f')"),
-        reading("validation", 190, "'validation ' + format(datum.v, '.2f')"),
+        _reading("training", 0, "'after update ' + moment + ': training ' + format(datum.v, '.2f')"),
+        _reading("validation", 190, "'validation ' + format(datum.v, '.2f')"),
+    )
+
+
+def _more_readings() -> alt.LayerChart:
+    return alt.layer(
+        _reading("validation", 0, "'perplexity ' + format(exp(datum.v), '.1f')"),
+        _reading("bleu", 120, "'BLEU ' + format(datum.v, '.1f')"),
+        _reading("norm", 190, "'gradient norm ' + format(datum.v, '.2f')"),
+        _reading("peak", 330, "format(datum.v, '.0%') + ' of the peak'"),
     )
 
 

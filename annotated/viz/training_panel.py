@@ -9,6 +9,7 @@ Paper: section 5.2
 from __future__ import annotations
 
 import html
+import math
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -21,7 +22,9 @@ from annotated.training.monitor import Phase, TrainingMonitor, TrainingStatus
 from annotated.training.progress import duration
 from annotated.viz.live import Notice
 from annotated.viz.theme import BOOK_VARIABLE
+from annotated.viz.training_heads import LiveHeads
 from annotated.viz.training_live import STYLE, LiveTrainingChart
+from annotated.viz.training_numbers import fraction_of_peak, money
 
 _PERIOD = 1.0
 _IDLE_PERIOD = 3.0
@@ -57,6 +60,8 @@ def training_panel(
     *,
     samples: Sequence[str] = (),
     threads: int | None = None,
+    processes: int = 1,
+    price_per_hour: float = 0.0,
 ) -> Any:
     """Start, pause and resume a training from a notebook, and watch it learn.
 
@@ -64,8 +69,10 @@ def training_panel(
 
     Parameters
     ----------
-    folder, model_config, training, data, samples, threads
+    folder, model_config, training, data, samples, threads, processes
         As in `annotated.training.launch.launch`.
+    price_per_hour
+        What an hour of all the machines together costs, in any currency; the panel has a field for it.
 
     Returns
     -------
@@ -86,9 +93,9 @@ def training_panel(
         _open.pop(folder).close()
 
     def start() -> None:
-        launch(folder, model_config, training, data, samples=samples, threads=threads)
+        launch(folder, model_config, training, data, samples=samples, threads=threads, processes=processes)
 
-    panel = _Panel(folder, training.updates, start)
+    panel = _Panel(folder, training.updates, start, price_per_hour)
     _open[folder] = panel
     panel.watch()
     return panel.box
@@ -97,13 +104,14 @@ def training_panel(
 class _Panel:
     """The widgets, and a thread that keeps them up to date."""
 
-    def __init__(self, folder: Path, updates: int, start: Callable[[], None]) -> None:
+    def __init__(self, folder: Path, updates: int, start: Callable[[], None], price: float) -> None:
         import ipywidgets
 
         self._start, self._updates = start, updates
         self._monitor = TrainingMonitor(folder)
         self._busy, self._error = "", ""
         self._chart: LiveTrainingChart | None = None
+        self._heads = LiveHeads(folder)
         self._closed, self._wake, self._lock = threading.Event(), threading.Event(), threading.RLock()
         self._buttons = {
             name: ipywidgets.Button(description=name, icon=icon, disabled=True, layout={"width": "7.2em"})
@@ -116,9 +124,15 @@ class _Panel:
         self._progress.tooltip = "updates made"
         self._status, self._table = ipywidgets.HTML(), ipywidgets.HTML()
         self._picture = ipywidgets.VBox(layout={"width": "100%", "overflow": "hidden"})
+        self._atlas = ipywidgets.VBox(layout={"width": "100%"})
+        self._price = ipywidgets.BoundedFloatText(
+            price, min=0, max=1e6, description="an hour costs", style={"description_width": "initial"},
+            layout={"width": "14em"},
+        )  # fmt: skip
+        self._price.observe(lambda _: self._wake.set(), names=["value"])
         row = ipywidgets.HBox(list(self._buttons.values()), layout={"flex_flow": "row wrap"})
         parts = [ipywidgets.HTML(_STYLE, layout={"display": "none"}), row, self._progress, self._status]
-        self.box = ipywidgets.VBox([*parts, self._picture, self._table])
+        self.box = ipywidgets.VBox([*parts, self._picture, self._table, self._price, self._atlas])
         self.box.add_class("training-panel")
 
     def watch(self) -> None:
@@ -174,7 +188,10 @@ class _Panel:
         self._progress.max = status.updates or self._updates
         self._progress.value = status.update
         self._progress.bar_style = {"finished": "success", "died": "danger", "stopped": "warning"}.get(phase, "info")
-        words = [f"<b>{html.escape(self._busy or _SAYS[phase])}</b>", *_numbers(status)]
+        words = [f"<b>{html.escape(self._busy or _SAYS[phase])}</b>", *_numbers(status, self._price.value)]
+        share = fraction_of_peak(self._monitor.start, status.tokens_per_second) if phase == "training" else None
+        if share is not None:
+            words.append(f"{share:.0%} of the peak")
         if status.pid is not None:
             words.append(f"process {status.pid}")
         error = self._error or status.last_words
@@ -186,11 +203,17 @@ class _Panel:
         if not any(record["kind"] == "train" for record in records):
             return
         if self._chart is None:
-            self._chart = LiveTrainingChart(records, moved=self._show_samples, width=520, height=210)
+            self._chart = LiveTrainingChart(records, moved=self._show_moment, width=520, height=210, dashboard=True)
             self._picture.children = [self._chart.widget]
         else:
             self._chart.update(records)
-        self._show_samples(self._chart.moment)
+        self._show_moment(self._chart.moment)
+
+    def _show_moment(self, moment: int) -> None:
+        self._show_samples(moment)
+        self._heads.show(self._monitor.records, moment)
+        if self._heads.widget is not None and not self._atlas.children:
+            self._atlas.children = [self._heads.widget]
 
     def _show_samples(self, moment: int) -> None:
         chosen = None
@@ -208,18 +231,25 @@ class _Panel:
         self._table.value = f'<table class="samples">{caption}<tbody>{rows}</tbody></table>'
 
 
-def _numbers(status: TrainingStatus) -> list[str]:
+def _numbers(status: TrainingStatus, price: float) -> list[str]:
     words = [f"update {status.update:,} of {status.updates:,}"] if status.updates else []
+    perplexity = None if status.valid_loss is None else math.exp(min(status.valid_loss, 50.0))
+    training = status.phase == "training"
     for form, value in (
         ("loss {:.3f}", status.loss),
         ("validation {:.3f}", status.valid_loss),
+        ("perplexity {:.2f}", perplexity),
         ("BLEU {:.1f}", status.bleu),
-        ("{:,.0f} tokens/s", status.tokens_per_second if status.phase == "training" else None),
+        ("gradient norm {:.2f}", status.gradient_norm if training else None),
+        ("{:,.0f} tokens/s", status.tokens_per_second if training else None),
     ):
         if value is not None:
             words.append(form.format(value))
     if status.seconds_left is not None:
         words.append(f"{duration(status.seconds_left)} left")
+    if price and status.elapsed is not None:
+        left = "" if status.seconds_left is None else f", {money(status.seconds_left, price):,.2f} to come"
+        words.append(f"{money(status.elapsed, price):,.2f} spent{left}")
     if status.lost:
         words.append(f"{status.lost:,} updates since its last checkpoint are lost; Resume makes them again")
     return words
