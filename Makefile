@@ -16,6 +16,8 @@ TORCHTEXT_TESTS := tests/interop/test_torchtext.py tests/interop/test_torch_tran
   tests/training/test_checkpoint.py tests/training/test_resume.py
 # A minute of strangers' code that ends in time-outs: with the exercises, not among the tests.
 ATTACKS := tests/grading/test_attacks.py
+# Processes that are killed, started again and cut off: minutes, and not what a change of a chapter needs.
+FULL_RUN := tests/full_run
 PIP_OPTIONS := --quiet --disable-pip-version-check --no-input --root-user-action=ignore --retries 10
 
 # After installation nothing needs the network, and these make sure that nothing asks for it.
@@ -25,7 +27,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 export OMP_WAIT_POLICY := passive
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: help install book chapter test torchtext-test exercises lint format benchmark classroom pdf serve clean distclean
+.PHONY: help install book chapter test full-run torchtext-test exercises lint format benchmark classroom pdf serve clean distclean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -52,7 +54,10 @@ chapter: $(INSTALLED)  ## build one chapter alone, quickly: make chapter CHAPTER
 	@echo "open build/chapters/$(CHAPTER)/_build/html/$(CHAPTER).html"
 
 test: $(INSTALLED)  ## run the tests (TEST_JOBS=4 processes)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadgroup --ignore=$(ATTACKS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadgroup --ignore=$(ATTACKS) --ignore=$(FULL_RUN)
+
+full-run: $(INSTALLED)  ## put the full run through its faults: kills, restarts, a host cut off, full disks (JOBS=2)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(FULL_RUN)
 
 # The last release of torchtext needs torch 2.3.1: an environment of its own, with the other pins shared.
 $(TORCHTEXT_INSTALLED): pyproject.toml constraints.txt

@@ -1,0 +1,192 @@
+"""The templates of deploy/: their syntax, the fields that their systems ask for, and every command in them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotated.cli.program import _command
+
+yaml = pytest.importorskip("yaml")
+
+DEPLOY = Path(__file__).resolve().parent.parent / "deploy"
+GIVEN = {
+    "slurm.sbatch": {"SLURM_JOB_NODELIST", "SLURM_JOB_ID", "SLURM_JOB_NUM_NODES", "SLURM_GPUS_ON_NODE"},
+    "skypilot.yaml": {"SKYPILOT_NUM_GPUS_PER_NODE"},
+    "kubernetes.yaml": set(),
+}
+"""Variables that the system provides."""
+
+
+def read(name: str) -> str:
+    return (DEPLOY / name).read_text(encoding="utf-8")
+
+
+def documents(name: str) -> list[Any]:
+    return list(yaml.safe_load_all(read(name)))
+
+
+def script(name: str) -> str:
+    """What runs on the machine, as text of a shell."""
+    if name == "slurm.sbatch":
+        return read(name)
+    if name == "skypilot.yaml":
+        return documents(name)[0]["run"]
+    return shlex.join(documents(name)[1]["spec"]["trainer"]["command"])
+
+
+def commands(text: str) -> list[list[str]]:
+    """The words after `annotated` of each such command, commented examples too."""
+    lines = re.sub(r"\\\n\s*", " ", text).splitlines()
+    found = []
+    for line in lines:
+        match = re.match(r"\s*(?:#\s*)?(?:.*-m )?annotated (data|train|finish|preflight|rehearse)\b(.*)", line)
+        if match:
+            found.append([match[1], *shlex.split(match[2].rstrip(" &"))])
+    return found
+
+
+def test_every_template_is_in_the_readme_and_has_commands():
+    names = {path.name for path in DEPLOY.iterdir()} - {"README.md"}
+    assert names == set(GIVEN) == set(re.findall(r"\(`([\w.]+)`\)", read("README.md")))
+    assert all(any(words[0] == "train" for words in commands(script(name))) for name in names)
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_every_command_is_understood_by_the_real_parser(name):
+    # The commands of comments too: what a reader is told to type. Variables stand for folders here.
+    text = read(name) + "\n" + script(name)
+    for words in commands(text):
+        _command([re.sub(r"\$\{?\w+\}?|~", "folder", word) for word in words])
+
+
+def test_an_option_that_does_not_exist_is_noticed():
+    (words,) = commands("torchrun -m annotated train runs/x --preset wmt14-base --data.preparde there &")
+    with pytest.raises(SystemExit):
+        _command(words)
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_shell_is_shell_and_every_variable_has_a_value(name, tmp_path):
+    text = script(name)
+    (tmp_path / "script").write_text(text)
+    subprocess.run(["bash", "-n", str(tmp_path / "script")], check=True)
+    code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    used = set(re.findall(r"\$\{?([A-Za-z_]\w*)", code))
+    own = set(re.findall(r"^\s*(?:export )?([A-Za-z_]\w*)=", code, re.MULTILINE))
+    own |= set(re.findall(r";\s*([A-Za-z_]\w*)=", code)) | {"HOME"}
+    assert used <= GIVEN[name] | own, f"{name} uses {used - GIVEN[name] - own}"
+
+
+def test_slurm_asks_for_what_it_uses():
+    options = dict(re.findall(r"^#SBATCH --([\w-]+)(?:=(\S+))?$", read("slurm.sbatch"), re.MULTILINE))
+    assert {"nodes", "ntasks-per-node", "gpus-per-node", "cpus-per-task", "time", "requeue", "signal"} <= set(options)
+    assert options["ntasks-per-node"] == "1", "one torchrun a node"
+    assert re.fullmatch(r"B:USR1@\d+", options["signal"]) and int(options["signal"].rsplit("@")[1]) >= 60
+    assert options["open-mode"] == "append", "a job that comes back does not wipe its own output"
+    before = read("slurm.sbatch").rsplit("#SBATCH", 1)[0]  # Slurm reads options only before the first command
+    assert all(line.startswith("#") for line in before.splitlines())
+
+
+def test_kubernetes_objects_fit_each_other():
+    runtime, job = documents("kubernetes.yaml")
+    assert [one["apiVersion"] for one in (runtime, job)] == ["trainer.kubeflow.org/v1alpha1"] * 2
+    assert [one["kind"] for one in (runtime, job)] == ["TrainingRuntime", "TrainJob"]
+    reference = job["spec"]["runtimeRef"]
+    assert reference == {
+        "apiGroup": "trainer.kubeflow.org",
+        "kind": runtime["kind"],
+        "name": runtime["metadata"]["name"],
+    }
+    (node,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
+    assert node["template"]["metadata"]["labels"] == {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+    pod = node["template"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert node["name"] == container["name"] == "node", "the operator looks for this name"
+    assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
+    assert pod["terminationGracePeriodSeconds"] > 60
+    trainer = job["spec"]["trainer"]
+    paths = [word.partition("=")[2] or word for word in trainer["command"] if "/" in word]
+    mounts = [mount["mountPath"] for mount in container["volumeMounts"]]
+    assert paths and all(any(path.startswith(mount + "/") for mount in mounts) for path in paths)
+    assert all(isinstance(one["value"], str) for one in trainer["env"]), "Kubernetes takes no numbers there"
+    resources = trainer["resourcesPerNode"]
+    assert resources["requests"]["nvidia.com/gpu"] == resources["limits"]["nvidia.com/gpu"]
+
+
+def test_skypilot_keeps_the_run_where_the_next_machine_finds_it():
+    (task,) = documents("skypilot.yaml")
+    assert {"name", "resources", "workdir", "file_mounts", "setup", "run"} <= set(task)
+    assert task["resources"]["use_spot"] is True
+    (folder,) = task["file_mounts"]
+    assert task["file_mounts"][folder]["mode"] == "MOUNT_CACHED"
+    runs = [words[1] for words in commands(task["run"]) if words[0] in ("train", "finish")]
+    assert runs and all(run.startswith(folder + "/") for run in runs)
+
+
+SRUN = """#!/bin/bash
+echo srun "$@" >> calls
+mkdir -p "$RUN"
+stopped() { echo '{"kind": "end", "finished": false, "stopped_by": "SIGTERM"}' >> "$RUN/log.jsonl"; exit 1; }
+trap stopped TERM
+echo $$ > srun.pid
+case "$WAY" in
+  finishes) echo '{"kind": "end", "finished": true, "stopped_by": null}' >> "$RUN/log.jsonl"; exit 0 ;;
+  fails) echo '{"kind": "train", "loss": 1.0}' >> "$RUN/log.jsonl"; exit 1 ;;
+esac
+touch running
+while :; do sleep 0.05; done
+"""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Path:
+    """A folder with programs that pretend to be Slurm's, and write down how they were called."""
+    programs = {
+        "srun": SRUN,
+        "scontrol": '#!/bin/bash\necho scontrol "$@" >> calls\n[ "$1" = show ] && printf "alpha\\nbeta\\n"; true\n',
+        "scancel": '#!/bin/bash\necho scancel "$@" >> calls\nkill -TERM "$(cat srun.pid)"\n',
+    }
+    for name, text in programs.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    return tmp_path
+
+
+def submit(cluster: Path, way: str) -> subprocess.Popen[str]:
+    job = {"SLURM_JOB_NODELIST": "[ab]", "SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "2", "SLURM_GPUS_ON_NODE": "8"}
+    environment = {**os.environ, **job, "PATH": f"{cluster}:{os.environ['PATH']}", "WAY": way, "RUN": "runs/it"}
+    command = ["bash", str(DEPLOY / "slurm.sbatch")]
+    return subprocess.Popen(command, cwd=cluster, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def calls(cluster: Path) -> list[str]:
+    return (cluster / "calls").read_text().splitlines()
+
+
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGTERM])
+def test_out_of_time_the_slurm_job_stops_well_and_goes_back_into_the_queue(cluster, number):
+    job = submit(cluster, "goes on")
+    deadline = time.monotonic() + 20
+    while not (cluster / "running").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    job.send_signal(number)
+    assert job.wait(20) == 0
+    assert "scancel --signal=TERM 7" in calls(cluster)
+    assert calls(cluster)[-1] == "scontrol requeue 7"
+    (started,) = [call for call in calls(cluster) if call.startswith("srun")]
+    assert "--nnodes 2 --nproc-per-node 8" in started and "--rdzv-endpoint alpha:29500" in started
+
+
+@pytest.mark.parametrize(("way", "status"), [("finishes", 0), ("fails", 1)])
+def test_a_slurm_job_that_is_done_or_broken_does_not_come_back(cluster, way, status):
+    assert submit(cluster, way).wait(20) == status
+    assert not [call for call in calls(cluster) if "requeue" in call or call.startswith("scancel")]
