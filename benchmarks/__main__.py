@@ -4,7 +4,10 @@
     peers      training and decoding beside the peers, round-robin in one run; prints the promises
     table      the tables of an earlier `peers` run
     loader     the data loader against the model's appetite, the bare tokenizer library, and growing corpora
-    gpu        one paper-base step of 25,000 + 25,000 tokens in bf16, beside the peers (needs a GPU)
+    preparation  pairs a minute of each stage from archives to training data, memory, encoding beside the bare library
+    data_parallel  what exchanging gradients costs two processes of a base step, and what the loader does
+    gpu        paper-sized steps in every mode of ours, beside the peers (needs a GPU)
+    translation  sentences a second with beam 4, beside MarianMT's `generate` and CTranslate2
     doctor     `annotated doctor` on public implementations: the record that the book shows
     real_text  a small model on real text for a budget of seconds, beside The Annotated Transformer's own code
     quick      what `make benchmark` runs: `peers` with one round on the tasks that take seconds, then `loader`
@@ -22,7 +25,19 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-COMMANDS = ("book", "peers", "table", "loader", "gpu", "doctor", "real_text", "quick")
+COMMANDS = (
+    "book",
+    "peers",
+    "table",
+    "loader",
+    "preparation",
+    "data_parallel",
+    "gpu",
+    "translation",
+    "doctor",
+    "real_text",
+    "quick",
+)
 
 
 def peers_command(arguments: Sequence[str]) -> None:

@@ -75,20 +75,27 @@ class CTranslate2(Adapter):
 
     def make(self, shape: Shape) -> None:
         import ctranslate2
+
+        threads = {"inter_threads": 1, "intra_threads": int(os.environ.get("OMP_NUM_THREADS", "2"))}
+        with tempfile.TemporaryDirectory() as folder:
+            self.vocabulary = self.save(shape, folder)
+            self.engine = ctranslate2.Translator(folder, compute_type=self.compute_type, **threads)
+
+    def save(self, shape: Shape, folder: str | os.PathLike[str]) -> list[str]:
+        """Write the engine's model of `marian(shape)` to a folder; the token strings by id."""
         from ctranslate2.converters.transformers import MarianMTLoader
 
         spec = MarianMTLoader().get_model_spec(marian(shape).eval())
-        self.vocabulary = ["<pad>", "<s>", "</s>", "<unk>", *(f"t{i}" for i in range(4, shape.vocab - 1))]
-        spec.register_source_vocabulary(self.vocabulary)
-        spec.register_target_vocabulary(self.vocabulary)
-        spec.config.bos_token, spec.config.eos_token, spec.config.unk_token = self.vocabulary[1:4]
+        vocabulary = ["<pad>", "<s>", "</s>", "<unk>", *(f"t{i}" for i in range(4, shape.vocab - 1))]
+        spec.register_source_vocabulary(vocabulary)
+        spec.register_target_vocabulary(vocabulary)
+        spec.config.bos_token, spec.config.eos_token, spec.config.unk_token = vocabulary[1:4]
         spec.config.decoder_start_token = "</s>"
         spec.validate()
         spec.optimize(quantization=None)
-        threads = {"inter_threads": 1, "intra_threads": int(os.environ.get("OMP_NUM_THREADS", "2"))}
-        with tempfile.TemporaryDirectory() as folder:
-            spec.save(folder)
-            self.engine = ctranslate2.Translator(folder, compute_type=self.compute_type, **threads)
+        os.makedirs(folder, exist_ok=True)
+        spec.save(str(folder))
+        return vocabulary
 
     def build(self, shape: Shape) -> None:
         self.make(shape)
