@@ -179,6 +179,13 @@ def test_a_training_survives_its_kernel(laboratory: Laboratory, chromium: Any) -
     until(lambda: curve(panel) != before, "the curve grows")
     panel.get_by_text("What it writes after update").wait_for()
     assert "The cat sleeps." in panel.inner_text()
+    panel.locator(".attention-heads .thumbnails canvas").first.wait_for()
+    assert panel.locator(".attention-heads .thumbnails button").count() == 2  # one layer of two heads
+    until(lambda: "gradient norm" in panel.inner_text() and "of the peak" in panel.inner_text(), "all that it measures")
+    assert "spent" not in panel.inner_text()
+    panel.get_by_label("an hour costs").fill("36")
+    panel.get_by_label("an hour costs").press("Tab")
+    until(lambda: "spent" in panel.inner_text() and "to come" in panel.inner_text(), "what it costs")
 
     process = running(run)
     assert process is not None and f"process {process}" in panel.inner_text()

@@ -25,6 +25,7 @@ PARTS = (
     "prediction",
     "quiz",
     "reader",
+    "results",
     "source",
 )
 

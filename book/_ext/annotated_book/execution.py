@@ -10,6 +10,7 @@ import hashlib
 import os
 import platform
 import shutil
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -63,14 +64,15 @@ class ExecutionStatus(SphinxDirective):
         return [ExecutionPlace()]
 
 
-def _table(head: list[str], rows: list[list[nodes.Node]]) -> nodes.table:
-    table = nodes.table(classes=["colwidths-auto"])
+def table(head: Sequence[str], rows: Sequence[Sequence[nodes.Node]]) -> nodes.table:
+    """A table with a head of plain texts, each cell one node."""
+    made = nodes.table(classes=["colwidths-auto"])
     group = nodes.tgroup(cols=len(head))
     group += [nodes.colspec(colwidth=1) for _ in head]
     group += nodes.thead("", nodes.row("", *[nodes.entry("", nodes.paragraph(text=text)) for text in head]))
     group += nodes.tbody("", *[nodes.row("", *[nodes.entry("", cell) for cell in row]) for row in rows])
-    table += group
-    return table
+    made += group
+    return made
 
 
 def fill_table(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -96,7 +98,7 @@ def fill_table(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             f"Python {platform.python_version()}, {versions}; "
             f"library {annotated.__version__}, digest {library_digest()}."
         )
-        place.replace_self([_table(["Page", "Outcome", "Seconds", "Run at"], rows), nodes.paragraph(text=about)])
+        place.replace_self([table(["Page", "Outcome", "Seconds", "Run at"], rows), nodes.paragraph(text=about)])
 
 
 def setup(app: Sphinx) -> None:

@@ -1,0 +1,48 @@
+"""Chapter 27: the budget finds the best result, the languages differ, the bill follows every control."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.book.charts import move, texts, with_control
+
+PAGE = "results/table_2.html"
+
+
+def told(figure: Any, start: str) -> list[str]:
+    return [t for t in texts(figure) if t.startswith(start)]
+
+
+def test_the_budget_and_the_languages(visit: Any) -> None:
+    with visit(PAGE) as v:
+        figure = with_control(v.draw_charts(), "budget")
+        assert told(figure, "best within") == ["best within the budget: base, 27.30"]
+        move(figure, "budget", 20)
+        v.page.wait_for_timeout(300)
+        assert told(figure, "best within") == ["best within the budget: big, 28.40"]
+        move(figure, "budget", 18)
+        v.page.wait_for_timeout(300)
+        assert told(figure, "best within") == []
+        move(figure, "budget", 21.5)
+        move(figure, "language", "French, 41.0 as in the text")
+        v.page.wait_for_timeout(300)
+        assert told(figure, "best within") == ["best within the budget: ConvS2S × 8, 41.29"]
+        assert v.errors == []
+
+
+def test_the_bill_on_a_phone(visit: Any) -> None:
+    from annotated.analysis.costs import DEVICES, bill
+    from annotated.viz.costs import COUNTED
+
+    needed = COUNTED["Transformer (base model)"]
+    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+        figure = with_control(v.draw_charts(), "utilisation")
+        for name, value in (("device", "A100"), ("utilisation", 50), ("price", 3), ("overhead", 1.2)):
+            move(figure, name, value)
+        move(figure, "quantity", "energy")
+        v.page.wait_for_timeout(300)
+        made = bill(needed, DEVICES["A100"], utilisation=0.5, price_per_hour=3, overhead=1.2)
+        (title,) = told(figure, "one A100 at 50 % of its peak")
+        assert f"base: {made.hours:,.2f} hours, {made.money:,.2f} to pay, {made.energy:,.2f} kWh" in title
+        assert any(t.endswith(" kWh") and t[0].isdigit() for t in texts(figure))
+        assert v.overflow() <= 0 and v.errors == []

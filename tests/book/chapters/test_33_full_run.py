@@ -1,0 +1,75 @@
+"""Chapter 33: the recorded run is gone through by buttons, slider and keys; heads, price and curves follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PAGE = "results/full_run.html"
+
+
+def playback(v: Any) -> Any:
+    v.page.wait_for_selector(".widget-host[data-ready] .run-playback .tile svg")
+    widget = v.page.locator(".run-playback")
+    widget.scroll_into_view_if_needed()
+    return widget
+
+
+def test_the_run_is_gone_through_moment_by_moment(visit: Any) -> None:
+    with visit(PAGE) as v:
+        widget = playback(v)
+        says, wrote = widget.locator("> output"), widget.locator(".wrote")
+        slider, heads = widget.get_by_role("slider"), widget.locator(".run-heads-title")
+        last = int(slider.get_attribute("max"))
+        assert "It is not WMT14" in widget.locator(".run-mark").inner_text()
+        assert (
+            slider.input_value() == str(last) and widget.get_by_role("button", name="the next validation").is_disabled()
+        )
+        end, final = says.inner_text(), wrote.inner_text()
+        assert "BLEU" in end and "of what a matrix product reaches" in end
+        assert widget.locator(".tile").count() == 6 and widget.locator(".tile .event").count() == 6
+
+        slider.fill("0")
+        assert says.inner_text() != end and wrote.inner_text() != final
+        assert says.inner_text().startswith("After update 60 of") and heads.inner_text().endswith("update 60")
+        widget.get_by_role("button", name="the next validation").click()
+        assert says.inner_text().startswith("After update 120 of")
+        box = widget.locator(".tile svg").first.bounding_box()
+        v.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        middle = int(slider.input_value())
+        assert abs(middle - last / 2) <= 1.5
+
+        for n in range(last + 1):  # somewhere it was stopped, and says so
+            slider.fill(str(n))
+            if "stopped and taken up again" in says.inner_text():
+                break
+        else:
+            raise AssertionError("no moment tells of the stop")
+        widget.get_by_role("spinbutton", name="price of an hour").fill("3600")
+        assert "spent" in widget.locator(".cost").inner_text()
+        assert "Jupyter to start, pause and resume" in v.page.locator(".needs-kernel").first.inner_text()
+        assert v.errors == [] and v.foreign == []
+
+
+def test_keys_and_heads_on_a_dark_phone(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 900}, color_scheme="dark") as v:
+        widget = playback(v)
+        assert widget.bounding_box()["width"] <= 358 and v.overflow() <= 0
+        slider = widget.get_by_role("slider")
+        slider.focus()
+        v.page.keyboard.press("Home")
+        title = widget.locator(".run-heads-title")
+        assert title.inner_text().endswith("update 60")
+        v.page.keyboard.press("ArrowRight")
+        assert title.inner_text().endswith("update 120")
+        picture = "e => e.querySelector('.run-heads .stage image').getAttribute('href')"
+        widget.get_by_label("Encoder self-attention").check()
+        widget.get_by_role("button", name="layer 2, head 3").click()
+        assert "Encoder self-attention, layer 2, head 3" in widget.locator(".run-heads .title").inner_text()
+        before = widget.evaluate(picture)
+        v.page.keyboard.press("ArrowRight")  # on a head's button: no moment passes
+        assert title.inner_text().endswith("update 120")
+        slider.focus()
+        v.page.keyboard.press("End")
+        assert widget.evaluate(picture) != before, "the same head at another moment"
+        assert "Encoder self-attention, layer 2, head 3" in widget.locator(".run-heads .title").inner_text()
+        assert v.errors == []

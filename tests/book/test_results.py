@@ -1,0 +1,90 @@
+"""The ledger's table in the book: what it shows, and what it says while no run is on WMT14."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
+
+
+@pytest.fixture
+def results(repository: Path) -> Iterator[Any]:
+    sys.path.insert(0, str(repository / "book" / "_ext"))
+    yield import_module("annotated_book.results")
+    sys.path.pop(0)
+
+
+def page(folder: Path) -> str:
+    """A page with the directive and nothing else, as HTML."""
+    from sphinx.application import Sphinx
+    from sphinx.util.docutils import docutils_namespace
+
+    source, out = folder / "book", folder / "html"
+    source.mkdir()
+    (source / "index.md").write_text("# Ledger\n\n:::{results-ledger}\n:::\n", encoding="utf-8")
+    settings = {"extensions": ["myst_parser", "annotated_book.results"], "myst_enable_extensions": ["colon_fence"]}
+    complaints = io.StringIO()
+    with docutils_namespace():
+        Sphinx(str(source), None, str(out), str(out / ".trees"), "html", settings, None, complaints).build()
+    assert complaints.getvalue() == ""
+    return (out / "index.html").read_text(encoding="utf-8")
+
+
+def entry(folder: Path, name: str, label: str, sacrebleu: float, paper: float) -> None:
+    """As much of an entry as the table shows."""
+    place = folder / "ledger" / name
+    place.mkdir(parents=True)
+    rulers = {"sacrebleu": sacrebleu, "paper": paper, "chrf": 50.0}
+    scores = {
+        ruler: {"score": score, "low": score - 1, "high": score + 1, "signature": f"nrefs:1|{ruler}"}
+        for ruler, score in rulers.items()
+    }
+    report = {
+        "format": 1,
+        "label": label,
+        "test": {"name": "newstest2014", "sentences": 3003},
+        "scores": {"average": scores, "last": None},
+        "training": {"updates": 100_000, "hours": 1.5},
+        "hardware": {"trained_on": {"processor": "x", "gpus": [{"name": "GPU Nine"}] * 8}, "device": "cuda"},
+    }
+    (place / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    (place / "entry.json").write_text(json.dumps({"added": "2026-01-31"}), encoding="utf-8")
+    for file in ("log.jsonl", "hypotheses.txt"):
+        (place / file).write_text(f"{file} of {name}", encoding="utf-8")
+
+
+def text_of(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+def test_both_rulers_hardware_hours_and_the_log_of_each_run(
+    results: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry(tmp_path, "rehearsal-one", "rehearsal, not WMT14", 12.34, 12.56)
+    monkeypatch.setattr(results, "FOLDER", tmp_path / "ledger")
+    monkeypatch.setattr(results, "ROOT", tmp_path)
+    html = page(tmp_path)
+    shown = text_of(html)
+    assert "12.34 (11.34 to 13.34)" in shown and "12.56 (11.56 to 13.56)" in shown
+    assert "100,000 1:30:00" in shown and "8 x GPU Nine." in shown and "nrefs:1|paper" in shown
+    assert "27.3" in shown and "28.4" in shown  # what the paper prints, to compare with
+    logs = re.findall(r'href="(_downloads/[^"]*log\.jsonl)"', html)
+    assert [(tmp_path / "html" / log).read_text() for log in logs] == ["log.jsonl of rehearsal-one"]
+    assert "No run on WMT14 itself is in the ledger yet" in shown
+
+
+def test_a_run_on_wmt14_ends_the_notice(results: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry(tmp_path, "wmt14-base", "WMT14 en-de", 26.5, 27.4)
+    monkeypatch.setattr(results, "FOLDER", tmp_path / "ledger")
+    monkeypatch.setattr(results, "ROOT", tmp_path)
+    shown = text_of(page(tmp_path))
+    assert "No run on WMT14" not in shown and "WMT14 en-de; newstest2014, 3,003 sentences." in shown
