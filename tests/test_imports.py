@@ -12,14 +12,15 @@ PACKAGE = Path(__file__).resolve().parent.parent / "annotated"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 CORE = {"config", "model", "data"}
-MIDDLE = CORE | {"training", "decoding"}
+MIDDLE = CORE | {"training", "decoding", "recipes"}
 UPPER = MIDDLE | {"translator", "loading", "evaluation", "analysis", "baselines", "viz", "paper"}
 ALLOWED: dict[str, set[str]] = {
     "config": set(),
     "paper": set(),
+    "recipes": {"config"},
     "model": {"config"},
     "data": {"config"},
-    "training": CORE,
+    "training": CORE | {"recipes"},
     "decoding": CORE,
     "baselines": MIDDLE,
     "evaluation": MIDDLE,
