@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from annotated.cli.program import _command
-from annotated.cli.train import with_folder
+from annotated.cli.train import check_pair, with_folder
+from annotated.config import DataConfig
+from annotated.data.preparation import PreparedCorpus
 from annotated.recipes import RECIPES, recipe
 from annotated.training import train_command
 
@@ -61,3 +64,23 @@ def test_a_folder_may_have_the_name_of_a_recipe() -> None:
     assert _command(["train", "wmt14-base", "--training.seed", "3"]).training.seed == 3
     with pytest.raises(ValueError, match="no recipe 'wmt15'; there are wmt14-base, "):
         recipe("wmt15")
+
+
+def test_a_slip_of_the_finger_does_not_start_another_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="no recipe 'wmt14-bse'; did you mean annotated train wmt14-base"):
+        with_folder(["train", "wmt14-bse"])
+    for words in (["train", "./wmt14-bse"], ["train", "wmt14-bse", "--preset", "tiny"], ["train", "run"]):
+        assert with_folder(words) == words
+    (tmp_path / "wmt14-bse").mkdir()  # a run of that name goes on
+    assert with_folder(["train", "wmt14-bse"]) == ["train", "wmt14-bse"]
+
+
+def test_the_paper_has_another_training_for_the_other_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    french = SimpleNamespace(manifest={"corpus": {"pair": "en-fr"}})
+    monkeypatch.setattr(PreparedCorpus, "open", lambda folder: french)
+    data = DataConfig(prepared="texts")
+    with pytest.raises(ValueError, match="texts is en-fr, but wmt14-big is a training on en-de: take wmt14-big-en-fr"):
+        check_pair("wmt14-big", data)
+    for right in ("wmt14-big-en-fr", "wmt14-tiny", "tiny"):
+        check_pair(right, data)

@@ -42,15 +42,20 @@ class _Common:
             return 0
         preparation.run(self.stage, self.again)
         if self.stage in (None, "encode"):
-            print(f"{out}: ready; annotated train RUN --data.prepared {out}")
+            paper = {"en-de": "wmt14-base", "en-fr": "wmt14-base-en-fr"}.get(sources.pair)
+            run = paper if sources.name == "wmt14" and paper else "RUN"  # RUN alone would be the preset tiny
+            print(f"{out}: ready; annotated train {run} --data.prepared {out}")
         return 0
 
     def _show(self, preparation) -> None:
         from annotated.data.preparation.reporting import size
 
         needs = preparation.needs(self.stage)
+        later = False
         for stage in preparation.stages:
-            print(f"{stage.name:<12} {'to do' if stage.name in needs.stages else 'not now'}")
+            other = "not asked for" if later else "done before"
+            print(f"{stage.name:<12} {'to do' if stage.name in needs.stages else other}")
+            later = later or stage.name == self.stage
         more = f" and {needs.unknown} archives of unknown size" if needs.unknown else ""
         print(f"download     {size(needs.download)}{more}")
         print(f"disk         up to {size(needs.disk)}, the download included; {size(needs.free)} are free")

@@ -52,7 +52,6 @@ class Finish:
     def run(self) -> int:
         """Finish, and print the scores."""
         from annotated.evaluation.finish import FinishOptions, finish
-        from annotated.evaluation.finish.report import public_command
         from annotated.translator import Translator
 
         if self.average is not None and self.average < 1:
@@ -68,7 +67,7 @@ class Finish:
             watts=self.watts,
             device=self.device,
             recipe=_recipe_of(self.folder, self.prepared),
-            command=public_command(["annotated", *sys.argv[1:]]) if sys.argv[1:2] == ["finish"] else None,
+            command=self._command() if sys.argv[1:2] == ["finish"] else None,
         )
         with _bar(self.quiet) as (say, progress):
             report = finish(self.folder, Translator, options, say=say, progress=progress)
@@ -76,6 +75,13 @@ class Finish:
         print(report)
         print(report.folder)
         return 0
+
+    def _command(self) -> str:
+        """What was typed, the run by its name alone, as in the report's command for the training."""
+        from annotated.evaluation.finish.report import public_command
+
+        words = [self.folder.resolve().name if Path(word) == self.folder else word for word in sys.argv[1:]]
+        return public_command(["annotated", *words])
 
     def _export(self) -> None:
         from annotated.cli.models import Export

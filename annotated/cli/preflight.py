@@ -67,7 +67,7 @@ class Rehearse:
         rows = {
             "an update": show_range(found.seconds_per_update, "s"),
             "speed": show_range(found.tokens_per_second, "target tokens/s"),
-            "memory": f"{peak} of the {found.memory_kind}'s",
+            "memory": f"{peak}, the most at any time, of the {found.memory_kind}",
             "validation": f"{found.validation_seconds:.1f} s",
             "checkpoint": f"{show_bytes(found.checkpoint_bytes)}, {found.checkpoint_seconds:.1f} s to the disk",
             f"{self.training.updates:,} updates": show_hours(estimate.hours),
@@ -115,6 +115,10 @@ class Preflight:
         from annotated.translator import validation_bleu
 
         data = _data(self.text, self.prepared)
+        if (
+            data.prepared is not None and Path(data.prepared, "manifest").is_dir()
+        ):  # else the table says what is missing
+            check_pair(self.preset, data)
         wanted = (self.model, self.training, data)
         rehearsal = None
         if self.rehearse:

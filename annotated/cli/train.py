@@ -6,6 +6,7 @@ import difflib
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,8 @@ from annotated.config import TABLE_3, DataConfig, ModelConfig, TrainingConfig, p
 from annotated.recipes import RECIPES
 
 FIRST_PRESET = "tiny"
+PAPERS = tuple(name for name in RECIPES if name.startswith("wmt14-") and name != "wmt14-tiny")
+"""The recipes of the paper's four trainings."""
 RUNS = "runs"
 """Where `annotated train wmt14-base` makes its folder."""
 
@@ -57,6 +60,7 @@ class Train:
         check_validation(self.data)
         check_pair(self.preset, self.data)
         from annotated.training import train
+        from annotated.training.distributed import choose_device
         from annotated.training.stopping import end_agent
         from annotated.translator import sample_heads, sample_translations, validation_bleu
 
@@ -64,6 +68,10 @@ class Train:
         samples = sample_translations(self.samples) if self.samples else None
         heads = sample_heads(self.samples) if self.samples else None
         run = (self.model, self.training, self.data, self.out)
+        if self.preset in PAPERS and choose_device(self.training.device).type == "cpu":
+            warnings.warn(
+                f"{self.preset} without a GPU takes months on a few cores; annotated preflight says more", stacklevel=2
+            )
         result = train(*run, resume=not self.new, quiet=self.quiet, bleu=bleu, samples=samples, heads=heads)
         if not result.finished:
             if result.asked_of_processes:
@@ -92,8 +100,7 @@ def check_pair(preset: str, data: DataConfig) -> None:
 
     Pairs that the paper does not have may be trained with any of them.
     """
-    papers = [name for name in RECIPES if name.startswith("wmt14-") and name != "wmt14-tiny"]
-    if preset not in papers or data.prepared is None:
+    if preset not in PAPERS or data.prepared is None:
         return
     from annotated.data.preparation import PreparedCorpus
 
@@ -121,7 +128,7 @@ def with_folder(arguments: Sequence[str]) -> list[str]:
         return words
     if words[1] not in RECIPES:
         near = difflib.get_close_matches(words[1], RECIPES, n=1, cutoff=0.8)
-        if near and not Path(words[1]).exists():
+        if near and "/" not in words[1] and not Path(words[1]).exists():
             raise ValueError(
                 f"no recipe {words[1]!r}; did you mean annotated train {near[0]}? There are {', '.join(RECIPES)}. "
                 f"If it is the name of a folder: annotated train ./{words[1]} --preset {FIRST_PRESET}"

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from annotated.data.local_mirror import write_mirror
-from annotated.evaluation.finish.report import Report
+from annotated.evaluation.finish.report import RunReport
 from annotated.experiments.first_run import SAMPLES
 from annotated.experiments.record import FOLDER, Record, recorded
 from annotated.training import TrainingMonitor, read_log
@@ -75,7 +75,7 @@ def run(work: Path = WORK) -> dict[str, Any]:
         "steps": steps,
         "log": log,
         "samples": list(SENTENCES),
-        "report": Report.read(work / "run").content,
+        "report": RunReport.read(work / "run").content,
         "data": _counts(work / "data"),
         "pairs": PAIRS,
     }

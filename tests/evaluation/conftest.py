@@ -11,7 +11,7 @@ import pytest
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data import Tokenizer
-from annotated.evaluation.finish import Report, finish
+from annotated.evaluation.finish import RunReport, finish
 from annotated.model import Transformer
 from annotated.training import train
 from tests.training.conftest import write_corpus
@@ -92,7 +92,7 @@ def _finished(_trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def finished(_finished: Path, tmp_path: Path) -> Report:
+def finished(_finished: Path, tmp_path: Path) -> RunReport:
     """The report of such a run, by the translator that knows the answers."""
     Scripted.calls, Scripted.made, Scripted.die_after = [], 0, None
-    return Report.read(shutil.copytree(_finished, tmp_path / "run"))
+    return RunReport.read(shutil.copytree(_finished, tmp_path / "run"))

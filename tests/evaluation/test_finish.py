@@ -15,7 +15,7 @@ import torch
 from annotated.data.catalogue import catalogue
 from annotated.evaluation.finish import finish, translating
 from annotated.evaluation.finish.model_card import model_card
-from annotated.evaluation.finish.report import Report, public_command, training_facts
+from annotated.evaluation.finish.report import RunReport, public_command, training_facts
 from annotated.evaluation.finish.scoring import read_statistics, score_of, write_statistics
 from annotated.evaluation.finish.test_sets import label
 from annotated.training import CheckpointError, DiskFullError, list_checkpoints, load_model, read_log
@@ -42,7 +42,7 @@ def test_translations_come_back_in_the_order_of_the_sources(trained: Path) -> No
     assert Scripted.calls[0] != [source for source, _ in PAIRS]  # they were sorted by length
 
 
-def test_both_rulers_say_what_sacrebleu_says(finished: Report) -> None:
+def test_both_rulers_say_what_sacrebleu_says(finished: RunReport) -> None:
     """The paper's way done by hand: 13a's tokens, plain quotes, a hyphen between letters as a token of its own."""
     scores = finished.content["scores"]
     for system, worse in (("average", 0), ("last", 1)):
@@ -65,7 +65,7 @@ def test_both_rulers_say_what_sacrebleu_says(finished: Report) -> None:
     )
 
 
-def test_the_lead_of_the_average_has_its_interval(finished: Report) -> None:
+def test_the_lead_of_the_average_has_its_interval(finished: RunReport) -> None:
     scores = finished.content["scores"]
     for ruler in ("sacrebleu", "paper"):
         lead = scores["difference"][ruler]
@@ -78,7 +78,7 @@ def test_the_lead_of_the_average_has_its_interval(finished: Report) -> None:
         assert scores["average"][ruler]["low"] < scores["average"][ruler]["score"] < scores["average"][ruler]["high"]
 
 
-def test_the_counted_numbers_add_up_to_the_scores(finished: Report) -> None:
+def test_the_counted_numbers_add_up_to_the_scores(finished: RunReport) -> None:
     text = (finished.folder / "statistics.tsv").read_text(encoding="utf-8")
     counted = read_statistics(text)
     assert set(counted) == {"average.sacrebleu", "average.paper", "last.sacrebleu", "last.paper"}
@@ -92,7 +92,7 @@ def test_the_counted_numbers_add_up_to_the_scores(finished: Report) -> None:
         read_statistics(text.splitlines()[0])
 
 
-def test_the_report_names_everything_by_its_hash(finished: Report) -> None:
+def test_the_report_names_everything_by_its_hash(finished: RunReport) -> None:
     trained = finished.folder.parent
     content = finished.content
     assert content == json.loads((finished.folder / "report.json").read_text(encoding="utf-8"))
@@ -112,7 +112,7 @@ def test_the_report_names_everything_by_its_hash(finished: Report) -> None:
     assert folder not in json.dumps(content), "a report tells nobody where files lay"
 
 
-def test_the_training_in_the_report_is_that_of_the_log(finished: Report) -> None:
+def test_the_training_in_the_report_is_that_of_the_log(finished: RunReport) -> None:
     trained = finished.folder.parent
     records = read_log(trained)
     facts, last = finished.content["training"], [r for r in records if r["kind"] == "train"][-1]
@@ -152,7 +152,7 @@ def test_a_finish_that_was_killed_goes_on_where_it_stopped(trained: Path, monkey
     assert Scripted.calls == []
 
 
-def test_other_settings_begin_anew(finished: Report) -> None:
+def test_other_settings_begin_anew(finished: RunReport) -> None:
     trained = finished.folder.parent
     Scripted.calls = []
     config = finish(trained, Scripted, compare_last=False, decoding=translating.DecodingConfig(beam_size=2))
@@ -207,7 +207,7 @@ def test_a_full_disk_costs_nothing_that_is_done(trained: Path, monkeypatch: pyte
     assert Scripted.calls == []
 
 
-def test_energy_is_known_only_if_somebody_knows_the_watts(finished: Report) -> None:
+def test_energy_is_known_only_if_somebody_knows_the_watts(finished: RunReport) -> None:
     trained = finished.folder.parent
     assert finished.content["energy"] is None
     energy = finish(trained, Scripted, watts=700.0).content["energy"]
@@ -233,7 +233,7 @@ def test_only_the_published_archives_are_wmt14() -> None:
     assert label({**data, "archives": missing}).endswith("not WMT14")
 
 
-def test_the_card_claims_what_the_report_holds(finished: Report) -> None:
+def test_the_card_claims_what_the_report_holds(finished: RunReport) -> None:
     card = (finished.folder / "MODEL_CARD.md").read_text(encoding="utf-8")
     scores = finished.content["scores"]
     for system in ("average", "last"):
@@ -246,12 +246,12 @@ def test_the_card_claims_what_the_report_holds(finished: Report) -> None:
     assert "Energy" not in card
 
 
-def test_a_printed_report_shows_both_rulers(finished: Report) -> None:
+def test_a_printed_report_shows_both_rulers(finished: RunReport) -> None:
     text, table = str(finished), finished._repr_html_()
     for row in finished.rows():
         assert f"{row.score:.2f}" in text and row.signature in text and f"{row.score:.2f}" in table
     assert len(finished.rows()) == 6
-    assert Report.read(finished.folder.parent).content == finished.content
+    assert RunReport.read(finished.folder.parent).content == finished.content
 
 
 def test_commands_name_no_folders() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from annotated.cli import main
-from annotated.evaluation.finish import Report, TestSet
+from annotated.evaluation.finish import RunReport, TestSet
 from annotated.evaluation.finish.report import training_facts
 from annotated.evaluation.ledger import add_entry, check_entry, check_ledger, entries, thin_log
 from annotated.evaluation.ledger.entries import LOG_BYTES, readme
@@ -23,7 +24,7 @@ TEST = TestSet("test.tsv", PAIRS)
 
 
 @pytest.fixture
-def entry(finished: Report, tmp_path: Path) -> Path:
+def entry(finished: RunReport, tmp_path: Path) -> Path:
     """An honest entry."""
     return add_entry(finished.folder.parent, "rehearsal-small", tmp_path / "ledger")
 
@@ -69,6 +70,10 @@ def in_log(kind: str, **fields: Any) -> Callable[[str], str]:
 
 def test_every_entry_of_this_repository_holds(repository: Path) -> None:
     assert check_ledger(repository / "ledger") == []
+
+
+def test_an_entry_does_not_name_the_machine(entry: Path) -> None:
+    assert platform.node() and '"host"' not in (entry / "log.jsonl").read_text(encoding="utf-8")
 
 
 def test_an_honest_entry_passes(entry: Path) -> None:
@@ -131,7 +136,7 @@ def test_a_lie_that_minds_its_hashes_is_found_too(entry: Path, lie: str) -> None
     assert problems and any(found in problem for problem in problems), problems
 
 
-def test_with_the_test_set_at_hand_the_translations_are_scored_again(finished: Report, tmp_path: Path) -> None:
+def test_with_the_test_set_at_hand_the_translations_are_scored_again(finished: RunReport, tmp_path: Path) -> None:
     """Matches moved from one sentence to another leave the sum, and so the score, as it was."""
     run = finished.folder.parent
     entry = add_entry(run, "rehearsal-open", tmp_path / "ledger", test=TEST)
@@ -153,7 +158,7 @@ def test_with_the_test_set_at_hand_the_translations_are_scored_again(finished: R
     assert any("test.tsv is not the test set" in problem for problem in other)
 
 
-def test_names_must_not_claim_more_than_the_data(finished: Report, tmp_path: Path) -> None:
+def test_names_must_not_claim_more_than_the_data(finished: RunReport, tmp_path: Path) -> None:
     run = finished.folder.parent
     with pytest.raises(ValueError, match="says WMT14, and the data are"):
         add_entry(run, "wmt14-base", tmp_path / "ledger")
@@ -195,7 +200,7 @@ def test_a_long_log_is_thinned_and_says_the_same() -> None:
         thin_log(log, most=100)
 
 
-def test_the_commands(finished: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands(finished: RunReport, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, ledger = str(finished.folder.parent), str(tmp_path / "ledger")
     assert main(["ledger", "add", run, "rehearsal-one", "--ledger", ledger, "--with-test"]) == 0
     assert capsys.readouterr().out.strip() == str(tmp_path / "ledger" / "rehearsal-one")

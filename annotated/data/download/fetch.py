@@ -206,7 +206,7 @@ def _no_source(file: RemoteFile, folder: Path, problems: Sequence[str]) -> str:
         return f"{file.name}: nobody is known to have this file; name a mirror, or put it into {folder} yourself"
     tried = "".join(f"\n  {problem}" for problem in problems)
     return (
-        f"{file.name} could not be downloaded:{tried}\nWhat has come so far is kept in {folder}: run the same command "
+        f"{file.name} could not be downloaded:{tried}.\nWhat has come so far is kept in {folder}: run the same command "
         f"again to go on, name another mirror, or put the file into {folder} yourself"
     )
 

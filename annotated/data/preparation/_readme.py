@@ -44,7 +44,7 @@ def _head(prepared: PreparedCorpus) -> Iterator[str]:
         yield from (corpus["note"], "")
     yield f"{prepared.manifest['pairs']:,} training pairs. Identity `{prepared.identity}`: same identity, same data."
     yield from ("", "FOLDER is where this file lies. Train on it, or check every hash:", "")
-    yield "    annotated train RUN --data.prepared FOLDER"
+    yield "    annotated train RUN --preset PRESET --data.prepared FOLDER  # PRESET: wmt14-base, multi30k, ..."
     yield "    python -c 'import annotated.data as d; d.PreparedCorpus.open(\"FOLDER\").verify()'"
     yield ""
 

@@ -6,7 +6,7 @@ Paper: section 5.1
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from annotated.data.preparation._workers import default_jobs
 from annotated.data.preparation.options import DEFAULTS, PreparationError, PreparationOptions
 from annotated.data.preparation.pipeline import CLEAN, TRAIN, build_stages
 from annotated.data.preparation.prepared import PreparedCorpus
-from annotated.data.preparation.reporting import ProgressHook, Reporter, size
+from annotated.data.preparation.reporting import Reporter, size
 from annotated.data.preparation.sources import Sources, of_files
 from annotated.data.preparation.stages import PARTIAL, Runner, Stage
 
@@ -78,7 +78,7 @@ class Preparation:
         options: PreparationOptions = DEFAULTS,
         *,
         jobs: int | None = None,
-        progress: ProgressHook | None = None,
+        progress: Callable[[str, int, int | None], None] | None = None,
         quiet: bool = False,
         keep_texts: bool = False,
     ) -> None:
@@ -189,7 +189,7 @@ def prepare(
     *,
     mirrors: Sequence[str] = (),
     jobs: int | None = None,
-    progress: ProgressHook | None = None,
+    progress: Callable[[str, int, int | None], None] | None = None,
     quiet: bool = False,
     again: str | None = None,
 ) -> PreparedCorpus:
@@ -237,7 +237,7 @@ def prepare_files(
     *,
     pair: str = "en-de",
     jobs: int | None = None,
-    progress: ProgressHook | None = None,
+    progress: Callable[[str, int, int | None], None] | None = None,
     quiet: bool = False,
     again: str | None = None,
 ) -> PreparedCorpus:

@@ -31,7 +31,7 @@ from annotated.evaluation.finish.report import (
     LAST_HYPOTHESES,
     REPORT,
     STATISTICS,
-    Report,
+    RunReport,
     commands,
     training_facts,
     versions,
@@ -91,7 +91,7 @@ def finish(
     say: Callable[[str], None] = lambda message: None,
     progress: Callable[[int, int], None] | None = None,
     **changes: Any,
-) -> Report:
+) -> RunReport:
     """Average, translate, score, and write `RUN/report/`; called again, do only what is missing.
 
     Parameters
@@ -109,7 +109,7 @@ def finish(
 
     Returns
     -------
-    Report
+    RunReport
         As it stands in `RUN/report/`: translations, the numbers counted in each sentence, `report.json`, and
         `MODEL_CARD.md`.
 
@@ -143,7 +143,7 @@ def finish(
         content = _content(run, options, records, configuration, data, test, model_folder, averaged, translated)
         replace_text(folder / CARD, model_card(content))
         replace_text(folder / REPORT, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    return Report(folder, content)
+    return RunReport(folder, content)
 
 
 @contextlib.contextmanager

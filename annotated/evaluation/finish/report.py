@@ -46,7 +46,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Report:
+class RunReport:
     """A finished run's report; printed, the two rulers stand side by side.
 
     Paper: section 6.1, Table 2
@@ -57,7 +57,7 @@ class Report:
     """`report.json`."""
 
     @classmethod
-    def read(cls, folder: str | Path) -> Report:
+    def read(cls, folder: str | Path) -> RunReport:
         """The report of a run (its folder, or that of the report), or of a ledger's entry.
 
         Raises

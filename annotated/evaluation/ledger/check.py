@@ -13,7 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annotated.data.corpora import read_pairs
-from annotated.evaluation.finish.report import HYPOTHESES, LAST_HYPOTHESES, REPORT, STATISTICS, Report, training_facts
+from annotated.evaluation.finish.report import (
+    HYPOTHESES,
+    LAST_HYPOTHESES,
+    REPORT,
+    STATISTICS,
+    RunReport,
+    training_facts,
+)
 from annotated.evaluation.finish.scoring import RULERS, read_statistics, score_of, statistics
 from annotated.evaluation.finish.test_sets import TestSet
 from annotated.evaluation.ledger.entries import (
@@ -93,7 +100,7 @@ def check_entry(folder: Path, tests: Sequence[TestSet] = ()) -> list[str]:
     Paper: Table 2
     """
     try:
-        about, report = read_json(folder / ENTRY), Report.read(folder).content
+        about, report = read_json(folder / ENTRY), RunReport.read(folder).content
         wrong = [*_files(folder, about), *_schema(report)] or list(_signatures(report))
         if wrong:  # the rest would only stumble over it
             return wrong

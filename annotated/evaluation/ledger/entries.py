@@ -30,7 +30,7 @@ from annotated.evaluation.finish.report import (
     LAST_HYPOTHESES,
     REPORT,
     STATISTICS,
-    Report,
+    RunReport,
     without_folders,
 )
 from annotated.evaluation.finish.test_sets import TestSet, label
@@ -78,7 +78,7 @@ def entries(folder: str | Path = LEDGER) -> list[Entry]:
     found = []
     for place in sorted(path for path in Path(folder).glob("*") if (path / REPORT).is_file()):
         added = str(read_json(place / ENTRY).get("added", ""))
-        found.append(Entry(place.name, place, Report.read(place).content, added))
+        found.append(Entry(place.name, place, RunReport.read(place).content, added))
     return sorted(found, key=lambda entry: (entry.added, entry.name))
 
 
@@ -109,7 +109,7 @@ def add_entry(run: str | Path, name: str, folder: str | Path = LEDGER, *, test: 
     Paper: Table 2
     """
     run, folder = Path(run), Path(folder)
-    report = Report.read(run)
+    report = RunReport.read(run)
     if not NAME.fullmatch(name):
         raise ValueError(f"an entry is named by small letters, digits and dashes, not {name!r}")
     if (problem := claim_problem(name, report.content)) is not None:
@@ -135,7 +135,8 @@ def thin_log(records: Sequence[Mapping[str, Any]], most: int = LOG_BYTES) -> tup
 
     Kept are all records of the kinds start, valid, checkpoint and end, and of the kind train the first, the last, the
     last one before each start, and every n-th, with the smallest n that makes the log small enough. Records of samples
-    and heads go, for they hold text. Files are known by their names alone. Nothing else is changed.
+    and heads go, for they hold text. Files are known by their names alone, and the name of the machine goes. Nothing
+    else is changed.
 
     Returns
     -------
@@ -152,6 +153,7 @@ def thin_log(records: Sequence[Mapping[str, Any]], most: int = LOG_BYTES) -> tup
     for record in kept:
         if record["kind"] == "start":
             record["configuration"] = without_folders(record["configuration"])
+            record.pop("host", None)  # nobody else's business, and it may hold a user's name
     places = [place for place, record in enumerate(kept) if record["kind"] == "train"]
     starts = [place for place, record in enumerate(kept) if record["kind"] == "start"]
     needed = {*places[:1], *places[-1:]}
