@@ -91,6 +91,7 @@ def _prepare(arguments: list[str], folder: Path, faults: Faults, output: Path, c
     os.dup2(handle, 1)
     os.dup2(handle, 2)
     sys.stdout, sys.stderr = (io.TextIOWrapper(io.FileIO(number, "w"), write_through=True) for number in (1, 2))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs are told to ignore it
     mine, moments = os.getpid(), 0
     counter = os.open(counts, os.O_WRONLY | os.O_CREAT)
 

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.synchronize import Event
 from typing import Any, TypeVar
 
 from annotated.data.preparation.options import PreparationError
@@ -28,6 +29,7 @@ _AHEAD = 2
 """Pieces of work for each process that are under way at once: bounds memory."""
 
 _work: Callable[[Any], Any] | None = None
+_enough: Event | None = None
 
 
 def default_jobs() -> int:
@@ -58,7 +60,8 @@ def in_order(work: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[
         return
     # Linux forks, as torch's data loaders do: the work (a tokenizer, a set of sentences) is there without a copy.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    pool = ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(work,))
+    enough = context.Event()
+    pool = ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(work, enough))
     pending: deque[Future[R]] = deque()
     try:
         with _no_interrupt():
@@ -75,8 +78,9 @@ def in_order(work: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[
             "again with fewer --jobs; it goes on where it stopped"
         ) from None
     except BaseException:
-        for process in list((getattr(pool, "_processes", None) or {}).values()):  # do not wait for work in hand
-            process.terminate()
+        # Each process ends the piece in hand and leaves the rest. It must not be terminated: in the midst of sending a
+        # result, that would leave this process waiting for the second half of it for ever.
+        enough.set()
         raise
     finally:
         pool.shutdown(cancel_futures=True)
@@ -95,10 +99,10 @@ def _no_interrupt() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(work: Callable[[Any], Any]) -> None:
+def _begin(work: Callable[[Any], Any], enough: Event) -> None:
     """The first thing a process does."""
-    global _work
-    _work = work
+    global _work, _enough
+    _work, _enough = work, enough
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends this one
     # The tokenizers library has threads of its own, which a forked process lacks; one process uses one core here.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -113,5 +117,5 @@ def _end_with_parent() -> None:
 
 
 def _call(item: Any) -> Any:
-    assert _work is not None
-    return _work(item)
+    assert _work is not None and _enough is not None
+    return None if _enough.is_set() else _work(item)
