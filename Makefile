@@ -18,6 +18,7 @@ TORCHTEXT_TESTS := tests/interop/test_torchtext.py tests/interop/test_torch_tran
 ATTACKS := tests/grading/test_attacks.py
 # Processes that are killed, started again and cut off: minutes, and not what a change of a chapter needs.
 FULL_RUN := tests/full_run
+LIVE := tests/book/test_live_panel.py
 PIP_OPTIONS := --quiet --disable-pip-version-check --no-input --root-user-action=ignore --retries 10
 
 # After installation nothing needs the network, and these make sure that nothing asks for it.
@@ -27,7 +28,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 export OMP_WAIT_POLICY := passive
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: help install book chapter test full-run torchtext-test exercises lint format benchmark classroom pdf serve clean distclean
+.PHONY: help install book chapter pages test full-run torchtext-test exercises lint format benchmark classroom pdf serve clean distclean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -53,11 +54,16 @@ chapter: $(INSTALLED)  ## build one chapter alone, quickly: make chapter CHAPTER
 	  --path-output $(CURDIR)/build/chapters/$(CHAPTER)
 	@echo "open build/chapters/$(CHAPTER)/_build/html/$(CHAPTER).html"
 
-test: $(INSTALLED)  ## run the tests (TEST_JOBS=4 processes)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadgroup --ignore=$(ATTACKS) --ignore=$(FULL_RUN)
+# `make test` looks at each page once, wide and light or narrow and dark; this in both ways.
+pages: $(INSTALLED)  ## look at every page of the built book in a browser, with axe, wide and narrow, light and dark
+	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
+	ANNOTATED_EVERY_LOOK=1 $(BIN)/python -m pytest -n $(TEST_JOBS) tests/book/test_pages.py
 
-full-run: $(INSTALLED)  ## put the full run through its faults: kills, restarts, a host cut off, full disks (JOBS=2)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(FULL_RUN)
+test: $(INSTALLED)  ## run the tests (TEST_JOBS=4 processes)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadgroup $(addprefix --ignore=,$(ATTACKS) $(FULL_RUN) $(LIVE))
+
+full-run: $(INSTALLED)  ## put the full run through its faults: kills, restarts, a host cut off, full disks; the panel in JupyterLab (JOBS=2)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(FULL_RUN) $(LIVE)
 
 # The last release of torchtext needs torch 2.3.1: an environment of its own, with the other pins shared.
 $(TORCHTEXT_INSTALLED): pyproject.toml constraints.txt

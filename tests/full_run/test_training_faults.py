@@ -5,7 +5,7 @@ Where each fault of a long training is tested:
 | fault | test |
 |---|---|
 | killed at twenty random moments | `test_training_kills.py` |
-| killed while a checkpoint is being written | `test_training_kills.py` (by file), `tests/training/test_resume.py` |
+| killed while a checkpoint is being written | `test_training_kills.py` (by file) |
 | killed between the two renames of a replacement | `tests/training/test_checkpoint.py` |
 | killed or stopped after the last update | `test_training_kills.py` |
 | one of two workers killed; the agent told to stop | `test_elastic.py` |

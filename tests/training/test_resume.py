@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,53 +13,6 @@ from safetensors.torch import load_file
 import annotated.training.events as events
 import annotated.training.loop as loop
 from annotated.training import CheckpointError, latest_checkpoint, list_checkpoints, read_log
-
-CHILD = """
-import json, sys, time
-import annotated.training.checkpoint as checkpoint
-import annotated.training.events as events
-import annotated.training.loop as loop
-from annotated.config import DataConfig, ModelConfig, TrainingConfig
-
-spec = json.loads(sys.argv[1])
-rate, write = loop.learning_rate, checkpoint.write_tensors
-
-def slow_rate(*arguments):  # so that there is a moment to be killed in
-    time.sleep(0.005)
-    return rate(*arguments)
-
-def hanging_write(path, tensors):
-    write(path, tensors)
-    if spec["hang_at"] in str(path):
-        print("saving", flush=True)
-        time.sleep(60)
-
-loop.learning_rate, checkpoint.write_tensors = slow_rate, hanging_write
-configs = [kind.from_dict(spec[kind.__name__]) for kind in (ModelConfig, TrainingConfig, DataConfig)]
-print("ready", flush=True)
-loop.train(*configs, spec["folder"], quiet=True)
-"""
-
-
-def start(small, folder: Path, hang_at: str = "never") -> subprocess.Popen:
-    spec = {
-        "folder": str(folder),
-        "hang_at": hang_at,
-        "ModelConfig": small.model.to_dict(),
-        "TrainingConfig": small.training.to_dict(),
-        "DataConfig": small.data.to_dict(),
-    }
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", CHILD, json.dumps(spec)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-
-
-def wait_for(process: subprocess.Popen, word: str) -> None:
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.strip() == word:
-            return
-    raise AssertionError(f"the training ended (status {process.wait()}) before it said {word!r}")
 
 
 def assert_same_run(one: Path, other: Path, checkpoint: str) -> None:
@@ -114,34 +63,6 @@ def test_another_seed_is_another_run(small):
     small.train("other", updates=4, seed=1)
     with pytest.raises(AssertionError):
         assert_same_run(small.folder / "one", small.folder / "other", "checkpoints/update-000000004")
-
-
-def test_killed_at_random_and_while_saving_and_resumed(small):
-    small.training = small.training.replace(updates=60)
-    whole, killed = small.folder / "whole", small.folder / "killed"
-    small.train("whole")
-
-    process = start(small, killed)  # at a random moment
-    wait_for(process, "ready")
-    time.sleep(random.uniform(0.0, 0.8))
-    process.kill()
-    process.wait()
-
-    process = start(small, killed, hang_at="update-000000040")  # with a checkpoint half written
-    wait_for(process, "saving")
-    process.kill()
-    process.wait()
-    assert list_checkpoints(killed)[-1].name == "update-000000032"
-    left = [path.name for path in (killed / "checkpoints").iterdir() if path.name.startswith(".")]
-    assert len(left) == 1
-
-    result = small.train("killed")
-    assert result.finished
-    assert not [path.name for path in (killed / "checkpoints").iterdir() if path.name.startswith(".")]
-    assert_same_run(whole, killed, "checkpoints/update-000000060")
-    one, other = load_file(whole / "model/model.safetensors"), load_file(killed / "model/model.safetensors")
-    assert all(one[name].equal(other[name]) for name in one)
-    assert_log_is_whole(killed, 60, 4)
 
 
 def test_a_damaged_checkpoint_is_passed_over_and_reported(small):
