@@ -39,12 +39,12 @@ class SentenceHeads(NamedTuple):
     """The S tokens that the encoder reads, the end of the sentence included."""
     target_tokens: Sequence[str]
     """The T tokens that were written: row t belongs to the step that wrote `target_tokens[t]`."""
-    encoder: NDArray[np.uint8]
-    """`[L, H, S, S]`."""
-    decoder: NDArray[np.uint8]
-    """`[L, H, T, T]`: column k is what was read at step k, the beginning of the sentence first."""
-    cross: NDArray[np.uint8]
-    """`[L, H, T, S]`."""
+    encoder: NDArray[Any]
+    """uint8 `[L, H, S, S]`."""
+    decoder: NDArray[Any]
+    """uint8 `[L, H, T, T]`: column k is what was read at step k, the beginning of the sentence first."""
+    cross: NDArray[Any]
+    """uint8 `[L, H, T, S]`."""
 
 
 def as_bytes(weights: ArrayLike) -> NDArray[np.uint8]:
