@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import http.server
 import os
@@ -21,6 +22,7 @@ AXE_EXTRA = ("label-content-name-mismatch", "target-size")
 """Rules that axe leaves out unless they are asked for by name."""
 AXE_LOOKS = ("color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable")
 """Rules that other colours or another width may break."""
+_MEDIA = {"color_scheme", "reduced_motion", "forced_colors"}
 _MARKS = ".chart-stage svg, .chart-still, mjx-container"
 
 
@@ -110,14 +112,30 @@ def browser(book: Path, chromium: Any) -> Any:
     return chromium
 
 
-class Visit:
-    """One page in one browser tab, with everything that it asked for and complained about."""
+@functools.cache
+def _shared_window(browser: Any) -> Any:
+    return browser.new_context()
 
-    def __init__(self, browser: Any, site: str, path: str, prepare: Any = None, **options: Any) -> None:
+
+class Visit:
+    """One page in one browser tab, with everything that it asked for and complained about.
+
+    All share a window, which takes seconds to open, and what pages keep is cleared behind them. Who is `alone`, or asks
+    for what belongs to a window, gets one of their own.
+    """
+
+    def __init__(
+        self, browser: Any, site: str, path: str, prepare: Any = None, alone: bool = False, **options: Any
+    ) -> None:
         self.site, self.foreign, self.errors, self.asked = site, [], [], []
-        self.context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+        size = options.pop("viewport", {"width": 1280, "height": 900})
+        media = {name: options.pop(name) for name in _MEDIA & set(options)}
+        self.alone = alone or bool(options)
+        self.context = browser.new_context(**options) if self.alone else _shared_window(browser)
         self.context.set_default_timeout(30_000)  # a busy machine is no failure
         self.page = self.context.new_page()
+        self.page.set_viewport_size(size)
+        self.page.emulate_media(**media)
         self.page.on("request", self._on_request)
         if prepare:
             prepare(self.page)
@@ -167,7 +185,12 @@ class Visit:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.context.close()
+        if self.alone:
+            self.context.close()
+        else:
+            with contextlib.suppress(Exception):  # a page that never came has nothing to clear
+                self.page.evaluate("localStorage.clear()")
+            self.page.close()
 
 
 @pytest.fixture

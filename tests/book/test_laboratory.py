@@ -131,7 +131,7 @@ def test_a_reader_types_takes_apart_and_puts_back(visit: Any) -> None:
 
 
 def test_a_model_that_does_not_load_leaves_the_explanation(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, alone=True) as v:
         v.context.route("**/laboratory/model.js", lambda route: route.abort())
         v.page.get_by_role("button", name="Load the model").click()
         v.page.wait_for_selector(".laboratory-note:has-text('did not load')")
