@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -271,15 +272,21 @@ def sample_translations(sentences: Sequence[str]) -> Callable[[Transformer, Toke
 
     Paper: section 3.1 (auto-regression)
     """
-    texts = list(sentences)
+    return _SampleTranslations(tuple(sentences))
 
-    def translate(model: Transformer, tokenizer: Tokenizer) -> list[tuple[str, str]]:
+
+@dataclass(frozen=True)
+class _SampleTranslations:
+    """Says what it translates, so that a run's README.md can name the whole command."""
+
+    sentences: tuple[str, ...]
+
+    def __call__(self, model: Transformer, tokenizer: Tokenizer) -> list[tuple[str, str]]:
+        texts = list(self.sentences)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OverlongSourceWarning)
             found = Translator(model, tokenizer).translate(texts, beam_size=1, overlong="truncate")
         return list(zip(texts, found, strict=True))
-
-    return translate
 
 
 def sample_heads(sentences: Sequence[str]) -> Callable[[Transformer, Tokenizer], list[SentenceHeads]]:

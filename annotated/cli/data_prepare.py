@@ -80,6 +80,9 @@ class _Catalogued(_Common):
         from annotated.data.catalogue import Catalogue, catalogue
         from annotated.data.preparation.acquire import DOWNLOADS, of_catalogue
 
+        for mirror in self.mirror:
+            if "://" not in mirror and not mirror.startswith("file:") and not Path(mirror).is_dir():
+                raise ValueError(f"--mirror {mirror}: no such folder; an address begins with https:// or http://")
         chosen = Catalogue.read(self.catalogue) if self.catalogue else catalogue(name, pair)
         status = self._prepare(of_catalogue(chosen, self.mirror), out)
         if not self.keep_downloads and not self.dry_run and self.stage in (None, "encode"):

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotated.config import EOS
+from annotated.data.file_lock import take_lock
 from annotated.data.tokenizer import Tokenizer
 
 CHUNK_PAIRS = 8192
@@ -204,10 +205,5 @@ def locked(folder: Path) -> Iterator[None]:
     """One builder at a time in a folder; the others wait. The lock ends with the process that holds it."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "store.lock", "w", encoding="utf-8") as file:
-        try:
-            import fcntl  # not on Windows, where processes must not share a folder
-        except ImportError:
-            yield
-            return
-        fcntl.flock(file, fcntl.LOCK_EX)
+        take_lock(file, wait=True)
         yield

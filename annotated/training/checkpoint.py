@@ -188,6 +188,14 @@ def list_checkpoints(folder: Path) -> list[Path]:
     return sorted(paths, key=_update_of)
 
 
+def newest_update(folder: Path) -> int:
+    """The update of a run's newest checkpoint, by its name, unread; 0 if there is none.
+
+    Paper: section 6.1 (checkpoints)
+    """
+    return max(map(_update_of, list_checkpoints(folder)), default=0)
+
+
 def latest_checkpoint(folder: Path) -> tuple[Path | None, list[str]]:
     """The newest checkpoint that is whole, and what is wrong with those that are newer; changes nothing on disk.
 

@@ -76,7 +76,7 @@ class Window:
         self._began += time.monotonic() - began
 
 
-def announce(run: Run, log: TrainingLog) -> None:
+def announce(run: Run, log: TrainingLog, watchers: Watchers) -> None:
     """The start, into the log, the folder's README.md and the console."""
     from annotated import __version__  # the package imports this module
 
@@ -100,7 +100,7 @@ def announce(run: Run, log: TrainingLog) -> None:
         configuration=run.state.configuration,
     )
     if run.processes.is_main:
-        write_readme(run)
+        write_readme(run, getattr(watchers.samples, "sentences", ()))
     log.say(
         f"{model.num_parameters():,} parameters, {len(run.data.train):,} training pairs, "
         f"{model.config.vocab_size:,} vocabulary entries, on {device}"

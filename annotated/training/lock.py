@@ -16,8 +16,9 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
+from annotated.data.file_lock import take_lock
 from annotated.training.files import CheckpointError
 
 LOCK = "training.lock"
@@ -80,7 +81,7 @@ def only_one_here(folder: Path) -> Iterator[None]:
     with (folder / LOCK).open("a", encoding="utf-8") as file:
         deadline, agent = time.monotonic() + _PATIENCE, agent_of_this_process()
         before = _signed(folder)
-        while not _take(file) or (before is not None and before.agent != agent and before.is_restarting):
+        while not take_lock(file) or (before is not None and before.agent != agent and before.is_restarting):
             if time.monotonic() > deadline:
                 raise CheckpointError(
                     f"{folder}: another process is training in this folder; wait for it, stop it, or choose another "
@@ -104,7 +105,7 @@ def who_trains(folder: Path) -> Trainer | None:
         trainer = _signed(folder)
         try:
             with (folder / LOCK).open(encoding="utf-8") as file:
-                if _take(file, shared=True):
+                if take_lock(file, shared=True):
                     return trainer if trainer is not None and trainer.is_restarting else None
         except FileNotFoundError:
             return None
@@ -132,16 +133,3 @@ def _is_torchrun(pid: int) -> bool:
     except OSError:
         return False
     return b"torchrun" in command or b"torch.distributed.run" in command
-
-
-def _take(file: IO[str], shared: bool = False) -> bool:
-    """Take the lock of an open file, which goes when the file is closed; False if somebody has it."""
-    try:
-        import fcntl  # not on Windows, where nothing keeps a second training out
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

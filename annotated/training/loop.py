@@ -129,7 +129,7 @@ def train(
         watchers = Watchers(bleu, samples, heads)
         run = start_run(model_config, training, data, folder, processes, resume)
         with TrainingLog(folder if processes.is_main else None, training.updates, quiet) as log:
-            announce(run, log)
+            announce(run, log, watchers)
             noted = functools.partial(note_saved, run, log)
             writer = CheckpointWriter(folder, training.keep_checkpoints, training.keep_best, noted)
             with StopRequest() as stop, writer, compiled(run, micro_step) as step:

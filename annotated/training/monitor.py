@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from annotated.training.checkpoint import newest_update
 from annotated.training.launch import last_words, running
 from annotated.training.progress import LOG, LogReader
 
@@ -111,7 +112,8 @@ class TrainingMonitor:
             samples=tuple(
                 (one["source"], one["translation"]) for one in self._latest.get("samples", {}).get("samples", ())
             ),
-            lost=update - self._latest.get("checkpoint", {}).get("update", 0) if phase == "died" else 0,
+            # By the folder, not the log: a process may die between a checkpoint and the line about it.
+            lost=max(0, update - newest_update(self.folder)) if phase == "died" else 0,
             last_words=last_words(self.folder) if phase == "died" else "",
         )
 

@@ -9,6 +9,7 @@ Paper: none; section 5 is what the text describes
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,23 +38,26 @@ _FILES = {
 }
 
 
-def write_readme(run: Run) -> Path:
+def write_readme(run: Run, samples: Sequence[str] = ()) -> Path:
     """Write the README.md of a run, whole or not at all; the log must have the record of this start.
+
+    `samples` are the sentences that the run translates at each validation.
 
     Paper: none; section 5 is what it describes
     """
     path = run.folder / README
-    replace_text(path, readme(run))
+    replace_text(path, readme(run, samples))
     return path
 
 
-def readme(run: Run) -> str:
+def readme(run: Run, samples: Sequence[str] = ()) -> str:
     """The text of a run's README.md.
 
     Paper: none; section 5 is what it describes
     """
     model, training, data = run.model.config, run.training, _data_config(run)
-    command = shlex.join(train_command(run.folder, model.replace(vocab_size=_asked_vocabulary(run)), training, data))
+    asked_model = model.replace(vocab_size=_asked_vocabulary(run))
+    command = shlex.join(train_command(run.folder, asked_model, training, data, samples))
     return "\n".join(
         [
             f"# Run {run.folder.resolve().name}",

@@ -1,4 +1,4 @@
-// A recorded training, to go through: curves, readings, what it wrote, where its heads looked. `heads_view.js` stands before this.
+// A recorded training, to go through: curves, readings, what it wrote, where its heads looked. `heads_view.js` and `player.js` stand before this.
 const DRAWN = { loss: "loss: training · validation", perplexity: "perplexity", bleu: "BLEU (greedy)",
   rate: "learning rate", norm: "gradient norm", speed: "tokens a second" };
 const short = x => x >= 1e5 ? `${(x / 1000).toFixed(0)}k` : x >= 1e3 ? Math.round(x).toLocaleString("en") : x >= 100 ? x.toFixed(0)
@@ -29,35 +29,8 @@ async function render({ model, el }) {
   const run = model.get("run"), moments = run.moments, set = setter(model), last = moments.length - 1;
   const weights = run.heads.length ? await unpacked(model.get("heads")) : null;
   const moment = () => moments[model.get("moment")];
-  let timer = 0;
-
-  const go = n => set({ moment: Math.max(0, Math.min(last, n)) });
-  const button = (text, label, act) => {
-    const one = html("button", { type: "button", textContent: text });
-    one.setAttribute("aria-label", label);
-    one.addEventListener("click", act);
-    return one;
-  };
-  const by = step => () => { stop(); go(model.get("moment") + step); };
-  const back = button("‹ back", "one validation back", by(-1)), next = button("next ›", "the next validation", by(1));
-  const play = button("▶ play", "play", () => timer ? stop() : start());
-  const slider = html("input", { type: "range", min: 0, max: last, step: 1 });
-  slider.setAttribute("aria-label", "moment of the run");
-  slider.addEventListener("input", () => { stop(); go(+slider.value); });
-  function stop() {
-    clearInterval(timer);
-    timer = 0;
-    play.textContent = "▶ play";
-    play.setAttribute("aria-label", "play");
-  }
-  function start() {
-    if (model.get("moment") === last) go(0);
-    play.textContent = "❚❚ pause";
-    play.setAttribute("aria-label", "pause");
-    timer = setInterval(() => {
-      if (model.get("moment") === last || !el.isConnected) stop(); else go(model.get("moment") + 1);
-    }, 1000);
-  }
+  const { stop, jump, show, controls } = player(
+    { model, el, trait: "moment", last: () => last, every: 1000, one: "validation", what: "moment of the run" });
 
   const says = html("output"), tiles = html("div", { className: "tiles" });
   says.setAttribute("aria-live", "polite");
@@ -67,14 +40,14 @@ async function render({ model, el }) {
   const wrote = html("table", { className: "wrote" });
   const heads = html("div", { className: "run-heads" }), headsTitle = html("p", { className: "run-heads-title" });
   el.append(html("div", { className: "run-playback" }, html("p", { className: "run-mark", textContent: run.mark }),
-    html("div", { className: "controls" }, back, play, next, slider), says, tiles,
+    html("div", { className: "controls" }, ...controls), says, tiles,
     html("div", { className: "price" }, html("label", {}, "price of an hour", price), cost), wrote, headsTitle, heads));
   el.firstChild.addEventListener("keydown", event => {
     if (event.target.closest("input, select, svg, .run-heads")) return; // these have arrow keys of their own
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!step) return;
     event.preventDefault();
-    by(step)();
+    jump(model.get("moment") + step);
   });
 
   // One small picture for each measure; the vertical line is the moment, and a click goes to the nearest one.
@@ -98,8 +71,7 @@ async function render({ model, el }) {
       rules.push([rule, value, lines, x]);
       picture.addEventListener("pointerdown", event => {
         const box = picture.getBoundingClientRect(), u = (event.clientX - box.left - pad) / (box.width - 2 * pad) * run.updates;
-        stop();
-        go(moments.reduce((best, m, i) => Math.abs(m.u - u) < Math.abs(moments[best].u - u) ? i : best, 0));
+        jump(moments.reduce((best, m, i) => Math.abs(m.u - u) < Math.abs(moments[best].u - u) ? i : best, 0));
       });
       return html("div", { className: "tile" }, html("span", {}, title), value, picture,
         html("span", { className: "ends" }, html("span", { textContent: `${short(low)} – ${short(high)}${log ? ", log" : ""}` })));
@@ -128,10 +100,7 @@ async function render({ model, el }) {
 
   function draw() {
     const now = moment();
-    slider.value = model.get("moment");
-    slider.setAttribute("aria-valuetext", `update ${now.u} of ${run.updates}`);
-    back.disabled = model.get("moment") === 0;
-    next.disabled = model.get("moment") === last;
+    show(model.get("moment"), `update ${now.u} of ${run.updates}`);
     for (const [rule, value, lines, x] of rules) {
       for (const end of ["x1", "x2"]) rule.setAttribute(end, x(now.u));
       value.textContent = lines.map(line => at(line, now.u)).filter(v => v !== undefined).map(short).join(" · ");

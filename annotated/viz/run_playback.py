@@ -38,7 +38,7 @@ class RunPlayback(anywidget.AnyWidget):
     Paper: section 5.2
     """
 
-    _esm = esm("heads_view.js", "run_playback.js")
+    _esm = esm("heads_view.js", "player.js", "run_playback.js")
     _css = "\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("heads.css", "run_playback.css"))
     run = traitlets.Dict().tag(sync=True)
     heads = traitlets.Bytes().tag(sync=True)

@@ -9,7 +9,8 @@ function render({ model, el }) {
   const walks = model.get("walks"), set = setter(model);
   const walk = () => walks[model.get("sentence")];
   const last = () => walk().steps.length - 1;
-  let timer = 0;
+  const { stop, toggle, jump, button, show, controls } = player(
+    { model, el, trait: "step", last, every: 1200, one: "step", what: "step" });
 
   const menu = html("select", {}, ...walks.map(({ text }, value) => html("option", { value, textContent: text })));
   menu.addEventListener("change", () => choose(+menu.value));
@@ -17,36 +18,7 @@ function render({ model, el }) {
   const another = html("button", { type: "button", textContent: "next sentence" });
   another.addEventListener("click", () => choose((model.get("sentence") + 1) % walks.length));
 
-  const go = step => set({ step: Math.max(0, Math.min(last(), step)) });
-  const button = (text, label, act) => {
-    const one = html("button", { type: "button", textContent: text });
-    one.setAttribute("aria-label", label);
-    one.addEventListener("click", act);
-    return one;
-  };
-  const by = move => () => { stop(); go(model.get("step") + move); };
-  const back = button("‹ back", "one step back", by(-1)), next = button("next ›", "the next step", by(1));
-  const play = button("▶ play", "play", () => timer ? stop() : start());
-  const crossing = button("where it leaves", "where it leaves the most probable translation",
-    () => { stop(); go(walk().leaves); });
-  const slider = html("input", { type: "range", min: 0, step: 1 });
-  slider.setAttribute("aria-label", "step");
-  slider.addEventListener("input", () => { stop(); go(+slider.value); });
-
-  function stop() {
-    clearInterval(timer);
-    timer = 0;
-    play.textContent = "▶ play";
-    play.setAttribute("aria-label", "play");
-  }
-  function start() {
-    if (model.get("step") === last()) go(0);
-    play.textContent = "❚❚ pause";
-    play.setAttribute("aria-label", "pause");
-    timer = setInterval(() => {
-      if (model.get("step") === last() || !el.isConnected) stop(); else go(model.get("step") + 1);
-    }, 1200);
-  }
+  const crossing = button("where it leaves", "where it leaves the most probable translation", () => jump(walk().leaves));
 
   const source = html("p", { className: "source" }), written = html("p", { className: "written" });
   const bars = html("div", { className: "bars" }), doubt = html("p", { className: "doubt" });
@@ -58,14 +30,14 @@ function render({ model, el }) {
   stage.setAttribute("aria-label", "A step of the search. Arrow keys left and right step, Home and End jump, the space bar plays.");
   stage.addEventListener("keydown", event => {
     const step = { ArrowLeft: model.get("step") - 1, ArrowRight: model.get("step") + 1, Home: 0, End: last() }[event.key];
-    if (event.key === " " && event.target === stage) timer ? stop() : start();
-    else if (step !== undefined) { stop(); go(step); }
+    if (event.key === " " && event.target === stage) toggle();
+    else if (step !== undefined) jump(step);
     else return;
     event.preventDefault();
   });
   const label = html("label", {}, html("span", { textContent: "sentence" }), menu);
   el.append(html("div", { className: "step-player" }, html("div", { className: "choices" }, label, another), stage,
-    html("div", { className: "controls" }, back, play, next, slider, crossing), verdict));
+    html("div", { className: "controls" }, ...controls, crossing), verdict));
 
   // What the most probable translation takes here, as long as both have written the same.
   const better = t => t <= walk().leaves ? walk().best[t] : null;
@@ -89,11 +61,7 @@ function render({ model, el }) {
   function draw() {
     const { leaves, greedy, greedyLogs, best, bestLogs, steps } = walk(), t = Math.min(model.get("step"), last());
     menu.value = model.get("sentence");
-    slider.max = last();
-    slider.value = t;
-    slider.setAttribute("aria-valuetext", `step ${t + 1} of ${steps.length}`);
-    back.disabled = t === 0;
-    next.disabled = t === last();
+    show(t, `step ${t + 1} of ${steps.length}`);
     crossing.hidden = leaves < 0;
     source.replaceChildren(...walk().source.map((token, s) => {
       const one = html("span", { textContent: plain(token), title: `attention ${percent(steps[t].attention[s])}` });

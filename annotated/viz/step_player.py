@@ -28,7 +28,7 @@ class StepPlayer(anywidget.AnyWidget):
     Paper: section 3.1
     """
 
-    _esm = esm("step_player.js")
+    _esm = esm("player.js", "step_player.js")
     _css = _HERE / "step_player.css"
     walks = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
     sentence = traitlets.Int(0).tag(sync=True)

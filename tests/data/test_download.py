@@ -22,7 +22,7 @@ import pytest
 
 from annotated.data.download import Downloaded, DownloadError, RemoteFile, _part, _sources, _transfer, download
 from annotated.data.download._part import PartFile
-from annotated.data.local_mirror import Fault, Mirror
+from annotated.data.local_mirror import Fault, Mirror, Request
 
 CHUNK = 1 << 14
 NAME = "archive.tgz"
@@ -312,9 +312,8 @@ def test_a_server_that_lies_about_ranges_gives_the_whole_file_at_the_second_try(
     with Mirror(served, {NAME: kind}) as mirror:
         fetch(inbox, mirror.url, connections=3, file=file)
     assert is_whole_and_alone(inbox)
-    *parts, last = mirror.requests
-    assert (last.start, last.status, last.sent) == (0, 200, len(CONTENT))
-    assert len(parts) == 1  # the first answer gave it away
+    assert len(mirror.requests) == 2  # the first answer gave it away; how much of it was sent by then depends
+    assert Request(NAME, 0, 200, len(CONTENT)) in mirror.requests
 
 
 def test_where_only_the_hash_shows_the_lie_the_whole_file_is_fetched_once_more(served, inbox):
@@ -322,7 +321,7 @@ def test_where_only_the_hash_shows_the_lie_the_whole_file_is_fetched_once_more(s
     with Mirror(served, {"plain.txt": "lies about ranges"}) as mirror:
         got = fetch(inbox, mirror.url, connections=3, file=RemoteFile("plain.txt", size=len(CONTENT), sha256=SHA256))
     assert got.path.read_bytes() == CONTENT
-    *parts, last = mirror.requests
+    *parts, last = sorted(mirror.requests, key=lambda request: request.status, reverse=True)
     assert (last.start, last.status, last.sent) == (0, 200, len(CONTENT))
     assert len(parts) >= 4 and {request.status for request in parts} == {206}
 
@@ -411,9 +410,10 @@ def test_a_disk_that_fills_up_costs_nothing_that_has_come(served, inbox):
         said = run_forked(fetch_with_little_room, inbox, mirror.url)
         assert said.startswith("DownloadError") and "the disk is full" in said and "fetches only the rest" in said
         assert not (inbox / NAME).exists()
-        before = mirror.sent(NAME)
+    assert mirror.sent(NAME) > 10 * CHUNK
+    with Mirror(served) as mirror:
         fetch(inbox, mirror.url)
-        assert before > 10 * CHUNK and mirror.requests[-1].start >= 10 * CHUNK
+    assert min(request.start for request in mirror.requests if request.sent) >= 10 * CHUNK
     assert is_whole_and_alone(inbox)
 
 

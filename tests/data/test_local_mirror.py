@@ -157,4 +157,4 @@ def test_a_fault_ends_after_its_times_and_names_only_its_file(tmp_path, monkeypa
     with Mirror(tmp_path, {"a": Fault("503", times=1)}) as mirror:
         for name in ("b", "a"):
             download(RemoteFile(name), tmp_path / "inbox", mirrors=[mirror.url])
-        assert [(r.name, r.status) for r in mirror.requests] == [("b", 206), ("a", 503), ("a", 206)]
+    assert [(r.name, r.status) for r in mirror.requests] == [("b", 206), ("a", 503), ("a", 206)]

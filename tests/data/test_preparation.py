@@ -401,3 +401,8 @@ def test_the_readme_says_what_is_in_the_folder(original: Path, mirror: Path) -> 
     assert f"| rule markup | -{planted.markup:,} |" in text and f"| duplicates | -{planted.duplicate:,} |" in text
     assert all(f"`{name}`" in text for name in prepared.manifest["files"])
     assert "statmt.org" in text and "Not wmt14" in text
+
+
+def test_a_mirror_that_is_not_there_is_said_at_once(tmp_path, capsys):
+    assert main(["data", "wmt14", str(tmp_path / "out"), "--dry-run", "--mirror", str(tmp_path / "gone")]) == 2
+    assert "gone: no such folder" in capsys.readouterr().err and not (tmp_path / "out").exists()

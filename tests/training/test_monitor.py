@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from annotated.training import TrainingMonitor, read_log
+from annotated.training.checkpoint import checkpoint_path
 from annotated.training.lock import only_one_here
 from annotated.training.progress import LOG, LogReader, rewind_log
 from annotated.translator import sample_translations
@@ -90,8 +91,12 @@ def test_samples_are_logged_and_change_nothing(small):
 
 
 def test_a_death_costs_the_updates_since_the_last_checkpoint(tmp_path):
-    write(tmp_path, START, line(10), {"kind": "checkpoint", "update": 10, "path": "checkpoints/a"}, line(20))
+    write(tmp_path, START, line(10), {"kind": "checkpoint", "update": 10, "path": "checkpoints/update-000000010"})
+    write(tmp_path, line(20), line(30))
+    checkpoint_path(tmp_path, 10).mkdir(parents=True)
     status = TrainingMonitor(tmp_path).poll()
-    assert (status.phase, status.lost) == ("died", 10)
+    assert (status.phase, status.lost) == ("died", 20)
+    checkpoint_path(tmp_path, 20).mkdir()  # it was whole, but the process died before the log had its line
+    assert TrainingMonitor(tmp_path).poll().lost == 10
     write(tmp_path, {"kind": "end", "update": 20, "finished": False, "stopped_by": "SIGTERM"})
     assert TrainingMonitor(tmp_path).poll().lost == 0

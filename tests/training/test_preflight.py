@@ -79,7 +79,7 @@ def test_the_folder_of_a_run(small: SmallRun) -> None:
 
 
 def test_a_file_system_whose_locks_do_nothing(small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock, "_take", lambda file, shared=False: True)
+    monkeypatch.setattr(lock, "take_lock", lambda file, shared=False: True)
     found = preflight(small.model, small.training, small.data, small.folder / "run")["file system"]
     assert found.status == "fail" and "locks do nothing" in found.found
 

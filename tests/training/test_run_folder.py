@@ -11,6 +11,7 @@ import pytest
 from annotated.cli.program import _command
 from annotated.data.preparation import PreparationOptions, PreparedCorpus, prepare_files
 from annotated.training import CheckpointError, list_checkpoints, load_model, read_log, train
+from annotated.translator import sample_translations
 from tests.training.conftest import write_corpus
 
 
@@ -36,6 +37,14 @@ def test_the_readme_has_a_command_that_goes_on_with_the_run(small):
     for path in folder.iterdir():
         known = path.name in ("tokenizer.origin.json",) or f"`{path.name}" in text
         assert known, f"{path.name} is not explained"
+
+
+def test_the_command_in_the_readme_names_the_sentences_that_are_watched(small):
+    watched = ["the red cat sleeps", "two dogs"]
+    result = train(small.model, small.training, small.data, small.folder / "run", quiet=True,
+                   samples=sample_translations(watched))  # fmt: skip
+    same, *_ = blocks((result.folder / "README.md").read_text(encoding="utf-8"))
+    assert list(_command(same[1:]).samples) == watched
 
 
 def test_what_is_lost_is_counted(small, capsys):

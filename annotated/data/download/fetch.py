@@ -19,6 +19,7 @@ from pathlib import Path
 from annotated.data.download._part import PartFile, digest
 from annotated.data.download._sources import FolderSource, RangesRefused, SourceError, WebSource, sources
 from annotated.data.download._transfer import Transfer
+from annotated.data.file_lock import take_lock
 
 Progress = Callable[[int, int | None], None]
 
@@ -224,21 +225,17 @@ def _disk_trouble(error: OSError, part: PartFile) -> str:
 @contextlib.contextmanager
 def _only_one_here(folder: Path, name: str) -> Iterator[None]:
     """One download of a file at a time in a folder; a second one waits, and then finds it done."""
-    try:
-        import fcntl  # not on Windows, where two processes must not download into one folder
-    except ImportError:
-        yield
-        return
     path = folder / f".{name}.lock"
     while True:
         with open(path, "a", encoding="utf-8") as file:
             with contextlib.suppress(OSError):  # some network file systems know no locks
-                fcntl.flock(file, fcntl.LOCK_EX)
+                take_lock(file, wait=True)
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
                     try:
                         yield
                     finally:
-                        path.unlink(missing_ok=True)
+                        with contextlib.suppress(OSError):  # Windows keeps files that are open
+                            path.unlink()
                     return
         time.sleep(0.01)  # the one before has removed this lock file: take the new one

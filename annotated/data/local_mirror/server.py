@@ -13,7 +13,7 @@ import struct
 import threading
 import time
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -107,9 +107,10 @@ class Mirror:
         self.folder = Path(folder)
         self.faults = {name: _fault(given) for name, given in (faults or {}).items()}
         self.requests: list[Request] = []
-        """All that was answered, in the order of the ends."""
+        """All that was answered, in the order of the ends; complete when the `with` block has ended."""
         self._asked: dict[str, int] = {}
-        self._lock = threading.Lock()
+        self._answering = 0
+        self._lock = threading.Condition()
         self._closing = threading.Event()
         self._server: http.server.ThreadingHTTPServer | None = None
 
@@ -135,7 +136,8 @@ class Mirror:
 
         class Handler(_Handler):
             def do_GET(self) -> None:
-                mirror._answer(self)
+                with mirror._counted():
+                    mirror._answer(self)
 
         self._closing.clear()
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -151,8 +153,21 @@ class Mirror:
             self._server.shutdown()
             self._server.server_close()
             self._server = None
+        with self._lock:  # the reader may have its last byte before the answer is written down
+            self._lock.wait_for(lambda: self._answering == 0, timeout=10)
 
     # -- answers --
+
+    @contextlib.contextmanager
+    def _counted(self) -> Iterator[None]:
+        with self._lock:
+            self._answering += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._answering -= 1
+                self._lock.notify_all()
 
     def _next_fault(self, name: str, is_redirected: bool) -> Fault | None:
         fault = None if is_redirected else self.faults.get(name, self.faults.get("*"))

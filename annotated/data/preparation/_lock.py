@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from annotated.data.file_lock import release_lock, take_lock
 from annotated.data.preparation.options import PreparationError
 
 LOCK = "preparation.lock"
@@ -29,29 +30,20 @@ def only_one_here(folder: Path) -> Iterator[None]:
         If another process prepares there.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        import fcntl  # not on Windows, where nothing keeps a second preparation out
-    except ImportError:
-        yield
-        return
     with (folder / LOCK).open("a+", encoding="utf-8") as file:
         deadline = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    file.seek(0)
-                    raise PreparationError(
-                        f"{folder}: another process prepares data in this folder ({file.read().strip()}); wait for "
-                        "it, stop it, or choose another folder"
-                    ) from None
-                time.sleep(_PAUSE)
+        while not take_lock(file):
+            if time.monotonic() > deadline:
+                file.seek(0)
+                raise PreparationError(
+                    f"{folder}: another process prepares data in this folder ({file.read().strip()}); wait for it, "
+                    "stop it, or choose another folder"
+                )
+            time.sleep(_PAUSE)
         file.truncate(0)
         file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
         file.flush()
         try:
             yield
         finally:
-            fcntl.flock(file, fcntl.LOCK_UN)  # at once, also where a process that this one started lives on
+            release_lock(file)  # the processes that this one started may live on for a moment
