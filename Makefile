@@ -54,7 +54,7 @@ chapter: $(INSTALLED)  ## build one chapter alone, quickly: make chapter CHAPTER
 	  --path-output $(CURDIR)/build/chapters/$(CHAPTER)
 	@echo "open build/chapters/$(CHAPTER)/_build/html/$(CHAPTER).html"
 
-# `make test` looks at each page once, wide and light or narrow and dark; this in both ways.
+# `make test` opens every page too, but asks axe about one in two, and in one way; this about all, in both ways.
 pages: $(INSTALLED)  ## look at every page of the built book in a browser, with axe, wide and narrow, light and dark
 	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
 	ANNOTATED_EVERY_LOOK=1 $(BIN)/python -m pytest -n $(TEST_JOBS) tests/book/test_pages.py

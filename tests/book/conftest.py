@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import http.server
 import os
 import shutil
+import sys
 import threading
 import warnings
 from collections.abc import Iterator
@@ -94,6 +94,18 @@ def site(book: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library's wheel, as the book builds it; who asks for it belongs to the xdist group `wheel`."""
+    pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
+    sys.path.insert(0, str(ROOT / "book" / "_ext"))
+    try:
+        from annotated_book.launch import build_wheel
+    finally:
+        sys.path.pop(0)
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """Debian's Chromium, driven by Playwright."""
     program = shutil.which("chromium")
@@ -112,16 +124,38 @@ def browser(book: Path, chromium: Any) -> Any:
     return chromium
 
 
-@functools.cache
-def _shared_window(browser: Any) -> Any:
-    return browser.new_context()
+class _Tabs:
+    """Tabs that were used and cleaned: a new one, with a process of its own, costs twice what a page in it does."""
+
+    def __init__(self, browser: Any) -> None:
+        self.browser = browser
+        self._windows: dict[frozenset[tuple[str, Any]], Any] = {}
+        self._idle: dict[frozenset[tuple[str, Any]], list[Any]] = {}
+
+    def take(self, kind: frozenset[tuple[str, Any]]) -> Any:
+        """One that looks new, in a window with those options."""
+        if self._idle.get(kind):
+            return self._idle[kind].pop()
+        if kind not in self._windows:
+            self._windows[kind] = self.browser.new_context(**dict(kind))
+        return self._windows[kind].new_page()
+
+    def give_back(self, kind: frozenset[tuple[str, Any]], page: Any) -> None:
+        """Clear what its page has kept, and let somebody else have it."""
+        page.evaluate("localStorage.clear(), sessionStorage.clear()")
+        page.goto("about:blank")
+        page.mouse.move(0, 0)
+        page.emulate_media(**dict.fromkeys(("media", *_MEDIA), "null"))
+        self._idle.setdefault(kind, []).append(page)
+
+
+_tabs = functools.cache(_Tabs)
 
 
 class Visit:
     """One page in one browser tab, with everything that it asked for and complained about.
 
-    All share a window, which takes seconds to open, and what pages keep is cleared behind them. Who is `alone`, or asks
-    for what belongs to a window, gets one of their own.
+    Most take a tab that somebody had before. Who has something to `prepare`, or is `alone` in a window, gets a new one.
     """
 
     def __init__(
@@ -130,18 +164,26 @@ class Visit:
         self.site, self.foreign, self.errors, self.asked = site, [], [], []
         size = options.pop("viewport", {"width": 1280, "height": 900})
         media = {name: options.pop(name) for name in _MEDIA & set(options)}
-        self.alone = alone or bool(options)
-        self.context = browser.new_context(**options) if self.alone else _shared_window(browser)
+        self._tabs, self._kind = _tabs(browser), frozenset(options.items())
+        self._is_shared = not (alone or prepare)
+        self.page = self._tabs.take(self._kind) if self._is_shared else browser.new_context(**options).new_page()
+        self.context = self.page.context
         self.context.set_default_timeout(30_000)  # a busy machine is no failure
-        self.page = self.context.new_page()
         self.page.set_viewport_size(size)
         self.page.emulate_media(**media)
-        self.page.on("request", self._on_request)
         if prepare:
             prepare(self.page)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        self._listeners = {"request": self._on_request, "pageerror": self._on_error, "console": self._on_message}
+        for event, listener in self._listeners.items():
+            self.page.on(event, listener)
         self.page.goto(path if "://" in path else f"{site}/{path}")
+
+    def _on_error(self, error: Any) -> None:
+        self.errors.append(str(error))
+
+    def _on_message(self, message: Any) -> None:
+        if message.type == "error":
+            self.errors.append(message.text)
 
     def _on_request(self, request: Any) -> None:
         self.asked.append(request.url)
@@ -184,13 +226,15 @@ class Visit:
     def __enter__(self) -> Visit:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self.alone:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
+        if not self._is_shared:
             self.context.close()
-        else:
-            with contextlib.suppress(Exception):  # a page that never came has nothing to clear
-                self.page.evaluate("localStorage.clear()")
+        elif kind is not None:  # nobody knows what state it is in
             self.page.close()
+        else:
+            self._tabs.give_back(self._kind, self.page)
 
 
 @pytest.fixture

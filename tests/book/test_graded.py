@@ -153,8 +153,8 @@ check("ex05-1")
 """
 
 
-def test_where_only_the_wheel_is_installed_check_finds_its_exercises(extension: Any, tmp_path: Path) -> None:
-    wheel = extension("launch").build_wheel(tmp_path / "wheel")
+@pytest.mark.xdist_group("wheel")
+def test_where_only_the_wheel_is_installed_check_finds_its_exercises(wheel: Path, tmp_path: Path) -> None:
     place = tmp_path / "site"
     zipfile.ZipFile(wheel).extractall(place)  # all that installing a wheel of Python code does
     quiet = {"PYTHONPATH": str(place), "ANNOTATED_PROGRESS": str(tmp_path / "progress.json")}

@@ -140,8 +140,9 @@ def run_first_cell(plain: Any, where: tuple[Path, dict[str, str]], folder: Path,
     return subprocess.run(command, cwd=folder, env=where[1], capture_output=True, text=True)
 
 
+@pytest.mark.xdist_group("wheel")
 def test_the_first_cell_says_what_to_do_and_then_installs_from_the_wheel_beside_it(
-    plain: Any, elsewhere: Any, tmp_path: Path
+    plain: Any, elsewhere: Any, wheel: Path, tmp_path: Path
 ) -> None:
     alone = tmp_path / "alone"
     alone.mkdir()
@@ -149,11 +150,10 @@ def test_the_first_cell_says_what_to_do_and_then_installs_from_the_wheel_beside_
     assert failed.returncode == 1
     assert "annotated_attention-0.1.0-py3-none-any.whl" in failed.stderr and "ANNOTATED_SOURCE" in failed.stderr
 
-    wheel = plain.launch.build_wheel(tmp_path / "wheel")
     shutil.copy(wheel, alone)
     done = run_first_cell(plain, elsewhere, alone, wheel.name)
     assert done.returncode == 0, done.stderr
     assert f"Installing it from {alone / wheel.name}" in done.stdout and "site-packages" in done.stdout
 
-    again = run_first_cell(plain, elsewhere, tmp_path / "wheel", wheel.name)
+    again = run_first_cell(plain, elsewhere, tmp_path, wheel.name)
     assert "Installing" not in again.stdout, "what is there is found"

@@ -17,6 +17,8 @@ from tests.book.conftest import AXE_LOOKS, pages_in_order
 from tests.book.weight import check_weight
 
 ROOT = Path(__file__).resolve().parents[2]
+EVERY_LOOK = bool(os.environ.get("ANNOTATED_EVERY_LOOK"))
+"""Set by `make pages`, which is part of every release: axe takes longer than all else that is done to a page."""
 POLICY = 'http-equiv="Content-Security-Policy" content="default-src \'self\''
 CODE = ("attention/scaled_dot_product", "decoding/beam_search")
 """Pages whose listings are judged too; the colours of code are the same everywhere."""
@@ -44,12 +46,11 @@ def source(name: str) -> str:
 
 
 def axe_looks(name: str) -> set[str]:
-    """How axe looks at a page: wide and light, or narrow and dark, in turns; with ANNOTATED_EVERY_LOOK, both."""
-    if name.startswith("reference/api/") and name != API:
-        return set()
-    if os.environ.get("ANNOTATED_EVERY_LOOK"):
-        return {"wide", "narrow"}
-    return {"wide"} if pages_in_order().index(name) % 2 else {"narrow"}
+    """How axe looks at a page: wide and light, and narrow and dark. In `make test`, of four pages one in each way."""
+    if EVERY_LOOK:
+        return set() if name.startswith("reference/api/") and name != API else {"wide", "narrow"}
+    turn = pages_in_order().index(name) % 4
+    return set() if name.startswith("reference/") else {"wide"} if turn == 1 else {"narrow"} if turn == 3 else set()
 
 
 def check_charts(v: Any, where: str) -> None:
@@ -59,7 +60,7 @@ def check_charts(v: Any, where: str) -> None:
 
 
 def test_a_listed_page_stands_alone_fits_and_can_be_used_by_all(visit: Any, book: Path, listed_page: str) -> None:
-    text, code = (book / f"{listed_page}.html").read_text(encoding="utf-8"), listed_page in CODE
+    text, code = (book / f"{listed_page}.html").read_text(encoding="utf-8"), listed_page in CODE and EVERY_LOOK
     assert POLICY in text and "unpkg.com" not in text and "jsdelivr" not in text
     # Without motion, or axe would judge colours halfway from light to dark.
     with visit(f"{listed_page}.html", color_scheme="light", reduced_motion="reduce") as v:
@@ -116,7 +117,7 @@ def test_another_page_stands_alone_too(visit: Any, book: Path, other_page: str) 
         return
     with visit(f"{other_page}.html", color_scheme="light", viewport={"width": 390, "height": 844}) as v:
         assert v.overflow() <= 0
-        assert v.axe() == []
+        assert not (EVERY_LOOK or other_page == "search") or v.axe() == []
         assert v.foreign == [] and v.errors == []
 
 

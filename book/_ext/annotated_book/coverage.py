@@ -84,9 +84,11 @@ def _is_class(name: str) -> bool:
 
 
 @cache
-def test_files() -> dict[str, str]:
+def test_files() -> dict[str, frozenset[str]]:
+    """Each test file of the project, and its words."""
     return {
-        str(f.relative_to(ROOT)): f.read_text(encoding="utf-8") for f in sorted((ROOT / "tests").rglob("test_*.py"))
+        str(f.relative_to(ROOT)): frozenset(re.findall(r"\w+", f.read_text(encoding="utf-8")))
+        for f in sorted((ROOT / "tests").rglob("test_*.py"))
     }
 
 
@@ -101,8 +103,7 @@ def tests_of(names: list[str]) -> list[str]:
         files = {file for file in test_files() if file == f"{mirror}.py" or file.startswith(f"{mirror}_")}
         word = name.rpartition(".")[2]
         if not files and not is_module and len(word) > 7:
-            others = {file: text for file, text in test_files().items() if not file.startswith("tests/book/")}
-            files = {file for file, text in others.items() if re.search(rf"\b{word}\b", text)}
+            files = {file for file, words in test_files().items() if word in words and "/book/" not in file}
         found |= files
     return sorted(found)
 
