@@ -10,7 +10,7 @@ from tests.book.weight import PLAIN, total
 
 
 def test_what_the_theme_does_not_need_is_not_loaded(visit: Any, book: Path) -> None:
-    with visit("genindex.html") as v:
+    with visit("genindex.html", alone=True) as v:
         v.page.wait_for_load_state("networkidle")
         assert total(v, book, "genindex") <= PLAIN
         unwanted = re.compile(r"fontawesome|webfonts|thebe|searchindex|searchtools|sphinx-design|clipboard")
@@ -18,7 +18,7 @@ def test_what_the_theme_does_not_need_is_not_loaded(visit: Any, book: Path) -> N
 
 
 def test_icons_are_drawn_from_the_small_font(visit: Any) -> None:
-    with visit("genindex.html") as v:
+    with visit("genindex.html", alone=True) as v:
         v.page.wait_for_function("document.fonts.ready.then(() => true)")
         icons = v.page.evaluate(
             "[...document.querySelectorAll('.bd-header-article i, .bd-header-article .fa-bars')]"
