@@ -36,6 +36,7 @@ from annotated.training.loss import batch_loss
 from annotated.training.optimizer import clip_gradients, gradient_norm
 from annotated.training.outcome import Outcome, Outcomes
 from annotated.training.progress import TrainingLog
+from annotated.training.random_states import seed_dropout
 from annotated.training.schedule import learning_rate, set_learning_rate
 from annotated.training.setup import Run, start_run
 from annotated.training.stopping import StopRequest, asked_of_processes
@@ -80,8 +81,8 @@ def train(
 ) -> TrainingResult:
     """Train a Transformer; called again on the same folder, go on where the last call stopped.
 
-    In one process on a CPU (with the same number of threads) the result is bit for bit that of an
-    uninterrupted run. Under `torchrun` every process calls this; all must see the folder.
+    On a CPU, with the same number of processes and threads, the result is bit for bit that of an uninterrupted run.
+    Under `torchrun` every process calls this; all must see the folder.
 
     Parameters
     ----------
@@ -179,6 +180,8 @@ def _make_updates(
         update = run.state.update + 1
         rate = learning_rate(update, model.config.d_model, training.warmup, training.learning_rate_scale)
         set_learning_rate(optimizer, rate)
+        if processes.rank:
+            seed_dropout(training.seed, processes.rank, update, processes.device)
 
         # The loss is a sum over target tokens, divided once by their number in all micro-batches and processes.
         batches, tokens = run.share()

@@ -21,6 +21,16 @@ def seed_everything(seed: int) -> None:
     torch.manual_seed(seed)
 
 
+def seed_dropout(seed: int, rank: int, update: int, device: torch.device) -> None:
+    """Let a process draw the same masks in an update whenever it makes it; ranks above 0, whose states nobody saves.
+
+    Paper: section 5.4 (residual dropout)
+    """
+    gpu = torch.cuda.current_device() if device.index is None and device.type == "cuda" else device.index
+    generator = torch.cuda.default_generators[gpu] if device.type == "cuda" else torch.default_generator
+    generator.manual_seed(seed + 1_000_003 * rank + update)  # other ones than any process in any update
+
+
 def random_states() -> dict[str, Any]:
     """The states of Python, NumPy, torch and the current GPU, if there is one."""
     version, words, gauss = random.getstate()

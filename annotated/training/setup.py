@@ -125,8 +125,6 @@ def start_run(
     if checkpoint is not None:
         _go_on(run, checkpoint, wanted)
     processes.same_start(list(model.state_dict().values()))
-    if processes.rank:  # the same weights everywhere, and other dropout masks
-        seed_everything(training.seed + 1_000_003 * processes.rank + run.state.update)
     if processes.is_main and (lost := rewind_log(folder, run.state.update)):
         run.messages.append(_what_is_lost(lost, checkpoint is not None, training.log_every))
     return run

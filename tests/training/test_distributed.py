@@ -16,6 +16,7 @@ from annotated.config import TrainingConfig
 from annotated.data.batching import TokenBatches
 from annotated.data.store import TokenStore
 from annotated.training import list_checkpoints, read_log, train
+from annotated.training.random_states import seed_dropout
 
 pytestmark = pytest.mark.skipif(
     not torch.distributed.is_available() or "fork" not in multiprocessing.get_all_start_methods(),
@@ -62,6 +63,29 @@ def shares_without_sentences(folder: Path, training: TrainingConfig, world_size:
             batches.load_state_dict(state)
             empty += not batches.share(rank, world_size).batches
     return empty
+
+
+def test_with_dropout_too_a_resumed_run_of_two_processes_is_the_run_that_was_not_stopped(small):
+    assert small.model.dropout > 0
+    small.training = small.training.replace(updates=6, checkpoint_every=6, log_every=1, batch_tokens=300)
+    train_in_processes(small, "whole", 2)
+    train_in_processes(small, "stopped", 2, updates=4)
+    train_in_processes(small, "stopped", 2)
+    ends = [list_checkpoints(small.folder / run)[-1] for run in ("whole", "stopped")]
+    whole, stopped = (load_file(end / "model.safetensors") for end in ends)
+    for name in whole:
+        assert torch.equal(whole[name], stopped[name]), name
+
+
+def test_a_process_draws_the_same_masks_in_the_same_update_and_others_in_any_other():
+    def drawn(rank: int, update: int) -> list[float]:
+        seed_dropout(7, rank, update, torch.device("cpu"))
+        return torch.rand(3).tolist()
+
+    with torch.random.fork_rng():
+        all_of_them = [drawn(rank, update) for rank in (1, 2) for update in (1, 2, 3)]
+        assert len(set(map(tuple, all_of_them))) == 6
+        assert drawn(2, 3) == all_of_them[-1]
 
 
 # 300 tokens are enough for every process; in 60 there are two or three pairs, and at times none for one of three.
