@@ -60,10 +60,10 @@ pages: $(INSTALLED)  ## look at every page of the built book in a browser, with 
 	ANNOTATED_EVERY_LOOK=1 $(BIN)/python -m pytest -n $(TEST_JOBS) tests/book/test_pages.py
 
 test: $(INSTALLED)  ## run the tests (TEST_JOBS=4 processes)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadgroup $(addprefix --ignore=,$(ATTACKS) $(FULL_RUN) $(LIVE))
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_JOBS) $(addprefix --ignore=,$(ATTACKS) $(FULL_RUN) $(LIVE))
 
 full-run: $(INSTALLED)  ## put the full run through its faults: kills, restarts, a host cut off, full disks; the panel in JupyterLab (JOBS=2)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(FULL_RUN) $(LIVE)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(FULL_RUN) $(LIVE)
 
 # The last release of torchtext needs torch 2.3.1: an environment of its own, with the other pins shared.
 $(TORCHTEXT_INSTALLED): pyproject.toml constraints.txt

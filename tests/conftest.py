@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from pathlib import Path
+from typing import Any
 
 # Before torch is imported anywhere: two test processes share two cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -47,8 +48,17 @@ _SPREAD = {"test_pages"}
 """Modules whose tests share nothing that is dear to make: each of their tests may go to any process."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one process, where they share models and records, but for those named above."""
-    for item in items:
-        if item.path.stem not in _SPREAD:
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+@pytest.hookimpl(optionalhook=True)  # the oldest torch is tested without pytest-xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the tests of a file in one process, where they share models and records, but for those named above.
+
+    `--dist loadgroup` would say the same, but pytest-xdist 3.8 does not group under pytest 9.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return nodeid if Path(file).stem in _SPREAD else file
+
+    return ByFile(config, log)

@@ -14,7 +14,6 @@ import hashlib
 import itertools
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -127,16 +126,15 @@ class Tokenizer:
         """Write `tokenizer.json`: whole or not at all, also when the process is killed."""
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        partial = path.with_name(f".partial-{path.name}-{os.getpid()}")  # by this name, a training sweeps it up
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
+            with partial.open("w", encoding="utf-8") as file:
                 file.write(self._inner.to_str(pretty=True))
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(temporary, 0o644)  # mkstemp makes files that only their owner can read
-            os.replace(temporary, path)
+            os.replace(partial, path)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
             raise
 
     def encode(self, text: str) -> list[int]:

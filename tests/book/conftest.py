@@ -95,7 +95,7 @@ def site(book: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library's wheel, as the book builds it; who asks for it belongs to the xdist group `wheel`."""
+    """The library's wheel, as the book builds it."""
     pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
     try:

@@ -153,7 +153,6 @@ check("ex05-1")
 """
 
 
-@pytest.mark.xdist_group("wheel")
 def test_where_only_the_wheel_is_installed_check_finds_its_exercises(wheel: Path, tmp_path: Path) -> None:
     place = tmp_path / "site"
     zipfile.ZipFile(wheel).extractall(place)  # all that installing a wheel of Python code does

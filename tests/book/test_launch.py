@@ -140,7 +140,6 @@ def run_first_cell(plain: Any, where: tuple[Path, dict[str, str]], folder: Path,
     return subprocess.run(command, cwd=folder, env=where[1], capture_output=True, text=True)
 
 
-@pytest.mark.xdist_group("wheel")
 def test_the_first_cell_says_what_to_do_and_then_installs_from_the_wheel_beside_it(
     plain: Any, elsewhere: Any, wheel: Path, tmp_path: Path
 ) -> None:

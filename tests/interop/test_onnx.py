@@ -12,7 +12,6 @@ from annotated.interop import export_onnx
 
 runtime = pytest.importorskip("onnxruntime", reason="ONNX needs the extra `export`")
 pytest.importorskip("onnxscript", reason="ONNX needs the extra `export`")
-pytestmark = pytest.mark.xdist_group("onnx")  # exporting takes longer than all tests of what was exported
 
 PRINTED = ModelConfig(
     vocab_size=23, d_model=32, d_ff=48, num_heads=2, d_k=16, d_v=16, num_encoder_layers=1, num_decoder_layers=2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 from pathlib import Path
@@ -12,7 +13,7 @@ from safetensors.torch import load_file
 
 import annotated.training.events as events
 import annotated.training.loop as loop
-from annotated.training import CheckpointError, latest_checkpoint, list_checkpoints, read_log
+from annotated.training import CheckpointError, latest_checkpoint, list_checkpoints, load_model, read_log
 
 
 def assert_same_run(one: Path, other: Path, checkpoint: str) -> None:
@@ -32,6 +33,23 @@ def assert_log_is_whole(folder: Path, updates: int, every: int) -> None:
     made = [record["update"] for record in read_log(folder) if record["kind"] == "train" and "loss" in record]
     assert made == sorted(set(made)), "an update was logged twice"
     assert set(range(every, updates + 1, every)) <= set(made)
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
+def test_what_a_death_left_of_a_tokenizer_is_swept_up(small):
+    _, tokenizer = load_model(small.train("other", updates=1).folder / "model")
+    folder = small.folder / "run"
+
+    def dies() -> None:
+        os.replace = lambda *_: os._exit(9)
+        tokenizer.save(folder / "tokenizer.json")
+
+    process = multiprocessing.get_context("fork").Process(target=dies)
+    process.start()
+    process.join()
+    assert process.exitcode == 9 and len(list(folder.glob(".*"))) == 1 and not (folder / "tokenizer.json").exists()
+    small.train(updates=1)
+    assert not list(folder.rglob(".*")) and (folder / "tokenizer.json").exists()
 
 
 @pytest.mark.parametrize("seed", [0, 3])
