@@ -81,7 +81,7 @@ class _Catalogued(_Common):
         from annotated.data.preparation.acquire import DOWNLOADS, of_catalogue
 
         for mirror in self.mirror:
-            if "://" not in mirror and not mirror.startswith("file:") and not Path(mirror).is_dir():
+            if "://" not in mirror and not mirror.startswith("file:") and not Path(mirror).expanduser().is_dir():
                 raise ValueError(f"--mirror {mirror}: no such folder; an address begins with https:// or http://")
         chosen = Catalogue.read(self.catalogue) if self.catalogue else catalogue(name, pair)
         status = self._prepare(of_catalogue(chosen, self.mirror), out)

@@ -46,7 +46,10 @@ def source(name: str) -> str:
 
 
 def axe_looks(name: str) -> set[str]:
-    """How axe looks at a page: wide and light, and narrow and dark. In `make test`, of four pages one in each way."""
+    """How axe looks at a page: wide and light, and narrow and dark.
+
+    In `make test` it looks at one of four in each way, and at none of the reference.
+    """
     if EVERY_LOOK:
         return set() if name.startswith("reference/api/") and name != API else {"wide", "narrow"}
     turn = pages_in_order().index(name) % 4

@@ -41,9 +41,9 @@ def total(v: Any, book: Path, name: str) -> int:
 
 def check_weight(v: Any, book: Path, name: str, text: str) -> None:
     """A page whose charts are drawn is no heavier than its kind may be, and loads no library that it does not need."""
-    assert not any("fa-brands" in url for url in v.asked), "115 KB for the icon of one link"
     charts, widgets = text.count('<figure class="chart"'), text.count("jupyter.widget-view+json")
     v.page.wait_for_load_state("networkidle")
+    assert not any("fa-brands" in url for url in v.asked), "115 KB for the icon of one link"
     limit = THREE_CHARTS if charts else PLAIN
     limit += FORMULAS * ("math notranslate" in text) + WIDGETS * bool(widgets)
     assert total(v, book, name) <= limit

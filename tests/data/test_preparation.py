@@ -406,3 +406,11 @@ def test_the_readme_says_what_is_in_the_folder(original: Path, mirror: Path) -> 
 def test_a_mirror_that_is_not_there_is_said_at_once(tmp_path, capsys):
     assert main(["data", "wmt14", str(tmp_path / "out"), "--dry-run", "--mirror", str(tmp_path / "gone")]) == 2
     assert "gone: no such folder" in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+def test_a_mirror_in_the_home_folder_is_found(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "archives").mkdir()
+    asked = ["data", "wmt14", str(tmp_path / "out"), "--dry-run", "--mirror", "~/archives"]
+    assert main(asked) == 0
+    assert "no such folder" not in capsys.readouterr().err
