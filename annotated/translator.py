@@ -17,7 +17,7 @@ from annotated.config import BOS, EOS, PAD, DecodingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import Hypothesis, SearchTree, beam_search, greedy_decode, length_penalty, record_search
 from annotated.model import AttentionMaps, Transformer
-from annotated.training.watching import EXTRA_TOKENS, MOST_TOKENS, SentenceHeads, as_bytes
+from annotated.training.attention_snapshots import EXTRA_TOKENS, MOST_TOKENS, SentenceHeads, as_bytes
 
 Overlong = Literal["error", "truncate"]
 
@@ -293,7 +293,7 @@ def sample_heads(sentences: Sequence[str]) -> Callable[[Transformer, Tokenizer],
     """What `train(..., heads=sample_heads(sentences))` keeps at each validation: where all heads look.
 
     While each sentence is read and translated, by greedy search, by the model as it is at that moment. A sentence of
-    more than `annotated.training.watching.MOST_TOKENS` tokens is left out; a longer translation is cut.
+    more than `annotated.training.attention_snapshots.MOST_TOKENS` tokens is left out; a longer translation is cut.
 
     Paper: section 3.2.3, figures 3-5
     """

@@ -61,7 +61,7 @@ class Train:
         check_pair(self.preset, self.data)
         from annotated.training import train
         from annotated.training.distributed import choose_device
-        from annotated.training.stopping import end_agent
+        from annotated.training.signals import end_agent
         from annotated.translator import sample_heads, sample_translations, validation_bleu
 
         bleu = validation_bleu if self.training.validate_bleu else None

@@ -25,7 +25,7 @@ from annotated.evaluation.finish.report import RunReport
 from annotated.experiments.first_run import SAMPLES
 from annotated.experiments.record import FOLDER, Record, recorded
 from annotated.training import TrainingMonitor, read_log
-from annotated.training.watching import HEADS, SentenceHeads, read_heads
+from annotated.training.attention_snapshots import HEADS, SentenceHeads, read_heads
 
 MARK = "A rehearsal on classroom text, in WMT14's own layout. It is not WMT14."
 PAIRS = 30_000

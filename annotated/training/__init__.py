@@ -1,4 +1,4 @@
-"""Training. Read loss, then schedule, optimizer, loop; then checkpoint and distributed; last launch and monitor.
+"""Training. Read loss, schedule, optimizer, update; then loop, checkpoint, distributed; last launch and monitor.
 
 Paper: section 5
 """
@@ -12,6 +12,7 @@ from annotated.training.checkpoint import (
     load_checkpoint,
     save_checkpoint,
 )
+from annotated.training.errors import NonFiniteLoss
 from annotated.training.files import CheckpointError, DiskFullError
 from annotated.training.launch import Launched, LaunchError, launch, running, stop, train_command
 from annotated.training.loop import TrainingResult, train
@@ -21,7 +22,6 @@ from annotated.training.monitor import TrainingMonitor, TrainingStatus
 from annotated.training.optimizer import make_optimizer
 from annotated.training.progress import follow_log, read_log
 from annotated.training.schedule import learning_rate
-from annotated.training.stopping import NonFiniteLoss
 from annotated.training.validation import validation_loss
 
 __all__ = [

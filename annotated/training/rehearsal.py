@@ -25,9 +25,9 @@ import torch
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.training.checkpoint import list_checkpoints
-from annotated.training.events import BleuFunction
 from annotated.training.files import CheckpointError, read_json, replace_text
 from annotated.training.hardware import describe_machine, peak_process_bytes
+from annotated.training.logging_hooks import BleuFunction
 from annotated.training.loop import train
 from annotated.training.progress import read_log
 

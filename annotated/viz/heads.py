@@ -18,7 +18,7 @@ import traitlets
 from numpy.typing import NDArray
 
 from annotated.model.transformer import AttentionMaps
-from annotated.training.watching import SentenceHeads, as_bytes
+from annotated.training.attention_snapshots import SentenceHeads, as_bytes
 from annotated.viz.attention import check_weights
 from annotated.viz.javascript import esm
 
@@ -180,7 +180,7 @@ def kept_heads(sentences: Sequence[SentenceHeads], titles: Sequence[str]) -> tup
     Parameters
     ----------
     sentences
-        As `annotated.training.watching.read_heads` gives them.
+        As `annotated.training.attention_snapshots.read_heads` gives them.
     titles
         What the menu calls each.
 

@@ -17,7 +17,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from annotated.training.watching import SentenceHeads
+from annotated.training.attention_snapshots import SentenceHeads
 from annotated.viz.heads import kept_heads
 from annotated.viz.javascript import esm
 from annotated.viz.training_log import validations
@@ -61,7 +61,8 @@ def run_playback(
     records
         Of its log, as `annotated.training.read_log` gives them.
     heads
-        Where its heads looked, by update, as `annotated.training.watching.read_heads` reads them; may be empty.
+        Where its heads looked, by update, as `annotated.training.attention_snapshots.read_heads` reads them; may be
+        empty.
     mark
         What this run is, and what it is not: always in view.
     moment

@@ -19,8 +19,8 @@ from annotated.config import DataConfig, DecodingConfig, TrainingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
 from annotated.training import average_last, load_model, save_model, train
+from annotated.training.dataset import prepare_data
 from annotated.training.distributed import process_group
-from annotated.training.preparation import prepare_data
 from benchmarks.real_text.corpus import Validation, pairs, tokenizer_path
 from benchmarks.real_text.settings import Budget, Log, Settings
 
@@ -75,7 +75,7 @@ def prepare(settings: Settings) -> None:
     kept = Validation(settings).texts
     validation.write_text("".join(f"{source}\t{target}\n" for source, target in kept), encoding="utf-8")
     folder(settings).mkdir(parents=True, exist_ok=True)
-    with process_group("cpu") as processes:
+    with process_group("cpu", TrainingConfig().peer_timeout) as processes:
         prepare_data(data_config(settings), folder(settings), processes, checkpoint=None)
 
 

@@ -225,7 +225,7 @@ def test_processes_and_micro_batches_only_cut_the_batch_of_an_update(world_size,
     empty = 0
     for _ in range(60):  # two epochs
         whole = next(alone)
-        shares = [one.share(rank, world_size, micro_batches) for rank, one in enumerate(processes)]
+        shares = [one.next_shard(rank, world_size, micro_batches) for rank, one in enumerate(processes)]
         pieces = [batch for share in shares for batch in share.batches]
         empty += world_size * micro_batches - len(pieces)
         assert sorted(i for piece in pieces for i in piece.indices) == sorted(whole.indices)
@@ -236,19 +236,6 @@ def test_processes_and_micro_batches_only_cut_the_batch_of_an_update(world_size,
         assert all(one.state_dict() == alone.state_dict() for one in processes)
     assert alone.epoch >= 1
     assert empty or world_size < 8, "a batch of a few long pairs leaves some of 16 pieces empty"
-
-
-def test_a_position_from_before_batches_belonged_to_updates():
-    batches = TokenBatches(store_of(50), 90, seed=0, pool_pairs=40)
-    taken = [next(batches) for _ in range(9)]
-    state = batches.state_dict()
-    following = next(batches)
-    old = {**state, "carried": [], "data": {**state["data"], "world_size": 1}}
-    batches.load_state_dict(old)
-    assert same(next(batches), following) and len(taken) == 9
-    old["data"]["world_size"] = 2
-    with pytest.raises(BatchingError, match="counts the batches of 2 processes each by itself"):
-        batches.load_state_dict(old)
 
 
 @pytest.mark.parametrize(
@@ -300,7 +287,7 @@ def test_a_pair_beyond_the_budget_is_named():
 def test_wrong_settings():
     store = store_of(5)
     with pytest.raises(BatchingError, match="rank must lie between 0 and world_size - 1 = 1, not 2"):
-        TokenBatches(store, 99, seed=0, pool_pairs=9).share(2, 2)
+        TokenBatches(store, 99, seed=0, pool_pairs=9).next_shard(2, 2)
     with pytest.raises(BatchingError, match="layout must be"):
         TokenBatches(store, 99, seed=0, pool_pairs=9, layout="ragged")
     with pytest.raises(BatchingError, match="pool_pairs must be"):

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 import annotated.training.checkpoint_writer as checkpoint_writer
-import annotated.training.events as events
+import annotated.training.logging_hooks as events
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.model import Transformer
 from annotated.training import (

@@ -66,15 +66,15 @@ def test_a_run_weighs_its_micro_batches_wrongly(small):
         logged(small, mistake) for mistake in (None, "micro_batches_weigh_the_same", "accumulation_not_divided")
     )
     assert right[0]["loss"] == pytest.approx(alike[0]["loss"], rel=1e-6), "the same sentences and weights"
-    assert right[0]["gradient_norm"] != pytest.approx(alike[0]["gradient_norm"], rel=1e-4)
+    assert right[0]["gradient_norm"] != pytest.approx(alike[0]["gradient_norm"], rel=1e-5)
     assert undivided[0]["gradient_norm"] == pytest.approx(PIECES * alike[0]["gradient_norm"], rel=1e-4)
 
 
 def test_a_run_makes_its_first_update_after_one_micro_batch(small):
     right, wrong = (logged(small, mistake) for mistake in (None, "first_update_after_one_micro_batch"))
     assert 0.2 < wrong[0]["tokens_seen"] / right[0]["tokens_seen"] < 0.5
-    later = [[b["tokens_seen"] - a["tokens_seen"] for a, b in zip(log, log[1:], strict=False)] for log in (right, wrong)]
-    assert sum(later[1]) == pytest.approx(sum(later[0]), rel=0.2)
+    others = [log[-1]["tokens_seen"] - log[0]["tokens_seen"] for log in (right, wrong)]
+    assert others[1] == pytest.approx(others[0], rel=0.2), "and each later one after three"
 
 
 def test_a_run_keeps_the_gradients_of_earlier_updates(small):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
-import annotated.training.events as events
+import annotated.training.logging_hooks as events
 import annotated.training.loop as loop
 from annotated.training import CheckpointError, latest_checkpoint, list_checkpoints, load_model, read_log
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from annotated.config import TrainingConfig, tiny
-from annotated.training.watching import SentenceHeads, write_heads
+from annotated.training.attention_snapshots import SentenceHeads, write_heads
 from annotated.viz.run_playback import MOST_POINTS, run_playback
 from annotated.viz.training_heads import LiveHeads
 from annotated.viz.training_log import training_chart

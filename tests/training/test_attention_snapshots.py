@@ -13,8 +13,7 @@ from safetensors.torch import load_file
 from annotated.config import BOS, EOS
 from annotated.decoding import greedy_decode
 from annotated.training import CheckpointError, load_model, read_log, train
-from annotated.training.peak import peak_flops
-from annotated.training.watching import (
+from annotated.training.attention_snapshots import (
     EXTRA_TOKENS,
     HEADS,
     MOST_TOKENS,
@@ -23,6 +22,7 @@ from annotated.training.watching import (
     read_heads,
     write_heads,
 )
+from annotated.training.hardware import matmul_benchmark
 from annotated.translator import sample_heads, sample_translations, validation_bleu
 
 SENTENCES = ["the red cat sleeps", "two dogs", "the " * (MOST_TOKENS + 1)]
@@ -102,7 +102,7 @@ def test_what_cannot_be_kept_does_not_end_a_run(small):
 
 def test_the_peak_is_a_rate_that_a_product_reaches_and_draws_no_random_number():
     before = torch.random.get_rng_state()
-    peak = peak_flops("cpu")
+    peak = matmul_benchmark("cpu", "fp32")
     assert torch.equal(before, torch.random.get_rng_state())
     left = torch.full((512, 512), 0.5)
     began = time.perf_counter()
@@ -110,4 +110,4 @@ def test_the_peak_is_a_rate_that_a_product_reaches_and_draws_no_random_number():
         left @ left
     sustained = 3 * 2 * 512**3 / (time.perf_counter() - began)
     assert peak is not None and 0.05 * sustained < peak < 50 * sustained
-    assert peak_flops("cpu", "fp32") == peak, "measured once a process"
+    assert matmul_benchmark("cpu", "fp32") == peak, "measured once a process"
