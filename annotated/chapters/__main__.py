@@ -1,31 +1,24 @@
-"""`python -m annotated.experiments [NAME ...]`: list the experiments, or make their records again."""
+"""`python -m annotated.chapters [NAME ...]`: list the experiments of the chapters, or make their records again."""
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import sys
 
-import annotated.experiments as package
-from annotated.experiments.record import make
-
-NAMES = sorted(
-    m.name
-    for m in pkgutil.iter_modules(package.__path__)
-    if m.name not in {"__main__", "real_text", "record", "uncertain"}
-)
+from annotated.chapters.record import experiment_module, make, record_names
 
 
 def main(arguments: list[str]) -> int:
     """Run the named experiments one after the other; list them if none is named."""
-    if not arguments or any(name not in NAMES for name in arguments):
-        print("usage: python -m annotated.experiments NAME ...\n")
-        for name in NAMES:
-            module = importlib.import_module(f"annotated.experiments.{name}")
-            print(f"  {name:28} {(module.__doc__ or '').splitlines()[0]}")
+    names = record_names()
+    if not arguments or any(name not in names for name in arguments):
+        print("usage: python -m annotated.chapters NAME ...\n")
+        for name in names:
+            module = importlib.import_module(experiment_module(name))
+            print(f"  {name:30} {(module.__doc__ or '').splitlines()[0]}")
         return 2 if arguments else 0
     for name in arguments:
-        path = make(name, importlib.import_module(f"annotated.experiments.{name}").run)
+        path = make(name, importlib.import_module(experiment_module(name)).run)
         print(f"recorded in {path}")
     return 0
 

@@ -10,15 +10,30 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent.parent / "assets" / "recorded"
+CHAPTERS = Path(__file__).parent
+
+
+def record_path(name: str, folder: Path | None = None) -> Path:
+    """Where a record lies: 'masks' in masks/record.json, 'beam_search/tree' in beam_search/tree.json."""
+    chapter, _, part = name.partition("/")
+    return (folder or CHAPTERS) / chapter / f"{part or 'record'}.json"
+
+
+def experiment_module(name: str) -> str:
+    """The module that makes a record: 'masks' is made by masks.experiment, 'beam_search/tree' by beam_search.tree."""
+    chapter, _, part = name.partition("/")
+    return f"annotated.chapters.{chapter}.{part or 'experiment'}"
+
+
+def record_names() -> list[str]:
+    """The names of all records in the package."""
+    found = (path.relative_to(CHAPTERS).with_suffix("") for path in CHAPTERS.glob("*/*.json"))
+    return sorted(path.parent.name if path.name == "record" else path.as_posix() for path in found)
 
 
 @dataclass(frozen=True)
 class Record:
-    """What an experiment found, and where that comes from.
-
-    Paper: none; how this book keeps what it measured
-    """
+    """What an experiment found, and where that comes from."""
 
     name: str
     command: str
@@ -38,22 +53,20 @@ class Record:
 
 
 def recorded(name: str) -> Record:
-    """Read the record of an experiment.
+    """Read the record of an experiment: of a chapter, 'masks', or of a part of one, 'beam_search/tree'.
 
     Raises
     ------
     FileNotFoundError
         If there is none: the message says which command makes it.
-
-    Paper: none; how this book keeps what it measured
     """
-    path = FOLDER / f"{name}.json"
+    path = record_path(name)
     if not path.is_file():
-        raise FileNotFoundError(f"no record at {path}; `python -m annotated.experiments {name}` makes one")
+        raise FileNotFoundError(f"no record at {path}; `python -m annotated.chapters {name}` makes one")
     return Record(name=name, **json.loads(path.read_text(encoding="utf-8")))
 
 
-def make(name: str, run: Callable[[], dict[str, Any]], folder: Path = FOLDER) -> Path:
+def make(name: str, run: Callable[[], dict[str, Any]], folder: Path | None = None) -> Path:
     """Run an experiment and write its record; an interrupted run leaves the old record as it was.
 
     Returns
@@ -61,19 +74,20 @@ def make(name: str, run: Callable[[], dict[str, Any]], folder: Path = FOLDER) ->
     Path
         The file that holds the record.
     """
-    from annotated.training.hardware import describe_machine  # here: who only reads records needs no training
+    from annotated.runs.hardware import describe_machine  # here: who only reads records needs no training
 
     start = _cpu_seconds()
     results = run()
     record = {
-        "command": f"python -m annotated.experiments {name}",
+        "command": f"python -m annotated.chapters {name}",
         "date": date.today().isoformat(),
         "machine": describe_machine(),
         "cpu_seconds": round(_cpu_seconds() - start, 1),
         "results": results,
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    path, draft = folder / f"{name}.json", folder / f".{name}.json"
+    path = record_path(name, folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}")
     draft.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     draft.replace(path)
     return path

@@ -3,8 +3,8 @@
 Paper: section 5.1
 """
 
-from annotated.data.classroom.constructions import HELD_OUT, Construction
-from annotated.data.classroom.corpus import ClassroomPair, classroom_pairs, join_words
-from annotated.data.classroom.counting import count_pairs
+from annotated.classroom.constructions import HELD_OUT, Construction
+from annotated.classroom.corpus import ClassroomPair, classroom_pairs, join_words
+from annotated.classroom.counting import count_pairs
 
 __all__ = ["HELD_OUT", "ClassroomPair", "Construction", "classroom_pairs", "count_pairs", "join_words"]

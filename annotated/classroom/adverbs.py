@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from annotated.data.classroom import words
-from annotated.data.classroom.clauses import PAST_MODALS
-from annotated.data.classroom.morphology import number_words
-from annotated.data.classroom.phrases import Draw, Token
+from annotated.classroom import words
+from annotated.classroom.clauses import PAST_MODALS
+from annotated.classroom.morphology import number_words
+from annotated.classroom.phrases import Draw, Token
 
 _TIMES = [[part.strip() for part in line.split("|")] for line in words.TIMES.strip().splitlines()]
 TIMES_BY_TENSE = {letter: tuple((e, g) for e, g, fits in _TIMES if letter in fits) for letter in "paf"}

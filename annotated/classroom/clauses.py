@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from annotated.data.classroom import morphology as m
-from annotated.data.classroom.lexicon import HABEN, SEIN, WAR, WERDEN, Verb
-from annotated.data.classroom.phrases import NounPhrase, Token, prepositional
+from annotated.classroom import morphology as m
+from annotated.classroom.lexicon import HABEN, SEIN, WAR, WERDEN, Verb
+from annotated.classroom.phrases import NounPhrase, Token, prepositional
 
 
 @dataclass(frozen=True, slots=True)

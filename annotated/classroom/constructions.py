@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 from dataclasses import dataclass
 
-from annotated.data.classroom import contexts as c
-from annotated.data.classroom import descriptions as d
-from annotated.data.classroom import sentences as s
-from annotated.data.classroom import subordinate as sub
-from annotated.data.classroom.phrases import Draw
-from annotated.data.classroom.relative import relative_clause
-from annotated.data.classroom.sentences import Pair
+from annotated.classroom import contexts as c
+from annotated.classroom import descriptions as d
+from annotated.classroom import sentences as s
+from annotated.classroom import subordinate as sub
+from annotated.classroom.phrases import Draw
+from annotated.classroom.relative import relative_clause
+from annotated.classroom.sentences import Pair
 
 Template = Callable[[Draw], Pair]
 

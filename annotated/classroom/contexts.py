@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from annotated.data.classroom import morphology as m
-from annotated.data.classroom.clauses import Clause, Complement, english_statement, german_final, german_main
-from annotated.data.classroom.drawing import draw_subject
-from annotated.data.classroom.lexicon import NOUN, VERBS, Noun, parse_verb
-from annotated.data.classroom.names import first_name, pronoun
-from annotated.data.classroom.phrases import COMMA, Draw, NounPhrase, noun_phrase, prepositional
-from annotated.data.classroom.sentences import Pair, close
-from annotated.data.classroom.subordinate import BE, be_clause
+from annotated.classroom import morphology as m
+from annotated.classroom.clauses import Clause, Complement, english_statement, german_final, german_main
+from annotated.classroom.drawing import draw_subject
+from annotated.classroom.lexicon import NOUN, VERBS, Noun, parse_verb
+from annotated.classroom.names import first_name, pronoun
+from annotated.classroom.phrases import COMMA, Draw, NounPhrase, noun_phrase, prepositional
+from annotated.classroom.sentences import Pair, close
+from annotated.classroom.subordinate import BE, be_clause
 
 _VERB = {(v.base, v.particle): v for v in VERBS}
 _NEED, _LIKE, _SELL = (_VERB[b, ""] for b in ("need", "like", "sell"))

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from annotated.data.classroom.constructions import HELD_OUT, SHARES, TEMPLATES, Construction, held_out
-from annotated.data.classroom.phrases import Draw, Token
+from annotated.classroom.constructions import HELD_OUT, SHARES, TEMPLATES, Construction, held_out
+from annotated.classroom.phrases import Draw, Token
 
 Split = Literal["train", "valid", "test", "constructions"]
 _ATTACHED = frozenset(".,?!")

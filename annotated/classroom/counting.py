@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from annotated.data.classroom.adverbs import TIMES_BY_TENSE
-from annotated.data.classroom.drawing import STATIVE
-from annotated.data.classroom.lexicon import (
-    ADJECTIVES_BY_KIND,
-    COMPOUNDS_BY_KIND,
-    NOUNS_BY_KIND,
-    VERBS,
-    Noun,
-    Verb,
-)
+from annotated.classroom.adverbs import TIMES_BY_TENSE
+from annotated.classroom.drawing import STATIVE
+from annotated.classroom.lexicon import ADJECTIVES_BY_KIND, COMPOUNDS_BY_KIND, NOUNS_BY_KIND, VERBS, Noun, Verb
 
 
 @dataclass(frozen=True, slots=True)

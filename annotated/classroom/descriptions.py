@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from annotated.data.classroom import morphology as m
-from annotated.data.classroom.clauses import Clause, Complement, english_statement, german_main
-from annotated.data.classroom.drawing import draw_subject, other_name
-from annotated.data.classroom.lexicon import ADJECTIVES_BY_KIND, NOUN, Noun, parse_verb
-from annotated.data.classroom.names import first_name
-from annotated.data.classroom.phrases import Draw, Token, noun_phrase, prepositional
-from annotated.data.classroom.sentences import Pair, close
-from annotated.data.classroom.subordinate import BE, be_clause
+from annotated.classroom import morphology as m
+from annotated.classroom.clauses import Clause, Complement, english_statement, german_main
+from annotated.classroom.drawing import draw_subject, other_name
+from annotated.classroom.lexicon import ADJECTIVES_BY_KIND, NOUN, Noun, parse_verb
+from annotated.classroom.names import first_name
+from annotated.classroom.phrases import Draw, Token, noun_phrase, prepositional
+from annotated.classroom.sentences import Pair, close
+from annotated.classroom.subordinate import BE, be_clause
 
 _LIE, _STAND = parse_verb("be | liegen pret=lag"), parse_verb("be | stehen pret=stand")
 _LAY, _SET = parse_verb("put put | legen"), parse_verb("put put | stellen")

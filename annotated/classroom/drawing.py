@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotated.data.classroom import morphology as m
-from annotated.data.classroom import words
-from annotated.data.classroom.adverbs import draw_time
-from annotated.data.classroom.clauses import PAST_MODALS, PRESENT_MODALS, Clause, Complement, settle_negation
-from annotated.data.classroom.lexicon import VERBS, Verb
-from annotated.data.classroom.names import first_name, pronoun, titled_name, two_names
-from annotated.data.classroom.phrases import (
-    Draw,
-    NounPhrase,
-    noun_phrase,
-    place_phrase,
-)
+from annotated.classroom import morphology as m
+from annotated.classroom import words
+from annotated.classroom.adverbs import draw_time
+from annotated.classroom.clauses import PAST_MODALS, PRESENT_MODALS, Clause, Complement, settle_negation
+from annotated.classroom.lexicon import VERBS, Verb
+from annotated.classroom.names import first_name, pronoun, titled_name, two_names
+from annotated.classroom.phrases import Draw, NounPhrase, noun_phrase, place_phrase
 
 _PLACED = frozenset("sleep work dance sing wait play meet see find lose read look speak talk".split())
 _NUMBERED = frozenset("buy sell find see need have plant".split())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annotated.data.classroom import morphology as m
-from annotated.data.classroom import nouns as noun_lists
-from annotated.data.classroom import words
+from annotated.classroom import morphology as m
+from annotated.classroom import nouns as noun_lists
+from annotated.classroom import words
 
 
 @dataclass(frozen=True, eq=False, slots=True)

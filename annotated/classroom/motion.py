@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotated.data.classroom import morphology as m
-from annotated.data.classroom import words
-from annotated.data.classroom.clauses import Clause, Complement
-from annotated.data.classroom.drawing import draw_subject, draw_tense, finish_clause
-from annotated.data.classroom.lexicon import MOTION, Verb
-from annotated.data.classroom.phrases import ROOM_DETERMINERS, THE_OR_A, Draw, NounPhrase, noun_phrase, prepositional
+from annotated.classroom import morphology as m
+from annotated.classroom import words
+from annotated.classroom.clauses import Clause, Complement
+from annotated.classroom.drawing import draw_subject, draw_tense, finish_clause
+from annotated.classroom.lexicon import MOTION, Verb
+from annotated.classroom.phrases import ROOM_DETERMINERS, THE_OR_A, Draw, NounPhrase, noun_phrase, prepositional
 
 _GEHEN, _LAUFEN, _KOMMEN, _FAHREN, _REISEN = MOTION
 GOING = (_GEHEN, _GEHEN, _LAUFEN, _FAHREN, _REISEN)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from annotated.data.classroom import words
-from annotated.data.classroom.morphology import PERSONAL
-from annotated.data.classroom.phrases import Draw, NounPhrase
+from annotated.classroom import words
+from annotated.classroom.morphology import PERSONAL
+from annotated.classroom.phrases import Draw, NounPhrase
 
 
 def name_phrase(draw: Draw, english: str, german: str = "", column: str = "m") -> NounPhrase:

@@ -9,15 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from annotated.data.classroom import words
-from annotated.data.classroom.lexicon import ADJECTIVES_BY_KIND, COMPOUNDS_BY_KIND, NOUN, NOUNS_BY_KIND, Noun
-from annotated.data.classroom.morphology import (
-    ADJECTIVE_ENDINGS,
-    CONTRACTIONS,
-    DATIVE,
-    DETERMINERS,
-    number_words,
-)
+from annotated.classroom import words
+from annotated.classroom.lexicon import ADJECTIVES_BY_KIND, COMPOUNDS_BY_KIND, NOUN, NOUNS_BY_KIND, Noun
+from annotated.classroom.morphology import ADJECTIVE_ENDINGS, CONTRACTIONS, DATIVE, DETERMINERS, number_words
 
 Token = tuple[str, int]
 FINAL_MARK, COMMA = 1, 2

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from annotated.data.classroom import morphology as m
-from annotated.data.classroom.clauses import Complement, english_statement, german_final, german_main
-from annotated.data.classroom.drawing import draw_clause
-from annotated.data.classroom.phrases import Draw, NounPhrase, noun_phrase
-from annotated.data.classroom.sentences import HUMAN_VERBS, Pair, any_clause, close
-from annotated.data.classroom.subordinate import be_clause, reaction
+from annotated.classroom import morphology as m
+from annotated.classroom.clauses import Complement, english_statement, german_final, german_main
+from annotated.classroom.drawing import draw_clause
+from annotated.classroom.phrases import Draw, NounPhrase, noun_phrase
+from annotated.classroom.sentences import HUMAN_VERBS, Pair, any_clause, close
+from annotated.classroom.subordinate import be_clause, reaction
 
 
 def _relative_pronoun(draw: Draw, head: NounPhrase, case: int, english: str) -> NounPhrase:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from annotated.data.classroom import morphology as m
-from annotated.data.classroom.clauses import (
+from annotated.classroom import morphology as m
+from annotated.classroom.clauses import (
     Clause,
     english_objects,
     english_question,
@@ -12,11 +12,11 @@ from annotated.data.classroom.clauses import (
     german_middle,
     german_question,
 )
-from annotated.data.classroom.drawing import draw_clause
-from annotated.data.classroom.lexicon import NOUN, VERBS
-from annotated.data.classroom.motion import motion_clause
-from annotated.data.classroom.names import first_name, pronoun, titled_name, two_names
-from annotated.data.classroom.phrases import COMMA, FINAL_MARK, Draw, NounPhrase, Token, noun_phrase
+from annotated.classroom.drawing import draw_clause
+from annotated.classroom.lexicon import NOUN, VERBS
+from annotated.classroom.motion import motion_clause
+from annotated.classroom.names import first_name, pronoun, titled_name, two_names
+from annotated.classroom.phrases import COMMA, FINAL_MARK, Draw, NounPhrase, Token, noun_phrase
 
 Pair = tuple[list[Token], list[Token]]
 HUMAN_VERBS = tuple(v for v in VERBS if "person" in v.subjects)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotated.data.classroom.clauses import (
+from annotated.classroom.clauses import (
     Clause,
     Complement,
     english_objects,
@@ -11,12 +11,12 @@ from annotated.data.classroom.clauses import (
     german_infinitive,
     german_main,
 )
-from annotated.data.classroom.drawing import draw_clause, draw_subject
-from annotated.data.classroom.lexicon import SEIN, VERBS, Verb, parse_verb
-from annotated.data.classroom.motion import GOING, motion_clause
-from annotated.data.classroom.names import pronoun
-from annotated.data.classroom.phrases import COMMA, Draw, NounPhrase
-from annotated.data.classroom.sentences import HUMAN_VERBS, LOCAL_VERBS, Pair, any_clause, close
+from annotated.classroom.drawing import draw_clause, draw_subject
+from annotated.classroom.lexicon import SEIN, VERBS, Verb, parse_verb
+from annotated.classroom.motion import GOING, motion_clause
+from annotated.classroom.names import pronoun
+from annotated.classroom.phrases import COMMA, Draw, NounPhrase
+from annotated.classroom.sentences import HUMAN_VERBS, LOCAL_VERBS, Pair, any_clause, close
 
 BE = parse_verb("be was | sein part=gewesen sein")
 assert BE.present == SEIN

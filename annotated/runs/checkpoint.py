@@ -1,6 +1,6 @@
 """Training checkpoints: all that a run needs to go on as if it had never stopped.
 
-A checkpoint is a folder `checkpoints/update-000001000` that holds a model folder (`annotated.training.model_folder`),
+A checkpoint is a folder `checkpoints/update-000001000` that holds a model folder (`annotated.saving`),
 Adam's moments, and `state.json` with the position in the data, the random states and the configuration. It
 appears whole or not at all, and is checked against its SHA-256 sums before it is used.
 
@@ -38,7 +38,7 @@ from annotated.training.files import (
     write_json,
     write_tensors,
 )
-from annotated.training.model_folder import load_weights, write_model_files
+from annotated.saving import load_weights, write_model_files
 
 CHECKPOINTS = "checkpoints"
 BEST = "best"
@@ -62,7 +62,7 @@ class TrainingState:
     data: dict[str, Any] = field(default_factory=dict)
     """Position in the data: `TokenBatches.state_dict()`."""
     random: dict[str, Any] = field(default_factory=dict)
-    """See `annotated.training.random_states`."""
+    """See `annotated.runs.random_states`."""
     scaler: dict[str, Any] = field(default_factory=dict)
     """The scale of fp16 gradients; empty with other precisions."""
     interim: bool = False

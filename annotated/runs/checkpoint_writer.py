@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from annotated.training.checkpoint import (
+from annotated.runs.checkpoint import (
     Snapshot,
     best_checkpoints,
     best_path,

@@ -24,12 +24,12 @@ from typing import Any, Literal, NamedTuple
 import torch
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.training.checkpoint import list_checkpoints
-from annotated.training.events import BleuFunction
+from annotated.runs.checkpoint import list_checkpoints
+from annotated.runs.logging_hooks import BleuFunction
 from annotated.training.files import CheckpointError, read_json, replace_text
-from annotated.training.hardware import describe_machine, peak_process_bytes
-from annotated.training.loop import train
-from annotated.training.progress import read_log
+from annotated.runs.hardware import describe_machine, peak_process_bytes
+from annotated.runs.loop import train
+from annotated.runs.log import read_log
 
 REHEARSAL = "rehearsal.json"
 """The record's name in the folder of a run."""

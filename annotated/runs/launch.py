@@ -23,7 +23,7 @@ from typing import Any
 from annotated.config import PRESETS, DataConfig, ModelConfig, TrainingConfig
 from annotated.recipes import RECIPES
 from annotated.training.files import CheckpointError
-from annotated.training.lock import who_trains
+from annotated.runs.lock import who_trains
 
 OUTPUT = "output.txt"
 """What the training says on its console goes into this file of its folder."""

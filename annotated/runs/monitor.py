@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from annotated.training.checkpoint import newest_update
-from annotated.training.launch import last_words, running
-from annotated.training.progress import LOG, LogReader
+from annotated.runs.checkpoint import newest_update
+from annotated.runs.launch import last_words, running
+from annotated.runs.log import LOG, LogReader
 
 Phase = Literal["empty", "preparing", "training", "stopped", "finished", "died"]
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.training.files import replace_text
-from annotated.training.launch import train_command
-from annotated.training.progress import read_log
-from annotated.training.setup import Run
+from annotated.runs.launch import train_command
+from annotated.runs.log import read_log
+from annotated.runs.setup import Run
 
 README = "README.md"
 
@@ -25,7 +25,7 @@ _FILES = {
     "README.md": "this file, written anew at each start",
     "log.jsonl": "what happened, a JSON object a line: losses, rates, speed, validations, checkpoints",
     "log.discarded.jsonl": "lines about updates that were lost and made again",
-    "output.txt": "what the training said on its console, if `annotated.training.launch` started it",
+    "output.txt": "what the training said on its console, if `annotated.runs.launch` started it",
     "tokenizer.json": "the vocabulary; every checkpoint has a copy",
     "data/": "the encoded sentences; made again if deleted (of a prepared corpus, only the validation set is here)",
     "checkpoints/": "all that is needed to go on: weights, Adam's moments, place in the data; the newest are kept",
@@ -80,7 +80,7 @@ def readme(run: Run, samples: Sequence[str] = ()) -> str:
                 f"torchrun --standalone --nproc-per-node 8 --max-restarts 3 -m {command}",
             ),
             _block("Watch:", f"tail -f {_quoted(run.folder / 'log.jsonl')}"),
-            "In a notebook: `annotated.viz.training_panel(folder)`; chapter 33 of the book has it.\n",
+            "In a notebook: `annotated.viz.panel.training_panel(folder)`; chapter 33 of the book has it.\n",
             _block(
                 "Stop (it saves a checkpoint and ends with status 143):",
                 f"python -c \"from annotated.training import stop; stop('{run.folder}')\"",

@@ -21,7 +21,7 @@ from typing import Any, Self
 from annotated.data.batching import Batch
 from annotated.training.distributed import Processes
 from annotated.training.files import write_json
-from annotated.training.lock import agent_of_this_process
+from annotated.runs.lock import agent_of_this_process
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -64,7 +64,7 @@ def asked_of_processes(processes: Processes, stop: StopRequest) -> bool:
     """Whether a request to stop came to some of torchrun's processes, and not from an agent.
 
     An agent tells all of its processes. (So with one process on a machine this cannot be known, and the answer is
-    False: torchrun may then undo the stop, if it has restarts left. `annotated.training.stop` tells the agent.)
+    False: torchrun may then undo the stop, if it has restarts left. `annotated.runs.stop` tells the agent.)
     """
     if not agent_of_this_process():
         return False

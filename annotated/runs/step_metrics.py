@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 
 from annotated.data.batching import Batch
-from annotated.training.events import Window
-from annotated.training.setup import Run
-from annotated.training.stopping import non_finite
+from annotated.runs.logging_hooks import Window
+from annotated.runs.setup import Run
+from annotated.runs.signals import non_finite
 
 
 @dataclass

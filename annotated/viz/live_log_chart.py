@@ -12,8 +12,8 @@ from typing import Any
 
 import altair as alt
 
+from annotated.viz.log_chart import log_data, training_chart
 from annotated.viz.theme import BOOK_VARIABLE, with_theme
-from annotated.viz.training_log import log_data, training_chart
 
 STYLE = """
 .vega-embed, .vega-embed svg { max-width: 100%; height: auto; }
@@ -30,7 +30,7 @@ class LiveTrainingChart:
     Parameters
     ----------
     records
-        So far, as `annotated.training.read_log` gives them; at least the one of kind 'start'.
+        So far, as `annotated.runs.read_log` gives them; at least the one of kind 'start'.
     moved
         Called with the update at which the slider stands when it moves.
 

@@ -8,13 +8,13 @@ from collections import Counter
 
 import pytest
 
-from annotated.data.classroom import HELD_OUT, classroom_pairs, count_pairs, join_words
-from annotated.data.classroom.constructions import SHARES, TEMPLATES, held_out
-from annotated.data.classroom.corpus import _words
-from annotated.data.classroom.counting import simple_statements
-from annotated.data.classroom.lexicon import VERBS
-from annotated.data.classroom.phrases import Draw
-from annotated.data.classroom.words import FEMALE, MALE
+from annotated.classroom import HELD_OUT, classroom_pairs, count_pairs, join_words
+from annotated.classroom.constructions import SHARES, TEMPLATES, held_out
+from annotated.classroom.corpus import _words
+from annotated.classroom.counting import simple_statements
+from annotated.classroom.lexicon import VERBS
+from annotated.classroom.phrases import Draw
+from annotated.classroom.words import FEMALE, MALE
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from annotated.data.classroom import morphology as m
-from annotated.data.classroom.lexicon import NOUN, VERBS
-from annotated.data.classroom.phrases import NounPhrase
+from annotated.classroom import morphology as m
+from annotated.classroom.lexicon import NOUN, VERBS
+from annotated.classroom.phrases import NounPhrase
 
 DECLENSIONS = {
     ("the", "alt", "dog", "m"): "der alte Hund, den alten Hund, dem alten Hund, des alten Hundes",

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from annotated.data.classroom import morphology as m
-from annotated.data.classroom.clauses import (
+from annotated.classroom import morphology as m
+from annotated.classroom.clauses import (
     Clause,
     Complement,
     english_question,
@@ -19,8 +19,8 @@ from annotated.data.classroom.clauses import (
     german_question,
     settle_negation,
 )
-from annotated.data.classroom.lexicon import ADJECTIVES, MOTION, NOUN, VERBS
-from annotated.data.classroom.phrases import COMMA, Draw, NounPhrase, article, prepositional
+from annotated.classroom.lexicon import ADJECTIVES, MOTION, NOUN, VERBS
+from annotated.classroom.phrases import COMMA, Draw, NounPhrase, article, prepositional
 
 KEYS = itertools.count(2)
 STEMS = {a.english: a.stem for a in ADJECTIVES}

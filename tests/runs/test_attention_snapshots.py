@@ -12,9 +12,11 @@ from safetensors.torch import load_file
 
 from annotated.config import BOS, EOS
 from annotated.decoding import greedy_decode
-from annotated.training import CheckpointError, load_model, read_log, train
-from annotated.training.peak import peak_flops
-from annotated.training.watching import (
+from annotated.training import CheckpointError
+from annotated.saving import load_model
+from annotated.runs import read_log, train
+from annotated.runs.peak import peak_flops
+from annotated.runs.attention_snapshots import (
     EXTRA_TOKENS,
     HEADS,
     MOST_TOKENS,
@@ -23,7 +25,7 @@ from annotated.training.watching import (
     read_heads,
     write_heads,
 )
-from annotated.translator import sample_heads, sample_translations, validation_bleu
+from annotated.runs.validation_callbacks import sample_heads, sample_translations, validation_bleu
 
 SENTENCES = ["the red cat sleeps", "two dogs", "the " * (MOST_TOKENS + 1)]
 

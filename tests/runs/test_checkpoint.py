@@ -16,23 +16,19 @@ from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batching import collate_ids
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
-from annotated.training import (
-    CheckpointError,
-    DiskFullError,
+from annotated.training import CheckpointError, DiskFullError, batch_loss, make_optimizer
+from annotated.runs import (
     TrainingState,
-    batch_loss,
     latest_checkpoint,
     list_checkpoints,
     load_checkpoint,
-    load_model,
-    make_optimizer,
     read_log,
     save_checkpoint,
-    save_model,
 )
-from annotated.training.checkpoint import make_ready_to_resume
+from annotated.saving import load_model, save_model
+from annotated.runs.checkpoint import make_ready_to_resume
 from annotated.training.files import sweep, whole_folder
-from annotated.training.random_states import random_states, seed_everything, set_random_states
+from annotated.runs.random_states import random_states, seed_everything, set_random_states
 
 SHAPE = {
     "d_model": 16,

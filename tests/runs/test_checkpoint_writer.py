@@ -11,26 +11,21 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-import annotated.training.checkpoint_writer as checkpoint_writer
-import annotated.training.events as events
+import annotated.runs.checkpoint_writer as checkpoint_writer
+import annotated.runs.logging_hooks as events
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.model import Transformer
-from annotated.training import (
-    DiskFullError,
-    TrainingState,
-    average_last,
-    list_checkpoints,
-    make_optimizer,
-    read_log,
-)
-from annotated.training.checkpoint import (
+from annotated.training import DiskFullError, make_optimizer
+from annotated.runs.averaging import average_last
+from annotated.runs import TrainingState, list_checkpoints, read_log
+from annotated.runs.checkpoint import (
     best_checkpoints,
     check_checkpoint,
     latest_checkpoint,
     make_ready_to_resume,
     take_snapshot,
 )
-from annotated.training.checkpoint_writer import CheckpointWriter, Saved
+from annotated.runs.checkpoint_writer import CheckpointWriter, Saved
 from annotated.training.files import NewerVersionError
 
 WAIT = 20.0

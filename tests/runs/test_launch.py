@@ -17,14 +17,15 @@ from safetensors.torch import load_file
 
 from annotated import DataConfig, ModelConfig, TrainingConfig
 from annotated.cli.program import _command
-from annotated.training import CheckpointError, LaunchError, TrainingMonitor, launch, running, stop, train_command
-from annotated.training.launch import OUTPUT, last_words
-from annotated.training.lock import LOCK, only_one_here, who_trains
+from annotated.training import CheckpointError
+from annotated.runs import LaunchError, TrainingMonitor, launch, running, stop, train_command
+from annotated.runs.launch import OUTPUT, last_words
+from annotated.runs.lock import LOCK, only_one_here, who_trains
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from annotated.training.lock import only_one_here
+from annotated.runs.lock import only_one_here
 with only_one_here(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

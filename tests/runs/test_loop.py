@@ -11,22 +11,15 @@ import torch
 from safetensors.torch import load_file
 
 import annotated.model.transformer as transformer
-import annotated.training.loop as loop
+import annotated.runs.loop as loop
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batching import Batch, TokenBatches, collate_ids
 from annotated.data.store import TokenStore
 from annotated.model import Transformer, padding_mask
-from annotated.training import (
-    NonFiniteLoss,
-    average_checkpoints,
-    batch_loss,
-    learning_rate,
-    list_checkpoints,
-    load_model,
-    make_optimizer,
-    read_log,
-)
-from annotated.training.stopping import StopRequest
+from annotated.runs import NonFiniteLoss, list_checkpoints, read_log
+from annotated.training import average_checkpoints, batch_loss, learning_rate, make_optimizer
+from annotated.saving import load_model
+from annotated.runs.signals import StopRequest
 
 
 def weights(small, run: str, update: int) -> dict[str, torch.Tensor]:

@@ -6,11 +6,11 @@ import json
 import time
 from pathlib import Path
 
-from annotated.training import TrainingMonitor, read_log
-from annotated.training.checkpoint import checkpoint_path
-from annotated.training.lock import only_one_here
-from annotated.training.progress import LOG, LogReader, rewind_log
-from annotated.translator import sample_translations
+from annotated.runs import TrainingMonitor, read_log
+from annotated.runs.checkpoint import checkpoint_path
+from annotated.runs.lock import only_one_here
+from annotated.runs.log import LOG, LogReader, rewind_log
+from annotated.runs.validation_callbacks import sample_translations
 
 START = {"kind": "start", "update": 0, "configuration": {"training": {"updates": 40}}}
 
@@ -77,7 +77,7 @@ def test_looking_is_cheap(tmp_path):
 
 
 def test_samples_are_logged_and_change_nothing(small):
-    from annotated.training import train
+    from annotated.runs import train
 
     plain = small.train("plain")
     watched = train(small.model, small.training, small.data, small.folder / "watched", quiet=True,

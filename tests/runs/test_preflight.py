@@ -13,13 +13,13 @@ from annotated.config import TrainingConfig, base, tiny
 from annotated.data import prepare_files
 from annotated.data.local_mirror import Mirror
 from annotated.data.preparation import PreparationOptions
-from annotated.training import lock
-from annotated.training.lock import only_one_here
-from annotated.training.preflight import Check, Preflight, count_weights, machine, preflight
-from annotated.training.preflight.folder import check_data, check_disk
-from annotated.training.preflight.machine import check_devices, check_memory, check_precision
-from tests.training.conftest import SmallRun
-from tests.training.test_rehearsal import MEASURED
+from annotated.runs import lock
+from annotated.runs.lock import only_one_here
+from annotated.runs.preflight import Check, Preflight, count_weights, machine, preflight
+from annotated.runs.preflight.folder import check_data, check_disk
+from annotated.runs.preflight.machine import check_devices, check_memory, check_precision
+from tests.runs.conftest import SmallRun
+from tests.runs.test_dry_run import MEASURED
 
 CPU = TrainingConfig(device="cpu")
 GPU = [{"name": "GPU", "memory_bytes": 10_000}]

@@ -10,9 +10,11 @@ import pytest
 
 from annotated.cli.program import _command
 from annotated.data.preparation import PreparationOptions, PreparedCorpus, prepare_files
-from annotated.training import CheckpointError, list_checkpoints, load_model, read_log, train
-from annotated.translator import sample_translations
-from tests.training.conftest import write_corpus
+from annotated.training import CheckpointError
+from annotated.runs import list_checkpoints, read_log, train
+from annotated.saving import load_model
+from annotated.runs.validation_callbacks import sample_translations
+from tests.runs.conftest import write_corpus
 
 
 def blocks(text: str) -> list[list[str]]:

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
-import annotated.training.events as events
-import annotated.training.loop as loop
-from annotated.training import CheckpointError, latest_checkpoint, list_checkpoints, load_model, read_log
+import annotated.runs.logging_hooks as events
+import annotated.runs.loop as loop
+from annotated.training import CheckpointError
+from annotated.runs import latest_checkpoint, list_checkpoints, read_log
+from annotated.saving import load_model
 
 
 def assert_same_run(one: Path, other: Path, checkpoint: str) -> None:

@@ -9,13 +9,14 @@ import signal
 import pytest
 import torch.distributed as dist
 
-import annotated.training.lock as lock
-import annotated.training.stopping as stopping
-from annotated.training import CheckpointError, DiskFullError, running
+import annotated.runs.lock as lock
+import annotated.runs.signals as stopping
+from annotated.training import CheckpointError, DiskFullError
+from annotated.runs import running
 from annotated.training.distributed import Processes
-from annotated.training.lock import LOCK, only_one_here, who_trains
-from annotated.training.stopping import StopRequest, asked_of_processes
-from annotated.training.troubles import PeerLostError, explained
+from annotated.runs.lock import LOCK, only_one_here, who_trains
+from annotated.runs.signals import StopRequest, asked_of_processes
+from annotated.runs.errors import PeerLostError, explained
 
 
 class Group:

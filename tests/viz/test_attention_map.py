@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotated import scaled_dot_product_attention
-from annotated.viz import attention_chart, check_weights, query_chart
+from annotated.viz.attention_map import attention_chart, check_weights, query_chart
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

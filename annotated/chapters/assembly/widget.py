@@ -36,8 +36,8 @@ class ParameterFigure(anywidget.AnyWidget):
     Paper: section 3, figure 1
     """
 
-    _esm = esm("parameters.js")
-    _css = _HERE / "parameters.css"
+    _esm = esm(_HERE / "widget.js")
+    _css = _HERE / "widget.css"
     rows = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
     sizes = traitlets.Dict().tag(sync=True)
     total = traitlets.Int(0).tag(sync=True)

@@ -11,7 +11,7 @@ import torch
 
 from annotated.analysis.ablation import ablation, all_heads
 from annotated.analysis.heads import HeadCorpus
-from annotated.data import classroom_pairs
+from annotated.classroom import classroom_pairs
 from annotated.loading import load
 
 SENTENCES = 400

@@ -13,14 +13,17 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from annotated.analysis.real_text import real_pairs, run_folder
+from annotated.classroom import classroom_pairs
 from annotated.config import ModelConfig, TrainingConfig, tiny
-from annotated.data import TokenBatches, TokenStore, classroom_pairs
+from annotated.data import TokenBatches, TokenStore
 from annotated.decoding.ensemble import Ensemble
 from annotated.evaluation import bleu, perplexity
-from annotated.experiments.real_text import real_pairs, run_folder
 from annotated.loading import load
 from annotated.model import Transformer
-from annotated.training import batch_loss, learning_rate, list_checkpoints, load_model, make_optimizer
+from annotated.runs import list_checkpoints
+from annotated.saving import load_model
+from annotated.training import batch_loss, learning_rate, make_optimizer
 from annotated.training.schedule import set_learning_rate
 from annotated.translator import Translator
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotated.data import classroom_pairs
+from annotated.classroom import classroom_pairs
 from annotated.data.buckets import by_length, cut, fill
 from annotated.loading import load
 

@@ -27,8 +27,8 @@ class PaddingTiles(anywidget.AnyWidget):
     Paper: section 5.1
     """
 
-    _esm = esm("padding.js")
-    _css = _HERE / "padding.css"
+    _esm = esm(_HERE / "widget.js")
+    _css = _HERE / "widget.css"
     lengths = traitlets.Bytes().tag(sync=True)
     texts = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
     text = traitlets.Int(0).tag(sync=True)

@@ -1,6 +1,6 @@
 """Beams from 1 to 40 on two models: BLEU, length, probability, very short outputs; and what exact search says.
 
-Needs the model trained on real text (`annotated.experiments.real_text`); trains the unsure classroom model itself.
+Needs the model trained on real text (`annotated.analysis.real_text`); trains the unsure classroom model itself.
 
 Paper: section 6.1
 """
@@ -13,14 +13,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from annotated.analysis.real_text import real_pairs, run_folder
+from annotated.chapters.beam_search.weak_model import uncertain_translator
+from annotated.chapters.greedy.exact import exact_search
+from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS
-from annotated.data import classroom_pairs
-from annotated.decoding import BeamSearch, Hypothesis, beam_search, exact_search, length_penalty
+from annotated.decoding import BeamSearch, Hypothesis, beam_search, length_penalty
 from annotated.decoding.beam import Candidates
 from annotated.decoding.search import caps, decoding_mode
 from annotated.evaluation import bleu
-from annotated.experiments.real_text import real_pairs, run_folder
-from annotated.experiments.uncertain import uncertain_translator
 from annotated.loading import load
 from annotated.translator import Translator
 

@@ -185,7 +185,7 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
     Parameters
     ----------
     sizes
-        For each model the rows of `annotated.experiments.beam_sizes`.
+        For each model the rows of `annotated.chapters.beam_search.beam_sizes`.
 
     Paper: section 6.1
     """

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from annotated.analysis.search_record import Continuations
+from annotated.chapters.beam_search.search_record import Continuations
 from annotated.config import BOS, PAD
 
 FLOOR = -200.0

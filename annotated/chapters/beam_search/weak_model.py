@@ -9,8 +9,9 @@ from functools import cache
 
 import torch
 
+from annotated.classroom import classroom_pairs
 from annotated.config import TrainingConfig, tiny
-from annotated.data import TokenBatches, TokenStore, classroom_pairs
+from annotated.data import TokenBatches, TokenStore
 from annotated.loading import load
 from annotated.model import Transformer
 from annotated.training import batch_loss, make_optimizer

@@ -5,7 +5,7 @@ const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
 const number = (x, digits = 2) => x === -Infinity ? `${MINUS}∞` : x.toFixed(digits).replace("-", MINUS);
 let trees = 0;
 
-// The record, as annotated/experiments/beam_tree.py wrote it: one object for each sentence.
+// The record, as annotated/chapters/beam_search/tree.py wrote it: one object for each sentence.
 function unpack(buffer) {
   const view = new DataView(buffer), count = view.getUint32(0, true);
   if (view.byteLength < 4 * count) throw new Error("the record is cut off");

@@ -16,7 +16,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from annotated.analysis.search_record import unpack
+from annotated.chapters.beam_search.search_record import unpack
 from annotated.config import EOS
 from annotated.data.tokenizer import Tokenizer
 from annotated.viz.javascript import esm
@@ -44,8 +44,8 @@ class BeamTree(anywidget.AnyWidget):
     Paper: section 6.1
     """
 
-    _esm = esm("beam_tree.js")
-    _css = _HERE / "beam_tree.css"
+    _esm = esm(_HERE / "widget.js")
+    _css = _HERE / "widget.css"
     searches = traitlets.Bytes().tag(sync=True)
     sentences = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
     tokens = traitlets.Dict().tag(sync=True)
@@ -67,7 +67,7 @@ def beam_tree(results: Mapping[str, Any], tokenizer: Tokenizer, *, sentence: int
     Parameters
     ----------
     results
-        What `annotated.experiments.beam_tree` recorded: 'sentences', 'searches', 'extra_tokens'.
+        What `annotated.chapters.beam_search.tree` recorded: 'sentences', 'searches', 'extra_tokens'.
     tokenizer
         The model's own, for the text of tokens.
     sentence

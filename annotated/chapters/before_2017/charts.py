@@ -210,7 +210,7 @@ def timeline_chart(works: Sequence[Any]) -> alt.LayerChart:
     Parameters
     ----------
     works
-        As `annotated.baselines.TIMELINE`.
+        As `annotated.chapters.before_2017.timeline.TIMELINE`.
 
     Paper: sections 1, 2
     """

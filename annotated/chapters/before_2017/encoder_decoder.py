@@ -11,8 +11,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from annotated.baselines.recurrent import LAYERS
-from annotated.baselines.scores import SCORES, AnyScore
+from annotated.chapters.before_2017.recurrent import LAYERS
+from annotated.chapters.before_2017.scores import SCORES, AnyScore
 from annotated.config import BOS, PAD
 
 Score = Literal["additive", "dot", "general"]

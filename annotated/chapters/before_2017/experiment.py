@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from annotated.baselines import RecurrentEncoderDecoder
+from annotated.chapters.before_2017.encoder_decoder import RecurrentEncoderDecoder
 from annotated.config import BOS, EOS, ModelConfig
 from annotated.model import Transformer
 

@@ -17,16 +17,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from annotated.analysis.real_text import real_pairs, run_folder
+from annotated.chapters.averaging.experiment import classroom, mean_of, train, with_weights
 from annotated.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from annotated.data.tokenizer import Tokenizer
 from annotated.evaluation import bleu
 from annotated.evaluation.ngrams import ORDER, bleu_of, bleu_statistics, sentence_statistics
 from annotated.evaluation.paper_bleu import paper_style_bleu
-from annotated.experiments.averaging import classroom, mean_of, train, with_weights
-from annotated.experiments.real_text import real_pairs, run_folder
 from annotated.loading import load
 from annotated.model import Transformer
-from annotated.training import list_checkpoints, load_model
+from annotated.runs import list_checkpoints
+from annotated.saving import load_model
 from annotated.translator import Translator
 
 TOKENIZERS = ("13a", "none", "intl", "char")

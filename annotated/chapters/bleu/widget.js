@@ -1,5 +1,5 @@
 // Two texts, the n-grams that they share, and the BLEU that follows. Everything is computed here, from the texts alone;
-// the tokenisers are sacreBLEU's, to the letter (tests/viz/test_bleu.py).
+// the tokenisers are sacreBLEU's, to the letter (tests/chapters/bleu/test_widget.py).
 const SPACE = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/u; // what Python calls white space
 const words = text => text.split(SPACE).filter(Boolean);
 const rstrip = text => text.replace(new RegExp(`(?:${SPACE.source})$`, "u"), "");

@@ -31,8 +31,8 @@ class NgramHighlighter(anywidget.AnyWidget):
     Paper: section 6.1, Table 2 (BLEU)
     """
 
-    _esm = esm("bleu.js")
-    _css = _HERE / "bleu.css"
+    _esm = esm(_HERE / "widget.js")
+    _css = _HERE / "widget.css"
     examples = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
     hypothesis = traitlets.Unicode().tag(sync=True)
     reference = traitlets.Unicode().tag(sync=True)

@@ -10,8 +10,9 @@ from typing import Any
 
 import torch
 
+from annotated.classroom import classroom_pairs
 from annotated.config import ModelConfig, TrainingConfig, tiny
-from annotated.data import TokenBatches, TokenStore, classroom_pairs, evaluation_batches
+from annotated.data import TokenBatches, TokenStore, evaluation_batches
 from annotated.loading import load
 from annotated.model import Transformer
 from annotated.training import batch_loss, make_optimizer

@@ -28,8 +28,8 @@ class NeuronExplorer(anywidget.AnyWidget):
     Paper: section 3.3
     """
 
-    _esm = esm("neurons.js")
-    _css = _HERE / "neurons.css"
+    _esm = esm(_HERE / "widget.js")
+    _css = _HERE / "widget.css"
     layers = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
     units = traitlets.Int().tag(sync=True)
     top = traitlets.Int().tag(sync=True)

@@ -12,8 +12,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from annotated.baselines.parameter_attention import ParameterAttention, with_parameter_attention
-from annotated.experiments.norm_placement import BLOCK, CONFIG, train
+from annotated.chapters.feed_forward_as_attention.parameter_attention import (
+    ParameterAttention,
+    with_parameter_attention,
+)
+from annotated.chapters.residuals.experiment import BLOCK, CONFIG, train
 from annotated.model import PositionwiseFeedForward, Transformer
 
 SMALL = CONFIG.replace(d_ff=256)

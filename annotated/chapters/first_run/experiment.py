@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from annotated.analysis.leaks import masked_by
+from annotated.classroom import classroom_pairs
 from annotated.config import DataConfig, ModelConfig, TrainingConfig, tiny
-from annotated.data import Tokenizer, classroom_pairs
+from annotated.data import Tokenizer
 from annotated.model import Transformer
-from annotated.training import read_log, train
-from annotated.translator import Translator, sample_translations, validation_bleu
+from annotated.runs import read_log, train
+from annotated.runs.validation_callbacks import sample_translations, validation_bleu
+from annotated.translator import Translator
 
 SAMPLES = (
     "Does he wake up?",
@@ -59,7 +61,7 @@ def small_model(width: int = 64) -> ModelConfig:
 
 
 def watched(model: ModelConfig, training: TrainingConfig, words: int, pairs: int) -> dict[str, Any]:
-    """Train by `annotated.training.train`; the log, and the share of unseen sentences that come out as in the corpus.
+    """Train by `annotated.runs.train`; the log, and the share of unseen sentences that come out as in the corpus.
 
     Returns
     -------

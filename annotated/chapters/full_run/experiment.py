@@ -20,19 +20,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from annotated.chapters.first_run.experiment import SAMPLES
+from annotated.chapters.record import Record, recorded
 from annotated.data.local_mirror import write_mirror
-from annotated.evaluation.finish.report import RunReport
-from annotated.experiments.first_run import SAMPLES
-from annotated.experiments.record import FOLDER, Record, recorded
-from annotated.training import TrainingMonitor, read_log
-from annotated.training.watching import HEADS, SentenceHeads, read_heads
+from annotated.runs import TrainingMonitor, read_log
+from annotated.runs.attention_snapshots import HEADS, SentenceHeads, read_heads
+from annotated.runs.report.report import RunReport
 
 MARK = "A rehearsal on classroom text, in WMT14's own layout. It is not WMT14."
 PAIRS = 30_000
 SENTENCES = SAMPLES[:3]
 UPDATES, STOP_AT, EVERY = 1200, 540, 60
 """Updates in all, after which the signal comes, and between two validations."""
-KEPT = FOLDER / "full_run_heads.zip"
+KEPT = Path(__file__).with_name("heads.zip")
 WORK = Path("build") / "full_run"
 """Where the rehearsal takes place, and stays: the mirror, the prepared data and the run."""
 _LAST_LINES = 12

@@ -17,10 +17,10 @@ from typing import Any
 import anywidget
 import traitlets
 
-from annotated.training.watching import SentenceHeads
+from annotated.runs.attention_snapshots import SentenceHeads
 from annotated.viz.heads import kept_heads
-from annotated.viz.javascript import esm
-from annotated.viz.training_log import validations
+from annotated.viz.javascript import KIT, esm
+from annotated.viz.log_chart import validations
 from annotated.viz.training_numbers import fraction_of_peak
 
 _HERE = Path(__file__).parent
@@ -38,8 +38,8 @@ class RunPlayback(anywidget.AnyWidget):
     Paper: section 5.2
     """
 
-    _esm = esm("heads_view.js", "player.js", "run_playback.js")
-    _css = "\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("heads.css", "run_playback.css"))
+    _esm = esm("heads_view.js", "player.js", _HERE / "widget.js")
+    _css = "\n".join(file.read_text(encoding="utf-8") for file in (KIT / "heads.css", _HERE / "widget.css"))
     run = traitlets.Dict().tag(sync=True)
     heads = traitlets.Bytes().tag(sync=True)
     moment = traitlets.Int(0).tag(sync=True)
@@ -59,9 +59,9 @@ def run_playback(
     Parameters
     ----------
     records
-        Of its log, as `annotated.training.read_log` gives them.
+        Of its log, as `annotated.runs.read_log` gives them.
     heads
-        Where its heads looked, by update, as `annotated.training.watching.read_heads` reads them; may be empty.
+        Where its heads looked, by update, as `annotated.runs.attention_snapshots.read_heads` reads them; may be empty.
     mark
         What this run is, and what it is not: always in view.
     moment

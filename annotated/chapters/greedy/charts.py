@@ -23,7 +23,7 @@ def two_ways_chart(walks: Sequence[Mapping[str, Any]], tokens: Callable[[list[in
     Parameters
     ----------
     walks
-        As `annotated.experiments.greedy.walk` makes them, each with a `text` for the menu.
+        As `annotated.chapters.greedy.experiment.walk` makes them, each with a `text` for the menu.
     tokens
         Names the ids: a tokenizer's `tokens`.
 

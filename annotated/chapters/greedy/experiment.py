@@ -13,11 +13,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from annotated.analysis.real_text import real_pairs, run_folder
+from annotated.classroom import ClassroomPair, classroom_pairs
 from annotated.config import BOS, EOS, PAD, TrainingConfig, tiny
-from annotated.data import ClassroomPair, TokenBatches, TokenStore, classroom_pairs
+from annotated.data import TokenBatches, TokenStore
 from annotated.decoding import Hypothesis, beam_search, greedy_decode
 from annotated.decoding.search import decoding_mode
-from annotated.experiments.real_text import real_pairs, run_folder
 from annotated.loading import load
 from annotated.model import Transformer
 from annotated.training import batch_loss, make_optimizer

@@ -28,8 +28,8 @@ class StepPlayer(anywidget.AnyWidget):
     Paper: section 3.1
     """
 
-    _esm = esm("player.js", "step_player.js")
-    _css = _HERE / "step_player.css"
+    _esm = esm("player.js", _HERE / "widget.js")
+    _css = _HERE / "widget.css"
     walks = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
     sentence = traitlets.Int(0).tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
@@ -47,7 +47,7 @@ def step_player(
     Parameters
     ----------
     walks
-        As `annotated.experiments.greedy.walk` makes them, each with a `text`: what the menu calls it.
+        As `annotated.chapters.greedy.experiment.walk` makes them, each with a `text`: what the menu calls it.
     tokens
         Names the ids: a tokenizer's `tokens`.
     sentence

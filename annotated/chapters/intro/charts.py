@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import altair as alt
 from numpy.typing import ArrayLike
 
-from annotated.viz.attention import check_weights
+from annotated.viz.attention_map import check_weights
 from annotated.viz.theme import BLUE, INK, ORANGE, slider
 
 _ROW = 27  # pixels for a piece

@@ -10,11 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from annotated.baselines.placements import placed
+from annotated.chapters.residuals.experiment import CONFIG, rate
+from annotated.chapters.residuals.placements import placed
+from annotated.classroom import classroom_pairs
 from annotated.config import TrainingConfig
-from annotated.data import TokenBatches, TokenStore, classroom_pairs, evaluation_batches
+from annotated.data import TokenBatches, TokenStore, evaluation_batches
 from annotated.evaluation import bleu
-from annotated.experiments.norm_placement import CONFIG, rate
 from annotated.loading import load
 from annotated.model import Transformer
 from annotated.training import batch_loss, make_optimizer

@@ -40,8 +40,8 @@ class MaskPainter(anywidget.AnyWidget):
     Paper: section 3.2.3
     """
 
-    _esm = esm("masks.js")
-    _css = _HERE / "masks.css"
+    _esm = esm(_HERE / "widget.js")
+    _css = _HERE / "widget.css"
     scores = traitlets.Bytes().tag(sync=True)
     sentences = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
     sentence = traitlets.Int(0).tag(sync=True)
@@ -72,7 +72,7 @@ def mask_painter(
     Parameters
     ----------
     scores
-        Before the mask, as `annotated.analysis.attention_scores` returns them: `[B, H, q, k]` for each layer.
+        Before the mask, as `annotated.analysis.scores.attention_scores` returns them: `[B, H, q, k]` for each layer.
     sources, targets
         B lists of tokens each, as the encoder and the decoder read them, padded to one length with '<pad>'.
     layer, head
@@ -120,7 +120,7 @@ def reach_chart(matrices: dict[str, ArrayLike], tokens: Sequence[str]) -> alt.La
     Parameters
     ----------
     matrices
-        `[T, T]` norms of d out_i / d in_j for each decoder, as `annotated.analysis.decoder_reach` returns them; shown
+        `[T, T]` norms of d out_i / d in_j for each decoder, as `decoder_reach` returns them; shown
         as shares of their row. An exact zero is drawn as a dot.
     tokens
         The T tokens that the decoder reads.

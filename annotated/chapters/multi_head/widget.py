@@ -103,8 +103,8 @@ class SplitHeads(anywidget.AnyWidget):
     Paper: section 3.2.2, figure 2
     """
 
-    _esm = esm("split_heads.js")
-    _css = _HERE / "split_heads.css"
+    _esm = esm(_HERE / "widget.js")
+    _css = _HERE / "widget.css"
     tokens = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
     options = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
     steps = traitlets.List(trait=traitlets.Dict()).tag(sync=True)

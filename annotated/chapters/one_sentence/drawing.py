@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 
-from annotated.viz.architecture_boxes import BOXES, Box
+from annotated.chapters.one_sentence.boxes import BOXES, Box
 
 WIDTH, HEIGHT = 378, 566
 _E, _D = 94, 276  # the middle of both columns

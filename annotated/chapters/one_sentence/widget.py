@@ -19,10 +19,10 @@ import traitlets
 from torch import Tensor
 
 from annotated.analysis.tracing import Trace, trace
+from annotated.chapters.one_sentence.boxes import BOXES, Box, code_of
+from annotated.chapters.one_sentence.drawing import drawing
 from annotated.config import ModelConfig
 from annotated.translator import Translator
-from annotated.viz.architecture_boxes import BOXES, Box, code_of
-from annotated.viz.architecture_drawing import drawing
 from annotated.viz.javascript import esm
 
 _HERE = Path(__file__).parent
@@ -49,8 +49,8 @@ class Architecture(anywidget.AnyWidget):
     Paper: section 3, figure 1
     """
 
-    _esm = esm("architecture.js")
-    _css = _HERE / "architecture.css"
+    _esm = esm(_HERE / "widget.js")
+    _css = _HERE / "widget.css"
     data = traitlets.Bytes().tag(sync=True)
     sentences = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
     boxes = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
@@ -96,7 +96,7 @@ def architecture(
     Raises
     ------
     ValueError
-        If there is no text, or no such box, layer or step; and as `annotated.analysis.trace`.
+        If there is no text, or no such box, layer or step; and as `annotated.analysis.tracing.trace`.
 
     Paper: section 3, figure 1
     """

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from annotated.experiments.positions_compared import Tagger, position_table, symbols, train_tagger
+from annotated.chapters.positions.experiment import Tagger, position_table, symbols, train_tagger
 
 SHORTEST, TRAINED, TESTED = 10, 20, 60
 STEPS, SEEDS = 1200, (0, 1, 2, 3)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import altair as alt
 from numpy.typing import ArrayLike
 
-from annotated.viz.attention import check_weights
+from annotated.viz.attention_map import check_weights
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from annotated.viz.residuals import PLACEMENT_COLOURS, placement_colour
+from annotated.chapters.residuals.charts import PLACEMENT_COLOURS, placement_colour
 from annotated.viz.theme import BLUE, GREY, ORANGE, slider
 
 

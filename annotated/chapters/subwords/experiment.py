@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotated.analysis.subwords import bare, first_entries, is_word, pieces, token_counts, word_counts
-from annotated.data import Tokenizer, classroom_pairs, read_pairs
-from annotated.experiments.real_text import DATA, real_pairs
+from annotated.analysis.real_text import DATA, real_pairs
+from annotated.chapters.subwords.merges import bare, first_entries, is_word, pieces, token_counts, word_counts
+from annotated.classroom import classroom_pairs
+from annotated.data import Tokenizer, read_pairs
 
 SIZES = (300, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 37_000)
 PAIRS = (1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000)

@@ -10,7 +10,7 @@ from pathlib import Path
 import anywidget
 import traitlets
 
-from annotated.analysis.subwords import merges
+from annotated.chapters.subwords.merges import merges
 from annotated.config import SPECIAL_TOKENS
 from annotated.data import Tokenizer
 from annotated.viz.javascript import esm
@@ -27,8 +27,8 @@ class MergeReplay(anywidget.AnyWidget):
     Paper: section 5.1
     """
 
-    _esm = esm("merges.js")
-    _css = _HERE / "merges.css"
+    _esm = esm(_HERE / "widget.js")
+    _css = _HERE / "widget.css"
     merges = traitlets.Unicode().tag(sync=True)
     first = traitlets.Int(len(SPECIAL_TOKENS)).tag(sync=True)
     longest = traitlets.Int(LONGEST).tag(sync=True)

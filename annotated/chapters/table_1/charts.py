@@ -1,6 +1,6 @@
 """Charts of Table 1 by its formulas: cost against its four variables, and the terms of self-attention.
 
-`annotated.viz.complexity_measured` draws what was measured.
+`annotated.chapters.table_1.time_charts` draws what was measured.
 
 Paper: section 4, Table 1
 """
@@ -22,7 +22,7 @@ NAMES = {
     "dilated": "dilated convolution",
     "separable": "separable convolution",
 }
-"""The layers of `annotated.analysis.complexity`, as the charts name them."""
+"""The layers of `annotated.chapters.table_1.complexity`, as the charts name them."""
 
 WHAT = ("operations, all products", "operations, Table 1's term", "steps that wait", "hops from first to last")
 LABELS = list(NAMES.values())

@@ -1,6 +1,6 @@
 """Table 1 by formula and by count: operations, steps that wait for each other, path lengths.
 
-`annotated.analysis.timing` measures the same layers by the clock.
+`annotated.chapters.table_1.timing` measures the same layers by the clock.
 
 Paper: section 4, Table 1
 """
@@ -15,7 +15,9 @@ from torch import Tensor, nn
 from torch.autograd import forward_ad
 from torch.utils.flop_counter import FlopCounterMode
 
-from annotated.baselines import Convolution, GRULayer, RestrictedSelfAttention, SeparableConvolution
+from annotated.chapters.before_2017.recurrent import GRULayer
+from annotated.chapters.table_1.convolutional import Convolution, SeparableConvolution
+from annotated.chapters.table_1.restricted import RestrictedSelfAttention
 from annotated.model import MultiHeadAttention
 
 Layer = Literal["self-attention", "restricted", "recurrent", "contiguous", "dilated", "separable"]

@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
-from annotated.analysis.complexity import LAYERS
-from annotated.analysis.timing import layer_seconds
+from annotated.chapters.table_1.complexity import LAYERS
+from annotated.chapters.table_1.timing import layer_seconds
 
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048)
 WIDTHS = (64, 128, 256, 512, 1024)

@@ -10,7 +10,7 @@ from typing import Any
 
 import altair as alt
 
-from annotated.viz.complexity import COLOURS, DASH, LABELS, NAMES, powers, tens
+from annotated.chapters.table_1.charts import COLOURS, DASH, LABELS, NAMES, powers, tens
 from annotated.viz.theme import BLUE, GREY, slider
 
 _COLOUR_STROKES = alt.Color(
@@ -27,7 +27,7 @@ def time_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     Parameters
     ----------
     rows
-        Each with `layer`, `n`, `d` and `ms`, as `annotated.experiments.table_1` records them.
+        Each with `layer`, `n`, `d` and `ms`, as `annotated.chapters.table_1.experiment` records them.
 
     Raises
     ------

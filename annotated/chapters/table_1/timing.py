@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from annotated.analysis.complexity import Layer, apply, build
+from annotated.chapters.table_1.complexity import Layer, apply, build
 
 
 def seconds(function: Callable[[], object], repeats: int = 5, least: float = 0.02) -> float:

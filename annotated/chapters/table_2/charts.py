@@ -10,8 +10,8 @@ from typing import Any
 
 import altair as alt
 
-from annotated.analysis.costs import DEVICES, bill, update_flops
-from annotated.analysis.systems import BIG_EN_FR, SYSTEMS, Result, results, short_name
+from annotated.chapters.table_2.costs import DEVICES, bill, update_flops
+from annotated.chapters.table_2.systems import BIG_EN_FR, SYSTEMS, Result, results, short_name
 from annotated.config import base, big
 from annotated.paper import SETTINGS
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
@@ -176,7 +176,7 @@ def run_price_chart(
     quantity
         One of `QUANTITIES`.
     device
-        One of `annotated.analysis.costs.DEVICES` whose power is known.
+        One of `annotated.chapters.table_2.costs.DEVICES` whose power is known.
     utilisation
         Percent of the device's peak, 5 to 90.
     share

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from annotated.analysis.costs import flops_by_time
+from annotated.chapters.table_2.costs import flops_by_time
 from annotated.paper import SETTINGS, TABLE_2
 
 Pair = Literal["en-de", "en-fr"]

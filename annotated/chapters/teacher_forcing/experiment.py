@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS, PAD, tiny
-from annotated.data import TokenBatches, TokenStore, classroom_pairs, collate, evaluation_batches
+from annotated.data import TokenBatches, TokenStore, collate, evaluation_batches
 from annotated.loading import load
 from annotated.model import Transformer
 from annotated.model.masks import padding_mask

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from annotated.analysis.timing import seconds
+from annotated.chapters.table_1.timing import seconds
 from annotated.config import BOS, tiny
 from annotated.model import Transformer
 

@@ -30,8 +30,8 @@ class TeacherForcingStepper(anywidget.AnyWidget):
     Paper: section 3.1
     """
 
-    _esm = esm("teacher_forcing.js")
-    _css = _HERE / "teacher_forcing.css"
+    _esm = esm(_HERE / "widget.js")
+    _css = _HERE / "widget.css"
     sentences = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
     losses = traitlets.Dict().tag(sync=True)
     sentence = traitlets.Int(0).tag(sync=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
-from annotated.analysis.adam import gradients_behind
+from annotated.chapters.warm_up.adam import gradients_behind
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, slider
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from annotated.baselines.placements import placed
+from annotated.chapters.residuals.experiment import BLOCK, CONFIG, short_sentences, train
+from annotated.chapters.residuals.placements import placed
 from annotated.config import ModelConfig
-from annotated.experiments.norm_placement import BLOCK, CONFIG, short_sentences, train
 
 RATES = (0.0005, 0.001, 0.002, 0.004, 0.008)
 WARMUPS = (0, 20, 80, 160)

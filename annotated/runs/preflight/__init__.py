@@ -3,9 +3,9 @@
 Paper: section 5.2; 12 hours and 3.5 days are too long to find out
 """
 
-from annotated.training.preflight.checking import count_weights, preflight
-from annotated.training.preflight.numbers import show_bytes, show_hours, show_number, show_range
-from annotated.training.preflight.table import Check, Preflight
+from annotated.runs.preflight.checking import count_weights, preflight
+from annotated.runs.preflight.numbers import show_bytes, show_hours, show_number, show_range
+from annotated.runs.preflight.table import Check, Preflight
 
 __all__ = [
     "Check",

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data.corpora import CorpusError, open_corpus
-from annotated.training.checkpoint import latest_checkpoint
+from annotated.runs.checkpoint import latest_checkpoint
 from annotated.training.files import CheckpointError, read_json
-from annotated.training.lock import only_one_here, who_trains
-from annotated.training.preflight.numbers import show_bytes
-from annotated.training.preflight.table import Check
-from annotated.training.rehearsal import Rehearsal
-from annotated.training.setup import check_same_run
+from annotated.runs.lock import only_one_here, who_trains
+from annotated.runs.preflight.numbers import show_bytes
+from annotated.runs.preflight.table import Check
+from annotated.runs.dry_run import Rehearsal
+from annotated.runs.setup import check_same_run
 
 BYTES_PER_SAVED_WEIGHT = 12
 """Of a checkpoint: the weight and Adam's two moments, in float32."""

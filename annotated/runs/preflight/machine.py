@@ -13,11 +13,11 @@ import torch.distributed as dist
 
 from annotated.config import TrainingConfig
 from annotated.training.distributed import choose_device
-from annotated.training.hardware import gpus, memory_bytes, name_machine, usable_cores
+from annotated.runs.hardware import gpus, memory_bytes, name_machine, usable_cores
 from annotated.training.precision import Precision
-from annotated.training.preflight.numbers import show_bytes
-from annotated.training.preflight.table import Check
-from annotated.training.rehearsal import Rehearsal
+from annotated.runs.preflight.numbers import show_bytes
+from annotated.runs.preflight.table import Check
+from annotated.runs.dry_run import Rehearsal
 
 OLDEST_TORCH = (2, 3)
 BYTES_PER_WEIGHT = 16

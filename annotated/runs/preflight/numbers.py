@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from annotated.training.rehearsal import Range
+from annotated.runs.dry_run import Range
 
 
 def show_bytes(count: float) -> str:

@@ -9,7 +9,7 @@ import html
 from dataclasses import dataclass
 from typing import Literal
 
-from annotated.training.rehearsal import Estimate
+from annotated.runs.dry_run import Estimate
 
 Status = Literal["ok", "warn", "fail"]
 

@@ -3,10 +3,10 @@
 Paper: section 6.1, Table 2
 """
 
-from annotated.evaluation.finish.finishing import FinishOptions, finish
-from annotated.evaluation.finish.model_card import model_card
-from annotated.evaluation.finish.report import Row, RunReport
-from annotated.evaluation.finish.test_sets import TestSet, open_test_set, prepared_test_sets
+from annotated.runs.report.finishing import FinishOptions, finish
+from annotated.runs.report.model_card import model_card
+from annotated.runs.report.report import Row, RunReport
+from annotated.runs.report.test_sets import TestSet, open_test_set, prepared_test_sets
 
 __all__ = [
     "FinishOptions",

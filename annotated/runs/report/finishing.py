@@ -22,32 +22,32 @@ import torch
 from annotated.config import DataConfig, DecodingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.evaluation.corpus import TranslatesText
-from annotated.evaluation.finish.model_card import model_card
-from annotated.evaluation.finish.report import (
+from annotated.runs.report.model_card import model_card
+from annotated.runs.report.report import (
     CARD,
     FOLDER,
     FORMAT,
     HYPOTHESES,
     LAST_HYPOTHESES,
     REPORT,
-    STATISTICS,
     RunReport,
+    STATISTICS,
     commands,
     training_facts,
     versions,
     without_folders,
 )
-from annotated.evaluation.finish.scoring import score, statistics, write_statistics
-from annotated.evaluation.finish.test_sets import TestSet, describe_data, open_test_set
-from annotated.evaluation.finish.translating import Translated, translate_once
+from annotated.runs.report.scoring import score, statistics, write_statistics
+from annotated.runs.report.test_sets import TestSet, describe_data, open_test_set
+from annotated.runs.report.translating import Translated, translate_once
 from annotated.model import Transformer
-from annotated.training.averaging import average_last
+from annotated.runs.averaging import average_last
 from annotated.training.distributed import choose_device
 from annotated.training.files import CheckpointError, DiskFullError, describe_file, read_tensors, replace_text
-from annotated.training.hardware import describe_machine
-from annotated.training.lock import only_one_here, who_trains
-from annotated.training.model_folder import load_model, save_model
-from annotated.training.progress import LOG, read_log
+from annotated.runs.hardware import describe_machine
+from annotated.runs.lock import only_one_here, who_trains
+from annotated.saving import load_model, save_model
+from annotated.runs.log import LOG, read_log
 
 MODEL = "model"
 _JOURNAL = "translations.{system}.jsonl"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotated.training.hardware import name_machine
-from annotated.training.progress import duration
+from annotated.runs.hardware import name_machine
+from annotated.runs.log import duration
 
 _LANGUAGES = {"en": "English", "de": "German", "fr": "French"}
 _WMT14_TERMS = (

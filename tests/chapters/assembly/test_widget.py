@@ -10,8 +10,8 @@ import pytest
 
 from annotated import base, table_3
 from annotated.analysis.parameters import audit_table_3, count_parameters
-from annotated.viz import parameters
-from annotated.viz.parameters import audit_chart, parameter_figure
+from annotated.chapters.assembly import widget as parameters
+from annotated.chapters.assembly.widget import audit_chart, parameter_figure
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

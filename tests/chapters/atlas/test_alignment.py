@@ -6,9 +6,9 @@ import pytest
 import torch
 
 import annotated
-from annotated.analysis import alignment as a
 from annotated.analysis.heads import HeadCorpus, gold_cells
-from annotated.data import classroom_pairs
+from annotated.chapters.atlas import alignment as a
+from annotated.classroom import classroom_pairs
 
 
 @pytest.fixture(scope="module")

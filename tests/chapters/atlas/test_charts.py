@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotated.viz import ablation_chart, looks_and_matters_chart, roles_chart
+from annotated.chapters.atlas.charts import ablation_chart, looks_and_matters_chart, roles_chart
 
 HEADS = [("encoder", 0, 0), ("encoder", 0, 1), ("cross", 0, 0)]
 

@@ -7,12 +7,13 @@ import pytest
 import annotated
 from annotated.analysis.ablation import all_heads, next_token_loss, silenced
 from annotated.analysis.heads import HeadCorpus
-from annotated.data import classroom_pairs
-from annotated.experiments import head_atlas, recorded
+from annotated.chapters import recorded
+from annotated.chapters.atlas import experiment as head_atlas
+from annotated.classroom import classroom_pairs
 
 
 def test_the_record_fits_the_shipped_model() -> None:
-    results = recorded("head_atlas").results
+    results = recorded("atlas").results
     translator = annotated.load("classroom")
     heads = [(row["kind"], row["layer"], row["head"]) for row in results["heads"]]
     assert heads == all_heads(translator.model) and results["sentences"] == head_atlas.SENTENCES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotated.viz.averaging import averaged_noise_chart, last_k_chart, weight_line_chart
+from annotated.chapters.averaging.charts import averaged_noise_chart, last_k_chart, weight_line_chart
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

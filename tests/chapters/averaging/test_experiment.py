@@ -6,9 +6,8 @@ import pytest
 import torch
 
 import annotated
-from annotated.evaluation import perplexity
-from annotated.experiments import recorded
-from annotated.experiments.averaging import (
+from annotated.chapters import recorded
+from annotated.chapters.averaging.experiment import (
     CONFIG,
     KEPT,
     LINE,
@@ -21,6 +20,7 @@ from annotated.experiments.averaging import (
     mean_of,
     rate,
 )
+from annotated.evaluation import perplexity
 
 
 def test_the_schedules_part_after_the_warm_up() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotated.experiments import recorded
-from annotated.experiments.sentence_lengths import fixed_width, packed, pooled_order, unpacked, waste
+from annotated.chapters import recorded
+from annotated.chapters.batches.experiment import fixed_width, packed, pooled_order, unpacked, waste
 
 
 def test_a_fixed_width_pads_the_short_and_cuts_the_long() -> None:
@@ -31,7 +31,7 @@ def test_waste_of_two_lengths_by_hand() -> None:
 
 
 def test_the_record_holds_lengths_and_nothing_else() -> None:
-    found = recorded("sentence_lengths").results
+    found = recorded("batches").results
     source, target = (unpacked(found["sample"][side]) for side in ("source", "target"))
     assert len(source) == len(target) == 4000 and source.min() >= 1 and max(source.max(), target.max()) <= 100
     assert unpacked(found["histogram"]["target"]).sum() == found["pairs"] - found["too_long"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotated.viz import epochs_chart, noise_chart, padding_tiles, pairs_per_batch_chart, waste_chart
+from annotated.chapters.batches.charts import epochs_chart, noise_chart, pairs_per_batch_chart, waste_chart
+from annotated.chapters.batches.widget import padding_tiles
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

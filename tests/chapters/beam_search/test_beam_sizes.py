@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
+from annotated.chapters.beam_search.beam_sizes import ALPHAS, ManyAlphas, exact
+from annotated.chapters.beam_search.tree import choose, study
 from annotated.decoding import beam_search
 from annotated.decoding.search import caps, decoding_mode
-from annotated.experiments.beam_sizes import ALPHAS, ManyAlphas, exact
-from annotated.experiments.beam_tree import choose, study
 from annotated.loading import load
 from tests.decoding.test_invariants import random_model, random_source
 

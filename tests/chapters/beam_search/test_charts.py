@@ -8,12 +8,11 @@ import pytest
 import torch
 
 import annotated
-from annotated import viz
-from annotated.analysis.playback import Playback
-from annotated.analysis.search_record import unpack
+from annotated.chapters import recorded
+from annotated.chapters.beam_search.charts import alpha_chart, beam_sizes_chart, search_tree_chart, tree_rows
+from annotated.chapters.beam_search.playback import Playback
+from annotated.chapters.beam_search.search_record import unpack
 from annotated.decoding import Hypothesis, record_search
-from annotated.experiments import recorded
-from annotated.viz.search import tree_rows
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +22,7 @@ def tokenizer():
 
 @pytest.fixture(scope="module")
 def tree():
-    results = recorded("beam_tree").results
+    results = recorded("beam_search/tree").results
     source = results["sentences"][1]["source"]
     model = Playback([(source, unpack(results["searches"])[1].tree)], results["vocab_size"])
     return record_search(model, torch.tensor(source), num_return=4, extra_tokens=8)
@@ -37,7 +36,7 @@ def test_the_rows_of_a_tree_never_collide(tree) -> None:
 
 
 def test_the_still_tree_shows_what_was_kept(tree, tokenizer) -> None:
-    spec = viz.search_tree_chart(tree, tokenizer).to_dict()
+    spec = search_tree_chart(tree, tokenizer).to_dict()
     (values,) = [data["values"] for data in _data(spec)]
     assert len(values) == sum(node.fate != "pruned" for node in tree.nodes)
     assert {v["token"] for v in values} >= {"Dieses", "Fledermaus", "-ol", "end"}
@@ -46,12 +45,12 @@ def test_the_still_tree_shows_what_was_kept(tree, tokenizer) -> None:
 
 def test_rankings_follow_alpha() -> None:
     short, long = Hypothesis([4], -3.0, 0.0), Hypothesis([4] * 12, -3.5, 0.0)
-    spec = viz.alpha_chart([short, long], ["short", "long"]).to_dict()
+    spec = alpha_chart([short, long], ["short", "long"]).to_dict()
     values = _data(spec)[0]["values"]
     behind = {(v["text"], v["alpha"]): v["behind"] for v in values}
     assert behind["short", 0.0] == 0 and behind["long", 0.0] == -0.5 and behind["long", 2.0] == 0 > behind["short", 2.0]
     with pytest.raises(ValueError, match="zip"):
-        viz.alpha_chart([short, long], ["short"])
+        alpha_chart([short, long], ["short"])
 
 
 def test_beam_sizes_has_a_menu_of_models() -> None:
@@ -60,7 +59,7 @@ def test_beam_sizes_has_a_menu_of_models() -> None:
         for k in (1, 4)
         for a in (0.0, 0.6)
     ]
-    text = json.dumps(viz.beam_sizes_chart({"one": rows, "two": rows}).to_dict())
+    text = json.dumps(beam_sizes_chart({"one": rows, "two": rows}).to_dict())
     assert text.count('"description"') and '"options": ["one", "two"]' in text
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from annotated.analysis.playback import Playback
-from annotated.analysis.search_record import Continuations, Forced, SearchRecord, pack, unpack
+from annotated.chapters.beam_search.playback import Playback
+from annotated.chapters.beam_search.search_record import Continuations, Forced, SearchRecord, pack, unpack
 from annotated.config import EOS
 from annotated.decoding import beam_search, greedy_decode, record_search
 from tests.decoding.test_invariants import VOCAB, random_model, random_source, same

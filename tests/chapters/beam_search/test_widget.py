@@ -7,14 +7,14 @@ import zlib
 import pytest
 
 import annotated
-from annotated import viz
-from annotated.analysis.search_record import unpack
-from annotated.experiments import recorded
+from annotated.chapters import recorded
+from annotated.chapters.beam_search.search_record import unpack
+from annotated.chapters.beam_search.widget import beam_tree
 
 
 def test_the_widget_holds_thirty_searches_in_little_room() -> None:
-    results, tokenizer = recorded("beam_tree").results, annotated.load("classroom").tokenizer
-    widget = viz.beam_tree(results, tokenizer, sentence=3, beam=2)
+    results, tokenizer = recorded("beam_search/tree").results, annotated.load("classroom").tokenizer
+    widget = beam_tree(results, tokenizer, sentence=3, beam=2)
     assert len(widget.sentences) == 30 and widget.sentence == 3 and widget.beam == 2
     assert len(widget.searches) < 150_000 and len(widget._esm) < 27_000
     records = unpack(results["searches"])
@@ -24,4 +24,4 @@ def test_the_widget_holds_thirty_searches_in_little_room() -> None:
         assert all(str(t) in widget.tokens for t in record.tree.tokens[1:] if t != 2)
     for options in ({"sentence": 30}, {"beam": 9}, {"alpha": 2.5}):
         with pytest.raises(ValueError, match="there are|recorded"):
-            viz.beam_tree(results, tokenizer, **options)
+            beam_tree(results, tokenizer, **options)

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from annotated.baselines import TIMELINE
-from annotated.viz import alignment_chart, length_chart, probe_chart, timeline_chart
+from annotated.chapters.before_2017.charts import alignment_chart, length_chart, probe_chart, timeline_chart
+from annotated.chapters.before_2017.timeline import TIMELINE
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

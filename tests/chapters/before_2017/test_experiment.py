@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from annotated.config import BOS, EOS
-from annotated.experiments import recorded
-from annotated.experiments.attention_over_length import (
+from annotated.chapters import recorded
+from annotated.chapters.before_2017.experiment import (
     FIRST,
     VOCAB,
     accuracy,
@@ -18,6 +17,7 @@ from annotated.experiments.attention_over_length import (
     train,
     write,
 )
+from annotated.config import BOS, EOS
 
 
 def test_draw_ends_in_eos_and_turns_around() -> None:
@@ -66,7 +66,7 @@ def test_alignments_are_rows_of_weights() -> None:
 
 
 def test_the_record_is_whole() -> None:
-    found = recorded("attention_over_length").results
+    found = recorded("before_2017").results
     seeds = [(run["model"], run["seed"]) for run in found["runs"]]
     assert len(set(seeds)) == len(seeds)
     assert all(len(run["symbols"]) == len(run["whole"]) == len(found["lengths"]) for run in found["runs"])

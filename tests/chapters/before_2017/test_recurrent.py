@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from annotated.baselines import GRULayer, LSTMLayer, RecurrentEncoderDecoder
+from annotated.chapters.before_2017.encoder_decoder import RecurrentEncoderDecoder
+from annotated.chapters.before_2017.recurrent import GRULayer, LSTMLayer
 
 
 def twin(layer: GRULayer | LSTMLayer, kind: type[nn.RNNBase], width: int, hidden: int) -> nn.RNNBase:

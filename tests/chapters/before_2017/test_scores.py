@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from annotated.baselines import AdditiveScore, DotScore, GeneralScore
+from annotated.chapters.before_2017.scores import AdditiveScore, DotScore, GeneralScore
 
 Q, K, A = 5, 7, 3
 

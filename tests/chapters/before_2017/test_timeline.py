@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from annotated.baselines import TIMELINE
+from annotated.chapters.before_2017.timeline import TIMELINE
 
 
 def test_months_are_those_of_the_arxiv_numbers() -> None:

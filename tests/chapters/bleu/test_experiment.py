@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import annotated
+from annotated.chapters import recorded
+from annotated.chapters.bleu.experiment import ladder, letters_bleu, pack, rulers, teacher_forced, unpack
+from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS
-from annotated.data import classroom_pairs
 from annotated.evaluation import bleu, bleu_of, bleu_statistics
-from annotated.experiments import recorded
-from annotated.experiments.bleu_rulers import ladder, letters_bleu, pack, rulers, teacher_forced, unpack
 
 
 def test_statistics_survive_packing() -> None:
@@ -56,7 +56,7 @@ def test_ladder_and_rulers_are_made_of_the_librarys_numbers() -> None:
 
 
 def test_the_record_is_whole_and_holds_numbers_only_of_real_text() -> None:
-    results = recorded("bleu_rulers").results
+    results = recorded("bleu").results
     real = results["real"]
     assert real["sentences"] == 2000
     for name, packed in real["statistics"].items():

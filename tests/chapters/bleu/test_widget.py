@@ -11,10 +11,17 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
+from annotated.chapters.bleu import widget as module
+from annotated.chapters.bleu.widget import (
+    TOKENIZERS,
+    bootstrap_chart,
+    brevity_chart,
+    ngram_highlighter,
+    power_chart,
+    rulers_chart,
+)
 from annotated.evaluation.ngrams import bleu_of, bleu_statistics
 from annotated.evaluation.paper_bleu import paper_style
-from annotated.viz import bleu as module
-from annotated.viz.bleu import TOKENIZERS, bootstrap_chart, brevity_chart, ngram_highlighter, power_chart, rulers_chart
 
 NASTY = [
     "",

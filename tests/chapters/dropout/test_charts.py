@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from annotated.chapters.dropout.charts import dropout_chart, dropout_curves_chart, regularisation_chart
+from annotated.chapters.dropout.site_charts import CONVENTIONS, OURS, dropout_sites_chart, site_rates
 from annotated.config import base
-from annotated.viz import dropout_chart, dropout_curves_chart, dropout_sites_chart, regularisation_chart
-from annotated.viz.dropout_sites import CONVENTIONS, OURS, site_rates
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

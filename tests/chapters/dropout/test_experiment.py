@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotated.experiments.dropout_rates import curve, site_config
+from annotated.chapters.dropout.experiment import curve, site_config
 
 
 @pytest.mark.parametrize(

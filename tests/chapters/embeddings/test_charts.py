@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from annotated.viz import balance_chart, direction_chart, neighbour_chart, tying_chart
+from annotated.chapters.embeddings.charts import balance_chart, direction_chart, neighbour_chart, tying_chart
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 
 from annotated import base
+from annotated.chapters.feed_forward.charts import d_ff_chart, fold_chart, parameter_share_chart, removal_chart
+from annotated.chapters.feed_forward_as_attention.charts import memory_weights_chart
 from annotated.model import Transformer
-from annotated.viz.feed_forward import (
-    d_ff_chart,
-    fold_chart,
-    parameter_share_chart,
-    removal_chart,
-)
-from annotated.viz.memory_weights import memory_weights_chart
 from annotated.viz.theme import book_renderer
 
 

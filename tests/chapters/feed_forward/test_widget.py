@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from annotated.analysis.feed_forward import Activity
-from annotated.viz.neurons import neuron_explorer
+from annotated.chapters.feed_forward.widget import neuron_explorer
 
 
 def activity() -> Activity:

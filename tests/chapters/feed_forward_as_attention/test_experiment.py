@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from annotated.experiments import recorded
-from annotated.experiments.parameter_attention import VARIANTS, curve
+from annotated.chapters import recorded
+from annotated.chapters.feed_forward_as_attention.experiment import VARIANTS, curve
 
 
 def test_the_record_has_three_seeds_of_each_variant() -> None:
-    runs = recorded("parameter_attention").results["runs"]
+    runs = recorded("feed_forward_as_attention").results["runs"]
     assert sorted((r["variant"], r["seed"]) for r in runs) == sorted((v, s) for v in VARIANTS for s in range(3))
 
 

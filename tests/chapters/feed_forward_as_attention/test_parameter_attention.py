@@ -8,8 +8,11 @@ import pytest
 import torch
 
 from annotated import tiny
-from annotated.baselines.parameter_attention import ParameterAttention, with_parameter_attention
-from annotated.experiments.parameter_attention import PAPER, VARIANTS, layer
+from annotated.chapters.feed_forward_as_attention.experiment import PAPER, VARIANTS, layer
+from annotated.chapters.feed_forward_as_attention.parameter_attention import (
+    ParameterAttention,
+    with_parameter_attention,
+)
 
 
 def test_the_layer_is_the_sum_over_heads_and_rows() -> None:

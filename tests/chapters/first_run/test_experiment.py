@@ -6,10 +6,10 @@ import math
 
 import torch
 
-from annotated.data import classroom_pairs
-from annotated.experiments import recorded
-from annotated.experiments.first_run import SAMPLES, short_pairs, write_pairs
-from annotated.experiments.toy_task import FIRST, LENGTH, row_loss, rows, toy_model, toy_scores
+from annotated.chapters import recorded
+from annotated.chapters.first_run.experiment import SAMPLES, short_pairs, write_pairs
+from annotated.chapters.first_run.toy_task import FIRST, LENGTH, row_loss, rows, toy_model, toy_scores
+from annotated.classroom import classroom_pairs
 
 
 def test_short_pairs_are_short_and_of_their_split(tmp_path) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 
+from annotated.chapters import recorded
+from annotated.chapters.full_run import experiment as full_run
+from annotated.chapters.full_run.widget import run_playback
 from annotated.cli.program import _command
-from annotated.experiments import full_run, recorded
-from annotated.viz.run_playback import run_playback
-from annotated.viz.training_log import validations
+from annotated.viz.log_chart import validations
 
 
 def test_the_commands_are_those_of_the_command_line() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from annotated.chapters.full_run.widget import MOST_POINTS, run_playback
 from annotated.config import TrainingConfig, tiny
-from annotated.training.watching import SentenceHeads, write_heads
-from annotated.viz.run_playback import MOST_POINTS, run_playback
+from annotated.runs.attention_snapshots import SentenceHeads, write_heads
+from annotated.viz.log_chart import training_chart
 from annotated.viz.training_heads import LiveHeads
-from annotated.viz.training_log import training_chart
 from annotated.viz.training_numbers import flops_per_token, fraction_of_peak, money
 
 MODEL = tiny(vocab_size=37_000)

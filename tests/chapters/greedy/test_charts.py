@@ -7,7 +7,8 @@ from typing import Any
 import altair as alt
 import pytest
 
-from annotated.viz import cache_chart, cache_cost_chart, lost_chart, step_player, two_ways_chart
+from annotated.chapters.greedy.charts import cache_chart, cache_cost_chart, lost_chart, two_ways_chart
+from annotated.chapters.greedy.widget import step_player
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

@@ -8,9 +8,10 @@ import math
 import pytest
 import torch
 
+from annotated.chapters import recorded
+from annotated.chapters.greedy import experiment as greedy
 from annotated.config import BOS, EOS, tiny
 from annotated.decoding import Hypothesis, greedy_decode
-from annotated.experiments import greedy, recorded
 from annotated.model import Transformer
 
 REAL = [3, 4, 5]

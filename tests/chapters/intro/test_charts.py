@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("altair")
 
-from annotated.viz.writing import writing_chart
+from annotated.chapters.intro.charts import writing_chart
 
 WEIGHTS = [[0.9, 0.1, 0.0], [0.25, 0.0, 0.75]]
 SOURCE, WRITTEN = ["the", "cat", "end"], ["die", "Katze"]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
+from annotated.chapters.label_smoothing.calibration_charts import reliability_chart, strength_chart
+from annotated.chapters.label_smoothing.charts import smoothing_chart
 from annotated.training.loss import label_smoothed_cross_entropy
-from annotated.viz.calibration import reliability_chart, strength_chart
-from annotated.viz.smoothing import smoothing_chart
 from annotated.viz.theme import book_renderer
 
 RUNS = [

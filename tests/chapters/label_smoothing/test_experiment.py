@@ -7,8 +7,8 @@ import math
 import pytest
 import torch
 
-from annotated.experiments import recorded
-from annotated.experiments.label_smoothing import STRENGTHS, calibration
+from annotated.chapters import recorded
+from annotated.chapters.label_smoothing.experiment import STRENGTHS, calibration
 from annotated.training.loss import smoothed_target
 
 

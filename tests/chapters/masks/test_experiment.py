@@ -6,8 +6,8 @@ import math
 
 import torch
 
-from annotated.experiments import recorded
-from annotated.experiments.leak_canary import FIRST, LENGTH, VOCABULARY, canary, stream, windows
+from annotated.chapters import recorded
+from annotated.chapters.masks.experiment import FIRST, LENGTH, VOCABULARY, canary, stream, windows
 
 
 def test_streams() -> None:
@@ -36,7 +36,7 @@ def test_a_short_run_tells_honest_from_leaking() -> None:
 
 
 def test_the_record_has_what_the_chapter_reads() -> None:
-    results = recorded("leak_canary").results
+    results = recorded("masks").results
     assert set(results["fills"]) == {"-inf", "-1e4", "-1e-12", "no mask"} and set(results["chain"]) == {"0", "1", "2"}
     for runs in results["fills"].values():
         assert len(runs) == 3

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 import annotated
-from annotated.analysis import attention_scores
-from annotated.viz import canary_chart, mask_painter, reach_chart
+from annotated.analysis.scores import attention_scores
+from annotated.chapters.masks.widget import canary_chart, mask_painter, reach_chart
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 SOURCES = [["▁The", "▁cat", "s", "</s>"], ["▁Hi", "</s>", "<pad>", "<pad>"]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotated.viz import head_count_chart, reads_chart, retrieval_chart
+from annotated.chapters.multi_head.charts import head_count_chart, reads_chart, retrieval_chart
 
 
 def data(chart: object) -> list[dict]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from annotated.experiments import offset_retrieval as o
-from annotated.experiments import recorded
+from annotated.chapters import recorded
+from annotated.chapters.multi_head import experiment as o
 
 
 def test_wanted_tokens_stand_at_their_offsets() -> None:
@@ -47,7 +47,7 @@ def test_training_is_repeatable_and_leaves_the_global_seed_alone() -> None:
 
 
 def test_the_record_belongs_to_this_code() -> None:
-    results = recorded("offset_retrieval").results
+    results = recorded("multi_head").results
     assert list(results["arms"]) == list(o.ARMS) and results["settings"]["steps"] == o.STEPS
     assert [int(h) for h in results["heads"]] == list(o.HEADS) and [int(k) for k in results["d_k"]] == list(
         o.KEY_WIDTHS

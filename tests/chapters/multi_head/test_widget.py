@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from annotated.viz import split_heads
-from annotated.viz.split_heads import STEPS
+from annotated.chapters.multi_head.widget import STEPS, split_heads
 
 
 @pytest.mark.parametrize("number", range(4))

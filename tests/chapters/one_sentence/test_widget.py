@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import annotated
-from annotated.analysis import Trace, trace
-from annotated.viz import Architecture, architecture, architecture_table, architecture_twin
-from annotated.viz.architecture_boxes import BOXES, Box, code_of
-from annotated.viz.architecture_drawing import HEIGHT, WIDTH
+from annotated.analysis.tracing import Trace, trace
+from annotated.chapters.one_sentence.boxes import BOXES, Box, code_of
+from annotated.chapters.one_sentence.drawing import HEIGHT, WIDTH
+from annotated.chapters.one_sentence.widget import Architecture, architecture, architecture_table, architecture_twin
 
 ROOT = Path(annotated.__file__).parent.parent
 TEXTS = ["The grandmother gets up.", "The cat sleeps."]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from annotated import sinusoidal_encoding
-from annotated.viz import offset_chart, positional_encoding_chart, rotation_chart
+from annotated.chapters.positions.charts import offset_chart, positional_encoding_chart, rotation_chart
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

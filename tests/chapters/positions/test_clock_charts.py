@@ -9,7 +9,7 @@ import re
 import pytest
 
 from annotated import sinusoidal_encoding
-from annotated.viz import clock_hands_chart, layout_chart
+from annotated.chapters.positions.clock_charts import clock_hands_chart, layout_chart
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

@@ -8,7 +8,12 @@ import re
 import numpy as np
 import pytest
 
-from annotated.viz import comparison_chart, extrapolation_chart, position_scores_chart, start_chart
+from annotated.chapters.positions.comparison_charts import (
+    comparison_chart,
+    extrapolation_chart,
+    position_scores_chart,
+    start_chart,
+)
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

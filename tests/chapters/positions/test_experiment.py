@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from annotated.experiments import recorded
-from annotated.experiments.extrapolation import KINDS as PAST
-from annotated.experiments.extrapolation import TESTED, previous, train_one
-from annotated.experiments.positions_compared import (
+from annotated.chapters import recorded
+from annotated.chapters.positions.experiment import (
     KINDS,
     Tagger,
     accuracy,
@@ -20,6 +18,8 @@ from annotated.experiments.positions_compared import (
     train_tagger,
     with_start,
 )
+from annotated.chapters.positions.extrapolation import KINDS as PAST
+from annotated.chapters.positions.extrapolation import TESTED, previous, train_one
 
 
 def test_tasks_by_hand() -> None:
@@ -69,7 +69,7 @@ def test_a_row_past_the_training_length_can_be_read_at_all() -> None:
 
 
 def test_records_have_every_kind_and_seed() -> None:
-    compared, past = recorded("positions_compared").results, recorded("extrapolation").results
+    compared, past = recorded("positions").results, recorded("positions/extrapolation").results
     for task in ("reverse", "sort"):
         assert list(compared["accuracy"][task]) == list(KINDS)
         assert all(len(v) == compared["setting"]["seeds"] for v in compared["accuracy"][task].values())

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from annotated import MultiHeadAttention, Transformer, sinusoidal_encoding, tiny
-from annotated.analysis.positions import MovedPositions, explained_by_offset, moved, position_scores
+from annotated.chapters.positions.offsets import MovedPositions, explained_by_offset, moved, position_scores
 
 
 def test_a_moved_text_reads_later_rows_of_the_table_and_the_model_gets_its_own_back() -> None:

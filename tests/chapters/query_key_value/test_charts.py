@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from annotated.viz import CallSite, call_site_chart
+from annotated.chapters.query_key_value.charts import CallSite, call_site_chart
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 CROSS = CallSite("cross", [[0.75, 0.25], [0.1, 0.9], [0.5, 0.5]], ["x", "y", "z"], ["a", "b"], "target", "source")

@@ -6,13 +6,9 @@ from typing import Any
 
 import pytest
 
-from annotated.viz.residuals import (
-    gradient_chart,
-    layer_norm_chart,
-    stream_chart,
-)
+from annotated.chapters.residuals.charts import gradient_chart, layer_norm_chart, stream_chart
+from annotated.chapters.residuals.curve_charts import placement_curves_chart, variant_curves_chart
 from annotated.viz.theme import book_renderer
-from annotated.viz.training_curves import placement_curves_chart, variant_curves_chart
 
 RUNS = [
     {"placement": p, "warmup": w, "seed": s, "loss": [7.0, 6.0, 5.0]}

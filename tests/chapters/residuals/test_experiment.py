@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from annotated.experiments.norm_placement import CONFIG, curve, rate, short_sentences
+from annotated.chapters.residuals.experiment import CONFIG, curve, rate, short_sentences
 
 
 def test_the_rate_rises_in_a_straight_line_or_not_at_all() -> None:

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from annotated import tiny
-from annotated.analysis.residual_stream import additions, by_hand, gradient_norms, lengths, readable, stream
-from annotated.baselines.placements import PLACEMENTS, placed
+from annotated.chapters.residuals.placements import PLACEMENTS, placed
+from annotated.chapters.residuals.residual_stream import additions, by_hand, gradient_norms, lengths, readable, stream
 
 CONFIG = tiny(vocab_size=20, d_model=16, d_ff=24, num_heads=2, d_k=8, d_v=8, num_encoder_layers=2, num_decoder_layers=2)
 SOURCE = torch.arange(4, 16).reshape(2, 6)

@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from annotated import scaled_dot_product_attention
-from annotated.viz import one_query_chart
-from annotated.viz.one_query import _steps
+from annotated.chapters.scaled_dot_product.charts import _steps, one_query_chart
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 K = torch.tensor([[0.0, 0, 1, 0], [1, 1, 1, 1], [0, 1, 0, 0]])

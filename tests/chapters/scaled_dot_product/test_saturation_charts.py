@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from annotated.viz import saturation_chart, scale_chart
+from annotated.chapters.scaled_dot_product.saturation_charts import saturation_chart, scale_chart
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from annotated.experiments import recorded
-from annotated.viz import growth_chart, pair_chart, vocabulary_chart
-from annotated.viz.subwords import BODY
+from annotated.chapters import recorded
+from annotated.chapters.subwords.charts import BODY, growth_chart, pair_chart, vocabulary_chart
 
 
 def test_pairs_are_shown_merge_by_merge() -> None:
@@ -28,7 +27,7 @@ def test_the_body_of_the_base_model_is_counted_right() -> None:
 
 
 def test_the_record_has_what_the_charts_show() -> None:
-    found = recorded("vocabulary_size").results
+    found = recorded("subwords").results
     chart = vocabulary_chart({"real text": found["real"], "classroom": found["classroom"]}).to_dict()
     assert "from 67 tokens to 18" in chart["description"] and "37,000" in chart["description"]
     assert "222,961" in growth_chart(found["growth"]).to_dict()["description"]

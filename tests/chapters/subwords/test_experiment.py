@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from annotated.analysis.subwords import word_counts
+from annotated.chapters.subwords.experiment import by_frequency, languages, leak, measure
+from annotated.chapters.subwords.merges import word_counts
 from annotated.data import Tokenizer
-from annotated.experiments.vocabulary_size import by_frequency, languages, leak, measure
 
 PAIRS = [("a bb", "ccc")]
 

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from annotated.analysis.subwords import bare, first_entries, is_word, merges, pieces, token_counts, word_counts
+from annotated.chapters.subwords.merges import bare, first_entries, is_word, merges, pieces, token_counts, word_counts
+from annotated.chapters.subwords.widget import merge_replay
 from annotated.data import Tokenizer
 from annotated.data.tokenizer import TokenizerError
-from annotated.viz import merge_replay
 
 TEXTS = ["der Hund und die Hunde", "das Hündchen, das bellt", "the dogs and the dog", "Hunde bellen, dogs bark"] * 3
 

@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from annotated.analysis.complexity import LAYERS, operations, path_length
-from annotated.viz import cost_chart, terms_chart
-from annotated.viz.complexity import NAMES, WHAT
+from annotated.chapters.table_1.charts import NAMES, WHAT, cost_chart, terms_chart
+from annotated.chapters.table_1.complexity import LAYERS, operations, path_length
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

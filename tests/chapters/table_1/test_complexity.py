@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from annotated.analysis.complexity import (
+from annotated.chapters.table_1.complexity import (
     LAYERS,
     counted,
     hops_needed,

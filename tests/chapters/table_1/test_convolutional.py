@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from annotated.baselines import Convolution, RestrictedSelfAttention, SeparableConvolution, dilations
+from annotated.chapters.table_1.convolutional import Convolution, SeparableConvolution, dilations
+from annotated.chapters.table_1.restricted import RestrictedSelfAttention
 from annotated.model import MultiHeadAttention
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from annotated.analysis.complexity import LAYERS
-from annotated.experiments import recorded
-from annotated.experiments.table_1 import LENGTHS, SHORT, WIDTHS
+from annotated.chapters import recorded
+from annotated.chapters.table_1.complexity import LAYERS
+from annotated.chapters.table_1.experiment import LENGTHS, SHORT, WIDTHS
 
 
 def test_the_record_is_whole() -> None:

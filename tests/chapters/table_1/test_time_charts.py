@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from annotated.viz import paths_chart, time_chart
+from annotated.chapters.table_1.time_charts import paths_chart, time_chart
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from annotated.analysis.timing import exponent, seconds
+from annotated.chapters.table_1.timing import exponent, seconds
 
 
 def test_exponent_recovers_a_power_law() -> None:

@@ -7,8 +7,8 @@ import re
 import pytest
 import vl_convert
 
-from annotated.analysis.costs import DEVICES, bill
-from annotated.viz.costs import COUNTED, bleu_flops_chart, run_price_chart
+from annotated.chapters.table_2.charts import COUNTED, bleu_flops_chart, run_price_chart
+from annotated.chapters.table_2.costs import DEVICES, bill
 from annotated.viz.theme import VEGA_LITE, with_theme
 
 

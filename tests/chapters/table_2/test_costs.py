@@ -11,7 +11,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from annotated import Transformer, base, big, tiny
-from annotated.analysis.costs import (
+from annotated.analysis.parameters import count_parameters
+from annotated.chapters.table_2.costs import (
     BOARD_PEAKS,
     DEVICES,
     Device,
@@ -21,8 +22,7 @@ from annotated.analysis.costs import (
     update_flops,
     utilisation,
 )
-from annotated.analysis.parameters import count_parameters
-from annotated.analysis.systems import REPRODUCTIONS, RUNS, SYSTEMS, results
+from annotated.chapters.table_2.systems import REPRODUCTIONS, RUNS, SYSTEMS, results
 from annotated.paper import SETTINGS, TABLE_2
 
 RECORD = Path(__file__).resolve().parents[2] / "benchmarks" / "recorded" / "peers.json"

@@ -5,11 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from annotated.config import BOS, EOS, PAD, tiny
-from annotated.data import TokenStore, collate_ids
-from annotated.experiments import recorded
-from annotated.experiments.step_by_step import WAYS, measure, with_a_cache, with_a_growing_prefix
-from annotated.experiments.teacher_forcing import (
+from annotated.chapters import recorded
+from annotated.chapters.teacher_forcing.experiment import (
     CELLS,
     after_a_wrong_word,
     decoder_input,
@@ -18,6 +15,9 @@ from annotated.experiments.teacher_forcing import (
     train_decoder,
     write,
 )
+from annotated.chapters.teacher_forcing.step_by_step import WAYS, measure, with_a_cache, with_a_growing_prefix
+from annotated.config import BOS, EOS, PAD, tiny
+from annotated.data import TokenStore, collate_ids
 from annotated.model import Transformer
 
 
@@ -70,4 +70,4 @@ def test_the_records_have_what_the_chapter_reads() -> None:
     results = recorded("teacher_forcing").results
     names = {f"{'mask' if masked else 'no mask'}, shift {shift}" for masked, shift in CELLS}
     assert set(results["cells"]) == names == set(results["shown"][0]["cells"])
-    assert {row["way"] for row in recorded("step_by_step").results["rows"]} == set(WAYS)
+    assert {row["way"] for row in recorded("teacher_forcing/step_by_step").results["rows"]} == set(WAYS)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from annotated.viz import loss_and_writing_chart, passes_chart, teacher_forcing_stepper, wrong_word_chart
+from annotated.chapters.teacher_forcing.charts import loss_and_writing_chart, passes_chart, wrong_word_chart
+from annotated.chapters.teacher_forcing.widget import teacher_forcing_stepper
 
 
 def sentence(slots: int = 2) -> dict[str, Any]:

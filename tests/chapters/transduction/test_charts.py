@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from annotated.viz import factors_chart, lengths_chart, running_sum_chart, unroll_chart
+from annotated.chapters.transduction.charts import factors_chart, lengths_chart, running_sum_chart, unroll_chart
 
 RIGHT = (["Die", "Katze", "</s>"], [math.log(0.5), math.log(0.8), math.log(0.5)])
 WRONG = (["Der", "Katze", "</s>"], [math.log(0.01), math.log(0.8), math.log(0.5)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from annotated.analysis.adam import adam_steps, first_steps, gradients_behind
+from annotated.chapters.warm_up.adam import adam_steps, first_steps, gradients_behind
 
 
 def test_steps_are_those_of_torch() -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from annotated.experiments import recorded
+from annotated.chapters import recorded
+from annotated.chapters.warm_up.adam_charts import first_updates_chart, memory_chart
+from annotated.chapters.warm_up.charts import warm_up_chart
+from annotated.chapters.warm_up.schedule_charts import SLIPS, schedule_chart, slip_chart
 from annotated.training.schedule import learning_rate
-from annotated.viz.adam import first_updates_chart, memory_chart
-from annotated.viz.schedule import SLIPS, schedule_chart, slip_chart
 from annotated.viz.theme import book_renderer
-from annotated.viz.warm_up import warm_up_chart
 
 
 def rates_drawn(slip: str, accumulate: int, update: int) -> tuple[float, float]:

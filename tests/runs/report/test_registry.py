@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from annotated.cli import main
-from annotated.evaluation.finish import RunReport, TestSet
-from annotated.evaluation.finish.report import training_facts
-from annotated.evaluation.ledger import add_entry, check_entry, check_ledger, entries, thin_log
-from annotated.evaluation.ledger.entries import LOG_BYTES, readme
+from annotated.runs.report import RunReport, TestSet
+from annotated.runs.report.report import training_facts
+from annotated.runs.registry import add_entry, check_entry, check_ledger, entries, thin_log
+from annotated.runs.registry.entries import LOG_BYTES, readme
 from annotated.training.files import describe_file
 from annotated.training.schedule import learning_rate
-from tests.evaluation.conftest import PAIRS
+from tests.runs.report.conftest import PAIRS
 
 TEST = TestSet("test.tsv", PAIRS)
 

@@ -11,10 +11,10 @@ import pytest
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data import Tokenizer
-from annotated.evaluation.finish import RunReport, finish
 from annotated.model import Transformer
-from annotated.training import train
-from tests.training.conftest import write_corpus
+from annotated.runs import train
+from annotated.runs.report import RunReport, finish
+from tests.runs.conftest import write_corpus
 
 # Hyphenated words and typographic quotation marks: the paper's way takes both apart, and sacreBLEU's does not.
 PAIRS = [

@@ -1,6 +1,6 @@
 """A panel that starts, pauses and resumes a training, and shows how it goes: for a live notebook.
 
-The training is a process of its own (`annotated.training.launch`), and the panel only watches its folder. When the
+The training is a process of its own (`annotated.runs.launch`), and the panel only watches its folder. When the
 kernel dies, the training goes on; when the cell is run again, the new panel finds it.
 
 Paper: section 5.2
@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.training.launch import launch, stop
-from annotated.training.monitor import Phase, TrainingMonitor, TrainingStatus
-from annotated.training.progress import duration
+from annotated.runs.launch import launch, stop
+from annotated.runs.log import duration
+from annotated.runs.monitor import Phase, TrainingMonitor, TrainingStatus
 from annotated.viz.live import Notice
+from annotated.viz.live_log_chart import STYLE, LiveTrainingChart
 from annotated.viz.theme import BOOK_VARIABLE
 from annotated.viz.training_heads import LiveHeads
-from annotated.viz.training_live import STYLE, LiveTrainingChart
 from annotated.viz.training_numbers import fraction_of_peak, money
 
 _PERIOD = 1.0
@@ -70,7 +70,7 @@ def training_panel(
     Parameters
     ----------
     folder, model_config, training, data, samples, threads, processes
-        As in `annotated.training.launch.launch`.
+        As in `annotated.runs.launch.launch`.
     price_per_hour
         What an hour of all the machines together costs, in any currency; the panel has a field for it.
 
