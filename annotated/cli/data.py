@@ -77,7 +77,7 @@ class Prepare:
         check_validation(self.data)
         import torch
 
-        from annotated.training.dataset import prepare_data
+        from annotated.runs.dataset import prepare_data
         from annotated.training.distributed import Processes
 
         self.out.mkdir(parents=True, exist_ok=True)

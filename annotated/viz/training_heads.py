@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotated.training.attention_snapshots import read_heads
+from annotated.runs.attention_snapshots import read_heads
 from annotated.training.files import CheckpointError
 from annotated.viz.heads import AttentionHeads, kept_heads
 

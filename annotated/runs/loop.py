@@ -1,0 +1,216 @@
+"""Training loop of a run that can be stopped and resumed, in the order in which things happen.
+
+Paper: section 5
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+from torch import Tensor
+
+from annotated.config import DataConfig, ModelConfig, TrainingConfig
+from annotated.runs.checkpoint_writer import CheckpointWriter
+from annotated.runs.errors import translate_errors
+from annotated.runs.hardware import keep_freed_memory
+from annotated.runs.lock import only_one_here
+from annotated.runs.log import TrainingLog
+from annotated.runs.logging_hooks import (
+    MODEL,
+    BleuFunction,
+    HeadsFunction,
+    SamplesFunction,
+    ValidationCallbacks,
+    finish,
+    log_checkpoint,
+    log_start,
+    log_throughput,
+    save,
+    validate,
+)
+from annotated.runs.random_states import seed_dropout
+from annotated.runs.setup import Run, start_run
+from annotated.runs.signals import GracefulStop, asked_of_processes
+from annotated.runs.step_metrics import DeferredMetrics
+from annotated.training.compiled import compiled
+from annotated.training.distributed import Processes, process_group
+from annotated.training.schedule import learning_rate
+from annotated.training.update import MicroStep, StepMetrics, update
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """What `train` leaves behind."""
+
+    folder: Path
+    """Of the run: checkpoints, log, tokenizer, encoded data."""
+    update: int
+    """Updates made."""
+    finished: bool
+    """False if a signal ended the run early; the same call goes on with it."""
+    stopped_by: str | None
+    """Name of that signal."""
+    tokens_seen: int
+    """Target tokens trained on."""
+    model_folder: Path | None
+    """The averaged model, once the run is finished."""
+    valid_loss: float | None
+    """Of the averaged model: nats per target token, not smoothed."""
+    bleu: float | None
+    """Of the averaged model, if BLEU was asked for."""
+    asked_of_processes: bool = False
+    """True if a process of torchrun's got the signal, and not its agent, which should be told (`end_agent`)."""
+
+
+def train(
+    model_config: ModelConfig,
+    training: TrainingConfig,
+    data: DataConfig,
+    folder: str | Path,
+    *,
+    resume: bool = True,
+    quiet: bool = False,
+    bleu: BleuFunction | None = None,
+    samples: SamplesFunction | None = None,
+    heads: HeadsFunction | None = None,
+) -> TrainingResult:
+    """Train a Transformer; called again on the same folder, go on where the last call stopped.
+
+    On a CPU, with the same number of processes and threads, the result is bit for bit that of an uninterrupted run.
+    Under `torchrun` every process calls this; all must see the folder.
+
+    Parameters
+    ----------
+    model_config
+        The model's shape; its `vocab_size` is replaced by that of the tokenizer.
+    training, data
+        How to train, and on what.
+    folder
+        Gets `tokenizer.json`, `data/` (the encoded corpus), `checkpoints/`, `log.jsonl` and, at the end, `model/`:
+        the average of the last checkpoints.
+    resume
+        False refuses a folder that holds checkpoints.
+    quiet
+        No output on the console; the log is written all the same.
+    bleu
+        Called at each validation with the first `training.validate_bleu` pairs of the validation set; None skips it.
+    samples
+        Called at each validation for translations to log; it changes nothing in the training.
+        `annotated.runs.validation_callbacks.sample_translations` makes one.
+    heads
+        Called at each validation for where the heads look; goes into files of the folder's `heads/`, and changes
+        nothing either. `annotated.runs.validation_callbacks.sample_heads` makes one.
+
+    Returns
+    -------
+    TrainingResult
+        Also when SIGTERM or SIGINT ended the run; then a checkpoint was saved.
+
+    Raises
+    ------
+    NonFiniteLoss
+        If the loss or the gradient is infinite or NaN; the message names the sentences.
+    CheckpointError
+        If the folder holds a run with another configuration, or no usable checkpoint, or another process trains there.
+    DiskFullError
+        If a checkpoint cannot be saved; the ones before are untouched.
+
+    Paper: section 5
+    """
+    folder = Path(folder)
+    group = process_group(training.device, training.peer_timeout)
+    with translate_errors(folder), group as processes, _alone(processes, folder):
+        if processes.device.type == "cpu":
+            keep_freed_memory()
+        callbacks = ValidationCallbacks(bleu, samples, heads)
+        run = start_run(model_config, training, data, folder, processes, resume)
+        with TrainingLog(folder if processes.is_main else None, training.updates, quiet) as log:
+            log_start(run, log, callbacks)
+            noted = functools.partial(log_checkpoint, run, log)
+            writer = CheckpointWriter(folder, training.keep_checkpoints, training.keep_best, noted)
+            longest = run.data.train.info.max_length
+            faster = compiled(run.model, training, run.precision, longest, processes.world_size)
+            with GracefulStop() as stop, writer, faster as step:
+                stopped_by = make_updates(run, step, log, stop, callbacks, writer)
+            processes.barrier()  # until the last checkpoint is on the disk
+            asked = stopped_by is not None and asked_of_processes(processes, stop)
+            if stopped_by:
+                where = f"stopped by {stopped_by} after update {run.state.update}, which is saved"
+                log.say(f"{where}; the same command goes on from here")
+            valid_loss, score = (None, None) if stopped_by else finish(run, log, callbacks)
+            log.write("end", update=run.state.update, finished=stopped_by is None, stopped_by=stopped_by)
+    return TrainingResult(
+        folder=folder,
+        update=run.state.update,
+        finished=stopped_by is None,
+        stopped_by=stopped_by,
+        tokens_seen=run.state.tokens_seen,
+        model_folder=None if stopped_by else folder / MODEL,
+        valid_loss=valid_loss,
+        bleu=score,
+        asked_of_processes=asked,
+    )
+
+
+def _alone(processes: Processes, folder: Path) -> contextlib.AbstractContextManager[None]:
+    return only_one_here(folder) if processes.is_main else contextlib.nullcontext()
+
+
+def make_updates(
+    run: Run,
+    step: MicroStep,
+    log: TrainingLog,
+    stop: GracefulStop,
+    callbacks: ValidationCallbacks,
+    writer: CheckpointWriter,
+) -> str | None:
+    """The loop; returns the name of the signal that ended it early, or None.
+
+    Paper: section 5
+    """
+    training, processes, model, state = run.training, run.processes, run.model, run.state
+    deferred = DeferredMetrics(run.optimizer, run.precision, processes, run.folder)
+
+    def check(metrics: StepMetrics) -> Tensor | None:
+        return deferred.add(metrics, state.update + 1, run.batches.epoch, stop.name is not None)
+
+    model.train()
+    while state.update < training.updates:
+        number = state.update + 1
+        rate = learning_rate(number, model.config.d_model, training.warmup, training.learning_rate_scale)
+        if processes.rank:
+            seed_dropout(training.seed, processes.rank, number, processes.device)
+        shard = run.next_shard()
+        made = update(
+            model,
+            run.optimizer,
+            shard.batches,
+            shard.target_tokens,
+            rate=rate,
+            step=step,
+            clip_norm=training.clip_norm,
+            precision=run.precision,
+            processes=processes,
+            check=check,
+        )
+        state.update, state.tokens_seen = number, state.tokens_seen + made.tokens
+        log.advance(number)
+        last = number == training.updates
+        regular = number % training.checkpoint_every == 0 or last
+        logged, validated = number % training.log_every == 0, number % training.validate_every == 0
+        if regular or logged or validated or deferred.stops:
+            deferred.flush()
+        stops = deferred.stops
+        if regular or stops or logged:
+            log_throughput(run, log, deferred.meter, made.rate, deferred.norm)
+        writer.collect()
+        with deferred.meter.paused():
+            if validated:
+                validate(run, log, callbacks)
+            save(run, writer, regular=regular, interim=stops)
+        if stops and not last:
+            return stop.name or "a signal to another process"
+    return None

@@ -1,0 +1,72 @@
+"""Signals that ask a training to stop: it finishes its update and saves, and torchrun's agent learns who was asked.
+
+Under torchrun a signal may reach its agent, which passes it on to its processes, or one of the processes, which tells
+the others at the next update; all save and end with status 128 + the signal's number. torchrun would take that for a
+failure and start them again. Where the request came to a process, the processes therefore ask their agents to end too.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from types import FrameType
+from typing import Any, Self
+
+from annotated.runs.lock import agent_of_this_process
+from annotated.training.distributed import Processes
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class GracefulStop:
+    """Catches SIGTERM and SIGINT (Ctrl-C), so that the loop can stop after the current update.
+
+    The second signal interrupts at once; not under torchrun, where one request may come twice, from the scheduler and
+    from the agent, and where the agent sees to an end that takes too long. Outside the main thread, where Python has
+    no signals, it does nothing.
+    """
+
+    def __init__(self) -> None:
+        self.name: str | None = None
+        """Name of the signal received, None so far."""
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._receive) for number in _SIGNALS}
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        if self.name is not None:
+            if agent_of_this_process():
+                return
+            raise KeyboardInterrupt(f"{signal.Signals(number).name} for the second time")
+        self.name = signal.Signals(number).name
+
+
+def asked_of_processes(processes: Processes, stop: GracefulStop) -> bool:
+    """Whether a request to stop came to some of torchrun's processes, and not from an agent.
+
+    An agent tells all of its processes. (So with one process on a machine this cannot be known, and the answer is
+    False: torchrun may then undo the stop, if it has restarts left. `annotated.runs.stop` tells the agent.)
+    """
+    if not agent_of_this_process():
+        return False
+    nodes, node = int(os.environ.get("GROUP_WORLD_SIZE", 1)), int(os.environ.get("GROUP_RANK", 0))
+    mine = [float(number == node) for number in range(nodes)]
+    of_node = processes.all_reduce_numbers(mine)
+    asked = processes.all_reduce_numbers([one * (stop.name is not None) for one in mine])
+    return not any(a == n for a, n in zip(asked, of_node, strict=True))
+
+
+def end_agent() -> None:
+    """Ask torchrun to end, from a process that has nothing left to do; the signals that it sends back are ignored."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    if os.environ.get("LOCAL_RANK", "0") == "0" and (agent := agent_of_this_process()):
+        os.kill(agent, signal.SIGTERM)
