@@ -23,9 +23,9 @@ from annotated.runs.attention_snapshots import (
     write_heads,
 )
 from annotated.runs.hardware import matmul_benchmark
+from annotated.runs.validation_callbacks import sample_heads, sample_translations, validation_bleu
 from annotated.saving import load_model
 from annotated.training import CheckpointError
-from annotated.translator import sample_heads, sample_translations, validation_bleu
 
 SENTENCES = ["the red cat sleeps", "two dogs", "the " * (MOST_TOKENS + 1)]
 
