@@ -182,8 +182,9 @@ def fresh_prefix(store: dist.Store, rank: int, world_size: int, timeout: float) 
     agent keeps. Since torch 2.5 that store lives as long as the agent, so it still holds the addresses of the processes
     before: who reads before the owner has written anew calls an address that nobody answers, and the new start fails
     too (https://github.com/pytorch/pytorch/issues/135712). So the processes first agree on a prefix that is new.
-    This function can go when the oldest supported torch has that issue solved, so that `dist.init_process_group`
-    gives each restart keys of its own.
+    torch 2.13 still needs this: the issue is closed, but its agents, static and c10d, keep one store through restarts.
+    The function can go, and `dist.init_process_group` can make the store, once the oldest supported torch is one whose
+    agents make a new store or a new prefix for every restart.
 
     Each process but the first writes a random word under its rank. Rank 0 answers every word it finds there, an old one
     too, which harms nobody; the answer is the prefix, random as well. It stops when all have signed under that prefix:

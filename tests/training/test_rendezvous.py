@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 
-from annotated.training.distributed import fresh_prefix
+from annotated.training.distributed import fresh_prefix, process_group
 
 pytestmark = pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no torch.distributed")
 
@@ -40,3 +42,28 @@ def test_who_does_not_come_is_named():
         with pytest.raises(TimeoutError, match="process 2 of this training did not come"):
             fresh_prefix(store, 0, 3, 0.2)
         first.result()
+
+
+def test_the_configured_timeout_limits_the_start_too(monkeypatch):
+    """The store is the agent's and answers; the other process does not come."""
+    store = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    group = {
+        "RANK": "0",
+        "WORLD_SIZE": "2",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(store.port),
+        "TORCHELASTIC_USE_AGENT_STORE": "True",
+        "TORCHELASTIC_RESTART_COUNT": "0",
+    }
+    for name, value in group.items():
+        monkeypatch.setenv(name, value)
+    began = time.monotonic()
+    with pytest.raises(TimeoutError, match="process 1 of this training did not come"), process_group("cpu", 0.3):
+        pass
+    assert time.monotonic() - began < 30
+
+
+def test_the_timeout_has_one_default():
+    """It is the configuration's; whoever joins processes names it."""
+    for function in (process_group, fresh_prefix):
+        assert inspect.signature(function).parameters["timeout"].default is inspect.Parameter.empty
