@@ -70,18 +70,14 @@ def update(
     micro_batches
         This process's part of the update's batch.
     tokens
-        Real target tokens of the whole batch, over all micro-batches and processes. The loss is a sum over target
-        tokens, divided once by this number: so its gradient is that of the whole batch, however the batch is cut.
+        Real target tokens of the whole batch, over all micro-batches and processes. Sums of losses are divided by
+        this number, once: so the gradient is that of the whole batch, however the batch is cut.
     rate
         The learning rate of this update.
     step
         Forward and backward pass of one micro-batch: `micro_step`, or what `compiled` makes of it.
-    clip_norm
-        The most that the gradient's norm may be; None does not clip, as the paper.
-    precision
-        Scales the loss and skips an overflow in fp16; None for float32.
-    processes
-        Those that share the batch; None for this one alone.
+    clip_norm, precision, processes
+        Limit of the gradient's norm; how fp16 scales the loss; who shares the batch. None for none, float32, nobody.
     check
         Called before the parameters change. It raises an error if the loss or the gradient is not finite; or it
         returns numbers on the device, and the optimiser makes no step if one of them is not finite, without waiting.
