@@ -87,6 +87,7 @@ def update(
     precision, processes = precision or Precision("fp32", torch.device("cpu")), processes or Processes()
     set_learning_rate(optimizer, rate)
     optimizer.zero_grad(set_to_none=True)
+    # Every step adds the gradient of its loss sum over the tokens of the whole batch.
     losses = [step(batch, tokens) for batch in micro_batches]
     processes.sum_gradients(model)
     precision.unscale(optimizer)
