@@ -1,4 +1,4 @@
-"""From `exercise.md` to notebooks: one for the student, one with the solution; the same bytes at every build."""
+"""Notebooks built from `exercise.md`: one for the student, one with the solution; the same bytes at every build."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import annotated
-from annotated.grading.exercise import Cell, Exercise, solution_of, stub_of
-from annotated.grading.markdown import plain
+from annotated.grading.exercise.exercise import Cell, Exercise, solution_of, stub_of
+from annotated.grading.exercise.markdown import plain
 from annotated.paper_links import resolve
 
 WHEEL = f"annotated_attention-{annotated.__version__}-py3-none-any.whl"
-_FIRST_CELL = Path(__file__).resolve().parents[1] / "assets" / "first_cell.py"
+_FIRST_CELL = Path(__file__).resolve().parents[2] / "assets" / "first_cell.py"
 _LETTERS = "ABCDEFGH"
 _CLAIMS = re.compile(r"\{(?:claim|question)\}`[^`]+`(?:[,;]?\s+and\s+|[,;]\s*|\s+)?")
 

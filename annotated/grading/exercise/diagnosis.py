@@ -1,4 +1,4 @@
-"""Which wrong idea does an answer show? The known-wrong answer of the bank that behaves exactly alike names it."""
+"""Diagnosis of the wrong idea behind an answer, by the known-wrong answer of the bank that behaves exactly alike."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from annotated.grading.exercise import Exercise, WrongAnswer
-from annotated.grading.interpreter import AnswerError
-from annotated.grading.run import Result, run_checks
-from annotated.grading.student import Handle, LocalStudent
-from annotated.grading.wire import Ref
+from annotated.grading.exercise.exercise import Exercise, WrongAnswer
+from annotated.grading.exercise.run import ExerciseResult, run_checks
+from annotated.grading.exercise.student import Handle, LocalStudent
+from annotated.grading.sandbox.codec import Ref
+from annotated.grading.sandbox.interpreter import AnswerError
 
 
-def diagnose(result: Result) -> WrongAnswer | None:
+def diagnose(result: ExerciseResult) -> WrongAnswer | None:
     """The known-wrong answer that this one behaves like; None if there is none.
 
     It loses the same public checks with the same results. Where an answer has more than one thing wrong with it, the
@@ -40,7 +40,7 @@ def _explains(part: dict[str, tuple[Any, ...]], whole: dict[str, tuple[Any, ...]
     return part.keys() < whole.keys() and all(alike(part[name], whole[name]) for name in part)
 
 
-def _profile(result: Result) -> dict[str, tuple[Any, ...]]:
+def _profile(result: ExerciseResult) -> dict[str, tuple[Any, ...]]:
     """What the answer gave back in each public check that it lost."""
     return {check.name: check.transcript for check in result.checks if check.failure and not check.hidden}
 

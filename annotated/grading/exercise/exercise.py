@@ -1,4 +1,4 @@
-"""An exercise as its folder has it: `exercise.md`, `checks.py`, `bank.yaml`, and `given.py` if it needs one.
+"""Exercise, as its folder has it: `exercise.md`, `checks.py`, `bank.yaml`, and `given.py` if it needs one.
 
 `exercise.md` is the only source of what learners see: statement, stub, hints, quiz, solution. `checks.py` holds what is
 asked of an answer, `bank.yaml` the known-wrong answers that the checks must tell apart.
@@ -6,22 +6,17 @@ asked of an answer, `bank.yaml` the known-wrong answers that the checks must tel
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import yaml
 
-from annotated.grading.checks import Check, declared_by
+from annotated.grading.exercise.checks import Check, load_checks
 
-PLACE = "ANNOTATED_EXERCISES"
-"""Environment variable that names another folder of exercises."""
-
-_ID = re.compile(r"ex(\d\d)-(\d+)")
+ID = re.compile(r"ex(\d\d)-(\d+)")
 _CELL = re.compile(
     r"^```\{code-cell\}[^\n]*\n(?::tags:\s*\[(?P<tags>[^\]]*)\]\s*\n)?\n?(?P<code>.*?)^```[ \t]*$", re.M | re.S
 )
@@ -75,7 +70,7 @@ class WrongAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Exercise:
-    """One exercise; see `find` and `all_exercises`."""
+    """One exercise; see `catalogue.find` and `catalogue.all_exercises`."""
 
     folder: Path
     id: str
@@ -172,58 +167,6 @@ def stub_of(code: str) -> str:
     return _SOLUTION.sub(stub, code + "\n").rstrip("\n") + "\n"
 
 
-def exercises_folder() -> Path:
-    """Where the exercises are: `$ANNOTATED_EXERCISES`, or the checkout's folder, or the installed package's.
-
-    Raises
-    ------
-    ExerciseError
-        If there is none.
-    """
-    package = Path(__file__).resolve().parents[1]
-    places = (
-        [Path(os.environ[PLACE])] if os.environ.get(PLACE) else [package.parent / "exercises", package / "exercises"]
-    )
-    for place in places:
-        if place.is_dir() and any(place.glob("ex*/exercise.md")):
-            return place
-    raise ExerciseError(
-        f"there are no exercises in {' or '.join(map(str, places))}; install the library again, or set {PLACE}"
-    )
-
-
-def all_exercises(folder: Path | None = None) -> list[Exercise]:
-    """Every exercise, by number."""
-    place = folder or exercises_folder()
-    found = [_read(file.parent) for file in sorted(place.glob("ex*/exercise.md"))]
-    return sorted(found, key=lambda exercise: tuple(map(int, _ID.fullmatch(exercise.id).groups())))  # type: ignore[union-attr]
-
-
-def find(id: str, folder: Path | None = None) -> Exercise:
-    """The exercise with this number, such as ex05-1.
-
-    Raises
-    ------
-    ExerciseError
-        If there is none; the message lists those of its chapter.
-    """
-    found = all_exercises(folder)
-    for exercise in found:
-        if exercise.id == id:
-            return exercise
-    near = [e.id for e in found if e.id[:4] == str(id)[:4]] or [e.id for e in found]
-    raise ExerciseError(f"there is no exercise {id!r}; there are {', '.join(near)}")
-
-
-@cache
-def _read(folder: Path) -> Exercise:
-    file = folder / "exercise.md"
-    try:
-        return parse(file.read_text(encoding="utf-8"), folder)
-    except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ExerciseError(f"{file}: {error}") from error
-
-
 def parse(text: str, folder: Path) -> Exercise:
     """Read the text of an `exercise.md`.
 
@@ -241,7 +184,7 @@ def parse(text: str, folder: Path) -> Exercise:
         raise ExerciseError(f"unknown keys: {', '.join(sorted(unknown))}")
     if missing := _NEEDED - set(data):
         raise ExerciseError(f"missing keys: {', '.join(sorted(missing))}")
-    if not _ID.fullmatch(str(data["id"])):
+    if not ID.fullmatch(str(data["id"])):
         raise ExerciseError(f"its id is {data['id']!r}; expected one like ex05-1")
     if data["kind"] not in KINDS:
         raise ExerciseError(f"its kind is {data['kind']!r}; expected one of {', '.join(KINDS)}")
@@ -262,14 +205,6 @@ def _cells(body: str) -> list[Cell]:
     if after := body[position:].strip():
         cells.append(Cell(after))
     return cells
-
-
-def load_checks(file: Path) -> tuple[Check, ...]:
-    """Run a `checks.py` and give the checks that it declares, in order."""
-    module = ModuleType(f"checks_of_{file.parent.name}")
-    module.__file__ = str(file)
-    code = compile(file.read_text(encoding="utf-8"), str(file), "exec", dont_inherit=True)
-    return declared_by(lambda: exec(code, module.__dict__))
 
 
 def _wrong_answer(entry: dict[str, Any], solution: str, where: str) -> WrongAnswer:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from annotated.grading.interpreter import AnswerError
+from annotated.grading.sandbox.interpreter import AnswerError
 
 
 class Failed(Exception):

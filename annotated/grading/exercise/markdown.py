@@ -1,4 +1,4 @@
-"""The book's inline roles as Markdown that needs no extension, as HTML, and without any marks for a terminal."""
+"""Markdown of the book, with inline roles, for notebooks (no extension needed), as HTML, and for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run an exercise's checks on an answer, and add up the points."""
+"""Runner of an exercise's checks on an answer; it adds up the points."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 import torch
 
-from annotated.grading.checks import Case, Check
-from annotated.grading.exercise import Exercise
-from annotated.grading.expect import Failed
-from annotated.grading.interpreter import AnswerError
-from annotated.grading.student import Student
+from annotated.grading.exercise.checks import Case, Check
+from annotated.grading.exercise.exercise import Exercise
+from annotated.grading.exercise.expect import Failed
+from annotated.grading.exercise.student import Student
+from annotated.grading.sandbox.interpreter import AnswerError
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class CheckResult:
 
 
 @dataclass(frozen=True)
-class Result:
+class ExerciseResult:
     """What an answer to an exercise has earned, and why not more.
 
     Attributes
@@ -104,7 +104,7 @@ def run_checks(
     guard: Callable[[], AbstractContextManager[Any]] = nullcontext,
     more: Iterable[Check] = (),
     only: Collection[str] = (),
-) -> Result:
+) -> ExerciseResult:
     """Check an answer.
 
     Parameters
@@ -131,14 +131,14 @@ def run_checks(
             if not gate:
                 failure = _run(check, check.cases(exercise.id, salt if hidden else None), student, guard)
             results.append(CheckResult(check, hidden, failure, tuple(student.transcript)))
-    return Result(exercise, tuple(results), gate)
+    return ExerciseResult(exercise, tuple(results), gate)
 
 
-def not_run(exercise: Exercise, reason: str, salt: str | None = None, more: Iterable[Check] = ()) -> Result:
+def not_run(exercise: Exercise, reason: str, salt: str | None = None, more: Iterable[Check] = ()) -> ExerciseResult:
     """The result of an answer whose code does not run: nothing earned, with the reason."""
     failure = Failure(reason, error=True)
     results = [CheckResult(check, hidden, failure) for check, hidden in _in_order(exercise, salt, tuple(more))]
-    return Result(exercise, tuple(results), reason)
+    return ExerciseResult(exercise, tuple(results), reason)
 
 
 def forbidden_calls(source: str, forbidden: Iterable[str], kind: str = "write") -> str:

@@ -1,4 +1,4 @@
-"""What a check may do with an answer, wherever the answer runs.
+"""Student: an answer as a check sees it, wherever the answer runs.
 
 A check never touches the answer's objects. It names operations, and an interpreter carries them out: in this process
 (`LocalStudent`, for notebooks), or in a sandbox (`remote.RemoteStudent`, for strangers' code).
@@ -12,8 +12,8 @@ from typing import Any
 
 from torch import Tensor
 
-from annotated.grading.interpreter import AnswerError, Interpreter
-from annotated.grading.wire import Ref, WireError, decode, encode
+from annotated.grading.sandbox.codec import CodecError, Ref, decode, encode
+from annotated.grading.sandbox.interpreter import AnswerError, Interpreter
 
 
 class Student(ABC):
@@ -123,7 +123,7 @@ class LocalStudent(Student):
         result = self.interpreter.perform(decode(encode(operation)))
         try:
             return decode(encode(result))
-        except WireError as error:
+        except CodecError as error:
             raise AnswerError(["TypeError"], str(error)) from None
 
 

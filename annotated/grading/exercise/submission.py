@@ -1,4 +1,4 @@
-"""What a stranger handed in, as cells of code. Nothing is run here, and nothing in the file is believed.
+"""Submission: what was handed in, as cells of code. Nothing is run here, and nothing in the file is believed.
 
 A notebook is its code cells, without those that came with the exercise to try it out. A Python file is one cell, or as
 many as its `# %%` marks make. Each cell will run by itself, so that a broken one does not hide the others.
@@ -6,12 +6,13 @@ many as its `# %%` marks make. Each cell will run by itself, so that a broken on
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
+
+from annotated.grading.sandbox.names import bound_names, parsed, used_names
 
 MOST_BYTES = 20 * 2**20
 """Of a file; notebooks carry pictures."""
@@ -27,7 +28,7 @@ class BadSubmission(ValueError):
 
 
 @dataclass(frozen=True)
-class Cell:
+class CodeCell:
     """A piece of code that runs on its own; `title` says where it stands, `parses` whether Python understands it."""
 
     code: str
@@ -50,7 +51,7 @@ class Submission:
         What a reader should know about the file.
     """
 
-    cells: tuple[Cell, ...]
+    cells: tuple[CodeCell, ...]
     exercise: str = ""
     notes: tuple[str, ...] = ()
 
@@ -73,7 +74,7 @@ class Submission:
         grown = True
         while grown:
             more = {i for i, cell in enumerate(understood) if i not in kept and wanted & bound_names(cell.code)}
-            wanted |= {name for i in more for name in _used_names(understood[i].code)}
+            wanted |= {name for i in more for name in used_names(understood[i].code)}
             kept |= more
             grown = bool(more)
         return "\n\n".join(understood[i].code.strip("\n") for i in sorted(kept)) + "\n"
@@ -113,46 +114,7 @@ def read(data: bytes, name: str) -> Submission:
     return Submission(prepared, named[1] if named else exercise, notes)
 
 
-def bound_names(code: str) -> set[str]:
-    """Names that code defines or changes at its top level; of code that does not parse, those it seems to define."""
-    tree = _parse(code)
-    if tree is None:
-        return set(re.findall(r"^(?:(?:async +)?def +|class +)?(\w+) *(?:[(:]|=(?!=))", code, re.M))
-    return {name for node in tree.body for name in _bound_by(node)}
-
-
-def _bound_by(node: ast.stmt) -> Iterable[str]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield node.name
-    elif isinstance(node, ast.Import | ast.ImportFrom):
-        yield from ((alias.asname or alias.name).split(".")[0] for alias in node.names)
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        yield from _root(node.value.func)  # model.eval() changes model
-    elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Delete):
-        targets = [node.target] if isinstance(node, ast.AnnAssign | ast.AugAssign) else node.targets
-        for target in targets:
-            yield from (part.id for part in ast.walk(target) if isinstance(part, ast.Name))
-    else:
-        stored = (part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
-        yield from (part.id for part in stored)
-
-
-def _root(node: ast.expr) -> Iterable[str]:
-    if not isinstance(node, ast.Attribute):
-        return
-    inner: ast.expr = node
-    while isinstance(inner, ast.Attribute | ast.Subscript):
-        inner = inner.value
-    if isinstance(inner, ast.Name):
-        yield inner.id
-
-
-def _used_names(code: str) -> set[str]:
-    tree = _parse(code)
-    return {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)} if tree else set()
-
-
-def _of_notebook(text: str) -> tuple[list[Cell], str]:
+def _of_notebook(text: str) -> tuple[list[CodeCell], str]:
     try:
         notebook = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -170,7 +132,7 @@ def _of_notebook(text: str) -> tuple[list[Cell], str]:
         lines = source if isinstance(source, list) else [source]
         code = "".join(line for line in lines if isinstance(line, str))
         kept = frozenset(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else frozenset()
-        cells.append(Cell(code, f"cell {number}", kept))
+        cells.append(CodeCell(code, f"cell {number}", kept))
     return cells, named if isinstance(named, str) and re.fullmatch(r"ex\d\d-\d+", named) else ""
 
 
@@ -178,29 +140,22 @@ def _of(value: Any, key: str) -> Any:
     return value.get(key) if isinstance(value, dict) else None
 
 
-def _of_script(text: str) -> list[Cell]:
+def _of_script(text: str) -> list[CodeCell]:
     parts = re.split(r"^# ?%%.*$", text, flags=re.M)
     if len(parts) == 1:
-        return [Cell(text)]
-    return [Cell(part, f"part {number}") for number, part in enumerate(parts, 1) if part.strip()]
+        return [CodeCell(text)]
+    return [CodeCell(part, f"part {number}") for number, part in enumerate(parts, 1) if part.strip()]
 
 
-def _prepare(cell: Cell) -> Cell:
+def _prepare(cell: CodeCell) -> CodeCell:
     """A cell as plain Python: without IPython's magics, if that is what keeps it from being Python."""
-    if _parse(cell.code) is not None:
+    if parsed(cell.code) is not None:
         return cell
     lines = cell.code.splitlines()
     first = next((line.strip() for line in lines if line.strip()), "")
     if first.startswith("%%") and not first.startswith(_KEPT_CELL_MAGICS):
         return replace(cell, code="")
     plain = "\n".join("" if _MAGIC.match(line) else line for line in lines) + "\n"
-    if _parse(plain) is not None:
+    if parsed(plain) is not None:
         return replace(cell, code=plain)
     return replace(cell, parses=False)
-
-
-def _parse(code: str) -> ast.Module | None:
-    try:
-        return ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None

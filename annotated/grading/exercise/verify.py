@@ -1,4 +1,4 @@
-"""The gate for exercises: solutions earn everything, stubs nothing, and each wrong answer loses exactly what it must.
+"""Verify exercises: solutions earn everything, stubs nothing, and each wrong answer loses exactly what it must.
 
 The bank's answers are ours, so they run in this process; solution, stub and empty notebook go through the sandbox too.
 """
@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from annotated.grading.build import student_notebook
-from annotated.grading.diagnosis import diagnose
-from annotated.grading.exercise import Exercise, WrongAnswer
-from annotated.grading.interpreter import AnswerError
-from annotated.grading.run import Result, not_run, run_checks
-from annotated.grading.student import LocalStudent
+from annotated.grading.exercise.build import student_notebook
+from annotated.grading.exercise.diagnosis import diagnose
+from annotated.grading.exercise.exercise import Exercise, WrongAnswer
+from annotated.grading.exercise.run import ExerciseResult, not_run, run_checks
+from annotated.grading.exercise.student import LocalStudent
+from annotated.grading.sandbox.interpreter import AnswerError
 
 SALTS = tuple(f"verify-{i}" for i in range(5))
 """The solution must earn everything under each of these; the bank is held to the first."""
@@ -43,7 +43,7 @@ class Verdict:
     seconds: float = 0.0
 
 
-Grader = Callable[[Exercise, str, str], Result]
+Grader = Callable[[Exercise, str, str], ExerciseResult]
 """Grades code for an exercise under a salt, in a sandbox."""
 
 
@@ -88,7 +88,7 @@ def _shape(exercise: Exercise) -> list[str]:
     return [problem for problem, holds in rules.items() if not holds]
 
 
-def _in_process(exercise: Exercise, code: str, salt: str) -> Result:
+def _in_process(exercise: Exercise, code: str, salt: str) -> ExerciseResult:
     try:
         student = LocalStudent.of_code(code, exercise.given_code)
     except AnswerError as error:
@@ -123,7 +123,7 @@ def _bank(exercise: Exercise, matrix: dict[str, tuple[str, ...]]) -> list[str]:
     return problems + [f"no wrong answer loses {name}" for name in sorted(every - killed)]
 
 
-def _entry(exercise: Exercise, entry: WrongAnswer, result: Result) -> list[str]:
+def _entry(exercise: Exercise, entry: WrongAnswer, result: ExerciseResult) -> list[str]:
     twins = {check.name for check in exercise.checks if check.hidden}
     expected = set(entry.loses) | {f"{name}:hidden" for name in entry.loses if name in twins}
     lost, problems = set(result.lost), []

@@ -1,4 +1,4 @@
-"""A result for the person who wrote the answer: the score and its reason first, then the smallest counterexample.
+"""Report for the person who wrote the answer: the score and its reason first, then the smallest counterexample.
 
 `Feedback` holds what is to be said, and says it as text; `report_html` says the same as HTML.
 """
@@ -14,10 +14,10 @@ from typing import Any
 
 from torch import Tensor
 
-from annotated.grading.exercise import WrongAnswer
-from annotated.grading.grids import Grid, compared, is_matrix, single
-from annotated.grading.markdown import terminal
-from annotated.grading.run import CheckResult, Failure, Result
+from annotated.grading.exercise.exercise import WrongAnswer
+from annotated.grading.exercise.markdown import terminal
+from annotated.grading.exercise.run import CheckResult, ExerciseResult, Failure
+from annotated.grading.feedback.tensor_tables import TensorTable, compared, is_matrix, single
 
 WIDTH = 96
 """Columns of a terminal that are used, where it has as many."""
@@ -46,7 +46,7 @@ class Feedback:
         Addresses of chapters by their number, where the book is at hand.
     """
 
-    result: Result
+    result: ExerciseResult
     misconception: WrongAnswer | None = None
     output: str = ""
     notes: tuple[str, ...] = ()
@@ -70,12 +70,12 @@ class Feedback:
         return "\n\n".join(blocks) + "\n"
 
 
-def is_graded(result: Result) -> bool:
+def is_graded(result: ExerciseResult) -> bool:
     """Whether the hidden checks ran as well."""
     return any(check.hidden for check in result.checks)
 
 
-def headline(result: Result, misconception: WrongAnswer | None = None) -> str:
+def headline(result: ExerciseResult, misconception: WrongAnswer | None = None) -> str:
     """The score, and its reason, in one line."""
     kind = "points" if is_graded(result) else "public points"
     score = f"{result.score} of {result.maximum} {kind}"
@@ -86,7 +86,7 @@ def headline(result: Result, misconception: WrongAnswer | None = None) -> str:
     return f"{score}: {why}" if why.endswith(("?", "!")) else f"{score}: {why}."
 
 
-def reason(result: Result, shown: CheckResult) -> str:
+def reason(result: ExerciseResult, shown: CheckResult) -> str:
     """Why points are missing, in a few words without a full stop."""
     message = shown.failure.message if shown.failure else ""
     if result.gate:
@@ -98,13 +98,13 @@ def reason(result: Result, shown: CheckResult) -> str:
     return " ".join(message.split()).rstrip(".")
 
 
-def has_details(result: Result, shown: CheckResult) -> bool:
+def has_details(result: ExerciseResult, shown: CheckResult) -> bool:
     """Whether there is more to say about the failure than its reason: neither the stub nor forbidden code has more."""
     message = shown.failure.message if shown.failure else ""
     return not result.gate and not message.startswith(_STUB)
 
 
-def first_failure(result: Result, misconception: WrongAnswer | None = None) -> CheckResult | None:
+def first_failure(result: ExerciseResult, misconception: WrongAnswer | None = None) -> CheckResult | None:
     """The check to talk about: the first public one that failed, if it can be one that the misconception explains."""
     failed = [check for check in result.checks if check.failure]
     explained = misconception.loses if misconception else ()
@@ -197,7 +197,7 @@ def _counterexample(shown: CheckResult, failure: Failure) -> str:
     return "\n".join(lines)
 
 
-def _grid(grid: Grid, indent: str) -> list[str]:
+def _grid(grid: TensorTable, indent: str) -> list[str]:
     width = max(len(text) for row in grid.cells for text in row)
     lines = [
         indent + " ".join(f"{text:>{width}}{_MARK if bad else ' '}" for text, bad in zip(row, marks, strict=True))
@@ -206,11 +206,11 @@ def _grid(grid: Grid, indent: str) -> list[str]:
     return [*lines, f"{indent}({grid.note})"] if grid.note else lines
 
 
-def _side_by_side(expected: Grid, got: Grid) -> list[str]:
-    plain = Grid(
+def _side_by_side(expected: TensorTable, got: TensorTable) -> list[str]:
+    plain = TensorTable(
         expected.name, expected.shape, expected.cells, expected.tint, [[False] * len(r) for r in expected.wrong]
     )
-    marked = Grid(got.name, got.shape, got.cells, got.tint, got.wrong)
+    marked = TensorTable(got.name, got.shape, got.cells, got.tint, got.wrong)
     left, right = _grid(plain, "  "), _grid(marked, "  ")
     about = f"  shape {list(expected.shape)}" + (f", {expected.note}" if expected.note else "")
     title = f"got ({_MARK} marks what differs)"

@@ -1,4 +1,4 @@
-"""A report as HTML: legible on light and dark grounds, without a script, and complete when styles are taken away."""
+"""Report as HTML: legible on light and dark grounds, without a script, and complete when styles are taken away."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from annotated.grading.exercise import WrongAnswer
-from annotated.grading.grids import Grid, compared, is_matrix, single
-from annotated.grading.markdown import html
-from annotated.grading.report import (
+from annotated.grading.exercise.exercise import WrongAnswer
+from annotated.grading.exercise.markdown import html
+from annotated.grading.exercise.run import CheckResult, ExerciseResult, Failure
+from annotated.grading.feedback.report import (
     KNOWN,
     Feedback,
     described,
@@ -22,7 +22,7 @@ from annotated.grading.report import (
     shown_inputs,
     where_treated,
 )
-from annotated.grading.run import CheckResult, Failure, Result
+from annotated.grading.feedback.tensor_tables import TensorTable, compared, is_matrix, single
 
 _POSITIVE, _NEGATIVE = "59, 131, 214", "217, 115, 26"  # the house's blue and orange: mid-tones on any ground
 _STRONGEST = 0.5  # of a tint, so that the number on it stays legible
@@ -84,14 +84,14 @@ def _input(name: str, value: Any, small: bool) -> str:
     return f"<details{' open' if small else ''}><summary>{about}</summary>{drawn}</details>"
 
 
-def _pair(expected: Grid, got: Grid) -> str:
+def _pair(expected: TensorTable, got: TensorTable) -> str:
     note = f"shape {list(expected.shape)}" + (f", {expected.note}" if expected.note else "")
     legend = "Blue is positive, orange negative; a frame and ≠ mark what differs."
     drawn = heat_map(expected) + heat_map(got, "≠")
     return f'<div class="grids">{drawn}</div><p class="quiet">{escape(note)}. {legend}</p>'
 
 
-def heat_map(grid: Grid, mark: str = "") -> str:
+def heat_map(grid: TensorTable, mark: str = "") -> str:
     """A grid as a table whose cells are tinted by size; with a mark, those that differ have it, and a frame."""
     rows = []
     for texts, tints, marks in zip(grid.cells, grid.tint, grid.wrong, strict=True):
@@ -117,7 +117,7 @@ def _misconception(report: Feedback, entry: WrongAnswer) -> str:
     return f'<div class="part">{said}</div>'
 
 
-def _checks(result: Result) -> str:
+def _checks(result: ExerciseResult) -> str:
     rows = []
     for check in result.checks:
         verdict = "○ TODO" if not_begun(check) else "✗ FAIL" if check.failure else "✓ PASS"

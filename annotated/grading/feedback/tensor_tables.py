@@ -1,4 +1,4 @@
-"""A tensor as a small grid of short texts: what reports print in a terminal and paint in a notebook."""
+"""Tables of tensors, a few short texts each: what reports print in a terminal and paint in a notebook."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FINEST = 8
 
 
 @dataclass(frozen=True)
-class Grid:
+class TensorTable:
     """Part of a tensor, cell by cell.
 
     Attributes
@@ -44,12 +44,12 @@ class Grid:
 
 
 def is_matrix(value: Any) -> bool:
-    """Whether a value can be a grid: a tensor of real numbers with at least one entry."""
+    """Whether a value can be a table: a tensor of real numbers with at least one entry."""
     return isinstance(value, Tensor) and value.numel() > 0 and not value.is_complex()
 
 
-def compared(expected: Any, got: Any, where: Sequence[int] | None = None) -> tuple[Grid, Grid] | None:
-    """Two tensors of one shape as two grids that show the same part, around the entry that is farthest off.
+def compared(expected: Any, got: Any, where: Sequence[int] | None = None) -> tuple[TensorTable, TensorTable] | None:
+    """Two tensors of one shape as two tables that show the same part, around the entry that is farthest off.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def compared(expected: Any, got: Any, where: Sequence[int] | None = None) -> tup
 
     Returns
     -------
-    tuple of Grid or None
+    tuple of TensorTable or None
         None if they are no two tensors of one shape with an axis.
     """
     if not (is_matrix(expected) and is_matrix(got)) or expected.shape != got.shape or expected.ndim == 0:
@@ -74,20 +74,20 @@ def compared(expected: Any, got: Any, where: Sequence[int] | None = None) -> tup
     largest = max(_largest(a), _largest(b))
     shape = tuple(expected.shape)
     return (
-        Grid("expected", shape, _texts(a, style, expected), _tint(a, largest), wrong.tolist(), note),
-        Grid("got", shape, _texts(b, style, got), _tint(b, largest), wrong.tolist(), note),
+        TensorTable("expected", shape, _texts(a, style, expected), _tint(a, largest), wrong.tolist(), note),
+        TensorTable("got", shape, _texts(b, style, got), _tint(b, largest), wrong.tolist(), note),
     )
 
 
-def single(name: str, value: Tensor) -> Grid:
-    """One tensor as a grid, from its first entry; a tensor without axes has one cell."""
+def single(name: str, value: Tensor) -> TensorTable:
+    """One tensor as a table, from its first entry; a tensor without axes has one cell."""
     number = _numbers(value)
     part, rows, columns, note = _window(tuple(number.shape), [0] * number.ndim)
     shown = _as_matrix(number[part])[rows, columns]
     style = _style(shown, shown, torch.zeros_like(shown, dtype=torch.bool))
     wrong = [[False] * shown.shape[1] for _ in range(shown.shape[0])]
     tint = _tint(shown, _largest(shown))
-    return Grid(name, tuple(value.shape), _texts(shown, style, value), tint, wrong, note)
+    return TensorTable(name, tuple(value.shape), _texts(shown, style, value), tint, wrong, note)
 
 
 def _numbers(value: Tensor) -> Tensor:

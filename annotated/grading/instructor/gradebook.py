@@ -1,4 +1,4 @@
-"""The results of a folder of submissions on disk: JSON and HTML for each, `gradebook.csv` and `run.log` for all.
+"""Gradebook on disk: JSON and HTML for each result of a folder, `gradebook.csv` and `run.log` for all.
 
 Every file appears whole or not at all, so that a run that was killed goes on where it stood.
 """
@@ -19,9 +19,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from annotated.grading.report import Feedback
-from annotated.grading.report_html import html_of
-from annotated.grading.run import Result
+from annotated.grading.exercise.run import ExerciseResult
+from annotated.grading.feedback.report import Feedback
+from annotated.grading.feedback.report_html import html_of
 
 FORMAT = 1
 COLUMNS = (
@@ -136,7 +136,7 @@ class Gradebook:
             file.writelines(f"{stamp} {clean(line)}\n" for line in lines)
 
 
-def described_checks(result: Result) -> tuple[dict[str, Any], ...]:
+def described_checks(result: ExerciseResult) -> tuple[dict[str, Any], ...]:
     """The checks of a result, in plain values."""
     return tuple(
         {

@@ -1,4 +1,4 @@
-"""An answer that runs in a sandbox: the same `Student` for a check, another process for the answer."""
+"""Remote grading: to a check an answer in the sandbox is a `Student` like any other, but it runs in another process."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Literal
 
-from annotated.grading.checks import Check
-from annotated.grading.exercise import Exercise
-from annotated.grading.interpreter import AnswerError
-from annotated.grading.run import Result, not_run, run_checks
-from annotated.grading.sandbox import Died, Level, Limits, OutOfTime, Process, best_level
-from annotated.grading.student import Student
-from annotated.grading.submission import Cell, Submission
-from annotated.grading.wire import WireError, decode, encode
+from annotated.grading.exercise.checks import Check
+from annotated.grading.exercise.exercise import Exercise
+from annotated.grading.exercise.run import ExerciseResult, not_run, run_checks
+from annotated.grading.exercise.student import Student
+from annotated.grading.exercise.submission import CodeCell, Submission
+from annotated.grading.sandbox.codec import CodecError, decode, encode
+from annotated.grading.sandbox.interpreter import AnswerError
+from annotated.grading.sandbox.isolation import best_level
+from annotated.grading.sandbox.process import Died, Level, OutOfTime, Process, SandboxLimits
 
 Status = Literal["ok", "student_error", "timeout", "died", "grader_error"]
 
@@ -50,11 +51,11 @@ class RemoteStudent(Student):
         given: str = "",
         library: bool = False,
         level: Level = "bubblewrap",
-        limits: Limits | None = None,
+        limits: SandboxLimits | None = None,
         hidden: tuple[str, ...] = (),
     ) -> None:
         super().__init__(submission.source_of(answers) if answers else submission.code)
-        self.limits = limits or Limits()
+        self.limits = limits or SandboxLimits()
         self.status: Status = "ok"
         self.problems: dict[str, AnswerError] = {}
         """What went wrong in cells, by their titles."""
@@ -69,7 +70,7 @@ class RemoteStudent(Student):
 
     @classmethod
     def of_exercise(
-        cls, exercise: Exercise, submission: Submission, level: Level, limits: Limits | None = None
+        cls, exercise: Exercise, submission: Submission, level: Level, limits: SandboxLimits | None = None
     ) -> RemoteStudent:
         """The answer to an exercise."""
         hidden = (str(exercise.folder / "checks.py"), str(exercise.folder / "exercise.md"))
@@ -117,7 +118,7 @@ class RemoteStudent(Student):
             self.close()
             raise
 
-    def _run_cell(self, cell: Cell) -> None:
+    def _run_cell(self, cell: CodeCell) -> None:
         known = self.problems.get(cell.title)
         skip = [known.kinds[0], known.message] if known and known.kinds[0] in ("TimeoutError", "ProcessDied") else None
         try:
@@ -150,7 +151,7 @@ class RemoteStudent(Student):
             raise self._lost("timeout", "TimeoutError", text) from None
         except Died as reason:
             raise self._lost("died", "ProcessDied", str(reason)) from None
-        except (WireError, TypeError, ValueError, KeyError, AttributeError):
+        except (CodecError, TypeError, ValueError, KeyError, AttributeError):
             text = "the process no longer answers in a form that can be read"
             raise self._lost("died", "ProcessDied", text) from None
         if error is not None:
@@ -181,9 +182,9 @@ def grade_code(
     submission: Submission | str,
     salt: str | None = None,
     level: Level | None = None,
-    limits: Limits | None = None,
+    limits: SandboxLimits | None = None,
     more: Iterable[Check] = (),
-) -> tuple[Result, Status, str]:
+) -> tuple[ExerciseResult, Status, str]:
     """Grade one answer in a sandbox.
 
     Parameters
@@ -197,14 +198,14 @@ def grade_code(
 
     Returns
     -------
-    Result, how the run ended, and the beginning of what the answer printed.
+    ExerciseResult, how the run ended, and the beginning of what the answer printed.
 
     Raises
     ------
     GraderBroken
         If the sandbox does not start.
     """
-    whole = Submission((Cell(submission),)) if isinstance(submission, str) else submission
+    whole = Submission((CodeCell(submission),)) if isinstance(submission, str) else submission
     more = tuple(more)
     with RemoteStudent.of_exercise(exercise, whole, level or best_level(), limits) as student:
         # A first question to each answer: if none is there, the reason is that of the cell that should have made it.
@@ -214,7 +215,7 @@ def grade_code(
         return result, status, student.output()
 
 
-def grader(level: Level | None = None) -> Callable[[Exercise, str, str], Result]:
+def grader(level: Level | None = None) -> Callable[[Exercise, str, str], ExerciseResult]:
     """A function that grades code under a salt in a sandbox, for `verify`."""
     return lambda exercise, code, salt: grade_code(exercise, code, salt, level)[0]
 

@@ -1,4 +1,4 @@
-"""Which answers to one exercise are alike? A list to look at, never a score.
+"""Similarity of answers to one exercise: a list to look at, never a score.
 
 Answers to a small exercise are alike by nature. So each pair is compared twice, once by its structure alone (names and
 comments removed, as a copy with new names would look) and once as it is written, and both are set beside what is usual

@@ -1,4 +1,4 @@
-"""A folder of submissions: who handed in what, for which exercise.
+"""Submissions in a folder: who handed in what, for which exercise.
 
 Three layouts, which may be mixed: `STUDENT/ex05-1.ipynb`, `STUDENT_ex05-1.ipynb`, and where the exercise is given
 `STUDENT.ipynb`. A zip file stands for a student's folder, and is read without being unpacked. A file whose name has no
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from annotated.grading.submission import MOST_BYTES, BadSubmission, read
+from annotated.grading.exercise.submission import MOST_BYTES, BadSubmission, read
 
 _ID = re.compile(r"(?:^|(?<=[\W_]))ex(\d\d)[-_](\d+)(?!\d)", re.I)
 _KINDS = (".ipynb", ".py")
@@ -26,7 +26,7 @@ _MOST_IN_A_ZIP = 1000
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class SubmissionFile:
     """One file.
 
     Attributes
@@ -62,14 +62,14 @@ class HandedIn:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a folder holds: one file for each student and exercise, and what was set aside, with reasons."""
+class Collected:
+    """What a folder holds: one file for each student and exercise, and the files that were skipped, with reasons."""
 
-    submissions: tuple[HandedIn, ...]
-    aside: tuple[tuple[str, str], ...]
+    submissions: tuple[SubmissionFile, ...]
+    skipped: tuple[tuple[str, str], ...]
 
 
-def look_into(place: Path, exercise: str = "") -> Found:
+def collect(folder: Path, exercise: str = "") -> Collected:
     """Find the submissions in a folder, or take a single file.
 
     Parameters
@@ -80,31 +80,31 @@ def look_into(place: Path, exercise: str = "") -> Found:
     Raises
     ------
     FileNotFoundError
-        If there is no such place.
+        If there is no such folder.
     """
-    if not place.exists():
-        raise FileNotFoundError(f"{place}: there is no such folder")
-    if place.is_file():
-        found = list(_files_of(place, place.parent, place.stem if not _ID.search(place.stem) else "answer"))
+    if not folder.exists():
+        raise FileNotFoundError(f"{folder}: there is no such folder")
+    if folder.is_file():
+        found = list(_files_of(folder, folder.parent, folder.stem if not _ID.search(folder.stem) else "answer"))
     else:
-        found = list(_walk(place, place))
-    aside = [(file.path, file.refused) for file in found if file.refused and not (file.exercise or exercise)]
-    kept: dict[tuple[str, str], HandedIn] = {}
+        found = list(_walk(folder, folder))
+    skipped = [(file.path, file.refused) for file in found if file.refused and not (file.exercise or exercise)]
+    kept: dict[tuple[str, str], SubmissionFile] = {}
     for file in sorted(found, key=lambda file: _natural(file.path)):
         resolved = _resolve(file, exercise)
         if not resolved.exercise:
-            aside += [] if file.refused else [(file.path, "it does not say which exercise it answers")]
+            skipped += [] if file.refused else [(file.path, "it does not say which exercise it answers")]
         elif exercise and resolved.exercise != exercise:
-            aside.append((file.path, f"it is for {resolved.exercise}"))
+            skipped.append((file.path, f"it is for {resolved.exercise}"))
         else:
             key = (resolved.student, resolved.exercise)
             if key in kept:
-                aside.append((kept[key].path, f"replaced by {file.path}"))
+                skipped.append((kept[key].path, f"replaced by {file.path}"))
             kept[key] = resolved
-    return Found(tuple(kept[key] for key in sorted(kept)), tuple(aside))
+    return Collected(tuple(kept[key] for key in sorted(kept)), tuple(skipped))
 
 
-def _resolve(file: HandedIn, exercise: str) -> HandedIn:
+def _resolve(file: SubmissionFile, exercise: str) -> SubmissionFile:
     """With its exercise: from its name, else from the file itself, else the one that was asked for."""
     if file.exercise:
         return file
@@ -115,7 +115,7 @@ def _resolve(file: HandedIn, exercise: str) -> HandedIn:
     return replace(file, exercise=named or exercise)
 
 
-def _walk(folder: Path, top: Path) -> Iterator[HandedIn]:
+def _walk(folder: Path, top: Path) -> Iterator[SubmissionFile]:
     with os.scandir(folder) as entries:
         names = sorted(entry.name for entry in entries)
     for name in names:
@@ -126,12 +126,12 @@ def _walk(folder: Path, top: Path) -> Iterator[HandedIn]:
         if path.is_dir() and not path.is_symlink():
             yield from _walk(path, top)
         elif path.is_symlink() and not path.suffix:
-            yield HandedIn(student or name, "", _shown(path, top), "it is a symbolic link")
+            yield SubmissionFile(student or name, "", _shown(path, top), "it is a symbolic link")
         else:
             yield from _files_of(path, top, student)
 
 
-def _files_of(path: Path, top: Path, student: str) -> Iterator[HandedIn]:
+def _files_of(path: Path, top: Path, student: str) -> Iterator[SubmissionFile]:
     """The submissions in a file: one, or those of an archive. In the top folder, the name begins with the student."""
     suffix = path.suffix.lower()
     if suffix not in (*_KINDS, ".zip"):
@@ -141,7 +141,7 @@ def _files_of(path: Path, top: Path, student: str) -> Iterator[HandedIn]:
     shown = _shown(path, top)
     refused = _why_not(path)
     if refused or suffix != ".zip":
-        yield HandedIn(student, exercise, shown, refused, partial(_read_plain, path))
+        yield SubmissionFile(student, exercise, shown, refused, partial(_read_plain, path))
     else:
         yield from _archived(path, shown, student, exercise)
 
@@ -162,21 +162,21 @@ def _read_plain(path: Path) -> bytes:
         return file.read(MOST_BYTES + 1)
 
 
-def _archived(path: Path, shown: str, student: str, exercise: str) -> Iterator[HandedIn]:
+def _archived(path: Path, shown: str, student: str, exercise: str) -> Iterator[SubmissionFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        yield HandedIn(student, exercise, shown, f"the archive cannot be read: {error}")
+        yield SubmissionFile(student, exercise, shown, f"the archive cannot be read: {error}")
         return
     if reason := _why_not_archive(members):
-        yield HandedIn(student, exercise, shown, reason)
+        yield SubmissionFile(student, exercise, shown, reason)
         return
     for member in members:
         inner = PurePosixPath(member.filename)
         if inner.suffix.lower() in _KINDS and not any(_NOT_SUBMISSIONS.match(part) for part in inner.parts):
             named = _exercise_in(inner.stem) or exercise
-            yield HandedIn(student, named, f"{shown}/{inner}", "", partial(_read_member, path, member.filename))
+            yield SubmissionFile(student, named, f"{shown}/{inner}", "", partial(_read_member, path, member.filename))
 
 
 def _why_not_archive(members: list[zipfile.ZipInfo]) -> str:

@@ -1,4 +1,4 @@
-"""A learner's own answer, from the notebook they work in or from a file of theirs; and what a check makes of it.
+"""Grading of a learner's own answer, from the notebook they work in or from a file of theirs.
 
 This code is trusted: it is the learner's, on their own machine. Strangers' submissions go through the sandbox.
 """
@@ -15,22 +15,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from annotated.grading.diagnosis import diagnose
-from annotated.grading.exercise import Exercise, ExerciseError, all_exercises, find
-from annotated.grading.interpreter import AnswerError
-from annotated.grading.limit import Patience
-from annotated.grading.record import Record
-from annotated.grading.report import Feedback
-from annotated.grading.run import Result, not_run, run_checks
-from annotated.grading.student import LocalStudent
-from annotated.grading.submission import BadSubmission, Cell, Submission, read
+from annotated.grading.exercise.catalogue import all_exercises, find
+from annotated.grading.exercise.diagnosis import diagnose
+from annotated.grading.exercise.exercise import Exercise, ExerciseError
+from annotated.grading.exercise.run import ExerciseResult, not_run, run_checks
+from annotated.grading.exercise.student import LocalStudent
+from annotated.grading.exercise.submission import BadSubmission, CodeCell, Submission, read
+from annotated.grading.feedback.report import Feedback
+from annotated.grading.learner.record import ProgressRecord
+from annotated.grading.learner.timeout import TimeBudget
+from annotated.grading.sandbox.interpreter import AnswerError
+from annotated.grading.sandbox.names import definitions, parsed
 
 MOST_OUTPUT = 20_000
 """Characters of what an answer prints that are kept."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class LocalAnswer:
     """An answer that was found.
 
     Attributes
@@ -48,15 +50,15 @@ class Answer:
     missing: tuple[str, ...] = ()
 
 
-def in_notebook(exercise: Exercise, names: dict[str, Any]) -> Answer:
+def in_notebook(exercise: Exercise, names: dict[str, Any]) -> LocalAnswer:
     """The answer among a notebook's names, with the code of the cells that define it."""
     missing = tuple(name for name in exercise.answers if name not in names)
     cells = [cell for cell in names.get("In") or [] if isinstance(cell, str)]
     source = _defining(cells, exercise.answers) if cells else _source_of(exercise, names)
-    return Answer(names, source, missing)
+    return LocalAnswer(names, source, missing)
 
 
-def in_file(path: Path, named: str | None = None) -> tuple[Exercise, Answer]:
+def in_file(path: Path, named: str | None = None) -> tuple[Exercise, LocalAnswer]:
     """The exercise that a notebook or a Python file is for, and the answer in it, which runs when it is examined.
 
     Parameters
@@ -80,10 +82,10 @@ def in_file(path: Path, named: str | None = None) -> tuple[Exercise, Answer]:
         what = 'add a line EXERCISE = "ex05-1", or say --exercise ex05-1'
         raise ExerciseError(f"{path} does not say which exercise it answers: {what}")
     exercise = find(chosen)
-    return exercise, Answer(None, handed_in.for_answers(exercise.answers).code)
+    return exercise, LocalAnswer(None, handed_in.for_answers(exercise.answers).code)
 
 
-def examine(exercise: Exercise, found: Answer, record: Record, seconds: float, book: str = "") -> Feedback:
+def examine(exercise: Exercise, found: LocalAnswer, record: ProgressRecord, seconds: float, book: str = "") -> Feedback:
     """Check an answer, name its misconception, note both, and say what there is to say.
 
     Parameters
@@ -116,12 +118,12 @@ def examine(exercise: Exercise, found: Answer, record: Record, seconds: float, b
 
 def is_untouched(exercise: Exercise, source: str) -> bool:
     """Whether everything that the exercise asks for is still as the stub has it; layout and comments do not count."""
-    stub, mine = _definitions(exercise.stub_code), _definitions(source)
+    stub, mine = _normal_forms(exercise.stub_code), _normal_forms(source)
     return bool(mine) and all(mine.get(name, stub.get(name)) == stub.get(name) for name in exercise.answers)
 
 
-def _run(exercise: Exercise, found: Answer, seconds: float) -> Result:
-    guard = Patience(seconds)
+def _run(exercise: Exercise, found: LocalAnswer, seconds: float) -> ExerciseResult:
+    guard = TimeBudget(seconds)
     if found.names is not None:
         return run_checks(exercise, LocalStudent(found.names, found.source, exercise.given_code), guard=guard)
     try:
@@ -134,7 +136,7 @@ def _run(exercise: Exercise, found: Answer, seconds: float) -> Result:
     return run_checks(exercise, student, guard=guard)
 
 
-def _says_nothing(result: Result) -> bool:
+def _says_nothing(result: ExerciseResult) -> bool:
     """Whether nothing came back but that nothing is written."""
     messages = [check.failure.message if check.failure else "" for check in result.checks]
     return all(message.startswith(("NotImplementedError", "NameError: there is no")) for message in messages)
@@ -142,8 +144,8 @@ def _says_nothing(result: Result) -> bool:
 
 def _defining(cells: list[str], wanted: Collection[str]) -> str:
     """The code of the cells that define these names last and of those that they use, in the order of running."""
-    last = {name: number for number, cell in enumerate(cells) for name in _definitions(cell)}
-    live = Submission(tuple(Cell(cells[number]) for number in sorted(set(last.values()))))
+    last = {name: number for number, cell in enumerate(cells) for name in definitions(parsed(cell))}
+    live = Submission(tuple(CodeCell(cells[number]) for number in sorted(set(last.values()))))
     return live.source_of(wanted)
 
 
@@ -155,23 +157,9 @@ def _source_of(exercise: Exercise, names: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def _definitions(code: str) -> dict[str, str]:
-    """What code defines at its top level, each as a normal form that knows neither layout nor comments."""
-    try:
-        tree = ast.parse(code)
-    except SyntaxError:
-        return {}
-    found = {}
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found[node.name] = ast.dump(node)
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            stored = (part for target in targets for part in ast.walk(target))
-            found |= {part.id: ast.dump(node) for part in stored if isinstance(part, ast.Name)}
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {(part.asname or part.name).split(".")[0]: ast.dump(node) for part in node.names}
-    return found
+def _normal_forms(code: str) -> dict[str, str]:
+    """What code defines at its top level, each in a form that knows neither layout nor comments."""
+    return {name: ast.dump(node) for name, node in definitions(parsed(code)).items()}
 
 
 class _Capped(io.StringIO):

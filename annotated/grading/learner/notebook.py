@@ -1,4 +1,4 @@
-"""For learners, in a notebook or a plain Python: `check()`, `hint()`, `solution()`, `answer()` and `progress()`.
+"""Notebook commands for learners: `check()`, `hint()`, `solution()`, `answer()` and `progress()`; also in plain Python.
 
 Each shows what it has to say: as HTML where a notebook can draw it, else as text. None of them ends in a traceback of
 this library; an error of the learner's own code shows the line that failed.
@@ -11,11 +11,12 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from annotated.grading import learner
-from annotated.grading.exercise import Exercise, ExerciseError, all_exercises, find
-from annotated.grading.markdown import plain, terminal
-from annotated.grading.record import Record
-from annotated.grading.report_html import html_of
+from annotated.grading.exercise.catalogue import all_exercises, find
+from annotated.grading.exercise.exercise import Exercise, ExerciseError
+from annotated.grading.exercise.markdown import plain, terminal
+from annotated.grading.feedback.report_html import html_of
+from annotated.grading.learner import grade_local
+from annotated.grading.learner.record import ProgressRecord
 
 SECONDS = 20.0
 """Time for one case of a check."""
@@ -46,22 +47,22 @@ def check(exercise: str | None = None, seconds: float = SECONDS) -> None:
     seconds
         Time for one case of a check; an endless loop ends after it.
     """
-    record = Record()
+    record = ProgressRecord()
     chosen = which(exercise, record)
     names = namespace()
-    answer_given = learner.in_notebook(chosen, names)
+    answer_given = grade_local.in_notebook(chosen, names)
     if answer_given.missing:
         listed = ", ".join(f"`{name}`" for name in answer_given.missing)
         publish(f"{chosen.id}: there is no {listed} yet. Run the cell with your answer first, then this one again.")
         return
-    report = learner.examine(chosen, answer_given, record, seconds, str(names.get("BOOK_URL") or ""))
+    report = grade_local.examine(chosen, answer_given, record, seconds, str(names.get("BOOK_URL") or ""))
     publish(report.text(), html_of(report))
 
 
 @_told
 def hint(exercise: str | None = None) -> None:
     """Show the next of three hints, each nearer to the answer than the one before; after the last, all of them."""
-    record = Record()
+    record = ProgressRecord()
     chosen = which(exercise, record)
     total = len(chosen.hints)
     with record.change(chosen.id) as entry:
@@ -86,7 +87,7 @@ def solution(exercise: str | None = None, force: bool = False) -> None:
     force
         Show it also without an attempt. What one has tried first stays longer in memory.
     """
-    record = Record()
+    record = ProgressRecord()
     chosen = which(exercise, record)
     if not (record.entry(chosen.id).attempts or force):
         hints = "`hint()` gives a nudge" if record.entry(chosen.id).hints < len(chosen.hints) else "The hints are shown"
@@ -111,7 +112,7 @@ def answer(question: int, choice: str = "", exercise: str | None = None) -> None
     choice
         "A", "B", ...
     """
-    record = Record()
+    record = ProgressRecord()
     chosen = which(exercise, record)
     if question not in range(1, len(chosen.quiz) + 1):
         raise ExerciseError(f"{chosen.id} has questions 1 to {len(chosen.quiz)}, not {question!r}")
@@ -131,14 +132,14 @@ def answer(question: int, choice: str = "", exercise: str | None = None) -> None
 @_told
 def progress() -> None:
     """Show every exercise with points, attempts, hints used, and whether it is solved."""
-    from annotated.grading import overview
+    from annotated.grading.learner import overview
 
-    record = Record()
+    record = ProgressRecord()
     exercises = all_exercises()
     publish(overview.text(exercises, record), overview.html(exercises, record))
 
 
-def which(exercise: str | None, record: Record) -> Exercise:
+def which(exercise: str | None, record: ProgressRecord) -> Exercise:
     """The exercise that is meant: the one named, else the notebook's, else the one checked last.
 
     Raises

@@ -1,4 +1,4 @@
-"""One check as an assertion, for graders that run tests inside the notebook itself (nbgrader, otter).
+"""Check as an assertion, for graders that run tests inside the notebook itself (nbgrader, otter).
 
 There the student's code and the tests share a process, so this is as safe as those graders are, and no safer: for
 strangers' code use `annotated exercise grade`.
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 from typing import Any
 
-from annotated.grading.exercise import find
-from annotated.grading.learner import in_notebook
-from annotated.grading.run import run_checks
-from annotated.grading.student import LocalStudent
+from annotated.grading.exercise.catalogue import find
+from annotated.grading.exercise.run import run_checks
+from annotated.grading.exercise.student import LocalStudent
+from annotated.grading.learner.grade_local import in_notebook
 
 
 def require(exercise_id: str, check: str, namespace: MutableMapping[str, Any], salt: str | None = None) -> None:

@@ -1,30 +1,30 @@
-"""How far a learner is: every exercise with points, attempts and hints, as text and as HTML."""
+"""Overview of a learner's progress: every exercise with points, attempts and hints, as text and as HTML."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
 
-from annotated.grading.exercise import Exercise
-from annotated.grading.markdown import without_marks
-from annotated.grading.record import Entry, Record
+from annotated.grading.exercise.exercise import Exercise
+from annotated.grading.exercise.markdown import without_marks
+from annotated.grading.learner.record import ExerciseProgress, ProgressRecord
 
 HEAD = ("Exercise", "Title", "Points", "Attempts", "Hints", "State")
 
 
-def rows(exercises: Iterable[Exercise], record: Record) -> list[tuple[str, ...]]:
+def rows(exercises: Iterable[Exercise], record: ProgressRecord) -> list[tuple[str, ...]]:
     """One row for each exercise, in the order of `HEAD`."""
     entries = record.entries()
     found: list[tuple[str, ...]] = []
     for exercise in exercises:
-        entry = entries.get(exercise.id, Entry())
+        entry = entries.get(exercise.id, ExerciseProgress())
         points = f"{entry.best:g} of {exercise.points_public}"
         hints = f"{entry.hints} of {len(exercise.hints)}"
         found.append((exercise.id, without_marks(exercise.title), points, str(entry.attempts), hints, state(entry)))
     return found
 
 
-def state(entry: Entry) -> str:
+def state(entry: ExerciseProgress) -> str:
     """'solved', 'begun' or 'not yet', and whether the solution was seen first."""
     if entry.solved:
         return "solved, solution seen" if entry.solution else "solved"
@@ -32,16 +32,16 @@ def state(entry: Entry) -> str:
     return f"{begun}, solution seen" if entry.solution else begun
 
 
-def summary(exercises: Iterable[Exercise], record: Record) -> str:
+def summary(exercises: Iterable[Exercise], record: ProgressRecord) -> str:
     """One sentence about all of them."""
     exercises, entries = list(exercises), record.entries()
-    known = [entries.get(exercise.id, Entry()) for exercise in exercises]
+    known = [entries.get(exercise.id, ExerciseProgress()) for exercise in exercises]
     points, total = sum(entry.best for entry in known), sum(exercise.points_public for exercise in exercises)
     solved = sum(entry.solved for entry in known)
     return f"{solved} of {len(exercises)} exercises solved, {points:g} of {total} public points."
 
 
-def text(exercises: Iterable[Exercise], record: Record) -> str:
+def text(exercises: Iterable[Exercise], record: ProgressRecord) -> str:
     """The table for a terminal."""
     exercises = list(exercises)
     table = [HEAD, *rows(exercises, record)]
@@ -51,7 +51,7 @@ def text(exercises: Iterable[Exercise], record: Record) -> str:
     return "\n".join([*lines, "", *closing(exercises, record)]) + "\n"
 
 
-def html(exercises: Iterable[Exercise], record: Record) -> str:
+def html(exercises: Iterable[Exercise], record: ProgressRecord) -> str:
     """The table for a notebook."""
     exercises = list(exercises)
     head = "".join(f'<th scope="col" style="text-align: left">{name}</th>' for name in HEAD)
@@ -63,7 +63,7 @@ def html(exercises: Iterable[Exercise], record: Record) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}"
 
 
-def closing(exercises: Iterable[Exercise], record: Record) -> list[str]:
+def closing(exercises: Iterable[Exercise], record: ProgressRecord) -> list[str]:
     """What is said under the table."""
     place = f"Kept in {record.path}, on this machine only."
     return [line for line in (summary(exercises, record), place, record.notice) if line]

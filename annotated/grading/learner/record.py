@@ -1,4 +1,4 @@
-"""What a learner has done so far: attempts, points, hints and solutions, in one small file on their own machine."""
+"""Record of a learner's progress: attempts, points, hints and solutions, in one small file on their own machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FORMAT = 1
 
 
 @dataclass
-class Entry:
+class ExerciseProgress:
     """What was done of one exercise."""
 
     attempts: int = 0
@@ -38,7 +38,7 @@ class Entry:
     """The first letter given to each question."""
 
 
-class Record:
+class ProgressRecord:
     """The learner's file of progress.
 
     Reading never fails: a file that cannot be understood is set aside under another name, and `notice` says where.
@@ -54,11 +54,11 @@ class Record:
         self.notice = ""
         """What the learner should be told about the file, once; empty if all is well."""
 
-    def entry(self, exercise: str) -> Entry:
+    def entry(self, exercise: str) -> ExerciseProgress:
         """What was done of one exercise."""
-        return self.entries().get(exercise, Entry())
+        return self.entries().get(exercise, ExerciseProgress())
 
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, ExerciseProgress]:
         """All exercises that were ever checked or asked about."""
         return {name: _entry(values) for name, values in self._read()["exercises"].items()}
 
@@ -68,7 +68,7 @@ class Record:
         return str(self._read()["last"])
 
     @contextlib.contextmanager
-    def change(self, exercise: str) -> Iterator[Entry]:
+    def change(self, exercise: str) -> Iterator[ExerciseProgress]:
         """Change one entry; it is written when the block ends, and the file is never seen half written."""
         with self._alone():
             data = self._read()
@@ -144,12 +144,12 @@ def default_path() -> Path:
     return folder / "annotated" / "progress.json"
 
 
-def _entry(values: dict[str, Any]) -> Entry:
+def _entry(values: dict[str, Any]) -> ExerciseProgress:
     """An entry from a file, which a newer version may have written: what is unknown or of another type is left out."""
-    kinds = {part.name: type(getattr(Entry(), part.name)) for part in fields(Entry)}
+    kinds = {part.name: type(getattr(ExerciseProgress(), part.name)) for part in fields(ExerciseProgress)}
     known: dict[str, Any] = {}
     for name, kind in kinds.items():
         value = values.get(name)
         if isinstance(value, kind) or (kind is float and isinstance(value, int)):
             known[name] = value
-    return Entry(**known)
+    return ExerciseProgress(**known)

@@ -1,4 +1,4 @@
-"""A time limit for code that runs in this process: an endless loop in a notebook ends with a message."""
+"""Timeout for code that runs in this process: an endless loop in a notebook ends with a message."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import threading
 from collections.abc import Iterator
 from types import FrameType, TracebackType
 
-from annotated.grading import interpreter
-from annotated.grading.interpreter import AnswerError, Interpreter
+from annotated.grading.sandbox import interpreter
+from annotated.grading.sandbox.interpreter import AnswerError, Interpreter
 
 
 @contextlib.contextmanager
@@ -39,7 +39,7 @@ def time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-class Patience:
+class TimeBudget:
     """Time limits for the checks of one answer: once one has run out, the next are not waited for as long.
 
     Parameters

@@ -1,6 +1,6 @@
-"""Values as bytes, without pickle: what travels between a grader and an answer that runs elsewhere.
+"""Codec: values as bytes, without pickle; what travels between a grader and an answer that runs elsewhere.
 
-This file stands alone: the sandbox copies it next to its worker, where the rest of the library does not exist.
+This file stands alone: the sandbox has it next to its worker, where the rest of the library does not exist.
 Tensors travel as safetensors, all else as JSON; reading such bytes can fail, but it cannot run anything.
 """
 
@@ -21,7 +21,7 @@ MOST_DEEP = 40
 """Levels of nesting that are followed."""
 
 
-class WireError(ValueError):
+class CodecError(ValueError):
     """A value that cannot travel, or bytes that are no value; the message says which."""
 
 
@@ -43,18 +43,18 @@ def encode(value: Any) -> bytes:
 
     Raises
     ------
-    WireError
+    CodecError
         For anything else.
     """
     tensors: dict[str, Tensor] = {}
     try:
         header = json.dumps(_pack(value, tensors, 0)).encode()
         return struct.pack(">I", len(header)) + header + (save(tensors) if tensors else b"")
-    except WireError:
+    except CodecError:
         raise
     except Exception as error:  # quantized, nested and meta tensors, numbers of thousands of digits, odd mappings
         reason = str(error).partition("\n")[0][:200]
-        raise WireError(f"this value cannot be checked ({type(error).__name__}: {reason})") from None
+        raise CodecError(f"this value cannot be checked ({type(error).__name__}: {reason})") from None
 
 
 def decode(data: bytes) -> Any:
@@ -62,22 +62,22 @@ def decode(data: bytes) -> Any:
 
     Raises
     ------
-    WireError
+    CodecError
         If the bytes are anything else. Nothing in them is executed.
     """
     try:
         (length,) = struct.unpack(">I", data[:4])
         header, rest = data[4 : 4 + length], data[4 + length :]
         return _unpack(json.loads(header.decode()), load(rest) if rest else {}, 0)
-    except WireError:
+    except CodecError:
         raise
     except Exception as error:  # whatever strangers' bytes do to a parser
-        raise WireError(f"these bytes are no value: {type(error).__name__}") from None
+        raise CodecError(f"these bytes are no value: {type(error).__name__}") from None
 
 
 def _pack(value: Any, tensors: dict[str, Tensor], depth: int) -> Any:
     if depth > MOST_DEEP:
-        raise WireError(f"the value is nested more than {MOST_DEEP} levels deep")
+        raise CodecError(f"the value is nested more than {MOST_DEEP} levels deep")
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, np.generic):
@@ -92,7 +92,7 @@ def _pack(value: Any, tensors: dict[str, Tensor], depth: int) -> Any:
         return {"text": str(value)}
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "biuf":
-            raise WireError(f"an array of {value.dtype} cannot be checked; return numbers")
+            raise CodecError(f"an array of {value.dtype} cannot be checked; return numbers")
         value = torch.from_numpy(np.ascontiguousarray(value))
     if isinstance(value, Tensor):
         return _pack_tensor(value, tensors)
@@ -119,16 +119,18 @@ def _pack_container(value: Any, pack: Callable[[Any], Any]) -> Any:
     for kind, name in ((list, "list"), (tuple, "tuple"), (set, "set"), (frozenset, "set")):
         if isinstance(value, kind):
             return {name: [pack(part) for part in value]}
-    raise WireError(f"a value of type {type(value).__name__} cannot be checked; return tensors, numbers, text or lists")
+    raise CodecError(
+        f"a value of type {type(value).__name__} cannot be checked; return tensors, numbers, text or lists"
+    )
 
 
 def _unpack(value: Any, tensors: dict[str, Tensor], depth: int) -> Any:
     if depth > MOST_DEEP:
-        raise WireError(f"the value is nested more than {MOST_DEEP} levels deep")
+        raise CodecError(f"the value is nested more than {MOST_DEEP} levels deep")
     if not isinstance(value, dict):
         if value is None or isinstance(value, bool | int | float):
             return value
-        raise WireError("these bytes are no value")
+        raise CodecError("these bytes are no value")
     ((kind, body),) = value.items()
     if kind == "text":
         return str(body)

@@ -1,4 +1,4 @@
-"""What a process does to itself so that the code it runs next can do little: limits, and closed doors.
+"""Confinement: what a process gives up so that the code it runs next can do little.
 
 This file stands alone: it runs inside the sandbox, before an answer's code. Nothing here can be undone by that code.
 """
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 try:
-    from annotated.grading.seccomp import refuse_system_calls
+    from annotated.grading.sandbox.seccomp import refuse_system_calls
 except ImportError:  # inside the sandbox, where this file lies beside `seccomp`
     from seccomp import refuse_system_calls  # type: ignore[no-redef,import-not-found]
 
@@ -26,8 +26,9 @@ def confine(settings: Mapping[str, Any]) -> None:
     Parameters
     ----------
     settings
-        `uid`: another user to become (only as root), or None. `limits`: the fields of `sandbox.Limits`. `readable`,
-        `listable`, `scratch`: paths to which Landlock narrows the file system; `readable` is None to leave it alone.
+        `uid`: another user to become (only as root), or None. `limits`: the fields of `process.SandboxLimits`.
+        `readable`, `listable`, `scratch`: paths to which Landlock narrows the file system; `readable` is None to leave
+        it alone.
 
     Raises
     ------

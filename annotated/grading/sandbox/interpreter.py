@@ -1,6 +1,6 @@
-"""Carries out what a check asks of an answer: call this function, build that module, give me its gradient.
+"""Interpreter of what a check asks of an answer: call this function, build that module, give me its gradient.
 
-This file stands alone, like `wire`: the sandbox copies both next to its worker. In a notebook the same class works
+This file stands alone, like `codec`: the sandbox has both next to its worker. In a notebook the same class works
 on the notebook's own names, so that an answer behaves alike in both places.
 """
 
@@ -18,9 +18,9 @@ import torch
 from torch import Tensor, nn
 
 try:
-    from annotated.grading.wire import Ref
-except ImportError:  # inside the sandbox, where this file lies beside `wire`
-    from wire import Ref  # type: ignore[no-redef,import-not-found]
+    from annotated.grading.sandbox.codec import Ref
+except ImportError:  # inside the sandbox, where this file lies beside `codec`
+    from codec import Ref  # type: ignore[no-redef,import-not-found]
 
 ANSWER = "<answer>"
 """The file name under which an answer's code is compiled."""
@@ -61,7 +61,7 @@ class Interpreter:
         self._numbers = itertools.count(secrets.randbits(48))  # so that a process started anew never reuses a number
 
     def perform(self, operation: Mapping[str, Any]) -> Any:
-        """Do what an operation says, and give back its result in values that `wire` can encode.
+        """Do what an operation says, and give back its result in values that `codec` can encode.
 
         Raises
         ------
@@ -238,5 +238,7 @@ def _line_of(error: BaseException) -> str:
 
 def _is_library(file: str) -> bool:
     ours = os.path.dirname(os.path.abspath(__file__))
+    if "." in __name__:  # in the library, and not beside the worker: all of the grading
+        ours = os.path.dirname(ours)
     inside = os.path.abspath(file).startswith((ours + os.sep, sys.base_prefix + os.sep))
     return file == "<given>" or "site-packages" in file or (inside and not file.startswith("<"))

@@ -1,4 +1,4 @@
-"""Which files a sandboxed Python needs, and which it must not see.
+"""Mounts of the sandbox: the files that a Python in it needs, and those that it must not see.
 
 It needs the interpreter, the standard library, the installed packages and the system's shared libraries. It must see
 neither the grader's checks and solutions nor anything else of the machine.
@@ -10,7 +10,7 @@ import os
 import site
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,9 +19,10 @@ import numpy
 import safetensors
 import torch
 
-PACKAGE = Path(__file__).resolve().parents[1]
+PACKAGE = Path(__file__).resolve().parents[2]
 """The library's own folder."""
-_BESIDE_THE_WORKER = ("worker.py", "wire.py", "interpreter.py", "confine.py", "seccomp.py")
+_HERE = Path(__file__).resolve().parent
+_BESIDE_THE_WORKER = ("worker.py", "codec.py", "interpreter.py", "names.py", "confine.py", "seccomp.py")
 _PRIVATE = ("grading", "exercises", "doctor", "cli")
 """Parts of the library that an answer never sees: checks, solutions, wrong answers."""
 _PACKAGES = ("site-packages", "dist-packages")
@@ -29,7 +30,7 @@ _INSIDE, _LIBRARY = "/grader", "/library"
 
 
 @dataclass(frozen=True)
-class Places:
+class SandboxPaths:
     """Paths on this machine.
 
     Attributes
@@ -55,16 +56,16 @@ class Places:
 
     def worker(self, level: str) -> str:
         """The worker's path as the worker's process sees it."""
-        return f"{_INSIDE}/worker.py" if level == "bubblewrap" else str(PACKAGE / "grading" / "worker.py")
+        return f"{_INSIDE}/worker.py" if level == "bubblewrap" else str(_HERE / "worker.py")
 
     def package(self, level: str) -> str:
         """The library's folder as the worker sees it; empty if the answer may not import it."""
         return "" if not self.library else f"{_LIBRARY}/annotated" if level == "bubblewrap" else str(PACKAGE)
 
-    def mounts(self) -> list[str]:
+    def bubblewrap_mounts(self) -> list[str]:
         """Bubblewrap's arguments for the file system, all of it read-only."""
         binds = {path: path for path in self.needed}
-        binds |= {str(PACKAGE / "grading" / name): f"{_INSIDE}/{name}" for name in _BESIDE_THE_WORKER}
+        binds |= {str(_HERE / name): f"{_INSIDE}/{name}" for name in _BESIDE_THE_WORKER}
         empty = list(self.empty)
         if self.library:
             binds[str(PACKAGE)] = f"{_LIBRARY}/annotated"
@@ -78,11 +79,11 @@ class Places:
             arguments += ["--perms", "0755", "--tmpfs", path, "--remount-ro", path]
         return arguments
 
-    def rules(self) -> tuple[list[str], list[str]]:
+    def landlock_rules(self) -> tuple[list[str], list[str]]:
         """The same for Landlock, which knows no exceptions below an allowed folder: paths to read, folders to list."""
         files = [*self.needed, "/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"]
         files += ["/proc/cpuinfo", "/sys/devices/system/cpu"]  # torch asks what the processor can do
-        files += [str(PACKAGE / "grading" / name) for name in _BESIDE_THE_WORKER]
+        files += [str(_HERE / name) for name in _BESIDE_THE_WORKER]
         hidden = {*self.empty}
         if self.library:
             files.append(str(PACKAGE))
@@ -96,8 +97,8 @@ class Places:
 
 
 @cache
-def places(library: bool = False) -> Places:
-    """Find them for the Python that runs this."""
+def sandbox_paths(library: bool = False) -> SandboxPaths:
+    """The paths for the Python that runs this."""
     base = {"base": sys.base_prefix, "platbase": sys.base_prefix}
     python = os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
     standard = [sysconfig.get_path(name, vars=base) for name in ("stdlib", "platstdlib")]
@@ -112,8 +113,36 @@ def places(library: bool = False) -> Places:
     empty = [str(path) for path in others if path.is_dir() and os.path.realpath(path) not in sites]
     empty += [str(path) for path in (Path(folder, "annotated") for folder in sites) if path.is_dir()]
     exercises = [str(place / "exercises" / "README.md") for place in (PACKAGE.parent, PACKAGE)]
-    private = [str(PACKAGE / "grading" / "run.py"), *exercises]
-    return Places(python, tuple(needed), tuple(dict.fromkeys(empty)), tuple(private), tuple(sites), library)
+    private = [str(PACKAGE / "grading" / "exercise" / "run.py"), *exercises]
+    return SandboxPaths(python, tuple(needed), tuple(dict.fromkeys(empty)), tuple(private), tuple(sites), library)
+
+
+def bubblewrap_arguments(where: SandboxPaths, environment: Mapping[str, str], scratch: int, info: int) -> list[str]:
+    """Bubblewrap's arguments up to the command that it runs.
+
+    Parameters
+    ----------
+    scratch
+        Bytes that /tmp may hold, in memory.
+    info
+        A descriptor on which bubblewrap says which process it started.
+    """
+    arguments = ["--die-with-parent", "--new-session", "--clearenv", "--info-fd", str(info)]
+    arguments += [f"--unshare-{space}" for space in ("ipc", "pid", "net", "uts", "cgroup-try")]
+    if os.getuid() == 0:
+        # Not user 0 of a user namespace, who is user 0 outside too: Linux would let it write /proc/sys, and no limit of
+        # processes would hold. The worker becomes another user instead, before it does anything else.
+        arguments += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        arguments += ["--unshare-user", "--uid", "65534", "--gid", "65534"]
+    arguments += ["--size", str(scratch), "--perms", "1777", "--tmpfs", "/tmp"]  # before binds that lie in /tmp
+    arguments += where.bubblewrap_mounts()
+    arguments += ["--proc", "/proc", "--dev", "/dev", "--size", str(2**20), "--tmpfs", "/dev/shm"]
+    for place in ("/dev", "/proc", "/"):
+        arguments += ["--remount-ro", place]
+    for name, value in environment.items():
+        arguments += ["--setenv", name, value]
+    return [*arguments, "--chdir", "/tmp", "--"]
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:

@@ -1,11 +1,4 @@
-"""Where strangers' code runs: a process that can compute, and hardly anything else.
-
-Three levels. `bubblewrap`: namespaces of its own (no network, no other processes, a file system with Python in it and
-nothing more), another user, limits, and a filter of system calls. `landlock`: the same limits and filter, and a kernel
-rule that only Python's files can be read, and files made only in a folder that is deleted afterwards; for machines that
-forbid namespaces. It hides the contents of files, not their names, and bounds neither the number of files in that
-folder nor, where root grades, of threads. `none`: limits only, where there is neither; for code that you trust.
-"""
+"""Process for strangers' code: it can compute, and hardly anything else; requests go in, replies come out."""
 
 from __future__ import annotations
 
@@ -22,17 +15,16 @@ import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 
-from annotated.grading.places import Places, places
-from annotated.grading.wire import WireError, decode
+from annotated.grading.sandbox.codec import CodecError, decode
+from annotated.grading.sandbox.mounts import SandboxPaths, bubblewrap_arguments, sandbox_paths
 
 Level = Literal["bubblewrap", "landlock", "none"]
-LEVELS: tuple[Level, ...] = ("bubblewrap", "landlock", "none")
+"""How a process is closed in; `isolation` says what each level promises."""
 
 _HANDSHAKE_SECONDS = 90  # importing torch on a busy machine
 _FIRST_UID, _UIDS = 61184, 4000
@@ -45,10 +37,6 @@ class GraderBroken(Exception):
     """The grader itself does not work here. Nobody's answer is at fault, so nothing is scored."""
 
 
-class NotIsolated(RuntimeError):
-    """Strangers' code would run without isolation."""
-
-
 class OutOfTime(Exception):
     """No reply within the time that there was."""
 
@@ -58,7 +46,7 @@ class Died(Exception):
 
 
 @dataclass(frozen=True)
-class Limits:
+class SandboxLimits:
     """What one submission may use.
 
     Attributes
@@ -89,47 +77,6 @@ class Limits:
     restarts: int = 2
 
 
-@dataclass(frozen=True)
-class Availability:
-    """Whether a level works here, found out by running it; if not, the reason."""
-
-    level: Level
-    works: bool
-    reason: str = ""
-
-
-@cache
-def available(level: Level) -> Availability:
-    """Start a process at this level, and see whether it is as closed as it must be."""
-    try:
-        Process(level, Limits()).close()
-    except (GraderBroken, OSError) as error:
-        return Availability(level, False, str(error))
-    return Availability(level, True)
-
-
-def best_level(trust: bool = False) -> Level:
-    """The strongest level that works here.
-
-    Raises
-    ------
-    NotIsolated
-        If it is `none` and the code is not trusted.
-    """
-    reasons = []
-    for level in LEVELS[:-1]:
-        found = available(level)
-        if found.works:
-            return level
-        reasons.append(f"{level}: {found.reason}")
-    if trust:
-        return "none"
-    raise NotIsolated(
-        f"this machine cannot isolate strangers' code ({'; '.join(reasons)}). Install bubblewrap (Debian: apt install "
-        "bubblewrap), or grade on a Linux machine of its own; --trust runs the code as you, with all that you can do"
-    )
-
-
 class Process:
     """A worker that has shut its doors and said hello.
 
@@ -148,7 +95,9 @@ class Process:
         If it does not start, or is not as closed as its level promises.
     """
 
-    def __init__(self, level: Level, limits: Limits, library: bool = False, hidden: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, level: Level, limits: SandboxLimits, library: bool = False, hidden: tuple[str, ...] = ()
+    ) -> None:
         if sys.platform == "win32":
             raise GraderBroken(
                 "grading in a process of its own needs Linux or macOS; on Windows use WSL or a container"
@@ -156,7 +105,7 @@ class Process:
         self.level, self.limits = level, limits
         self._inside: int | None = None
         self._received = 0
-        where = places(library)
+        where = sandbox_paths(library)
         self._own_scratch = tempfile.mkdtemp(prefix="annotated-answer-") if level == "landlock" else ""
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed by `close`
         self._start(where)
@@ -166,7 +115,7 @@ class Process:
             self.close()
             raise
 
-    def _settings(self, where: Places, hidden: tuple[str, ...]) -> dict[str, Any]:
+    def _settings(self, where: SandboxPaths, hidden: tuple[str, ...]) -> dict[str, Any]:
         limits = asdict(self.limits)
         limits["cpu_seconds"] = int(self.limits.total_seconds) + 5
         as_root = os.getuid() == 0
@@ -177,12 +126,12 @@ class Process:
             "readable": None, "scratch": self._own_scratch or "/tmp",
         }  # fmt: skip
         if self.level == "landlock":
-            settings["readable"], settings["listable"] = where.rules()
+            settings["readable"], settings["listable"] = where.landlock_rules()
         if not as_root:
             limits["threads"] += _threads_of(os.getuid())  # older kernels count all that the user runs
         return settings
 
-    def _start(self, where: Places) -> None:
+    def _start(self, where: SandboxPaths) -> None:
         flags = ["-I", "-S", "-B", "-X", "utf8"]
         command = [where.python, *flags, where.worker(self.level)]
         info = None
@@ -193,7 +142,7 @@ class Process:
                 raise GraderBroken("bubblewrap is not installed (apt install bubblewrap)")
             info, child_end = os.pipe()
             inherited = (child_end,)
-            command = [program, *_closed(where, self.limits, child_end), *command]
+            command = [program, *bubblewrap_arguments(where, _ENVIRONMENT, self.limits.scratch, child_end), *command]
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, pass_fds=inherited,
@@ -215,7 +164,7 @@ class Process:
         try:
             self.send(json.dumps(settings).encode(), _HANDSHAKE_SECONDS)
             hello = decode(self.receive(_HANDSHAKE_SECONDS))
-        except (OutOfTime, Died, WireError) as error:
+        except (OutOfTime, Died, CodecError) as error:
             self._process.kill()
             self._errors.seek(0)
             said = self._errors.read(20_000).decode(errors="replace").strip().splitlines()
@@ -298,26 +247,6 @@ class Process:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _closed(where: Places, limits: Limits, info: int) -> list[str]:
-    """Bubblewrap's arguments."""
-    arguments = ["--die-with-parent", "--new-session", "--clearenv", "--info-fd", str(info)]
-    arguments += [f"--unshare-{space}" for space in ("ipc", "pid", "net", "uts", "cgroup-try")]
-    if os.getuid() == 0:
-        # Not user 0 of a user namespace, who is user 0 outside too: Linux would let it write /proc/sys, and no limit of
-        # processes would hold. The worker becomes another user instead, before it does anything else.
-        arguments += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    else:
-        arguments += ["--unshare-user", "--uid", "65534", "--gid", "65534"]
-    arguments += ["--size", str(limits.scratch), "--perms", "1777", "--tmpfs", "/tmp"]  # before binds that lie in /tmp
-    arguments += where.mounts()
-    arguments += ["--proc", "/proc", "--dev", "/dev", "--size", str(2**20), "--tmpfs", "/dev/shm"]
-    for place in ("/dev", "/proc", "/"):
-        arguments += ["--remount-ro", place]
-    for name, value in _ENVIRONMENT.items():
-        arguments += ["--setenv", name, value]
-    return [*arguments, "--chdir", "/tmp", "--"]
 
 
 def _threads_of(uid: int) -> int:

@@ -1,4 +1,4 @@
-"""A filter of system calls: threads are allowed; processes, programs, sockets and signals are not.
+"""Filter of system calls (seccomp): threads are allowed; processes, programs, sockets and signals are not.
 
 RLIMIT_NPROC alone does not stop a fork bomb: it does not hold for user 0, who is who runs in many a container. This
 file stands alone: it runs inside the sandbox.

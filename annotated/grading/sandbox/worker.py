@@ -1,7 +1,7 @@
-"""The program inside the sandbox: it runs an answer's code, and does with it what the grader asks.
+"""Worker, the program inside the sandbox: it runs an answer's code, and does with it what the grader asks.
 
-It stands alone, with `wire`, `interpreter`, `confine` and `seccomp` beside it. The grader's checks and expected values
-never come here: a reply that lies is only a wrong result.
+It stands alone, with `codec`, `interpreter`, `names`, `confine` and `seccomp` beside it. The grader's checks and
+expected values never come here: a reply that lies is only a wrong result.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import json
 import linecache
 import os
 import platform
-import re
 import struct
 import sys
 import tempfile
@@ -23,7 +22,8 @@ from types import ModuleType
 from typing import Any
 
 interpreter: Any = None  # imported by `main`, when the doors are shut
-wire: Any = None
+codec: Any = None
+names: Any = None
 
 KEPT_OUTPUT = 20_000
 """Characters of what an answer prints that are kept; the rest is dropped as it comes."""
@@ -144,10 +144,10 @@ class Worker:
     def answer(self, request: bytes) -> bytes:
         """Do what a request says; the reply, which may be an error of the answer's code."""
         try:
-            return wire.encode({"value": self._do(wire.decode(request))})
+            return codec.encode({"value": self._do(codec.decode(request))})
         except interpreter.AnswerError as error:
             return _error(error.kinds, error.message, error.where)
-        except wire.WireError as error:
+        except codec.CodecError as error:
             return _error(["TypeError"], str(error))
         except BaseException as error:  # also what an answer makes of BaseException
             return _error([type(error).__name__], _text_of(error))
@@ -184,11 +184,11 @@ class Worker:
             exec(compile(tree, interpreter.ANSWER, "exec", dont_inherit=True), self.interpreter.namespace)
         except BaseException as error:
             explained = self._explain(error)
-            for name in _bound(tree, code):
+            for name in names.definitions(tree) if tree else names.names_in_text(code):
                 if name not in self.interpreter.namespace:
                     self.failed[name] = explained
             raise explained from None
-        for name in _bound(tree, code):
+        for name in names.definitions(tree):
             self.failed.pop(name, None)
 
     def _explain(self, error: BaseException) -> Any:
@@ -200,22 +200,8 @@ class Worker:
             return interpreter.AnswerError([type(error).__name__], "")
 
 
-def _bound(tree: ast.Module | None, code: str) -> set[str]:
-    """Names that a cell defines at its top level; of code that is not Python, those it seems to define."""
-    if tree is None:
-        return set(re.findall(r"^(?:(?:async +)?def +|class +)?(\w+) *(?:[(:]|=(?!=))", code, re.M))
-    names = set()
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names |= {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
-    return names
-
-
 def _error(kinds: Any, message: str, where: str = "") -> bytes:
-    return wire.encode(
+    return codec.encode(
         {"error": [str(kind)[:100] for kind in kinds][:20], "message": message[:2000], "where": where[:500]}
     )
 
@@ -229,7 +215,7 @@ def _text_of(error: BaseException) -> str:
 
 def main() -> None:
     """Shut the doors, say hello, and serve."""
-    global interpreter, wire
+    global interpreter, codec, names
     channel = Channel()
     settings = json.loads(channel.receive())  # not on the command line, which an answer can read
     hide_library(settings["library"])  # first, so that the files beside this one find each other and not the library
@@ -239,7 +225,8 @@ def main() -> None:
     confine = import_module("confine")
     confine.confine(settings)
     powers = confine.powers()
-    interpreter, wire, torch = import_module("interpreter"), import_module("wire"), import_module("torch")
+    interpreter, codec, names = import_module("interpreter"), import_module("codec"), import_module("names")
+    torch = import_module("torch")
     sys.path.remove(here)
     torch.set_num_threads(1)
     tempfile.tempdir = settings["scratch"]
@@ -251,7 +238,7 @@ def main() -> None:
     sys.stdin, sys.argv = io.StringIO(), ["answer"]
     worker = Worker(output)
     channel.silence_errors()
-    channel.send(wire.encode(hello))
+    channel.send(codec.encode(hello))
     while True:
         channel.send(worker.answer(channel.receive()))
 

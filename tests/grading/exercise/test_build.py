@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from annotated.cli import main
-from annotated.grading.build import student_notebook, write_notebooks
-from annotated.grading.exercise import Exercise, all_exercises, find
-from annotated.grading.learner import in_file
-from annotated.grading.markdown import html, plain, terminal
+from annotated.grading.exercise.build import student_notebook, write_notebooks
+from annotated.grading.exercise.catalogue import all_exercises, find
+from annotated.grading.exercise.exercise import Exercise
+from annotated.grading.exercise.markdown import html, plain, terminal
+from annotated.grading.learner.grade_local import in_file
 
 EXERCISES = all_exercises()
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from annotated.grading import exercise as exercises
 from annotated.grading import expect
-from annotated.grading.checks import Case, Check
-from annotated.grading.diagnosis import alike, diagnose
-from annotated.grading.exercise import Exercise, ExerciseError, parse, solution_of, stub_of
-from annotated.grading.interpreter import AnswerError
-from annotated.grading.run import forbidden_calls, not_run, run_checks
-from annotated.grading.student import LocalStudent, Student
-from annotated.grading.verify import verify
+from annotated.grading.exercise import catalogue
+from annotated.grading.exercise.checks import Case, Check
+from annotated.grading.exercise.diagnosis import alike, diagnose
+from annotated.grading.exercise.exercise import Exercise, ExerciseError, parse, solution_of, stub_of
+from annotated.grading.exercise.run import forbidden_calls, not_run, run_checks
+from annotated.grading.exercise.student import LocalStudent, Student
+from annotated.grading.exercise.verify import verify
+from annotated.grading.sandbox.interpreter import AnswerError
 
 TEXT = '''---
 exercise:
@@ -92,7 +92,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def double(folder: Path) -> Exercise:
-    return exercises.find("ex99-1", folder.parent)
+    return catalogue.find("ex99-1", folder.parent)
 
 
 def test_the_parts_of_the_source(double: Exercise) -> None:
@@ -129,12 +129,12 @@ def test_a_broken_source_is_named(old: str, new: str, message: str) -> None:
 def test_a_bank_that_no_longer_fits_the_solution_is_named(folder: Path) -> None:
     (folder / "bank.yaml").write_text(BANK.replace('"2 * x"', '"3 * x"'), encoding="utf-8")
     with pytest.raises(ExerciseError, match=re.escape("'3 * x' occurs 0 times")):
-        _ = exercises.find("ex99-1", folder.parent).bank
+        _ = catalogue.find("ex99-1", folder.parent).bank
 
 
 def test_an_unknown_exercise_lists_those_that_are_there(folder: Path) -> None:
     with pytest.raises(ExerciseError, match="there is no exercise 'ex98-1'; there are ex99-1"):
-        exercises.find("ex98-1", folder.parent)
+        catalogue.find("ex98-1", folder.parent)
 
 
 def test_points_and_the_smallest_counterexample(double: Exercise) -> None:

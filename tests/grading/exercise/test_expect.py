@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from annotated.grading import expect
-from annotated.grading.expect import Failed
-from annotated.grading.interpreter import AnswerError
+from annotated.grading.exercise.expect import Failed
+from annotated.grading.sandbox.interpreter import AnswerError
 
 
 def test_close_names_the_worst_entry() -> None:

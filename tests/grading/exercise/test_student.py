@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from annotated.grading.interpreter import AnswerError
-from annotated.grading.student import Handle, LocalStudent
+from annotated.grading.exercise.student import Handle, LocalStudent
+from annotated.grading.sandbox.interpreter import AnswerError
 
 CODE = """
 import torch

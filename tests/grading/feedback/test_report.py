@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from annotated.grading.checks import Case, Check
-from annotated.grading.exercise import Exercise, WrongAnswer, parse
-from annotated.grading.grids import MOST, compared, single
-from annotated.grading.report import Feedback, headline, name_of
-from annotated.grading.report_html import html_of
-from annotated.grading.run import CheckResult, Failure, Result
+from annotated.grading.exercise.checks import Case, Check
+from annotated.grading.exercise.exercise import Exercise, WrongAnswer, parse
+from annotated.grading.exercise.run import CheckResult, ExerciseResult, Failure
+from annotated.grading.feedback.report import Feedback, headline, name_of
+from annotated.grading.feedback.report_html import html_of
+from annotated.grading.feedback.tensor_tables import MOST, compared, single
 
 SOURCE = """---
 exercise:
@@ -51,10 +51,10 @@ def exercise(tmp_path: Path) -> Exercise:
     return parse(SOURCE, tmp_path)
 
 
-def result_of(exercise: Exercise, *failures: Failure | None, hidden: bool = False, gate: str = "") -> Result:
+def result_of(exercise: Exercise, *failures: Failure | None, hidden: bool = False, gate: str = "") -> ExerciseResult:
     checks = [Check(f"check{i}", f"Property `{i}` holds.", nothing, 3, 2) for i in range(len(failures))]
     made = tuple(CheckResult(check, hidden, failure) for check, failure in zip(checks, failures, strict=True))
-    return Result(exercise, made, gate)
+    return ExerciseResult(exercise, made, gate)
 
 
 WRONG = Failure(

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-from annotated.grading import sandbox
-from annotated.grading.exercise import Exercise, find
-from annotated.grading.exports import gradescope
-from annotated.grading.exports.canvas import canvas_table
-from annotated.grading.exports.notebooks import as_text, nbgrader, otter
-from annotated.grading.gradebook import Graded
-from annotated.grading.inline import require
+from annotated.grading.exercise.catalogue import find
+from annotated.grading.exercise.exercise import Exercise
+from annotated.grading.instructor.exports import gradescope
+from annotated.grading.instructor.exports.canvas import canvas_table
+from annotated.grading.instructor.exports.notebooks import as_text, nbgrader, otter
+from annotated.grading.instructor.gradebook import Graded
+from annotated.grading.learner.notebook_check import require
+from annotated.grading.sandbox import isolation
 
 yaml = pytest.importorskip("yaml")
 SALT = "not for students"
@@ -162,10 +163,10 @@ def test_the_autograder_zip_is_complete_and_reproducible(exercise: Exercise, tmp
 
 
 def test_without_isolation_gradescope_gets_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nowhere = sandbox.Availability("landlock", False, "not here")
-    monkeypatch.setattr(sandbox, "available", lambda level: nowhere)
+    nowhere = isolation.Availability("landlock", False, "not here")
+    monkeypatch.setattr(isolation, "available", lambda level: nowhere)
     (tmp_path / "salt.txt").write_text(SALT, encoding="utf-8")
     arguments = [str(tmp_path), str(tmp_path / "results.json"), "ex05-1", str(tmp_path / "salt.txt")]
-    with pytest.raises(sandbox.NotIsolated):
+    with pytest.raises(isolation.NotIsolated):
         gradescope.main(arguments)
     assert not (tmp_path / "results.json").exists()

@@ -14,15 +14,17 @@ from typing import Any
 import pytest
 
 from annotated.cli import main
-from annotated.grading import batch, exercise, sandbox
-from annotated.grading.batch import grade_folder
-from annotated.grading.exercise import Exercise
-from annotated.grading.gradebook import Gradebook, clean
-from annotated.grading.run import Result, run_checks
-from annotated.grading.sandbox import GraderBroken
-from annotated.grading.student import LocalStudent
-from annotated.grading.submission import Submission
-from tests.grading.attacks import FULL, make_exercise
+from annotated.grading.exercise import catalogue
+from annotated.grading.exercise.exercise import Exercise, ExerciseError
+from annotated.grading.exercise.run import ExerciseResult, run_checks
+from annotated.grading.exercise.student import LocalStudent
+from annotated.grading.exercise.submission import Submission
+from annotated.grading.instructor import grade_folder as grade_folder_module
+from annotated.grading.instructor.grade_folder import GradingOptions, GradingRun, grade_folder
+from annotated.grading.instructor.gradebook import Gradebook, clean
+from annotated.grading.sandbox.isolation import available
+from annotated.grading.sandbox.process import GraderBroken
+from tests.grading.sandbox.attacks import FULL, make_exercise
 
 RIGHT = "def weights(x):\n    return x.softmax(-1)\n"
 WRONG = "def weights(x):\n    return x.softmax(0)\n"
@@ -31,7 +33,7 @@ WRONG = "def weights(x):\n    return x.softmax(0)\n"
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A class of three, and its exercise."""
-    monkeypatch.setenv(exercise.PLACE, str(make_exercise(tmp_path / "exercises")))
+    monkeypatch.setenv(catalogue.PLACE, str(make_exercise(tmp_path / "exercises")))
     (tmp_path / "class").mkdir()
     for name, code in (("ada", RIGHT), ("ben", WRONG), ("cleo", RIGHT)):
         (tmp_path / "class" / f"{name}_ex99-1.py").write_text(code, encoding="utf-8")
@@ -48,7 +50,7 @@ class InProcess:
 
     def __call__(
         self, chosen: Exercise, submission: Submission, salt: str, level: str, limits: Any, more: Any
-    ) -> tuple[Result, str, str]:
+    ) -> tuple[ExerciseResult, str, str]:
         for mark, error in self.fails.items():
             if mark in submission.code:
                 raise error
@@ -62,16 +64,16 @@ class InProcess:
 def in_process(monkeypatch: pytest.MonkeyPatch) -> InProcess:
     """Instead of the sandbox, where it is the bookkeeping that is looked at."""
     fake = InProcess()
-    monkeypatch.setattr(batch, "grade_code", fake)
+    monkeypatch.setattr(grade_folder_module, "grade_code", fake)
     return fake
 
 
-def grade(place: Path, **more: Any) -> batch.Batch:
+def grade(place: Path, **more: Any) -> GradingRun:
     """Grade the class."""
-    return grade_folder(place / "class", place / "out", level="none", **more)
+    return grade_folder(place / "class", place / "out", GradingOptions("none", **more))
 
 
-def scores(done: batch.Batch) -> dict[str, int | None]:
+def scores(done: GradingRun) -> dict[str, int | None]:
     """By student."""
     return {one.student: one.score for one in done.graded}
 
@@ -119,7 +121,7 @@ def shifted(student, case):
 def test_an_overlay_that_would_be_passed_over_is_refused(place: Path, folder: str, text: str, message: str) -> None:
     (place / "overlay" / folder).mkdir(parents=True)
     (place / "overlay" / folder / "checks.py").write_text(text, encoding="utf-8")
-    with pytest.raises(exercise.ExerciseError, match=message):
+    with pytest.raises(ExerciseError, match=message):
         grade(place, overlay=place / "overlay")
 
 
@@ -158,7 +160,7 @@ def test_text_from_strangers_is_one_line_without_control() -> None:
 
 
 def test_killed_in_the_middle_it_goes_on_where_it_stood(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    if not (found := sandbox.available("bubblewrap")).works:
+    if not (found := available("bubblewrap")).works:
         pytest.skip(f"bubblewrap does not work here: {found.reason}")
     out = place / "out"
     arguments = ["exercise", "grade", str(place / "class"), "-o", str(out), "--jobs", "1"]

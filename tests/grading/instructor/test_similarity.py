@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotated.grading.similarity import similar
+from annotated.grading.instructor.similarity import similar
 
 STUB = "import math\nimport torch\n\ndef attention(q, k, v, mask=None):\n"
 HONEST = {

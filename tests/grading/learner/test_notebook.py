@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 
-from annotated.grading import learner, notebook
-from annotated.grading.exercise import Exercise, all_exercises, find
-from annotated.grading.interpreter import AnswerError
-from annotated.grading.limit import Patience, time_limit
-from annotated.grading.markdown import terminal
-from annotated.grading.record import Record
+from annotated.grading.exercise.catalogue import all_exercises, find
+from annotated.grading.exercise.exercise import Exercise
+from annotated.grading.exercise.markdown import terminal
+from annotated.grading.learner import grade_local, notebook
+from annotated.grading.learner.record import ProgressRecord
+from annotated.grading.learner.timeout import TimeBudget, time_limit
+from annotated.grading.sandbox.interpreter import AnswerError
 
 ID = "ex05-1"
 WRONG = """
@@ -73,11 +74,11 @@ def test_from_start_to_solved(names: dict[str, Any], said: Any) -> None:
     assert "def attention" in said(notebook.solution)
     write(names, exercise().solution_code)
     assert "every check passes" in said(notebook.check)
-    entry = Record().entry(ID)
+    entry = ProgressRecord().entry(ID)
     assert (entry.attempts, entry.best, entry.solved, entry.solution) == (2, exercise().points_public, True, True)
     write(names, WRONG)
     said(notebook.check)
-    assert Record().entry(ID).solved, "a worse attempt takes nothing away"
+    assert ProgressRecord().entry(ID).solved, "a worse attempt takes nothing away"
     assert "solved, solution seen" in said(notebook.progress)
 
 
@@ -102,7 +103,7 @@ def test_hints_come_one_by_one(names: dict[str, Any], said: Any) -> None:
         [False, False, True],
         [True, True, True],
     ]
-    assert Record().entry(ID).hints == 3
+    assert ProgressRecord().entry(ID).hints == 3
 
 
 def test_errors_of_the_answer_show_their_line(names: dict[str, Any], said: Any) -> None:
@@ -125,9 +126,9 @@ def test_a_time_limit_ends_a_loop_and_leaves_no_alarm_behind() -> None:
 
 
 def test_after_one_endless_loop_the_next_ends_sooner() -> None:
-    patience = Patience(0.05, afterwards=0.01)
+    budget = TimeBudget(0.05, afterwards=0.01)
     for seconds in ("0.05", "0.01"):
-        with pytest.raises(AnswerError, match=f"longer than {seconds} seconds"), patience():
+        with pytest.raises(AnswerError, match=f"longer than {seconds} seconds"), budget():
             while True:
                 pass
 
@@ -171,56 +172,56 @@ def test_the_code_of_an_answer_is_that_of_its_last_cells_and_what_they_use(names
         WRONG.replace("return weights", "return helper(weights)"),
     ):
         write(names, cell)
-    source = learner.in_notebook(exercise(), names).source
+    source = grade_local.in_notebook(exercise(), names).source
     assert "def helper" in source and "import softmax" in source and "helper(weights)" in source
     assert "other" not in source and "return softmax\n" not in source
 
 
 def test_layout_and_comments_do_not_make_an_attempt() -> None:
-    assert not learner.is_untouched(exercise(), WRONG)
+    assert not grade_local.is_untouched(exercise(), WRONG)
     reformatted = exercise().stub_code.replace("    raise", "\n    # here\n    raise")
-    assert learner.is_untouched(exercise(), reformatted)
+    assert grade_local.is_untouched(exercise(), reformatted)
 
 
 def test_every_stub_counts_as_untouched() -> None:
     for found in all_exercises():
-        assert learner.is_untouched(found, found.stub_code), found.id
-        assert not learner.is_untouched(found, found.solution_code), found.id
+        assert grade_local.is_untouched(found, found.stub_code), found.id
+        assert not grade_local.is_untouched(found, found.solution_code), found.id
 
 
 def test_a_damaged_record_is_set_aside_and_said(tmp_path: Path) -> None:
     file = tmp_path / "progress.json"
     file.write_text('{"format": 1, "exercises": {"ex05-1": ', encoding="utf-8")
-    record = Record(file)
+    record = ProgressRecord(file)
     assert record.entry(ID).attempts == 0
     (aside,) = tmp_path.glob("progress.damaged-*.json")
     assert str(aside) in record.notice and aside.read_text(encoding="utf-8").startswith('{"format"')
     with record.change(ID) as entry:
         entry.attempts = 4
-    assert Record(file).entry(ID).attempts == 4 and Record(file).last == ID
+    assert ProgressRecord(file).entry(ID).attempts == 4 and ProgressRecord(file).last == ID
 
 
 def test_a_record_of_a_newer_version_keeps_what_is_known(tmp_path: Path) -> None:
     file = tmp_path / "progress.json"
     values = {"attempts": 2, "best": 3, "hints": "many", "stars": 5}
     file.write_text(json.dumps({"format": 1, "last": "", "exercises": {ID: values}}), encoding="utf-8")
-    entry = Record(file).entry(ID)
+    entry = ProgressRecord(file).entry(ID)
     assert (entry.attempts, entry.best, entry.hints) == (2, 3, 0)
 
 
 def test_a_write_that_fails_leaves_the_old_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "progress.json"
-    with Record(file).change(ID) as entry:
+    with ProgressRecord(file).change(ID) as entry:
         entry.attempts = 1
-    record = Record(file)
+    record = ProgressRecord(file)
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("annotated.grading.record.json.dump", full)
+    monkeypatch.setattr("annotated.grading.learner.record.json.dump", full)
     with record.change(ID) as entry:
         entry.attempts = 2
-    assert "No space left" in record.notice and Record(file).entry(ID).attempts == 1
+    assert "No space left" in record.notice and ProgressRecord(file).entry(ID).attempts == 1
     assert not list(tmp_path.glob(".progress.json-*")), "and no half of the new one"
 
 

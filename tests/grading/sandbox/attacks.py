@@ -1,6 +1,7 @@
 """Submissions that try to cheat, to break out, or to break the grader; and a class in which they sit among honest ones.
 
-`python -m tests.grading.attacks` grades them and prints what came of each; with `landlock`, at the weaker level.
+`python -m tests.grading.sandbox.attacks` grades them and prints what came of each; with `landlock`, at the weaker
+level.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotated.grading.sandbox import Limits
+from annotated.grading.sandbox.process import SandboxLimits
 
 EXERCISE = "ex99-1"
 FULL = 7
-LIMITS = Limits(call_seconds=3, total_seconds=20, restarts=0, memory=3 * 2**29)
+LIMITS = SandboxLimits(call_seconds=3, total_seconds=20, restarts=0, memory=3 * 2**29)
 SECRET = "secret-that-no-answer-may-read"
 
 PRELUDE = '''
@@ -199,15 +200,18 @@ def table(results: dict[str, dict[str, object]]) -> str:
 
 def main() -> None:
     """Grade the attacks in a temporary folder, and print the table."""
-    from annotated.grading import batch, exercise, sandbox
+    from annotated.grading.exercise import catalogue
+    from annotated.grading.instructor.grade_folder import GradingOptions, grade_folder
+    from annotated.grading.sandbox.isolation import best_level
+    from annotated.grading.sandbox.process import Level
 
     with tempfile.TemporaryDirectory() as name, socket.create_server(("127.0.0.1", 0)) as server:
         top = Path(name)
-        os.environ[exercise.PLACE] = str(make_exercise(top / "exercises"))
+        os.environ[catalogue.PLACE] = str(make_exercise(top / "exercises"))
         make_class(top / "class", facts_for(top, server.getsockname()[1]))
-        limits = LIMITS
-        level: sandbox.Level = "landlock" if "landlock" in sys.argv else sandbox.best_level()
-        graded = batch.grade_folder(top / "class", top / "out", level=level, salt=SECRET, limits=limits)
+        level: Level = "landlock" if "landlock" in sys.argv else best_level()
+        options = GradingOptions(level, salt=SECRET, limits=LIMITS)
+        graded = grade_folder(top / "class", top / "out", options)
         print(f"isolation: {level}; {len(graded.graded)} submissions in {graded.seconds:.0f} s\n")
         print(table({one.student: one.__dict__ for one in graded.graded}))
 

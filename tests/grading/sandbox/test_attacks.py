@@ -16,11 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from annotated.grading import exercise, sandbox
-from annotated.grading.batch import grade_folder
-from annotated.grading.gradebook import Graded
-from tests.grading import attacks
-from tests.grading.attacks import ATTACKS, FILES, FULL, Attack
+from annotated.grading.exercise import catalogue
+from annotated.grading.instructor.grade_folder import GradingOptions, grade_folder
+from annotated.grading.instructor.gradebook import Graded
+from annotated.grading.sandbox import isolation
+from tests.grading.sandbox import attacks
+from tests.grading.sandbox.attacks import ATTACKS, FILES, FULL, Attack
 
 
 @dataclass(frozen=True)
@@ -39,17 +40,18 @@ class Outcome:
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outcome]:
     """The class, graded."""
     try:
-        level = sandbox.best_level()
-    except sandbox.NotIsolated as error:
+        level = isolation.best_level()
+    except isolation.NotIsolated as error:
         warnings.warn(f"no attack was tried: {error}", stacklevel=1)
         pytest.skip(f"no isolation here: {error}")
     top = tmp_path_factory.mktemp("attacks")
     with pytest.MonkeyPatch.context() as patch, socket.create_server(("127.0.0.1", 0)) as server:
-        patch.setenv(exercise.PLACE, str(attacks.make_exercise(top / "exercises")))
+        patch.setenv(catalogue.PLACE, str(attacks.make_exercise(top / "exercises")))
         patch.setenv("SECRET_OF_THE_GRADER", attacks.SECRET)
         expected = attacks.make_class(top / "class", attacks.facts_for(top, server.getsockname()[1]))
         before = contents(top)
-        batch = grade_folder(top / "class", top / "out", level=level, salt=attacks.SECRET, limits=attacks.LIMITS)
+        options = GradingOptions(level, salt=attacks.SECRET, limits=attacks.LIMITS)
+        run = grade_folder(top / "class", top / "out", options)
         server.setblocking(False)
         connections = 0
         while connections < 100:
@@ -58,7 +60,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outcome]:
             except BlockingIOError:
                 break
             connections += 1
-        yield Outcome(top, level, expected, {one.student: one for one in batch.graded}, connections, before)
+        yield Outcome(top, level, expected, {one.student: one for one in run.graded}, connections, before)
 
 
 def contents(top: Path) -> dict[str, bytes]:

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotated.grading.wire import Ref, WireError, decode, encode
+from annotated.grading.sandbox.codec import CodecError, Ref, decode, encode
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False) | st.text(),
@@ -52,14 +52,14 @@ def test_special_numbers_arrays_sets_and_references() -> None:
 
 @pytest.mark.parametrize("value", [object(), b"bytes", print, {"x": lambda: 0}, np.array(["text"])])
 def test_what_cannot_travel_is_named(value: object) -> None:
-    with pytest.raises(WireError, match="cannot be checked"):
+    with pytest.raises(CodecError, match="cannot be checked"):
         encode(value)
 
 
 def test_endless_nesting_is_refused() -> None:
     loop: list[object] = []
     loop.append(loop)
-    with pytest.raises(WireError, match="deep"):
+    with pytest.raises(CodecError, match="deep"):
         encode(loop)
 
 
@@ -93,7 +93,7 @@ def header(value: object, rest: bytes = b"") -> bytes:
     ],
 )
 def test_strangers_bytes_are_refused_and_run_nothing(data: bytes) -> None:
-    with pytest.raises(WireError):
+    with pytest.raises(CodecError):
         decode(data)
     assert not Bomb.fired
 
@@ -102,5 +102,5 @@ def test_conjugates_travel_and_what_cannot_is_refused_by_name() -> None:
     value = torch.tensor([1 + 2j, 3 - 1j]).conj()
     assert decode(encode(value)).tolist() == [1 - 2j, 3 + 1j]
     for odd in (10**5000, torch.empty(2, device="meta")):
-        with pytest.raises(WireError, match="this value cannot be checked"):
+        with pytest.raises(CodecError, match="this value cannot be checked"):
             encode(odd)

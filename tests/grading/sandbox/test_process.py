@@ -10,23 +10,24 @@ from pathlib import Path
 import pytest
 import torch
 
-from annotated.grading import sandbox, seccomp
-from annotated.grading.interpreter import AnswerError
-from annotated.grading.remote import RemoteStudent
-from annotated.grading.sandbox import Availability, GraderBroken, Level, Limits, NotIsolated, Process
-from annotated.grading.student import LocalStudent
-from annotated.grading.submission import Cell, Submission
+from annotated.grading.exercise.student import LocalStudent
+from annotated.grading.exercise.submission import CodeCell, Submission
+from annotated.grading.instructor.remote import RemoteStudent
+from annotated.grading.sandbox import isolation, process, seccomp
+from annotated.grading.sandbox.interpreter import AnswerError
+from annotated.grading.sandbox.isolation import Availability, NotIsolated
+from annotated.grading.sandbox.process import GraderBroken, Level, Process, SandboxLimits
 
 
 def needs(level: Level) -> None:
     """Skip, with the reason, where a level does not work."""
-    if not (found := sandbox.available(level)).works:
+    if not (found := isolation.available(level)).works:
         pytest.skip(f"{level} does not work here: {found.reason}")
 
 
 def answer(*cells: str) -> Submission:
     """These cells."""
-    return Submission(tuple(Cell(code, f"cell {i}") for i, code in enumerate(cells, 1)))
+    return Submission(tuple(CodeCell(code, f"cell {i}") for i, code in enumerate(cells, 1)))
 
 
 WITH_LIBRARY = """
@@ -52,18 +53,19 @@ def scratch():
 @pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
 def test_the_library_can_be_had_without_its_grading(level: Level) -> None:
     needs(level)
-    package = Path(sandbox.__file__).parents[1]
+    package = Path(process.__file__).parents[2]
     with RemoteStudent(answer(WITH_LIBRARY), library=True, level=level) as student:
         assert not student.problems
         assert torch.equal(student.call("causal_mask", 3).reshape(3, 3), torch.ones(3, 3).tril().bool())
-        for place in (package / "grading" / "run.py", package.parent / "exercises" / "README.md", Path("/etc/passwd")):
+        runner, readme = package / "grading" / "exercise" / "run.py", package.parent / "exercises" / "README.md"
+        for place in (runner, readme, Path("/etc/passwd")):
             assert student.call("opened", str(place)) in ("FileNotFoundError", "PermissionError")
-        for inside in ("run.py", "exercise.py"):
+        for inside in ("exercise/run.py", "exercise/exercise.py"):
             assert student.call("opened", f"/library/annotated/grading/{inside}") in (
                 "FileNotFoundError",
                 "PermissionError",
             )
-        assert student.call("imported", "annotated.grading.run") == "ImportError"
+        assert student.call("imported", "annotated.grading.exercise.run") == "ImportError"
         assert student.call("scratch") == "kept"
         scratch = Path(student.call("place"))
     assert level == "bubblewrap" or not scratch.exists()
@@ -97,7 +99,7 @@ def test_a_sandboxed_module_behaves_as_a_local_one() -> None:
 
 def test_an_answer_that_dies_is_started_again_a_few_times_without_the_cell_that_hangs() -> None:
     needs("bubblewrap")
-    limits = Limits(call_seconds=3, restarts=2)
+    limits = SandboxLimits(call_seconds=3, restarts=2)
     code = ("import os\ndef good(): return 1\ndef bad(): os._exit(0)", "while True: pass", "def late(): return 2")
     with RemoteStudent(answer(*code), limits=limits) as student:
         assert student.status == "timeout"
@@ -128,23 +130,23 @@ def test_a_name_whose_cell_failed_says_why_and_lines_count_through_all_cells() -
 
 
 def test_a_sandbox_that_does_not_start_is_the_graders_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    without_packages = replace(sandbox.places(), sites=())
-    monkeypatch.setattr(sandbox, "places", lambda library: without_packages)
+    without_packages = replace(process.sandbox_paths(), sites=())
+    monkeypatch.setattr(process, "sandbox_paths", lambda library: without_packages)
     with pytest.raises(GraderBroken, match="No module named"):
-        Process("none", Limits())
+        Process("none", SandboxLimits())
 
 
 def test_a_sandbox_with_an_open_door_is_refused(tmp_path: Path) -> None:
     needs("landlock")
     with pytest.raises(GraderBroken, match=re.escape(os.__file__)):
-        Process("landlock", Limits(), hidden=(os.__file__,))
+        Process("landlock", SandboxLimits(), hidden=(os.__file__,))
 
 
 def test_without_isolation_strangers_code_needs_trust(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "available", lambda level: Availability(level, False, "forbidden here"))
+    monkeypatch.setattr(isolation, "available", lambda level: Availability(level, False, "forbidden here"))
     with pytest.raises(NotIsolated, match="bubblewrap: forbidden here.*--trust"):
-        sandbox.best_level()
-    assert sandbox.best_level(trust=True) == "none"
+        isolation.best_level()
+    assert isolation.best_level(trust=True) == "none"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Gradescope: an autograder zip for one exercise, and a result in the form of its `results.json`.
 
-`python -m annotated.grading.exports.gradescope SUBMISSION RESULTS EXERCISE SALT_FILE [--trust]` is what the zip runs.
+The zip runs it: `python -m annotated.grading.instructor.exports.gradescope SUBMISSION RESULTS EXERCISE SALT_FILE`,
+with `--trust` where nothing can isolate the answer.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from annotated.grading.batch import grade_folder
-from annotated.grading.exercise import Exercise
-from annotated.grading.gradebook import Graded
-from annotated.grading.markdown import terminal
-from annotated.grading.sandbox import Level, best_level
+from annotated.grading.exercise.exercise import Exercise
+from annotated.grading.exercise.markdown import terminal
+from annotated.grading.instructor.grade_folder import GradingOptions, grade_folder
+from annotated.grading.instructor.gradebook import Graded
+from annotated.grading.sandbox.isolation import best_level
+from annotated.grading.sandbox.process import Level
 
 _SETUP = """#!/usr/bin/env bash
 set -euo pipefail
@@ -29,7 +31,7 @@ python3 -m venv /autograder/venv
 """
 
 _RUN = """#!/usr/bin/env bash
-exec /autograder/venv/bin/python -m annotated.grading.exports.gradescope \\
+exec /autograder/venv/bin/python -m annotated.grading.instructor.exports.gradescope \\
   /autograder/submission /autograder/results/results.json {exercise} /autograder/source/salt.txt{trust}
 """
 
@@ -94,16 +96,16 @@ def _public(graded: Graded, what: str) -> int:
     return sum(check[what] for check in graded.checks if not check["hidden"])
 
 
-def run(submission: Path, exercise: str, salt: str, level: Level) -> dict[str, Any]:
+def grade(submission: Path, exercise: str, salt: str, level: Level) -> dict[str, Any]:
     """Grade the folder of one submission; of several files that answer, the best counts."""
     with tempfile.TemporaryDirectory() as out:
-        batch = grade_folder(submission, Path(out), level=level, exercise=exercise, salt=salt, jobs=1)
-    scored = [graded for graded in batch.graded if graded.score is not None]
+        run = grade_folder(submission, Path(out), GradingOptions(level, exercise=exercise, salt=salt, jobs=1))
+    scored = [graded for graded in run.graded if graded.score is not None]
     if scored:
         return results(max(scored, key=lambda graded: graded.score or 0))
-    if batch.graded:
-        raise ValueError(batch.graded[0].note)
-    reasons = "\n".join(f"{name}: {why}" for name, why in batch.aside) or "there is no notebook and no .py file"
+    if run.graded:
+        raise ValueError(run.graded[0].note)
+    reasons = "\n".join(f"{name}: {why}" for name, why in run.skipped) or "there is no notebook and no .py file"
     return {"score": 0, "output": f"Nothing could be graded.\n{reasons}"}
 
 
@@ -112,7 +114,7 @@ def main(arguments: list[str]) -> int:
     submission, place, exercise, salt, *trust = arguments
     # Without isolation an answer could write its own result into the container: refused, unless it is trusted.
     level = best_level(trust=trust == ["--trust"])
-    graded = run(Path(submission), exercise, Path(salt).read_text(encoding="utf-8").strip(), level)
+    graded = grade(Path(submission), exercise, Path(salt).read_text(encoding="utf-8").strip(), level)
     Path(place).write_text(json.dumps(graded, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 

@@ -11,11 +11,11 @@ import json
 import re
 from typing import Any
 
-from annotated.grading.exercise import Cell, Exercise
-from annotated.grading.markdown import plain
+from annotated.grading.exercise.exercise import Cell, Exercise
+from annotated.grading.exercise.markdown import plain
 
 Notebook = dict[str, Any]
-_SOURCE = "from annotated.grading.inline import require"
+_SOURCE = "from annotated.grading.learner.notebook_check import require"
 _MARK = re.compile(r"^([ \t]*)### (BEGIN|END) SOLUTION.*$", re.M)
 
 
