@@ -1,7 +1,7 @@
 """Student: an answer as a check sees it, wherever the answer runs.
 
 A check never touches the answer's objects. It names operations, and an interpreter carries them out: in this process
-(`LocalStudent`, for notebooks), or in a sandbox (`remote.RemoteStudent`, for strangers' code).
+(`LocalStudent`, for notebooks), or in a sandbox (`instructor.remote.RemoteStudent`, for strangers' code).
 """
 
 from __future__ import annotations
