@@ -118,3 +118,10 @@ chart = alt.Chart(pd.DataFrame({"n": [1, 2], "cost": [3.0, 4.0]})).mark_line().e
     plot = LocalStudent.of_code(code).value("chart")
     assert plot["mark"] == "line" and plot["encoding"] == {"x": "n", "y": "cost"}
     assert plot["rows"] == [{"n": 1, "cost": 3.0}, {"n": 2, "cost": 4.0}]
+
+
+def test_the_line_that_failed_is_the_answers_own_even_where_it_calls_the_grading() -> None:
+    code = "from annotated.grading.exercise.exercise import parse\n\ndef f(folder):\n    return parse('no', folder)\n"
+    with pytest.raises(AnswerError, match="front matter") as caught:
+        LocalStudent.of_code(code).call("f", "here")
+    assert caught.value.where == "line 4: return parse('no', folder)"
