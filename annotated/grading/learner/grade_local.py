@@ -72,17 +72,17 @@ def in_file(path: Path, named: str | None = None) -> tuple[Exercise, LocalAnswer
         If the file cannot be read, or nobody says which exercise it is for.
     """
     try:
-        handed_in = read(path.read_bytes(), path.name)
+        submission = read(path.read_bytes(), path.name)
     except FileNotFoundError:
         raise ExerciseError(f"there is no file {path}") from None
     except (OSError, BadSubmission) as error:
         raise ExerciseError(f"{path}: {error}") from None
-    chosen = named or handed_in.exercise
+    chosen = named or submission.exercise
     if not chosen:
         what = 'add a line EXERCISE = "ex05-1", or say --exercise ex05-1'
         raise ExerciseError(f"{path} does not say which exercise it answers: {what}")
     exercise = find(chosen)
-    return exercise, LocalAnswer(None, handed_in.for_answers(exercise.answers).code)
+    return exercise, LocalAnswer(None, submission.for_answers(exercise.answers).code)
 
 
 def examine(exercise: Exercise, found: LocalAnswer, record: ProgressRecord, seconds: float, book: str = "") -> Feedback:
