@@ -13,7 +13,7 @@ from annotated.config import DecodingConfig
 from annotated.data import Tokenizer
 from annotated.decoding import length_penalty
 from annotated.loading import UnknownModel, find_model
-from annotated.training import CheckpointError, save_model
+from annotated.training import CheckpointError, save_pretrained
 from annotated.translator import OverlongSource, OverlongSourceWarning, validation_bleu
 
 TEXTS = ["The cat sleeps.", "Yes.", "A big dog sees the cat and the house.", "No, thank you.", "the big cat"]
@@ -103,7 +103,7 @@ def test_model_and_tokenizer_must_belong_together(translator: Translator) -> Non
 
 
 def test_load_finds_model_folders_and_training_runs(translator: Translator, tmp_path: Path) -> None:
-    save_model(tmp_path / "run" / "model", translator.model, translator.tokenizer)
+    save_pretrained(tmp_path / "run" / "model", translator.model, translator.tokenizer)
     for folder in (tmp_path / "run" / "model", str(tmp_path / "run")):
         loaded = annotated.load(folder, beam_size=2, extra_tokens=5)
         assert loaded.decoding.beam_size == 2
@@ -112,7 +112,7 @@ def test_load_finds_model_folders_and_training_runs(translator: Translator, tmp_
 
 
 def test_names_inside_the_package(translator: Translator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save_model(tmp_path / "assets" / "pocket", translator.model, translator.tokenizer)
+    save_pretrained(tmp_path / "assets" / "pocket", translator.model, translator.tokenizer)
     (tmp_path / "assets" / "not-a-model").mkdir()
     monkeypatch.setattr(loading, "files", lambda package: tmp_path)
     assert loading.builtin_models() == ["pocket"]
@@ -124,10 +124,10 @@ def test_names_inside_the_package(translator: Translator, tmp_path: Path, monkey
 def test_folders_that_hold_no_model(translator: Translator, tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="holds no model"):
         annotated.load(tmp_path)
-    save_model(tmp_path / "mute", translator.model)
+    save_pretrained(tmp_path / "mute", translator.model)
     with pytest.raises(CheckpointError, match="without a tokenizer"):
         annotated.load(tmp_path / "mute")
-    save_model(tmp_path / "torn", translator.model, translator.tokenizer)
+    save_pretrained(tmp_path / "torn", translator.model, translator.tokenizer)
     weights = tmp_path / "torn" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
     with pytest.raises(CheckpointError, match="torn"):

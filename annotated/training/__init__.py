@@ -3,6 +3,7 @@
 Paper: section 5
 """
 
+from annotated.storage import DiskFull
 from annotated.training.averaging import average_checkpoints, average_last
 from annotated.training.checkpoint import (
     TrainingState,
@@ -12,21 +13,21 @@ from annotated.training.checkpoint import (
     load_checkpoint,
     save_checkpoint,
 )
-from annotated.training.files import CheckpointError, DiskFullError
+from annotated.training.files import CheckpointError
 from annotated.training.launch import Launched, LaunchError, launch, running, stop, train_command
 from annotated.training.loop import TrainingResult, train
 from annotated.training.loss import batch_loss, label_smoothed_cross_entropy, projected_cross_entropy
-from annotated.training.model_folder import load_model, save_model
+from annotated.training.model_folder import load_model, save_pretrained
 from annotated.training.monitor import TrainingMonitor, TrainingStatus
 from annotated.training.optimizer import make_optimizer
-from annotated.training.progress import follow_log, read_log
+from annotated.training.progress import read_log
 from annotated.training.schedule import learning_rate
 from annotated.training.stopping import NonFiniteLoss
 from annotated.training.validation import validation_loss
 
 __all__ = [
     "CheckpointError",
-    "DiskFullError",
+    "DiskFull",
     "LaunchError",
     "Launched",
     "NonFiniteLoss",
@@ -38,7 +39,6 @@ __all__ = [
     "average_last",
     "batch_loss",
     "check_checkpoint",
-    "follow_log",
     "launch",
     "label_smoothed_cross_entropy",
     "latest_checkpoint",
@@ -51,7 +51,7 @@ __all__ = [
     "read_log",
     "running",
     "save_checkpoint",
-    "save_model",
+    "save_pretrained",
     "stop",
     "train",
     "train_command",

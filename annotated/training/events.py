@@ -22,7 +22,7 @@ from annotated.training.averaging import average_last
 from annotated.training.checkpoint import take_snapshot
 from annotated.training.checkpoint_writer import CheckpointWriter, Saved
 from annotated.training.hardware import describe_machine
-from annotated.training.model_folder import save_model
+from annotated.training.model_folder import save_pretrained
 from annotated.training.peak import peak_flops
 from annotated.training.progress import TrainingLog
 from annotated.training.run_folder import write_readme
@@ -212,7 +212,7 @@ def finish(run: Run, log: TrainingLog, watchers: Watchers) -> tuple[float, float
     run.processes.same_start(list(run.model.state_dict().values()))
     loss, score = validate(run, log, watchers, averaged=True)
     if run.processes.is_main:
-        save_model(run.folder / MODEL, run.model, run.data.tokenizer)
+        save_pretrained(run.folder / MODEL, run.model, run.data.tokenizer)
         log.say(f"saved in {run.folder / MODEL}")
     run.processes.wait()
     return loss, score

@@ -31,7 +31,7 @@ from annotated.training.events import (
     save,
     validate,
 )
-from annotated.training.lock import only_one_here
+from annotated.training.lock import run_lock
 from annotated.training.loss import batch_loss
 from annotated.training.optimizer import clip_gradients, gradient_norm
 from annotated.training.outcome import Outcome, Outcomes
@@ -117,7 +117,7 @@ def train(
         If the loss or the gradient is infinite or NaN; the message names the sentences.
     CheckpointError
         If the folder holds a run with another configuration, or no usable checkpoint, or another process trains there.
-    DiskFullError
+    DiskFull
         If a checkpoint cannot be saved; the ones before are untouched.
 
     Paper: section 5
@@ -156,7 +156,7 @@ def train(
 
 
 def _alone(processes: Processes, folder: Path) -> contextlib.AbstractContextManager[None]:
-    return only_one_here(folder) if processes.is_main else contextlib.nullcontext()
+    return run_lock(folder) if processes.is_main else contextlib.nullcontext()
 
 
 def micro_step(run: Run, batch: Batch, tokens: float) -> torch.Tensor:

@@ -24,9 +24,10 @@ from typing import Any, Literal, NamedTuple
 import torch
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
+from annotated.storage import atomic_write
 from annotated.training.checkpoint import list_checkpoints
 from annotated.training.events import BleuFunction
-from annotated.training.files import CheckpointError, read_json, replace_text
+from annotated.training.files import CheckpointError, read_json
 from annotated.training.hardware import describe_machine, peak_process_bytes
 from annotated.training.loop import train
 from annotated.training.progress import read_log
@@ -134,7 +135,8 @@ class Rehearsal:
 
     def save(self, path: str | Path) -> None:
         """Write the record as JSON, whole or not at all."""
-        replace_text(Path(path), json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n")
+        with atomic_write(path) as file:
+            file.write(json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> Rehearsal:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.training.files import replace_text
+from annotated.storage import atomic_write
 from annotated.training.launch import train_command
 from annotated.training.progress import read_log
 from annotated.training.setup import Run
@@ -46,7 +46,8 @@ def write_readme(run: Run, samples: Sequence[str] = ()) -> Path:
     Paper: none; section 5 is what it describes
     """
     path = run.folder / README
-    replace_text(path, readme(run, samples))
+    with atomic_write(path) as file:
+        file.write(readme(run, samples))
     return path
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from annotated.config import DataConfig, DecodingConfig, TrainingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
-from annotated.training import average_last, load_model, save_model, train
+from annotated.training import average_last, load_model, save_pretrained, train
 from annotated.training.distributed import process_group
 from annotated.training.preparation import prepare_data
 from benchmarks.real_text.corpus import Validation, pairs, tokenizer_path
@@ -146,7 +146,7 @@ def main(settings: Settings) -> None:
     model.load_state_dict(state)
     model.eval()
     loss = hook.validation.loss(lambda source, target_in: log_probabilities(model, source, target_in))
-    save_model(where / "model", model, tokenizer)
+    save_pretrained(where / "model", model, tokenizer)
     hook.log.write(update=result.update, averaged=[path.name for path in chosen], valid_nll=loss)
 
 

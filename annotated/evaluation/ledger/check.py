@@ -33,7 +33,8 @@ from annotated.evaluation.ledger.entries import (
     TEST,
     claim_problem,
 )
-from annotated.training.files import CheckpointError, find_damage, read_json
+from annotated.storage import verify_checksums
+from annotated.training.files import CheckpointError, read_json
 from annotated.training.progress import LOG, read_log
 from annotated.training.schedule import learning_rate
 
@@ -120,7 +121,7 @@ def _files(folder: Path, about: Mapping[str, Any]) -> Iterator[str]:
     needed = {REPORT, LOG, HYPOTHESES, STATISTICS, README}
     if missing := sorted(needed - set(about["files"])):
         yield f"{ENTRY}: does not name {', '.join(missing)}"
-    if (damage := find_damage(folder, about["files"])) is not None:
+    if (damage := verify_checksums(folder, about["files"])) is not None:
         yield damage
     if odd := sorted({path.name for path in folder.iterdir()} - set(about["files"]) - {ENTRY}):
         yield f"has files that {ENTRY} does not know: {', '.join(odd)}"
