@@ -7,10 +7,10 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from annotated.storage import checksums
-from annotated.training import CheckpointError, TrainingState, average_checkpoints, average_last
-from annotated.training.checkpoint import FORMAT
-from annotated.training.files import write_json
+from annotated.runs import TrainingState
+from annotated.runs.averaging import average_last
+from annotated.training import CheckpointError, average_checkpoints
+from annotated.training.files import describe_files, write_json
 
 
 def checkpoint(folder: Path, **tensors: torch.Tensor) -> Path:
