@@ -18,7 +18,6 @@ RUNS = PAPER | {"translator", "runs", "wmt14", "loading"}
 CHAPTERS = RUNS | {"paper", "analysis", "viz", "chapters", "doctor"}
 ALLOWED: dict[str, set[str]] = {
     "config": set(),
-    "storage": set(),
     "paper": set(),
     "storage": set(),
     "classroom": set(),

@@ -14,7 +14,7 @@ from annotated.data import Tokenizer
 from annotated.decoding import length_penalty
 from annotated.loading import UnknownModel, find_model
 from annotated.runs.validation_callbacks import validation_bleu
-from annotated.saving import save_model
+from annotated.saving import save_pretrained
 from annotated.training import CheckpointError
 from annotated.translator import OverlongSource, OverlongSourceWarning
 

@@ -25,7 +25,7 @@ class Average:
     def run(self) -> int:
         """Average and save."""
         from annotated.runs.averaging import average_last
-        from annotated.saving import load_model, save_model
+        from annotated.saving import load_model, save_pretrained
 
         if self.last < 1:
             raise ValueError(f"--last must be at least 1, not {self.last}")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import torch.distributed as dist
 
+from annotated.runs.checkpoint import CHECKPOINTS, disk_full_advice
 from annotated.storage import translate_disk_full
-from annotated.training.checkpoint import CHECKPOINTS, disk_full_advice
 
 
 class PeerLostError(RuntimeError):

@@ -20,7 +20,7 @@ from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
 from annotated.runs import train
 from annotated.runs.dataset import prepare_data
-from annotated.saving import load_model, save_model
+from annotated.saving import load_model, save_pretrained
 from annotated.training import average_last
 from annotated.training.distributed import process_group
 from benchmarks.real_text.corpus import Validation, pairs, tokenizer_path

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from annotated.runs import TrainingMonitor, launch, list_checkpoints, read_log, running, stop
-from annotated.runs.lock import who_trains
+from annotated.runs.lock import run_lock_holder
 from annotated.training import CheckpointError
 from tests.full_run.processes import Setting
 

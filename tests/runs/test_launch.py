@@ -17,16 +17,16 @@ from safetensors.torch import load_file
 
 from annotated import DataConfig, ModelConfig, TrainingConfig
 from annotated.cli.program import _command
-from annotated.training import CheckpointError
 from annotated.runs import LaunchError, TrainingMonitor, launch, running, stop, train_command
 from annotated.runs.launch import OUTPUT, last_words
-from annotated.runs.lock import LOCK, only_one_here, who_trains
+from annotated.runs.lock import LOCK, run_lock, run_lock_holder
+from annotated.training import CheckpointError
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from annotated.runs.lock import only_one_here
-with only_one_here(Path(sys.argv[1])):
+from annotated.runs.lock import run_lock
+with run_lock(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
 """

@@ -6,7 +6,7 @@ import json
 import pytest
 from rich.console import Console
 
-from annotated.runs.log import DISCARDED, LOG, TrainingLog, follow_log, read_log, rewind_log
+from annotated.runs.log import DISCARDED, LOG, TrainingLog, read_log, rewind_log
 
 TRAIN = {
     "epoch": 0, "tokens_seen": 10, "loss": 2.5, "learning_rate": 1e-3, "gradient_norm": 1.0,

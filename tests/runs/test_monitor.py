@@ -8,7 +8,7 @@ from pathlib import Path
 
 from annotated.runs import TrainingMonitor, read_log
 from annotated.runs.checkpoint import checkpoint_path
-from annotated.runs.lock import only_one_here
+from annotated.runs.lock import run_lock
 from annotated.runs.log import LOG, LogReader, rewind_log
 from annotated.runs.validation_callbacks import sample_translations
 

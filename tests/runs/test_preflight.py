@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from annotated import storage
 from annotated.config import TrainingConfig, base, tiny
 from annotated.data import prepare_files
 from annotated.data.local_mirror import Mirror
 from annotated.data.preparation import PreparationOptions
-from annotated.runs import lock
-from annotated.runs.lock import only_one_here
+from annotated.runs.lock import run_lock
 from annotated.runs.preflight import Check, Preflight, count_weights, machine, preflight
 from annotated.runs.preflight.folder import check_data, check_disk
 from annotated.runs.preflight.machine import check_devices, check_memory, check_precision
