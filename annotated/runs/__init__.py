@@ -7,6 +7,9 @@ In the order of reading: `loop`, `setup`, `checkpoint`, `log`, `lock`; then `lau
 import importlib
 from typing import TYPE_CHECKING, Any
 
+# At once: imported later, the function would hide behind its module, which has the same name.
+from annotated.runs.launch import Launched, LaunchError, launch, running, stop, train_command
+
 if TYPE_CHECKING:
     from annotated.runs.averaging import average_last
     from annotated.runs.checkpoint import (
@@ -17,7 +20,6 @@ if TYPE_CHECKING:
         load_checkpoint,
         save_checkpoint,
     )
-    from annotated.runs.launch import Launched, LaunchError, launch, running, stop, train_command
     from annotated.runs.log import read_log
     from annotated.runs.loop import TrainingResult, train
     from annotated.runs.monitor import TrainingMonitor, TrainingStatus
@@ -55,7 +57,6 @@ _LATER = {
         "load_checkpoint",
         "save_checkpoint",
     ),
-    "launch": ("LaunchError", "Launched", "launch", "running", "stop", "train_command"),
     "log": ("read_log",),
     "loop": ("TrainingResult", "train"),
     "monitor": ("TrainingMonitor", "TrainingStatus"),

@@ -100,10 +100,10 @@ def train(
     bleu
         Called at each validation with the first `training.validate_bleu` pairs of the validation set; None skips it.
     samples
-        Called at each validation for translations to log (`annotated.runs.validation_callbacks.sample_translations` makes one); it
+        Called at each validation for translations to log (`validation_callbacks.sample_translations` makes one); it
         changes nothing in the training.
     heads
-        Called at each validation for where the heads look (`annotated.runs.validation_callbacks.sample_heads` makes one); goes into
+        Called at each validation for where the heads look (`validation_callbacks.sample_heads` makes one); goes into
         files of the folder's `heads/`, and changes nothing either.
 
     Returns
