@@ -220,7 +220,7 @@ def test_a_write_that_fails_leaves_the_old_record(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("annotated.grading.record.json.dump", full)
     with record.change(ID) as entry:
         entry.attempts = 2
-    assert "No space left" in record.notice and Record(file).entry(ID).attempts == 1
+    assert "the disk is full" in record.notice and Record(file).entry(ID).attempts == 1
     assert not list(tmp_path.glob(".progress.json-*")), "and no half of the new one"
 
 
