@@ -22,8 +22,9 @@ class _Config:
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as a dictionary that JSON can hold."""
-        return dataclasses.asdict(self)  # type: ignore[call-overload]
+        """The fields as a dictionary, the same that JSON gives back: tuples as lists."""
+        fields = dataclasses.asdict(self)  # type: ignore[call-overload]
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Self:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
     from annotated.runs.errors import NonFiniteLoss
     from annotated.runs.launch import Launched, LaunchError, running, stop, train_command
-    from annotated.runs.log import follow_log, read_log
+    from annotated.runs.log import read_log
     from annotated.runs.loop import TrainingResult, train
     from annotated.runs.monitor import TrainingMonitor, TrainingStatus
 
@@ -33,7 +33,6 @@ __all__ = [
     "TrainingStatus",
     "average_last",
     "check_checkpoint",
-    "follow_log",
     "latest_checkpoint",
     "list_checkpoints",
     "load_checkpoint",
@@ -57,7 +56,7 @@ _LATER = {
     ),
     "errors": ("NonFiniteLoss",),
     "launch": ("LaunchError", "Launched", "running", "stop", "train_command"),
-    "log": ("follow_log", "read_log"),
+    "log": ("read_log",),
     "loop": ("TrainingResult", "train"),
     "monitor": ("TrainingMonitor", "TrainingStatus"),
 }

@@ -10,7 +10,9 @@ from pathlib import Path
 import torch.distributed as dist
 
 from annotated.data.batch import Batch
-from annotated.training.files import DiskFullError, disk_full, is_disk_full, write_json
+from annotated.runs.checkpoint import CHECKPOINTS, disk_full_advice
+from annotated.storage import translate_disk_full
+from annotated.training.files import write_json
 
 
 class NonFiniteLoss(RuntimeError):
@@ -36,19 +38,14 @@ def translate_errors(folder: Path) -> Iterator[None]:
 
     Raises
     ------
-    DiskFullError
+    DiskFull
         For any file that cannot be written because there is no space.
     PeerLostError
         If another process of this training has ended, or does not answer in time.
     """
     try:
-        yield
-    except DiskFullError:
-        raise
-    except OSError as error:
-        if not is_disk_full(error):
-            raise
-        raise disk_full(Path(error.filename) if error.filename else folder / "log.jsonl") from None
+        with translate_disk_full(folder / "log.jsonl", disk_full_advice(folder / CHECKPOINTS)):
+            yield
     except RuntimeError as error:
         if not is_of_an_exchange(error):
             raise

@@ -26,7 +26,7 @@ from annotated.runs.hardware import describe_machine, matmul_benchmark
 from annotated.runs.log import TrainingLog
 from annotated.runs.readme import write_readme
 from annotated.runs.setup import Run
-from annotated.saving import save_model
+from annotated.saving import save_pretrained
 from annotated.training.validation import validation_loss
 
 MODEL = "model"
@@ -214,7 +214,7 @@ def finish(run: Run, log: TrainingLog, callbacks: ValidationCallbacks) -> tuple[
     run.processes.broadcast(list(run.model.state_dict().values()))
     loss, score = validate(run, log, callbacks, averaged=True)
     if run.processes.is_main:
-        save_model(run.folder / MODEL, run.model, run.data.tokenizer)
+        save_pretrained(run.folder / MODEL, run.model, run.data.tokenizer)
         log.say(f"saved in {run.folder / MODEL}")
     run.processes.barrier()
     return loss, score
