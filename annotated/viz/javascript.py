@@ -1,15 +1,41 @@
-"""The JavaScript of a widget: what all widgets share, and its own file, as one module.
-
-Paper: none; how the widgets are put together
-"""
+"""JavaScript of the widgets: the modules that one imports and its own file, put together as one module."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-_HERE = Path(__file__).parent
+_IMPORT = re.compile(r'^import \{ [\w, ]+ \} from "(\.[\w./]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?function|class|const|let)", re.MULTILINE)
+_COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 
 
-def esm(*names: str) -> str:
-    """The ES module of a widget, from `common.js` and the files `names` beside it, one after the other."""
-    return "\n".join((_HERE / file).read_text(encoding="utf-8") for file in ("common.js", *names))
+def esm(file: Path) -> str:
+    """One ES module from a file and all that it imports, for an anywidget may not import by itself.
+
+    Each file stands once, after those that it needs. Their top-level names share one scope, so they must differ; an
+    import is written on one line, with braces and without `as`. Lines that are comments are left out.
+
+    Raises
+    ------
+    ValueError
+        If files import one another in a circle, or an import is written in another way.
+    """
+    parts: dict[Path, str] = {}
+    _add(file.resolve(), parts, ())
+    *needed, own = parts.values()
+    return "\n".join([*(_EXPORT.sub("", part) for part in needed), own])
+
+
+def _add(file: Path, parts: dict[Path, str], waiting: tuple[Path, ...]) -> None:
+    if file in parts:
+        return
+    if file in waiting:
+        raise ValueError(f"a circle of imports: {' -> '.join(path.name for path in (*waiting, file))}")
+    source = file.read_text(encoding="utf-8")
+    for found in _IMPORT.finditer(source):
+        _add((file.parent / found[1]).resolve(), parts, (*waiting, file))
+    source = _IMPORT.sub("", source)
+    if re.search(r"^import\b", source, re.MULTILINE):
+        raise ValueError(f'{file.name}: write imports as `import {{ a, b }} from "./file.js";`, each on one line')
+    parts[file] = _COMMENT.sub("", source)
