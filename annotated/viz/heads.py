@@ -40,7 +40,7 @@ class AttentionHeads(anywidget.AnyWidget):
     Paper: section 3.2.3
     """
 
-    _esm = esm(Path(__file__).with_suffix(".js"))
+    _esm = esm(_HERE / "heads.js")
     _css = _HERE / "heads.css"
     weights = traitlets.Bytes().tag(sync=True)
     sentences = traitlets.List(trait=traitlets.Dict()).tag(sync=True)

@@ -26,7 +26,7 @@ function weightsOf(model) {
 }
 
 // Everything that the reader sees, once; returns the parts that change.
-function build(model, el, set) {
+function buildHeads(model, el, set) {
   const sentences = model.get("sentences"), name = unique("use");
   const kinds = radios(name, sentences[0].uses.map((use, i) => [i, use.label]), use => set({ use, layer: 0, head: 0, query: 0, key: 0 }));
   const texts = select(sentences.map(({ title }, i) => [i, title]), value => set({ sentence: +value, query: 0, key: 0 }),
@@ -80,7 +80,7 @@ function listen({ picture, cellAt }, use, name, model, set) {
 }
 
 export function headsView({ model, el }) {
-  const set = setter(model), parts = build(model, el, set);
+  const set = setter(model), parts = buildHeads(model, el, set);
   let maps = weightsOf(model), place;
   const current = () => maps.sentences[model.get("sentence")].uses[model.get("use")];
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-_IMPORT = re.compile(r'^import \{ [\w, ]+ \} from "(\.[\w./]+)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{ \w+(?:, \w+)* \} from "(\.[\w./]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|class|const|let)", re.MULTILINE)
 _COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 

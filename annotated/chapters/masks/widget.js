@@ -15,14 +15,14 @@ function meter(text) {
 // Everything that the reader sees, once; returns the parts that change.
 function build(model, el, set, current) {
   const id = unique("mask");
-  const choice = (label, texts, trait, more = () => ({ flipped: [], query: 0, key: 0 })) => {
-    const menu = select(texts.map((text, i) => [i, text]), value => set({ ...more(value), [trait]: +value }), { id: `${id}-${trait}` });
+  const afresh = { flipped: [], query: 0, key: 0 };
+  const choice = (label, texts, trait, reset, more = () => ({})) => {
+    const menu = select(texts.map((text, i) => [i, text]), value => set({ ...reset, [trait]: +value, ...more(value) }), { id: `${id}-${trait}` });
     return { menu, label: labelled(label, menu, { htmlFor: menu.id }) };
   };
-  const sentence = choice("sentence", model.get("sentences").map(s => s.label), "sentence");
-  const use = choice("attention", USES, "use", value => // the future is hidden where the model hides it
-    ({ flipped: [], query: 0, key: 0, causal: value === "1" }));
-  const fill = choice("hidden scores become", FILLS.map(f => f[0]), "fill", () => ({}));
+  const sentence = choice("sentence", model.get("sentences").map(s => s.label), "sentence", afresh);
+  const use = choice("attention", USES, "use", afresh, value => ({ causal: value === "1" })); // as the model has it
+  const fill = choice("hidden scores become", FILLS.map(f => f[0]), "fill", {});
   const padding = tick("hide padding", on => set({ padding: on })), causal = tick("hide the future", on => set({ causal: on }));
   const clear = button("undo my painting", () => set({ flipped: [] }));
   const close = button("close this row", () => set({ flipped: closeRow(current(), traits(model, ...STATE), model.get("query")) }));
