@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+KIT = Path(__file__).parent
+"""The folder of what widgets share."""
+
 _IMPORT = re.compile(r'^import \{ \w+(?:, \w+)* \} from "(\.[\w./]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|class|const|let)", re.MULTILINE)
 _COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)

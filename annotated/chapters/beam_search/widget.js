@@ -82,6 +82,16 @@ function showGraveyard(dead, { one, found }, write, set) {
       ` step ${node.step}, ${number(node.lp)}, missed by ${number(gap)}`))));
 }
 
+// Everything that is said of a search, and the controls that made it.
+function showSearch(parts, about, state, words, set) {
+  const stories = storiesOf(about, state, words);
+  parts.verdict.replaceChildren(html("b", { textContent: words.write(about.best.tokens) || "(nothing)" }), verdictOn(about, state));
+  parts.stories.replaceChildren(...stories.map(([className, textContent]) => html("p", { className, textContent })));
+  showRanking(parts.body, about, state, words.write);
+  if (state.graveyard) showGraveyard(parts.dead, about, words.write, set); else parts.dead.replaceChildren();
+  showControls(parts, state);
+}
+
 // Scrolls the stage so that a place in it is seen.
 function reveal(stage, [x, y]) {
   const room = stage.clientWidth;
@@ -115,16 +125,12 @@ async function render({ model, el }) {
     cursor = drawn.cursor;
     drawn.picture.addEventListener("keydown", move);
     place(parts.stage, drawn.picture);
-    parts.verdict.replaceChildren(html("b", { textContent: words.write(about.best.tokens) || "(nothing)" }), verdictOn(about, state));
-    parts.stories.replaceChildren(...storiesOf(about, state, words).map(([className, textContent]) => html("p", { className, textContent })));
-    showRanking(parts.body, about, state, words.write);
-    if (state.graveyard) showGraveyard(parts.dead, about, words.write, set); else parts.dead.replaceChildren();
-    showControls(parts, state);
+    showSearch(parts, about, state, words, set);
     point(false);
   }
   function choose(node) {
-    const same = model.get("node") === node.at && model.get("force") === node.at;
-    set({ node: node.at, force: same ? -1 : forcible(node) ? node.at : model.get("force") });
+    const { node: old, force } = traits(model, "node", "force"), again = old === node.at && force === node.at;
+    set({ node: node.at, force: again ? -1 : forcible(node) ? node.at : force });
   }
   function move(event) {
     const here = pointed(), next = neighbour(shown, here, event.key);
