@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         load_checkpoint,
         save_checkpoint,
     )
-    from annotated.runs.launch import Launched, LaunchError, launch, running, stop, train_command
+    from annotated.runs.launch import Launched, LaunchError, running, stop, train_command
     from annotated.runs.log import follow_log, read_log
     from annotated.runs.loop import TrainingResult, train
     from annotated.runs.monitor import TrainingMonitor, TrainingStatus
@@ -35,7 +35,6 @@ __all__ = [
     "check_checkpoint",
     "follow_log",
     "latest_checkpoint",
-    "launch",
     "list_checkpoints",
     "load_checkpoint",
     "read_log",
@@ -56,7 +55,7 @@ _LATER = {
         "load_checkpoint",
         "save_checkpoint",
     ),
-    "launch": ("LaunchError", "Launched", "launch", "running", "stop", "train_command"),
+    "launch": ("LaunchError", "Launched", "running", "stop", "train_command"),
     "log": ("follow_log", "read_log"),
     "loop": ("TrainingResult", "train"),
     "monitor": ("TrainingMonitor", "TrainingStatus"),
