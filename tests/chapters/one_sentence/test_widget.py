@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import annotated
+from annotated import paper
 from annotated.analysis.tracing import Trace, trace
 from annotated.chapters.one_sentence.boxes import BOXES, Box, code_of
 from annotated.chapters.one_sentence.drawing import HEIGHT, WIDTH
@@ -71,7 +72,7 @@ def test_the_distributions_are_those_of_the_steps(widget: Architecture, traced: 
 
 
 def test_every_box_has_its_code_its_section_and_a_place_of_its_own() -> None:
-    sections = annotated.paper.entries()
+    sections = paper.entries()
     for box in BOXES:
         assert f"section {box.paper}" in sections
         for part in code_of(box):
