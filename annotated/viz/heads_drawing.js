@@ -55,7 +55,8 @@ function matrixLayout(use, width) {
 // Queries on rows, keys on columns; `canvas` holds the weights as pixels.
 export function drawMap(use, canvas, available) {
   const rows = use.queries.length, columns = use.keys.length, { left, top, cell, size } = matrixLayout(use, available);
-  const most = Math.floor(left / (size * 0.56)), middle = i => left + (i + 0.5) * cell, whole = { x: left, y: top, width: cell * columns, height: cell * rows };
+  const most = Math.floor(left / (size * 0.56)), middle = i => left + (i + 0.5) * cell;
+  const whole = { x: left, y: top, width: cell * columns, height: cell * rows };
   const queries = svg("rect", { fill: "none", stroke: "currentColor", "stroke-opacity": 0.7 });
   const chosen = svg("rect", { fill: "none", stroke: ORANGE, "stroke-width": 3 });
   const picture = svg("svg", { width: left + cell * columns + 24, height: top + cell * rows + 2 },

@@ -1,6 +1,8 @@
 // Attention maps of sentence pairs, as matrices or as arcs between two columns of tokens.
-import { arrowOf, button, clamp, group, html, onPointer, onTraits, onWidth, optionsOf, radios, readout, select, setter, traits, unique } from "./controls.js";
-import { bytesOf, pixels } from "./drawing.js";
+import {
+  arrowOf, button, clamp, group, html, onPointer, onTraits, onWidth, optionsOf, radios, readout, select, setter, traits, unique
+} from "./controls.js";
+import { bytesOf, pixels, setAttributes } from "./drawing.js";
 import { drawArcs, drawMap } from "./heads_drawing.js";
 
 // One hue whose opacity is the weight, so that light and dark pages need no redrawing.
@@ -67,9 +69,8 @@ export function answerTo(use, row, query, key) {
 
 // The picture can be walked through with arrow keys and pointed at.
 function listen({ picture, cellAt }, use, name, model, set) {
-  const state = traits(model, "view");
-  for (const [attribute, value] of [["aria-label", `${name}: queries ${state.view === "arcs"
-    ? "left, keys right" : "on rows, keys on columns"}. Arrow keys move.`], ["tabindex", 0], ["role", "application"]]) picture.setAttribute(attribute, value);
+  const places = model.get("view") === "arcs" ? "left, keys right" : "on rows, keys on columns";
+  setAttributes(picture, { "aria-label": `${name}: queries ${places}. Arrow keys move.`, tabindex: 0, role: "application" });
   picture.addEventListener("keydown", event => {
     const move = arrowOf(event);
     if (!move) return;

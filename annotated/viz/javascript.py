@@ -8,7 +8,7 @@ from pathlib import Path
 KIT = Path(__file__).parent
 """The folder of what widgets share."""
 
-_IMPORT = re.compile(r'^import \{ \w+(?:, \w+)* \} from "(\.[\w./]+)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{\s*\w+(?:,\s*\w+)*\s*\} from "(\.[\w./]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|class|const|let)", re.MULTILINE)
 _COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 
@@ -17,7 +17,7 @@ def esm(file: Path) -> str:
     """One ES module from a file and all that it imports, for an anywidget may not import by itself.
 
     Each file stands once, after those that it needs. Their top-level names share one scope, so they must differ; an
-    import is written on one line, with braces and without `as`. Lines that are comments are left out.
+    import has braces and no `as`. Lines that are comments are left out.
 
     Raises
     ------
@@ -40,5 +40,5 @@ def _add(file: Path, parts: dict[Path, str], waiting: tuple[Path, ...]) -> None:
         _add((file.parent / found[1]).resolve(), parts, (*waiting, file))
     source = _IMPORT.sub("", source)
     if re.search(r"^import\b", source, re.MULTILINE):
-        raise ValueError(f'{file.name}: write imports as `import {{ a, b }} from "./file.js";`, each on one line')
+        raise ValueError(f'{file.name}: write imports as `import {{ a, b }} from "./file.js";`')
     parts[file] = _COMMENT.sub("", source)

@@ -80,7 +80,7 @@ def test_the_laboratory_is_one_classic_script() -> None:
 def test_files_are_joined_after_those_that_they_need(tmp_path: Path) -> None:
     (tmp_path / "kit").mkdir()
     (tmp_path / "kit" / "b.js").write_text("// b\nexport const b = 2; // stays\nexport function g() { return b; }\n")
-    (tmp_path / "c.js").write_text('import { b, g } from "./kit/b.js";\nexport const c = b + g();\n')
+    (tmp_path / "c.js").write_text('import {\n  b, g\n} from "./kit/b.js";\nexport const c = b + g();\n')
     (tmp_path / "a.js").write_text(
         'import { c } from "./c.js";\nimport { b } from "./kit/b.js";\n\n  // a\nexport default { sum: b + c };\n'
     )

@@ -45,8 +45,9 @@ function nodeGroup(node, at, label, choose) {
 
 // The whole picture; `choose` hears of the node that was clicked.
 export function drawTree({ found, shown, lines, at, label, bound, choose }) {
-  const picture = svg("svg", { width: at.width, height: at.height, tabindex: 0, role: "application", "aria-label":
-    `A tree of ${found.nodes.length} candidates in ${found.steps.length} steps. Right and left arrow follow a hypothesis, up and down walk through a step, Enter forces the token.` });
+  const picture = svg("svg", { width: at.width, height: at.height, tabindex: 0, role: "application",
+    "aria-label": `A tree of ${found.nodes.length} candidates in ${found.steps.length} steps. Right and left arrow `
+      + "follow a hypothesis, up and down walk through a step, Enter forces the token." });
   picture.append(...heads(found, at, bound));
   const nodes = [...shown.values()], routes = Object.entries(lines), middle = routes.length > 1 ? 1 : 0;
   for (const node of nodes) if (node.up) picture.append(svg("path", { d: turn(node, at), class: `edge ${node.fate}` }));

@@ -23,7 +23,8 @@ export function verdictOn({ found, best, cap }, { all, beam }) {
   const last = found.steps[found.steps.length - 1], score = ` scores ${number(best.score, 3)}. `;
   if (found.stopped !== "bound") return `${score}Cut off at the cap of ${cap} symbols.`;
   const hope = last.hope === -Infinity ? "nothing is alive any more" : `nothing alive can still score more than ${number(last.hope)}`;
-  return `${score}Stopped after step ${found.steps.length}: ${hope}, and ${all && beam > 1 ? "the worst that is returned" : "the best"} has ${number(last.held)}.`;
+  const which = all && beam > 1 ? "the worst that is returned" : "the best";
+  return `${score}Stopped after step ${found.steps.length}: ${hope}, and ${which} has ${number(last.held)}.`;
 }
 
 function aboutForced({ one, best, others: { forced } }, { force }, { quote }) {
@@ -64,8 +65,8 @@ function aboutReference({ one, found, best, others: { reference } }, { quote, la
     + (place > 0 ? `It is returned too, as number ${place + 1}. `
       : t >= gold.tokens.length ? "Its path was followed to the end, and then displaced. "
       : t >= found.steps.length ? "Its path was alive when the search stopped. "
-      : `Its path died at step ${t + 1}: “${label(gold.tokens[t], t + 1)}” is number ${gold.ranks[t]} among all tokens there, with ${number(total)} in all; `
-        + `the last that stayed had ${number(found.steps[t].last)}, ${number(found.steps[t].last - total)} more. `) + judge;
+      : `Its path died at step ${t + 1}: “${label(gold.tokens[t], t + 1)}” is number ${gold.ranks[t]} among all tokens there, `
+        + `with ${number(total)} in all; the last that stayed had ${number(found.steps[t].last)}, ${number(found.steps[t].last - total)} more. `) + judge;
 }
 
 // [kind, sentence] of each story that the reader asked for.
@@ -74,7 +75,8 @@ export function storiesOf(about, state, words) {
   if (about.others.forced) stories.push(["forced", aboutForced(about, state, words)]);
   if (state.greedy) stories.push(["greedy", aboutGreedy(about, words)]);
   if (state.reference) stories.push(["reference", aboutReference(about, words)]);
-  if (state.bound) stories.push(["bound", `hope: the best alive log-probability divided by the penalty at the cap of ${about.cap} symbols, ${number(penalty(about.cap, state.alpha))}; `
+  if (state.bound) stories.push(["bound", "hope: the best alive log-probability divided by the penalty at the cap of "
+    + `${about.cap} symbols, ${number(penalty(about.cap, state.alpha))}; `
     + "no continuation can score more. held: the worst score that would be returned. When hope is no more than held, the search stops."]);
   return stories;
 }

@@ -13,7 +13,8 @@ export function compare(one, cap, state) {
   if (forced) { // recorded with a beam of 4 and alpha 0.6; the search shown may have come upon a better ending
     const begins = at => at === force || (at > 0 && begins(one.parent[at]));
     const met = found.nodes.filter(n => n.token === EOS && begins(n.at)).map(n => result("forced", pathOf(one, n.at), n.lp));
-    others.forced = [result("forced", [...pathOf(one, forced.base), ...forced.suffix], forced.lp), ...met].reduce((x, y) => y.score > x.score + 1e-6 ? y : x);
+    const known = result("forced", [...pathOf(one, forced.base), ...forced.suffix], forced.lp);
+    others.forced = [known, ...met].reduce((x, y) => y.score > x.score + 1e-6 ? y : x);
   }
   return { one, cap, found, best, others };
 }

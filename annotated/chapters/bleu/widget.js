@@ -57,16 +57,19 @@ function showCounts(rows, { counts, orders, precisions }, n) {
   rows.forEach(({ radio, cells, row }, k) => {
     radio.checked = k + 1 === n;
     row.classList.toggle("chosen", radio.checked);
-    const [match, clipped] = counts[k], smoothed = match === 0 && precisions[k] > 0;
-    [match, clipped, orders[k].length, `${(100 * precisions[k]).toFixed(1)} %${smoothed ? " *" : ""}`].forEach((text, c) => { cells[c].textContent = text; });
+    const [match, clipped] = counts[k], star = match === 0 && precisions[k] > 0 ? " *" : ""; // smoothed
+    const texts = [match, clipped, orders[k].length, `${(100 * precisions[k]).toFixed(1)} %${star}`];
+    texts.forEach((text, c) => { cells[c].textContent = text; });
   });
 }
 
 function formulaOf({ counts, brevity, precisions, bleu }, own, gold) {
   const lengths = `${own.length} tokens for ${gold.length}: brevity penalty ${brevity.toFixed(3)}. `;
-  if (bleu === 0) return lengths + (counts[0][0] === 0 ? "No token is shared, so BLEU is 0." : "It has fewer than four tokens, so no 4-gram, and BLEU is 0.");
+  if (counts[0][0] === 0) return `${lengths}No token is shared, so BLEU is 0.`;
+  if (bleu === 0) return `${lengths}It has fewer than four tokens, so no 4-gram, and BLEU is 0.`;
   const star = counts.some(([match], k) => match === 0 && precisions[k] > 0);
-  return `${lengths}BLEU = ${brevity.toFixed(3)} × ⁴√(${precisions.map(p => p.toFixed(3)).join(" · ")}).${star ? " * nothing shared: smoothed." : ""}`;
+  return `${lengths}BLEU = ${brevity.toFixed(3)} × ⁴√(${precisions.map(p => p.toFixed(3)).join(" · ")}).`
+    + (star ? " * nothing shared: smoothed." : "");
 }
 
 // The n-grams of the translation as buttons, which point at their places in both texts.

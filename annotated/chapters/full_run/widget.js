@@ -25,7 +25,8 @@ function build(model, el, controls, set) {
   const price = html("input", { type: "number", min: 0, step: 0.1, value: model.get("price") });
   price.addEventListener("input", () => set({ price: Math.max(0, +price.value || 0) }));
   const parts = { says: readout(), tiles: html("div", { className: "tiles" }), cost: html("span", { className: "cost" }),
-    wrote: html("table", { className: "wrote" }), headsTitle: html("p", { className: "run-heads-title" }), heads: html("div", { className: "run-heads" }) };
+    wrote: html("table", { className: "wrote" }), headsTitle: html("p", { className: "run-heads-title" }),
+    heads: html("div", { className: "run-heads" }) };
   const whole = html("div", { className: "run-playback" }, html("p", { className: "run-mark", textContent: model.get("run").mark }),
     html("div", { className: "controls" }, ...controls), parts.says, parts.tiles,
     html("div", { className: "price" }, html("label", {}, "price of an hour", price), parts.cost), parts.wrote, parts.headsTitle, parts.heads);

@@ -1,5 +1,7 @@
 // A mask painted over real scores: a matrix of cells that the reader opens and closes, and what leaks through it.
-import { arrowOf, button, clamp, html, labelled, onPointer, onTraits, onWidth, readout, select, setter, tick, traits, unique } from "../../viz/controls.js";
+import {
+  arrowOf, button, clamp, html, labelled, onPointer, onTraits, onWidth, readout, select, setter, tick, traits, unique
+} from "../../viz/controls.js";
 import { BLUE, ORANGE, longest, setAttributes, shorten, svg, unmarked } from "../../viz/drawing.js";
 import { FILLS, PAD, closeRow, isOpen, isSquare, mapsOf, paintCell, reach, verdictOn, weigh } from "./reach.js";
 

@@ -39,10 +39,9 @@ function numberCell(value, parts, id) {
 }
 
 // A weight of attention: small, in the colour of its head.
-function weightCell(value, head, id) {
+function weightCell(value, head) {
   const size = SMALL - 2;
   return svg("g", { class: "cell" }, svg("rect", { width: size, height: size, class: "box" }),
-    svg("rect", { x: 0, y: 0, width: 0, height: size, fill: `url(#${id}-${head})`, "fill-opacity": 1 }),
     svg("rect", { width: size, height: size, fill: HUES[head], "fill-opacity": Math.min(1, value) }));
 }
 
@@ -57,7 +56,7 @@ function cellsOf({ heads: H, x, q, weights, out, mixed, shares }, T, D, id) {
     add("o", t, j, h, numberCell(out[t][j], [[h, 1]], id));
     add("y", t, j, h, numberCell(mixed[t][j], shares[t][j].map((share, i) => [i, share]), id));
   }
-  for (let h = 0; h < H; h++) for (let t = 0; t < T; t++) for (let s = 0; s < T; s++) add("w", t, s, h, weightCell(weights[h][t][s], h, id));
+  for (let h = 0; h < H; h++) for (let t = 0; t < T; t++) for (let s = 0; s < T; s++) add("w", t, s, h, weightCell(weights[h][t][s], h));
   return cells;
 }
 

@@ -27,7 +27,8 @@ function newsOf({ words }, done, last, isUsed, fresh) {
   if (!words.length) return "Type something.";
   if (!last) return "No merge yet: every byte of the text is a piece of its own.";
   const [a, b] = last, times = fresh ? `now ${fresh} time${fresh > 1 ? "s" : ""} in this text.` : ".";
-  return `Merge ${done}: “${lineOf(a)}” + “${lineOf(b)}” → “${lineOf(a + b)}”` + (isUsed ? `, ${times}` : ". This text has no such pair.");
+  return `Merge ${done}: “${lineOf(a)}” + “${lineOf(b)}” → “${lineOf(a + b)}”`
+    + (isUsed ? `, ${times}` : ". This text has no such pair.");
 }
 
 function chipOf(piece, newest) {
@@ -43,7 +44,8 @@ function drawCurve(lengths, done, pieces, count) {
   const x = m => L + (W - L - 8) * Math.log(1 + m) / Math.log(1 + count), y = n => 8 + (H - B - 8) * (1 - n / most);
   const path = `M${x(0)} ${y(most)}${lengths.slice(1).map(([m, n]) => `H${x(m)}V${y(n)}`).join("")}H${x(count)}`;
   const word = (content, at, up, anchor) => svg("text", { x: at, y: up, "text-anchor": anchor }, content);
-  return svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `Pieces of this text: ${most} before the first merge, ${lengths.at(-1)[1]} after all; ${pieces} now.` },
+  return svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img",
+    "aria-label": `Pieces of this text: ${most} before the first merge, ${lengths.at(-1)[1]} after all; ${pieces} now.` },
     svg("path", { d: `M${L} 8V${H - B}H${W - 8}`, class: "axis" }), svg("path", { d: path, class: "line" }),
     svg("line", { x1: x(done), x2: x(done), y1: 8, y2: H - B, class: "now" }), svg("circle", { cx: x(done), cy: y(pieces), r: 4, class: "dot" }),
     word(most, L - 4, 14, "end"), word("0", L - 4, H - B + 3, "end"), word("pieces", L + 5, H - B - 5, "start"),

@@ -1,5 +1,7 @@
 // The slots of a decoder in training. Who sees what is worked out here; the probabilities are recorded.
-import { button, clamp, group, html, labelled, onTraits, onWidth, radios, readout, select, setter, slider, tick, traits, unique } from "../../viz/controls.js";
+import {
+  button, clamp, group, html, labelled, onTraits, onWidth, radios, readout, select, setter, slider, tick, traits, unique
+} from "../../viz/controls.js";
 import { unmarked } from "../../viz/drawing.js";
 import { colour, drawTable } from "./picture.js";
 import { countLeaks, leaks, nameOf, probable, reads, sees, verdictOn } from "./slots.js";

@@ -74,7 +74,8 @@
   const attempt = figure => draw(figure).catch(error => {
     console.warn("a chart stays still:", error);
     if (figure.querySelector(".chart-notice")) return;
-    const note = Object.assign(document.createElement("p"), { className: "chart-notice", textContent: "The interactive version did not load. This picture stands still." });
+    const note = Object.assign(document.createElement("p"), { className: "chart-notice",
+      textContent: "The interactive version did not load. This picture stands still." });
     note.setAttribute("role", "note");
     figure.append(note);
     figure.dataset.failed = "yes";
