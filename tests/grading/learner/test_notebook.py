@@ -221,8 +221,8 @@ def test_a_write_that_fails_leaves_the_old_record(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("annotated.grading.learner.record.json.dump", full)
     with record.change(ID) as entry:
         entry.attempts = 2
-    assert "No space left" in record.notice and ProgressRecord(file).entry(ID).attempts == 1
-    assert not list(tmp_path.glob(".progress.json-*")), "and no half of the new one"
+    assert "the disk is full" in record.notice and ProgressRecord(file).entry(ID).attempts == 1
+    assert not list(tmp_path.glob(".partial-*")), "and no half of the new one"
 
 
 def test_nothing_needs_ipython(names: dict[str, Any], said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
