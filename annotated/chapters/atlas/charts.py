@@ -138,14 +138,15 @@ def _losses(measure: str, values: Mapping[Head, float], form: str) -> pd.DataFra
     most = max(values.values())
     if most <= 0:
         raise ValueError(f"nothing is lost by {measure!r}: there is nothing to show")
+    lost = pd.Series(values, name="value").rename_axis(["kind", "layer", "head"]).reset_index()
     return pd.DataFrame(
         {
             "measure": measure,
-            "row": [f"{kind} {layer + 1}" for kind, layer, _ in values],
-            "head": [f"head {head + 1}" for *_, head in values],
-            "value": [round(value, 5) for value in values.values()],
-            "shade": [round(max(value, 0) / most, 4) ** 0.5 for value in values.values()],
-            "text": [format(value, form) for value in values.values()],
+            "row": lost["kind"] + " " + (lost["layer"] + 1).astype(str),
+            "head": "head " + (lost["head"] + 1).astype(str),
+            "value": lost["value"].round(5),
+            "shade": (lost["value"].clip(lower=0) / most).round(4) ** 0.5,
+            "text": lost["value"].map(f"{{:{form}}}".format),
         }
     )
 
