@@ -50,8 +50,8 @@ def writing_chart(
         raise ValueError(f"{start} pieces cannot have been written of {len(written)}, counted from 1")
     height = _ROW * max(len(source), len(written))
     step = slider("piece", start, 1, len(written), label="piece written")
-    read = pd.DataFrame({"text": source, "y": _middles(len(source)) * height})
-    wrote = pd.DataFrame({"text": written, "y": _middles(len(written)) * height, "row": range(1, len(written) + 1)})
+    read = pd.DataFrame({"text": source, "y": _middles(len(source), height)})
+    wrote = pd.DataFrame({"text": written, "y": _middles(len(written), height), "row": range(1, len(written) + 1)})
     y = alt.Y("y:Q", scale=alt.Scale(domain=[0, height], reverse=True), axis=None)
 
     def across(at: float) -> alt.X:
@@ -91,9 +91,9 @@ def writing_chart(
     return moved.configure_view(stroke=None)
 
 
-def _middles(count: int) -> NDArray[np.float64]:
-    """The middle of each of so many rows, as a share of the height."""
-    return (np.arange(count) + 0.5) / count
+def _middles(count: int, height: int) -> NDArray[np.float64]:
+    """The middle of each of so many rows that share the height, in pixels."""
+    return (np.arange(count) + 0.5) * height / count
 
 
 def _lines(weights: NDArray[np.float64], read: pd.DataFrame, wrote: pd.DataFrame) -> pd.DataFrame:
