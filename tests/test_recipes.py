@@ -10,7 +10,7 @@ import pytest
 from annotated.cli.program import _command
 from annotated.cli.train import check_pair, with_folder
 from annotated.config import DataConfig
-from annotated.data.preparation import PreparedCorpus
+from annotated.wmt14 import PreparedCorpus
 from annotated.recipes import RECIPES, recipe
 from annotated.training import train_command
 

@@ -95,7 +95,7 @@ class Finish:
 def _recipe_of(run: Path, prepared: str | None) -> str | None:
     """The name of the recipe that a run was trained by, if it is just that one."""
     from annotated.config import DataConfig
-    from annotated.data.preparation import PreparedCorpus
+    from annotated.wmt14 import PreparedCorpus
     from annotated.recipes import RECIPES
     from annotated.training import read_log
     from annotated.training.setup import MAY_CHANGE

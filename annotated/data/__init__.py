@@ -23,12 +23,12 @@ from annotated.data.store import StoreError, TokenStore
 from annotated.data.tokenizer import Tokenizer, TokenizerError
 
 if TYPE_CHECKING:
-    from annotated.data.archives import ArchiveError
-    from annotated.data.catalogue import Catalogue, CatalogueError, Part
+    from annotated.wmt14.archives import ArchiveError
+    from annotated.wmt14.catalogue import Catalogue, CatalogueError, Part
     from annotated.data.classroom import ClassroomPair, classroom_pairs, count_pairs
-    from annotated.data.download import Downloaded, DownloadError, RemoteFile
-    from annotated.data.local_mirror import Mirror, write_mirror
-    from annotated.data.preparation import (
+    from annotated.wmt14.download import Downloaded, DownloadError, RemoteFile
+    from annotated.chapters.full_run.mirror import Mirror, write_mirror
+    from annotated.wmt14 import (
         PreparationError,
         PreparationOptions,
         PreparedCorpus,

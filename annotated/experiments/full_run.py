@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from annotated.data.local_mirror import write_mirror
+from annotated.chapters.full_run.mirror import write_mirror
 from annotated.evaluation.finish.report import RunReport
 from annotated.experiments.first_run import SAMPLES
 from annotated.experiments.record import FOLDER, Record, recorded
@@ -117,7 +117,7 @@ def _short(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _counts(folder: Path) -> dict[str, Any]:
-    from annotated.data.preparation import PreparedCorpus
+    from annotated.wmt14 import PreparedCorpus
 
     corpus = PreparedCorpus.open(folder)
     return {name: stage["counts"] for name, stage in corpus.manifest["stages"].items() if name != "download"}

@@ -12,7 +12,7 @@ import pytest
 import sacrebleu
 import torch
 
-from annotated.data.catalogue import catalogue
+from annotated.wmt14.catalogue import catalogue
 from annotated.evaluation.finish import finish, translating
 from annotated.evaluation.finish.model_card import model_card
 from annotated.evaluation.finish.report import RunReport, public_command, training_facts

@@ -23,7 +23,7 @@ import pytest
 import sacrebleu
 
 from annotated.data import PreparedCorpus, prepare
-from annotated.data.local_mirror import Fault, Mirror, write_mirror
+from annotated.chapters.full_run.mirror import Fault, Mirror, write_mirror
 from annotated.evaluation import paper_style_bleu
 from annotated.training import read_log
 from annotated.training.schedule import learning_rate
@@ -139,7 +139,7 @@ def test_the_faults_of_a_mirror_leave_no_trace(corpus: PreparedCorpus, terminal:
 
 
 def _catalogue(terminal: Terminal):
-    from annotated.data.catalogue import Catalogue
+    from annotated.wmt14.catalogue import Catalogue
 
     return Catalogue.read(terminal.folder / "mirror" / "catalogue.json")
 

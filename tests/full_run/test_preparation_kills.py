@@ -21,8 +21,8 @@ import pytest
 
 from annotated.cli import main
 from annotated.data import PreparedCorpus
-from annotated.data.local_mirror import Mirror, write_mirror
-from annotated.data.preparation import _manifests, _reading, encode, reporting
+from annotated.chapters.full_run.mirror import Mirror, write_mirror
+from annotated.wmt14 import _manifests, _reading, encode, reporting
 
 KILLS = 20
 _CONTEXT = multiprocessing.get_context("fork")  # everything is imported here, and a start costs milliseconds

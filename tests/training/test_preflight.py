@@ -11,8 +11,8 @@ import pytest
 
 from annotated.config import TrainingConfig, base, tiny
 from annotated.data import prepare_files
-from annotated.data.local_mirror import Mirror
-from annotated.data.preparation import PreparationOptions
+from annotated.chapters.full_run.mirror import Mirror
+from annotated.wmt14 import PreparationOptions
 from annotated.training import lock
 from annotated.training.lock import only_one_here
 from annotated.training.preflight import Check, Preflight, count_weights, machine, preflight
