@@ -1,7 +1,7 @@
 """From text to batches: corpora, the shared byte-pair vocabulary, encoded stores, batches by tokens.
 
-In the order of reading: `classroom` (the built-in corpus), `corpora` (files), `tokenizer`, `store`, `batching`; then,
-for the paper's own corpora, `catalogue` (which archives), `download`, `archives` and `preparation`.
+In the order of reading: `classroom` (the built-in corpus), `corpora` (files), `tokenizer`, `store`, `batching`. The
+paper's own corpora are fetched and prepared by `annotated.wmt14`.
 
 Paper: section 5.1
 """
@@ -23,37 +23,15 @@ from annotated.data.store import StoreError, TokenStore
 from annotated.data.tokenizer import Tokenizer, TokenizerError
 
 if TYPE_CHECKING:
-    from annotated.wmt14.archives import ArchiveError
-    from annotated.wmt14.catalogue import Catalogue, CatalogueError, Part
     from annotated.data.classroom import ClassroomPair, classroom_pairs, count_pairs
-    from annotated.wmt14.download import Downloaded, DownloadError, RemoteFile
-    from annotated.chapters.full_run.mirror import Mirror, write_mirror
-    from annotated.wmt14 import (
-        PreparationError,
-        PreparationOptions,
-        PreparedCorpus,
-        prepare,
-        prepare_files,
-    )
 
 __all__ = [
-    "ArchiveError",
     "Batch",
     "BatchingError",
-    "Catalogue",
-    "CatalogueError",
     "ClassroomPair",
     "Corpus",
     "CorpusError",
-    "DownloadError",
-    "Downloaded",
-    "Mirror",
     "PairCounts",
-    "Part",
-    "PreparationError",
-    "PreparationOptions",
-    "PreparedCorpus",
-    "RemoteFile",
     "StoreError",
     "TokenBatches",
     "TokenStore",
@@ -66,19 +44,11 @@ __all__ = [
     "evaluation_batches",
     "open_corpus",
     "padding_report",
-    "prepare",
-    "prepare_files",
     "read_pairs",
-    "write_mirror",
 ]
 
 _LATER = {
-    "archives": ("ArchiveError",),
-    "catalogue": ("Catalogue", "CatalogueError", "Part"),
     "classroom": ("ClassroomPair", "classroom_pairs", "count_pairs"),
-    "download": ("DownloadError", "Downloaded", "RemoteFile"),
-    "local_mirror": ("Mirror", "write_mirror"),
-    "preparation": ("PreparationError", "PreparationOptions", "PreparedCorpus", "prepare", "prepare_files"),
 }
 """Modules that most users do not need, and their names: imported when one of them is first asked for."""
 

@@ -1,13 +1,11 @@
-"""Wanted files out of an archive, and nothing else: no name in the archive decides where anything is written."""
+"""Archives: wanted files out of them, and nothing else; no name in an archive decides where anything is written."""
 
 from __future__ import annotations
 
 import contextlib
 import difflib
-import errno
 import gzip
 import io
-import os
 import shutil
 import stat
 import tarfile
@@ -16,6 +14,8 @@ import zlib
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import IO
+
+from annotated.storage import DiskFull, fsync, translate_disk_full
 
 LARGEST_RATIO = 50
 """Text shrinks to a third or a quarter, the most monotonous to a tenth. What swells by more than this is no corpus."""
@@ -33,8 +33,8 @@ class ArchiveError(RuntimeError):
 def extract(archive: Path, members: Mapping[str, str], folder: Path, *, largest: int | None = None) -> dict[str, Path]:
     """Take some files out of an archive: all of them, or none.
 
-    The archive is read once, to its end, so that its own checksums are checked too. A file that is there has all its
-    bytes; if the process is killed between two renames, some are there, and the next call brings the others.
+    The archive is read once, to its end, so that its own checksums are checked too. If the process is killed while
+    the files are renamed, some are there, each with all its bytes, and the next call brings the others.
 
     Parameters
     ----------
@@ -55,118 +55,108 @@ def extract(archive: Path, members: Mapping[str, str], folder: Path, *, largest:
     Raises
     ------
     ArchiveError
-        If the archive is damaged, unfolds to too much, or lacks a member (the message lists what it holds), if a
-        wanted member is a link or a device, or if the disk is full.
+        If the archive is damaged, unfolds to too much, or lacks a member (the message lists what it holds), or if a
+        wanted member is a link or a device, or if the archive cannot be read.
+    DiskFull
+        If the disk is full; nothing was taken out.
     ValueError
         If a file name of `members` is not a plain name.
     """
     for name in members.values():
         if name in ("", ".", "..") or Path(name).name != name or "\\" in name:
             raise ValueError(f"{name!r} is not a plain file name: it must not lead out of {folder}")
-    folder.mkdir(parents=True, exist_ok=True)
     partial = folder / f".partial-{archive.name}"
     shutil.rmtree(partial, ignore_errors=True)  # left by a process that was killed
-    partial.mkdir()
     try:
-        _take(archive, members, partial, largest)
-        for name in members.values():
-            os.replace(partial / name, folder / name)
+        with translate_disk_full(
+            folder,
+            f"Nothing of {archive.name} was taken out: free several times the size of the archive, then run the same "
+            "command again",
+        ):
+            partial.mkdir(parents=True)
+            _take(archive, {name.removeprefix("./"): file for name, file in members.items()}, partial, largest)
+            for name in members.values():
+                fsync(partial / name)
+                (partial / name).replace(folder / name)
     except _DAMAGE as error:
         raise ArchiveError(
             f"{archive}: damaged or incomplete ({str(error) or type(error).__name__}); delete it and download it again"
         ) from None
+    except DiskFull:
+        raise
     except OSError as error:
-        raise _named(error, archive, folder) from None
+        raise ArchiveError(
+            f"{error.filename or archive}: {error.strerror or error}; download it again, or see who may read"
+        ) from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return {member: folder / name for member, name in members.items()}
 
 
-def _take(archive: Path, members: Mapping[str, str], partial: Path, largest: int | None) -> None:
+def _take(archive: Path, wanted: Mapping[str, str], partial: Path, largest: int | None) -> None:
     """Write the wanted members into an empty folder."""
     largest = max(_FREE_BYTES, LARGEST_RATIO * archive.stat().st_size) if largest is None else largest
-    wanted = {_plain(name): file for name, file in members.items()}
     held: list[str] = []
-    found = set()
-    with contextlib.closing(_contents(archive, largest)) as contents:
-        for name, stream, obstacle in contents:
-            held.append(name)
-            if _plain(name) not in wanted:
-                continue
-            if stream is None:
-                raise ArchiveError(
-                    f"{archive}: {name} is {obstacle} there and not a file; this is not the archive it should be"
-                )
-            with open(partial / wanted[_plain(name)], "wb") as file:
-                shutil.copyfileobj(stream, file, _BLOCK_BYTES)
-                file.flush()
-                os.fsync(file.fileno())
-            found.add(_plain(name))
-    if missing := [name for name in members if _plain(name) not in found]:
-        raise ArchiveError(_lacks(archive, missing, held))
-
-
-def _plain(name: str) -> str:
-    return name.removeprefix("./")
-
-
-_Content = tuple[str, IO[bytes] | None, str]
-"""Name, stream of the bytes, and what it is if it has none."""
-
-
-def _contents(archive: Path, largest: int) -> Generator[_Content, None, None]:
-    """All that an archive holds, in order; each stream is to be read before the next one is asked for."""
     with open(archive, "rb") as file:
-        beginning = file.read(4)
+        kind = _zip_contents if file.read(2) == b"PK" else _tar_contents
         file.seek(0)
-        if beginning.startswith(b"PK"):
-            yield from _zip_contents(archive, file, largest)
-        elif beginning.startswith(b"\x1f\x8b"):
-            with gzip.GzipFile(fileobj=file) as unpacked:
-                yield from _tar_contents(archive, _Limited(unpacked, largest, archive))
-        else:
-            yield from _tar_contents(archive, _Limited(file, largest, archive))
+        with contextlib.closing(kind(file, archive, largest)) as contents:
+            for name, content in contents:
+                held.append(name)
+                if (inside := name.removeprefix("./")) not in wanted:
+                    continue
+                if isinstance(content, str):
+                    raise ArchiveError(
+                        f"{archive}: {name} is {content} there and not a file; this is not the archive it should be"
+                    )
+                with content, open(partial / wanted[inside], "wb") as made:
+                    shutil.copyfileobj(content, made, _BLOCK_BYTES)
+    if missing := wanted.keys() - {name.removeprefix("./") for name in held}:
+        raise ArchiveError(_lacks(archive, [name for name in wanted if name in missing], held))
 
 
-def _tar_contents(archive: Path, file: _Limited) -> Generator[_Content, None, None]:
+_Contents = Generator[tuple[str, IO[bytes] | str], None, None]
+"""Names of all that an archive holds, each with its bytes, to be read before the next, or with what it is instead."""
+
+
+def _tar_contents(file: IO[bytes], archive: Path, largest: int) -> _Contents:
+    is_packed = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
+    limited = _Limited(gzip.GzipFile(fileobj=file) if is_packed else file, archive, largest)
     empty = True
-    with tarfile.open(fileobj=io.BufferedReader(file, _BLOCK_BYTES), mode="r|", bufsize=_BLOCK_BYTES) as tar:
+    with tarfile.open(fileobj=io.BufferedReader(limited, _BLOCK_BYTES), mode="r|", bufsize=_BLOCK_BYTES) as tar:
         for info in tar:
             empty = False
-            if info.isreg():
-                yield info.name, tar.extractfile(info), ""
-            elif info.issym() or info.islnk():
-                yield info.name, None, "a link"
-            else:
-                yield info.name, None, "a folder" if info.isdir() else "a device"
-    while file.read(_BLOCK_BYTES):  # what follows the end of the tar file, and the checksum of gzip
+            stream = tar.extractfile(info) if info.isreg() else None
+            other = "a link" if info.issym() or info.islnk() else "a folder" if info.isdir() else "a device"
+            yield info.name, stream or other
+    while limited.read(_BLOCK_BYTES):  # what follows the end of the tar file, and the checksum of gzip
         pass
     if empty:
         raise tarfile.ReadError("nothing in it")
 
 
-def _zip_contents(archive: Path, file: IO[bytes], largest: int) -> Generator[_Content, None, None]:
+def _zip_contents(file: IO[bytes], archive: Path, largest: int) -> _Contents:
     with zipfile.ZipFile(file) as packed:
         if sum(info.file_size for info in packed.infolist()) > largest:
             raise _too_large(archive, largest)
         for info in packed.infolist():
-            kind = info.external_attr >> 16
+            kind = stat.S_IFMT(info.external_attr >> 16)
             if info.is_dir():
-                yield info.filename, None, "a folder"
-            elif stat.S_IFMT(kind) not in (0, stat.S_IFREG):
-                yield info.filename, None, "a link" if stat.S_ISLNK(kind) else "a device"
+                yield info.filename, "a folder"
+            elif kind not in (0, stat.S_IFREG):
+                yield info.filename, "a link" if kind == stat.S_IFLNK else "a device"
             elif info.flag_bits & 1:
-                yield info.filename, None, "encrypted"
+                yield info.filename, "encrypted"
             else:
-                with packed.open(info) as stream:
-                    yield info.filename, stream, ""
+                yield info.filename, packed.open(info)
 
 
 class _Limited(io.RawIOBase):
-    """A stream that breaks off with an error when it gives more than it should: a bomb goes off here."""
+    """A stream that fails when it has given too much."""
 
-    def __init__(self, stream: IO[bytes] | gzip.GzipFile, largest: int, archive: Path) -> None:
-        self._stream, self._largest, self._archive, self._given = stream, largest, archive, 0
+    def __init__(self, stream: IO[bytes] | gzip.GzipFile, archive: Path, largest: int) -> None:
+        self._stream, self._archive, self._largest, self._given = stream, archive, largest, 0
 
     def readable(self) -> bool:
         return True
@@ -195,16 +185,4 @@ def _lacks(archive: Path, missing: list[str], held: list[str]) -> str:
     return (
         f"{archive}: does not hold {', '.join(missing)}. It holds {', '.join(shown) or 'nothing'}{more}. If one of "
         "these is the file, write its name into a catalogue of your own"
-    )
-
-
-def _named(error: OSError, archive: Path, folder: Path) -> ArchiveError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        free = shutil.disk_usage(folder).free
-        return ArchiveError(
-            f"{folder}: the disk is full ({free / 1e6:,.0f} MB are free); nothing of {archive.name} was taken out. "
-            "Free several times the size of the archive, then run the same command again"
-        )
-    return ArchiveError(
-        f"{error.filename or archive}: {error.strerror or error}; download it again, or see who may read"
     )

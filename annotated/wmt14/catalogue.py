@@ -1,4 +1,4 @@
-"""Which archives make a corpus, where they are, what is known of them, and which files inside are wanted.
+"""Catalogues of corpora: which archives make one, where they are, what is known of them, which files are wanted.
 
 Sizes and hashes are those that well-kept libraries record: TensorFlow Datasets (the WMT archives), the loading
 scripts of Hugging Face datasets (names inside, the zip copies), sacreBLEU (the test sets), torchtext (Multi30k). The
@@ -26,7 +26,7 @@ class CatalogueError(ValueError):
 
 
 @dataclass(frozen=True)
-class Part:
+class CorpusPart:
     """Two files of an archive that hold sentence pairs."""
 
     name: str
@@ -48,10 +48,10 @@ class Catalogue:
     name: str
     pair: str
     """Languages, source first: 'en-de'."""
-    train: tuple[Part, ...]
-    valid: Part
-    test: Part
-    further_tests: tuple[Part, ...] = ()
+    train: tuple[CorpusPart, ...]
+    valid: CorpusPart
+    test: CorpusPart
+    further_tests: tuple[CorpusPart, ...] = ()
     vocab_size: int = 37_000
     """Size of the shared vocabulary."""
     train_pairs: int | None = None
@@ -68,7 +68,7 @@ class Catalogue:
         """'de'."""
         return self.pair.split("-")[1]
 
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[CorpusPart, ...]:
         """All parts: those to train on first, then validation and tests."""
         return (*self.train, self.valid, self.test, *self.further_tests)
 
@@ -127,12 +127,12 @@ class Catalogue:
         Path(path).write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _part(content: Mapping[str, Any]) -> Part:
+def _part(content: Mapping[str, Any]) -> CorpusPart:
     made = dict(content)
     made["archive"] = _remote_file(made["archive"])
     if made.get("format", "plain") not in get_args(MemberFormat):
         raise ValueError(f"the format {made['format']!r} is none of {', '.join(get_args(MemberFormat))}")
-    return Part(**made)
+    return CorpusPart(**made)
 
 
 def _remote_file(content: Mapping[str, Any]) -> RemoteFile:
@@ -229,13 +229,13 @@ _TEST_FILTERED = RemoteFile(
 )
 
 
-def _wmt14_parts(pair: str) -> tuple[tuple[Part, ...], Part, Part, tuple[Part, ...]]:
+def _wmt14_parts(pair: str) -> tuple[tuple[CorpusPart, ...], CorpusPart, CorpusPart, tuple[CorpusPart, ...]]:
     """What to train, validate and test on, and further tests, from English into a language."""
     other = pair.split("-")[1]
     stem, both = f"{other}-en", f"{other}en"
 
-    def lines(name: str, archive: RemoteFile, path: str) -> Part:
-        return Part(name, archive, f"{path}.{stem}.en", f"{path}.{stem}.{other}")
+    def lines(name: str, archive: RemoteFile, path: str) -> CorpusPart:
+        return CorpusPart(name, archive, f"{path}.{stem}.en", f"{path}.{stem}.{other}")
 
     train = [
         lines("europarl-v7", _EUROPARL, "training/europarl-v7"),
@@ -246,14 +246,14 @@ def _wmt14_parts(pair: str) -> tuple[tuple[Part, ...], Part, Part, tuple[Part, .
         giga = "giga-fren.release2.fixed"
         train += [
             lines("undoc-2000", _UNITED_NATIONS, "un/undoc.2000"),
-            Part("giga-fren", _GIGA, f"{giga}.en.gz", f"{giga}.fr.gz", "gzip"),
+            CorpusPart("giga-fren", _GIGA, f"{giga}.en.gz", f"{giga}.fr.gz", "gzip"),
         ]
 
-    def newstest(name: str, archive: RemoteFile, folder: str, pairs: int | None, sacrebleu: str) -> Part:
+    def newstest(name: str, archive: RemoteFile, folder: str, pairs: int | None, sacrebleu: str) -> CorpusPart:
         path = f"{folder}/newstest2014-{both}"
-        return Part(name, archive, f"{path}-src.en.sgm", f"{path}-ref.{other}.sgm", "sgm", pairs, sacrebleu)
+        return CorpusPart(name, archive, f"{path}-src.en.sgm", f"{path}-ref.{other}.sgm", "sgm", pairs, sacrebleu)
 
-    valid = Part(
+    valid = CorpusPart(
         "newstest2013", _DEVELOPMENT, "dev/newstest2013.en", f"dev/newstest2013.{other}", "plain", 3000, "wmt13"
     )
     official = 2737 if other == "de" else 3003
@@ -280,9 +280,9 @@ def _wmt14(pair: str) -> Catalogue:
 
 
 def _multi30k(pair: str) -> Catalogue:
-    def part(name: str, file: str, stem: str, pairs: int, sha256: str, sacrebleu: str = "") -> Part:
+    def part(name: str, file: str, stem: str, pairs: int, sha256: str, sacrebleu: str = "") -> CorpusPart:
         archive = RemoteFile(file, (f"{_MULTI30K}/{file}",), sha256=sha256)
-        return Part(name, archive, f"{stem}.en", f"{stem}.de", "plain", pairs, sacrebleu)
+        return CorpusPart(name, archive, f"{stem}.en", f"{stem}.de", "plain", pairs, sacrebleu)
 
     sha = (
         "20140d013d05dd9a72dfde46478663ba05737ce983f478f960c1123c6671be5e",

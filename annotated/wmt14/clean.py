@@ -1,4 +1,4 @@
-"""Which pairs of a crawled corpus are worth training on: one way to write a text, and eight rules with names.
+"""Cleaning of crawled text: one way to write a sentence, and eight named rules for pairs not worth training on.
 
 Every rule is one that the field uses, is counted by its name, and can be left off (`PreparationOptions.without`).
 They are mild on purpose: the paper trained on "about 4.5 million sentence pairs", and English-German of WMT14 has

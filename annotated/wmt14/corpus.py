@@ -1,4 +1,4 @@
-"""A prepared folder, opened: the data of a training, and where they come from.
+"""The prepared corpus: a folder that a training starts from, opened, and where its data come from.
 
 - `tokenizer.json`: the shared vocabulary
 - `train/`: the training pairs as token ids (`TokenStore`)
@@ -17,9 +17,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from annotated.wmt14 import _manifests
-from annotated.wmt14.options import PreparationError
 from annotated.data.store import TokenStore
+from annotated.wmt14.manifest import MANIFESTS, compare_file, read_manifest
+from annotated.wmt14.options import PreparationError
 
 _LAST = "encode"
 
@@ -44,13 +44,12 @@ class PreparedCorpus:
         """
         folder = Path(folder)
         stages = {}
-        for path in sorted((folder / _manifests.FOLDER).glob("[0-9][0-9]-*.json")):
-            content = _manifests.read(path) or {}
+        for path in sorted((folder / MANIFESTS).glob("[0-9][0-9]-*.json")):
+            content = read_manifest(path) or {}
             stages[content["stage"]] = content
         if not stages:
             raise PreparationError(
-                f"{folder}: not a prepared corpus (no {_manifests.FOLDER}/ in it); make one: "
-                f"annotated data wmt14 {folder}"
+                f"{folder}: not a prepared corpus (no {MANIFESTS}/ in it); make one: annotated data wmt14 {folder}"
             )
         if _LAST not in stages:
             raise PreparationError(
@@ -112,7 +111,7 @@ class PreparedCorpus:
             If one has changed.
         """
         for name, record in self.manifest["files"].items():
-            if (found := _manifests.compare(self.folder / name, record, thorough=True)) != "same":
+            if (found := compare_file(self.folder / name, record, thorough=True)) != "same":
                 raise PreparationError(f"{self.folder / name}: {found}; {_again(self.folder)}")
 
 

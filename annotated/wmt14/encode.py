@@ -1,4 +1,4 @@
-"""Training text to token ids in parallel: shards, each whole or not at all, then one store.
+"""Encoding of the training text to token ids in parallel: shards, each whole or not at all, then one store.
 
 Each shard is a fixed number of pairs, so how many processes there are changes no byte, and a preparation that was
 killed goes on with the shards that it lacks. At the end the shards are joined: one store of four files is what
@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from annotated.data import store_files
-from annotated.wmt14 import _manifests
 from annotated.data.store_files import PARTS, SIDES, StoreInfo
 from annotated.data.tokenizer import Tokenizer
+from annotated.storage import atomic_folder, sha256
 
 SHARD_PAIRS = 32_768
 """Pairs of a shard: some seconds of one core, so that all cores end at about the same time."""
@@ -30,6 +30,7 @@ CHUNK_PAIRS = 4096
 """Pairs that a process encodes at a time: bounds its memory."""
 
 _READ_BYTES = 1 << 22
+_ADVICE = "What was encoded before stays: free some space, then run the same command again; it goes on with this stage"
 
 
 @dataclass(frozen=True)
@@ -73,20 +74,14 @@ class ShardWriter:
             made = json.loads((folder / "info.json").read_text(encoding="utf-8"))
             if (made["start"], made["end"]) == (shard.start, shard.end):
                 return shard.number, StoreInfo(**made["info"])
-        shutil.rmtree(folder, ignore_errors=True)  # of a version that cut the text elsewhere
-        partial = folder.with_name(f".{folder.name}.partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        info = self.info
-        with contextlib.ExitStack() as stack:
-            files = {part: stack.enter_context((partial / part).open("wb")) for part in PARTS}
-            for chunk in self._chunks(shard):
-                info = store_files.write_chunk(files, chunk, self.tokenizer, info)
-            for file in files.values():  # before the shard counts as whole, also if the power fails
-                file.flush()
-                os.fsync(file.fileno())
-        _manifests.write_json(partial / "info.json", {"start": shard.start, "end": shard.end, "info": asdict(info)})
-        partial.rename(folder)
+        with atomic_folder(folder, advice=_ADVICE) as partial:
+            info = self.info
+            with contextlib.ExitStack() as stack:
+                files = {part: stack.enter_context((partial / part).open("wb")) for part in PARTS}
+                for chunk in self._chunks(shard):
+                    info = store_files.write_chunk(files, chunk, self.tokenizer, info)
+            about = {"start": shard.start, "end": shard.end, "info": asdict(info)}
+            (partial / "info.json").write_text(json.dumps(about), encoding="utf-8")
         return shard.number, info
 
     def _chunks(self, shard: Range) -> Iterator[list[tuple[str, str]]]:
@@ -125,7 +120,7 @@ def join(shards: Path, infos: Sequence[StoreInfo], folder: Path) -> StoreInfo:
                 else:
                     with shard.open("rb") as piece:
                         shutil.copyfileobj(piece, file, _READ_BYTES)
-        names[part] = f"{part}.{_manifests.sha256(made)[:8]}"
+        names[part] = f"{part}.{sha256(made)[:8]}"
         os.replace(made, folder / names[part])
     store_files.commit(folder, {"format": store_files.FORMAT, "files": names, "info": asdict(total)})
     return total

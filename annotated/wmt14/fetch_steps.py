@@ -1,4 +1,4 @@
-"""Archives of a catalogue: downloaded, checked and unpacked, as the first two stages."""
+"""Steps that fetch: the archives of a catalogue, downloaded, checked and unpacked."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from annotated.wmt14.archives import extract
-from annotated.wmt14.catalogue import Catalogue, Part
+from annotated.wmt14.catalogue import Catalogue, CorpusPart
 from annotated.wmt14.download import download
-from annotated.wmt14.manifest import FOLDER, write_json
+from annotated.wmt14.manifest import MANIFESTS, write_json
 from annotated.wmt14.options import PreparationError
-from annotated.wmt14.sources import EXPANSION, Sources, Text
 from annotated.wmt14.runner import Stage, Work
+from annotated.wmt14.sources import EXPANSION, Sources, Text
 
 DOWNLOADS, EXTRACTS = "download", "extract"
 
@@ -71,13 +71,13 @@ def _identity(catalogue: Catalogue) -> dict[str, Any]:
     return {"catalogue": catalogue.name, "pair": catalogue.pair, "archives": hashes, "files": files}
 
 
-def _text(kind: str, part: Part) -> Text:
+def _text(kind: str, part: CorpusPart) -> Text:
     stem = f"{EXTRACTS}/{kind}-{part.name}"
     return Text(part.name, *(f"{stem}.{side}{_SUFFIX[part.format]}" for side in ("source", "target")))
 
 
 def _download(catalogue: Catalogue, mirrors: Sequence[str], work: Work) -> dict[str, Any]:
-    """All archives, one after the other: each is fetched over several connections."""
+    """All archives, one after the other."""
     files = catalogue.archives()
     total = sum(file.size or 0 for file in files)
     before, archives = 0, {}
@@ -90,7 +90,7 @@ def _download(catalogue: Catalogue, mirrors: Sequence[str], work: Work) -> dict[
         got = download(file, work.folder / DOWNLOADS, mirrors=mirrors, progress=advance)
         before += got.size
         if not got.pinned:
-            _same_as_first(work.folder / FOLDER / FIRST_USE, file.name, got.sha256)
+            _same_as_first(work.folder / MANIFESTS / FIRST_USE, file.name, got.sha256)
         archives[file.name] = {"bytes": got.size, "sha256": got.sha256, "pinned": got.pinned, "url": got.url}
     return {"archives": archives, "bytes": before}
 
@@ -112,7 +112,7 @@ def _same_as_first(record: Path, name: str, sha256: str) -> None:
     write_json(record, known)
 
 
-def _extract(listed: Sequence[tuple[Text, Part]], work: Work) -> dict[str, Any]:
+def _extract(listed: Sequence[tuple[Text, CorpusPart]], work: Work) -> dict[str, Any]:
     """The files that are wanted, out of each archive in one go."""
     by_archive: dict[str, dict[str, str]] = {}
     for text, part in listed:

@@ -1,4 +1,4 @@
-"""What a stage was given, told and made, as a file: `manifest/03-clean.json` and its like.
+"""Manifests of stages: what each was given, told and made, as a file such as `manifest/03-clean.json`.
 
 A manifest holds: `stage`, `version` (of the stage's code), `options`, `inputs` and `outputs` (name, bytes, SHA-256,
 time of change), `counts`, `seconds`. It is written last, in one step, so a stage without one has not ended.
@@ -6,34 +6,26 @@ time of change), `counts`, `seconds`. It is written last, in one step, so a stag
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from annotated.storage import atomic_write, checksum, sha256
 from annotated.wmt14.options import PreparationError
 
-FOLDER = "manifest"
+MANIFESTS = "manifest"
 
 Record = Mapping[str, Any]
 """Of a file: its `bytes`, `sha256`, and `modified`, the time of its last change in nanoseconds."""
 
 
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def describe(path: Path) -> dict[str, Any]:
+def describe_file(path: Path) -> dict[str, Any]:
     """The record of a file."""
-    status = path.stat()
-    return {"bytes": status.st_size, "sha256": sha256(path), "modified": status.st_mtime_ns}
+    return {**checksum(path), "modified": path.stat().st_mtime_ns}
 
 
-def compare(path: Path, record: Record, thorough: bool = False) -> Literal["same", "missing", "changed"]:
+def compare_file(path: Path, record: Record, thorough: bool = False) -> Literal["same", "missing", "changed"]:
     """A file beside its record. One of the same size that nobody has touched since is not read again.
 
     Parameters
@@ -52,12 +44,12 @@ def compare(path: Path, record: Record, thorough: bool = False) -> Literal["same
     return "same" if sha256(path) == record["sha256"] else "changed"
 
 
-def path_of(folder: Path, number: int, stage: str) -> Path:
+def manifest_path(folder: Path, number: int, stage: str) -> Path:
     """Where the manifest of a stage lies in a prepared folder."""
-    return folder / FOLDER / f"{number:02}-{stage}.json"
+    return folder / MANIFESTS / f"{number:02}-{stage}.json"
 
 
-def read(path: Path) -> dict[str, Any] | None:
+def read_manifest(path: Path) -> dict[str, Any] | None:
     """A manifest; None where the stage has not ended.
 
     Raises
@@ -76,20 +68,10 @@ def read(path: Path) -> dict[str, Any] | None:
     return content
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a small file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    with partial.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
-
-
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write JSON that people can read too, whole or not at all."""
-    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    with atomic_write(path) as file:
+        file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

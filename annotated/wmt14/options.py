@@ -1,4 +1,4 @@
-"""What a preparation can be told, and how it fails."""
+"""Options of a preparation, and its error."""
 
 from __future__ import annotations
 

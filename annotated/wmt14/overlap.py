@@ -1,11 +1,17 @@
-"""Training pairs that stand in the validation or test sets: found whatever their case and punctuation.
+"""Duplicates and overlap: training pairs that stood in the text before, or stand in the validation or test sets.
 
+Duplicates are found by 64-bit hashes, in one pass, without a list of the lines. A pair takes 8 bytes while the text is
+read and 20 while the hashes are sorted: 0.7 GB for 36 million pairs. Two different pairs of so many share a hash with a
+probability of 36e6 ** 2 / 2 ** 65 = 4e-5, and then one of them is lost.
+
+Overlap with the evaluation sets is found whatever the case and the punctuation.
 A model that has seen a test sentence translates it from memory. A pair counts as seen if both its sides are a test
 pair's, whatever their length, or one side is and has enough words that it is no common phrase.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -15,6 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 _NO_WORD = re.compile(r"[\W_]+")
+
+
+def hash_lines(lines: Iterable[bytes]) -> NDArray[np.uint64]:
+    """The first 64 bits of BLAKE2b of each line."""
+    blake = hashlib.blake2b
+    return np.frombuffer(b"".join([blake(line, digest_size=8).digest() for line in lines]), dtype=np.uint64)
+
+
+def first_of_each(hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """True where a hash occurs for the first time."""
+    order = np.argsort(hashes, kind="stable")  # stable: among equals the first stays first
+    ordered = hashes[order]
+    keep = np.ones(len(hashes), dtype=np.bool_)
+    keep[order[1:][ordered[1:] == ordered[:-1]]] = False
+    return keep
 
 
 def folded(text: str) -> str:

@@ -1,25 +1,31 @@
-"""A preparation as a whole: what it needs, before it starts; then its stages; then its folder."""
+"""Preparation of a corpus as a whole: what it needs, before it starts; then its stages; then its folder."""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from annotated.wmt14 import _manifests, _readme
-from annotated.wmt14._lock import only_one_here
-from annotated.wmt14.workers import default_jobs
-from annotated.wmt14.options import DEFAULTS, PreparationError, PreparationOptions
-from annotated.wmt14.steps import CLEAN, TRAIN, build_stages
+from annotated.storage import Locked, atomic_write, exclusive_lock, sweep
+from annotated.wmt14 import readme
 from annotated.wmt14.corpus import PreparedCorpus
+from annotated.wmt14.manifest import MANIFESTS
+from annotated.wmt14.options import DEFAULTS, PreparationError, PreparationOptions
 from annotated.wmt14.progress import Reporter, size
-from annotated.wmt14.sources import Sources, of_files
 from annotated.wmt14.runner import PARTIAL, Runner, Stage
+from annotated.wmt14.sources import Sources, of_files
+from annotated.wmt14.steps import CLEAN, TRAIN, build_stages
+from annotated.wmt14.workers import default_jobs
 
 if TYPE_CHECKING:
     from annotated.wmt14.catalogue import Catalogue
+
+LOCK = "preparation.lock"
+_LOCK_SECONDS = 2.0
+"""To try for the lock: the processes of a killed preparation end a moment after it."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ class Preparation:
     Parameters
     ----------
     sources
-        Where text comes from: `acquire.of_catalogue` or `sources.of_files`.
+        Where text comes from: `fetch_steps.of_catalogue` or `sources.of_files`.
     folder
         Made if missing.
     jobs
@@ -118,7 +124,9 @@ class Preparation:
         OSError
             If the disk is full all the same; the message says how to go on.
         """
-        with only_one_here(self.folder):
+        with _alone(self.folder):
+            for folder in (self.folder, self.folder / MANIFESTS):
+                sweep(folder)
             if again is not None:
                 self._runner.forget(again)
             needs = self.needs(until)
@@ -131,9 +139,10 @@ class Preparation:
                 self._explain()
 
     def _explain(self) -> None:
-        path, text = self.folder / "README.md", _readme.text(PreparedCorpus.open(self.folder))
+        path, text = self.folder / "README.md", readme.text(PreparedCorpus.open(self.folder))
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            _manifests.write_text(path, text)
+            with atomic_write(path) as file:
+                file.write(text)
 
     def _wanted(self, until: str | None) -> list[Stage]:
         names = [stage.name for stage in self.stages]
@@ -248,6 +257,19 @@ def prepare_files(
     sources = of_files(train, valid, test, pair)
     Preparation(sources, folder, options, jobs=jobs, progress=progress, quiet=quiet).run(again=again)
     return PreparedCorpus.open(folder)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep a second preparation out of a folder."""
+    try:
+        with exclusive_lock(folder / LOCK, _LOCK_SECONDS):
+            yield
+    except Locked as error:
+        raise PreparationError(
+            f"{folder}: another process prepares data in this folder ({error.holder}); wait for it, stop it, or choose "
+            "another folder"
+        ) from None
 
 
 def _free(folder: Path) -> int:

@@ -1,4 +1,4 @@
-"""What a preparation says while it runs: a bar on a terminal, a line a stage elsewhere, nothing when it is to be quiet."""
+"""Progress of a preparation: a bar on a terminal, a line for each stage elsewhere, nothing when it is to be quiet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a prepared folder says about itself to people."""
+"""README of a prepared folder: what it says about itself to people."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _head(prepared: PreparedCorpus) -> Iterator[str]:
     yield f"{prepared.manifest['pairs']:,} training pairs. Identity `{prepared.identity}`: same identity, same data."
     yield from ("", "FOLDER is where this file lies. Train on it, or check every hash:", "")
     yield "    annotated train RUN --preset PRESET --data.prepared FOLDER  # PRESET: wmt14-base, multi30k, ..."
-    yield "    python -c 'import annotated.data as d; d.PreparedCorpus.open(\"FOLDER\").verify()'"
+    yield "    python -c 'import annotated.wmt14 as w; w.PreparedCorpus.open(\"FOLDER\").verify()'"
     yield ""
 
 

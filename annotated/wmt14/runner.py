@@ -1,4 +1,4 @@
-"""One stage after the other: what is done stays done, what is half done is done again, what has changed is refused.
+"""Runner of stages, one after the other: what is done stays done, what is half done is done again.
 
 A stage reads files that it names and makes files that it names. It writes into `.partial/`, and when it has ended its
 files are forced to the disk and renamed, and then its manifest is written. A process that is killed at any moment
@@ -8,19 +8,26 @@ leaves whole stages, and at worst something in `.partial/`.
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from annotated.wmt14 import _manifests
+from annotated.storage import fsync, translate_disk_full
+from annotated.wmt14.manifest import (
+    compare_file,
+    describe_file,
+    differences,
+    manifest_path,
+    read_manifest,
+    write_json,
+)
 from annotated.wmt14.options import PreparationError
-from annotated.wmt14.progress import Advance, Reporter, size
+from annotated.wmt14.progress import Advance, Reporter
 
 PARTIAL = ".partial"
 
@@ -90,11 +97,11 @@ class Runner:
 
     def manifest(self, stage: Stage) -> dict[str, Any] | None:
         """The manifest of a stage that has ended."""
-        return _manifests.read(self.manifest_path(stage))
+        return read_manifest(self.manifest_path(stage))
 
     def manifest_path(self, stage: Stage) -> Path:
         """Where it lies."""
-        return _manifests.path_of(self.folder, self.stages.index(stage) + 1, stage.name)
+        return manifest_path(self.folder, self.stages.index(stage) + 1, stage.name)
 
     def to_run(self, wanted: Sequence[Stage]) -> list[Stage]:
         """The stages that must run: those without a manifest, and those whose missing files are needed by others.
@@ -137,13 +144,13 @@ class Runner:
         identity["inputs"] = {name: record["sha256"] for name, record in inputs.items()}
         if not stage.resumes or _differs(out / "identity.json", identity):
             shutil.rmtree(out, ignore_errors=True)
-        _manifests.write_json(out / "identity.json", identity)
+        write_json(out / "identity.json", identity)
         began = time.monotonic()
-        with self.reporter.stage(stage.name) as advance, _full_disk_explained(stage.name, self.folder):
+        with self.reporter.stage(stage.name) as advance, translate_disk_full(self.folder, _advice(stage)):
             counts = stage.run(Work(self.folder, out, self.jobs, advance))
             names = [*counts.pop("files", ()), *stage.outputs]
             outputs = {name: self._put_in_place(out / name, name) for name in names}
-            _manifests.write_json(
+            write_json(
                 self.manifest_path(stage),
                 {
                     "stage": stage.name,
@@ -171,15 +178,14 @@ class Runner:
     def _put_in_place(self, made: Path, name: str) -> dict[str, Any]:
         target = self.folder / name
         if made.exists():
-            with made.open("rb") as file:
-                os.fsync(file.fileno())
+            fsync(made)
             target.parent.mkdir(parents=True, exist_ok=True)
             os.replace(made, target)
-        return _manifests.describe(target)
+        return describe_file(target)
 
     def _input(self, stage: Stage, name: str) -> dict[str, Any]:
         if name in stage.elsewhere:
-            return _manifests.describe(stage.elsewhere[name])
+            return describe_file(stage.elsewhere[name])
         for other in self.stages:
             manifest = self.manifest(other) if other is not stage else None
             if manifest and name in manifest["outputs"]:
@@ -190,7 +196,7 @@ class Runner:
         """Whether a file is missing that is needed. One that is there, but is another than was made, is refused."""
         lacks = False
         for name, record in manifest["outputs"].items():
-            found = _manifests.compare(self.folder / name, record)
+            found = compare_file(self.folder / name, record)
             if found == "changed":
                 raise PreparationError(
                     f"{self.folder / name}: changed since stage {stage.name} made it; put it back, or delete it to "
@@ -200,12 +206,12 @@ class Runner:
         return lacks
 
     def _refuse_changes(self, stage: Stage, manifest: Mapping[str, Any]) -> None:
-        changes = list(_manifests.differences(manifest["options"], stage.options))
+        changes = list(differences(manifest["options"], stage.options))
         if manifest["version"] != stage.version:
             changes.append(f"the code of the stage is version {stage.version}, not {manifest['version']}")
         for name, path in stage.elsewhere.items():
             record = manifest["inputs"].get(name)
-            found = "changed" if record is None else _manifests.compare(path, record)
+            found = "changed" if record is None else compare_file(path, record)
             if found != "same":
                 changes.append(f"{path} is {found if record else 'new'}")
         self._refuse(stage, changes)
@@ -244,16 +250,8 @@ def _differs(path: Path, identity: Mapping[str, Any]) -> bool:
         return True
 
 
-@contextlib.contextmanager
-def _full_disk_explained(stage: str, folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise
-        free = shutil.disk_usage(folder).free
-        raise OSError(
-            error.errno,
-            f"the disk of {folder} is full in stage {stage} ({size(free)} are free). What was done before is "
-            "untouched: free some space and run the same command again; it goes on with this stage",
-        ) from None
+def _advice(stage: Stage) -> str:
+    return (
+        f"What was done before stage {stage.name} is untouched: free some space, then run the same command again; "
+        "it goes on with this stage"
+    )

@@ -1,4 +1,4 @@
-"""Sentence pairs of the files that the archives hold: lines side by side, plain or gzip, and SGM test sets."""
+"""SGM test sets, and the sentence pairs of two files of an archive: segments, or lines side by side, plain or gzip."""
 
 from __future__ import annotations
 

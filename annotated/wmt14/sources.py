@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from annotated.data.text_files import CorpusError, raw_lines, read_lines
 from annotated.wmt14.options import PreparationError
 from annotated.wmt14.runner import Stage
+from annotated.wmt14.sgm import read_parallel
 
 EXPANSION = 4
 """Text is at most so much larger than its archive, for want of a better number: small archives gave 3 to 4."""
+
+BLOCK_PAIRS = 8192
+"""Pairs that are read and worked on at a time."""
+
+Block = tuple[bytes, bytes]
+"""Lines of the sources and as many of the targets, each joined by line ends."""
 
 
 @dataclass(frozen=True)
@@ -95,3 +104,62 @@ def of_files(
 
 def _packed(path: Path) -> int:
     return EXPANSION if path.suffix in (".gz", ".zst") else 1
+
+
+def line_blocks(path: Path) -> Iterator[list[bytes]]:
+    """The lines of a file, `BLOCK_PAIRS` at a time."""
+    lines = raw_lines(path)
+    while block := list(itertools.islice(lines, BLOCK_PAIRS)):
+        yield block
+
+
+def blocks(source: Path, target: Path | None) -> Iterator[Block]:
+    """The pairs of two files, block by block; or, without `target`, of a TSV file.
+
+    Raises
+    ------
+    CorpusError
+        If a file is missing or damaged, or the two have different numbers of lines.
+    """
+    if target is None:
+        yield from _columns(source)
+        return
+    number, nothing = 0, list[bytes]()
+    for left, right in itertools.zip_longest(line_blocks(source), line_blocks(target), fillvalue=nothing):
+        if len(left) != len(right):
+            shorter, longer = (source, target) if len(left) < len(right) else (target, source)
+            raise CorpusError(
+                f"{shorter}: ends after line {number + min(len(left), len(right))}, but {longer} goes on; line k of "
+                "one must be the translation of line k of the other, so one of them is incomplete or has lines too many"
+            )
+        number += len(left)
+        yield b"\n".join(left), b"\n".join(right)
+
+
+def _columns(path: Path) -> Iterator[Block]:
+    number = 0
+    for lines in line_blocks(path):
+        columns = [line.split(b"\t") for line in lines]
+        if uneven := [(at, row) for at, row in enumerate(columns, start=number + 1) if len(row) != 2]:
+            at, row = uneven[0]
+            raise CorpusError(f"{path}, line {at}: uneven columns: expected 2 (source, tab, target), found {len(row)}")
+        number += len(columns)
+        yield b"\n".join(row[0] for row in columns), b"\n".join(row[1] for row in columns)
+
+
+def evaluation_pairs(source: Path, target: Path | None) -> list[tuple[str, str]]:
+    """A validation or test set, whole, as it stands in its files (.sgm: a pair a segment).
+
+    Raises
+    ------
+    CorpusError
+        If a file is missing, damaged or not UTF-8, or the sides have different numbers of sentences.
+    """
+    if target is not None:
+        pairs = list(read_parallel(source, target, "sgm" if source.suffix == ".sgm" else "plain"))
+    else:
+        halves = (line.partition("\t") for line in read_lines(source))
+        pairs = [(left, right) for left, _, right in halves]
+    if not pairs:
+        raise CorpusError(f"{source}: holds no sentences; is this the file of a test set?")
+    return pairs

@@ -1,4 +1,4 @@
-"""From archives, or from files of one's own, to a folder that a training starts from: the stages and their order.
+"""Steps from archives, or from text of your own, to a folder that a training starts from, in their order.
 
     download   archives, from mirrors or their publishers, checked
     extract    the files that are wanted
@@ -8,13 +8,12 @@
     tokenizer  byte-pair encoding, shared, from training text only  tokenizer.json
     encode     token ids, mapped into memory by the training        train/
 
-Text of one's own starts with `clean`. `stages.py` runs them.
+Text of your own starts with `clean`. `runner.py` runs them.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,18 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from annotated.wmt14 import _manifests, _reading, encode
-from annotated.wmt14.sources import Block, blocks, evaluation_pairs
-from annotated.wmt14.workers import give_memory_back, in_order
-from annotated.wmt14.clean import NOT_UTF8, RULES, SCRIPTS, Cleaned, Limits, clean_block, normalise
-from annotated.wmt14.overlap import first_of_each, hash_lines
-from annotated.wmt14.options import PreparationOptions
-from annotated.wmt14.overlap import Seen, split_block
-from annotated.wmt14.sources import Sources, Text
-from annotated.wmt14.runner import Stage, Work
+from annotated import storage
 from annotated.data.store_files import StoreInfo
-from annotated.data.text_files import raw_lines
 from annotated.data.tokenizer import Tokenizer
+from annotated.wmt14 import encode
+from annotated.wmt14.clean import NOT_UTF8, RULES, SCRIPTS, Cleaned, Limits, clean_block, normalise
+from annotated.wmt14.options import PreparationOptions
+from annotated.wmt14.overlap import Seen, first_of_each, hash_lines, split_block
+from annotated.wmt14.runner import Stage, Work
+from annotated.wmt14.sources import Block, Sources, Text, blocks, evaluation_pairs, line_blocks
+from annotated.wmt14.workers import give_memory_back, in_order
 
 CLEAN, KEEP, TRAIN, TOKENIZER, STORE = (
     "clean/train.tsv",
@@ -136,9 +133,7 @@ def _clean(sources: Sources, options: PreparationOptions, work: Work) -> dict[st
 
     def items() -> Iterator[tuple[str, Block]]:
         for name, each in paths.items():
-            yield from (
-                (name, block) for block in blocks(each[0], each[1] if len(each) == 2 else None, _reading.BLOCK_PAIRS)
-            )
+            yield from ((name, block) for block in blocks(each[0], each[1] if len(each) == 2 else None))
 
     names = [*(rule.name for rule in RULES), NOT_UTF8]
     parts: dict[str, dict[str, Any]] = {
@@ -163,7 +158,7 @@ def _deduplicate(options: PreparationOptions, work: Work) -> dict[str, Any]:
     """One hash a line, sorted; which lines to keep, as an array of booleans."""
     path, done, hashes = work.folder / CLEAN, 0, []
     total = path.stat().st_size
-    for lines in _line_blocks(path):
+    for lines in line_blocks(path):
         hashes.append(hash_lines(lines))
         done += sum(map(len, lines)) + len(lines)
         work.advance(done, total)
@@ -195,7 +190,7 @@ def _split(sources: Sources, options: PreparationOptions, work: Work) -> dict[st
 
     def items() -> Iterator[tuple[bytes, Any]]:
         nonlocal position
-        for lines in _line_blocks(work.folder / CLEAN):
+        for lines in line_blocks(work.folder / CLEAN):
             yield b"\n".join([*lines, b""]), keep[position : position + len(lines)]
             position += len(lines)
 
@@ -221,12 +216,12 @@ def _split(sources: Sources, options: PreparationOptions, work: Work) -> dict[st
 def _tokenizer(options: PreparationOptions, vocab_size: int, work: Work) -> dict[str, Any]:
     """Byte-pair encoding of both sides together; where there are too many pairs, of some, spread evenly."""
     path = work.folder / TRAIN
-    pairs = sum(len(lines) for lines in _line_blocks(path))
+    pairs = sum(len(lines) for lines in line_blocks(path))
     taken = min(pairs, options.tokenizer_pairs)
 
     def texts() -> Iterator[str]:
         number = 0
-        for lines in _line_blocks(path):
+        for lines in line_blocks(path):
             for line in lines:
                 if (number + 1) * taken // pairs > number * taken // pairs:
                     yield from line.decode().split("\t")
@@ -246,15 +241,17 @@ def _encode(options: PreparationOptions, work: Work) -> dict[str, Any]:
         vocab_size=tokenizer.vocab_size,
         max_length=options.max_length,
         tokenizer=tokenizer.fingerprint,
-        corpus=_manifests.sha256(work.folder / TRAIN)[:16],
+        corpus=storage.sha256(work.folder / TRAIN)[:16],
     )
     cut = encode.ranges(work.folder / TRAIN, encode.SHARD_PAIRS)
-    writer = encode.ShardWriter(work.folder / TRAIN, work.out / "shards", tokenizer, empty)
+    shards = work.out / "shards"
+    storage.sweep(shards)
+    writer = encode.ShardWriter(work.folder / TRAIN, shards, tokenizer, empty)
     infos: list[StoreInfo] = []
     for _, info in in_order(writer, cut, work.jobs):
         infos.append(info)
         work.advance(cut[len(infos) - 1].end, cut[-1].end)
-    total = encode.join(work.out / "shards", infos or [empty], work.out / STORE)
+    total = encode.join(shards, infos or [empty], work.out / STORE)
     counts = {name: getattr(total, name) for name in ("pairs", "empty", "too_long", "source_tokens", "target_tokens")}
     files = [f"{STORE}/{path.name}" for path in sorted((work.out / STORE).iterdir()) if path.name != "store.json"]
     return {**counts, "shards": len(infos), "files": files}
@@ -262,9 +259,3 @@ def _encode(options: PreparationOptions, work: Work) -> dict[str, Any]:
 
 def _path(sources: Sources, folder: Path, name: str) -> Path:
     return sources.elsewhere.get(name, folder / name)
-
-
-def _line_blocks(path: Path) -> Iterator[Sequence[bytes]]:
-    lines = raw_lines(path)
-    while block := list(itertools.islice(lines, _reading.BLOCK_PAIRS)):
-        yield block

@@ -1,4 +1,4 @@
-"""Work shared among processes, its results in the order of the work: how many there are never changes a byte."""
+"""Worker processes, whose results come in the order of the work: how many there are never changes a byte."""
 
 from __future__ import annotations
 

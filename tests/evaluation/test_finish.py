@@ -12,7 +12,6 @@ import pytest
 import sacrebleu
 import torch
 
-from annotated.wmt14.catalogue import catalogue
 from annotated.evaluation.finish import finish, translating
 from annotated.evaluation.finish.model_card import model_card
 from annotated.evaluation.finish.report import RunReport, public_command, training_facts
@@ -21,6 +20,7 @@ from annotated.evaluation.finish.test_sets import label
 from annotated.training import CheckpointError, DiskFullError, list_checkpoints, load_model, read_log
 from annotated.training.files import read_tensors
 from annotated.training.lock import only_one_here
+from annotated.wmt14.catalogue import catalogue
 from tests.evaluation.conftest import PAIRS, Scripted, by_heart
 
 REFERENCES = [reference for _, reference in PAIRS]

@@ -22,11 +22,11 @@ from typing import Any
 import pytest
 import sacrebleu
 
-from annotated.data import PreparedCorpus, prepare
 from annotated.chapters.full_run.mirror import Fault, Mirror, write_mirror
 from annotated.evaluation import paper_style_bleu
 from annotated.training import read_log
 from annotated.training.schedule import learning_rate
+from annotated.wmt14 import PreparedCorpus, prepare
 
 DATA, RUN = "data/wmt14-en-de", "runs/wmt14-tiny"
 TRAIN = f"train wmt14-tiny --data.prepared {DATA} --samples 'The cat sleeps.'"

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from annotated.config import TrainingConfig, base, tiny
-from annotated.data import prepare_files
 from annotated.chapters.full_run.mirror import Mirror
-from annotated.wmt14 import PreparationOptions
+from annotated.config import TrainingConfig, base, tiny
 from annotated.training import lock
 from annotated.training.lock import only_one_here
 from annotated.training.preflight import Check, Preflight, count_weights, machine, preflight
 from annotated.training.preflight.folder import check_data, check_disk
 from annotated.training.preflight.machine import check_devices, check_memory, check_precision
+from annotated.wmt14 import PreparationOptions, prepare_files
 from tests.training.conftest import SmallRun
 from tests.training.test_rehearsal import MEASURED
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from annotated.cli.program import _command
-from annotated.wmt14 import PreparationOptions, PreparedCorpus, prepare_files
 from annotated.training import CheckpointError, list_checkpoints, load_model, read_log, train
 from annotated.translator import sample_translations
+from annotated.wmt14 import PreparationOptions, PreparedCorpus, prepare_files
 from tests.training.conftest import write_corpus
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from annotated.data import archives
+from annotated.wmt14 import archives
 from annotated.wmt14.archives import ArchiveError, extract
 
 WANTED = {"training/a.de-en.en": "a.source", "training/a.de-en.de": "a.target"}
@@ -238,5 +238,5 @@ def test_a_full_disk_leaves_nothing_half_done(tmp_path):
         os._exit(0)
     os.waitpid(child, 0)
     said = os.read(read, 10_000).decode()
-    assert said.startswith("ArchiveError") and "the disk is full" in said and "nothing of archive.tgz was taken" in said
+    assert said.startswith("DiskFull") and "the disk is full" in said and "Nothing of archive.tgz was taken" in said
     assert files_below(tmp_path / "out") == {}

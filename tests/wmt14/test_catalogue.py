@@ -9,8 +9,8 @@ import pytest
 from sacrebleu.dataset import DATASETS
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from annotated.wmt14.catalogue import Catalogue, CatalogueError, catalogue
 from annotated.data.corpora import CorpusError
+from annotated.wmt14.catalogue import Catalogue, CatalogueError, catalogue
 from annotated.wmt14.sgm import Segment, read_parallel, read_sgm
 
 ALL = [("wmt14", "en-de"), ("wmt14", "en-fr"), ("multi30k", "en-de")]

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotated.wmt14.sources import blocks
-from annotated.wmt14.workers import in_order
+from annotated.data.text_files import CorpusError
+from annotated.wmt14 import sources
 from annotated.wmt14.clean import RULES, Limits, clean_block, normalise
-from annotated.wmt14.overlap import first_of_each, hash_lines
 from annotated.wmt14.encode import ranges
 from annotated.wmt14.options import PreparationError, PreparationOptions
-from annotated.wmt14.overlap import Seen, folded, split_block
-from annotated.data.text_files import CorpusError
+from annotated.wmt14.overlap import Seen, first_of_each, folded, hash_lines, split_block
+from annotated.wmt14.sources import blocks
+from annotated.wmt14.workers import in_order
 
 LIMITS = Limits(max_words=5, max_ratio=3, max_word_length=12, scripts=("Latin", "Latin"))
 
@@ -147,30 +147,33 @@ def test_an_empty_text_has_no_shards(tmp_path: Path) -> None:
     assert ranges(tmp_path / "text", 5) == []
 
 
-def test_blocks_of_two_files_and_of_a_table_are_the_same(tmp_path: Path) -> None:
+def test_blocks_of_two_files_and_of_a_table_are_the_same(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(sources, "BLOCK_PAIRS", 3)
     pairs = [(f"s{number}", f"t{number}") for number in range(7)]
     (tmp_path / "a").write_text("".join(f"{source}\n" for source, _ in pairs))
     (tmp_path / "b.gz").write_bytes(gzip.compress("\n".join(target for _, target in pairs).encode()))
     (tmp_path / "c.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
-    found = list(blocks(tmp_path / "a", tmp_path / "b.gz", 3))
-    assert found == list(blocks(tmp_path / "c.tsv", None, 3))
+    found = list(blocks(tmp_path / "a", tmp_path / "b.gz"))
+    assert found == list(blocks(tmp_path / "c.tsv", None))
     assert [block[0] for block in found] == [b"s0\ns1\ns2", b"s3\ns4\ns5", b"s6"]
 
 
 @pytest.mark.parametrize("size", [2, 3, 100])
-def test_sides_of_different_length_name_the_shorter(tmp_path: Path, size: int) -> None:
+def test_sides_of_different_length_name_the_shorter(tmp_path: Path, monkeypatch, size: int) -> None:
+    monkeypatch.setattr(sources, "BLOCK_PAIRS", size)
     (tmp_path / "a").write_text("1\n2\n3\n4\n5\n6\n")
     (tmp_path / "b").write_text("1\n2\n3\n4\n")
     with pytest.raises(CorpusError, match="b: ends after line 4, but .*a goes on"):
-        list(blocks(tmp_path / "a", tmp_path / "b", size))
+        list(blocks(tmp_path / "a", tmp_path / "b"))
     with pytest.raises(CorpusError, match="b: ends after line 4, but .*a goes on"):
-        list(blocks(tmp_path / "b", tmp_path / "a", size))
+        list(blocks(tmp_path / "b", tmp_path / "a"))
 
 
-def test_an_uneven_table_names_the_line(tmp_path: Path) -> None:
+def test_an_uneven_table_names_the_line(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(sources, "BLOCK_PAIRS", 2)
     (tmp_path / "c.tsv").write_text("a\tb\nc\td\ne\n")
     with pytest.raises(CorpusError, match="c.tsv, line 3: uneven columns: expected 2 .*found 1"):
-        list(blocks(tmp_path / "c.tsv", None, 2))
+        list(blocks(tmp_path / "c.tsv", None))
 
 
 def _slow_square(number: int) -> int:

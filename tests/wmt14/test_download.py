@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-from annotated.wmt14.download import Downloaded, DownloadError, RemoteFile, _part, _sources, _transfer, download
 from annotated.wmt14.download._part import PartFile
+
 from annotated.chapters.full_run.mirror import Fault, Mirror, Request
+from annotated.wmt14.download import Downloaded, DownloadError, RemoteFile, _part, _sources, _transfer, download
 
 CHUNK = 1 << 14
 NAME = "archive.tgz"

@@ -10,21 +10,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from annotated.cli import main
-from annotated.data import PreparationError, PreparationOptions, PreparedCorpus, Tokenizer, TokenStore, read_pairs
-from annotated.wmt14.catalogue import Catalogue
 from annotated.chapters.full_run.mirror import Planted, read_planted, write_mirror
+from annotated.data import Tokenizer, TokenStore, read_pairs
+from annotated.storage import DiskFull, exclusive_lock, sha256
 from annotated.wmt14 import (
     Preparation,
-    _lock,
-    _manifests,
-    _reading,
+    PreparationError,
+    PreparationOptions,
+    PreparedCorpus,
     encode,
+    preparation,
     prepare,
     prepare_files,
-    preparing,
+    sources,
 )
+from annotated.wmt14.catalogue import Catalogue
 from annotated.wmt14.fetch_steps import of_catalogue
+from annotated.wmt14.manifest import MANIFESTS
 
 OPTIONS = PreparationOptions(vocab_size=400)
 
@@ -61,14 +63,14 @@ def again(mirror: Path, catalogue: Catalogue):
     def call(
         folder: Path, options: PreparationOptions = OPTIONS, jobs: int = 1, keep: bool = False, **run
     ) -> list[str]:
-        sources = of_catalogue(catalogue, [str(mirror)])
+        archives = of_catalogue(catalogue, [str(mirror)])
         seen: list[str] = []
 
         def note(stage: str, _: int, __: int | None) -> None:
             seen.extend([stage] if stage not in seen else [])
 
         arguments = {"jobs": jobs, "progress": note, "quiet": True, "keep_texts": keep}
-        Preparation(sources, folder, options, **arguments).run(**run)
+        Preparation(archives, folder, options, **arguments).run(**run)
         return seen
 
     return call
@@ -77,8 +79,8 @@ def again(mirror: Path, catalogue: Catalogue):
 def content(folder: Path) -> dict[str, str]:
     """Hashes of all files of a prepared folder that do not hold times."""
     files = [path for path in folder.rglob("*") if path.is_file()]
-    kept = [path for path in files if path.parent.name != _manifests.FOLDER and not path.name.endswith(".lock")]
-    return {str(path.relative_to(folder)): _manifests.sha256(path) for path in kept}
+    kept = [path for path in files if path.parent.name != MANIFESTS and not path.name.endswith(".lock")]
+    return {str(path.relative_to(folder)): sha256(path) for path in kept}
 
 
 def test_every_planted_pair_is_counted_by_its_rule(original: Path, mirror: Path) -> None:
@@ -139,7 +141,7 @@ def test_evaluation_sets_are_whole_and_named(original: Path, catalogue: Catalogu
 
 
 def test_the_number_of_processes_changes_no_byte(original: Path, again, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(_reading, "BLOCK_PAIRS", 64)
+    monkeypatch.setattr(sources, "BLOCK_PAIRS", 64)
     monkeypatch.setattr(encode, "SHARD_PAIRS", 100)
     monkeypatch.setattr(encode, "CHUNK_PAIRS", 30)
     again(tmp_path / "three", jobs=3)
@@ -257,7 +259,7 @@ def test_the_identity_follows_the_data(folder: Path, again) -> None:
 
 def test_a_disk_that_is_too_small_is_refused_before_anything_starts(again, tmp_path: Path, monkeypatch) -> None:
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(preparing.shutil, "disk_usage", lambda _: usage(10**9, 10**9 - 5000, 5000))
+    monkeypatch.setattr(preparation.shutil, "disk_usage", lambda _: usage(10**9, 10**9 - 5000, 5000))
     with pytest.raises(PreparationError, match=r"takes up to [\d.]+ kB of disk and 5.00 kB are free; free [\d.]+ kB"):
         again(tmp_path / "new")
     assert not (tmp_path / "new" / "download").exists()
@@ -274,9 +276,9 @@ def test_needs_are_told_beforehand(again, folder: Path, catalogue: Catalogue, tm
 
 
 def test_a_second_preparation_of_the_folder_is_refused_and_says_who_is_there(folder: Path, again, monkeypatch) -> None:
-    monkeypatch.setattr(_lock, "_PATIENCE", 0.1)
+    monkeypatch.setattr(preparation, "_LOCK_SECONDS", 0.1)
     with (
-        _lock.only_one_here(folder),
+        exclusive_lock(folder / preparation.LOCK),
         pytest.raises(PreparationError, match=r"another process prepares data .*process \d+ on"),
     ):
         again(folder)
@@ -289,7 +291,7 @@ def test_a_full_disk_says_how_to_go_on_and_nothing_is_lost(original: Path, again
 
     with monkeypatch.context() as patch:
         patch.setattr(encode.store_files, "write_chunk", full)
-        with pytest.raises(OSError, match="is full in stage encode.*run the same command again; it goes on with this"):
+        with pytest.raises(DiskFull, match="disk is full.*run the same command again; it goes on with this stage"):
             again(tmp_path / "new")
     assert again(tmp_path / "new") == ["encode"]
     assert content(tmp_path / "new") == content(original)
@@ -310,7 +312,7 @@ def test_shards_that_are_there_are_not_encoded_again(original: Path, again, tmp_
 
     with monkeypatch.context() as patch:
         patch.setattr(encode.store_files, "write_chunk", failing_at(4))
-        with pytest.raises(OSError, match="full"):
+        with pytest.raises(DiskFull):
             again(tmp_path / "new")
         patch.setattr(encode.store_files, "write_chunk", failing_at(-1))
         chunks.clear()

@@ -1,4 +1,4 @@
-"""The faults of web text, planted and counted: what a careful preparation has to find again."""
+"""Faults of web text, planted and counted: what a careful preparation has to find again."""
 
 from __future__ import annotations
 

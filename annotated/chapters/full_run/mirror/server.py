@@ -1,4 +1,4 @@
-"""A web server for a folder of archives, on this machine, that can be told to misbehave as real ones do."""
+"""Server of a mirror, on this machine, that can be told to misbehave as real ones do."""
 
 from __future__ import annotations
 
@@ -194,12 +194,8 @@ class Mirror:
         headers = {"Content-Length": str(stop - start), "ETag": f'"{size}-{path.stat().st_mtime_ns}"'}
         shift = 0
         if status == 206:
-            shift = (
-                (size // 2 if start < size // 2 else -(start // 2))
-                if kind in ("wrong range", "lies about ranges")
-                else 0
-            )
-            shift = min(shift, size - stop)
+            if kind in ("wrong range", "lies about ranges"):
+                shift = min(size // 2, size - stop) or -(start // 2)
             told = shift if kind == "wrong range" else 0
             headers["Content-Range"] = f"bytes {start + told}-{stop + told - 1}/{size}"
         handler.begin(status, headers)

@@ -17,10 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from annotated.wmt14.catalogue import Catalogue, CatalogueError, Part, catalogue
-from annotated.data.classroom import classroom_pairs
-from annotated.wmt14.download import RemoteFile
 from annotated.chapters.full_run.mirror.faults import Pair, Planted, planted_training
+from annotated.data.classroom import classroom_pairs
+from annotated.wmt14.catalogue import Catalogue, CatalogueError, CorpusPart, catalogue
+from annotated.wmt14.download import RemoteFile
 
 _SHARES = {
     "europarl-v7": 4,
@@ -137,7 +137,7 @@ def _target(imitated: Catalogue, german: str) -> str:
 # -- archives --
 
 
-def _part(part: Part, made: Mapping[RemoteFile, RemoteFile], texts: Mapping[str, Sequence[Pair]]) -> Part:
+def _part(part: CorpusPart, made: Mapping[RemoteFile, RemoteFile], texts: Mapping[str, Sequence[Pair]]) -> CorpusPart:
     return replace(part, archive=made[part.archive], pairs=len(texts[part.name]), sacrebleu="")
 
 
