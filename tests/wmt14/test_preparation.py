@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from annotated.chapters.full_run.mirror import Planted, read_planted, write_mirror
+from annotated.cli import main
 from annotated.data import Tokenizer, TokenStore, read_pairs
 from annotated.storage import DiskFull, exclusive_lock, sha256
 from annotated.wmt14 import (
