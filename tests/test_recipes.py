@@ -11,7 +11,7 @@ from annotated.cli.program import _command
 from annotated.cli.train import check_pair, with_folder
 from annotated.config import DataConfig
 from annotated.recipes import RECIPES, recipe
-from annotated.training import train_command
+from annotated.runs import train_command
 from annotated.wmt14 import PreparedCorpus
 
 

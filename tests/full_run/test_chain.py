@@ -24,7 +24,7 @@ import sacrebleu
 
 from annotated.chapters.full_run.mirror import Fault, Mirror, write_mirror
 from annotated.evaluation import paper_style_bleu
-from annotated.training import read_log
+from annotated.runs import read_log
 from annotated.training.schedule import learning_rate
 from annotated.wmt14 import PreparedCorpus, prepare
 

@@ -1,1 +1,5 @@
-"""The full WMT14 run: what its chapter shows, measures and needs."""
+"""Chapter 33, "The full WMT14 run": its pictures and experiments."""
+
+from annotated.chapters.full_run.widget import RunPlayback, run_playback
+
+__all__ = ["RunPlayback", "run_playback"]

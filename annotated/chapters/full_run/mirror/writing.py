@@ -1,4 +1,4 @@
-"""Archives of a corpus's names and layout, written from classroom sentences, always the same bytes.
+"""Archives of the mirror: with a corpus's names and layout, written from classroom sentences, always the same bytes.
 
 For English to French, the target side is not French, but the classroom German with other letters.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from annotated.chapters.full_run.mirror.faults import Pair, Planted, planted_training
-from annotated.data.classroom import classroom_pairs
+from annotated.classroom import classroom_pairs
 from annotated.wmt14.catalogue import Catalogue, CatalogueError, CorpusPart, catalogue
 from annotated.wmt14.download import RemoteFile
 
