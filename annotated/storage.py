@@ -21,7 +21,7 @@ from typing import IO, Any, BinaryIO, Literal, NamedTuple, TextIO, overload
 PARTIAL = ".partial-"
 """How the name of everything begins that is half written."""
 _REPLACED = ".replaced-"
-ADVICE = "What was there before is untouched: free some space, then run the same command again"
+ADVICE = "What was there before is untouched: free some space, and give the same command again"
 _PAUSE = 0.05
 _UNSIGNED_SECONDS = 0.5
 """How long a process that has just taken a lock may need to write down who it is."""

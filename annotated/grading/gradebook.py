@@ -9,9 +9,7 @@ import csv
 import hashlib
 import io
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -22,6 +20,7 @@ from typing import Any
 from annotated.grading.report import Feedback
 from annotated.grading.report_html import html_of
 from annotated.grading.run import Result
+from annotated.storage import atomic_write
 
 FORMAT = 1
 COLUMNS = (
@@ -155,15 +154,8 @@ def clean(text: str, most: int = 500) -> str:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that it is never seen half written."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="") as file:
-            file.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    with atomic_write(path, "wb") as file:
+        file.write(text.encode("utf-8", errors="replace"))
 
 
 def _suffixed(place: Path, suffix: str) -> Path:

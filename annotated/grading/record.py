@@ -6,12 +6,13 @@ import contextlib
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from annotated.storage import atomic_write, exclusive_lock
 
 VARIABLE = "ANNOTATED_PROGRESS"
 """The environment variable that names another file."""
@@ -102,32 +103,18 @@ class Record:
             self.notice = f"The file of your progress, {self.path}, can neither be read nor moved aside."
 
     def _write(self, data: dict[str, Any]) -> None:
-        name = ""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}-")
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            with atomic_write(self.path, permissions=0o600) as file:
                 json.dump(data, file, indent=1, sort_keys=True)
-            os.replace(name, self.path)
         except OSError as error:
             self.notice = f"Your progress could not be written to {self.path}: {error.strerror}."
-            with contextlib.suppress(OSError):
-                os.unlink(name)
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         """Keep a second notebook from writing in between, where the system can."""
-        try:
-            import fcntl
-
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            lock = self.path.with_name(f".{self.path.name}.lock").open("a")
-        except (ImportError, OSError):
-            yield
-            return
-        with lock:
+        with contextlib.ExitStack() as stack:
             with contextlib.suppress(OSError):  # a network folder may know no locks
-                fcntl.flock(lock, fcntl.LOCK_EX)
+                stack.enter_context(exclusive_lock(self.path.with_name(f".{self.path.name}.lock")))
             yield
 
 

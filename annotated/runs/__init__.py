@@ -7,6 +7,9 @@ In the order of reading: `loop`, `setup`, `checkpoint`, `log`, `lock`; then `lau
 import importlib
 from typing import TYPE_CHECKING, Any
 
+# At once: imported later, the function would hide behind its module, which has the same name.
+from annotated.runs.launch import Launched, LaunchError, launch, running, stop, train_command
+
 if TYPE_CHECKING:
     from annotated.runs.averaging import average_last
     from annotated.runs.checkpoint import (
@@ -17,8 +20,7 @@ if TYPE_CHECKING:
         load_checkpoint,
         save_checkpoint,
     )
-    from annotated.runs.launch import Launched, LaunchError, launch, running, stop, train_command
-    from annotated.runs.log import follow_log, read_log
+    from annotated.runs.log import read_log
     from annotated.runs.loop import TrainingResult, train
     from annotated.runs.monitor import TrainingMonitor, TrainingStatus
     from annotated.runs.signals import NonFiniteLoss
@@ -33,7 +35,6 @@ __all__ = [
     "TrainingStatus",
     "average_last",
     "check_checkpoint",
-    "follow_log",
     "latest_checkpoint",
     "launch",
     "list_checkpoints",
@@ -56,8 +57,7 @@ _LATER = {
         "load_checkpoint",
         "save_checkpoint",
     ),
-    "launch": ("LaunchError", "Launched", "launch", "running", "stop", "train_command"),
-    "log": ("follow_log", "read_log"),
+    "log": ("read_log",),
     "loop": ("TrainingResult", "train"),
     "monitor": ("TrainingMonitor", "TrainingStatus"),
     "signals": ("NonFiniteLoss",),

@@ -81,7 +81,7 @@ class CheckpointWriter:
 
         Raises
         ------
-        DiskFullError
+        DiskFull
             If the one *before* could not be saved.
         """
         self.collect(wait=True)
@@ -97,7 +97,7 @@ class CheckpointWriter:
 
         Raises
         ------
-        DiskFullError
+        DiskFull
             If it could not be saved; those before are untouched.
         """
         if self._pending is None or not (wait or self._pending.done()):

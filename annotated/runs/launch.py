@@ -22,7 +22,7 @@ from typing import Any
 
 from annotated.config import PRESETS, DataConfig, ModelConfig, TrainingConfig
 from annotated.recipes import RECIPES
-from annotated.runs.lock import who_trains
+from annotated.runs.lock import run_lock_holder
 from annotated.training.files import CheckpointError
 
 OUTPUT = "output.txt"
@@ -199,8 +199,8 @@ def running(folder: str | Path) -> int | None:
 
     Paper: section 5.2
     """
-    trainer = who_trains(Path(folder))
-    return None if trainer is None else trainer.leader
+    holder = run_lock_holder(Path(folder))
+    return None if holder is None else holder.signal_pid
 
 
 def stop(folder: str | Path, wait_seconds: float = 120.0) -> bool:
@@ -223,20 +223,20 @@ def stop(folder: str | Path, wait_seconds: float = 120.0) -> bool:
     Paper: section 5.2
     """
     folder = Path(folder)
-    trainer = who_trains(folder)
-    if trainer is None:
+    holder = run_lock_holder(folder)
+    if holder is None:
         return False
-    if not trainer.is_here or not trainer.leader:
-        raise CheckpointError(f"{folder}: a process on {trainer.host or 'another machine'} trains here: stop it there")
+    if not holder.is_here or not holder.signal_pid:
+        raise CheckpointError(f"{folder}: a process on {holder.host or 'another machine'} trains here: stop it there")
     try:
-        os.kill(trainer.leader, signal.SIGTERM)
+        os.kill(holder.signal_pid, signal.SIGTERM)
     except ProcessLookupError:
         return True  # it has just ended
     deadline = time.monotonic() + wait_seconds
-    while running(folder) == trainer.leader:
+    while running(folder) == holder.signal_pid:
         if time.monotonic() > deadline:
             raise TimeoutError(
-                f"process {trainer.leader} still trains in {folder} after {wait_seconds:.0f} seconds; "
+                f"process {holder.signal_pid} still trains in {folder} after {wait_seconds:.0f} seconds; "
                 "if it is asked again, it ends at once and saves nothing"
             )
         time.sleep(_PAUSE)

@@ -17,7 +17,7 @@ from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs.launch import train_command
 from annotated.runs.log import read_log
 from annotated.runs.setup import Run
-from annotated.training.files import replace_text
+from annotated.storage import atomic_write
 
 README = "README.md"
 
@@ -46,7 +46,8 @@ def write_readme(run: Run, samples: Sequence[str] = ()) -> Path:
     Paper: none; section 5 is what it describes
     """
     path = run.folder / README
-    replace_text(path, readme(run, samples))
+    with atomic_write(path) as file:
+        file.write(readme(run, samples))
     return path
 
 

@@ -18,7 +18,7 @@ from annotated.config import DecodingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.evaluation.corpus import TranslatesText
 from annotated.runs.log import read_log
-from annotated.training.files import replace_text
+from annotated.storage import atomic_write
 
 PART_TOKENS = 16_384
 """Source tokens between two writes: what a kill costs, at most."""
@@ -112,7 +112,8 @@ def _take_up(path: Path, header: dict[str, Any]) -> dict[int, dict[str, Any]]:
         first, records = {}, []
     if first != header:
         records = []
-    replace_text(path, "".join(json.dumps(record) + "\n" for record in (header, *records)))
+    with atomic_write(path) as file:
+        file.writelines(json.dumps(record) + "\n" for record in (header, *records))
     return {record["part"]: record for record in records}
 
 
