@@ -23,6 +23,7 @@ LARGEST_RATIO = 50
 _FREE_BYTES = 1 << 26
 _BLOCK_BYTES = 1 << 20
 _NAMES_SHOWN = 30
+_ADVICE = "Nothing of {} was taken out: free several times its size, then run the same command again"
 _DAMAGE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, gzip.BadGzipFile, NotImplementedError)
 
 
@@ -68,11 +69,7 @@ def extract(archive: Path, members: Mapping[str, str], folder: Path, *, largest:
     partial = folder / f".partial-{archive.name}"
     shutil.rmtree(partial, ignore_errors=True)  # left by a process that was killed
     try:
-        with translate_disk_full(
-            folder,
-            f"Nothing of {archive.name} was taken out: free several times the size of the archive, then run the same "
-            "command again",
-        ):
+        with translate_disk_full(folder, _ADVICE.format(archive.name)):
             partial.mkdir(parents=True)
             _take(archive, {name.removeprefix("./"): file for name, file in members.items()}, partial, largest)
             for name in members.values():

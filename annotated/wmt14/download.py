@@ -161,12 +161,12 @@ def _checked(file: RemoteFile, path: Path, url: str) -> Downloaded:
     """What was downloaded, if it has the right size and hash."""
     size = path.stat().st_size
     if file.size not in (None, size):
-        raise WrongContent(f"has {size:,} bytes where {file.size:,} belong", spoilt=True)
+        raise WrongContent(f"has {size:,} bytes where {file.size:,} belong")
     sha256 = storage.sha256(path)
     if file.sha256 and sha256 != file.sha256.lower():
-        raise WrongContent(f"its SHA-256 is {sha256}, not {file.sha256}", spoilt=True)
+        raise WrongContent(f"its SHA-256 is {sha256}, not {file.sha256}")
     if file.md5 and (md5 := _md5(path)) != file.md5.lower():
-        raise WrongContent(f"its MD5 is {md5}, not {file.md5}", spoilt=True)
+        raise WrongContent(f"its MD5 is {md5}, not {file.md5}")
     return Downloaded(path, sha256, size, url, file.is_pinned)
 
 
@@ -198,14 +198,10 @@ class _Transfer:
     def run(self) -> Downloaded:
         """The file; if what comes is not the file, the whole of it is asked for once more."""
         with storage.translate_disk_full(self.target, self._advice):
-            for ranges in (True, False):
-                try:
-                    return self._attempt(ranges)
-                except WrongContent as error:
-                    _remove([self._part] if error.spoilt else ())
-                    if not ranges:
-                        raise
-        raise AssertionError("the second attempt returns or raises")
+            try:
+                return self._attempt(ranges=True)
+            except WrongContent:  # of this source, or of an earlier one: which, only the whole from here can tell
+                return self._attempt(ranges=False)
 
     def _attempt(self, ranges: bool) -> Downloaded:
         """The file, over as many streams as it takes, one after the other."""
@@ -261,7 +257,11 @@ class _Transfer:
 
     def _finish(self) -> Downloaded:
         """Check the whole file, force it to the disk and give it its name: from here on it is there, or it is not."""
-        found = _checked(self.file, self._part, self.url)
+        try:
+            found = _checked(self.file, self._part, self.url)
+        except WrongContent:
+            self._part.unlink()
+            raise
         storage.fsync(self._part)
         os.replace(self._part, self.target)
         storage.fsync(self.target.parent)
@@ -277,9 +277,10 @@ class _Transfer:
 
     def _advice(self) -> str:
         done = _size(self._part)
+        missing = "some space" if self._size is None else f"{(self._size - done) / 1e6:,.1f} MB"
         return (
-            f"{done / 1e6:,.1f} MB of the file are there and stay. Free {((self._size or 0) - done) / 1e6:,.1f} MB, "
-            "then run the same command again: it fetches only the rest"
+            f"{done / 1e6:,.1f} MB of the file are there and stay. Free {missing}, then run the same command again: it "
+            "fetches only the rest"
         )
 
 

@@ -16,6 +16,7 @@ import urllib.request
 from email.message import Message
 
 READ_BYTES = 1 << 18
+"""What is read at a time, at most."""
 
 LEAST_RATE = 100
 """Bytes a second: a server that sends fewer, over the whole time limit, is as good as silent."""
@@ -36,11 +37,7 @@ class SourceError(Exception):
 
 
 class WrongContent(SourceError):
-    """What came is not what was asked for; the whole file, asked for once more, may be. `spoilt`: so may the part."""
-
-    def __init__(self, message: str, spoilt: bool = False) -> None:
-        super().__init__(message)
-        self.spoilt = spoilt
+    """What came is not what was asked for; the whole file, asked for once more, may be."""
 
 
 class Interrupted(SourceError):
