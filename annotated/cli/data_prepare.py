@@ -1,4 +1,4 @@
-"""`annotated data wmt14`, `multi30k` and `texts`: from archives, or from text of one's own, to a prepared folder."""
+"""`annotated data wmt14`, `multi30k` and `texts`: from archives, or from text of your own, to a prepared folder."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class Catalogue:
 
     @classmethod
     def read(cls, path: Path) -> Catalogue:
-        """A catalogue of one's own, or of a local mirror, from a JSON file.
+        """Read a catalogue of your own, or of a local mirror, from a JSON file.
 
         Raises
         ------

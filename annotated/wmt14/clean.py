@@ -31,7 +31,7 @@ _OTHER_SCRIPTS = re.compile(
 
 
 @dataclass(frozen=True)
-class Limits:
+class CleaningLimits:
     """The numbers that the rules compare with, and the scripts of the two sides."""
 
     max_words: int
@@ -46,7 +46,7 @@ class Rule:
 
     name: str
     why: str
-    breaks: Callable[[str, str, Limits], bool]
+    breaks: Callable[[str, str, CleaningLimits], bool]
     """(source, target, limits): whether the pair breaks the rule."""
 
 
@@ -63,37 +63,37 @@ def normalise(text: str) -> str:
     return " ".join(text.split())
 
 
-def _empty(source: str, target: str, _: Limits) -> bool:
+def _empty(source: str, target: str, _: CleaningLimits) -> bool:
     return not source or not target
 
 
-def _broken(source: str, target: str, _: Limits) -> bool:
+def _broken(source: str, target: str, _: CleaningLimits) -> bool:
     return any(not side.isascii() and _BROKEN.search(side) for side in (source, target))
 
 
-def _long(source: str, target: str, limits: Limits) -> bool:
+def _long(source: str, target: str, limits: CleaningLimits) -> bool:
     return max(source.count(" "), target.count(" ")) >= limits.max_words
 
 
-def _ratio(source: str, target: str, limits: Limits) -> bool:
+def _ratio(source: str, target: str, limits: CleaningLimits) -> bool:
     words = source.count(" ") + 1, target.count(" ") + 1
     return max(words) > limits.max_ratio * min(words)
 
 
-def _word(source: str, target: str, limits: Limits) -> bool:
+def _word(source: str, target: str, limits: CleaningLimits) -> bool:
     most = limits.max_word_length
     return any(len(side) > most and max(map(len, side.split())) > most for side in (source, target))
 
 
-def _markup(source: str, target: str, _: Limits) -> bool:
+def _markup(source: str, target: str, _: CleaningLimits) -> bool:
     return any("<" in side and _TAG.search(side) for side in (source, target))
 
 
-def _identical(source: str, target: str, _: Limits) -> bool:
+def _identical(source: str, target: str, _: CleaningLimits) -> bool:
     return source == target
 
 
-def _script(source: str, target: str, limits: Limits) -> bool:
+def _script(source: str, target: str, limits: CleaningLimits) -> bool:
     for side, script in zip((source, target), limits.scripts, strict=True):
         if script == "Latin" and not side.isascii():
             others = len(_OTHER_SCRIPTS.findall(side))
@@ -136,7 +136,7 @@ class Cleaned:
     """Pairs kept of which `normalise` changed a side."""
 
 
-def clean_block(block: tuple[bytes, bytes], limits: Limits, without: tuple[str, ...] = ()) -> Cleaned:
+def clean_block(block: tuple[bytes, bytes], limits: CleaningLimits, without: tuple[str, ...] = ()) -> Cleaned:
     """Clean some lines of the two sides.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The prepared corpus: a folder that a training starts from, opened, and where its data come from.
+"""Prepared corpora: folders that training starts from, opened, and where their data come from.
 
 - `tokenizer.json`: the shared vocabulary
 - `train/`: the training pairs as token ids (`TokenStore`)

@@ -34,7 +34,7 @@ _ADVICE = "What was encoded before stays: free some space, then run the same com
 
 
 @dataclass(frozen=True)
-class Range:
+class ShardRange:
     """Where the lines of a shard lie in the text."""
 
     number: int
@@ -42,7 +42,7 @@ class Range:
     end: int
 
 
-def ranges(text: Path, pairs: int) -> list[Range]:
+def ranges(text: Path, pairs: int) -> list[ShardRange]:
     """Cut a text after every `pairs` lines."""
     cuts, lines, position = [0], 0, 0
     with text.open("rb") as file:
@@ -54,7 +54,7 @@ def ranges(text: Path, pairs: int) -> list[Range]:
             position += len(chunk)
     if cuts[-1] != position:
         cuts.append(position)
-    return [Range(number, *bounds) for number, bounds in enumerate(zip(cuts[:-1], cuts[1:], strict=True))]
+    return [ShardRange(number, *bounds) for number, bounds in enumerate(zip(cuts[:-1], cuts[1:], strict=True))]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class ShardWriter:
     info: StoreInfo
     """Of an empty store: the tokenizer, the longest sentence."""
 
-    def __call__(self, shard: Range) -> tuple[int, StoreInfo]:
+    def __call__(self, shard: ShardRange) -> tuple[int, StoreInfo]:
         """Encode a shard, unless that was done before. Its number, and what it holds."""
         folder = self.folder / f"shard-{shard.number:06}"
         with contextlib.suppress(FileNotFoundError):
@@ -84,7 +84,7 @@ class ShardWriter:
             (partial / "info.json").write_text(json.dumps(about), encoding="utf-8")
         return shard.number, info
 
-    def _chunks(self, shard: Range) -> Iterator[list[tuple[str, str]]]:
+    def _chunks(self, shard: ShardRange) -> Iterator[list[tuple[str, str]]]:
         with self.text.open("rb") as file:
             file.seek(shard.start)
             lines = file.read(shard.end - shard.start).decode().split("\n")[:-1]

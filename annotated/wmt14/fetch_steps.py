@@ -13,7 +13,7 @@ from annotated.wmt14.catalogue import Catalogue, CorpusPart
 from annotated.wmt14.download import download
 from annotated.wmt14.manifest import MANIFESTS, write_json
 from annotated.wmt14.options import PreparationError
-from annotated.wmt14.runner import Stage, Work
+from annotated.wmt14.runner import Stage, StageWork
 from annotated.wmt14.sources import EXPANSION, Sources, Text
 
 DOWNLOADS, EXTRACTS = "download", "extract"
@@ -65,7 +65,7 @@ def of_catalogue(catalogue: Catalogue, mirrors: Sequence[str] = ()) -> Sources:
 
 
 def _identity(catalogue: Catalogue) -> dict[str, Any]:
-    """What of a catalogue decides the data: which files of which archives. Where they are to be had does not."""
+    """What of a catalogue decides the data: which files of which archives. The addresses do not."""
     hashes = {file.name: file.sha256 or file.md5 for file in catalogue.archives()}
     files = {part.name: [part.source_member, part.target_member, part.format] for part in catalogue.parts()}
     return {"catalogue": catalogue.name, "pair": catalogue.pair, "archives": hashes, "files": files}
@@ -76,7 +76,7 @@ def _text(kind: str, part: CorpusPart) -> Text:
     return Text(part.name, *(f"{stem}.{side}{_SUFFIX[part.format]}" for side in ("source", "target")))
 
 
-def _download(catalogue: Catalogue, mirrors: Sequence[str], work: Work) -> dict[str, Any]:
+def _download(catalogue: Catalogue, mirrors: Sequence[str], work: StageWork) -> dict[str, Any]:
     """All archives, one after the other."""
     files = catalogue.archives()
     total = sum(file.size or 0 for file in files)
@@ -112,7 +112,7 @@ def _same_as_first(record: Path, name: str, sha256: str) -> None:
     write_json(record, known)
 
 
-def _extract(listed: Sequence[tuple[Text, CorpusPart]], work: Work) -> dict[str, Any]:
+def _extract(listed: Sequence[tuple[Text, CorpusPart]], work: StageWork) -> dict[str, Any]:
     """The files that are wanted, out of each archive in one go."""
     by_archive: dict[str, dict[str, str]] = {}
     for text, part in listed:

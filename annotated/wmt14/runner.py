@@ -33,7 +33,7 @@ PARTIAL = ".partial"
 
 
 @dataclass(frozen=True)
-class Work:
+class StageWork:
     """What a running stage is given."""
 
     folder: Path
@@ -63,7 +63,7 @@ class Stage:
     """Files it reads, by name in the prepared folder."""
     outputs: tuple[str, ...]
     """Files it makes; the runner adds those that `run` reports under 'files'."""
-    run: Callable[[Work], dict[str, Any]]
+    run: Callable[[StageWork], dict[str, Any]]
     """Makes the outputs; returns counts for the manifest."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """All that decides what it makes, besides its inputs."""
@@ -147,7 +147,7 @@ class Runner:
         write_json(out / "identity.json", identity)
         began = time.monotonic()
         with self.reporter.stage(stage.name) as advance, translate_disk_full(self.folder, _advice(stage)):
-            counts = stage.run(Work(self.folder, out, self.jobs, advance))
+            counts = stage.run(StageWork(self.folder, out, self.jobs, advance))
             names = [*counts.pop("files", ()), *stage.outputs]
             outputs = {name: self._put_in_place(out / name, name) for name in names}
             write_json(

@@ -1,4 +1,4 @@
-"""Steps from archives, or from text of your own, to a folder that a training starts from, in their order.
+"""Steps from archives, or from text of your own, to a prepared folder, in their order.
 
     download   archives, from mirrors or their publishers, checked
     extract    the files that are wanted
@@ -25,10 +25,10 @@ from annotated import storage
 from annotated.data.store_files import StoreInfo
 from annotated.data.tokenizer import Tokenizer
 from annotated.wmt14 import encode
-from annotated.wmt14.clean import NOT_UTF8, RULES, SCRIPTS, Cleaned, Limits, clean_block, normalise
+from annotated.wmt14.clean import NOT_UTF8, RULES, SCRIPTS, Cleaned, CleaningLimits, clean_block, normalise
 from annotated.wmt14.options import PreparationOptions
 from annotated.wmt14.overlap import Seen, first_of_each, hash_lines, split_block
-from annotated.wmt14.runner import Stage, Work
+from annotated.wmt14.runner import Stage, StageWork
 from annotated.wmt14.sources import Block, Sources, Text, blocks, evaluation_pairs, line_blocks
 from annotated.wmt14.workers import give_memory_back, in_order
 
@@ -115,7 +115,7 @@ def further_name(text: Text) -> str:
 class _CleanBlock:
     """`clean_block` for a block that says which part it is of."""
 
-    limits: Limits
+    limits: CleaningLimits
     without: tuple[str, ...]
 
     def __call__(self, item: tuple[str, Block]) -> tuple[str, int, Cleaned]:
@@ -123,10 +123,10 @@ class _CleanBlock:
         return part, len(block[0]) + len(block[1]), clean_block(block, self.limits, self.without)
 
 
-def _clean(sources: Sources, options: PreparationOptions, work: Work) -> dict[str, Any]:
+def _clean(sources: Sources, options: PreparationOptions, work: StageWork) -> dict[str, Any]:
     """Every part in its order, normalised and filtered, into one file."""
     source, target = (SCRIPTS.get(language, "") for language in sources.languages)
-    limits = Limits(options.max_words, options.max_ratio, options.max_word_length, (source, target))
+    limits = CleaningLimits(options.max_words, options.max_ratio, options.max_word_length, (source, target))
     paths = {text.name: [_path(sources, work.folder, name) for name in text.files] for text in sources.train}
     packed = any(path.suffix in (".gz", ".zst") for each in paths.values() for path in each)
     total = None if packed else sum(path.stat().st_size for each in paths.values() for path in each)
@@ -154,7 +154,7 @@ def _clean(sources: Sources, options: PreparationOptions, work: Work) -> dict[st
     return {**counts, "parts": parts}
 
 
-def _deduplicate(options: PreparationOptions, work: Work) -> dict[str, Any]:
+def _deduplicate(options: PreparationOptions, work: StageWork) -> dict[str, Any]:
     """One hash a line, sorted; which lines to keep, as an array of booleans."""
     path, done, hashes = work.folder / CLEAN, 0, []
     total = path.stat().st_size
@@ -170,7 +170,7 @@ def _deduplicate(options: PreparationOptions, work: Work) -> dict[str, Any]:
     return {"pairs": len(keep), "duplicates": duplicates, "kept": int(keep.sum())}
 
 
-def _split(sources: Sources, options: PreparationOptions, work: Work) -> dict[str, Any]:
+def _split(sources: Sources, options: PreparationOptions, work: StageWork) -> dict[str, Any]:
     """The evaluation sets, and the training text without duplicates and without them."""
     texts = {VALID: sources.valid, TEST: sources.test} | {further_name(text): text for text in sources.further}
     seen, counts = [], {}
@@ -213,7 +213,7 @@ def _split(sources: Sources, options: PreparationOptions, work: Work) -> dict[st
     }
 
 
-def _tokenizer(options: PreparationOptions, vocab_size: int, work: Work) -> dict[str, Any]:
+def _tokenizer(options: PreparationOptions, vocab_size: int, work: StageWork) -> dict[str, Any]:
     """Byte-pair encoding of both sides together; where there are too many pairs, of some, spread evenly."""
     path = work.folder / TRAIN
     pairs = sum(len(lines) for lines in line_blocks(path))
@@ -234,7 +234,7 @@ def _tokenizer(options: PreparationOptions, vocab_size: int, work: Work) -> dict
     return {"pairs": taken, "of_pairs": pairs, "vocab_size": tokenizer.vocab_size, "fingerprint": tokenizer.fingerprint}
 
 
-def _encode(options: PreparationOptions, work: Work) -> dict[str, Any]:
+def _encode(options: PreparationOptions, work: StageWork) -> dict[str, Any]:
     """Shards, encoded in parallel and kept when this process is killed, and then one store."""
     tokenizer = Tokenizer.load(work.folder / TOKENIZER)
     empty = StoreInfo(

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 from annotated.data.text_files import CorpusError
 from annotated.wmt14 import sources
-from annotated.wmt14.clean import RULES, Limits, clean_block, normalise
+from annotated.wmt14.clean import RULES, CleaningLimits, clean_block, normalise
 from annotated.wmt14.encode import ranges
 from annotated.wmt14.options import PreparationError, PreparationOptions
 from annotated.wmt14.overlap import Seen, first_of_each, folded, hash_lines, split_block
 from annotated.wmt14.sources import blocks
 from annotated.wmt14.workers import in_order
 
-LIMITS = Limits(max_words=5, max_ratio=3, max_word_length=12, scripts=("Latin", "Latin"))
+LIMITS = CleaningLimits(max_words=5, max_ratio=3, max_word_length=12, scripts=("Latin", "Latin"))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_every_rule_has_a_name_and_a_reason() -> None:
 def test_a_script_is_asked_only_of_languages_that_are_known() -> None:
     block = (b"Hello", "Привет".encode())
     assert clean_block(block, LIMITS).dropped["script"] == 1
-    assert clean_block(block, Limits(5, 3, 12, ("Latin", ""))).kept == 1
+    assert clean_block(block, CleaningLimits(5, 3, 12, ("Latin", ""))).kept == 1
 
 
 def test_lines_that_are_not_utf8_are_left_out_and_their_neighbours_kept() -> None:
