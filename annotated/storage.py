@@ -30,7 +30,10 @@ Advice = str | Callable[[], str]
 
 
 class DiskFull(OSError):
-    """The disk is full, or a quota; the message says what could not be written, and what to do."""
+    """The disk is full, or a quota; the message says what could not be saved, and what to do."""
+
+    path = ""
+    """What could not be saved."""
 
 
 def is_disk_full(error: OSError) -> bool:
@@ -40,7 +43,7 @@ def is_disk_full(error: OSError) -> bool:
 
 @contextlib.contextmanager
 def translate_disk_full(path: str | Path, advice: Advice = ADVICE) -> Iterator[None]:
-    """Turn the errors of a full disk into `DiskFull`; one that is a `DiskFull` already keeps its words.
+    """Turn the errors of a full disk into `DiskFull`; of several around one error, the innermost advice counts.
 
     Parameters
     ----------
@@ -56,19 +59,21 @@ def translate_disk_full(path: str | Path, advice: Advice = ADVICE) -> Iterator[N
     """
     try:
         yield
-    except DiskFull:
-        raise
     except OSError as error:
         if not is_disk_full(error):
             raise
-        named = str(error.filename or PARTIAL)
+        if isinstance(error, DiskFull) and not str(error).endswith(ADVICE):
+            raise
+        named = error.path if isinstance(error, DiskFull) else str(error.filename or PARTIAL)
         place = Path(path if PARTIAL in named else named)
         free = shutil.disk_usage(next(one for one in (place, *place.absolute().parents) if one.exists())).free
-        raise DiskFull(
+        translated = DiskFull(
             error.errno,
-            f"the disk is full: {place} could not be written ({free / 1e6:,.0f} MB are free; or a quota, or a limit "
+            f"the disk is full: {place} could not be saved ({free / 1e6:,.0f} MB are free; or a quota, or a limit "
             f"of the size of a file). {advice if isinstance(advice, str) else advice()}",
-        ) from None
+        )
+        translated.path = str(place)
+        raise translated from None
 
 
 @overload

@@ -192,6 +192,20 @@ def test_a_full_disk_says_what_and_what_to_do(tmp_path, number):
         raise error
     with pytest.raises(DiskFull, match=f"full: {tmp_path}/other could"), translate_disk_full(path):
         raise OSError(number, os.strerror(number), str(tmp_path / "other"))
+    better = translate_disk_full(tmp_path, "Sell the disk")
+    inner = atomic_write(tmp_path / "file")
+    with (
+        pytest.raises(DiskFull, match=r"/file could.*\). Sell the disk$"),
+        better,
+        translate_disk_full(tmp_path),
+        inner,
+    ):
+        raise error
+    outer = atomic_folder(tmp_path / "folder", advice="Sell the disk")
+    said = f"{tmp_path}/folder could.*Sell"
+    with pytest.raises(DiskFull, match=said) as caught, outer as folder, atomic_write(folder / "file"):
+        raise error
+    assert storage.PARTIAL not in str(caught.value)
     for kind, keyword in ((atomic_write, "file"), (atomic_folder, "folder")):
         written = kind(tmp_path / keyword, advice="Buy a disk")
         with pytest.raises(DiskFull, match=f"{tmp_path}/{keyword} could.*Buy a disk"), written:

@@ -7,9 +7,6 @@ In the order of reading: `loop`, `setup`, `checkpoint`, `log`, `lock`; then `lau
 import importlib
 from typing import TYPE_CHECKING, Any
 
-# At once: imported later, the function would hide behind its module, which has the same name.
-from annotated.runs.launch import Launched, LaunchError, launch, running, stop, train_command
-
 if TYPE_CHECKING:
     from annotated.runs.averaging import average_last
     from annotated.runs.checkpoint import (
@@ -20,6 +17,7 @@ if TYPE_CHECKING:
         load_checkpoint,
         save_checkpoint,
     )
+    from annotated.runs.launch import Launched, LaunchError, running, stop, train_command
     from annotated.runs.log import read_log
     from annotated.runs.loop import TrainingResult, train
     from annotated.runs.monitor import TrainingMonitor, TrainingStatus
@@ -36,7 +34,6 @@ __all__ = [
     "average_last",
     "check_checkpoint",
     "latest_checkpoint",
-    "launch",
     "list_checkpoints",
     "load_checkpoint",
     "read_log",
@@ -57,6 +54,7 @@ _LATER = {
         "load_checkpoint",
         "save_checkpoint",
     ),
+    "launch": ("LaunchError", "Launched", "running", "stop", "train_command"),
     "log": ("read_log",),
     "loop": ("TrainingResult", "train"),
     "monitor": ("TrainingMonitor", "TrainingStatus"),

@@ -2,8 +2,6 @@
 
 Training stops only for as long as the weights and moments take to be copied in memory; a thread writes the copy, forces
 it to the disk and renames it. One is written at a time: if the disk is slower than the training, the next copy waits.
-
-Paper: none; the paper wrote its checkpoints every 10 minutes (section 6.1), and a stop of seconds each time adds up
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Errors of a training that come from elsewhere, as sentences that say what to do.
-
-Paper: none; a training of 3.5 days (section 5.2) meets them
-"""
+"""Errors of a training that come from elsewhere, as sentences that say what to do."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 All of it goes by the folder of the run. Nothing depends on the process that started the training: another notebook,
 or the same one with a new kernel, finds it by the folder's lock.
-
-Paper: none; a training of 12 hours (section 5.2) should not depend on a browser tab
 """
 
 from __future__ import annotations

@@ -14,8 +14,6 @@ The log is `log.jsonl`: one object a line, written at once, never rewritten whil
   later updates.
 - `best`: the same for one that is kept for its validation loss.
 - `end`: update, finished, stopped_by.
-
-Paper: none; this is how a run of 100,000 updates (section 5.2) is watched
 """
 
 from __future__ import annotations

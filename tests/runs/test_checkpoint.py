@@ -199,8 +199,8 @@ def full_disk(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
             os.truncate(path, path.stat().st_size // 2)
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    for module in ("runs.checkpoint", "saving"):
-        monkeypatch.setattr(f"annotated.{module}.write_tensors", write_some)
+    for module in ("annotated.runs.checkpoint", "annotated.saving"):
+        monkeypatch.setattr(f"{module}.write_tensors", write_some)
 
 
 def test_tensors_are_written_as_safetensors_writes_them(tmp_path):

@@ -17,8 +17,8 @@ from safetensors.torch import load_file
 
 from annotated import DataConfig, ModelConfig, TrainingConfig
 from annotated.cli.program import _command
-from annotated.runs import LaunchError, TrainingMonitor, launch, running, stop, train_command
-from annotated.runs.launch import OUTPUT, last_words
+from annotated.runs import LaunchError, TrainingMonitor, running, stop, train_command
+from annotated.runs.launch import OUTPUT, last_words, launch
 from annotated.runs.lock import LOCK, run_lock, run_lock_holder
 from annotated.training import CheckpointError
 

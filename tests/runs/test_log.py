@@ -6,7 +6,7 @@ import json
 import pytest
 from rich.console import Console
 
-from annotated.runs.log import DISCARDED, LOG, TrainingLog, read_log, rewind_log
+from annotated.runs.log import DISCARDED, LOG, LogReader, TrainingLog, read_log, rewind_log
 
 TRAIN = {
     "epoch": 0, "tokens_seen": 10, "loss": 2.5, "learning_rate": 1e-3, "gradient_norm": 1.0,
@@ -49,6 +49,18 @@ def test_a_resumed_run_takes_back_what_it_will_make_again(tmp_path):
     assert read_log(tmp_path / DISCARDED) == [{"kind": "train", "update": 3}]
     assert (tmp_path / LOG).read_text().endswith("\n"), "what is appended next must begin a line"
     assert rewind_log(tmp_path, 2) == 0
+
+
+def test_a_reader_sees_each_record_once_and_waits_for_the_rest_of_a_line(tmp_path):
+    reader = LogReader(tmp_path)
+    assert reader.read() == ([], False), "there is no log yet"
+    with (tmp_path / LOG).open("w") as file:
+        file.write('{"kind": "train", "update": 1}\n{"kind": ')
+        file.flush()
+        assert reader.read() == ([{"kind": "train", "update": 1}], False)
+        assert reader.read() == ([], False)
+        file.write('"end"}\n')
+    assert reader.read() == ([{"kind": "end"}], False)
 
 
 def test_plain_lines_for_a_pipe(tmp_path):

@@ -94,10 +94,7 @@ def check_disk(training: TrainingConfig, weights: int, known: Rehearsal | None, 
 def check_folder(
     model_config: ModelConfig, training: TrainingConfig, data: DataConfig, folder: Path | None
 ) -> Iterator[Check]:
-    """That the folder of the run is nobody else's, and that its file system locks, renames and keeps what it is given.
-
-    Paper: none; what the run's safety rests on
-    """
+    """That the folder of the run is nobody else's, and that its file system locks, renames and keeps files."""
     there = _existing(folder)
     problem = _file_system_problem(there)
     advice = "put the run on a local disk, or on a network file system with locks (NFS 4, Lustre with flock)"

@@ -40,10 +40,7 @@ class Translated:
 
 
 def digest(lines: Sequence[str]) -> str:
-    """SHA-256 of lines of text, each with its line end: that of a file with these lines.
-
-    Paper: none; how a test set is known without its text
-    """
+    """SHA-256 of lines of text, each with its line end: that of a file with these lines."""
     return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
 
 
