@@ -205,7 +205,7 @@ def test_all_that_was_tried_is_in_the_message(served, inbox):
 def test_what_breaks_off_is_taken_up_again_where_it_was(served, inbox, received, kind):
     fault = Fault(kind, times=2, after=CHUNK + 100)
     with Mirror(served, {NAME: fault}) as mirror:
-        fetch(inbox, mirror.url, timeout=0.2)
+        fetch(inbox, mirror.url, timeout=0.6)
     assert is_whole_and_alone(inbox)
     assert len(mirror.requests) == 3
     # Nothing that had come came again but the last byte of each time.
