@@ -97,10 +97,10 @@ def _recipe_of(run: Path, prepared: str | None) -> str | None:
     from annotated.config import DataConfig
     from annotated.data.preparation import PreparedCorpus
     from annotated.recipes import RECIPES
-    from annotated.runs import read_log
+    from annotated.runs import read_records
     from annotated.runs.setup import MAY_CHANGE
 
-    records = read_log(run) if (run / "log.jsonl").is_file() else []
+    records = read_records(run) if (run / "log.jsonl").is_file() else []
     start = next((record for record in reversed(records) if record["kind"] == "start"), None)
     if start is None:
         return None

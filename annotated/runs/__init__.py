@@ -18,7 +18,8 @@ if TYPE_CHECKING:
         save_checkpoint,
     )
     from annotated.runs.launch import Launched, LaunchError, launch, running, stop, train_command
-    from annotated.runs.log import follow_log, read_log
+    from annotated.runs.log import follow_log, read_records
+    from annotated.runs.log_table import read_log
     from annotated.runs.loop import TrainingResult, train
     from annotated.runs.monitor import TrainingMonitor, TrainingStatus
     from annotated.runs.signals import NonFiniteLoss
@@ -39,6 +40,7 @@ __all__ = [
     "list_checkpoints",
     "load_checkpoint",
     "read_log",
+    "read_records",
     "running",
     "save_checkpoint",
     "stop",
@@ -57,7 +59,8 @@ _LATER = {
         "save_checkpoint",
     ),
     "launch": ("LaunchError", "Launched", "launch", "running", "stop", "train_command"),
-    "log": ("follow_log", "read_log"),
+    "log": ("follow_log", "read_records"),
+    "log_table": ("read_log",),
     "loop": ("TrainingResult", "train"),
     "monitor": ("TrainingMonitor", "TrainingStatus"),
     "signals": ("NonFiniteLoss",),

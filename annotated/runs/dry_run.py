@@ -29,7 +29,7 @@ from annotated.runs.logging_hooks import BleuFunction
 from annotated.training.files import CheckpointError, read_json, replace_text
 from annotated.runs.hardware import describe_machine, peak_process_bytes
 from annotated.runs.loop import train
-from annotated.runs.log import read_log
+from annotated.runs.log import read_records
 
 REHEARSAL = "rehearsal.json"
 """The record's name in the folder of a run."""
@@ -229,7 +229,7 @@ def rehearse(
 
 
 def _measured(run: Path, warm_up: int, configuration: dict[str, Any]) -> Rehearsal:
-    records = read_log(run)
+    records = read_records(run)
     start = next(record for record in records if record["kind"] == "start")
     windows = [record for record in records if record["kind"] == "train"]
     seconds, updates, tokens = _stretches(windows, warm_up)

@@ -16,7 +16,7 @@ from typing import Any
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.training.files import replace_text
 from annotated.runs.launch import train_command
-from annotated.runs.log import read_log
+from annotated.runs.log import read_records
 from annotated.runs.setup import Run
 
 README = "README.md"
@@ -140,7 +140,7 @@ def _data_in_words(run: Run, data: DataConfig) -> str:
 def _starts(folder: Path) -> list[str]:
     """A table of all starts that the log knows."""
     rows = ["| when (UTC) | after update | processes | machine | software |", "|---|---|---|---|---|"]
-    for record in read_log(folder):
+    for record in read_records(folder):
         if record["kind"] == "start":
             rows.append(
                 f"| {record.get('time', '?')} | {record['update']:,} | {record['processes']} | {_machine(record)} | "

@@ -30,7 +30,7 @@ def log_data(records: Records, most_points: int = MOST_POINTS) -> dict[str, list
     Parameters
     ----------
     records
-        As `annotated.runs.read_log` gives them.
+        As `annotated.runs.read_records` gives them.
     most_points
         Of each curve.
 
@@ -72,7 +72,7 @@ def training_chart(
     Parameters
     ----------
     records
-        As `annotated.runs.read_log` gives them; at least the one of kind 'start'.
+        As `annotated.runs.read_records` gives them; at least the one of kind 'start'.
     moment
         Where the slider stands at first; None for the newest update.
     samples

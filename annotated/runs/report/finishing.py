@@ -47,7 +47,7 @@ from annotated.training.files import CheckpointError, DiskFullError, describe_fi
 from annotated.runs.hardware import describe_machine
 from annotated.runs.lock import only_one_here, who_trains
 from annotated.saving import load_model, save_model
-from annotated.runs.log import LOG, read_log
+from annotated.runs.log import LOG, read_records
 
 MODEL = "model"
 _JOURNAL = "translations.{system}.jsonl"
@@ -165,7 +165,7 @@ def _log_of(run: Path, unfinished: bool) -> list[dict[str, Any]]:
     if (trainer := who_trains(run)) is not None:
         raise CheckpointError(f"{run}: process {trainer.pid} trains here: let it end, or stop it, then finish")
     try:
-        records = read_log(run / LOG)
+        records = read_records(run / LOG)
     except FileNotFoundError:
         raise CheckpointError(f"{run}: no {LOG} in it, so not the folder of a training run") from None
     training_facts(records)

@@ -14,7 +14,7 @@ import pytest
 from annotated.cli import main
 from annotated.runs.report import RunReport, TestSet
 from annotated.runs.report.report import training_facts
-from annotated.runs.registry import add_entry, check_entry, check_ledger, entries, thin_log
+from annotated.runs.registry import add_entry, check_entry, check_ledger, entries, read_entries, thin_log
 from annotated.runs.registry.entries import LOG_BYTES, readme
 from annotated.training.files import describe_file
 from annotated.training.schedule import learning_rate
@@ -84,6 +84,19 @@ def test_an_honest_entry_passes(entry: Path) -> None:
     text = (entry / "README.md").read_text(encoding="utf-8")
     assert f"{found.report['scores']['average']['paper']['score']:.2f}" in text and "not WMT14" in text
     assert not (entry / "test.tsv").exists()
+
+
+def test_the_entries_come_as_a_table(entry: Path) -> None:
+    (one,), table = entries(entry.parent), read_entries(entry.parent)
+    row = table.loc[one.name]
+    assert row["sacrebleu"] == one.report["scores"]["average"]["sacrebleu"]["score"]
+    assert row["low"] <= row["sacrebleu"] <= row["high"]
+    assert (row["hours"], row["machine"]) == (one.report["training"]["hours"], one.machine)
+    assert row["added"].isoformat().startswith(one.added)
+
+
+def test_an_empty_registry_is_an_empty_table(tmp_path: Path) -> None:
+    assert read_entries(tmp_path).empty
 
 
 def test_nobody_need_lie_to_be_found_out(entry: Path) -> None:
