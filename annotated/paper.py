@@ -213,12 +213,7 @@ TABLE_4 = (
     Parsing("Dyer et al. (2016)", "generative", 93.3),
 )
 
-TABLES: dict[int, tuple[tuple[object, ...], ...]] = {
-    1: TABLE_1,
-    2: TABLE_2,
-    3: tuple(TABLE_3.values()),
-    4: TABLE_4,
-}
+TABLES: dict[int, tuple[tuple[object, ...], ...]] = {1: TABLE_1, 2: TABLE_2, 3: tuple(TABLE_3.values()), 4: TABLE_4}
 TABLE_TITLES = {
     1: "Path lengths, complexity and sequential operations of layer types",
     2: "BLEU and training cost on newstest2014",
