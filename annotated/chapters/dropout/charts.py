@@ -179,7 +179,7 @@ def _curves(runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     long = table.rename(columns={"train": "training", "valid": "validation"}).melt(
         ["group", "name", "seed"], ["training", "validation"], "measure", "loss"
     )
-    return long.astype({"seed": str}).assign(loss=[np.round(line, 3).tolist() for line in long["loss"]])
+    return long.astype({"seed": str}).assign(loss=[[round(loss, 3) for loss in line] for line in long["loss"]])
 
 
 def _curve_names(run: Mapping[str, Any]) -> list[tuple[str, str]]:
