@@ -17,8 +17,8 @@ if TYPE_CHECKING:
         load_checkpoint,
         save_checkpoint,
     )
-    from annotated.runs.launch import Launched, LaunchError, launch, running, stop, train_command
-    from annotated.runs.log import follow_log, read_records
+    from annotated.runs.launch import Launched, LaunchError, running, stop, train_command
+    from annotated.runs.log import read_records
     from annotated.runs.log_table import read_log
     from annotated.runs.loop import TrainingResult, train
     from annotated.runs.monitor import TrainingMonitor, TrainingStatus
@@ -34,9 +34,7 @@ __all__ = [
     "TrainingStatus",
     "average_last",
     "check_checkpoint",
-    "follow_log",
     "latest_checkpoint",
-    "launch",
     "list_checkpoints",
     "load_checkpoint",
     "read_log",
@@ -58,8 +56,8 @@ _LATER = {
         "load_checkpoint",
         "save_checkpoint",
     ),
-    "launch": ("LaunchError", "Launched", "launch", "running", "stop", "train_command"),
-    "log": ("follow_log", "read_records"),
+    "launch": ("LaunchError", "Launched", "running", "stop", "train_command"),
+    "log": ("read_records",),
     "log_table": ("read_log",),
     "loop": ("TrainingResult", "train"),
     "monitor": ("TrainingMonitor", "TrainingStatus"),

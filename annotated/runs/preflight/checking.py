@@ -14,12 +14,12 @@ import torch
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.model import Transformer
-from annotated.training.files import CheckpointError
+from annotated.runs.dry_run import REHEARSAL, Estimate, Rehearsal
 from annotated.runs.preflight import folder as places
 from annotated.runs.preflight import machine
 from annotated.runs.preflight.numbers import show_hours, show_range
 from annotated.runs.preflight.table import Check, Preflight
-from annotated.runs.dry_run import Estimate, REHEARSAL, Rehearsal
+from annotated.training.files import CheckpointError
 
 _SAME_TRAINING = ("model", "training")
 _ALIKE = {"updates", "log_every", "validate_every", "checkpoint_every", "keep_checkpoints", "keep_best", "average_last"}
@@ -96,13 +96,9 @@ def _rehearsal(
         f"{group}.{name}"
         for group in _SAME_TRAINING
         for name, value in wanted[group].items()
-        if _plain(given.configuration[group].get(name)) != _plain(value) and name not in _ALIKE | {"vocab_size"}
+        if given.configuration[group].get(name) != value and name not in _ALIKE | {"vocab_size"}
     ]
     return given, f"it was made with another {', '.join(differing)}: rehearse again" if differing else ""
-
-
-def _plain(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _check_time(known: Rehearsal | None, estimate: Estimate | None, doubt: str) -> Check:
