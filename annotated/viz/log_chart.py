@@ -35,8 +35,6 @@ def log_data(records: Records, most_points: int = MOST_POINTS) -> dict[str, list
         As `annotated.runs.read_records` gives them.
     most_points
         Of each curve.
-
-    Paper: none; for charts
     """
     train = _thinned([r for r in records if r["kind"] == "train" and r["loss"] is not None], most_points)
     valid = _thinned(validations(records), most_points)
@@ -176,10 +174,7 @@ def runs_chart(runs: Mapping[str, Records], *, sentence: int = 0, moment: int | 
 
 
 def validations(records: Records) -> list[Mapping[str, Any]]:
-    """The validations of a log, without that of the averaged model at the end, which is no point of the curve.
-
-    Paper: none; for charts
-    """
+    """The validations of a log, without that of the averaged model at the end, which is no point of the curve."""
     return [r for r in records if r["kind"] == "valid" and r["valid_loss"] is not None and not r.get("averaged")]
 
 
