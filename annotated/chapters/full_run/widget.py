@@ -61,7 +61,8 @@ def run_playback(
     records
         Of its log, as `annotated.runs.read_records` gives them.
     heads
-        Where its heads looked, by update, as `annotated.runs.attention_snapshots.read_heads` reads them; may be empty.
+        Where its heads looked, by update, as `annotated.runs.attention_snapshots.read_heads` reads them; may be
+        empty.
     mark
         What this run is, and what it is not: always in view.
     moment
