@@ -52,7 +52,7 @@ def check_data(data: DataConfig, mirrors: Sequence[str] = ()) -> Iterator[Check]
             return
         yield Check("data", "ok", "the classroom corpus" if data.train == "classroom" else f"{data.train} is there")
         return
-    from annotated.data.preparation import PreparedCorpus  # only those who train on it need it
+    from annotated.wmt14 import PreparedCorpus  # only those who train on it need it
 
     try:
         corpus = PreparedCorpus.open(prepared)

@@ -12,7 +12,6 @@ import pytest
 import sacrebleu
 import torch
 
-from annotated.data.catalogue import catalogue
 from annotated.runs import list_checkpoints, read_records
 from annotated.runs.lock import run_lock
 from annotated.runs.report import finish, translating
@@ -23,6 +22,7 @@ from annotated.runs.report.test_sets import label
 from annotated.saving import load_model
 from annotated.training import CheckpointError, DiskFull
 from annotated.training.files import read_tensors
+from annotated.wmt14.catalogue import catalogue
 from tests.runs.report.conftest import PAIRS, Scripted, by_heart
 
 REFERENCES = [reference for _, reference in PAIRS]
