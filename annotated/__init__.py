@@ -34,6 +34,7 @@ from annotated.model import (
 
 if TYPE_CHECKING:
     from annotated.loading import load
+    from annotated.runs.log_table import read_log
     from annotated.training.loss import label_smoothed_cross_entropy
     from annotated.training.schedule import learning_rate
     from annotated.translator import Translator
@@ -59,6 +60,7 @@ __all__ = [
     "load",
     "padding_mask",
     "preset",
+    "read_log",
     "scaled_dot_product_attention",
     "sinusoidal_encoding",
     "table_3",
@@ -71,6 +73,7 @@ _LATER = {
     "label_smoothed_cross_entropy": "annotated.training.loss",
     "learning_rate": "annotated.training.schedule",
     "load": "annotated.loading",
+    "read_log": "annotated.runs.log_table",
 }
 """Names whose modules need more than torch; they are imported when first asked for."""
 

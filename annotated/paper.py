@@ -14,7 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -210,17 +213,19 @@ TABLE_4 = (
     Parsing("Dyer et al. (2016)", "generative", 93.3),
 )
 
-TABLES: dict[int, tuple[tuple[object, ...], ...]] = {
-    1: TABLE_1,
-    2: TABLE_2,
-    3: tuple(TABLE_3.values()),
-    4: TABLE_4,
-}
+TABLES: dict[int, tuple[tuple[object, ...], ...]] = {1: TABLE_1, 2: TABLE_2, 3: tuple(TABLE_3.values()), 4: TABLE_4}
 TABLE_TITLES = {
     1: "Path lengths, complexity and sequential operations of layer types",
     2: "BLEU and training cost on newstest2014",
     3: "Variations on the base model",
     4: "English constituency parsing",
+}
+
+_HEADINGS = {
+    1: ("layer", "complexity per layer", "sequential operations", "maximum path length"),
+    2: ("system", "BLEU EN-DE", "BLEU EN-FR", "FLOPs EN-DE", "FLOPs EN-FR"),
+    3: ("row", "change", "perplexity", "BLEU", "parameters (millions)"),
+    4: ("parser", "training", "F1"),
 }
 
 SETTINGS: dict[str, dict[str, float]] = {
@@ -376,17 +381,20 @@ def unmapped(package: Path | None = None) -> list[str]:
     return [key for key in code if key not in covered and key not in REASONS]
 
 
-def markdown(table: int) -> str:
-    """One of Tables 1-4 as a Markdown table; a cell that the paper leaves empty stays empty.
+def table(number: int) -> pd.DataFrame:
+    """One of Tables 1-4 as a DataFrame: `table(3).loc["B1", "BLEU"]`. A cell that the paper leaves empty is NaN.
+
+    Its first column, the index, is the layer, the system, the row or the parser. BLEU and F1 lie between 0 and 100,
+    FLOPs are those of the whole training, perplexities are per word piece.
 
     Raises
     ------
     ValueError
         If there is no such table.
     """
-    if table not in TABLES:
-        raise ValueError(f"the paper has Tables 1 to 4, not {table}")
-    rows = TABLES[table]
-    header = [name.replace("_", " ") for name in rows[0]._fields]  # type: ignore[attr-defined]
-    cells = [["" if value is None else str(value) for value in row] for row in rows]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *cells])
+    import pandas as pd  # here: reading the map imports nothing heavy
+
+    if number not in TABLES:
+        raise ValueError(f"the paper has Tables 1 to 4, not {number}")
+    first, *others = _HEADINGS[number]
+    return pd.DataFrame.from_records(TABLES[number], columns=[first, *others]).set_index(first)

@@ -6,7 +6,7 @@ import pytest
 
 import annotated
 from annotated.classroom import classroom_pairs
-from annotated.runs import read_log
+from annotated.runs import read_records
 
 FOLDER = files("annotated") / "assets" / "classroom"
 
@@ -37,13 +37,13 @@ def test_it_reads_in_context(translator):
 
 def test_it_is_small_and_ships_its_log():
     assert (FOLDER / "model.safetensors").stat().st_size <= 8_000_000
-    log = read_log(FOLDER / "log.jsonl")
+    log = read_records(FOLDER / "log.jsonl")
     assert log[0]["kind"] == "start" and log[-1]["kind"] == "end" and log[-1]["finished"]
     assert log[0]["configuration"]["data"]["train"] == "classroom"
 
 
 def test_the_makefile_has_the_command_that_trained_it(repository):
-    configuration = read_log(FOLDER / "log.jsonl")[0]["configuration"]
+    configuration = read_records(FOLDER / "log.jsonl")[0]["configuration"]
     command = (repository / "Makefile").read_text().split("annotated train build/classroom")[1].split("mkdir")[0]
     words = command.replace("\\", "").split()
     given = dict(zip(words[2::2], words[3::2], strict=True))  # after --preset tiny

@@ -228,15 +228,22 @@ def test_training_cost_in_table_2_is_time_times_gpus_times_rate() -> None:
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
-def test_markdown_has_every_row_and_equal_columns(number: int) -> None:
-    lines = paper.markdown(number).splitlines()
-    assert len(lines) == 2 + len(paper.TABLES[number])
-    assert len({line.count("|") for line in lines}) == 1
+def test_a_table_as_a_frame_has_the_printed_cells(number: int) -> None:
+    frame = paper.table(number).reset_index()
+    for row, printed in zip(frame.itertuples(index=False), paper.TABLES[number], strict=True):
+        assert [None if value != value else value for value in row] == list(printed)
 
 
-def test_markdown_of_an_unknown_table() -> None:
+def test_a_table_as_a_frame_is_found_by_row_and_sorts() -> None:
+    table = paper.table(3)
+    assert table.loc["B1", "BLEU"] == paper.TABLE_3["B1"].bleu
+    assert table["perplexity"].idxmin() == "big" and table["parameters (millions)"].isna().sum() == 9
+    assert paper.table(2)["FLOPs EN-DE"].idxmin() == "Transformer (base model)"
+
+
+def test_a_frame_of_an_unknown_table() -> None:
     with pytest.raises(ValueError, match="Tables 1 to 4, not 5"):
-        paper.markdown(5)
+        paper.table(5)
 
 
 def test_sections_have_unique_numbers_parents_and_addresses() -> None:

@@ -8,7 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CHAPTERS = Path(__file__).parent
 
@@ -50,6 +53,32 @@ class Record:
             f"Recorded on {self.date} with torch {self.machine['torch']} on {self.machine['cores']} cores of "
             f"{self.machine['processor']}, in {took}, by: {self.command}"
         )
+
+    def table(self, *keys: str) -> pd.DataFrame:
+        """Some of the results as a DataFrame: `recorded("subwords").table("real")`.
+
+        Parameters
+        ----------
+        *keys
+            The way to them through `results`: to a list of rows, each a mapping, or to a mapping of named rows, whose
+            names become the index.
+
+        Raises
+        ------
+        KeyError
+            If `results` has no such key.
+        ValueError
+            If what is there is no rows.
+        """
+        import pandas as pd  # here: who only reads a caption needs no tables
+
+        found: Any = self.results
+        for key in keys:
+            found = found[key]
+        rows = list(found.values()) if isinstance(found, dict) else found
+        if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+            raise ValueError(f"{' / '.join(keys) or 'the whole'} of the record {self.name!r} is not a list of rows")
+        return pd.DataFrame(rows, index=list(found) if isinstance(found, dict) else None)
 
 
 def recorded(name: str) -> Record:

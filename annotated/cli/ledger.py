@@ -73,10 +73,10 @@ class Check:
 def _test_set(run: Path, prepared: str | None):
     """The test set that a run's report is about."""
     from annotated.config import DataConfig
-    from annotated.runs import read_log
+    from annotated.runs import read_records
     from annotated.runs.report import RunReport, open_test_set
 
-    start = next(record for record in reversed(read_log(run)) if record["kind"] == "start")
+    start = next(record for record in reversed(read_records(run)) if record["kind"] == "start")
     data = DataConfig.from_dict(start["configuration"]["data"])
     data = data if prepared is None else data.replace(prepared=prepared)
     return open_test_set(data, RunReport.read(run).content["test"]["name"])

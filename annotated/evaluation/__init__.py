@@ -9,6 +9,7 @@ from annotated.evaluation.ngrams import bleu_of, bleu_statistics
 from annotated.evaluation.paper_bleu import paper_style_bleu, split_compounds
 from annotated.evaluation.perplexity import Perplexity, perplexity
 from annotated.evaluation.significance import Comparison, compare, resample
+from annotated.evaluation.table import to_frame
 
 __all__ = [
     "BleuScore",
@@ -24,4 +25,5 @@ __all__ = [
     "perplexity",
     "resample",
     "split_compounds",
+    "to_frame",
 ]

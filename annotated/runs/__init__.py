@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     )
     from annotated.runs.errors import NonFiniteLoss
     from annotated.runs.launch import Launched, LaunchError, running, stop, train_command
-    from annotated.runs.log import read_log
+    from annotated.runs.log import read_records
+    from annotated.runs.log_table import read_log
     from annotated.runs.loop import TrainingResult, train
     from annotated.runs.monitor import TrainingMonitor, TrainingStatus
 
@@ -37,6 +38,7 @@ __all__ = [
     "list_checkpoints",
     "load_checkpoint",
     "read_log",
+    "read_records",
     "running",
     "save_checkpoint",
     "stop",
@@ -56,7 +58,8 @@ _LATER = {
     ),
     "errors": ("NonFiniteLoss",),
     "launch": ("LaunchError", "Launched", "running", "stop", "train_command"),
-    "log": ("read_log",),
+    "log": ("read_records",),
+    "log_table": ("read_log",),
     "loop": ("TrainingResult", "train"),
     "monitor": ("TrainingMonitor", "TrainingStatus"),
 }

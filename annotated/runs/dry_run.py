@@ -26,7 +26,7 @@ import torch
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs.checkpoint import list_checkpoints
 from annotated.runs.hardware import describe_machine, peak_process_bytes
-from annotated.runs.log import read_log
+from annotated.runs.log import read_records
 from annotated.runs.logging_hooks import BleuFunction
 from annotated.runs.loop import train
 from annotated.saving import CheckpointError, read_json
@@ -231,7 +231,7 @@ def rehearse(
 
 
 def _measured(run: Path, warm_up: int, configuration: dict[str, Any]) -> Rehearsal:
-    records = read_log(run)
+    records = read_records(run)
     start = next(record for record in records if record["kind"] == "start")
     windows = [record for record in records if record["kind"] == "train"]
     seconds, updates, tokens = _stretches(windows, warm_up)

@@ -144,7 +144,7 @@ def _json_number(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def read_log(path: str | Path) -> list[dict[str, Any]]:
+def read_records(path: str | Path) -> list[dict[str, Any]]:
     """The records of a log (a file, or the folder of a run), without a last line that is only half written.
 
     Raises
@@ -219,7 +219,7 @@ def rewind_log(folder: Path, update: int) -> int:
     path = folder / LOG
     if not path.exists():
         return 0
-    records = read_log(path)
+    records = read_records(path)
     kept = [record for record in records if record.get("update", 0) <= update and not _is_of_the_end(record)]
     dropped = [record for record in records if record.get("update", 0) > update]
     if dropped:

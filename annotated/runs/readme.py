@@ -13,7 +13,7 @@ from typing import Any
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs.launch import train_command
-from annotated.runs.log import read_log
+from annotated.runs.log import read_records
 from annotated.runs.setup import Run
 from annotated.storage import atomic_write
 
@@ -134,7 +134,7 @@ def _data_in_words(run: Run, data: DataConfig) -> str:
 def _starts(folder: Path) -> list[str]:
     """A table of all starts that the log knows."""
     rows = ["| when (UTC) | after update | processes | machine | software |", "|---|---|---|---|---|"]
-    for record in read_log(folder):
+    for record in read_records(folder):
         if record["kind"] == "start":
             rows.append(
                 f"| {record.get('time', '?')} | {record['update']:,} | {record['processes']} | {_machine(record)} | "

@@ -30,7 +30,7 @@ class LiveTrainingChart:
     Parameters
     ----------
     records
-        So far, as `annotated.runs.read_log` gives them; at least the one of kind 'start'.
+        So far, as `annotated.runs.read_records` gives them; at least the one of kind 'start'.
     moved
         Called with the update at which the slider stands when it moves.
 

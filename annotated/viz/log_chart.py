@@ -14,7 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
+from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, slider
 from annotated.viz.training_numbers import fraction_of_peak
 
@@ -30,11 +32,9 @@ def log_data(records: Records, most_points: int = MOST_POINTS) -> dict[str, list
     Parameters
     ----------
     records
-        As `annotated.runs.read_log` gives them.
+        As `annotated.runs.read_records` gives them.
     most_points
         Of each curve.
-
-    Paper: none; for charts
     """
     train = _thinned([r for r in records if r["kind"] == "train" and r["loss"] is not None], most_points)
     valid = _thinned(validations(records), most_points)
@@ -72,7 +72,7 @@ def training_chart(
     Parameters
     ----------
     records
-        As `annotated.runs.read_log` gives them; at least the one of kind 'start'.
+        As `annotated.runs.read_records` gives them; at least the one of kind 'start'.
     moment
         Where the slider stands at first; None for the newest update.
     samples
@@ -132,15 +132,16 @@ def runs_chart(runs: Mapping[str, Records], *, sentence: int = 0, moment: int | 
 
     Paper: section 5
     """
-    names, rows, said, last, step = list(runs), [], [], 0, 1
-    for name, records in runs.items():
-        data, start = log_data(records, 120), next(r for r in records if r["kind"] == "start")
-        last, step = start["configuration"]["training"]["updates"], _step(start)
-        rows += [row | {"run": name} for row in data["log"] if row["kind"] in _SERIES.values()]
-        said += [row | {"run": name} for row in data["said"] if row["i"] == sentence]
+    names, data = list(runs), {name: log_data(records, 120) for name, records in runs.items()}
+    start = next(r for r in runs[names[-1]] if r["kind"] == "start")
+    last, step = start["configuration"]["training"]["updates"], _step(start)
+    losses, said = (
+        pd.concat([pd.DataFrame(data[name][part]).assign(run=name) for name in names]) for part in ("log", "said")
+    )
+    losses, said = losses[losses["kind"].isin(_SERIES.values())], said[said["i"] == sentence]
     x = alt.X("u:Q", title="update", scale=alt.Scale(domain=[0, last], nice=False))
     lines = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(losses)
         .mark_line(strokeWidth=2)
         .encode(
             x=x,
@@ -151,16 +152,16 @@ def runs_chart(runs: Mapping[str, Records], *, sentence: int = 0, moment: int | 
         )
     )
     above = alt.layer(lines, _rule()).properties(width=300, height=190)
-    latest = _latest(alt.Chart(alt.Data(values=said)), "run")
+    latest = _latest(alt.Chart(said), "run")
     y = alt.Y("run:N", sort=names, axis=None, scale=alt.Scale(domain=names))
     who = latest.mark_text(align="left", dy=-8, opacity=0.75).encode(x=alt.value(0), y=y, text="label:N")
     what = latest.mark_text(align="left", dy=8, fontWeight="bold", limit=330).encode(x=alt.value(0), y=y, text="text:N")
     below = alt.layer(who.transform_calculate(label="datum.run + ' writes, for: ' + datum.source"), what)
-    final = {run: [row for row in said if row["run"] == run][-1:] for run in names}
+    final = said.groupby("run", sort=False)["text"].last()
     description = (
         f"Losses of {' and '.join(names)} over {last} updates, training solid and validation dashed, with a slider for "
         "the update. Below, what each writes by itself. At the end: "
-        + "; ".join(f"{run} writes {row[0]['text']!r}" for run, row in final.items() if row)
+        + "; ".join(f"{run} writes {text!r}" for run, text in final.items())
         + "."
     )
     together = alt.vconcat(
@@ -173,10 +174,7 @@ def runs_chart(runs: Mapping[str, Records], *, sentence: int = 0, moment: int | 
 
 
 def validations(records: Records) -> list[Mapping[str, Any]]:
-    """The validations of a log, without that of the averaged model at the end, which is no point of the curve.
-
-    Paper: none; for charts
-    """
+    """The validations of a log, without that of the averaged model at the end, which is no point of the curve."""
     return [r for r in records if r["kind"] == "valid" and r["valid_loss"] is not None and not r.get("averaged")]
 
 
@@ -196,7 +194,7 @@ def _rows(parameter: str) -> Any:
     """The rows of a parameter, one datum each: they follow when the parameter is set."""
     names = {"log": ("u", "kind", "v"), "said": ("u", "i", "source", "text")}[parameter]
     return (
-        alt.Chart(alt.Data(values=[{}]))
+        alt.Chart(ONE_ROW)
         .transform_calculate(row=parameter)
         .transform_flatten(["row"])
         .transform_filter("isValid(datum.row)")
@@ -214,7 +212,7 @@ def _latest(chart: Any, by: str) -> Any:
 
 
 def _rule() -> Any:
-    moment = alt.Chart(alt.Data(values=[{}])).transform_calculate(u="moment")
+    moment = alt.Chart(ONE_ROW).transform_calculate(u="moment")
     return moment.mark_rule(color="currentColor", opacity=0.6, strokeWidth=1.2).encode(x="u:Q")
 
 
@@ -238,7 +236,7 @@ def _losses(x_scale: alt.Scale, vocabulary: int) -> alt.LayerChart:
     marks = _latest(rows, "kind").mark_point(filled=True, size=60, opacity=1).encode(
         **encoding | {"color": plain, "strokeDash": alt.Undefined}
     )  # fmt: skip
-    blind = alt.Chart(alt.Data(values=[{"v": math.log(vocabulary), "t": f"ln {vocabulary}: a guess without a clue"}]))
+    blind = alt.Chart(pd.DataFrame({"v": [math.log(vocabulary)], "t": f"ln {vocabulary}: a guess without a clue"}))
     floor = blind.mark_rule(color=GREY, strokeDash=[2, 3]).encode(y="v:Q")
     name = blind.mark_text(align="right", dy=-7, dx=-2, fontSize=11).encode(x=alt.value("width"), y="v:Q", text="t:N")
     return alt.layer(floor, name, lines, marks, _rule())
@@ -255,7 +253,7 @@ def _small(kind: str, title: str, form: str, colour: str, x_scale: alt.Scale, x_
             tooltip=[alt.Tooltip("u:Q", title="update"), alt.Tooltip("v:Q", title=title, format=form)],
         )
     )
-    label = alt.Chart(alt.Data(values=[{"t": title}])).mark_text(align="right", fontSize=11, opacity=0.85).encode(
+    label = alt.Chart(pd.DataFrame({"t": [title]})).mark_text(align="right", fontSize=11, opacity=0.85).encode(
         x=alt.value("width"), y=alt.value(4 if x_title is None else 33), text="t:N"
     )  # fmt: skip
     return alt.layer(line, label, _rule())

@@ -54,6 +54,14 @@ def site(extension: Any, tmp_path: Path) -> Callable[..., tuple[dict[str, str], 
     return build
 
 
+def test_the_empty_corner_of_a_table_is_no_header(extension: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"BLEU": [25.8]}, index=pandas.Index(["base"], name="row")).to_html()
+    assert "<th></th>" in table
+    page = extension("accessibility").repair(table)
+    assert "<th></th>" not in page and "<th>BLEU</th>" in page and "<th>base</th>" in page
+
+
 def test_code_is_the_librarys_own(extension: Any) -> None:
     from annotated.model.attention import scaled_dot_product_attention
 

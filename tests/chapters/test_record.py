@@ -70,3 +70,30 @@ def test_the_command_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> 
 def test_the_command_is_a_module() -> None:
     done = subprocess.run([sys.executable, "-m", "annotated.chapters"], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.startswith("usage: python -m annotated.chapters NAME")
+
+
+def test_rows_of_a_record_come_as_a_table() -> None:
+    found = recorded("subwords")
+    table = found.table("real")
+    assert table.to_dict("records") == found.results["real"]
+    assert table["german"].gt(table["english"]).all()
+    deep = recorded("beam_search/beam_sizes")
+    assert len(deep.table("real", "sizes")) == len(deep.results["real"]["sizes"])
+
+
+def test_named_rows_of_a_record_are_indexed_by_their_names() -> None:
+    found = recorded("teacher_forcing")
+    table = found.table("cells")
+    assert table.index.tolist() == list(found.results["cells"])
+    assert table.loc["mask, shift 1", "loss"] == found.results["cells"]["mask, shift 1"]["loss"]
+
+
+@pytest.mark.parametrize("keys", [(), ("settings",), ("classroom_largest",)])
+def test_what_is_no_list_of_rows_is_no_table(keys: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="of the record 'subwords' is not a list of rows"):
+        recorded("subwords").table(*keys)
+
+
+def test_a_table_under_a_key_that_is_not_there() -> None:
+    with pytest.raises(KeyError, match="nothing"):
+        recorded("subwords").table("nothing")

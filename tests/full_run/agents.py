@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import annotated
-from annotated.runs import read_log, train_command
+from annotated.runs import read_records, train_command
 from tests.full_run.processes import Setting
 
 ROOT = Path(annotated.__file__).resolve().parents[1]
@@ -121,14 +121,14 @@ def _environment(pid: int) -> dict[str, str]:
 def updates_made(folder: Path) -> int:
     """The last update that the log of a run knows of; 0 without a log."""
     with contextlib.suppress(FileNotFoundError):
-        return max((record["update"] for record in read_log(folder) if record["kind"] == "train"), default=0)
+        return max((record["update"] for record in read_records(folder) if record["kind"] == "train"), default=0)
     return 0
 
 
 def starts(folder: Path) -> list[dict[str, Any]]:
     """The log's records of processes that began."""
     with contextlib.suppress(FileNotFoundError):
-        return [record for record in read_log(folder) if record["kind"] == "start"]
+        return [record for record in read_records(folder) if record["kind"] == "start"]
     return []
 
 

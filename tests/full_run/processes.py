@@ -26,7 +26,7 @@ from typing import Any
 from safetensors.torch import load_file
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.runs import list_checkpoints, read_log, train_command
+from annotated.runs import list_checkpoints, read_records, train_command
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["annotated.cli", "annotated.training", "torch._dynamo", "tests.full_run.processes"])
@@ -257,7 +257,7 @@ def learning(run: Path) -> list[dict[str, Any]]:
     names = ("kind", "update", "epoch", "tokens_seen", *numbers, "averaged")
     return [
         {name: record[name] for name in names if name in record}
-        for record in read_log(run)
+        for record in read_records(run)
         if record["kind"] in ("train", "valid")
     ]
 

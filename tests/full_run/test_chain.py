@@ -24,7 +24,7 @@ import sacrebleu
 
 from annotated.chapters.full_run.mirror import Fault, Mirror, write_mirror
 from annotated.evaluation import paper_style_bleu
-from annotated.runs import read_log
+from annotated.runs import read_records
 from annotated.training.schedule import learning_rate
 from annotated.wmt14 import PreparedCorpus, prepare
 
@@ -118,7 +118,7 @@ def report(terminal: Terminal, log: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _records(run: Path) -> list[dict[str, Any]]:
-    return read_log(run) if (run / "log.jsonl").is_file() else []
+    return read_records(run) if (run / "log.jsonl").is_file() else []
 
 
 def _lines(path: Path) -> list[str]:

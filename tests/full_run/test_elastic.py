@@ -17,7 +17,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from annotated.runs import list_checkpoints, read_log
+from annotated.runs import list_checkpoints, read_records
 from tests.full_run.agents import Agent, ended, starts, updates_made
 from tests.full_run.processes import Setting, assert_same_end, learning
 
@@ -74,7 +74,7 @@ def test_the_agent_is_told_to_stop_and_one_process_goes_on(steady):
     made = updates_made(agent.folder)
     assert f"stopped by SIGTERM after update {made}, which is saved" in agent.said()
     assert list_checkpoints(agent.folder)[-1].name == f"update-{made:09d}"
-    assert read_log(agent.folder)[-1] | {"elapsed": 0} == {
+    assert read_records(agent.folder)[-1] | {"elapsed": 0} == {
         "kind": "end", "update": made, "finished": False, "stopped_by": "SIGTERM", "elapsed": 0
     }  # fmt: skip
     said = steady.finish("stopped")

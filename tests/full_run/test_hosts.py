@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from annotated.runs import list_checkpoints, read_log
+from annotated.runs import list_checkpoints, read_records
 from tests.full_run.agents import Agent, ended, starts, updates_made
 from tests.full_run.namespaces import Host, options, two_hosts, why_not
 from tests.full_run.processes import Setting, assert_same_end, leftovers
@@ -59,7 +59,7 @@ def test_a_host_is_cut_off_and_back_and_the_run_ends_where_it_would_have(steady,
         assert [agent.wait() for agent in agents] == [0, 0], agents[0].said()
     assert [start["processes"] for start in starts(folder)] == [2, 2]
     assert saved.name == f"update-{starts(folder)[1]['update']:09d}", "it went on from the last checkpoint"
-    assert read_log(folder)[-1]["finished"] is True
+    assert read_records(folder)[-1]["finished"] is True
     steady.finish_together("whole", 2)
     assert_same_end(steady.folder / "whole", folder)
     assert leftovers(folder) == []

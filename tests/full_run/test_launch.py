@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from annotated.runs import TrainingMonitor, list_checkpoints, read_log, running, stop
+from annotated.runs import TrainingMonitor, list_checkpoints, read_records, running, stop
 from annotated.runs.launch import launch
 from annotated.runs.lock import run_lock_holder
 from annotated.training import CheckpointError
@@ -48,11 +48,11 @@ def test_launched_together_stopped_by_one_and_taken_up_by_another_number(setting
         status = TrainingMonitor(folder).poll()
         assert status.phase == "stopped" and status.update < 2000
         assert list_checkpoints(folder)[-1].name == f"update-{status.update:09d}"
-        assert [r["kind"] for r in read_log(folder)].count("start") == 1, "torchrun has not started them again"
+        assert [r["kind"] for r in read_records(folder)].count("start") == 1, "torchrun has not started them again"
 
         launch(folder, *configs, processes=3, threads=1)
         until(lambda: update() >= status.update + 5)
         assert stop(folder) and running(folder) is None
-        assert [r["processes"] for r in read_log(folder) if r["kind"] == "start"] == [2, 3]
+        assert [r["processes"] for r in read_records(folder) if r["kind"] == "start"] == [2, 3]
     finally:
         stop(folder)

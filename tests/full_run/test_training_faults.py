@@ -39,7 +39,7 @@ from pathlib import Path
 import pytest
 
 from annotated.data import Tokenizer, TokenStore
-from annotated.runs import latest_checkpoint, list_checkpoints, read_log
+from annotated.runs import latest_checkpoint, list_checkpoints, read_records
 from tests.full_run.processes import Faults, Setting, assert_same_end, leftovers
 
 
@@ -115,7 +115,7 @@ def test_weights_that_became_nan_stop_the_run_and_nothing_is_saved_over(setting)
     assert f"{len(report['pairs'])} sentence pairs" in said and str(report["pairs"][0]["pair"]) in said
     assert [path.name for path in list_checkpoints(folder)][-1] == "update-000000020"
     assert latest_checkpoint(folder)[1] == []
-    assert all(record["loss"] is not None for record in read_log(folder) if record["kind"] == "train")
+    assert all(record["loss"] is not None for record in read_records(folder) if record["kind"] == "train")
     setting.finish("run")
     assert_same_end(setting.folder / "whole", folder)
 
@@ -133,12 +133,12 @@ def test_a_clock_that_jumps_changes_nothing(setting, whole):
     second = setting.start("run", Faults(wild_clock=True))
     assert second.wait() == 0, second.said()
     assert_same_end(whole, setting.folder / "run")
-    elapsed = [record["elapsed"] for record in read_log(setting.folder / "run") if "elapsed" in record]
+    elapsed = [record["elapsed"] for record in read_records(setting.folder / "run") if "elapsed" in record]
     assert 0 < elapsed[-1] < 600 and all(record["seconds_left"] < 3600 for record in trained(setting.folder / "run"))
 
 
 def trained(folder: Path) -> list[dict]:
-    return [record for record in read_log(folder) if record["kind"] == "train"]
+    return [record for record in read_records(folder) if record["kind"] == "train"]
 
 
 def test_of_several_launches_at_one_moment_one_trains(setting, whole):

@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from annotated.runs import TrainingMonitor, latest_checkpoint, list_checkpoints, read_log
+from annotated.runs import TrainingMonitor, latest_checkpoint, list_checkpoints, read_records
 from tests.full_run.processes import Faults, Setting, assert_same_end, leftovers
 
 KILLS = 4
@@ -63,7 +63,7 @@ def test_the_message_counts_the_updates_that_are_made_again(setting, steps):
     running = setting.start("killed", Faults(kill_at_update=steps))
     assert running.wait() == -signal.SIGKILL
     folder = setting.folder / "killed"
-    known = max(record["update"] for record in read_log(folder))
+    known = max(record["update"] for record in read_records(folder))
     assert known in (steps - 1, steps - 2), "the line of an update follows its step, by one at most"
     saved = max((int(path.name.removeprefix("update-")) for path in list_checkpoints(folder)), default=0)
     assert saved in ((0,) if steps == 4 else (15, 20)), "a checkpoint may still be on its way to the disk"

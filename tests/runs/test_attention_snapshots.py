@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from annotated.config import BOS, EOS
 from annotated.decoding import greedy_decode
-from annotated.runs import read_log, train
+from annotated.runs import read_records, train
 from annotated.runs.attention_snapshots import (
     EXTRA_TOKENS,
     HEADS,
@@ -44,7 +44,7 @@ def test_a_watched_run_is_the_same_run_bit_for_bit(small):
     states = [small.folder / run / "checkpoints" / "update-000000024" for run in ("plain", "watched")]
     optimizers = [load_file(next(state.glob("optimizer*.safetensors"))) for state in states]
     assert all(torch.equal(optimizers[0][name], optimizers[1][name]) for name in optimizers[0])
-    kept = [r for r in read_log(watched.folder) if r["kind"] == "heads"]
+    kept = [r for r in read_records(watched.folder) if r["kind"] == "heads"]
     assert [(r["update"], r["sentences"]) for r in kept] == [(12, 2), (24, 2)]
 
     model, tokenizer = load_model(states[1])
@@ -99,7 +99,7 @@ def test_what_cannot_be_kept_does_not_end_a_run(small):
     folder.mkdir()
     (folder / HEADS).write_text("in the way")
     result = train(small.model, small.training, small.data, folder, quiet=True, heads=sample_heads(SENTENCES[:1]))
-    assert result.finished and not [r for r in read_log(folder) if r["kind"] == "heads"]
+    assert result.finished and not [r for r in read_records(folder) if r["kind"] == "heads"]
 
 
 def test_the_peak_is_a_rate_that_a_product_reaches_and_draws_no_random_number():

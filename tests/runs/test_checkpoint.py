@@ -21,7 +21,7 @@ from annotated.runs import (
     latest_checkpoint,
     list_checkpoints,
     load_checkpoint,
-    read_log,
+    read_records,
     save_checkpoint,
 )
 from annotated.runs.checkpoint import prepare_resume
@@ -235,7 +235,7 @@ def test_a_full_disk_leaves_the_last_checkpoint(small, monkeypatch):
     assert [path.name for path in folder.iterdir()] == ["update-000000008"]
     monkeypatch.undo()
     assert small.train(updates=16).finished
-    made = [record["update"] for record in read_log(small.folder / "run") if record["kind"] == "train"]
+    made = [record["update"] for record in read_records(small.folder / "run") if record["kind"] == "train"]
     assert made == [4, 8, 12, 16]
 
 

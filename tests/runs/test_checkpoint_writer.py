@@ -15,7 +15,7 @@ import annotated.runs.checkpoint_writer as checkpoint_writer
 import annotated.runs.logging_hooks as events
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.model import Transformer
-from annotated.runs import TrainingState, list_checkpoints, read_log
+from annotated.runs import TrainingState, list_checkpoints, read_records
 from annotated.runs.averaging import average_last
 from annotated.runs.checkpoint import (
     best_checkpoints,
@@ -143,7 +143,7 @@ def test_the_best_are_kept_apart_and_never_averaged(small, monkeypatch):
     assert [path.parent.name for path in average_last(folder, 20)[1]] == ["checkpoints"] * 2
     one, other = (load_file(folder / kind / "update-000000016/model.safetensors") for kind in ("best", "checkpoints"))
     assert all(one[name].equal(other[name]) for name in one)
-    kinds = [(record["kind"], record["update"]) for record in read_log(folder) if record["kind"] == "best"]
+    kinds = [(record["kind"], record["update"]) for record in read_records(folder) if record["kind"] == "best"]
     assert kinds == [("best", 4), ("best", 8), ("best", 12), ("best", 16), ("best", 24)]
 
 

@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 
 from annotated.doctor.mutants import switched_on
 from annotated.doctor.mutants.training import BANK
-from annotated.runs import list_checkpoints, read_log
+from annotated.runs import list_checkpoints, read_records
 from annotated.training import learning_rate
 
 PIECES = 3
@@ -33,7 +33,7 @@ def logged(small, mistake: str | None = None) -> list[dict[str, Any]]:
 
 
 def updates_of(small, run: str) -> list[dict[str, Any]]:
-    return [record for record in read_log(small.folder / run) if record["kind"] == "train"]
+    return [record for record in read_records(small.folder / run) if record["kind"] == "train"]
 
 
 def rates(records: list[dict[str, Any]]) -> list[float]:

@@ -6,7 +6,7 @@ import json
 import pytest
 from rich.console import Console
 
-from annotated.runs.log import DISCARDED, LOG, LogReader, TrainingLog, read_log, rewind_log
+from annotated.runs.log import DISCARDED, LOG, LogReader, TrainingLog, read_records, rewind_log
 
 TRAIN = {
     "epoch": 0, "tokens_seen": 10, "loss": 2.5, "learning_rate": 1e-3, "gradient_norm": 1.0,
@@ -17,7 +17,7 @@ TRAIN = {
 def test_a_line_is_on_disk_at_once(tmp_path):
     with TrainingLog(tmp_path, 100, quiet=True) as log:
         log.write("train", update=1, **TRAIN)
-        assert read_log(tmp_path) == [{"kind": "train", "update": 1, **TRAIN}]
+        assert read_records(tmp_path) == [{"kind": "train", "update": 1, **TRAIN}]
 
 
 def test_numbers_that_json_does_not_have(tmp_path):
@@ -28,13 +28,13 @@ def test_numbers_that_json_does_not_have(tmp_path):
 
 def test_a_half_written_last_line_is_left_out(tmp_path):
     (tmp_path / LOG).write_text('{"kind": "train", "update": 1}\n{"kind": "train", "upd')
-    assert read_log(tmp_path / LOG) == [{"kind": "train", "update": 1}]
+    assert read_records(tmp_path / LOG) == [{"kind": "train", "update": 1}]
 
 
 def test_a_bad_line_in_the_middle_is_named(tmp_path):
     (tmp_path / LOG).write_text('{"kind": "train"}\nnonsense\n{"kind": "end"}\n')
     with pytest.raises(ValueError, match=r"log.jsonl, line 2: not a JSON object: 'nonsense'"):
-        read_log(tmp_path)
+        read_records(tmp_path)
 
 
 def test_a_resumed_run_takes_back_what_it_will_make_again(tmp_path):
@@ -45,8 +45,8 @@ def test_a_resumed_run_takes_back_what_it_will_make_again(tmp_path):
     ]
     (tmp_path / LOG).write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"kind": "tr')
     assert rewind_log(tmp_path, 2) == 1
-    assert read_log(tmp_path) == lines[:3]
-    assert read_log(tmp_path / DISCARDED) == [{"kind": "train", "update": 3}]
+    assert read_records(tmp_path) == lines[:3]
+    assert read_records(tmp_path / DISCARDED) == [{"kind": "train", "update": 3}]
     assert (tmp_path / LOG).read_text().endswith("\n"), "what is appended next must begin a line"
     assert rewind_log(tmp_path, 2) == 0
 

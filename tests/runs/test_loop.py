@@ -16,7 +16,7 @@ from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batching import Batch, TokenBatches, collate_ids
 from annotated.data.store import TokenStore
 from annotated.model import Transformer, padding_mask
-from annotated.runs import NonFiniteLoss, list_checkpoints, read_log
+from annotated.runs import NonFiniteLoss, list_checkpoints, read_records
 from annotated.runs.signals import GracefulStop
 from annotated.saving import load_model
 from annotated.training import average_checkpoints, batch_loss, learning_rate, make_optimizer
@@ -48,7 +48,7 @@ def test_the_log_says_what_happened(small):
         return 12.5
 
     result = small.train(bleu=bleu, validate_bleu=7)
-    records = read_log(result.folder)
+    records = read_records(result.folder)
     kinds = [record["kind"] for record in records]
     assert kinds[0] == "start" and kinds[-1] == "end"
     assert [r["update"] for r in records if r["kind"] == "checkpoint"] == [8, 16, 24]
@@ -66,7 +66,7 @@ def test_the_log_says_what_happened(small):
 
 def test_the_loss_in_the_log_is_that_of_the_batches(small):
     small.train(updates=1, log_every=1, checkpoint_every=1)
-    logged = next(r for r in read_log(small.folder / "run") if r["kind"] == "train")
+    logged = next(r for r in read_records(small.folder / "run") if r["kind"] == "train")
     # The first update's batch and weights again, from the same seed.
     _, tokenizer = load_model(small.folder / "run" / "model")
     torch.manual_seed(small.training.seed)
@@ -88,7 +88,7 @@ def test_accumulated_is_whole_batch(small, layout, clip):
     accumulated, whole = weights(small, "accumulated", 5), weights(small, "whole", 5)
     for name in whole:
         torch.testing.assert_close(accumulated[name], whole[name], rtol=1e-4, atol=2e-6)
-    logs = [read_log(small.folder / run) for run in ("accumulated", "whole")]
+    logs = [read_records(small.folder / run) for run in ("accumulated", "whole")]
     losses = [[record["loss"] for record in log if record["kind"] == "train"] for log in logs]
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 

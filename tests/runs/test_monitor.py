@@ -6,7 +6,7 @@ import json
 import time
 from pathlib import Path
 
-from annotated.runs import TrainingMonitor, read_log
+from annotated.runs import TrainingMonitor, read_records
 from annotated.runs.checkpoint import checkpoint_path
 from annotated.runs.lock import run_lock
 from annotated.runs.log import LOG, LogReader, rewind_log
@@ -52,7 +52,7 @@ def test_from_nothing_to_the_end(tmp_path):
         write(folder, line(40, 1.0), {"kind": "end", "update": 40, "finished": True, "stopped_by": None})
     assert monitor.poll().phase == "finished" and monitor.poll().seconds_left is None
     assert TrainingMonitor(folder).poll() == monitor.poll()
-    assert monitor.records == read_log(folder)
+    assert monitor.records == read_records(folder)
 
 
 def test_a_log_that_was_cut_back_and_has_grown_beyond_is_read_again(tmp_path):
@@ -83,7 +83,7 @@ def test_samples_are_logged_and_change_nothing(small):
     watched = train(small.model, small.training, small.data, small.folder / "watched", quiet=True,
                     samples=sample_translations(["the red cat sleeps", "two dogs"]))  # fmt: skip
     assert watched.valid_loss == plain.valid_loss
-    samples = [r for r in read_log(watched.folder) if r["kind"] == "samples"]
+    samples = [r for r in read_records(watched.folder) if r["kind"] == "samples"]
     assert [(r["update"], r["averaged"]) for r in samples] == [(12, False), (24, False), (24, True)]
     assert [one["source"] for one in samples[0]["samples"]] == ["the red cat sleeps", "two dogs"]
     status = TrainingMonitor(watched.folder).poll()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from annotated.cli.program import _command
-from annotated.runs import list_checkpoints, read_log, train
+from annotated.runs import list_checkpoints, read_records, train
 from annotated.runs.validation_callbacks import sample_translations
 from annotated.saving import load_model
 from annotated.training import CheckpointError
@@ -61,8 +61,8 @@ def test_what_is_lost_is_counted(small, capsys):
     train(small.model, small.training.replace(updates=4, log_every=1), small.data, folder)
     assert "no checkpoint had been saved: 24 updates are lost and made again; nothing else" in capsys.readouterr().err
     small.train(updates=4)
-    assert [record["kind"] for record in read_log(folder)].count("end") == 1
-    assert sum(bool(record.get("averaged")) for record in read_log(folder) if record["kind"] == "valid") == 1
+    assert [record["kind"] for record in read_records(folder)].count("end") == 1
+    assert sum(bool(record.get("averaged")) for record in read_records(folder) if record["kind"] == "valid") == 1
 
 
 @pytest.fixture(scope="module")

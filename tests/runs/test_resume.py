@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 import annotated.runs.logging_hooks as events
 import annotated.runs.loop as loop
-from annotated.runs import latest_checkpoint, list_checkpoints, read_log
+from annotated.runs import latest_checkpoint, list_checkpoints, read_records
 from annotated.saving import load_model
 from annotated.training import CheckpointError
 
@@ -32,7 +32,7 @@ def assert_same_run(one: Path, other: Path, checkpoint: str) -> None:
 
 
 def assert_log_is_whole(folder: Path, updates: int, every: int) -> None:
-    made = [record["update"] for record in read_log(folder) if record["kind"] == "train" and "loss" in record]
+    made = [record["update"] for record in read_records(folder) if record["kind"] == "train" and "loss" in record]
     assert made == sorted(set(made)), "an update was logged twice"
     assert set(range(every, updates + 1, every)) <= set(made)
 

@@ -20,7 +20,7 @@ import annotated.training.update as update_module
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batching import collate_ids
 from annotated.model import Transformer, static_rows
-from annotated.runs import NonFiniteLoss, list_checkpoints, read_log
+from annotated.runs import NonFiniteLoss, list_checkpoints, read_records
 from annotated.runs.step_metrics import DeferredMetrics, ReducedMetrics
 from annotated.training import batch_loss, make_optimizer
 from annotated.training.compiled import StaticStep
@@ -215,8 +215,8 @@ def test_reading_metrics_late_changes_nothing(small, monkeypatch, request):
     ours, theirs = final_weights(late), final_weights(at_once)
     assert all(torch.equal(tensor, theirs[name]) for name, tensor in ours.items())
     logs = [
-        [{k: r[k] for k in ("update", "loss", "gradient_norm")} for r in read_log(run.folder) if r["kind"] == "train"]
-        for run in (late, at_once)
+        [{k: r[k] for k in ("update", "loss", "gradient_norm")} for r in records if r["kind"] == "train"]
+        for records in (read_records(run.folder) for run in (late, at_once))
     ]
     assert logs[0] == logs[1]
 

@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 from annotated.config import TrainingConfig
 from annotated.data.batching import TokenBatches
 from annotated.data.store import TokenStore
-from annotated.runs import list_checkpoints, read_log, train
+from annotated.runs import list_checkpoints, read_records, train
 from annotated.runs.random_states import seed_dropout
 
 pytestmark = pytest.mark.skipif(
@@ -108,7 +108,7 @@ def test_any_number_of_processes_makes_the_same_updates(small, batch_tokens):
             torch.testing.assert_close(weights[1][name], weights[0][name], rtol=1e-4, atol=2e-6)
         positions = [json.loads((path / "state.json").read_text())["data"] for path in (one, other)]
         assert positions[0] == positions[1]
-    logs = [read_log(small.folder / run) for run in ("one", "many")]
+    logs = [read_records(small.folder / run) for run in ("one", "many")]
     for kind, field in (("train", "loss"), ("train", "tokens_seen"), ("valid", "valid_loss")):
         values = [[r[field] for r in log if r["kind"] == kind and not r.get("averaged")] for log in logs]
         assert len(values[0]) == (6 if kind == "train" else 2)

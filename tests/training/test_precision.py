@@ -6,7 +6,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from annotated.runs import read_log
+from annotated.runs import read_records
 from annotated.training.distributed import choose_device
 from annotated.training.precision import Precision
 
@@ -26,7 +26,7 @@ def test_bf16_trains_close_to_fp32_and_keeps_fp32_weights(small, layout):
     losses = {}
     for precision in ("fp32", "bf16"):
         small.train(precision, precision=precision, layout=layout)
-        losses[precision] = [r["loss"] for r in read_log(small.folder / precision) if r["kind"] == "train"]
+        losses[precision] = [r["loss"] for r in read_records(small.folder / precision) if r["kind"] == "train"]
         weights = load_file(small.folder / precision / "model" / "model.safetensors")
         assert {tensor.dtype for tensor in weights.values()} == {torch.float32}
     assert losses["bf16"] != losses["fp32"]
@@ -54,7 +54,7 @@ def test_fp16_skips_an_update_that_overflows_and_goes_on():
 
 def test_fp16_trains(small):
     small.train("fp16", precision="fp16")
-    losses = [r["loss"] for r in read_log(small.folder / "fp16") if r["kind"] == "train"]
+    losses = [r["loss"] for r in read_records(small.folder / "fp16") if r["kind"] == "train"]
     assert losses[-1] < losses[0]
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import altair as alt
+import pandas as pd
 
+from annotated.viz.tables import curves_table
 from annotated.viz.theme import BLUE, GREY, INK, ORANGE, PALETTE, slider
 
 
@@ -36,20 +37,19 @@ def last_k_chart(
     Paper: section 6.1
     """
     names = list(runs)
-    rows, dots = [], []
     for name in names:
         if len(runs[name]) != len(each[name]):
             raise ValueError(f"{name}: {len(each[name])} checkpoints and {len(runs[name])} averages")
-        rows += [{"run": name, "k": n, **one} for n, one in enumerate(runs[name], 1)]
-        dots += [{"run": name, "k": n, "loss": loss} for n, loss in enumerate(reversed(each[name]), 1)]
-    most = max(len(one) for one in runs.values())
+    means = [pd.DataFrame(runs[name]).assign(run=name, k=range(1, len(runs[name]) + 1)) for name in names]
+    dots = curves_table({name: list(reversed(each[name])) for name in names}, "run", "k", "loss", start=1)
+    most = int(dots["k"].max())
     menu = alt.param(name="run", value=names[0], bind=alt.binding_select(options=names, name="run "))
     moved = slider("last", k, 1, most, 1, label="average of the last")
     x = alt.X("k:Q", title="checkpoints, counted from the last one back", scale=alt.Scale(zero=False, padding=14),
               axis=alt.Axis(tickMinStep=1, format="d"))  # fmt: skip
     y = alt.Y("loss:Q", title="loss on unseen sentences (nats a token)", scale=alt.Scale(zero=False))
-    averages = alt.Chart(alt.Data(values=rows)).transform_filter("datum.run == run")
-    single = alt.Chart(alt.Data(values=dots)).transform_filter("datum.run == run")
+    averages = alt.Chart(pd.concat(means)).transform_filter("datum.run == run")
+    single = alt.Chart(dots).transform_filter("datum.run == run")
     points = single.mark_point(filled=True, size=70).encode(
         x, y, color=alt.condition("datum.k <= last", alt.value(ORANGE), alt.value(GREY)),
         opacity=alt.condition("datum.k <= last", alt.value(1), alt.value(0.5)), tooltip=["k:Q", "loss:Q"],
@@ -91,16 +91,15 @@ def weight_line_chart(
     Paper: section 6.1
     """
     names = list(lines)
-    rows = [{"line": name, "t": place, "loss": loss} for name in names for place, loss in lines[name]]
-    marks = [{"line": name, "t": end, "what": ends[name][end]} for name in names for end in (0, 1)]
+    walks = pd.concat([pd.DataFrame(lines[name], columns=["t", "loss"]).assign(line=name) for name in names])
+    marks = pd.concat([pd.DataFrame({"line": name, "t": [0, 1], "what": ends[name]}) for name in names])
     menu = alt.param(name="path", value=names[0], bind=alt.binding_select(options=names, name="line "))
-    places = [place for walk in lines.values() for place, _ in walk]
-    low, high = min(places), max(places)
+    low, high = float(walks["t"].min()), float(walks["t"].max())
     moved = slider("t", t, low, high, 0.1)
     ticks = alt.Axis(values=[half / 2 for half in range(math.ceil(2 * low), math.floor(2 * high) + 1)], format=".1f")
     x = alt.X("t:Q", title="place t on the line", scale=alt.Scale(domain=[low, high], nice=False), axis=ticks)
     y = alt.Y("loss:Q", title="loss on unseen sentences (nats a token)", scale=alt.Scale(zero=False))
-    base = alt.Chart(alt.Data(values=rows)).transform_filter("datum.line == path")
+    base = alt.Chart(walks).transform_filter("datum.line == path")
     line = base.mark_line(color=BLUE, strokeWidth=2.2, point={"size": 22, "color": BLUE}).encode(
         x, y, tooltip=["t:Q", "loss:Q"]
     )
@@ -115,7 +114,7 @@ def weight_line_chart(
                    fontWeight="bold")
         .encode(x, y, text="words:N")
     )  # fmt: skip
-    both = alt.Chart(alt.Data(values=marks)).transform_filter("datum.line == path")
+    both = alt.Chart(marks).transform_filter("datum.line == path")
     rules = both.mark_rule(strokeDash=[4, 3], color=INK, opacity=0.6).encode(x="t:Q")
     labels = both.mark_text(align="center", baseline="top", dy=4, color=INK).encode(
         x="t:Q", y=alt.value(0), text="what:N"
@@ -141,15 +140,10 @@ def averaged_noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
 
     Paper: section 6.1
     """
-    first = rows[0]["excess"]
-    data: list[dict[str, Any]] = []
-    for row in rows:
-        data += [
-            {"k": row["k"], "excess": row["excess"], "what": "measured"},
-            {"k": row["k"], "excess": first / row["k"], "what": "the first, divided by k"},
-        ]
     kinds = ["measured", "the first, divided by k"]
-    chart = alt.Chart(alt.Data(values=data))
+    table = pd.DataFrame(rows)[["k", "excess"]].rename(columns={"excess": kinds[0]})
+    table[kinds[1]] = table[kinds[0]].iloc[0] / table["k"]
+    chart = alt.Chart(table.melt("k", var_name="what", value_name="excess"))
     encoding = {
         "x": alt.X("k:Q", title="noisy copies averaged", scale=alt.Scale(type="log", base=2)),
         "y": alt.Y("excess:Q", title="loss above the noiseless model's", scale=alt.Scale(type="log")),

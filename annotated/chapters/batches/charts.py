@@ -10,8 +10,10 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
 
 
@@ -32,11 +34,10 @@ def waste_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     """
     if not rows:
         raise ValueError("there is nothing to draw")
-    if any(not 0 <= row["padding"] <= 1 for row in rows):
+    table = pd.DataFrame(rows)[["label", "budget", "padding"]]
+    if not table["padding"].between(0, 1).all():
         raise ValueError("padding is a share: it lies between 0 and 1")
-    labels = list(dict.fromkeys(row["label"] for row in rows))
-    budgets = sorted({row["budget"] for row in rows})
-    data = [{key: row[key] for key in ("label", "budget", "padding")} for row in rows]
+    labels, budgets = table["label"].unique().tolist(), sorted(table["budget"].unique().tolist())
     pick = alt.param(
         name="tokens",
         value=budgets[-1],
@@ -44,7 +45,7 @@ def waste_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
             options=budgets, labels=[f"{budget:,}" for budget in budgets], name="tokens a side in a batch "
         ),
     )
-    chart = alt.Chart(alt.Data(values=data)).transform_filter("datum.budget == tokens")
+    chart = alt.Chart(table).transform_filter("datum.budget == tokens")
     y = alt.Y("label:N", sort=labels, title=None, axis=alt.Axis(labelLimit=150))
     x = alt.X("padding:Q", title="cells that are padding", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
     tip = ["label:N", alt.Tooltip("padding:Q", format=".1%")]
@@ -82,57 +83,68 @@ def pairs_per_batch_chart(histogram: ArrayLike, *, budget: int = 25_000) -> alt.
     counts = np.asarray(histogram)
     if counts.ndim != 1 or counts.sum() <= 0 or counts.min() < 0:
         raise ValueError("histogram must be a row of counts, not all zero")
-    lengths = np.arange(len(counts))
-    tokens = counts * lengths
-    rows = [
-        {"length": int(n), "pairs": _short(counts[n] / counts.sum()), "share": _short(tokens[n] / tokens.sum())}
-        for n in lengths[1:]
-        if counts[n]
-    ]
     room = slider("room", budget, 1000, 50_000, 1000, label="target tokens in a batch")
-    length = slider("length", 20, 4, int(lengths[counts > 0].max()), 1, label="tokens of each pair's longer side")
-    base = alt.Chart(alt.Data(values=rows)).transform_calculate(fits="room / datum.length")
-    x = alt.X("length:Q", title="tokens of a pair's longer side", scale=alt.Scale(nice=False))
-    y = alt.Y(
-        "fits:Q",
-        title="pairs in a batch",
-        scale=alt.Scale(type="log", domain=[10, 20_000], clamp=True),
-        axis=alt.Axis(values=[10, 100, 1000, 10_000], format=",d"),
-    )
-    here = alt.Chart(alt.Data(values=[{}])).transform_calculate(at="length", fits="room / length")
-    line = base.mark_line(color=BLUE, strokeWidth=2.5).encode(x=x, y=y)
-    dot = here.mark_point(filled=True, size=110, color=ORANGE).encode(x=alt.X("at:Q"), y=y)
-    rule = here.mark_rule(color=ORANGE, strokeDash=[4, 3]).encode(x=alt.X("at:Q"))
-    fits = "format(floor(room / length), ',') + ' pairs of ' + length + ' tokens'"
-    title = alt.Title(alt.expr(f"format(room, ',') + ' tokens = ' + {fits}"))
-    upper = alt.layer(line, rule, dot).properties(width=300, height=200, title=title)
-    shares = base.transform_fold(["pairs", "share"], as_=["what", "value"]).transform_calculate(
-        kind="datum.what == 'pairs' ? 'share of all pairs' : 'share of all tokens'"
-    )
-    legend = alt.Legend(orient="top-right", columns=1)
-    colour = alt.Color("kind:N", scale=alt.Scale(range=[GREY, GREEN]), legend=legend)
-    dash = alt.StrokeDash("kind:N", scale=alt.Scale(range=[[1, 0], [6, 3]]), legend=legend)
-    lower = shares.mark_line(strokeWidth=2).encode(
-        x=x,
-        y=alt.Y("value:Q", title="share at this length", axis=alt.Axis(format=".0%", tickCount=4)),
-        color=colour,
-        strokeDash=dash,
-    )
-    marker = here.mark_rule(color=ORANGE, strokeDash=[4, 3]).encode(x=alt.X("at:Q"))
+    longest = int(counts.nonzero()[0].max())
+    length = slider("length", 20, 4, longest, 1, label="tokens of each pair's longer side")
+    base = alt.Chart(_length_shares(counts)).transform_calculate(fits="room / datum.length")
+    here = alt.Chart(ONE_ROW).transform_calculate(at="length", fits="room / length")
     description = (
         "First, the number of pairs that fill a batch falls with their length, from thousands of short pairs to a few "
         "hundred long ones, on a logarithmic axis; sliders set the budget and a length. Second, at each length, the "
         "share of all pairs and the share of all tokens: short pairs are most of the pairs, longer ones most of the "
         "tokens."
     )
-    below = alt.layer(lower, marker).properties(width=300, height=200)
-    together = alt.concat(upper, below, columns=1, usermeta={"columns": 2}).properties(description=description)
+    upper, lower = _fitting_pairs(base, here), _shares_by_length(base, here)
+    together = alt.concat(upper, lower, columns=1, usermeta={"columns": 2}).properties(description=description)
     together = together.resolve_scale(color="independent", strokeDash="independent")
     return together.add_params(room, length)
 
 
-def _short(share: float) -> float:
-    return float(f"{share:.5g}")
+def _length_shares(counts: np.ndarray) -> pd.DataFrame:
+    """The share of all pairs, and of all tokens, that each length has; five digits of them."""
+    lengths = np.arange(len(counts))
+    tokens = counts * lengths
+    shares = pd.DataFrame({"length": lengths, "pairs": counts / counts.sum(), "share": tokens / tokens.sum()})
+    shares = shares[(lengths > 0) & (counts > 0)]
+    return shares.assign(**{name: [float(f"{one:.5g}") for one in shares[name]] for name in ("pairs", "share")})
+
+
+def _length_axis() -> alt.X:
+    return alt.X("length:Q", title="tokens of a pair's longer side", scale=alt.Scale(nice=False))
+
+
+def _fitting_pairs(base: alt.Chart, here: alt.Chart) -> alt.LayerChart:
+    """How many pairs of each length fill a batch, with a dot at the chosen length."""
+    y = alt.Y(
+        "fits:Q",
+        title="pairs in a batch",
+        scale=alt.Scale(type="log", domain=[10, 20_000], clamp=True),
+        axis=alt.Axis(values=[10, 100, 1000, 10_000], format=",d"),
+    )
+    line = base.mark_line(color=BLUE, strokeWidth=2.5).encode(x=_length_axis(), y=y)
+    dot = here.mark_point(filled=True, size=110, color=ORANGE).encode(x=alt.X("at:Q"), y=y)
+    rule = here.mark_rule(color=ORANGE, strokeDash=[4, 3]).encode(x=alt.X("at:Q"))
+    fits = "format(floor(room / length), ',') + ' pairs of ' + length + ' tokens'"
+    title = alt.Title(alt.expr(f"format(room, ',') + ' tokens = ' + {fits}"))
+    return alt.layer(line, rule, dot).properties(width=300, height=200, title=title)
+
+
+def _shares_by_length(base: alt.Chart, here: alt.Chart) -> alt.LayerChart:
+    """The shares of pairs and of tokens at each length, with a rule at the chosen one."""
+    shares = base.transform_fold(["pairs", "share"], as_=["what", "value"]).transform_calculate(
+        kind="datum.what == 'pairs' ? 'share of all pairs' : 'share of all tokens'"
+    )
+    legend = alt.Legend(orient="top-right", columns=1)
+    colour = alt.Color("kind:N", scale=alt.Scale(range=[GREY, GREEN]), legend=legend)
+    dash = alt.StrokeDash("kind:N", scale=alt.Scale(range=[[1, 0], [6, 3]]), legend=legend)
+    lines = shares.mark_line(strokeWidth=2).encode(
+        x=_length_axis(),
+        y=alt.Y("value:Q", title="share at this length", axis=alt.Axis(format=".0%", tickCount=4)),
+        color=colour,
+        strokeDash=dash,
+    )
+    marker = here.mark_rule(color=ORANGE, strokeDash=[4, 3]).encode(x=alt.X("at:Q"))
+    return alt.layer(lines, marker).properties(width=300, height=200)
 
 
 def noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
@@ -147,10 +159,10 @@ def noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
     """
     if not rows:
         raise ValueError("there is nothing to draw")
-    data = [{"tokens": float(row["tokens"]), "noise": float(row["noise"])} for row in rows]
-    constant = float(np.exp(np.mean([np.log(row["noise"] * np.sqrt(row["tokens"])) for row in data])))
-    first, last = (f(row["tokens"] for row in data) for f in (min, max))
-    ends = [{"tokens": tokens, "noise": constant / tokens**0.5} for tokens in (first, last)]
+    table = pd.DataFrame(rows)[["tokens", "noise"]].astype(float)
+    constant = float(np.exp(np.log(table["noise"] * np.sqrt(table["tokens"])).mean()))
+    first, last = float(table["tokens"].min()), float(table["tokens"].max())
+    ends = pd.DataFrame({"tokens": [first, last], "noise": constant / np.sqrt([first, last])})
     reach = slider("reach", last, first, 64 * last, first, label="extend the line to tokens")
     log = {"type": "log", "nice": False}
     ticks = [digit * 10**power for power in range(-2, 6) for digit in (1, 2, 5)]
@@ -158,14 +170,14 @@ def noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
     x = alt.X("tokens:Q", title="target tokens in the batch", axis=axis, scale=alt.Scale(**log))
     y = alt.Y("noise:Q", title="noise over signal", axis=axis, scale=alt.Scale(**log, padding=12))
     line = (
-        alt.Chart(alt.Data(values=ends))
+        alt.Chart(ends)
         .transform_calculate(tokens=f"datum.tokens == {first} ? {first} : max(reach, {2 * first})")
         .transform_calculate(noise=f"{constant} / sqrt(datum.tokens)")
         .mark_line(color=GREY, strokeDash=[6, 4], strokeWidth=2)
         .encode(x=x, y=y)
     )
     points = (
-        alt.Chart(alt.Data(values=data))
+        alt.Chart(table)
         .mark_point(filled=True, color=BLUE, size=60, opacity=0.7)
         .encode(x=x, y=y, tooltip=[alt.Tooltip("tokens:Q", format=",.0f"), alt.Tooltip("noise:Q", format=".2f")])
     )
@@ -206,7 +218,7 @@ def epochs_chart(
         raise ValueError("there must be pairs to see, and a training that sees them")
     here = slider("mean", round(mean), 10, 45, 1, label="target tokens of a mean sentence")
     batch = slider("batch", tokens, 5000, 50_000, 1000, label="target tokens in a batch")
-    rows = [{"name": name, "steps": count, "x": x} for name, count in steps for x in range(10, 46)]
+    table = pd.DataFrame(steps, columns=["name", "steps"]).merge(pd.DataFrame({"x": range(10, 46)}), how="cross")
     epochs = f"datum.steps * batch / ({pairs} * datum.x)"
     names = [name for name, _ in steps]
     colour = alt.Color("name:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE, GREEN][: len(names)]))
@@ -215,7 +227,7 @@ def epochs_chart(
     )
     x = alt.X("x:Q", title="target tokens of a mean sentence", scale=alt.Scale(nice=False, zero=False))
     y = alt.Y("epochs:Q", title="times over the corpus", scale=alt.Scale(domain=[0, top], clamp=True))
-    base = alt.Chart(alt.Data(values=rows)).transform_calculate(epochs=epochs)
+    base = alt.Chart(table).transform_calculate(epochs=epochs)
     lines = base.mark_line(strokeWidth=2.5).encode(x=x, y=y, color=colour, strokeDash=dash)
     dots = base.transform_filter("datum.x == mean")
     points = dots.mark_point(filled=True, size=90).encode(x=x, y=y, color=colour)
@@ -223,10 +235,7 @@ def epochs_chart(
         x=x, y=y, text=alt.Text("epochs:Q", format=".1f")
     )
     rule = (
-        alt.Chart(alt.Data(values=[{}]))
-        .transform_calculate(x="mean")
-        .mark_rule(color=GREY, strokeDash=[4, 3])
-        .encode(x=alt.X("x:Q"))
+        alt.Chart(ONE_ROW).transform_calculate(x="mean").mark_rule(color=GREY, strokeDash=[4, 3]).encode(x=alt.X("x:Q"))
     )
     description = (
         f"Falling curves for {', '.join(names)}: the longer a mean sentence, the fewer times a training of fixed steps "

@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
+import pandas as pd
 
 from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import Hypothesis, Node, SearchTree, length_penalty
@@ -66,40 +68,16 @@ def search_tree_chart(tree: SearchTree, tokenizer: Tokenizer) -> alt.LayerChart:
 
     Paper: section 6.1
     """
-    kept = [node for node in tree.nodes if node.fate != "pruned"]
-    best = tree.hypotheses[0]
-    ends = [node for node in kept if node.fate != "alive" and best.tokens == tree.path(node.id)[: len(best.tokens)]]
-    winner, here = set(), ends[0].id if ends else None
-    while here is not None:
-        winner.add(here)
-        here = tree.nodes[here].parent
-    rows, places = tree_rows(kept, winner), []
-    for node in kept:
-        token = "end" if node.fate in ("finished", "evicted") else tokenizer.tokens([node.token])[0]
-        step, row = (node.step - 1, rows[node.parent]) if node.parent is not None else (0, rows[node.id])
-        whole = node.step == 1 or token == "end" or not token[0].isalnum()  # else a piece that continues a word
-        text = token[1:] if token.startswith("▁") else token if whole else f"-{token}"
-        places.append(
-            {
-                "token": text,
-                "step": node.step,
-                "row": rows[node.id],
-                "x2": step,
-                "y2": row,
-                "fate": node.fate,
-                "log p": round(node.log_probability, 3),
-                "score": round(node.score, 3),
-            }
-        )
-    names = list(FATES)
-    base = alt.Chart(alt.Data(values=places)).encode(
+    best, table = tree.hypotheses[0], _kept_nodes(tree, tokenizer)
+    names, lowest = list(FATES), int(table["row"].max())
+    base = alt.Chart(table).encode(
         x=alt.X(
             "step:Q",
             title="step",
             axis=alt.Axis(tickMinStep=1, grid=False),
-            scale=alt.Scale(nice=False, zero=False, domain=[0.5, max(node.step for node in kept) + 0.5]),
+            scale=alt.Scale(nice=False, zero=False, domain=[0.5, int(table["step"].max()) + 0.5]),
         ),
-        y=alt.Y("row:Q", axis=None, scale=alt.Scale(nice=False, domain=[max(rows.values()) + 0.7, -0.8])),
+        y=alt.Y("row:Q", axis=None, scale=alt.Scale(nice=False, domain=[lowest + 0.7, -0.8])),
     )
     color = alt.Color("fate:N", scale=alt.Scale(domain=names, range=[c for c, _ in FATES.values()]))
     shape = alt.Shape("fate:N", scale=alt.Scale(domain=names, range=[s for _, s in FATES.values()]))
@@ -113,13 +91,45 @@ def search_tree_chart(tree: SearchTree, tokenizer: Tokenizer) -> alt.LayerChart:
         ),
     ).properties(
         width="container",
-        height=40 * (1 + max(rows.values())),
+        height=40 * (1 + lowest),
         description=(
             f"The tree of a beam search with beam size {tree.beam_size} and alpha {tree.alpha:g}, one column a step, "
             f"without what was pruned. It returns {len(tree.hypotheses)} hypotheses, the best of them "
             f"“{tokenizer.decode(best.tokens)}”."
         ),
     )
+
+
+def _kept_nodes(tree: SearchTree, tokenizer: Tokenizer) -> pd.DataFrame:
+    """A row for each node that was not pruned: its token as text, step and row, and its parent's place x2, y2."""
+    kept = [node for node in tree.nodes if node.fate != "pruned"]
+    rows = tree_rows(kept, _winning_path(tree, kept))
+    table = pd.DataFrame(
+        {"token": _written(node, tokenizer), "step": node.step, "row": rows[node.id], "fate": node.fate,
+         "log p": node.log_probability, "score": node.score,
+         "y2": rows[node.id if node.parent is None else node.parent]}
+        for node in kept
+    )  # fmt: skip
+    roots = [node.parent is None for node in kept]
+    return table.assign(x2=(table["step"] - 1).mask(roots, 0)).round({"log p": 3, "score": 3})
+
+
+def _winning_path(tree: SearchTree, kept: Sequence[Node]) -> set[int]:
+    """The nodes that lead to the best hypothesis."""
+    tokens = tree.hypotheses[0].tokens
+    ends = [node for node in kept if node.fate != "alive" and tokens == tree.path(node.id)[: len(tokens)]]
+    found, here = set(), ends[0].id if ends else None
+    while here is not None:
+        found.add(here)
+        here = tree.nodes[here].parent
+    return found
+
+
+def _written(node: Node, tokenizer: Tokenizer) -> str:
+    """A node's token, with a hyphen before a piece that continues a word."""
+    token = "end" if node.fate in ("finished", "evicted") else tokenizer.tokens([node.token])[0]
+    whole = node.step == 1 or token == "end" or not token[0].isalnum()
+    return token[1:] if token.startswith("▁") else token if whole else f"-{token}"
 
 
 def alpha_chart(hypotheses: Sequence[Hypothesis], texts: Sequence[str], top: float = 2.0) -> alt.LayerChart:
@@ -141,15 +151,18 @@ def alpha_chart(hypotheses: Sequence[Hypothesis], texts: Sequence[str], top: flo
 
     Paper: section 6.1
     """
-    alphas = [round(top * i / 40, 3) for i in range(41)]
-    rows: list[dict[str, Any]] = []
-    for alpha in alphas:
-        scores = [h.log_probability / length_penalty(h.steps, alpha) for h in hypotheses]
-        for h, text, score in zip(hypotheses, texts, scores, strict=True):
-            gap = round(score - max(scores), 4)
-            rows.append({"alpha": alpha, "text": text, "behind": gap, "score": round(score, 4), "symbols": h.steps})
+    if len(hypotheses) != len(texts):
+        raise ValueError(f"{len(texts)} texts for {len(hypotheses)} hypotheses: one of each is needed")
+    named = pd.DataFrame({
+        "text": list(texts), "symbols": [h.steps for h in hypotheses],
+        "log_probability": [h.log_probability for h in hypotheses],
+    })  # fmt: skip
+    table = pd.DataFrame({"alpha": np.linspace(0, top, 41).round(3)}).merge(named, how="cross")
+    penalty = [length_penalty(*one) for one in zip(table["symbols"], table["alpha"], strict=True)]
+    table["score"] = table.pop("log_probability") / penalty
+    table["behind"] = table["score"] - table.groupby("alpha")["score"].transform("max")
     scale = {"domain": list(texts)}
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(table.round({"behind": 4, "score": 4})).encode(
         x=alt.X("alpha:Q", title="alpha"),
         y=alt.Y("behind:Q", title="score less the best score"),
         color=alt.Color(
@@ -189,12 +202,11 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
 
     Paper: section 6.1
     """
-    rows = [
-        {**row, "model": model, "line": f"alpha {row['alpha']:g}"} for model, table in sizes.items() for row in table
-    ]
     models = list(sizes)
+    table = pd.concat([pd.DataFrame(sizes[model]).assign(model=model) for model in models], ignore_index=True)
+    table["line"] = table["alpha"].map("alpha {:g}".format)
     menu = alt.param(name="model", value=models[0], bind=alt.binding_select(options=models, name="model "))
-    lines = sorted({row["line"] for row in rows})
+    lines = sorted(table["line"].unique().tolist())
     charts = []
     measures = (
         ("log_probability", "mean log-probability"),
@@ -203,7 +215,7 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
     )
     for number, (name, title) in enumerate(measures):
         base = (
-            alt.Chart(alt.Data(values=rows))
+            alt.Chart(table)
             .transform_filter("datum.model == model")
             .encode(
                 x=alt.X("beam:O", title="beam size" if number == 2 else None, axis=alt.Axis(labelAngle=0)),

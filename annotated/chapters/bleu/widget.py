@@ -12,9 +12,11 @@ from typing import Any
 import altair as alt
 import anywidget
 import numpy as np
+import pandas as pd
 import traitlets
 
 from annotated.viz.javascript import esm
+from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, slider
 
 _HERE = Path(__file__).parent
@@ -80,11 +82,11 @@ def brevity_chart(ratio: float = 0.8) -> alt.LayerChart:
     """
     moved = slider("ratio", ratio, 0.3, 1.5, 0.01, label="length of translation / reference")
     xs = np.arange(0.3, 1.501, 0.02).round(2)
-    rows = [{"x": float(x), "y": round(min(1.0, float(np.exp(1 - 1 / x))), 4)} for x in xs]
+    table = pd.DataFrame({"x": xs, "y": np.minimum(1.0, np.exp(1 - 1 / xs)).round(4)})
     x = alt.X("x:Q", title="length of translation / reference (tokens)", scale=alt.Scale(domain=[0.3, 1.5]))
     y = alt.Y("y:Q", title="brevity penalty", scale=alt.Scale(domain=[0, 1.1]))
-    curve = alt.Chart(alt.Data(values=rows)).mark_line(color=BLUE, strokeWidth=2.5).encode(x, y)
-    here = alt.Chart(alt.Data(values=[{}])).transform_calculate(x="ratio", y="min(1, exp(1 - 1 / ratio))")
+    curve = alt.Chart(table).mark_line(color=BLUE, strokeWidth=2.5).encode(x, y)
+    here = alt.Chart(ONE_ROW).transform_calculate(x="ratio", y="min(1, exp(1 - 1 / ratio))")
     here = here.transform_calculate(
         text="format(datum.y, '.3f') + (datum.x >= 1 ? ': no penalty, and no bonus' : ' times the precisions')"
     )
@@ -113,10 +115,10 @@ def rulers_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
 
     Paper: section 6.1, Table 2
     """
-    systems = list(dict.fromkeys(str(row["system"]) for row in rows))
-    order = list(dict.fromkeys(str(row["ruler"]) for row in rows))
+    table = pd.DataFrame(rows)
+    systems, order = table["system"].unique().tolist(), table["ruler"].unique().tolist()
     menu = alt.param(name="system", value=systems[-1], bind=alt.binding_select(options=systems, name="translations "))
-    base = alt.Chart(alt.Data(values=[dict(row) for row in rows])).transform_filter("datum.system == system")
+    base = alt.Chart(table).transform_filter("datum.system == system")
     y = alt.Y("ruler:N", sort=order, title=None, axis=alt.Axis(labelLimit=150))
     x = alt.X("bleu:Q", title="BLEU")
     bars = base.mark_bar(height=15).encode(
@@ -156,12 +158,9 @@ def bootstrap_chart(
     places, counts = np.unique(np.floor(values / step).astype(int), return_counts=True)
     low, high = np.percentile(values, [2.5, 97.5])
     sides = [f"{name} is better" for name in reversed(names)]
-    rows = [
-        {"from": round(step * int(p), 3), "to": round(step * (int(p) + 1), 3), "share": round(int(c) / len(values), 4),
-         "side": sides[int(p < 0)]}
-        for p, c in zip(places, counts, strict=True)
-    ]  # fmt: skip
-    bars = alt.Chart(alt.Data(values=rows)).mark_bar().encode(
+    table = pd.DataFrame({"from": step * places, "to": step * (places + 1), "share": counts / len(values)})
+    table = table.round({"from": 3, "to": 3, "share": 4}).assign(side=np.where(places < 0, *reversed(sides)))
+    bars = alt.Chart(table).mark_bar().encode(
         x=alt.X("from:Q", bin="binned", title=f"{names[1]} minus {names[0]} (BLEU)"),
         x2="to:Q",
         y=alt.Y("share:Q", title="share of resampled test sets", axis=alt.Axis(format="%")),
@@ -169,12 +168,9 @@ def bootstrap_chart(
                         legend=alt.Legend(columns=1)),
         tooltip=["from:Q", "to:Q", alt.Tooltip("share:Q", format=".1%")],
     )  # fmt: skip
-    marks = [
-        {"x": float(low), "what": "95 % interval"}, {"x": float(high), "what": "95 % interval"},
-        {"x": score, "what": "the whole test set"},
-    ]  # fmt: skip
     kinds = ["the whole test set", "95 % interval"]
-    lines = alt.Chart(alt.Data(values=marks)).mark_rule(strokeWidth=2, color=INK).encode(
+    marks = pd.DataFrame({"x": [low, high, score], "what": [kinds[1], kinds[1], kinds[0]]})
+    lines = alt.Chart(marks).mark_rule(strokeWidth=2, color=INK).encode(
         x="x:Q", strokeDash=alt.StrokeDash("what:N", scale=alt.Scale(domain=kinds, range=[[1, 0], [4, 3]]), sort=kinds,
                                           legend=alt.Legend(columns=1))
     )  # fmt: skip
@@ -199,11 +195,11 @@ def power_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
 
     Paper: section 6.1, Table 2
     """
-    pairs = list(dict.fromkeys(str(row["pair"]) for row in rows))
-    chart = alt.Chart(alt.Data(values=[dict(row) for row in rows]))
+    table = pd.DataFrame(rows)
+    pairs, chart = table["pair"].unique().tolist(), alt.Chart(table)
     colours = alt.Scale(domain=pairs, range=[BLUE, ORANGE, GREEN][: len(pairs)])
     along = alt.Scale(type="log", nice=False)
-    ticks = alt.Axis(values=sorted({int(row["sentences"]) for row in rows}), grid=False)
+    ticks = alt.Axis(values=sorted(table["sentences"].unique().tolist()), grid=False)
     share = alt.Y("share:Q", title="test sets on which it wins", scale=alt.Scale(zero=False))
     encoding = {
         "x": alt.X("sentences:Q", title="sentences in the test set", scale=along, axis=ticks),
@@ -214,7 +210,7 @@ def power_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     points = chart.mark_point(filled=True, size=60, opacity=1).encode(
         **encoding, shape=alt.Shape("pair:N", sort=pairs, legend=None), tooltip=["pair:N", "sentences:Q", "share:Q"]
     )
-    rule = alt.Chart(alt.Data(values=[{"y": 0.975}])).mark_rule(strokeDash=[4, 3], color=INK).encode(y="y:Q")
+    rule = alt.Chart(pd.DataFrame({"y": [0.975]})).mark_rule(strokeDash=[4, 3], color=INK).encode(y="y:Q")
     description = (
         f"For {' and '.join(pairs)}: the share of random test sets on which the better system wins, by their number of "
         "sentences. A dashed line stands at 97.5 %."

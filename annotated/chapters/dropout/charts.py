@@ -10,8 +10,10 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE, slider
 
 _RATES, _PLACES = "rates, as written", "0.3 at several places"
@@ -44,7 +46,7 @@ def dropout_chart(values: ArrayLike, *, p: float = 0.1, draws: int = 6, seed: in
     if not 0 <= p <= 0.9:
         raise ValueError(f"p must lie in [0, 0.9], not {p}")
     chance = np.random.default_rng(seed).random((draws, x.size)).round(3)
-    rows = [{"i": i + 1, "x": round(float(v), 3), "u": chance[:, i].tolist()} for i, v in enumerate(x)]
+    table = pd.DataFrame({"i": range(1, x.size + 1), "x": x.round(3), "u": chance.T.tolist()})
     mode = alt.param(
         name="mode",
         value="training",
@@ -52,7 +54,7 @@ def dropout_chart(values: ArrayLike, *, p: float = 0.1, draws: int = 6, seed: in
     )
     params = [slider("p", p, 0, 0.9, 0.05, label="rate p"), slider("draw", 1, 1, draws, label="draw"), mode]
     base = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table)
         .transform_calculate(dropped="mode == 'training' && datum.u[draw - 1] < p")
         .transform_calculate(after="datum.dropped ? 0 : mode == 'training' ? datum.x / (1 - p) : datum.x")
     )
@@ -68,25 +70,29 @@ def dropout_chart(values: ArrayLike, *, p: float = 0.1, draws: int = 6, seed: in
     crosses = gone.mark_point(shape="cross", angle=45, size=90, color=ORANGE, filled=True).encode(
         x=place, y=alt.Y("zero:Q", scale=scale), tooltip=tip
     )
-    factor = "mode == 'training' ? format(1 / (1 - p), '.2f') : '1'"
-    total = base.transform_calculate(lost="datum.dropped ? 1 : 0").transform_aggregate(
-        was="mean(x)", now="mean(after)", lost="sum(lost)"
-    )
-    note = total.transform_calculate(
-        text=f"datum.lost + ' of {x.size} dropped, the others times ' + ({factor})"
-        " + ';\\nmean ' + format(datum.was, '.2f') + ' before, ' + format(datum.now, '.2f') + ' after'"
-    )
-    words = note.mark_text(align="left", baseline="top", fontSize=12, lineBreak="\n").encode(
-        x=alt.value(4), y=alt.value(4), text="text:N"
-    )
     description = (
         f"Bars: {x.size} entries of a vector after dropout. Grey ticks are the values before, orange crosses the "
         "dropped ones. Controls set the rate, choose another draw, and switch to evaluation, where nothing changes."
     )
     return (
-        alt.layer(bars, before, crosses, words)
+        alt.layer(bars, before, crosses, _dropped_note(base, x.size))
         .add_params(*params)
         .properties(width="container", height=230, description=description)
+    )
+
+
+def _dropped_note(base: alt.Chart, size: int) -> alt.Chart:
+    """How many entries are dropped, and the mean before and after, in words."""
+    factor = "mode == 'training' ? format(1 / (1 - p), '.2f') : '1'"
+    total = base.transform_calculate(lost="datum.dropped ? 1 : 0").transform_aggregate(
+        was="mean(x)", now="mean(after)", lost="sum(lost)"
+    )
+    note = total.transform_calculate(
+        text=f"datum.lost + ' of {size} dropped, the others times ' + ({factor})"
+        " + ';\\nmean ' + format(datum.was, '.2f') + ' before, ' + format(datum.now, '.2f') + ' after'"
+    )
+    return note.mark_text(align="left", baseline="top", fontSize=12, lineBreak="\n").encode(
+        x=alt.value(4), y=alt.value(4), text="text:N"
     )
 
 
@@ -109,14 +115,28 @@ def dropout_curves_chart(runs: Sequence[Mapping[str, Any]], *, block: int) -> al
     """
     if not runs:
         raise ValueError("there are no runs to draw")
-    rows, colour = _curve_rows(runs), _curve_colour(runs)
     last = block * len(runs[0]["train"])
     menu = alt.param(name="group", value=_RATES, bind=alt.binding_select(options=[_RATES, _PLACES], name="compare "))
     kinds = ["both", "training", "validation"]
     which = alt.param(name="measure", value="both", bind=alt.binding_select(options=kinds, name="loss "))
     at = slider("at", last, block, last, block, label="read at update")
+    description = (
+        f"Curves of {len(runs)} runs, a line for each seed: training loss dashed, validation loss solid. Menus choose "
+        "whether rates or places are compared and which loss is shown; a slider reads the validation losses off at one "
+        "update. Without dropout the training loss goes to zero while the validation loss turns and rises."
+    )
+    return (
+        alt.layer(*_curve_layers(_curves(runs), block, last))
+        .add_params(menu, which, at)
+        .properties(width="container", height=330, description=description)
+    )
+
+
+def _curve_layers(table: pd.DataFrame, block: int, last: int) -> list[alt.Chart]:
+    """A rule at the slider, the curves, and each one's reading there."""
+    colour = _curve_colour(table)
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table)
         .transform_filter("datum.group == group && (measure == 'both' || datum.measure == measure)")
         .transform_flatten(["loss"])
         .transform_window(step="row_number()", groupby=["group", "name", "measure", "seed"])
@@ -131,7 +151,7 @@ def dropout_curves_chart(runs: Sequence[Mapping[str, Any]], *, block: int) -> al
     y = alt.Y("loss:Q", title="loss without dropout (nats a token)", scale=alt.Scale(domain=[0, 6], clamp=True))
     dash = alt.StrokeDash(
         "measure:N",
-        scale=alt.Scale(domain=kinds[1:], range=[[4, 3], [1, 0]]),
+        scale=alt.Scale(domain=["training", "validation"], range=[[4, 3], [1, 0]]),
         legend=alt.Legend(orient="top", title=None),
     )
     lines = chart.mark_line(strokeWidth=1.8).encode(
@@ -148,33 +168,18 @@ def dropout_curves_chart(runs: Sequence[Mapping[str, Any]], *, block: int) -> al
     words = labels.mark_text(align="left", dx=8, fontSize=11, fontWeight="bold").encode(
         x=x, y=y, text="text:N", color=colour
     )
-    rule = (
-        alt.Chart(alt.Data(values=[{}]))
-        .transform_calculate(update="at")
-        .mark_rule(color=GREY, strokeDash=[3, 3])
-        .encode(x=x)
-    )
-    description = (
-        f"Curves of {len(runs)} runs, a line for each seed: training loss dashed, validation loss solid. Menus choose "
-        "whether rates or places are compared and which loss is shown; a slider reads the validation losses off at one "
-        "update. Without dropout the training loss goes to zero while the validation loss turns and rises."
-    )
-    return (
-        alt.layer(rule, lines, points, words)
-        .add_params(menu, which, at)
-        .properties(width="container", height=330, description=description)
-    )
+    rule = alt.Chart(ONE_ROW).transform_calculate(update="at").mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=x)
+    return [rule, lines, points, words]
 
 
-def _curve_rows(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each curve; a run may belong to both comparisons."""
-    rows = []
-    for run in runs:
-        for group, name in _curve_names(run):
-            for measure, key in (("training", "train"), ("validation", "valid")):
-                row = {"group": group, "name": name, "measure": measure, "seed": str(run["seed"])}
-                rows.append({**row, "loss": [round(x, 3) for x in run[key]]})
-    return rows
+def _curves(runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """A row for each curve, whose losses are a list; a run may belong to both comparisons."""
+    table = pd.DataFrame(runs).assign(name=[_curve_names(run) for run in runs]).explode("name", ignore_index=True)
+    table[["group", "name"]] = table["name"].tolist()
+    long = table.rename(columns={"train": "training", "valid": "validation"}).melt(
+        ["group", "name", "seed"], ["training", "validation"], "measure", "loss"
+    )
+    return long.astype({"seed": str}).assign(loss=[[round(loss, 3) for loss in line] for line in long["loss"]])
 
 
 def _curve_names(run: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -186,11 +191,11 @@ def _curve_names(run: Mapping[str, Any]) -> list[tuple[str, str]]:
     return names
 
 
-def _curve_colour(runs: Sequence[Mapping[str, Any]]) -> alt.Color:
+def _curve_colour(table: pd.DataFrame) -> alt.Color:
     """The first of a comparison is grey, the others have the palette's colours."""
     colours: dict[str, str] = {}
     for group in (_RATES, _PLACES):
-        names = dict.fromkeys(name for run in runs for where, name in _curve_names(run) if where == group)
+        names = table.loc[table["group"] == group, "name"].unique()
         colours |= dict(zip(names, (GREY, *PALETTE), strict=False))
     return alt.Color("name:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=None)
 
@@ -207,13 +212,14 @@ def regularisation_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     """
     if not rows:
         raise ValueError("there is nothing to draw")
-    settings = list(dict.fromkeys(row["setting"] for row in rows))
+    table = pd.DataFrame(rows)
+    settings = table["setting"].unique().tolist()
     params = [
         alt.param(name="setting", value=settings[0], bind=alt.binding_select(options=settings, name="vary ")),
         alt.param(name="score", value="BLEU", bind=alt.binding_radio(options=["BLEU", "perplexity"], name="show ")),
     ]
     chart = (
-        alt.Chart(alt.Data(values=[dict(row) for row in rows]))
+        alt.Chart(table)
         .transform_filter("datum.setting == setting")
         .transform_calculate(
             shown="datum[score]", text="datum.row + ': ' + format(datum[score], score == 'BLEU' ? '.1f' : '.2f')"

@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
 from annotated.config import ModelConfig
 from annotated.viz.theme import BLUE, GREY, INK, ORANGE, slider
@@ -56,7 +57,7 @@ def site_rates(config: ModelConfig) -> dict[str, float]:
     }
 
 
-def _drawing() -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+def _drawing() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Boxes, wires and places of one encoder layer and one decoder layer, read upwards as in figure 1."""
     boxes, wires, sites = [], [], []
     for side, (x, sublayers) in _COLUMNS.items():
@@ -78,12 +79,9 @@ def _drawing() -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[st
             wires.append({"wire": wire + " residual", "points": around})
             wires.append({"wire": wire + " up", "points": [(x, bottom + 2.3), (x, bottom + 2.8)]})
             bottom += 2.8
-    lines = [
-        {"wire": wire["wire"], "x": px, "y": py, "step": step}
-        for wire in wires
-        for step, (px, py) in enumerate(wire["points"])
-    ]
-    return boxes, lines, sites
+    lines = pd.DataFrame(wires).explode("points", ignore_index=True)
+    lines[["x", "y"]] = lines.pop("points").tolist()
+    return pd.DataFrame(boxes), lines.assign(step=lines.groupby("wire").cumcount()), pd.DataFrame(sites)
 
 
 def dropout_sites_chart(config: ModelConfig | None = None, *, convention: str | None = None) -> alt.LayerChart:
@@ -117,7 +115,7 @@ def dropout_sites_chart(config: ModelConfig | None = None, *, convention: str | 
     mine = "{sum: p, output: p, weights: p_attention, relu: p_relu}"
     rates = f"(whose == {json.dumps(OURS)} ? {mine} : {json.dumps(CONVENTIONS)}[whose])"
     place = (
-        alt.Chart(alt.Data(values=_drawing()[2]))
+        alt.Chart(_drawing()[2])
         .transform_calculate(rate=f"{rates}[datum.kind]", what=f"{json.dumps(KINDS)}[datum.kind]")
         .transform_calculate(
             on="datum.rate > 0", text="datum.rate == null ? 'yours' : datum.rate > 0 ? format(datum.rate, '.2~f') : ''"
@@ -140,7 +138,7 @@ def dropout_sites_chart(config: ModelConfig | None = None, *, convention: str | 
 def _layer_drawing() -> list[alt.Chart]:
     """Wires, boxes and their names."""
     boxes, lines, _ = _drawing()
-    box = alt.Chart(alt.Data(values=boxes)).transform_calculate(
+    box = alt.Chart(boxes).transform_calculate(
         left=f"datum.x - {_HALF}", right=f"datum.x + {_HALF}", middle="(datum.low + datum.high) / 2"
     )
     frames = box.mark_rect(fill=BLUE, fillOpacity=0.12, stroke=BLUE, strokeOpacity=0.8, cornerRadius=4).encode(
@@ -150,7 +148,7 @@ def _layer_drawing() -> list[alt.Chart]:
         x="datum.left + 0.15", middle="datum.middle + (indexof(datum.text, '\\n') > 0 ? 0.13 : 0)"
     ).mark_text(align="left", fontSize=11, lineBreak="\n")
     wires = (
-        alt.Chart(alt.Data(values=lines))
+        alt.Chart(lines)
         .mark_line(color=GREY, strokeWidth=1.4)
         .encode(x=alt.X("x:Q", **_ACROSS), y=alt.Y("y:Q", **_UP), detail="wire:N", order="step:Q")
     )

@@ -17,7 +17,7 @@ from annotated.classroom import classroom_pairs
 from annotated.config import DataConfig, ModelConfig, TrainingConfig, tiny
 from annotated.data import Tokenizer
 from annotated.model import Transformer
-from annotated.runs import read_log, train
+from annotated.runs import read_records, train
 from annotated.runs.validation_callbacks import sample_translations, validation_bleu
 from annotated.translator import Translator
 
@@ -83,7 +83,7 @@ def watched(model: ModelConfig, training: TrainingConfig, words: int, pairs: int
         data = DataConfig(**files, vocab_size=1000 if words > LEAKY_WORDS else 800)
         out = Path(folder) / "run"
         train(model, training, data, out, quiet=True, bleu=scores, samples=sample_translations(SAMPLES))
-        log = [_short(record) for record in read_log(out) if record["kind"] != "checkpoint"]
+        log = [_short(record) for record in read_records(out) if record["kind"] != "checkpoint"]
     for record in log:
         if "configuration" in record:
             record["configuration"]["data"] |= {"train": "train.tsv", "valid": "valid.tsv"}

@@ -23,7 +23,7 @@ from typing import Any
 from annotated.chapters.first_run.experiment import SAMPLES
 from annotated.chapters.full_run.mirror import write_mirror
 from annotated.chapters.record import Record, recorded
-from annotated.runs import TrainingMonitor, read_log
+from annotated.runs import TrainingMonitor, read_records
 from annotated.runs.attention_snapshots import HEADS, SentenceHeads, read_heads
 from annotated.runs.report.report import RunReport
 
@@ -70,7 +70,7 @@ def run(work: Path = WORK) -> dict[str, Any]:
     write_mirror(work / "mirror", pairs=PAIRS)
     steps = [_step(work, name, command) for name, command in COMMANDS.items()]
     keep(work)
-    log = [_short(record) for record in read_log(work / "run") if record["kind"] not in ("checkpoint", "heads")]
+    log = [_short(record) for record in read_records(work / "run") if record["kind"] not in ("checkpoint", "heads")]
     return {
         "steps": steps,
         "log": log,

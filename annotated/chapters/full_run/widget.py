@@ -59,7 +59,7 @@ def run_playback(
     Parameters
     ----------
     records
-        Of its log, as `annotated.runs.read_log` gives them.
+        Of its log, as `annotated.runs.read_records` gives them.
     heads
         Where its heads looked, by update, as `annotated.runs.attention_snapshots.read_heads` reads them; may be
         empty.

@@ -6,11 +6,13 @@ Paper: sections 3.1, 6.1
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate
 from typing import Any
 
 import altair as alt
+import numpy as np
+import pandas as pd
 
+from annotated.viz.tables import named_table
 from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, slider
 
 SEARCHES = ("greedy search", "most probable")
@@ -37,21 +39,11 @@ def two_ways_chart(walks: Sequence[Mapping[str, Any]], tokens: Callable[[list[in
     names = [walk["text"] for walk in walks]
     if not names or len(set(names)) < len(names):
         raise ValueError("give at least one sentence, and each text once")
-    rows: list[dict[str, Any]] = []
-    for walk in walks:
-        apart = len(walk["steps"]) if walk["leaves"] is None else walk["leaves"]
-        sums = [[0.0, *accumulate(walk[way]["log_probability"])] for way in ("greedy", "best")]
-        for n, way in enumerate(("greedy", "best")):
-            for t, (token, total) in enumerate(zip(["<s>", *tokens(list(walk[way]["tokens"]))], sums[n], strict=True)):
-                shared = t <= apart and n == 1  # written once, where both say the same
-                piece = "" if shared else token.replace("▁", "")
-                other = sums[1 - n][min(t, len(sums[1 - n]) - 1)]
-                point = {"search": SEARCHES[n], "t": t, "token": token, "sum": round(total, 3)}
-                rows.append({"text": walk["text"], "label": piece, "above": t > apart and total > other, **point})
+    table = pd.concat([_two_ways(walk, tokens) for walk in walks])
     menu = alt.param(name="shown", value=names[0], bind=alt.binding_select(options=names, name="sentence "))
     scale = alt.Scale(domain=list(SEARCHES), range=[BLUE, GREEN])
     base = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table)
         .transform_filter("datum.text == shown")
         .encode(
             x=alt.X(
@@ -85,6 +77,23 @@ def two_ways_chart(walks: Sequence[Mapping[str, Any]], tokens: Callable[[list[in
     )
 
 
+def _two_ways(walk: Mapping[str, Any], tokens: Callable[[list[int]], list[str]]) -> pd.DataFrame:
+    """The points of both searches: running sum, token, its label, and whether that stands above the other line."""
+    apart = len(walk["steps"]) if walk["leaves"] is None else walk["leaves"]
+    found = []
+    for search, way in zip(SEARCHES, ("greedy", "best"), strict=True):
+        token = pd.Series(["<s>", *tokens(list(walk[way]["tokens"]))])
+        total = np.cumsum([0.0, *walk[way]["log_probability"]])
+        found.append(pd.DataFrame({"search": search, "t": token.index, "token": token, "sum": total}))
+    greedy, best = found
+    for way, other in ((greedy, best), (best, greedy)):
+        beside = other["sum"].reindex(way.index, method="ffill")  # a line that has ended stays where it is
+        way["above"] = (way["t"] > apart) & (way["sum"] > beside)
+        way["label"] = way["token"].str.replace("▁", "")
+    best.loc[best["t"] <= apart, "label"] = ""  # written once, where both say the same
+    return pd.concat(found).round({"sum": 3}).assign(text=walk["text"])
+
+
 def lost_chart(stages: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     """In what share of sentences greedy search and a beam of four miss the most probable translation, by training.
 
@@ -96,14 +105,12 @@ def lost_chart(stages: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     Paper: section 6.1
     """
     names = ["greedy search", "beam of four"]
-    rows = [
-        {"updates": stage["updates"], "search": name, "share": stage[key] / stage["proven"]}
-        for stage in stages
-        for name, key in zip(names, ("greedy_lost", "beam_lost"), strict=True)
-    ]
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    table = pd.DataFrame(stages).set_index("updates")
+    lost = table[["greedy_lost", "beam_lost"]].div(table["proven"], axis="index").set_axis(names, axis="columns")
+    shares = lost.melt(var_name="search", value_name="share", ignore_index=False).reset_index()
+    base = alt.Chart(shares).encode(
         x=alt.X("updates:Q", title="updates of training", scale=alt.Scale(type="log", padding=24, nice=False)).axis(
-            values=[stage["updates"] for stage in stages], format="d"
+            values=table.index.tolist(), format="d"
         ),
         y=alt.Y("share:Q", title="sentences missed", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
         color=alt.Color("search:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE])),
@@ -141,28 +148,19 @@ def cache_chart(length: int = 8, source_length: int = 6, *, step: int = 5) -> al
     """
     if not 1 <= step <= length or source_length < 1:
         raise ValueError(f"step must lie between 1 and {length}, and the source needs a token")
-    lines = ["source keys", "source values", "own keys", "own values"]
-    tiles = [{"line": line, "j": j, "first": 1, "kind": "source"} for line in lines[:2] for j in range(source_length)]
-    tiles += [{"line": line, "j": j, "first": j + 1, "kind": "own"} for line in lines[2:] for j in range(length)]
-    queries = [f"query {i + 1}" for i in range(length)]
-    tiles += [
-        {"line": queries[i], "j": j, "first": i + 1, "kind": "score"} for i in range(length) for j in range(i + 1)
-    ]
-    for tile in tiles:
-        tile["x"] = int(str(tile.pop("j"))) + 1
+    tiles = _cache_tiles(length, source_length)
+    lines = tiles["line"].unique().tolist()
     again = "cached == 'without' ? 'computed now' : "
     state = (
         f"datum.first > step ? '{STATES[3]}' : datum.first == step ? '{STATES[0]}' : "
         f"{again}datum.kind == 'score' ? '{STATES[2]}' : '{STATES[1]}'"
     )
-    cache = alt.param(
-        name="cached", value="with", bind=alt.binding_radio(options=["with", "without"], name="a cache: ")
-    )
-    base = alt.Chart(alt.Data(values=tiles)).transform_calculate(state=state)
+    switch = alt.binding_radio(options=["with", "without"], name="a cache: ")
+    base = alt.Chart(tiles).transform_calculate(state=state)
     colours = alt.Scale(domain=list(STATES), range=[ORANGE, GREEN, GREY, "transparent"])
     drawn = base.mark_rect(stroke=INK, strokeOpacity=0.45, strokeWidth=0.8, cornerRadius=2).encode(
         x=alt.X("x:O", title="position", axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("line:N", sort=lines + queries, title=None),
+        y=alt.Y("line:N", sort=lines, title=None),
         color=alt.Color("state:N", scale=colours, legend=alt.Legend(columns=2, values=list(STATES[:3]))),
         fillOpacity=alt.condition(f"datum.state == '{STATES[2]}'", alt.value(0.25), alt.value(0.9)),
         tooltip=["line:N", "x:O", "state:N"],
@@ -172,14 +170,14 @@ def cache_chart(length: int = 8, source_length: int = 6, *, step: int = 5) -> al
         .transform_aggregate(now="sum(now)")
         .transform_calculate(text="'step ' + step + ': ' + datum.now + ' tiles\\ncomputed now'")
         .mark_text(align="right", baseline="bottom", fontSize=13, lineBreak="\n")
-        .encode(x=alt.value("width"), y=alt.value(20 * len(lines) + 54), text="text:N")
+        .encode(x=alt.value("width"), y=alt.value(20 * 4 + 54), text="text:N")
     )
     return (
         alt.layer(drawn, told)
-        .add_params(slider("step", step, 1, length), cache)
+        .add_params(slider("step", step, 1, length), alt.param(name="cached", value="with", bind=switch))
         .properties(
             width="container",
-            height=20 * (len(lines) + length),
+            height=20 * len(lines),
             description=(
                 f"Tiles of one decoder layer over {length} steps: keys and values of the source, keys and values of "
                 "the target, and a triangle of scores, a row for each query. A slider sets the step, a switch the "
@@ -188,6 +186,15 @@ def cache_chart(length: int = 8, source_length: int = 6, *, step: int = 5) -> al
             ),
         )
     )
+
+
+def _cache_tiles(length: int, source_length: int) -> pd.DataFrame:
+    """A row for each tile: its line, its position x, and the first step that needs it; keys and values come first."""
+    source, own = (pd.DataFrame({"x": range(1, size + 1)}) for size in (source_length, length))
+    parts = [source.assign(line=f"source {what}", first=1, kind="source") for what in ("keys", "values")]
+    parts += [own.assign(line=f"own {what}", first=own["x"], kind="own") for what in ("keys", "values")]
+    scores = own.rename(columns={"x": "first"}).merge(own, how="cross").query("x <= first")
+    return pd.concat([*parts, scores.assign(line="query " + scores["first"].astype(str), kind="score")])
 
 
 def cache_cost_chart(costs: Mapping[str, Mapping[int, float]], title: str) -> alt.LayerChart:
@@ -203,13 +210,11 @@ def cache_cost_chart(costs: Mapping[str, Mapping[int, float]], title: str) -> al
     Paper: section 3.1
     """
     names = list(costs)
-    rows: list[dict[str, Any]] = [
-        {"way": name, "length": length, "cost": cost} for name, line in costs.items() for length, cost in line.items()
-    ]
-    if any(row["cost"] <= 0 or row["length"] <= 0 for row in rows):
+    table = named_table(costs, "way", "length", "cost")
+    if not table[["length", "cost"]].gt(0).all(axis=None):
         raise ValueError("lengths and costs must be positive")
-    lengths = sorted({row["length"] for row in rows})
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    lengths = sorted(table["length"].unique().tolist())
+    base = alt.Chart(table).encode(
         x=alt.X("length:Q", title="tokens written", scale=alt.Scale(type="log", base=2, padding=14, nice=False)).axis(
             values=lengths, format="d"
         ),

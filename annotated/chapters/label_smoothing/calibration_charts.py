@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
@@ -25,16 +26,16 @@ def reliability_chart(runs: Sequence[Mapping[str, Any]], *, data: str, smoothing
 
     Paper: section 5.4
     """
-    strengths, sizes = sorted({run["smoothing"] for run in runs}), list(dict.fromkeys(run["data"] for run in runs))
+    table = _measures(runs)
+    strengths, sizes = sorted(table["e"].unique().tolist()), table["data"].unique().tolist()
     if smoothing not in strengths or data not in sizes:
         raise ValueError(f"there is no run with smoothing {smoothing} on {data} pairs")
     params = [
         alt.param(name="epsilon", value=smoothing, bind=alt.binding_select(options=strengths, name="epsilon ")),
         alt.param(name="size", value=data, bind=alt.binding_select(options=sizes, name="training pairs ")),
     ]
-    errors = "; ".join(
-        f"{size} pairs, epsilon {e:g}: {_mean(runs, 'ece', size, e):.3f}" for size in sizes for e in strengths
-    )
+    mean = table.groupby(["data", "e"])["calibration error"].mean()
+    errors = "; ".join(f"{size} pairs, epsilon {e:g}: {mean[size, e]:.3f}" for size in sizes for e in strengths)
     return (
         _reliability(runs)
         .add_params(*params)
@@ -51,19 +52,16 @@ def reliability_chart(runs: Sequence[Mapping[str, Any]], *, data: str, smoothing
 
 
 def _reliability(runs: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
-    rows = [
-        {"data": run["data"], "e": run["smoothing"], "seed": f"seed {run['seed']}", "ece": run["ece"]}
-        | dict(zip(("said", "was", "tokens"), tenth, strict=True))
-        for run in runs
-        for tenth in run["bins"]
-    ]
-    chosen = alt.Chart(alt.Data(values=rows)).transform_filter("datum.e == epsilon && datum.data == size")
+    table = pd.DataFrame(runs)[["data", "smoothing", "seed", "ece", "bins"]].explode("bins", ignore_index=True)
+    tenths = pd.DataFrame(table.pop("bins").tolist(), columns=["said", "was", "tokens"])
+    table = table.rename(columns={"smoothing": "e"}).assign(seed="seed " + table["seed"].astype(str)).join(tenths)
+    chosen = alt.Chart(table).transform_filter("datum.e == epsilon && datum.data == size")
     axis = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
     x = alt.X("said:Q", title="probability that the model gives", scale=alt.Scale(domain=[0, 1]), axis=axis)
     y = alt.Y("was:Q", title="share that is right", scale=alt.Scale(domain=[0, 1]), axis=axis)
-    even = alt.Chart(alt.Data(values=[{"said": 0, "was": 0}, {"said": 1, "was": 1}]))
+    even = alt.Chart(pd.DataFrame({"said": [0, 1], "was": [0, 1]}))
     diagonal = even.mark_line(color=GREY, strokeDash=[5, 4]).encode(x=x, y=y)
-    seeds = sorted({row["seed"] for row in rows})
+    seeds = sorted(table["seed"].unique().tolist())
     colour = alt.Color(
         "seed:N",
         scale=alt.Scale(domain=seeds, range=[BLUE, ORANGE, GREEN][: len(seeds)]),
@@ -112,15 +110,12 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
     """
     if first not in MEASURES:
         raise ValueError(f"no measure {first!r}; there are {', '.join(MEASURES)}")
-    rows = [
-        {"measure": title, "data": run["data"], "e": run["smoothing"], "seed": run["seed"], "v": _value(run, key)}
-        for run in runs
-        for title, key in MEASURES.items()
-    ]
-    sizes = list(dict.fromkeys(run["data"] for run in runs))
+    table = _measures(runs)
+    sizes, strengths = table["data"].unique().tolist(), sorted(table["e"].unique().tolist())
     menu = alt.binding_select(options=list(MEASURES), name="show ")
-    chosen = alt.Chart(alt.Data(values=rows)).transform_filter("datum.measure == measure")
-    x = alt.X("e:Q", title="epsilon", axis=alt.Axis(values=sorted({row["e"] for row in rows})))
+    data = table.melt(["data", "e", "seed"], list(MEASURES), "measure", "v")
+    chosen = alt.Chart(data).transform_filter("datum.measure == measure")
+    x = alt.X("e:Q", title="epsilon", axis=alt.Axis(values=strengths))
     scale = alt.Scale(zero=False)
     colour = alt.Color("data:N", sort=sizes, scale=alt.Scale(domain=sizes, range=[BLUE, ORANGE][: len(sizes)]))
     means = chosen.mark_line(strokeWidth=2).encode(
@@ -136,11 +131,8 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
         shape=alt.Shape("data:N", sort=sizes, legend=None),
         tooltip=["data:N", "e:Q", "seed:Q", "v:Q"],
     )
-    strengths = sorted({run["smoothing"] for run in runs})
-    said = "; ".join(
-        f"{size} pairs: " + ", ".join(f"{_mean(runs, MEASURES[first], size, e):.2f}" for e in strengths)
-        for size in sizes
-    )
+    mean = table.groupby(["data", "e"])[first].mean()
+    said = "; ".join(f"{size} pairs: " + ", ".join(f"{mean[size, e]:.2f}" for e in strengths) for size in sizes)
     return (
         alt.layer(means, seeds)
         .add_params(alt.param(name="measure", value=first, bind=menu))
@@ -154,10 +146,9 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
     )
 
 
-def _value(run: Mapping[str, Any], key: str) -> float:
-    return float(run[key]["bleu"] if key.startswith("beam") else run[key])
-
-
-def _mean(runs: Sequence[Mapping[str, Any]], key: str, data: str, smoothing: float) -> float:
-    values = [_value(run, key) for run in runs if (run["data"], run["smoothing"]) == (data, smoothing)]
-    return sum(values) / len(values)
+def _measures(runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """A row for each run: data, e and seed, and a column for each measure, under its title."""
+    table = pd.DataFrame(runs).rename(columns={"smoothing": "e"})
+    beams = {name: table[name].str["bleu"] for name in ("beam_1", "beam_4")}
+    titles = {key: title for title, key in MEASURES.items()}
+    return table.assign(**beams).rename(columns=titles)[["data", "e", "seed", *MEASURES]]

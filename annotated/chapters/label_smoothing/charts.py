@@ -6,7 +6,10 @@ Paper: section 5.4
 from __future__ import annotations
 
 import altair as alt
+import numpy as np
+import pandas as pd
 
+from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
 
 _GAP = 20  # largest difference of logits that is drawn
@@ -68,6 +71,11 @@ def smoothing_chart(*, vocab_size: int = 37000, smoothing: float = 0.1, gap: flo
     )
 
 
+def _gaps() -> pd.DataFrame:
+    """The gaps at which curves are drawn."""
+    return pd.DataFrame({"x": np.linspace(0, _GAP, 4 * _GAP + 1)})
+
+
 def _loss(gap: str, epsilon: str = "epsilon") -> str:
     """The loss in Vega's language: log of (e^gap + V - 1), less the gap where the target is."""
     return f"(log(exp({gap}) + V - 1) - (1 - {epsilon}) * ({gap}))"
@@ -75,10 +83,10 @@ def _loss(gap: str, epsilon: str = "epsilon") -> str:
 
 def _shares() -> alt.LayerChart:
     order = ["right", "all others"]
-    rows = [{"token": token, "which": which} for token in order for which in ("target q", "prediction p")]
+    bars_of = pd.MultiIndex.from_product([order, ["target q", "prediction p"]], names=["token", "which"])
     p = "exp(gap) / (exp(gap) + V - 1)"
     base = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(bars_of.to_frame(index=False))
         .transform_calculate(right=f"datum.which == 'target q' ? 1 - epsilon : {p}")
         .transform_calculate(value="datum.token == 'right' ? datum.right : 1 - datum.right")
     )
@@ -103,7 +111,7 @@ def _shares() -> alt.LayerChart:
 def _losses(floor: str) -> alt.LayerChart:
     names = ["without smoothing", "smoothed", "floor"]
     base = (
-        alt.Chart(alt.Data(values=[{"x": i / 4} for i in range(4 * _GAP + 1)]))
+        alt.Chart(_gaps())
         .transform_calculate(plain=_loss("datum.x", "0"), smooth=_loss("datum.x"), floor=floor)
         .transform_fold(["plain", "smooth", "floor"], as_=["key", "loss"])
         .transform_calculate(
@@ -126,7 +134,7 @@ def _losses(floor: str) -> alt.LayerChart:
         ),
     )
     now = (
-        alt.Chart(alt.Data(values=[{}]))
+        alt.Chart(ONE_ROW)
         .transform_calculate(x="gap", loss=_loss("gap"))
         .mark_point(filled=True, size=110, opacity=1, color=BLUE)
         .encode(x=x, y=y)
@@ -144,14 +152,14 @@ def _gradients() -> alt.LayerChart:
         return f"exp({gap}) / (exp({gap}) + V - 1) - (1 - epsilon)"
 
     line = (
-        alt.Chart(alt.Data(values=[{"x": i / 4} for i in range(4 * _GAP + 1)]))
+        alt.Chart(_gaps())
         .transform_calculate(g=gradient("datum.x"))
         .mark_line(strokeWidth=2.3, color=GREEN)
         .encode(x=x, y=y)
     )
-    zero = alt.Chart(alt.Data(values=[{"g": 0}])).mark_rule(color=GREY, strokeDash=[4, 3]).encode(y=y)
+    zero = alt.Chart(pd.DataFrame({"g": [0]})).mark_rule(color=GREY, strokeDash=[4, 3]).encode(y=y)
     now = (
-        alt.Chart(alt.Data(values=[{}]))
+        alt.Chart(ONE_ROW)
         .transform_calculate(x="gap", g=gradient("gap"))
         .mark_point(filled=True, size=110, opacity=1, color=GREEN)
         .encode(x=x, y=y)

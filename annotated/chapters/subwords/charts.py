@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
+from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
 
 BODY = 44_101_632
@@ -46,12 +48,11 @@ def pair_chart(history: Sequence[Sequence[tuple[str, str, int]]], merge: int = 1
         counts = [count for _, _, count in pairs]
         if not counts or counts != sorted(counts, reverse=True):
             raise ValueError(f"merge {number} needs its pairs, the most frequent first")
-    rows = [
-        {"m": m, "place": place, "pair": f"{left} + {right}", "count": count, "new": left + right}
-        for m, pairs in enumerate(history, start=1)
-        for place, (left, right, count) in enumerate(pairs, start=1)
-    ]
-    base = alt.Chart(alt.Data(values=rows)).transform_filter("datum.m == merge")
+    found = [(m, *pair) for m, pairs in enumerate(history, start=1) for pair in pairs]
+    table = pd.DataFrame(found, columns=["m", "left", "right", "count"])
+    left, right = table.pop("left"), table.pop("right")
+    table = table.assign(place=table.groupby("m").cumcount() + 1, pair=left + " + " + right, new=left + right)
+    base = alt.Chart(table).transform_filter("datum.m == merge")
     y = alt.Y("place:O", title=None, axis=None)
     x = alt.X("count:Q", title="how often the pair stands in the text", axis=alt.Axis(tickCount=4, format="~s"))
     bars = base.mark_bar(opacity=0.45).encode(
@@ -96,13 +97,6 @@ def vocabulary_chart(rows: Mapping[str, Sequence[Mapping[str, Any]]], d_model: i
     if set(rows) != set(TEXTS):
         raise ValueError(f"rows are wanted for {' and '.join(TEXTS)}, not {list(rows)}")
     sizes = [row["vocab_size"] for row in rows["real text"]]
-    data = [
-        {"text": text, "size": row["vocab_size"], "measure": name, "value": value, "label": format(value, form)}
-        for text in TEXTS
-        for row in map(_with_mean, rows[text])
-        for name, (field, form) in MEASURES.items()
-        for value in [row[field]]
-    ]
     choose = alt.param(name="measure", value="tokens in a sentence",
                        bind=alt.binding_select(options=list(MEASURES), name="show "))  # fmt: skip
     size = alt.param(name="size", expr=f"{sizes}[place]")
@@ -112,7 +106,35 @@ def vocabulary_chart(rows: Mapping[str, Sequence[Mapping[str, Any]]], d_model: i
         " format(weights / 1e6, '.1f') + ' million"
         f" (' + format(weights / (weights + {BODY}), '.0%') + ' of a base model)']"
     )
-    base = alt.Chart(alt.Data(values=data)).transform_filter("datum.measure == measure")
+    table = _measured(rows)
+    sentence = table[table["text"].eq("real text") & table["measure"].eq("tokens in a sentence")]
+    first, last = sentence["value"].iloc[[0, -1]]
+    description = (
+        f"What the size of a byte-pair vocabulary buys, from {sizes[0]} to {sizes[-1]:,} entries, for real text and "
+        f"the classroom's. A sentence of real text falls from {first:.0f} tokens to {last:.0f}. A menu chooses the "
+        "measure, a slider the size; the title gives the parameters of the embedding."
+    )
+    return (
+        _sized_layers(table)
+        .add_params(choose, slider("place", len(sizes) - 1, 0, len(sizes) - 1, label="size, from small to large:"))
+        .add_params(size, weights)
+        .properties(width="container", height=240, title=alt.Title(alt.expr(title)), description=description)
+    )
+
+
+def _measured(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> pd.DataFrame:
+    """The measures in long form: text, size, measure, value, and the value as it is written."""
+    wide = pd.concat([pd.DataFrame(rows[text]).assign(text=text) for text in TEXTS], ignore_index=True)
+    wide["tokens"] = (wide["english"] + wide["german"]) / 2
+    names = {"vocab_size": "size"} | {field: name for name, (field, _) in MEASURES.items()}
+    table = wide.rename(columns=names).melt(["text", "size"], list(MEASURES), "measure", "value")
+    written = [format(value, MEASURES[name][1]) for name, value in zip(table["measure"], table["value"], strict=True)]
+    return table.assign(label=written)
+
+
+def _sized_layers(table: pd.DataFrame) -> alt.LayerChart:
+    """A line for each text, and a rule with its readings at the size that the slider chooses."""
+    base = alt.Chart(table).transform_filter("datum.measure == measure")
     sized = alt.Scale(type="log", domain=[280, 42_000], nice=False)
     x = alt.X("size:Q", title="entries of the vocabulary", scale=sized,
               axis=alt.Axis(values=[300, 1000, 4000, 16_000, 37_000], format="~s", labelOverlap="greedy"))  # fmt: skip
@@ -125,29 +147,13 @@ def vocabulary_chart(rows: Mapping[str, Sequence[Mapping[str, Any]]], d_model: i
         strokeDash=alt.StrokeDash("text:N", scale=alt.Scale(domain=list(TEXTS), range=[[1, 0], [5, 3]]), legend=None),
         tooltip=["text:N", alt.Tooltip("size:Q", format=","), "label:N"],
     )  # fmt: skip
-    here = alt.Chart(alt.Data(values=[{}]))
+    here = alt.Chart(ONE_ROW)
     rule = here.transform_calculate(size="size").mark_rule(color=ORANGE, strokeWidth=2).encode(x=x)
     at = base.transform_filter("datum.size == size")
     words = at.mark_text(dy=-11, dx=-4, align="right", fontSize=13, fontWeight="bold").encode(x=x, y=y, text="label:N")
     what = here.transform_calculate(words="measure").mark_text(align="left", baseline="top", fontSize=11)
     unit = what.encode(x=alt.value(8), y=alt.value(-13), text="words:N")
-    first, last = (_with_mean(rows["real text"][i])["tokens"] for i in (0, -1))
-    description = (
-        f"What the size of a byte-pair vocabulary buys, from {sizes[0]} to {sizes[-1]:,} entries, for real text and "
-        f"the classroom's. A sentence of real text falls from {first:.0f} tokens to {last:.0f}. A menu chooses the "
-        "measure, a slider the size; the title gives the parameters of the embedding."
-    )
-    return (
-        alt.layer(rule, lines, words, unit)
-        .add_params(choose, slider("place", len(sizes) - 1, 0, len(sizes) - 1, label="size, from small to large:"))
-        .add_params(size, weights)
-        .properties(width="container", height=240, title=alt.Title(alt.expr(title)), description=description)
-    )
-
-
-def _with_mean(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of the record with the mean length of both languages."""
-    return {**row, "tokens": (row["english"] + row["german"]) / 2}
+    return alt.layer(rule, lines, words, unit)
 
 
 def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
@@ -161,19 +167,14 @@ def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
     Paper: section 5.1
     """
     names = ["German", "English"]
-    rows = [
-        {"language": name, "running": running, "different": different}
-        for name in names
-        for running, different in zip(
-            growth[name.lower()]["running"], growth[name.lower()]["different"], strict=True
-        )
-    ]  # fmt: skip
+    measured = [pd.DataFrame(growth[name.lower()]).assign(language=name) for name in names]
+    table = pd.concat(measured)[["language", "running", "different"]]
     x = alt.X("running:Q", title="words read (logarithmic)", scale=alt.Scale(type="log", nice=False),
               axis=alt.Axis(values=[10.0**i for i in range(3, 8)], format="~s"))  # fmt: skip
     y = alt.Y("different:Q", title="different words among them", scale=alt.Scale(type="log", nice=False),
               axis=alt.Axis(values=[10.0**i for i in range(3, 7)] + [37_000], format="~s"))  # fmt: skip
     lines = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table)
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=40))
         .encode(
             x=x,
@@ -185,7 +186,7 @@ def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
             tooltip=["language:N", alt.Tooltip("running:Q", format=","), alt.Tooltip("different:Q", format=",")],
         )
     )  # fmt: skip
-    rule = alt.Chart(alt.Data(values=[{"different": 37_000}])).mark_rule(color=GREY, strokeDash=[4, 3]).encode(y=y)
+    rule = alt.Chart(pd.DataFrame({"different": [37_000]})).mark_rule(color=GREY, strokeDash=[4, 3]).encode(y=y)
     most = growth["german"]["different"][-1], growth["english"]["different"][-1]
     description = (
         "Different words against words read, both on logarithmic axes, for German and English. Neither line becomes "

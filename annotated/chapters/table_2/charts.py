@@ -9,11 +9,13 @@ import json
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
 from annotated.chapters.table_2.costs import DEVICES, bill, update_flops
 from annotated.chapters.table_2.systems import BIG_EN_FR, SYSTEMS, Result, results, short_name
 from annotated.config import base, big
 from annotated.paper import SETTINGS
+from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
 
 VIEWS = {
@@ -62,8 +64,8 @@ def _row(view: str, result: Result) -> dict[str, Any]:
     }
 
 
-def _rows() -> list[dict[str, Any]]:
-    return [_row(view, r) for view, found in VIEWS.items() for r in found if r.flops is not None]
+def _table() -> pd.DataFrame:
+    return pd.DataFrame(_row(view, r) for view, found in VIEWS.items() for r in found if r.flops is not None)
 
 
 def _marks(points: alt.Chart, x: alt.X, tooltip: list[Any]) -> alt.LayerChart:
@@ -116,7 +118,7 @@ def bleu_flops_chart(language: str = "German", *, budget: float = 20.0) -> alt.L
         scale=alt.Scale(type="log", domain=[1e18, 3e21], nice=False),
         axis=alt.Axis(values=[10.0**n for n in range(18, 22)], labelExpr=f"{labels}[round(log(datum.value) / LN10)]"),
     )
-    points = alt.Chart(alt.Data(values=_rows())).transform_filter("datum.language == language")
+    points = alt.Chart(_table()).transform_filter("datum.language == language")
     y = alt.Y("bleu:Q", scale=alt.Scale(zero=False))
     front = points.transform_filter("datum.front").mark_line(interpolate="step-after", color=GREY, strokeDash=[5, 3])
     within = points.transform_filter("datum.FLOPs <= pow(10, budget)")
@@ -124,7 +126,7 @@ def bleu_flops_chart(language: str = "German", *, budget: float = 20.0) -> alt.L
         rank="row_number()", sort=[alt.SortField("bleu", order="descending")]
     ).transform_filter("datum.rank == 1")
     rule = (
-        alt.Chart(alt.Data(values=[{}]))
+        alt.Chart(ONE_ROW)
         .transform_calculate(FLOPs="pow(10, budget)")
         .mark_rule(color=ORANGE, strokeWidth=2)
         .encode(x=x)
@@ -209,8 +211,22 @@ def run_price_chart(
     ]
     hourly = f"({json.dumps({n: d.peak * 36 for n, d in known.items()})}[device] * utilisation)"  # FLOPs in an hour
     kilowatts = f"{json.dumps({n: d.power / 1000 for n, d in known.items() if d.power})}[device]"
+    return (
+        _priced_points(hourly, kilowatts)
+        .add_params(*params)
+        .properties(
+            width="container",
+            height=330,
+            title=alt.Title(alt.expr(_bill_title(hourly, kilowatts))),
+            description=_bill_description(quantity, device, utilisation),
+        )
+    )
+
+
+def _priced_points(hourly: str, kilowatts: str) -> alt.LayerChart:
+    """The systems over what their training takes, given FLOPs in an hour and the power, in Vega's language."""
     points = (
-        alt.Chart(alt.Data(values=_rows()))
+        alt.Chart(_table())
         .transform_filter("datum.language == language")
         .transform_calculate(needed="datum.counted || datum.FLOPs * share / 100")
         .transform_calculate(hours=f"datum.needed / {hourly}")
@@ -234,16 +250,7 @@ def run_price_chart(
         alt.Tooltip("money:Q", format=",.2f"),
         alt.Tooltip("energy:Q", title="kWh", format=",.2f"),
     ]
-    return (
-        _marks(points, x, tooltip)
-        .add_params(*params)
-        .properties(
-            width="container",
-            height=330,
-            title=alt.Title(alt.expr(_bill_title(hourly, kilowatts))),
-            description=_bill_description(quantity, device, utilisation),
-        )
-    )
+    return _marks(points, x, tooltip)
 
 
 def _bill_title(hourly: str, kilowatts: str) -> str:

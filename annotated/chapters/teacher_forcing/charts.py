@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
+from annotated.viz.tables import curves_table
 from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE
 
 QUANTITIES = {
@@ -34,49 +36,20 @@ def passes_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
 
     Paper: section 3.1
     """
-    if not rows or any(row[name] <= 0 for row in rows for name in ("length", *QUANTITIES)):
+    table = pd.DataFrame(rows, columns=["way", "length", *QUANTITIES])
+    if table.empty or not table.drop(columns="way").gt(0).all(axis=None):
         raise ValueError("every row needs a positive length, passes, positions and milliseconds")
-    names = list(dict.fromkeys(row["way"] for row in rows))
-    data = [
-        {"way": row["way"], "length": row["length"], "what": label, "value": row[name]}
-        for row in rows
-        for name, label in QUANTITIES.items()
-    ]
-    labels = list(QUANTITIES.values())
+    names, labels = table["way"].unique().tolist(), list(QUANTITIES.values())
+    data = table.rename(columns=QUANTITIES).melt(["way", "length"], labels, "what", "value")
     menu = alt.param(name="counted", value=labels[0], bind=alt.binding_select(options=labels, name="count "))
-    colours = list(PALETTE[: len(names)])
-    table = alt.Data(values=data)
-    base = (
-        alt.Chart(table)
-        .transform_filter("datum.what == counted")
-        .encode(
-            x=alt.X(
-                "length:Q",
-                title="target length (tokens)",
-                scale=alt.Scale(type="log", base=2),
-                axis=alt.Axis(values=sorted({row["length"] for row in rows})),
-            ),
-            y=alt.Y("value:Q", title=None, scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=6)),
-            color=alt.Color(
-                "way:N", sort=names, scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(columns=2)
-            ),
-            tooltip=["way:N", "length:Q", "what:N", alt.Tooltip("value:Q", format=",.4~g")],
-        )
-    )
-    domain = alt.Scale(domain=names)
+    chosen = alt.Chart(data).transform_filter("datum.what == counted")
     unit = (
-        alt.Chart(table)
-        .transform_filter("datum.what == counted")
-        .transform_aggregate(rows="count()", groupby=["what"])
+        chosen.transform_aggregate(rows="count()", groupby=["what"])
         .mark_text(align="left", baseline="top", fontSize=12)
         .encode(x=alt.value(8), y=alt.value(8), text="what:N")
     )
     return (
-        alt.layer(
-            base.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("way:N", sort=names, scale=domain)),
-            base.mark_point(filled=True, size=60, opacity=1).encode(shape=alt.Shape("way:N", sort=names, scale=domain)),
-            unit,
-        )
+        alt.layer(*_way_lines(chosen, names, sorted(table["length"].unique().tolist())), unit)
         .add_params(menu)
         .properties(
             width="container",
@@ -90,6 +63,27 @@ def passes_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     )
 
 
+def _way_lines(chosen: alt.Chart, names: list[str], lengths: list[int]) -> tuple[alt.Chart, alt.Chart]:
+    """Lines and points over the target length, told apart by colour, dash and shape."""
+    colours = alt.Scale(domain=names, range=list(PALETTE[: len(names)]))
+    base = chosen.encode(
+        x=alt.X(
+            "length:Q",
+            title="target length (tokens)",
+            scale=alt.Scale(type="log", base=2),
+            axis=alt.Axis(values=lengths),
+        ),
+        y=alt.Y("value:Q", title=None, scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=6)),
+        color=alt.Color("way:N", sort=names, scale=colours, legend=alt.Legend(columns=2)),
+        tooltip=["way:N", "length:Q", "what:N", alt.Tooltip("value:Q", format=",.4~g")],
+    )
+    domain = alt.Scale(domain=names)
+    return (
+        base.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("way:N", sort=names, scale=domain)),
+        base.mark_point(filled=True, size=60, opacity=1).encode(shape=alt.Shape("way:N", sort=names, scale=domain)),
+    )
+
+
 def loss_and_writing_chart(cells: Mapping[str, Mapping[str, float]]) -> alt.LayerChart:
     """Decoders by their training loss and by what they get right when they write alone.
 
@@ -100,13 +94,12 @@ def loss_and_writing_chart(cells: Mapping[str, Mapping[str, float]]) -> alt.Laye
 
     Paper: section 3.1
     """
-    rows: list[dict[str, Any]] = [
-        {"decoder": name, "loss": one["loss"], "sentences": one["sentences"]} for name, one in cells.items()
-    ]
-    for row in rows:
-        row["kind"] = "honest" if str(row["decoder"]) in {"mask, shift 1", "mask, shift 2"} else "sees its answers"
+    table = pd.DataFrame.from_dict(dict(cells), orient="index").rename_axis("decoder").reset_index()
+    table = table[["decoder", "loss", "sentences"]]
     kinds = ["honest", "sees its answers"]
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    cheats = ~table["decoder"].isin(["mask, shift 1", "mask, shift 2"])
+    table["kind"] = cheats.map({False: kinds[0], True: kinds[1]})
+    base = alt.Chart(table).encode(
         x=alt.X("loss:Q", title="loss with the right words given (nats a token)", axis=alt.Axis(tickCount=6)),
         y=alt.Y(
             "sentences:Q",
@@ -121,12 +114,11 @@ def loss_and_writing_chart(cells: Mapping[str, Mapping[str, float]]) -> alt.Laye
         shape=alt.Shape("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=["circle", "diamond"])),
     )
     text = base.mark_text(fontSize=12, dy=-13).encode(text="decoder:N").transform_filter("datum.kind == 'honest'")
-    cheats = [row for row in rows if row["kind"] == kinds[1]]
-    here = {"loss": max((float(row["loss"]) for row in cheats), default=0.0), "sentences": 0.0}
-    names = [{**here, "text": f"{len(cheats)} decoders that see their answers"}] if cheats else []
-    note = alt.Chart(alt.Data(values=names)).mark_text(fontSize=12, align="left", dx=12, dy=-9)
+    name = pd.DataFrame({"loss": [table.loc[cheats, "loss"].max()], "sentences": [0.0]})
+    name["text"] = f"{cheats.sum()} decoders that see their answers"
+    note = alt.Chart(name if cheats.any() else name[:0]).mark_text(fontSize=12, align="left", dx=12, dy=-9)
     description = "Six decoders, loss across and translations without a fault upwards. " + "; ".join(
-        f"{row['decoder']}: loss {row['loss']:.2f}, {row['sentences']:.0%}" for row in rows
+        f"{row.decoder}: loss {row.loss:.2f}, {row.sentences:.0%}" for row in table.itertuples()
     )
     return alt.layer(points, text, note.encode(x="loss:Q", y="sentences:Q", text="text:N")).properties(
         width="container", height=230, description=f"{description}."
@@ -144,12 +136,7 @@ def wrong_word_chart(losses: Mapping[str, Sequence[float]]) -> alt.LayerChart:
     Paper: section 3.1
     """
     names, reach = list(losses), max(map(len, losses.values()))
-    rows = [
-        {"prefix": name, "distance": d, "loss": round(float(loss), 4)}
-        for name, line in losses.items()
-        for d, loss in enumerate(line, start=1)
-    ]
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(curves_table(losses, "prefix", "distance", "loss", start=1).round(4)).encode(
         x=alt.X("distance:O", title="places after the exchanged word", axis=alt.Axis(labelAngle=0)),
         y=alt.Y("loss:Q", title="loss of the right word (nats)"),
         color=alt.Color(

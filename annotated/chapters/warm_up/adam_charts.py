@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import altair as alt
+import pandas as pd
 
 from annotated.chapters.warm_up.adam import gradients_behind
+from annotated.viz.tables import named_table
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, slider
 
 
@@ -31,38 +33,13 @@ def memory_chart(betas: Sequence[float] = (0.9, 0.98, 0.997, 0.999), *, last: in
     if not betas or not all(0 < beta < 1 for beta in betas):
         raise ValueError(f"decay rates lie between 0 and 1, not {list(betas)}")
     updates = sorted({round(last ** (i / 79)) for i in range(80)})
-    rows = [
-        {"update": k, "beta": f"β = {beta:g}", "gradients": round(gradients_behind(beta, k), 3)}
-        for beta in betas
-        for k in updates
-    ]
-    names = [f"β = {beta:g}" for beta in betas]
+    lines = {f"β = {beta:g}": {k: gradients_behind(beta, k) for k in updates} for beta in betas}
     ticks = alt.Axis(format="~s", values=[1, 10, 100, 1000])
     x = alt.X("update:Q", title="updates made", scale=alt.Scale(type="log", nice=False), axis=ticks)
     y = alt.Y("gradients:Q", title="gradients behind the average", scale=alt.Scale(type="log"), axis=ticks)
-    lines = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=x,
-            y=y,
-            color=alt.Color(
-                "beta:N",
-                sort=names,
-                scale=alt.Scale(domain=names, range=[GREY, BLUE, GREEN, ORANGE][: len(names)]),
-                legend=alt.Legend(orient="top", columns=2),
-            ),
-            strokeDash=alt.StrokeDash(
-                "beta:N",
-                sort=names,
-                scale=alt.Scale(domain=names, range=[[2, 2], [1, 0], [8, 3], [5, 3]][: len(names)]),
-                legend=None,
-            ),
-            tooltip=["beta:N", "update:Q", "gradients:Q"],
-        )
-    )
+    drawn = _decay_lines(named_table(lines, "beta", "update", "gradients").round(3), list(lines)).encode(x=x, y=y)
     moved = (
-        alt.Chart(alt.Data(values=[{"update": k} for k in updates]))
+        alt.Chart(pd.DataFrame({"update": updates}))
         .transform_calculate(beta="1 - pow(10, -nines)")
         .transform_calculate(
             gradients="(1 + datum.beta) / (1 - datum.beta) * (1 - pow(datum.beta, datum.update))"
@@ -77,7 +54,7 @@ def memory_chart(betas: Sequence[float] = (0.9, 0.98, 0.997, 0.999), *, last: in
     )
     ends = ", ".join(f"{(1 + beta) / (1 - beta):.0f} for {beta:g}" for beta in betas)
     return (
-        alt.layer(moved, lines)
+        alt.layer(moved, drawn)
         .add_params(slider("nines", 1.7, 0.5, 3.5, 0.1, label="β = 1 − 10⁻ˣ; x"))
         .properties(
             width="container",
@@ -85,6 +62,29 @@ def memory_chart(betas: Sequence[float] = (0.9, 0.98, 0.997, 0.999), *, last: in
             title=alt.Title(alt.expr(title)),
             description="How many gradients a moving average rests on against the updates made, on logarithmic axes. "
             f"All lines start at 1 and grow with the updates until they level off: at {ends}. A slider moves one more.",
+        )
+    )
+
+
+def _decay_lines(table: pd.DataFrame, names: list[str]) -> alt.Chart:
+    """A line for each decay rate, four at most; places are encoded by the caller."""
+    return (
+        alt.Chart(table)
+        .mark_line(strokeWidth=2)
+        .encode(
+            color=alt.Color(
+                "beta:N",
+                sort=names,
+                scale=alt.Scale(domain=names, range=[GREY, BLUE, GREEN, ORANGE][: len(names)]),
+                legend=alt.Legend(orient="top", columns=2),
+            ),
+            strokeDash=alt.StrokeDash(
+                "beta:N",
+                sort=names,
+                scale=alt.Scale(domain=names, range=[[2, 2], [1, 0], [8, 3], [5, 3]][: len(names)]),
+                legend=None,
+            ),
+            tooltip=["beta:N", "update:Q", "gradients:Q"],
         )
     )
 
@@ -103,11 +103,7 @@ def first_updates_chart(measured: Mapping[str, Sequence[float]], updates: Sequen
     """
     if any(len(line) != len(updates) for line in measured.values()):
         raise ValueError(f"each line needs {len(updates)} numbers, one for each update")
-    rows = [
-        {"what": name, "update": k, "value": round(float(value), 4)}
-        for name, line in measured.items()
-        for k, value in zip(updates, line, strict=True)
-    ]
+    table = pd.DataFrame(measured).assign(update=updates).melt("update", var_name="what").round(4)
     names = list(measured)
     encoding = {
         "x": alt.X(
@@ -125,7 +121,7 @@ def first_updates_chart(measured: Mapping[str, Sequence[float]], updates: Sequen
         ),
         "tooltip": ["what:N", "update:Q", alt.Tooltip("value:Q", format=".3f")],
     }
-    base = alt.Chart(alt.Data(values=rows))
+    base = alt.Chart(table)
     dots = base.mark_point(filled=True, size=45, opacity=1).encode(
         shape=alt.Shape("what:N", sort=names, legend=None), **encoding
     )

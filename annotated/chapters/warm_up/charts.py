@@ -5,11 +5,11 @@ Paper: section 5.3
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
 from annotated.viz.theme import BLUE, GREY, ORANGE
 
@@ -37,10 +37,12 @@ def warm_up_chart(
 
     Paper: section 5.3
     """
-    if not any((r["placement"], r["rate"], r["warmup"]) == (placement, rate, warmup) for r in runs):
+    table = pd.DataFrame(runs).rename(columns={"placement": "p", "rate": "r", "warmup": "w"}).astype({"seed": str})
+    cells = table.groupby(["p", "r", "w"], sort=False)["valid"].agg(v=_mean, n="size")
+    if (placement, rate, warmup) not in cells.index:
         raise ValueError(f"there is no {placement} run with rate {rate} and a warm-up of {warmup}")
-    rates, warmups = (sorted({run[key] for run in runs}) for key in ("rate", "warmup"))
-    placements = list(dict.fromkeys(run["placement"] for run in runs))
+    placements, rates, warmups = (table[key].unique().tolist() for key in ("p", "r", "w"))
+    rates, warmups = sorted(rates), sorted(warmups)
     params = [
         alt.param(name=name, value=value, bind=alt.binding_select(options=options, name=label + " "))
         for name, value, options, label in (
@@ -49,18 +51,15 @@ def warm_up_chart(
             ("warm", warmup, warmups, "warm-up"),
         )
     ]
-    cells = defaultdict(list)
-    for run in runs:
-        cells[run["placement"], run["rate"], run["warmup"]].append(run["valid"])
+    ends = cells["v"].map("{:.2f}".format).where(cells["v"].notna(), "no number")
     said = ", ".join(
-        f"{r:g} without {_ends(cells[placement, r, warmups[0]])}, with {warmups[-1]} updates "
-        f"{_ends(cells[placement, r, warmups[-1]])}"
+        f"{r:g} without {ends[placement, r, warmups[0]]}, with {warmups[-1]} updates {ends[placement, r, warmups[-1]]}"
         for r in rates
     )
     return (
         alt.vconcat(
             _map(cells, rates, warmups, floor).properties(width=300, height=alt.Step(30)),
-            _curves(runs, block, floor).properties(width=300, height=200),
+            _curves(table, block, floor).properties(width=300, height=200),
             usermeta={"fit": True},
         )
         .add_params(*params)
@@ -75,23 +74,14 @@ def warm_up_chart(
     )
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
-    """None if a run ended in something that is no number."""
-    known = [value for value in values if value is not None]
-    return round(sum(known) / len(known), 3) if len(known) == len(values) else None
+def _mean(losses: pd.Series) -> float:
+    """NaN if a run ended in something that is no number."""
+    return round(float(losses.astype(float).sum(skipna=False)) / len(losses), 3)
 
 
-def _ends(values: Sequence[float | None]) -> str:
-    mean = _mean(values)
-    return "no number" if mean is None else f"{mean:.2f}"
-
-
-def _map(
-    cells: Mapping[Any, Sequence[float | None]], rates: Sequence[float], warmups: Sequence[int], floor: float
-) -> alt.LayerChart:
-    rows = [{"p": p, "r": r, "w": w, "v": _mean(values), "n": len(values)} for (p, r, w), values in cells.items()]
-    ends = [row["v"] for row in rows if row["v"] is not None] or [floor]
-    base = alt.Chart(alt.Data(values=rows)).transform_filter("datum.p == placed")
+def _map(cells: pd.DataFrame, rates: Sequence[float], warmups: Sequence[int], floor: float) -> alt.LayerChart:
+    ends = cells["v"].dropna().tolist() or [floor]
+    base = alt.Chart(cells.reset_index()).transform_filter("datum.p == placed")
     x = alt.X("r:O", sort=list(rates), title="learning rate", axis=alt.Axis(labelAngle=0, orient="top"))
     y = alt.Y("w:O", sort=list(warmups), title="warm-up (updates)")
     colour = alt.Color(
@@ -120,20 +110,16 @@ def _map(
     return alt.layer(tiles, figures)
 
 
-def _curves(runs: Sequence[Mapping[str, Any]], block: int, floor: float) -> alt.LayerChart:
-    rows = [
-        {"p": run["placement"], "r": run["rate"], "w": run["warmup"], "seed": str(run["seed"]), "loss": run["loss"]}
-        for run in runs
-    ]
+def _curves(table: pd.DataFrame, block: int, floor: float) -> alt.LayerChart:
     base = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table[["p", "r", "w", "seed", "loss"]])
         .transform_filter("datum.p == placed")
         .transform_flatten(["loss"])
         .transform_window(step="row_number()", groupby=["r", "w", "seed"])
         .transform_calculate(update=f"(datum.step - 0.5) * {block}")
     )
-    ends = [loss for row in rows for loss in row["loss"] if loss is not None]
-    scale = alt.Scale(domain=[round(min(ends) - 0.1, 1), 8.2], clamp=True)
+    least = table["loss"].explode().astype(float).min()
+    scale = alt.Scale(domain=[round(least - 0.1, 1), 8.2], clamp=True)
     encoding = {
         "x": alt.X("update:Q", title="updates"),
         "y": alt.Y("loss:Q", title="training loss (nats)", scale=scale, axis=alt.Axis(tickCount=5)),
@@ -142,7 +128,7 @@ def _curves(runs: Sequence[Mapping[str, Any]], block: int, floor: float) -> alt.
         detail=["r:N", "w:N", "seed:N"], **encoding
     )
     chosen = base.transform_filter("datum.r == rate && datum.w == warm")
-    seeds = sorted({row["seed"] for row in rows})
+    seeds = sorted(table["seed"].unique().tolist())
     lines = chosen.mark_line(strokeWidth=2.6).encode(
         color=alt.Color(
             "seed:N",
@@ -152,8 +138,9 @@ def _curves(runs: Sequence[Mapping[str, Any]], block: int, floor: float) -> alt.
         tooltip=["r:N", "w:N", "seed:N", "update:Q", "loss:Q"],
         **encoding,
     )
-    rule = alt.Chart(alt.Data(values=[{"loss": floor}])).mark_rule(strokeDash=[5, 4], color=GREY)
-    word = alt.Chart(alt.Data(values=[{"loss": floor}])).mark_text(align="left", dx=4, dy=9, fontSize=11)
+    blind = alt.Chart(pd.DataFrame({"loss": [floor]}))
+    rule = blind.mark_rule(strokeDash=[5, 4], color=GREY)
+    word = blind.mark_text(align="left", dx=4, dy=9, fontSize=11)
     return alt.layer(
         others,
         lines,

@@ -8,7 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import altair as alt
+import numpy as np
+import pandas as pd
 
+from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, ORANGE, slider
 
 WIDTHS = (64, 128, 256, 512, 1024, 2048)
@@ -49,8 +52,25 @@ def schedule_chart(*, d_model: int = 512, warmup: int = 4000, factor: float = 1.
         slider("last", last, 2000, 100_000, 2000, label="updates"),
         alt.param(name="axes", value="linear", bind=alt.binding_radio(options=["linear", "log"], name="axes ")),
     ]
+    title = "'highest rate ' + format(factor * pow(d_model * warmup, -0.5), '.3~e') + ', at update ' + warmup"
+    start = factor * (d_model * warmup) ** -0.5
+    description = (
+        "The learning rate against the update, with controls for d_model, warm-up, a factor, the updates shown and "
+        "linear or logarithmic axes. A straight line rises until the end of the warm-up, where it crosses a curve that "
+        f"falls with the inverse root; the rate follows the lower of the two. At first the peak is {start:.3g} at "
+        f"update {warmup}."
+    )
+    return (
+        alt.layer(_branch_lines(), _peak())
+        .add_params(*params)
+        .properties(width="container", height=260, title=alt.Title(alt.expr(title)), description=description)
+    )
+
+
+def _branch_lines() -> alt.Chart:
+    """The rate, and above it the branch of equation 3 that it does not follow."""
     base = (
-        alt.Chart(alt.Data(values=[{"t": round(i / _POINTS, 5)} for i in range(_POINTS + 1)]))
+        alt.Chart(pd.DataFrame({"t": np.linspace(0, 1, _POINTS + 1).round(5)}))
         .transform_calculate(update="axes == 'log' ? pow(last, datum.t) : 1 + (last - 1) * datum.t")
         .transform_calculate(
             rising="factor * pow(d_model, -0.5) * datum.update * pow(warmup, -1.5)",
@@ -61,7 +81,7 @@ def schedule_chart(*, d_model: int = 512, warmup: int = 4000, factor: float = 1.
         # A branch is drawn above the rate only where the picture has room for it.
         .transform_filter("datum.what == 'rate' || datum.value < 1.6 * factor * pow(d_model * warmup, -0.5)")
     )
-    lines = (
+    return (
         _logged(base)
         .mark_line(clip=True)
         .encode(
@@ -77,25 +97,16 @@ def schedule_chart(*, d_model: int = 512, warmup: int = 4000, factor: float = 1.
             strokeWidth=alt.condition("datum.what == 'rate'", alt.value(3.5), alt.value(1.6)),
         )
     )
+
+
+def _peak() -> alt.Chart:
+    """A point at the end of the warm-up."""
     one = (
-        alt.Chart(alt.Data(values=[{}]))
+        alt.Chart(ONE_ROW)
         .transform_calculate(update="warmup", value="factor * pow(d_model * warmup, -0.5)")
         .transform_filter("datum.update <= last")
     )
-    peak = _logged(one).mark_point(filled=True, size=90, opacity=1, color=BLUE).encode(**_axes())
-    title = "'highest rate ' + format(factor * pow(d_model * warmup, -0.5), '.3~e') + ', at update ' + warmup"
-    start = factor * (d_model * warmup) ** -0.5
-    description = (
-        "The learning rate against the update, with controls for d_model, warm-up, a factor, the updates shown and "
-        "linear or logarithmic axes. A straight line rises until the end of the warm-up, where it crosses a curve that "
-        f"falls with the inverse root; the rate follows the lower of the two. At first the peak is {start:.3g} at "
-        f"update {warmup}."
-    )
-    return (
-        alt.layer(lines, peak)
-        .add_params(*params)
-        .properties(width="container", height=260, title=alt.Title(alt.expr(title)), description=description)
-    )
+    return _logged(one).mark_point(filled=True, size=90, opacity=1, color=BLUE).encode(**_axes())
 
 
 def _logged(chart: alt.Chart) -> alt.Chart:
@@ -139,7 +150,7 @@ def slip_chart(
     updates = sorted({round(20_000 ** (i / 119)) for i in range(120)})
     written, wrong = _given_rates(d_model, warmup, configured)
     base = (
-        alt.Chart(alt.Data(values=[{"update": k} for k in updates]))
+        alt.Chart(pd.DataFrame({"update": updates}))
         .transform_calculate(written=written, wrong=wrong)
         .transform_calculate(times="datum.wrong / datum.written")
     )
@@ -151,17 +162,15 @@ def slip_chart(
         strokeDash=alt.StrokeDash("curve:N", scale=alt.Scale(domain=_CURVES, range=[[6, 3], [1, 0]]), legend=None),
         **encoding,
     )
-    dots = lines.transform_filter("datum.update <= 10").mark_point(filled=True, size=35, opacity=1).encode(**encoding)
+    first = lines.transform_filter("datum.update <= 10").mark_point(filled=True, size=35, opacity=1)
     params = [
         alt.param(name="slip", value=next(iter(SLIPS)), bind=alt.binding_select(options=list(SLIPS), name="slip ")),
         slider("accumulate", accumulate, 1, 32, 1, label="micro-batches per update"),
     ]
-    title = (
-        f"slip == 'counts micro-batches' ? 'warm-up of {warmup} ends after update ' + "
-        f"format({warmup} / accumulate, '.0f') : 'look at the first updates'"
-    )
+    ends = f"'warm-up of {warmup} ends after update ' + format({warmup} / accumulate, '.0f')"
+    title = f"slip == 'counts micro-batches' ? {ends} : 'look at the first updates'"
     return (
-        alt.layer(drawn, dots)
+        alt.layer(drawn, first.encode(**encoding))
         .add_params(*params)
         .properties(
             width="container",

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annotated.data.corpora import read_pairs
-from annotated.runs.log import LOG, read_log
+from annotated.runs.log import LOG, read_records
 from annotated.runs.registry.entries import ENTRY, FORMAT, LEDGER, LOG_BYTES, NAME, README, TEST, claim_problem
 from annotated.runs.report.report import HYPOTHESES, LAST_HYPOTHESES, REPORT, STATISTICS, RunReport, training_facts
 from annotated.runs.report.scoring import RULERS, read_statistics, score_of, statistics
@@ -129,7 +129,7 @@ def _claims(folder: Path, report: Mapping[str, Any]) -> Iterator[str]:
 
 def _log(folder: Path, report: Mapping[str, Any]) -> Iterator[str]:
     """The log against the report, against itself, and against equation 3."""
-    records = read_log(folder / LOG)
+    records = read_records(folder / LOG)
     if (facts := training_facts(records)) != report["training"]:
         differing = [name for name in facts if facts[name] != report["training"].get(name)]
         yield f"{LOG} and {REPORT} differ in {', '.join(differing)}"

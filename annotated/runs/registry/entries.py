@@ -22,14 +22,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from annotated.runs.log import LOG, read_log
+from annotated.runs.log import LOG, read_records
 from annotated.runs.report.model_card import hours_and_machine, scores_table, title
 from annotated.runs.report.report import HYPOTHESES, LAST_HYPOTHESES, REPORT, STATISTICS, RunReport, without_folders
 from annotated.runs.report.test_sets import TestSet, label
 from annotated.saving import read_json, write_json
 from annotated.storage import atomic_folder, checksums
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMAT = 1
 LEDGER, ENTRY, README, TEST = "ledger", "entry.json", "README.md", "test.tsv"
@@ -37,6 +40,11 @@ LOG_BYTES = 200_000
 """The most that a thinned log may have."""
 KEPT_KINDS = ("start", "train", "valid", "checkpoint", "end")
 """Kinds of records that an entry's log has; samples and heads would show text."""
+_TRAINING_COLUMNS = ("updates", "target_tokens", "hours", "device_hours", "train_loss", "valid_loss")
+_COLUMNS = [
+    *("name", "added", "label", "complete", "sacrebleu", "low", "high", "paper", "chrf", "parameters"),
+    *(*_TRAINING_COLUMNS, "machine"),
+]
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9.]+)*")
 
 
@@ -76,6 +84,43 @@ def entries(folder: str | Path = LEDGER) -> list[Entry]:
     return sorted(found, key=lambda entry: (entry.added, entry.name))
 
 
+def read_entries(folder: str | Path = LEDGER) -> pd.DataFrame:
+    """All entries as a table to sort and to plot, a row for each, the oldest first.
+
+    Parameters
+    ----------
+    folder
+        Of the registry.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by the entry's name. `added` is a date; `label` says what the data are, `complete` whether all updates
+        were made, `machine` hours and hardware in words. Scores of the averaged model, 0 to 100: `sacrebleu` with its
+        95 % interval `low` and `high`, `paper` (BLEU the paper's way) and `chrf`. Of training: `parameters`, `updates`,
+        `target_tokens`, `hours`, `device_hours`, `train_loss` and `valid_loss` (nats per target token).
+
+    Raises
+    ------
+    CheckpointError
+        If an entry cannot be read.
+    """
+    import pandas as pd  # here: who checks a registry needs no tables
+
+    rows = []
+    for entry in entries(folder):
+        report, scores = entry.report, entry.report["scores"]["average"]
+        rows.append(
+            {"name": entry.name, "added": entry.added, "label": report["label"], "complete": report["complete"]}
+            | {ruler: scores[ruler]["score"] for ruler in ("sacrebleu", "paper", "chrf")}
+            | {end: scores["sacrebleu"].get(end) for end in ("low", "high")}
+            | {"parameters": report["parameters"], "machine": entry.machine}
+            | {name: report["training"][name] for name in _TRAINING_COLUMNS}
+        )
+    table = pd.DataFrame(rows, columns=_COLUMNS).set_index("name")
+    return table.assign(added=pd.to_datetime(table["added"]))
+
+
 def add_entry(run: str | Path, name: str, folder: str | Path = LEDGER, *, test: TestSet | None = None) -> Path:
     """Make an entry of a finished run; one of that name is replaced, whole or not at all.
 
@@ -108,7 +153,7 @@ def add_entry(run: str | Path, name: str, folder: str | Path = LEDGER, *, test: 
         raise ValueError(f"an entry is named by small letters, digits and dashes, not {name!r}")
     if (problem := claim_problem(name, report.content)) is not None:
         raise ValueError(problem)
-    log = read_log(run / LOG)
+    log = read_records(run / LOG)
     with atomic_folder(folder / name) as partial:
         for file in (REPORT, HYPOTHESES, LAST_HYPOTHESES, STATISTICS):
             if (report.folder / file).is_file():

@@ -24,7 +24,7 @@ from annotated.model import Transformer
 from annotated.runs.averaging import average_last
 from annotated.runs.hardware import describe_machine
 from annotated.runs.lock import run_lock, run_lock_holder
-from annotated.runs.log import LOG, read_log
+from annotated.runs.log import LOG, read_records
 from annotated.runs.report.model_card import model_card
 from annotated.runs.report.report import (
     CARD,
@@ -154,7 +154,7 @@ def _log_of(run: Path, unfinished: bool) -> list[dict[str, Any]]:
     if (holder := run_lock_holder(run)) is not None:
         raise CheckpointError(f"{run}: process {holder.pid} trains here: let it end, or stop it, then finish")
     try:
-        records = read_log(run / LOG)
+        records = read_records(run / LOG)
     except FileNotFoundError:
         raise CheckpointError(f"{run}: no {LOG} in it, so not the folder of a training run") from None
     training_facts(records)

@@ -19,11 +19,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs.launch import train_command
 from annotated.saving import CheckpointError, read_json
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMAT = 1
 FOLDER, REPORT, CARD = "report", "report.json", "MODEL_CARD.md"
@@ -84,6 +87,12 @@ class RunReport:
                 found.append(Row(shown, RULER_NAMES[ruler], one["score"], *interval, one["signature"]))
         return found
 
+    def table(self) -> pd.DataFrame:
+        """All scores as a DataFrame: columns system, ruler, score, low and high (of the 95 % interval), signature."""
+        import pandas as pd  # here: writing a report needs no tables
+
+        return pd.DataFrame(self.rows()).astype({"low": float, "high": float})
+
     def __str__(self) -> str:
         test = self.content["test"]
         head = f"{self.content['name']}: {self.content['label']}; {test['name']}, {test['sentences']:,} sentences"
@@ -106,7 +115,7 @@ def training_facts(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     Parameters
     ----------
     records
-        Of the log, as `read_log` gives them.
+        Of the log, as `read_records` gives them.
 
     Raises
     ------

@@ -17,7 +17,7 @@ from typing import Any
 from annotated.config import DecodingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.evaluation.corpus import TranslatesText
-from annotated.runs.log import read_log
+from annotated.runs.log import read_records
 from annotated.storage import atomic_write
 
 PART_TOKENS = 16_384
@@ -104,7 +104,7 @@ def _key(translator: TranslatesText, sources: Sequence[str], weights: str, decod
 def _take_up(path: Path, header: dict[str, Any]) -> dict[int, dict[str, Any]]:
     """The parts that a journal holds, by number; it is left without the line that a killed process wrote half of."""
     try:
-        first, *records = read_log(path)
+        first, *records = read_records(path)
     except (FileNotFoundError, ValueError):  # nothing yet, or nothing that can be read
         first, records = {}, []
     if first != header:

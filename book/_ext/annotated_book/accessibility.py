@@ -19,6 +19,8 @@ _ICON = re.compile(r'<(i|span) class="((?:fa-\w+|fas|far|fab|theme-switch)\b[^"]
 # MyST-NB names the fold of a hidden cell otherwise than the words that it shows.
 _FOLD = '<summary aria-label="Toggle hidden content">'
 _BRANCH = '<summary><span class="toctree-toggle"'
+# pandas leaves the corner of a table empty: a header of nothing.
+_CORNER = ("<th></th>", "<td></td>")
 _NO_SCRIPT = (
     '<noscript><p class="no-script">Scripts are off. Pictures show their first state, formulas their TeX source, and '
     "answers unfold by hand; nothing of the text is missing.</p></noscript>"
@@ -31,6 +33,7 @@ def repair(page: str) -> str:
     page = _TITLED.sub(r'<button\1 title="\2" aria-label="\2"', page)
     page = _SEARCH.sub(r"\1", page)
     page = _ICON.sub(r'<\1 class="\2" aria-hidden="true"', page)
+    page = page.replace(*_CORNER)
     page = page.replace(_FOLD, "<summary>")
     page = page.replace(_BRANCH, _BRANCH.replace("<summary>", '<summary aria-label="Pages of this section">'))
     return page.replace('<article class="bd-article">', f'{_NO_SCRIPT}<article class="bd-article">', 1)

@@ -49,7 +49,7 @@ def test_rankings_follow_alpha() -> None:
     values = _data(spec)[0]["values"]
     behind = {(v["text"], v["alpha"]): v["behind"] for v in values}
     assert behind["short", 0.0] == 0 and behind["long", 0.0] == -0.5 and behind["long", 2.0] == 0 > behind["short", 2.0]
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="1 texts for 2 hypotheses"):
         alpha_chart([short, long], ["short"])
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from annotated.cli import main
-from annotated.runs.registry import add_entry, check_entry, check_ledger, entries, thin_log
+from annotated.runs.registry import add_entry, check_entry, check_ledger, entries, read_entries, thin_log
 from annotated.runs.registry.entries import LOG_BYTES, readme
 from annotated.runs.report import RunReport, TestSet
 from annotated.runs.report.report import training_facts
@@ -86,6 +86,19 @@ def test_an_honest_entry_passes(entry: Path) -> None:
     assert not (entry / "test.tsv").exists()
 
 
+def test_the_entries_come_as_a_table(entry: Path) -> None:
+    (one,), table = entries(entry.parent), read_entries(entry.parent)
+    row = table.loc[one.name]
+    assert row["sacrebleu"] == one.report["scores"]["average"]["sacrebleu"]["score"]
+    assert row["low"] <= row["sacrebleu"] <= row["high"]
+    assert (row["hours"], row["machine"]) == (one.report["training"]["hours"], one.machine)
+    assert row["added"].isoformat().startswith(one.added)
+
+
+def test_an_empty_registry_is_an_empty_table(tmp_path: Path) -> None:
+    assert read_entries(tmp_path).empty
+
+
 def test_nobody_need_lie_to_be_found_out(entry: Path) -> None:
     """A file that was changed without its hash, one that is missing, and one that nobody knows."""
     lines = (entry / "hypotheses.txt").read_text(encoding="utf-8")
@@ -113,7 +126,7 @@ LIES = {
     "no signature": ("report.json", in_report("scores.average.chrf.signature", None), "its signature"),
     "WMT14": ("report.json", in_report("label", "WMT14 en-de"), "its data allow"),
     "more updates": ("report.json", in_report("training.updates", 100_000), "differ in updates"),
-    "fewer hours": ("report.json", in_report("training.hours", 0.0), "differ in hours"),
+    "fewer hours": ("report.json", in_report("training.hours", -1.0), "differ in hours"),
     "another model": ("report.json", in_report("configuration.model.d_model", 512), "configuration of the model"),
     "a shorter test set": ("report.json", in_report("test.sentences", 7), "8 translations of 7 sentences"),
     "no hash of the test": ("report.json", in_report("test.references_sha256", None), "references_sha256 is None"),

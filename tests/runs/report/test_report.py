@@ -12,7 +12,7 @@ import pytest
 import sacrebleu
 import torch
 
-from annotated.runs import list_checkpoints, read_log
+from annotated.runs import list_checkpoints, read_records
 from annotated.runs.lock import run_lock
 from annotated.runs.report import finish, translating
 from annotated.runs.report.model_card import model_card
@@ -115,7 +115,7 @@ def test_the_report_names_everything_by_its_hash(finished: RunReport) -> None:
 
 def test_the_training_in_the_report_is_that_of_the_log(finished: RunReport) -> None:
     trained = finished.folder.parent
-    records = read_log(trained)
+    records = read_records(trained)
     facts, last = finished.content["training"], [r for r in records if r["kind"] == "train"][-1]
     assert (facts["updates"], facts["target_tokens"]) == (12, last["tokens_seen"])
     assert facts["valid_loss_averaged"] and facts["starts"] == 1 and facts["devices"] == [1]
@@ -253,6 +253,12 @@ def test_a_printed_report_shows_both_rulers(finished: RunReport) -> None:
         assert f"{row.score:.2f}" in text and row.signature in text and f"{row.score:.2f}" in table
     assert len(finished.rows()) == 6
     assert RunReport.read(finished.folder.parent).content == finished.content
+
+
+def test_the_scores_come_as_a_table(finished: RunReport) -> None:
+    table = finished.table()
+    assert table["score"].tolist() == [row.score for row in finished.rows()]
+    assert table.loc[table["ruler"] == "chrF", ["low", "high"]].isna().all(axis=None)
 
 
 def test_commands_name_no_folders() -> None:
