@@ -1,14 +1,22 @@
-"""What a decoder remembers between two steps: keys and values, in one structure that moves as one.
+"""Cache of a decoder's keys and values between two steps, in one structure that moves as one.
 
-Paper: sections 3.1 (auto-regression), 6.1 (beam search); caching is practice, not in the paper
+The paper does not speak of caches; they change how fast a sentence is written, not what is written.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+
+from annotated.model.fast.fused import fused_attention
+from annotated.model.fast.packed import RaggedRows, encode_rows
+
+if TYPE_CHECKING:
+    from annotated.model.transformer import Transformer
 
 FIRST_CAPACITY = 32
 
@@ -41,7 +49,7 @@ class AttentionCache:
         """Keep these rows, in this order; a row may come more than once."""
         before = self.keys, self.values
         spare = self._spare if [x.shape for x in self._spare] == [x.shape for x in before] else [None, None]
-        self.keys, self.values = (self._taken(x, rows, place) for x, place in zip(before, spare, strict=True))
+        self.keys, self.values = (self._taken(x, rows, room) for x, room in zip(before, spare, strict=True))
         self._spare = list(before)  # the next reordering writes here: memory just read is memory at hand
 
     def _grown(self, x: Tensor) -> Tensor:
@@ -49,15 +57,15 @@ class AttentionCache:
         grown[:, :, : self.length] = x[:, :, : self.length]
         return grown
 
-    def _taken(self, x: Tensor, rows: Tensor, place: Tensor | None) -> Tensor:
-        if place is None or len(rows) != x.size(0):
-            place = x.new_empty(len(rows), *x.shape[1:])
+    def _taken(self, x: Tensor, rows: Tensor, room: Tensor | None) -> Tensor:
+        if room is None or len(rows) != x.size(0):
+            room = x.new_empty(len(rows), *x.shape[1:])
         if x.requires_grad and torch.is_grad_enabled():
-            place = place.clone()  # what a graph refers to is never written again
-            place[:, :, : self.length] = x[:, :, : self.length].index_select(0, rows)
+            room = room.clone()  # what a graph refers to is never written again
+            room[:, :, : self.length] = x[:, :, : self.length].index_select(0, rows)
         else:
-            torch.index_select(x[:, :, : self.length], 0, rows, out=place[:, :, : self.length])
-        return place
+            torch.index_select(x[:, :, : self.length], 0, rows, out=room[:, :, : self.length])
+        return room
 
 
 @dataclass
@@ -87,6 +95,14 @@ class DecoderState:
         """R: hypotheses being decoded."""
         return self.layers[0].own.keys.size(0) if self.layers else 0
 
+    def attend(self) -> Cached:
+        """Attention of one new position to its past, for one step through all layers."""
+        return Cached(iter(self.layers))
+
+    def attend_memory(self) -> CachedMemory:
+        """Attention of one new position to the encoder's output, for one step through all layers."""
+        return CachedMemory(iter(self.layers), self.source_mask)
+
     def reorder(self, parents: Tensor) -> None:
         """Let row r continue what row `parents[r]` has decoded.
 
@@ -109,3 +125,45 @@ class DecoderState:
             layer.cross_values = layer.cross_values.index_select(0, sentences)
         if self.source_mask is not None:
             self.source_mask = self.source_mask.index_select(0, sentences)
+
+
+@dataclass
+class Cached:
+    """Self-attention of one new position of each row; called once a layer, whose cache its key and value join."""
+
+    layers: Iterator[LayerState]
+
+    def __call__(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """`[R, H, K]`, `[R, H, K]`, `[R, H, d_v]` to `[R, H, d_v]`."""
+        q, k, v = (x.unsqueeze(2) for x in (q, k, v))  # [R, H, K] -> [R, H, 1, K]
+        return fused_attention(q, *next(self.layers).own.append(k, v)).squeeze(2)
+
+
+@dataclass
+class CachedMemory:
+    """Attention of one new position of each row to its sentence's memory; called once a layer.
+
+    The hypotheses of a sentence ask as so many query positions of that sentence, so the memory's keys and values are
+    never copied for each hypothesis.
+    """
+
+    layers: Iterator[LayerState]
+    mask: Tensor | None
+
+    def __call__(self, q: Tensor, *_: Any) -> Tensor:
+        """`[R, H, K]` to `[R, H, d_v]`."""
+        layer = next(self.layers)
+        q = q.unflatten(0, (layer.cross_keys.size(0), -1)).transpose(1, 2)  # [R, H, K] -> [B, H, R / B, K]
+        return fused_attention(q, layer.cross_keys, layer.cross_values, self.mask).transpose(1, 2).flatten(0, 1)
+
+
+def start_state(model: Transformer, source: Tensor, beam_size: int, max_new_tokens: int) -> DecoderState:
+    """See `Transformer.start_state`. Each layer's keys and values of the memory are computed here, once."""
+    rows = RaggedRows.from_ids(source)
+    memory = rows.unpack(encode_rows(model, rows.pack_ids(source), rows))
+    config, hypotheses, layers = model.config, len(source) * beam_size, []
+    for layer in model.decoder.layers:
+        own = AttentionCache(hypotheses, config.num_heads, config.d_k, config.d_v, limit=max_new_tokens, like=memory)
+        _, keys, values = layer.cross_attention.project(None, memory, memory)
+        layers.append(LayerState(own, *(x.transpose(1, 2).contiguous() for x in (keys, values))))
+    return DecoderState(layers, rows.mask, beam_size)
