@@ -13,7 +13,7 @@ TORCHTEXT_INSTALLED := $(TORCHTEXT)/.installed
 TORCHTEXT_TESTS := tests/interop/test_torchtext.py tests/interop/test_torch_transformer.py tests/model tests/decoding \
   tests/data/test_batching.py tests/data/test_store.py tests/data/test_tokenizer.py tests/training/test_loss.py \
   tests/training/test_schedule.py tests/training/test_optimizer.py tests/training/test_averaging.py \
-  tests/training/test_checkpoint.py tests/training/test_resume.py
+  tests/runs/test_checkpoint.py tests/runs/test_resume.py
 # A minute of strangers' code that ends in time-outs: with the exercises, not among the tests.
 ATTACKS := tests/grading/test_attacks.py
 # Processes that are killed, started again and cut off: minutes, and not what a change of a chapter needs.

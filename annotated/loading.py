@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from annotated.config import DecodingConfig
-from annotated.training.checkpoint import latest_checkpoint
+from annotated.runs.checkpoint import latest_checkpoint
+from annotated.saving import load_model
 from annotated.training.distributed import choose_device
 from annotated.training.files import CheckpointError
-from annotated.training.model_folder import load_model
 from annotated.translator import Translator
 
 

@@ -176,7 +176,7 @@ def compare(engines: dict[str, Engine], sources: Ids, rounds: int, batch_tokens:
 def trained_sources(translator: Any, path: Path | None, sentences: int) -> Ids:
     """Sentences as ids with eos: of a file, one a line (a TSV: its first column), or the classroom's test split."""
     if path is None:
-        from annotated.data.classroom import classroom_pairs
+        from annotated.classroom import classroom_pairs
 
         texts = [pair.source for pair in classroom_pairs("test", sentences)]
     else:

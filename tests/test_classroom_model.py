@@ -5,8 +5,8 @@ from importlib.resources import files
 import pytest
 
 import annotated
-from annotated.data import classroom_pairs
-from annotated.training import read_log
+from annotated.classroom import classroom_pairs
+from annotated.runs import read_log
 
 FOLDER = files("annotated") / "assets" / "classroom"
 

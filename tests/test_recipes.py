@@ -12,7 +12,7 @@ from annotated.cli.train import check_pair, with_folder
 from annotated.config import DataConfig
 from annotated.data.preparation import PreparedCorpus
 from annotated.recipes import RECIPES, recipe
-from annotated.training import train_command
+from annotated.runs import train_command
 
 
 def test_base_as_the_paper_has_it() -> None:

@@ -13,8 +13,10 @@ from annotated.config import DecodingConfig
 from annotated.data import Tokenizer
 from annotated.decoding import length_penalty
 from annotated.loading import UnknownModel, find_model
-from annotated.training import CheckpointError, save_model
-from annotated.translator import OverlongSource, OverlongSourceWarning, validation_bleu
+from annotated.runs.validation_callbacks import validation_bleu
+from annotated.saving import save_model
+from annotated.training import CheckpointError
+from annotated.translator import OverlongSource, OverlongSourceWarning
 
 TEXTS = ["The cat sleeps.", "Yes.", "A big dog sees the cat and the house.", "No, thank you.", "the big cat"]
 

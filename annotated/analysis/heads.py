@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from annotated.classroom import ClassroomPair
+from annotated.classroom.lexicon import ADJECTIVES, NOUN
+from annotated.classroom.morphology import DETERMINERS
 from annotated.config import BOS, EOS
-from annotated.data.classroom import ClassroomPair
-from annotated.data.classroom.lexicon import ADJECTIVES, NOUN
-from annotated.data.classroom.morphology import DETERMINERS
 from annotated.data.tokenizer import Tokenizer
 from annotated.model.transformer import AttentionMaps
 

@@ -77,8 +77,8 @@ class Prepare:
         check_validation(self.data)
         import torch
 
+        from annotated.runs.dataset import prepare_data
         from annotated.training.distributed import Processes
-        from annotated.training.preparation import prepare_data
 
         self.out.mkdir(parents=True, exist_ok=True)
         prepared = prepare_data(self.data, self.out, Processes(device=torch.device("cpu")), None)

@@ -51,7 +51,7 @@ class Finish:
 
     def run(self) -> int:
         """Finish, and print the scores."""
-        from annotated.evaluation.finish import FinishOptions, finish
+        from annotated.runs.report import FinishOptions, finish
         from annotated.translator import Translator
 
         if self.average is not None and self.average < 1:
@@ -78,7 +78,7 @@ class Finish:
 
     def _command(self) -> str:
         """What was typed, the run by its name alone, as in the report's command for the training."""
-        from annotated.evaluation.finish.report import public_command
+        from annotated.runs.report.report import public_command
 
         words = [self.folder.resolve().name if Path(word) == self.folder else word for word in sys.argv[1:]]
         return public_command(["annotated", *words])
@@ -97,8 +97,8 @@ def _recipe_of(run: Path, prepared: str | None) -> str | None:
     from annotated.config import DataConfig
     from annotated.data.preparation import PreparedCorpus
     from annotated.recipes import RECIPES
-    from annotated.training import read_log
-    from annotated.training.setup import MAY_CHANGE
+    from annotated.runs import read_log
+    from annotated.runs.setup import MAY_CHANGE
 
     records = read_log(run) if (run / "log.jsonl").is_file() else []
     start = next((record for record in reversed(records) if record["kind"] == "start"), None)

@@ -28,7 +28,7 @@ class Add:
 
     def run(self) -> int:
         """Make the entry, and check it."""
-        from annotated.evaluation.ledger import add_entry, check_entry
+        from annotated.runs.registry import add_entry, check_entry
 
         test = _test_set(self.folder, self.prepared) if self.with_test else None
         entry = add_entry(self.folder, self.name, self.ledger, test=test)
@@ -53,8 +53,8 @@ class Check:
 
     def run(self) -> int:
         """Check, and print what is wrong."""
-        from annotated.evaluation.finish import prepared_test_sets
-        from annotated.evaluation.ledger import check_ledger, entries
+        from annotated.runs.registry import check_ledger, entries
+        from annotated.runs.report import prepared_test_sets
 
         tests = [test for folder in self.prepared for test in prepared_test_sets(folder)]
         problems = check_ledger(self.folder, tests)
@@ -73,8 +73,8 @@ class Check:
 def _test_set(run: Path, prepared: str | None):
     """The test set that a run's report is about."""
     from annotated.config import DataConfig
-    from annotated.evaluation.finish import RunReport, open_test_set
-    from annotated.training import read_log
+    from annotated.runs import read_log
+    from annotated.runs.report import RunReport, open_test_set
 
     start = next(record for record in reversed(read_log(run)) if record["kind"] == "start")
     data = DataConfig.from_dict(start["configuration"]["data"])

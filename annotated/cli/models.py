@@ -24,7 +24,8 @@ class Average:
 
     def run(self) -> int:
         """Average and save."""
-        from annotated.training import average_last, load_model, save_model
+        from annotated.runs.averaging import average_last
+        from annotated.saving import load_model, save_model
 
         if self.last < 1:
             raise ValueError(f"--last must be at least 1, not {self.last}")
@@ -103,7 +104,7 @@ class Info:
 
     def _about_model(self, path_or_name: str) -> int:
         from annotated.loading import find_model
-        from annotated.training import load_model
+        from annotated.saving import load_model
 
         folder = find_model(path_or_name)
         model, tokenizer = load_model(folder)

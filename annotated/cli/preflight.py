@@ -43,9 +43,9 @@ class Rehearse:
 
     def run(self) -> int:
         """Rehearse, and print what it tells."""
-        from annotated.training.preflight import show_bytes, show_hours, show_range
-        from annotated.training.rehearsal import rehearse
-        from annotated.translator import validation_bleu
+        from annotated.runs.dry_run import rehearse
+        from annotated.runs.preflight import show_bytes, show_hours, show_range
+        from annotated.runs.validation_callbacks import validation_bleu
 
         folder = self.run_folder or self.named
         if folder is None:
@@ -110,9 +110,9 @@ class Preflight:
 
     def run(self) -> int:
         """Check, and print the table."""
-        from annotated.training.preflight import preflight
-        from annotated.training.rehearsal import rehearse
-        from annotated.translator import validation_bleu
+        from annotated.runs.dry_run import rehearse
+        from annotated.runs.preflight import preflight
+        from annotated.runs.validation_callbacks import validation_bleu
 
         data = _data(self.text, self.prepared)
         if (

@@ -59,10 +59,10 @@ class Train:
         """Train; 0, or 128 + the number of the signal that stopped it (143 for SIGTERM), in every process."""
         check_validation(self.data)
         check_pair(self.preset, self.data)
-        from annotated.training import train
+        from annotated.runs import train
+        from annotated.runs.signals import end_agent
+        from annotated.runs.validation_callbacks import sample_heads, sample_translations, validation_bleu
         from annotated.training.distributed import choose_device
-        from annotated.training.stopping import end_agent
-        from annotated.translator import sample_heads, sample_translations, validation_bleu
 
         bleu = validation_bleu if self.training.validate_bleu else None
         samples = sample_translations(self.samples) if self.samples else None

@@ -1,7 +1,7 @@
 """From text to batches: corpora, the shared byte-pair vocabulary, encoded stores, batches by tokens.
 
-In the order of reading: `classroom` (the built-in corpus), `corpora` (files), `tokenizer`, `store`, `batching`; then,
-for the paper's own corpora, `catalogue` (which archives), `download`, `archives` and `preparation`.
+In the order of reading: `corpora` (files; the built-in one is `annotated.classroom`), `tokenizer`, `store`, `batching`;
+then, for the paper's own corpora, `catalogue` (which archives), `download`, `archives` and `preparation`.
 
 Paper: section 5.1
 """
@@ -25,7 +25,6 @@ from annotated.data.tokenizer import Tokenizer, TokenizerError
 if TYPE_CHECKING:
     from annotated.data.archives import ArchiveError
     from annotated.data.catalogue import Catalogue, CatalogueError, Part
-    from annotated.data.classroom import ClassroomPair, classroom_pairs, count_pairs
     from annotated.data.download import Downloaded, DownloadError, RemoteFile
     from annotated.data.local_mirror import Mirror, write_mirror
     from annotated.data.preparation import (
@@ -42,7 +41,6 @@ __all__ = [
     "BatchingError",
     "Catalogue",
     "CatalogueError",
-    "ClassroomPair",
     "Corpus",
     "CorpusError",
     "DownloadError",
@@ -59,10 +57,8 @@ __all__ = [
     "TokenStore",
     "Tokenizer",
     "TokenizerError",
-    "classroom_pairs",
     "collate",
     "collate_ids",
-    "count_pairs",
     "evaluation_batches",
     "open_corpus",
     "padding_report",
@@ -75,7 +71,6 @@ __all__ = [
 _LATER = {
     "archives": ("ArchiveError",),
     "catalogue": ("Catalogue", "CatalogueError", "Part"),
-    "classroom": ("ClassroomPair", "classroom_pairs", "count_pairs"),
     "download": ("DownloadError", "Downloaded", "RemoteFile"),
     "local_mirror": ("Mirror", "write_mirror"),
     "preparation": ("PreparationError", "PreparationOptions", "PreparedCorpus", "prepare", "prepare_files"),

@@ -131,7 +131,7 @@ def open_corpus(spec: str, split: str, config: DataConfig) -> Corpus:
 
 
 def _classroom(split: str, config: DataConfig) -> Corpus:
-    from annotated.data.classroom import classroom_pairs  # here, because most users of files need no grammar
+    from annotated.classroom import classroom_pairs  # here, because most users of files need no grammar
 
     size = config.classroom_pairs if split == "train" else CLASSROOM_EVALUATION_PAIRS
 

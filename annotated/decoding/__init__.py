@@ -1,13 +1,11 @@
-"""Searching for translations. Read hypothesis, then search, greedy, pools, beam, search_tree; diverse, exact.
+"""Searching for translations. Read hypothesis, then search, greedy, pools, beam, search_tree.
 
 Paper: section 6.1
 """
 
 from annotated.decoding.attention import with_attention
 from annotated.decoding.beam import BeamSearch, beam_search
-from annotated.decoding.diverse import diverse_beam_search
 from annotated.decoding.ensemble import Ensemble
-from annotated.decoding.exact import Exact, exact_search
 from annotated.decoding.greedy import greedy_decode
 from annotated.decoding.hypothesis import Hypothesis, length_penalty
 from annotated.decoding.search import State, StepModel
@@ -16,15 +14,12 @@ from annotated.decoding.search_tree import Node, SearchTree, record_search
 __all__ = [
     "BeamSearch",
     "Ensemble",
-    "Exact",
     "Hypothesis",
     "Node",
     "SearchTree",
     "State",
     "StepModel",
     "beam_search",
-    "diverse_beam_search",
-    "exact_search",
     "greedy_decode",
     "length_penalty",
     "record_search",

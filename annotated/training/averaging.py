@@ -5,14 +5,11 @@ Paper: section 6.1 (the last 5 checkpoints of the base model, the last 20 of the
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
-from annotated.training.checkpoint import check_checkpoint, list_checkpoints
 from annotated.training.files import CheckpointError, read_tensors
 
 
@@ -48,23 +45,3 @@ def average_checkpoints(folders: Sequence[str | Path]) -> dict[str, Tensor]:
         for name, tensor in state.items():
             total[name] += tensor.double()
     return {name: (total[name] / len(paths)).to(first[name].dtype) for name in first}
-
-
-def average_last(folder: str | Path, count: int) -> tuple[dict[str, Tensor], list[Path]]:
-    """The mean of the last `count` checkpoints of a run (of all, if there are fewer), and which they are.
-
-    Damaged ones are left out, and older ones taken in their place.
-
-    Raises
-    ------
-    CheckpointError
-        If there is none.
-
-    Paper: section 6.1
-    """
-    whole = (path for path in reversed(list_checkpoints(Path(folder))) if check_checkpoint(path) is None)
-    chosen = list(itertools.islice(whole, count))[::-1]
-    if not chosen:
-        raise CheckpointError(f"{folder}: no checkpoints to average")
-    with torch.no_grad():
-        return average_checkpoints(chosen), chosen

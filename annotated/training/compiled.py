@@ -20,9 +20,9 @@ from annotated.config import TrainingConfig
 from annotated.data.batching import Batch
 from annotated.model import Transformer
 from annotated.model.static_rows import has_varlen_kernel
+from annotated.runs.setup import Run
 from annotated.training.loss import LogitsTerms, logits_terms, static_loss
 from annotated.training.precision import Precision
-from annotated.training.setup import Run
 from annotated.training.static_layout import StaticShape
 
 MicroStep = Callable[[Run, Batch, float], Tensor]

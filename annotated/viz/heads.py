@@ -18,8 +18,8 @@ import traitlets
 from numpy.typing import NDArray
 
 from annotated.model.transformer import AttentionMaps
-from annotated.training.watching import SentenceHeads, as_bytes
-from annotated.viz.attention import check_weights
+from annotated.runs.attention_snapshots import SentenceHeads, as_bytes
+from annotated.viz.attention_map import check_weights
 from annotated.viz.javascript import esm
 
 _HERE = Path(__file__).parent
@@ -180,7 +180,7 @@ def kept_heads(sentences: Sequence[SentenceHeads], titles: Sequence[str]) -> tup
     Parameters
     ----------
     sentences
-        As `annotated.training.watching.read_heads` gives them.
+        As `annotated.runs.attention_snapshots.read_heads` gives them.
     titles
         What the menu calls each.
 

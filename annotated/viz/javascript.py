@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_HERE = Path(__file__).parent
+KIT = Path(__file__).parent
+"""The folder of what widgets share."""
 
 
-def esm(*names: str) -> str:
-    """The ES module of a widget, from `common.js` and the files `names` beside it, one after the other."""
-    return "\n".join((_HERE / file).read_text(encoding="utf-8") for file in ("common.js", *names))
+def esm(*files: str | Path) -> str:
+    """The ES module of a widget: `common.js` and `files`, one after the other; a bare name is a file of this kit."""
+    return "\n".join((KIT / file).read_text(encoding="utf-8") for file in ("common.js", *files))

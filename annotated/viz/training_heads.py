@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from annotated.runs.attention_snapshots import read_heads
 from annotated.training.files import CheckpointError
-from annotated.training.watching import read_heads
 from annotated.viz.heads import AttentionHeads, kept_heads
 
 

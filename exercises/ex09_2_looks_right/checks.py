@@ -65,7 +65,7 @@ def model() -> Any:
 def corpus(seed: int) -> Any:
     """Forty sentences."""
     from annotated.analysis.heads import HeadCorpus
-    from annotated.data import classroom_pairs
+    from annotated.classroom import classroom_pairs
 
     return HeadCorpus.of(classroom_pairs("test", 40, seed=seed), model().tokenizer)
 

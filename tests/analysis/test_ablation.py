@@ -8,7 +8,7 @@ import torch
 import annotated
 from annotated.analysis import ablation as a
 from annotated.analysis.heads import HeadCorpus
-from annotated.data import classroom_pairs
+from annotated.classroom import classroom_pairs
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import torch
 
 import annotated
 from annotated.analysis import heads as h
-from annotated.data import classroom_pairs
+from annotated.classroom import classroom_pairs
 from annotated.model import AttentionMaps
 
 

@@ -9,7 +9,7 @@ import torch
 
 import annotated
 from annotated import causal_mask, scaled_dot_product_attention
-from annotated.analysis import decoder_reach, leaked_weight, masked_by, reach
+from annotated.analysis.leaks import decoder_reach, leaked_weight, masked_by, reach
 from annotated.model import fused_attention
 
 

@@ -6,8 +6,7 @@ import pytest
 import torch
 
 import annotated
-from annotated.analysis import attention_calls, attention_scores
-from annotated.analysis.scores import call_scores
+from annotated.analysis.scores import attention_calls, attention_scores, call_scores
 
 SOURCE, TARGET = torch.tensor([[5, 6, 7, 2], [8, 2, 0, 0]]), torch.tensor([[1, 9, 10], [1, 11, 0]])
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import annotated
-from annotated.analysis import Trace, trace
+from annotated.analysis.tracing import Trace, trace
 from annotated.config import BOS, EOS
 
 ENGLISH, GERMAN = "The grandmother gets up.", "Die Großmutter steht auf."

@@ -13,8 +13,8 @@ import pytest
 import torch
 
 import annotated
+from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS
-from annotated.data import classroom_pairs
 
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 

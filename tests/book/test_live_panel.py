@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from annotated.training import list_checkpoints
-from annotated.training.launch import running, stop
-from annotated.training.monitor import TrainingMonitor
+from annotated.runs import list_checkpoints
+from annotated.runs.launch import running, stop
+from annotated.runs.monitor import TrainingMonitor
 
 CELL = """
 from annotated import DataConfig, ModelConfig, TrainingConfig
-from annotated.viz import training_panel
+from annotated.viz.panel import training_panel
 model = ModelConfig(d_model=16, d_ff=32, num_heads=2, d_k=8, d_v=8, num_encoder_layers=1, num_decoder_layers=1)
 training = TrainingConfig(updates=100_000, batch_tokens=400, warmup=400, log_every=5, validate_every=50,
                           validate_bleu=0, checkpoint_every=100_000, device="cpu")

@@ -9,8 +9,8 @@ import torch
 
 import annotated
 from annotated import Transformer, tiny
+from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS
-from annotated.data import classroom_pairs
 from annotated.decoding import Ensemble, beam_search, greedy_decode
 from annotated.evaluation import evaluate
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
-from annotated.data import classroom_pairs
+from annotated.classroom import classroom_pairs
 from annotated.evaluation import bleu, bleu_of, bleu_statistics, compare, paper_style_bleu, resample, split_compounds
 from annotated.evaluation.ngrams import sentence_statistics
 from annotated.evaluation.paper_bleu import paper_style, plain_quotes

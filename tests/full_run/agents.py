@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import annotated
-from annotated.training import read_log, train_command
+from annotated.runs import read_log, train_command
 from tests.full_run.processes import Setting
 
 ROOT = Path(annotated.__file__).resolve().parents[1]

@@ -8,7 +8,7 @@ import pytest
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from tests.full_run.processes import Setting
-from tests.training.conftest import write_corpus
+from tests.runs.conftest import write_corpus
 
 MODEL = ModelConfig(d_model=32, d_ff=64, num_heads=2, d_k=16, d_v=16, num_encoder_layers=1, num_decoder_layers=1)
 # 60 updates are two epochs and a half of 400 pairs, in pools of 100; each update has its line in the log.

@@ -26,7 +26,7 @@ from typing import Any
 from safetensors.torch import load_file
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.training import list_checkpoints, read_log, train_command
+from annotated.runs import list_checkpoints, read_log, train_command
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["annotated.cli", "annotated.training", "torch._dynamo", "tests.full_run.processes"])

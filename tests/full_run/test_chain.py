@@ -25,7 +25,7 @@ import sacrebleu
 from annotated.data import PreparedCorpus, prepare
 from annotated.data.local_mirror import Fault, Mirror, write_mirror
 from annotated.evaluation import paper_style_bleu
-from annotated.training import read_log
+from annotated.runs import read_log
 from annotated.training.schedule import learning_rate
 
 DATA, RUN = "data/wmt14-en-de", "runs/wmt14-tiny"

@@ -17,7 +17,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from annotated.training import list_checkpoints, read_log
+from annotated.runs import list_checkpoints, read_log
 from tests.full_run.agents import Agent, ended, starts, updates_made
 from tests.full_run.processes import Setting, assert_same_end, learning
 

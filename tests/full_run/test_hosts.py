@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from annotated.training import list_checkpoints, read_log
+from annotated.runs import list_checkpoints, read_log
 from tests.full_run.agents import Agent, ended, starts, updates_made
 from tests.full_run.namespaces import Host, options, two_hosts, why_not
 from tests.full_run.processes import Setting, assert_same_end, leftovers

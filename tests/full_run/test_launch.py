@@ -10,8 +10,9 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from annotated.training import CheckpointError, TrainingMonitor, launch, list_checkpoints, read_log, running, stop
-from annotated.training.lock import who_trains
+from annotated.runs import TrainingMonitor, launch, list_checkpoints, read_log, running, stop
+from annotated.runs.lock import who_trains
+from annotated.training import CheckpointError
 from tests.full_run.processes import Setting
 
 pytestmark = pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no torch.distributed")

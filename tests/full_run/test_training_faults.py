@@ -6,21 +6,21 @@ Where each fault of a long training is tested:
 |---|---|
 | killed at twenty random moments | `test_training_kills.py` |
 | killed while a checkpoint is being written | `test_training_kills.py` (by file) |
-| killed between the two renames of a replacement | `tests/training/test_checkpoint.py` |
+| killed between the two renames of a replacement | `tests/runs/test_checkpoint.py` |
 | killed or stopped after the last update | `test_training_kills.py` |
 | one of two workers killed; the agent told to stop | `test_elastic.py` |
 | restarted workers meet the addresses of dead ones | `test_elastic.py`, `tests/training/test_rendezvous.py` |
 | begun by two processes, ended by one | `test_elastic.py`, `tests/training/test_distributed.py` |
 | one of two hosts cut off, and back | `test_hosts.py` |
-| stopped by a signal, resumed | `tests/training/test_resume.py`, `test_launch.py` |
-| checkpoint truncated, changed, with a file missing | `tests/training/test_resume.py`; cut at many lengths: here |
-| checkpoint of another configuration, of other data | `tests/training/test_resume.py`; of another run: here |
+| stopped by a signal, resumed | `tests/runs/test_resume.py`, `test_launch.py` |
+| checkpoint truncated, changed, with a file missing | `tests/runs/test_resume.py`; cut at many lengths: here |
+| checkpoint of another configuration, of other data | `tests/runs/test_resume.py`; of another run: here |
 | checkpoint of a newer version | here |
-| NaN in the loss, NaN in a gradient | `tests/training/test_loop.py`; in the weights, at the command line: here |
-| disk full while a checkpoint is written | `tests/training/test_checkpoint.py` (made up); a real one: here |
+| NaN in the loss, NaN in a gradient | `tests/runs/test_loop.py`; in the weights, at the command line: here |
+| disk full while a checkpoint is written | `tests/runs/test_checkpoint.py` (made up); a real one: here |
 | a file that may not grow | here |
 | the clock jumps | here |
-| two launches on one folder | `tests/training/test_resume.py`, `test_launch.py`; several at the same moment: here |
+| two launches on one folder | `tests/runs/test_resume.py`, `test_launch.py`; several at the same moment: here |
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from pathlib import Path
 import pytest
 
 from annotated.data import Tokenizer, TokenStore
-from annotated.training import latest_checkpoint, list_checkpoints, read_log
+from annotated.runs import latest_checkpoint, list_checkpoints, read_log
 from tests.full_run.processes import Faults, Setting, assert_same_end, leftovers
 
 

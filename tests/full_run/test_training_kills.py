@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from annotated.training import TrainingMonitor, latest_checkpoint, list_checkpoints, read_log
+from annotated.runs import TrainingMonitor, latest_checkpoint, list_checkpoints, read_log
 from tests.full_run.processes import Faults, Setting, assert_same_end, leftovers
 
 KILLS = 4

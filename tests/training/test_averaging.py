@@ -7,7 +7,9 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from annotated.training import CheckpointError, TrainingState, average_checkpoints, average_last
+from annotated.runs import TrainingState
+from annotated.runs.averaging import average_last
+from annotated.training import CheckpointError, average_checkpoints
 from annotated.training.files import describe_files, write_json
 
 

@@ -14,16 +14,17 @@ import torch
 from safetensors.torch import load_file
 from torch.utils._python_dispatch import TorchDispatchMode
 
+import annotated.runs.loop as loop
 import annotated.training.compiled as compiled_module
-import annotated.training.loop as loop
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batching import collate_ids
 from annotated.model import Transformer, static_rows
-from annotated.training import NonFiniteLoss, batch_loss, list_checkpoints, make_optimizer, read_log
+from annotated.runs import NonFiniteLoss, list_checkpoints, read_log
+from annotated.runs.step_metrics import Outcome, Outcomes
+from annotated.training import batch_loss, make_optimizer
 from annotated.training.compiled import StaticStep
 from annotated.training.distributed import Processes
 from annotated.training.optimizer import clip_gradients, gradient_norm
-from annotated.training.outcome import Outcome, Outcomes
 from annotated.training.precision import Precision
 from annotated.training.static_layout import StaticShape
 

@@ -15,8 +15,8 @@ from safetensors.torch import load_file
 from annotated.config import TrainingConfig
 from annotated.data.batching import TokenBatches
 from annotated.data.store import TokenStore
-from annotated.training import list_checkpoints, read_log, train
-from annotated.training.random_states import seed_dropout
+from annotated.runs import list_checkpoints, read_log, train
+from annotated.runs.random_states import seed_dropout
 
 pytestmark = pytest.mark.skipif(
     not torch.distributed.is_available() or "fork" not in multiprocessing.get_all_start_methods(),

@@ -6,7 +6,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from annotated.training import read_log
+from annotated.runs import read_log
 from annotated.training.distributed import choose_device
 from annotated.training.precision import Precision
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import annotated
-from annotated.viz import SentenceMaps, attention_atlas, attention_heads
+from annotated.viz.heads import SentenceMaps, attention_atlas, attention_heads
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ pytest.importorskip("vl_convert", reason="offline charts need the extra `book`")
 client = pytest.importorskip("nbclient", reason="running a kernel needs the extra `book`")
 
 CHART = """
-from annotated import viz
-viz.attention_chart([[1.0]], ["q"], ["k"])
+from annotated.viz.attention_map import attention_chart
+attention_chart([[1.0]], ["q"], ["k"])
 """
 CHECK = r"""
 import re, altair

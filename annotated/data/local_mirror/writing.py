@@ -19,8 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from annotated.classroom import classroom_pairs
 from annotated.data.catalogue import Catalogue, CatalogueError, Part, catalogue
-from annotated.data.classroom import classroom_pairs
 from annotated.data.download import RemoteFile
 from annotated.data.local_mirror.faults import Pair, Planted, planted_training
 

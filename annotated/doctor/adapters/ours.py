@@ -28,8 +28,8 @@ from annotated.doctor.adapters.hooks import Place, Recorder, residual_steps
 from annotated.doctor.subject import FirstAttention, Found, Promises, ResidualStep, Side, Subject, Tables, Update
 from annotated.evaluation import corpus as corpus_module
 from annotated.model import AttentionMaps, Transformer
+from annotated.runs import loop as loop_module
 from annotated.training import averaging as averaging_module
-from annotated.training import loop as loop_module
 from annotated.training import loss as loss_module
 from annotated.training import optimizer as optimizer_module
 from annotated.training import schedule as schedule_module

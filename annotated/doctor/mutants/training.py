@@ -11,7 +11,7 @@ from torch import Tensor
 
 from annotated.data.batch import Batch
 from annotated.doctor.mutants.patching import Bank, Patches
-from annotated.training import loop
+from annotated.runs import loop
 from annotated.training.averaging import average_checkpoints
 from annotated.training.loss import batch_loss
 from annotated.training.schedule import learning_rate, set_learning_rate

@@ -133,7 +133,7 @@ class Doctor(SphinxDirective):
 
     def recorded(self) -> list[nodes.Node]:
         """When, on what, and by which command."""
-        from annotated.experiments import Record
+        from annotated.chapters import Record
 
         fields = {key: value for key, value in record().items() if key != "results"}
         return self.markdown(Record(name="doctor_public", results={}, **fields).caption() + ".")

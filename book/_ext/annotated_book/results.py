@@ -13,9 +13,9 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from annotated.evaluation.finish.model_card import title
-from annotated.evaluation.ledger import Entry, entries
 from annotated.paper import SETTINGS, TABLE_2
+from annotated.runs.registry import Entry, entries
+from annotated.runs.report.model_card import title
 from annotated_book.execution import ROOT, table
 
 FOLDER = ROOT / "ledger"

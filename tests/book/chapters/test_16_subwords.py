@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import annotated
-from annotated.analysis.subwords import first_entries
+from annotated.chapters.subwords.merges import first_entries
 from annotated.data import Tokenizer
 from tests.book.charts import move, texts, with_control
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from annotated.chapters import recorded
+from annotated.chapters.batches.experiment import unpacked
 from annotated.data.buckets import by_length, cut, fill
-from annotated.experiments import recorded
-from annotated.experiments.sentence_lengths import unpacked
 from tests.book.charts import move, texts, with_control
 
 PAGE = "training/batches.html"
@@ -17,7 +17,7 @@ PAGE = "training/batches.html"
 
 def expected(budget: int, pool: int = 1) -> str:
     """Padding of the recorded sample by the library's own sorting and cutting, as the widget words it."""
-    sample = recorded("sentence_lengths").results["sample"]
+    sample = recorded("batches").results["sample"]
     source, target = (unpacked(sample[side]) for side in ("source", "target"))
     starts = range(0, len(source), pool)
     order = np.concatenate([i + by_length(source[i : i + pool], target[i : i + pool], None) for i in starts])

@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from annotated.analysis.playback import Playback
-from annotated.analysis.search_record import unpack
+from annotated.chapters import recorded
+from annotated.chapters.beam_search.playback import Playback
+from annotated.chapters.beam_search.search_record import unpack
 from annotated.decoding import record_search
-from annotated.experiments import recorded
 from annotated.viz.javascript import esm
 from tests.book.charts import move, texts, with_control
 
@@ -49,7 +49,7 @@ def scores(widget: Any) -> list[float]:
 
 
 def test_the_search_in_the_page_is_the_search_of_the_library(visit: Any) -> None:
-    results = recorded("beam_tree").results
+    results = recorded("beam_search/tree").results
     sources, extra = [s["source"] for s in results["sentences"]], results["extra_tokens"]
     trees = [record.tree for record in unpack(results["searches"])]
     model = Playback(list(zip(sources, trees, strict=True)), results["vocab_size"])

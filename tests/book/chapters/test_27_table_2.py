@@ -31,8 +31,8 @@ def test_the_budget_and_the_languages(visit: Any) -> None:
 
 
 def test_the_bill_on_a_phone(visit: Any) -> None:
-    from annotated.analysis.costs import DEVICES, bill
-    from annotated.viz.costs import COUNTED
+    from annotated.chapters.table_2.charts import COUNTED
+    from annotated.chapters.table_2.costs import DEVICES, bill
 
     needed = COUNTED["Transformer (base model)"]
     with visit(PAGE, viewport={"width": 390, "height": 800}) as v:

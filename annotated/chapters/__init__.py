@@ -1,0 +1,11 @@
+"""The book's chapters in code: one folder a chapter, under the name of its page.
+
+In a folder: `charts`, the pictures; `widget`, what moves in the page, in Python, JavaScript and CSS; measurements; and
+`experiment`, which makes `record.json`. `python -m annotated.chapters NAME` makes a record again; `recorded(NAME)`
+reads it. A page never prints a number of a record without its caption, which says what machine made it, by which
+command.
+"""
+
+from annotated.chapters.record import Record, recorded
+
+__all__ = ["Record", "recorded"]

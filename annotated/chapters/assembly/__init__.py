@@ -1,0 +1,5 @@
+"""Chapter 15, "Assemble and audit": its pictures and experiments."""
+
+from annotated.chapters.assembly.widget import ParameterFigure, audit_chart, parameter_figure
+
+__all__ = ["ParameterFigure", "audit_chart", "parameter_figure"]

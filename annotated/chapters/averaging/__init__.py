@@ -1,0 +1,5 @@
+"""Chapter 25, "Averaging and ensembles": its pictures and experiments."""
+
+from annotated.chapters.averaging.charts import averaged_noise_chart, last_k_chart, weight_line_chart
+
+__all__ = ["averaged_noise_chart", "last_k_chart", "weight_line_chart"]

@@ -1,0 +1,6 @@
+"""Chapter 17, "Batches by tokens": its pictures and experiments."""
+
+from annotated.chapters.batches.charts import epochs_chart, noise_chart, pairs_per_batch_chart, waste_chart
+from annotated.chapters.batches.widget import PaddingTiles, padding_tiles
+
+__all__ = ["PaddingTiles", "epochs_chart", "noise_chart", "padding_tiles", "pairs_per_batch_chart", "waste_chart"]

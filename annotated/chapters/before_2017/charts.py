@@ -1,0 +1,252 @@
+"""Charts of recurrent models: accuracy over length, what is attended to, what a summary still knows, and dates.
+
+Paper: sections 1, 2
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE, slider
+
+_YEARS = alt.Scale(domain=["2012-10-01", "2017-08-15"], nice=False)
+_STROKE = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=300)
+_SHAPED = alt.Legend(title=None, symbolStrokeWidth=0, symbolSize=90)
+_DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4])
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
+
+
+def length_chart(
+    lengths: Sequence[int], curves: Mapping[str, Mapping[str, Sequence[Sequence[float]]]], longest: int, chance: float
+) -> alt.LayerChart:
+    """Accuracy against length for several models, with its spread over seeds, and a menu for the measure.
+
+    Parameters
+    ----------
+    lengths
+        Of the sequences that were written.
+    curves
+        For each measure, for each model, one list of accuracies for each seed.
+    longest
+        The longest sequence of the training.
+    chance
+        The accuracy of guessing.
+
+    Raises
+    ------
+    ValueError
+        If a curve has not one point for each length.
+
+    Paper: section 1
+    """
+    measures = list(curves)
+    models = list(curves[measures[0]])
+    rows = []
+    for measure, by_model in curves.items():
+        for model, seeds in by_model.items():
+            if any(len(one) != len(lengths) for one in seeds):
+                raise ValueError(f"{model} needs {len(lengths)} values, one for each length")
+            for n, values in zip(lengths, zip(*seeds, strict=True), strict=True):
+                mean = round(sum(values) / len(values), 4)
+                rows.append(
+                    {"measure": measure, "model": model, "n": n, "y": mean, "low": min(values), "high": max(values)}
+                )
+    choose = alt.param(name="measure", value=measures[0], bind=alt.binding_select(options=measures, name="measure "))
+    pick = alt.selection_point(name="model", fields=["model"], bind="legend")
+    x = alt.X("n:Q", title="letters to copy", scale=alt.Scale(domain=[0, max(lengths)], nice=False))
+    y = alt.Y("y:Q", title="share right", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    looks: dict[str, Any] = {
+        "color": alt.Color("model:N", sort=models, scale=alt.Scale(domain=models, range=list(PALETTE)), legend=_SHAPED),
+        "opacity": alt.condition(pick, alt.value(1.0), alt.value(0.15)),
+    }
+    dash = alt.StrokeDash("model:N", sort=models, scale=alt.Scale(domain=models, range=list(_DASHES)), legend=None)
+    shape = alt.Shape("model:N", sort=models, scale=alt.Scale(domain=models, range=list(_SHAPES)), legend=None)
+    tip = ["model:N", alt.Tooltip("n:Q", title="length"), alt.Tooltip("y:Q", title="share right", format=".1%")]
+    chart = alt.Chart(alt.Data(values=rows)).transform_filter("datum.measure == measure")
+    edge = alt.Chart(alt.Data(values=[{"n": longest, "text": "trained to here"}]))
+    guess = alt.Chart(alt.Data(values=[{"y": chance}])).mark_rule(strokeDash=[2, 3], color=GREY)
+    description = (
+        f"Share of symbols copied right against the length of the sequence, for {', '.join(models)}. A menu changes "
+        f"the measure, and a click in the legend picks a model. A vertical line at {longest} marks the longest "
+        "sequence of the training."
+    )
+    return (
+        alt.layer(
+            edge.mark_rule(color=GREY).encode(x="n:Q"),
+            edge.mark_text(align="left", dx=4, fontSize=11).encode(x="n:Q", y=alt.value(156), text="text:N"),
+            guess.encode(y="y:Q"),
+            chart.mark_rule(strokeWidth=1.5).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", **looks),
+            chart.mark_line(strokeWidth=2).encode(x=x, y=y, strokeDash=dash, **looks),
+            chart.mark_point(filled=True, size=55).encode(x=x, y=y, shape=shape, tooltip=tip, **looks),
+        )
+        .add_params(choose, pick)
+        .properties(width="container", height=280, description=description)
+    )
+
+
+def alignment_chart(examples: Sequence[Mapping[str, Any]], *, start: int = 2) -> alt.LayerChart:
+    """What each written symbol attended to in the source, for one of several sequences, chosen with a slider.
+
+    Parameters
+    ----------
+    examples
+        Each with `source` and `written`, lists of symbols, and `weights`, thousandths, one row a written symbol.
+    start
+        The example to begin with.
+
+    Raises
+    ------
+    ValueError
+        If weights do not fit symbols.
+
+    Paper: sections 2, 3.2.1
+    """
+    for i, example in enumerate(examples):
+        if len(example["weights"]) != len(example["source"]) * len(example["written"]):
+            raise ValueError(f"example {i}: {len(example['weights'])} weights do not fit its symbols")
+    rows = [{"i": i, "s": len(e["source"]), "w": list(e["weights"])} for i, e in enumerate(examples)]
+    sources, written = ([list(e[key]) for e in examples] for key in ("source", "written"))
+    choose = slider("example", start, 0, len(examples) - 1, label="sequence, shorter to longer")
+    cells = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_filter("datum.i == example")
+        .transform_flatten(["w"])
+        .transform_window(at="row_number()")
+        .transform_calculate(k="(datum.at - 1) % datum.s", q="floor((datum.at - 1) / datum.s)", weight="datum.w / 1000")
+        .transform_calculate(
+            source=f"{json.dumps(sources)}[example][datum.k]", symbol=f"{json.dumps(written)}[example][datum.q]"
+        )
+    )
+    labels = {"labelOverlap": False, "labelAngle": 0, "ticks": False}
+    x = alt.X(
+        "k:O",
+        title="source",
+        axis=alt.Axis(orient="top", labelExpr=f"{json.dumps(sources)}[example][datum.value]", **labels),
+    )
+    y = alt.Y("q:O", title="written", axis=alt.Axis(labelExpr=f"{json.dumps(written)}[example][datum.value]", **labels))
+    shade = alt.Opacity("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None)
+    tip = ["symbol:N", "source:N", alt.Tooltip("weight:Q", format=".2f")]
+    length = json.dumps([len(e["written"]) for e in examples])
+    description = (
+        "Attention weights of a trained recurrent decoder: one row for each symbol it wrote, one column for each "
+        "source symbol, darker for more weight. A slider goes from shorter to longer sequences. The weight lies on "
+        "one line of cells while the length is one of those trained on."
+    )
+    return (
+        alt.layer(cells.mark_rect(fill=BLUE, stroke=GREY, strokeWidth=0.2).encode(x=x, y=y, opacity=shade, tooltip=tip))
+        .add_params(choose)
+        .properties(
+            width="container",
+            height=300,
+            title=alt.Title(alt.expr(f"{length}[example] + ' letters'")),
+            description=description,
+            usermeta={"renderer": "canvas"},
+        )
+    )
+
+
+def probe_chart(probes: Mapping[str, Mapping[str, Sequence[float]]], chance: float) -> alt.LayerChart:
+    """How well a linear map reads the symbol of each position, for lengths that a slider chooses.
+
+    Parameters
+    ----------
+    probes
+        For each place that was read, for each length, a share of right answers for each position.
+    chance
+        The accuracy of guessing.
+
+    Paper: section 1
+    """
+    places = list(probes)
+    lengths = [int(n) for n in next(iter(probes.values()))]
+    rows = [
+        {"place": place, "step": lengths.index(int(n)), "position": j + 1, "right": value}
+        for place, by_length in probes.items()
+        for n, values in by_length.items()
+        for j, value in enumerate(values)
+    ]
+    choose = slider("step", len(lengths) - 1, 0, len(lengths) - 1, label="length, shorter to longer")
+    colour = alt.Color("place:N", sort=places, scale=alt.Scale(domain=places, range=[BLUE, ORANGE]), legend=_STROKE)
+    dash = alt.StrokeDash("place:N", sort=places, scale=alt.Scale(domain=places, range=[[1, 0], [6, 3]]), legend=None)
+    chart = alt.Chart(alt.Data(values=rows)).transform_filter("datum.step == step")
+    x = alt.X("position:Q", title="position of the letter in the source", axis=alt.Axis(format="d", tickMinStep=1))
+    y = alt.Y("right:Q", title="read right", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    tip = ["place:N", "position:Q", alt.Tooltip("right:Q", format=".0%")]
+    guess = alt.Chart(alt.Data(values=[{"y": chance}])).mark_rule(strokeDash=[2, 3], color=GREY)
+    description = (
+        "How often a linear map reads each source symbol correctly, from the one vector that a plain decoder is given "
+        "and from the encoder's state at the symbol's own position. A slider chooses the length. In the one vector "
+        "the middle of a long sequence is lost; the states keep all of it."
+    )
+    return (
+        alt.layer(
+            guess.encode(y="y:Q"),
+            chart.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, strokeDash=dash),
+            chart.mark_point(filled=True, size=60).encode(
+                x=x,
+                y=y,
+                color=colour,
+                tooltip=tip,
+                shape=alt.Shape("place:N", sort=places, scale=alt.Scale(range=["circle", "square"]), legend=None),
+            ),
+        )
+        .add_params(choose)
+        .properties(
+            width="container",
+            height=230,
+            title=alt.Title(alt.expr(f"{json.dumps(lengths)}[step] + ' letters'")),
+            description=description,
+        )
+    )
+
+
+def timeline_chart(works: Sequence[Any]) -> alt.LayerChart:
+    """Works by the month of their first public version, in one row for each kind; a menu picks a kind.
+
+    Parameters
+    ----------
+    works
+        As `annotated.chapters.before_2017.timeline.TIMELINE`.
+
+    Paper: sections 1, 2
+    """
+    kinds = list(dict.fromkeys(work.kind for work in works))
+    rows = [{**work._asdict(), "order": i, "label": [work.who, work.what]} for i, work in enumerate(works)]
+    options = ["all", *kinds]
+    choose = alt.param(name="kind", value="all", bind=alt.binding_select(options=options, name="show "))
+    on = "kind == 'all' || datum.kind == kind"
+    chart = alt.Chart(alt.Data(values=rows)).transform_calculate(
+        shown=f"{on} ? 1 : 0.12", date="toDate(datum.month + '-15')"
+    )
+    x = alt.X("date:T", title="first public version", scale=_YEARS, axis=alt.Axis(format="%Y", tickCount="year"))
+    y = alt.Y("order:O", axis=None)
+    late = "datum.date > toDate('2015-01-01')"
+    opacity = alt.Opacity("shown:Q", scale=None, legend=None)
+    points = chart.mark_point(filled=True, size=70).encode(
+        x=x,
+        y=y,
+        opacity=opacity,
+        color=alt.Color("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=list(PALETTE))),
+        shape=alt.Shape("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=list(_SHAPES[:4]))),
+        tooltip=[alt.Tooltip("month:N"), alt.Tooltip("who:N"), alt.Tooltip("what:N"), alt.Tooltip("arxiv:N")],
+    )
+    texts = [
+        chart.transform_filter(f"{'' if right else '!'}({late})")
+        .mark_text(align="right" if right else "left", dx=-8 if right else 8, dy=-6, fontSize=11)
+        .encode(x=x, y=y, text="label:N", opacity=opacity)
+        for right in (True, False)
+    ]
+    description = (
+        "Works before the Transformer by the month of their first public version: "
+        + "; ".join(f"{work.month} {work.who}, {work.what}" for work in works)
+        + ". A menu picks one kind."
+    )
+    return (
+        alt.layer(points, *texts)
+        .add_params(choose)
+        .properties(width="container", height=31 * len(works), description=description)
+    )

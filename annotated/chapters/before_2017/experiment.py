@@ -1,0 +1,201 @@
+"""Copying random symbols: a recurrent encoder-decoder with and without attention, and a Transformer, over length.
+
+Every model gets the same updates, the same symbols in the same order, and about 200,000 parameters. Random symbols
+cannot be guessed from their neighbours, so what is written right was carried from the source.
+
+Paper: sections 1, 2
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from annotated.chapters.before_2017.encoder_decoder import RecurrentEncoderDecoder
+from annotated.config import BOS, EOS, ModelConfig
+from annotated.model import Transformer
+
+Kind = Literal["plain", "attention", "transformer"]
+Task = Literal["copy", "reverse"]
+
+FIRST, SYMBOLS = 4, 16
+VOCAB = FIRST + SYMBOLS
+SEEDS, UPDATES, LONGEST, SYMBOLS_A_BATCH = 3, 1000, 20, 640
+LENGTHS = (2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 25, 30, 40)
+RATES = {"plain": 3e-3, "attention": 3e-3, "transformer": 1e-3}
+
+
+def build(kind: Kind, *, score: Any = "additive", hidden: int | None = None) -> nn.Module:
+    """A new model of about 200,000 parameters, unless `hidden` makes a recurrent one wider.
+
+    Paper: sections 1, 2
+    """
+    if kind == "transformer":
+        config = ModelConfig(vocab_size=VOCAB, d_model=64, d_ff=192, num_heads=4, d_k=16, d_v=16, dropout=0.0)
+        return Transformer(config.replace(num_encoder_layers=2, num_decoder_layers=2, norm="pre"))
+    if kind == "plain":
+        return RecurrentEncoderDecoder(VOCAB, 32, hidden or 140, score=None)
+    return RecurrentEncoderDecoder(VOCAB, 32, hidden or 128, score=score)
+
+
+def draw(count: int, length: int, task: Task, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Sources `[B, length + 1]`, which end in eos, and what is to be written, `[B, length]`.
+
+    Paper: none; a task to measure with
+    """
+    symbols = torch.randint(FIRST, VOCAB, (count, length), generator=generator)
+    source = torch.cat([symbols, symbols.new_full((count, 1), EOS)], dim=1)
+    return source, symbols if task == "copy" else symbols.flip(1)
+
+
+def train(
+    kind: Kind,
+    *,
+    task: Task = "copy",
+    updates: int = UPDATES,
+    longest: int = LONGEST,
+    seed: int = 0,
+    score: Any = "additive",
+    hidden: int | None = None,
+) -> tuple[nn.Module, list[float]]:
+    """Train one model on lengths from 2 to `longest`, each batch of one length and of 640 symbols.
+
+    Returns
+    -------
+    model, losses
+        The trained model, and the loss of every update in nats a symbol.
+
+    Paper: sections 1, 2
+    """
+    torch.manual_seed(seed)
+    model = build(kind, score=score, hidden=hidden)
+    optimizer = torch.optim.Adam(model.parameters(), lr=RATES[kind], betas=(0.9, 0.98))
+    generator, losses = torch.Generator().manual_seed(seed), []
+    for update in range(updates):
+        for group in optimizer.param_groups:  # up over 100 updates, then down in a straight line
+            group["lr"] = RATES[kind] * min(1.0, (update + 1) / 100) * max(0.05, 1 - update / updates)
+        length = int(torch.randint(2, longest + 1, (), generator=generator))
+        source, target = draw(SYMBOLS_A_BATCH // length, length, task, generator)
+        target_in = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], dim=1)
+        loss = F.cross_entropy(model(source, target_in).flatten(0, 1), target.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+    return model.eval(), losses
+
+
+@torch.no_grad()
+def write(model: nn.Module, source: Tensor, length: int) -> Tensor:
+    """What the model writes on its own, each step reading its own last symbol: `[B, length]`.
+
+    Paper: section 3.1
+    """
+    if isinstance(model, RecurrentEncoderDecoder):
+        return model.generate(source, length)[0]
+    assert isinstance(model, Transformer)
+    memory, written = model.encode(source), source.new_full((len(source), 1), BOS)
+    for _ in range(length):
+        newest = model.decode(written, memory, source)[:, -1:]
+        written = torch.cat([written, newest.argmax(dim=-1)], dim=1)
+    return written[:, 1:]
+
+
+def accuracy(model: nn.Module, length: int, *, task: Task = "copy", count: int = 200) -> tuple[float, float]:
+    """Share of symbols written right, and of sequences without a mistake, on symbols never seen in training.
+
+    Paper: none; a task to measure with
+    """
+    source, target = draw(count, length, task, torch.Generator().manual_seed(1000 + length))
+    right = write(model, source, length) == target
+    return float(right.float().mean()), float(right.all(dim=1).float().mean())
+
+
+@torch.no_grad()
+def probe(model: RecurrentEncoderDecoder, length: int, place: Literal["summary", "own"], count: int = 3000) -> list:
+    """How well a linear map reads each source symbol from the encoder; a share of right answers for each position.
+
+    Parameters
+    ----------
+    model
+        Trained.
+    length
+        Of the sources.
+    place
+        'summary' reads every symbol from the one vector that a plain decoder is given, 'own' reads symbol j from the
+        state at position j, which attention can fetch.
+    count
+        Sources; the map is fitted by least squares on two thirds of them and tested on the rest.
+
+    Paper: section 1
+    """
+    source, symbols = draw(count, length, "copy", torch.Generator().manual_seed(2000 + length))
+    memory, summary = model.encode(source)
+    cut, found = 2 * count // 3, []
+    for j in range(length):
+        x = summary if place == "summary" else memory[:, j]
+        x = torch.cat([x, x.new_ones(count, 1)], dim=1).double()
+        y = F.one_hot(symbols[:, j] - FIRST, SYMBOLS).double()
+        ridge = x[:cut].T @ x[:cut] + 1e-2 * torch.eye(x.size(1), dtype=torch.double)
+        guess = (x[cut:] @ torch.linalg.solve(ridge, x[:cut].T @ y[:cut])).argmax(dim=1)
+        found.append(round(float((guess == symbols[cut:, j] - FIRST).double().mean()), 3))
+    return found
+
+
+def alignments(model: RecurrentEncoderDecoder, lengths: tuple[int, ...], task: Task = "copy") -> list[dict]:
+    """What the model reads, writes and attends to, for one source of each length; weights in thousandths.
+
+    Paper: section 2
+    """
+    rows = []
+    for length in lengths:
+        source, _ = draw(1, length, task, torch.Generator().manual_seed(3000 + length))
+        tokens, weights = model.generate(source, length)
+        assert weights is not None
+        names = [symbol_name(i) for i in source[0].tolist()], [symbol_name(i) for i in tokens[0].tolist()]
+        whole = (weights[0].double() * 1000).round().int().flatten().tolist()
+        rows.append({"length": length, "source": names[0], "written": names[1], "weights": whole})
+    return rows
+
+
+def symbol_name(token: int) -> str:
+    """A letter for each symbol, and a full stop for eos."""
+    return "." if token == EOS else chr(ord("A") + token - FIRST)
+
+
+def run() -> dict[str, Any]:
+    """All models and seeds, the controls, the probes, and the three scoring functions: about six CPU minutes."""
+    torch.set_num_threads(1)
+    runs: list[dict[str, Any]] = []
+    examples: dict[str, Any] = {}
+
+    def add(label: str, kind: Kind, seed: int, updates: int = UPDATES, hidden: int | None = None) -> None:
+        model, losses = train(kind, seed=seed, updates=updates, hidden=hidden)
+        scores = [accuracy(model, n) for n in LENGTHS]
+        parameters = sum(p.numel() for p in model.parameters())
+        row = {"model": label, "seed": seed, "updates": updates, "parameters": parameters}
+        curves = {"symbols": [round(s, 4) for s, _ in scores], "whole": [round(w, 4) for _, w in scores]}
+        runs.append(row | curves | {"last_loss": round(sum(losses[-50:]) / 50, 4)})
+        if seed == 0 and label in ("plain", "attention"):
+            assert isinstance(model, RecurrentEncoderDecoder)
+            place: Any = {"plain": "summary", "attention": "own"}[label]
+            examples[f"probe_{label}"] = {str(n): probe(model, n, place) for n in (5, 10, 15, 20)}
+            if label == "attention":
+                examples["alignments"] = alignments(model, (4, 8, 12, 16, 20, 24, 28))
+
+    kinds: tuple[Kind, ...] = ("plain", "attention", "transformer")
+    for kind in kinds:
+        for seed in range(SEEDS):
+            add(kind, kind, seed)
+    add("plain, 3 times the updates", "plain", 0, updates=3 * UPDATES)
+    add("plain, twice as wide", "plain", 0, hidden=280)
+    curves = {}
+    for score in ("additive", "dot", "general"):
+        losses = [train("attention", score=score, seed=seed, updates=400)[1] for seed in range(SEEDS)]
+        curves[score] = [[round(sum(one[i : i + 20]) / 20, 4) for i in range(0, 400, 20)] for one in losses]
+    facts = {"lengths": LENGTHS, "longest": LONGEST, "symbols": SYMBOLS, "chance": 1 / SYMBOLS}
+    return facts | {"runs": runs, "scores": curves} | examples

@@ -1,0 +1,125 @@
+"""A widget for the hidden units of feed-forward networks: what fires each one, and what its value row promotes.
+
+Everything travels as two bytes a number, so that a page can hold every unit of a small model.
+
+Paper: section 3.3, early appendix
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import numpy as np
+import traitlets
+from torch import Tensor
+
+from annotated.analysis.feed_forward import Activity
+from annotated.viz.javascript import esm
+
+_HERE = Path(__file__).parent
+_PROMOTED = 6
+
+
+class NeuronExplorer(anywidget.AnyWidget):
+    """The widget; `neuron_explorer` makes one. `layer` and `unit` are what is shown, from 0.
+
+    Paper: section 3.3
+    """
+
+    _esm = esm(_HERE / "widget.js")
+    _css = _HERE / "widget.css"
+    layers = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
+    units = traitlets.Int().tag(sync=True)
+    top = traitlets.Int().tag(sync=True)
+    sentences = traitlets.List(trait=traitlets.List()).tag(sync=True)
+    next_pieces = traitlets.List(trait=traitlets.List()).tag(sync=True)
+    vocabulary = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
+    places = traitlets.Bytes().tag(sync=True)
+    strengths = traitlets.Bytes().tag(sync=True)
+    shares = traitlets.Bytes().tag(sync=True)
+    promoted = traitlets.Bytes().tag(sync=True)
+    layer = traitlets.Int(0).tag(sync=True)
+    unit = traitlets.Int(0).tag(sync=True)
+
+
+def neuron_explorer(
+    activity: Activity,
+    *,
+    values: Tensor | None = None,
+    vocabulary: list[str] | None = None,
+    top: int = 6,
+    layer: int = 0,
+    unit: int = 0,
+) -> NeuronExplorer:
+    """All hidden units of a stack, to leaf through: the contexts in which each is most active.
+
+    Parameters
+    ----------
+    activity
+        As `annotated.analysis.feed_forward.activity` returns it.
+    values
+        What each unit's value row gives every entry of the vocabulary, `[L, F, V]`; None leaves it out. With it,
+        contexts end at the piece that was read, and the piece that came next stands beside it.
+    vocabulary
+        The V pieces; needed with `values`.
+    top
+        Contexts to keep of each unit, each from another sentence.
+    layer, unit
+        What to show first, from 0.
+
+    Raises
+    ------
+    ValueError
+        If there is no such layer or unit, the sentences hold too many tokens, or `values` do not fit.
+
+    Paper: section 3.3, early appendix
+    """
+    hidden = activity.hidden
+    layers, tokens, units = hidden.shape
+    if tokens >= 2**16:
+        raise ValueError(f"{tokens} tokens are more than the {2**16 - 1} that the widget can number")
+    if not (0 <= layer < layers and 0 <= unit < units):
+        raise ValueError(f"there is no layer {layer}, unit {unit} (counted from 0) in {layers} layers of {units} units")
+    best, strengths = _strongest(activity, top)
+    more: dict[str, Any] = {}
+    if values is not None:
+        if vocabulary is None or values.shape != (layers, units, len(vocabulary)):
+            raise ValueError(f"values must be [{layers}, {units}, V] with a vocabulary of V pieces")
+        promoted = values.topk(_PROMOTED, dim=-1).indices.numpy()
+        more = {"promoted": _bytes(promoted), "vocabulary": vocabulary, "next_pieces": activity.next_tokens}
+    return NeuronExplorer(
+        layers=[f"layer {i + 1}" for i in range(layers)],
+        units=units,
+        top=top,
+        sentences=activity.tokens,
+        places=_bytes(best),
+        strengths=_bytes((strengths * 1000).clip(0, 2**16 - 1)),
+        shares=_bytes((hidden > 0).double().mean(dim=1).numpy() * 10_000),
+        layer=layer,
+        unit=unit,
+        **more,
+    )
+
+
+def _strongest(activity: Activity, top: int) -> tuple[Any, Any]:
+    """Tokens `[L, F, top]` that fire each unit most, one a sentence, and how strongly."""
+    hidden = activity.hidden
+    layers, _, units = hidden.shape
+    ends = np.cumsum([len(sentence) for sentence in activity.tokens])
+    starts = ends - [len(sentence) for sentence in activity.tokens]
+    per_sentence = [hidden[:, start:end].max(dim=1) for start, end in zip(starts, ends, strict=True)]
+    peaks = np.stack([peak.values.numpy() for peak in per_sentence], axis=-1)  # [L, F, sentences]
+    tokens = np.stack([p.indices.numpy() + start for p, start in zip(per_sentence, starts, strict=True)], axis=-1)
+    order = np.argsort(-peaks, axis=-1, kind="stable")[..., :top]
+    chosen, strengths = np.take_along_axis(tokens, order, -1), np.take_along_axis(peaks, order, -1)
+    missing = top - chosen.shape[-1]
+    if missing > 0:
+        pad = ((0, 0), (0, 0), (0, missing))
+        chosen, strengths = np.pad(chosen, pad), np.pad(strengths, pad)
+    return chosen.reshape(layers, units, top), strengths.reshape(layers, units, top)
+
+
+def _bytes(array: Any) -> bytes:
+    return np.asarray(array).round().astype("<u2").tobytes()

@@ -1,0 +1,1 @@
+"""Chapter 22, "The first training run": its pictures and experiments."""

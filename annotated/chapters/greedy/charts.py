@@ -1,0 +1,237 @@
+"""Charts of greedy search: two ways through a sentence, how often greedy loses, and what a cache saves.
+
+Paper: sections 3.1, 6.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+import altair as alt
+
+from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, slider
+
+SEARCHES = ("greedy search", "most probable")
+STATES = ("computed now", "kept", "not needed any more", "not there yet")
+
+
+def two_ways_chart(walks: Sequence[Mapping[str, Any]], tokens: Callable[[list[int]], list[str]]) -> alt.LayerChart:
+    """Running sums of log-probability: greedy's way and the way of the most probable translation, with a menu.
+
+    Parameters
+    ----------
+    walks
+        As `annotated.chapters.greedy.experiment.walk` makes them, each with a `text` for the menu.
+    tokens
+        Names the ids: a tokenizer's `tokens`.
+
+    Raises
+    ------
+    ValueError
+        If there is no sentence, or two have the same text.
+
+    Paper: section 6.1
+    """
+    names = [walk["text"] for walk in walks]
+    if not names or len(set(names)) < len(names):
+        raise ValueError("give at least one sentence, and each text once")
+    rows: list[dict[str, Any]] = []
+    for walk in walks:
+        apart = len(walk["steps"]) if walk["leaves"] is None else walk["leaves"]
+        sums = [[0.0, *accumulate(walk[way]["log_probability"])] for way in ("greedy", "best")]
+        for n, way in enumerate(("greedy", "best")):
+            for t, (token, total) in enumerate(zip(["<s>", *tokens(list(walk[way]["tokens"]))], sums[n], strict=True)):
+                shared = t <= apart and n == 1  # written once, where both say the same
+                piece = "" if shared else token.replace("▁", "")
+                other = sums[1 - n][min(t, len(sums[1 - n]) - 1)]
+                point = {"search": SEARCHES[n], "t": t, "token": token, "sum": round(total, 3)}
+                rows.append({"text": walk["text"], "label": piece, "above": t > apart and total > other, **point})
+    menu = alt.param(name="shown", value=names[0], bind=alt.binding_select(options=names, name="sentence "))
+    scale = alt.Scale(domain=list(SEARCHES), range=[BLUE, GREEN])
+    base = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_filter("datum.text == shown")
+        .encode(
+            x=alt.X(
+                "t:Q", title="tokens written", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(padding=24, nice=False)
+            ),
+            y=alt.Y("sum:Q", title="log-probability so far (nats)", scale=alt.Scale(padding=26, nice=False)),
+            color=alt.Color("search:N", sort=list(SEARCHES), scale=scale),
+            tooltip=["search:N", "token:N", alt.Tooltip("sum:Q", format=".2f", title="sum")],
+        )
+    )
+    shape = alt.Shape("search:N", scale=alt.Scale(domain=list(SEARCHES), range=["circle", "diamond"]))
+    dash = alt.StrokeDash("search:N", scale=alt.Scale(domain=list(SEARCHES), range=[[1, 0], [5, 3]]))
+    word = {"fontSize": 11, "angle": 325}
+    return (
+        alt.layer(
+            base.mark_line(strokeWidth=2).encode(strokeDash=dash),
+            base.mark_point(filled=True, size=46, opacity=1).encode(shape=shape),
+            base.transform_filter("!datum.above").mark_text(align="right", dx=-7, dy=7, **word).encode(text="label:N"),
+            base.transform_filter("datum.above").mark_text(align="left", dx=7, dy=-7, **word).encode(text="label:N"),
+        )
+        .add_params(menu)
+        .properties(
+            width="container",
+            height=300,
+            description=(
+                f"Two falling lines for a sentence chosen from {len(names)}: the sum of log-probabilities after each "
+                "token of the greedy search, and of the most probable translation. They fall together up to the token "
+                "at which they part. There greedy stands higher; at the end it stands lower."
+            ),
+        )
+    )
+
+
+def lost_chart(stages: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
+    """In what share of sentences greedy search and a beam of four miss the most probable translation, by training.
+
+    Parameters
+    ----------
+    stages
+        Each with `updates`, `proven`, `greedy_lost` and `beam_lost`, as in the record `greedy`.
+
+    Paper: section 6.1
+    """
+    names = ["greedy search", "beam of four"]
+    rows = [
+        {"updates": stage["updates"], "search": name, "share": stage[key] / stage["proven"]}
+        for stage in stages
+        for name, key in zip(names, ("greedy_lost", "beam_lost"), strict=True)
+    ]
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("updates:Q", title="updates of training", scale=alt.Scale(type="log", padding=24, nice=False)).axis(
+            values=[stage["updates"] for stage in stages], format="d"
+        ),
+        y=alt.Y("share:Q", title="sentences missed", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+        color=alt.Color("search:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE])),
+        tooltip=["search:N", "updates:Q", alt.Tooltip("share:Q", format=".1%")],
+    )
+    return _two_lines(base, "search:N", names).properties(
+        width="container",
+        height=220,
+        description=(
+            f"Two lines over {len(stages)} stages of training: the share of sentences in which greedy search, and in "
+            "which a beam of four, does not return the most probable translation. Greedy misses more at every stage, "
+            "and both miss fewer as training goes on."
+        ),
+    )
+
+
+def cache_chart(length: int = 8, source_length: int = 6, *, step: int = 5) -> alt.LayerChart:
+    """What one decoder layer computes at a step, with and without a cache, tile by tile; a slider sets the step.
+
+    Parameters
+    ----------
+    length
+        T: steps.
+    source_length
+        S: keys and values of the source.
+    step
+        The first step shown, from 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no such step.
+
+    Paper: section 3.1; a cache is practice, not in the paper
+    """
+    if not 1 <= step <= length or source_length < 1:
+        raise ValueError(f"step must lie between 1 and {length}, and the source needs a token")
+    lines = ["source keys", "source values", "own keys", "own values"]
+    tiles = [{"line": line, "j": j, "first": 1, "kind": "source"} for line in lines[:2] for j in range(source_length)]
+    tiles += [{"line": line, "j": j, "first": j + 1, "kind": "own"} for line in lines[2:] for j in range(length)]
+    queries = [f"query {i + 1}" for i in range(length)]
+    tiles += [
+        {"line": queries[i], "j": j, "first": i + 1, "kind": "score"} for i in range(length) for j in range(i + 1)
+    ]
+    for tile in tiles:
+        tile["x"] = int(str(tile.pop("j"))) + 1
+    again = "cached == 'without' ? 'computed now' : "
+    state = (
+        f"datum.first > step ? '{STATES[3]}' : datum.first == step ? '{STATES[0]}' : "
+        f"{again}datum.kind == 'score' ? '{STATES[2]}' : '{STATES[1]}'"
+    )
+    cache = alt.param(
+        name="cached", value="with", bind=alt.binding_radio(options=["with", "without"], name="a cache: ")
+    )
+    base = alt.Chart(alt.Data(values=tiles)).transform_calculate(state=state)
+    colours = alt.Scale(domain=list(STATES), range=[ORANGE, GREEN, GREY, "transparent"])
+    drawn = base.mark_rect(stroke=INK, strokeOpacity=0.45, strokeWidth=0.8, cornerRadius=2).encode(
+        x=alt.X("x:O", title="position", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("line:N", sort=lines + queries, title=None),
+        color=alt.Color("state:N", scale=colours, legend=alt.Legend(columns=2, values=list(STATES[:3]))),
+        fillOpacity=alt.condition(f"datum.state == '{STATES[2]}'", alt.value(0.25), alt.value(0.9)),
+        tooltip=["line:N", "x:O", "state:N"],
+    )
+    told = (
+        base.transform_calculate(now=f"datum.state == '{STATES[0]}' ? 1 : 0")
+        .transform_aggregate(now="sum(now)")
+        .transform_calculate(text="'step ' + step + ': ' + datum.now + ' tiles\\ncomputed now'")
+        .mark_text(align="right", baseline="bottom", fontSize=13, lineBreak="\n")
+        .encode(x=alt.value("width"), y=alt.value(20 * len(lines) + 54), text="text:N")
+    )
+    return (
+        alt.layer(drawn, told)
+        .add_params(slider("step", step, 1, length), cache)
+        .properties(
+            width="container",
+            height=20 * (len(lines) + length),
+            description=(
+                f"Tiles of one decoder layer over {length} steps: keys and values of the source, keys and values of "
+                "the target, and a triangle of scores, a row for each query. A slider sets the step, a switch the "
+                "cache. With a cache each step computes one key, one value and one row of scores, and keeps the rest; "
+                "without, it computes everything up to here again."
+            ),
+        )
+    )
+
+
+def cache_cost_chart(costs: Mapping[str, Mapping[int, float]], title: str) -> alt.LayerChart:
+    """What it costs to write a sentence, over its length, on two logarithmic axes.
+
+    Parameters
+    ----------
+    costs
+        For each way, what each length costs: positive numbers.
+    title
+        Of the vertical axis, with the unit.
+
+    Paper: section 3.1
+    """
+    names = list(costs)
+    rows: list[dict[str, Any]] = [
+        {"way": name, "length": length, "cost": cost} for name, line in costs.items() for length, cost in line.items()
+    ]
+    if any(row["cost"] <= 0 or row["length"] <= 0 for row in rows):
+        raise ValueError("lengths and costs must be positive")
+    lengths = sorted({row["length"] for row in rows})
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("length:Q", title="tokens written", scale=alt.Scale(type="log", base=2, padding=14, nice=False)).axis(
+            values=lengths, format="d"
+        ),
+        y=alt.Y("cost:Q", title=title, scale=alt.Scale(type="log")),
+        color=alt.Color("way:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE])),
+        tooltip=["way:N", "length:Q", alt.Tooltip("cost:Q", format=".3s")],
+    )
+    return _two_lines(base, "way:N", names).properties(
+        width="container",
+        height=240,
+        description=(
+            f"Two rising lines, {names[0]} and {names[-1]}: the cost of writing a sentence of "
+            f"{lengths[0]} to {lengths[-1]} tokens. They begin together and the lower one rises more slowly."
+        ),
+    )
+
+
+def _two_lines(base: alt.Chart, field: str, names: Sequence[str]) -> alt.LayerChart:
+    """Two lines with points, told apart by dash and shape as well as by colour."""
+    dash = alt.StrokeDash(field, scale=alt.Scale(domain=list(names), range=[[1, 0], [5, 3]]))
+    shape = alt.Shape(field, scale=alt.Scale(domain=list(names), range=["circle", "square"]))
+    return alt.layer(
+        base.mark_line(strokeWidth=2).encode(strokeDash=dash),
+        base.mark_point(filled=True, size=60, opacity=1).encode(shape=shape),
+    )

@@ -1,0 +1,22 @@
+"""Chapter 14, "Positions out of waves": its pictures and experiments."""
+
+from annotated.chapters.positions.charts import offset_chart, positional_encoding_chart, rotation_chart
+from annotated.chapters.positions.clock_charts import clock_hands_chart, layout_chart
+from annotated.chapters.positions.comparison_charts import (
+    comparison_chart,
+    extrapolation_chart,
+    position_scores_chart,
+    start_chart,
+)
+
+__all__ = [
+    "clock_hands_chart",
+    "comparison_chart",
+    "extrapolation_chart",
+    "layout_chart",
+    "offset_chart",
+    "position_scores_chart",
+    "positional_encoding_chart",
+    "rotation_chart",
+    "start_chart",
+]

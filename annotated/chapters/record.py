@@ -1,0 +1,99 @@
+"""Records of experiments: what was measured, by which command, on what machine."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+CHAPTERS = Path(__file__).parent
+
+
+def record_path(name: str, folder: Path | None = None) -> Path:
+    """Where a record lies: 'masks' in masks/record.json, 'beam_search/tree' in beam_search/tree.json."""
+    chapter, _, part = name.partition("/")
+    return (folder or CHAPTERS) / chapter / f"{part or 'record'}.json"
+
+
+def experiment_module(name: str) -> str:
+    """The module that makes a record: 'masks' is made by masks.experiment, 'beam_search/tree' by beam_search.tree."""
+    chapter, _, part = name.partition("/")
+    return f"annotated.chapters.{chapter}.{part or 'experiment'}"
+
+
+def record_names() -> list[str]:
+    """The names of all records in the package."""
+    found = (path.relative_to(CHAPTERS).with_suffix("") for path in CHAPTERS.glob("*/*.json"))
+    return sorted(path.parent.name if path.name == "record" else path.as_posix() for path in found)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What an experiment found, and where that comes from."""
+
+    name: str
+    command: str
+    date: str
+    machine: dict[str, Any]
+    cpu_seconds: float
+    results: dict[str, Any]
+
+    def caption(self) -> str:
+        """One sentence for beside the numbers: when, on what, how long, by which command."""
+        minutes = self.cpu_seconds / 60
+        took = f"{self.cpu_seconds:.0f} CPU seconds" if minutes < 2 else f"{minutes:.0f} CPU minutes"
+        return (
+            f"Recorded on {self.date} with torch {self.machine['torch']} on {self.machine['cores']} cores of "
+            f"{self.machine['processor']}, in {took}, by: {self.command}"
+        )
+
+
+def recorded(name: str) -> Record:
+    """Read the record of an experiment: of a chapter, 'masks', or of a part of one, 'beam_search/tree'.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none: the message says which command makes it.
+    """
+    path = record_path(name)
+    if not path.is_file():
+        raise FileNotFoundError(f"no record at {path}; `python -m annotated.chapters {name}` makes one")
+    return Record(name=name, **json.loads(path.read_text(encoding="utf-8")))
+
+
+def make(name: str, run: Callable[[], dict[str, Any]], folder: Path | None = None) -> Path:
+    """Run an experiment and write its record; an interrupted run leaves the old record as it was.
+
+    Returns
+    -------
+    Path
+        The file that holds the record.
+    """
+    from annotated.runs.hardware import describe_machine  # here: who only reads records needs no training
+
+    start = _cpu_seconds()
+    results = run()
+    record = {
+        "command": f"python -m annotated.chapters {name}",
+        "date": date.today().isoformat(),
+        "machine": describe_machine(),
+        "cpu_seconds": round(_cpu_seconds() - start, 1),
+        "results": results,
+    }
+    path = record_path(name, folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}")
+    draft.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    draft.replace(path)
+    return path
+
+
+def _cpu_seconds() -> float:
+    """Of this process, and of those that it started and waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

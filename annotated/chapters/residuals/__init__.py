@@ -1,0 +1,6 @@
+"""Chapter 12, "Residuals and layer normalisation": its pictures and experiments."""
+
+from annotated.chapters.residuals.charts import gradient_chart, layer_norm_chart, stream_chart
+from annotated.chapters.residuals.curve_charts import placement_curves_chart, variant_curves_chart
+
+__all__ = ["gradient_chart", "layer_norm_chart", "placement_curves_chart", "stream_chart", "variant_curves_chart"]

@@ -1,0 +1,5 @@
+"""Chapter 2, "Sequence transduction": its pictures and experiments."""
+
+from annotated.chapters.transduction.charts import factors_chart, lengths_chart, running_sum_chart, unroll_chart
+
+__all__ = ["factors_chart", "lengths_chart", "running_sum_chart", "unroll_chart"]

@@ -1,0 +1,137 @@
+"""Charts of Adam: how its memory fills, and what its first updates are worth.
+
+Paper: section 5.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+
+from annotated.chapters.warm_up.adam import gradients_behind
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, slider
+
+
+def memory_chart(betas: Sequence[float] = (0.9, 0.98, 0.997, 0.999), *, last: int = 4000) -> alt.LayerChart:
+    """How many gradients a moving average rests on after k updates, for some decay rates and one that a slider moves.
+
+    The count is the effective sample size (sum w)^2 / sum w^2 of the weights w that the average gives its gradients:
+    1 after the first update whatever beta is, and (1 + beta) / (1 - beta) in the end.
+
+    Parameters
+    ----------
+    betas
+        Decay rates to draw.
+    last
+        Updates to draw.
+
+    Paper: section 5.3
+    """
+    if not betas or not all(0 < beta < 1 for beta in betas):
+        raise ValueError(f"decay rates lie between 0 and 1, not {list(betas)}")
+    updates = sorted({round(last ** (i / 79)) for i in range(80)})
+    rows = [
+        {"update": k, "beta": f"β = {beta:g}", "gradients": round(gradients_behind(beta, k), 3)}
+        for beta in betas
+        for k in updates
+    ]
+    names = [f"β = {beta:g}" for beta in betas]
+    ticks = alt.Axis(format="~s", values=[1, 10, 100, 1000])
+    x = alt.X("update:Q", title="updates made", scale=alt.Scale(type="log", nice=False), axis=ticks)
+    y = alt.Y("gradients:Q", title="gradients behind the average", scale=alt.Scale(type="log"), axis=ticks)
+    lines = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color(
+                "beta:N",
+                sort=names,
+                scale=alt.Scale(domain=names, range=[GREY, BLUE, GREEN, ORANGE][: len(names)]),
+                legend=alt.Legend(orient="top", columns=2),
+            ),
+            strokeDash=alt.StrokeDash(
+                "beta:N",
+                sort=names,
+                scale=alt.Scale(domain=names, range=[[2, 2], [1, 0], [8, 3], [5, 3]][: len(names)]),
+                legend=None,
+            ),
+            tooltip=["beta:N", "update:Q", "gradients:Q"],
+        )
+    )
+    moved = (
+        alt.Chart(alt.Data(values=[{"update": k} for k in updates]))
+        .transform_calculate(beta="1 - pow(10, -nines)")
+        .transform_calculate(
+            gradients="(1 + datum.beta) / (1 - datum.beta) * (1 - pow(datum.beta, datum.update))"
+            " / (1 + pow(datum.beta, datum.update))"
+        )
+        .mark_line(strokeWidth=4, opacity=0.45, color=PALETTE[3])
+        .encode(x=x, y=y)
+    )
+    title = (
+        "'β = ' + format(1 - pow(10, -nines), '.4f') + ': at most ' + "
+        "format((2 - pow(10, -nines)) / pow(10, -nines), '.0f') + ' gradients'"
+    )
+    ends = ", ".join(f"{(1 + beta) / (1 - beta):.0f} for {beta:g}" for beta in betas)
+    return (
+        alt.layer(moved, lines)
+        .add_params(slider("nines", 1.7, 0.5, 3.5, 0.1, label="β = 1 − 10⁻ˣ; x"))
+        .properties(
+            width="container",
+            height=240,
+            title=alt.Title(alt.expr(title)),
+            description="How many gradients a moving average rests on against the updates made, on logarithmic axes. "
+            f"All lines start at 1 and grow with the updates until they level off: at {ends}. A slider moves one more.",
+        )
+    )
+
+
+def first_updates_chart(measured: Mapping[str, Sequence[float]], updates: Sequence[int]) -> alt.LayerChart:
+    """Something measured of Adam's step after each of its first updates, a line for each name.
+
+    Parameters
+    ----------
+    measured
+        By name, a share between 0 and 1 for each of `updates`.
+    updates
+        Numbers of the updates, from 1.
+
+    Paper: section 5.3
+    """
+    if any(len(line) != len(updates) for line in measured.values()):
+        raise ValueError(f"each line needs {len(updates)} numbers, one for each update")
+    rows = [
+        {"what": name, "update": k, "value": round(float(value), 4)}
+        for name, line in measured.items()
+        for k, value in zip(updates, line, strict=True)
+    ]
+    names = list(measured)
+    encoding = {
+        "x": alt.X(
+            "update:Q",
+            title="gradients seen",
+            scale=alt.Scale(type="log"),
+            axis=alt.Axis(format="~s", values=[1, 10, 100, 1000]),
+        ),
+        "y": alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1])),
+        "color": alt.Color(
+            "what:N",
+            sort=names,
+            scale=alt.Scale(domain=names, range=[ORANGE, BLUE, GREEN][: len(names)]),
+            legend=alt.Legend(columns=1, labelLimit=320),
+        ),
+        "tooltip": ["what:N", "update:Q", alt.Tooltip("value:Q", format=".3f")],
+    }
+    base = alt.Chart(alt.Data(values=rows))
+    dots = base.mark_point(filled=True, size=45, opacity=1).encode(
+        shape=alt.Shape("what:N", sort=names, legend=None), **encoding
+    )
+    said = "; ".join(f"{name}: from {line[0]:.2f} to {line[-1]:.2f}" for name, line in measured.items())
+    return alt.layer(base.mark_line(strokeWidth=2).encode(**encoding), dots).properties(
+        width="container",
+        height=220,
+        description=f"Lines over the gradients that Adam has seen, 1 to {updates[-1]}. {said}.",
+    )

@@ -1,0 +1,112 @@
+"""The classroom corpus: English-German pairs drawn from the grammar, split by their source sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from annotated.classroom.constructions import HELD_OUT, SHARES, TEMPLATES, Construction, held_out
+from annotated.classroom.phrases import Draw, Token
+
+Split = Literal["train", "valid", "test", "constructions"]
+_ATTACHED = frozenset(".,?!")
+
+
+@dataclass(frozen=True, slots=True)
+class ClassroomPair:
+    """A sentence, its translation, and which word translates which.
+
+    `alignment` holds pairs (index in `source_words`, index in `target_words`), sorted; punctuation marks are words
+    of their own there. `features` names the constructions used, alone ('modal') and with the kind of clause that
+    they stand in ('because:modal').
+    """
+
+    source: str
+    target: str
+    alignment: tuple[tuple[int, int], ...]
+    source_words: tuple[str, ...]
+    target_words: tuple[str, ...]
+    features: frozenset[str]
+
+
+def join_words(words: list[str] | tuple[str, ...]) -> str:
+    """Words to text: spaces between, except before a mark; inverse of the splitting in `ClassroomPair`."""
+    return " ".join(words).replace(" ,", ",").replace(" .", ".").replace(" ?", "?").replace(" !", "!")
+
+
+def _words(tokens: list[Token]) -> list[str]:
+    words = [word for word, _ in tokens]
+    words[0] = words[0][0].upper() + words[0][1:]
+    return words
+
+
+def _align(source: list[Token], target: list[Token]) -> tuple[tuple[int, int], ...]:
+    german = [(j, key) for j, (_, key) in enumerate(target)]
+    return tuple([(i, j) for i, (_, key) in enumerate(source) if key for j, other in german if key & other])
+
+
+def _split_of(digest: int) -> str:
+    """A tenth of all source sentences is for validation, a tenth for testing: decided by the sentence alone."""
+    bucket = digest % 10
+    return "valid" if bucket == 0 else "test" if bucket == 1 else "train"
+
+
+def classroom_pairs(split: Split, count: int, seed: int = 0) -> Iterator[ClassroomPair]:
+    """Draw `count` pairs with distinct sources from one split, always the same ones for the same seed.
+
+    Parameters
+    ----------
+    split
+        'train', 'valid' and 'test' share no source sentence, whatever their seeds; 'constructions' holds only
+        sentences with a combination of constructions that the other three never contain (`HELD_OUT`).
+    count
+        Number of pairs.
+    seed
+        Another seed, another sample.
+
+    Raises
+    ------
+    ValueError
+        If there is no such split, or `count` is negative.
+
+    Paper: section 5.1
+    """
+    if split not in get_args(Split):
+        raise ValueError(f"the classroom corpus has no split {split!r}; its splits are {', '.join(get_args(Split))}")
+    if count < 0:
+        raise ValueError(f"count must not be negative, not {count}")
+    return _generate(split, count, seed)
+
+
+def _generate(split: Split, count: int, seed: int) -> Iterator[ClassroomPair]:
+    source_of_chance = random.Random(f"classroom {split} {seed}").random
+    seen: set[int] = set()
+    while len(seen) < count:
+        draw = Draw(source_of_chance)
+        wanted: Construction | None = None
+        if split == "constructions":
+            wanted = HELD_OUT[len(seen) % len(HELD_OUT)]
+            name, template = wanted.template, SHARES[wanted.template][0]
+        else:
+            name, template = draw.pick(TEMPLATES)
+        english, german = template(draw)
+        draw.features.add(name)
+        if held_out(draw.features) is not wanted:
+            continue
+        words = _words(english)
+        source = join_words(words)
+        digest = int.from_bytes(hashlib.blake2b(source.encode(), digest_size=8).digest(), "big")
+        if digest in seen or (wanted is None and _split_of(digest) != split):
+            continue
+        seen.add(digest)
+        yield _pair(source, words, english, german, draw)
+
+
+def _pair(source: str, words: list[str], english: list[Token], german: list[Token], draw: Draw) -> ClassroomPair:
+    target_words = _words(german)
+    features = frozenset(draw.features)
+    return ClassroomPair(source, join_words(target_words), _align(english, german), tuple(words), tuple(target_words),
+                         features)  # fmt: skip

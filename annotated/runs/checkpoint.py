@@ -1,0 +1,326 @@
+"""Training checkpoints: all that a run needs to go on as if it had never stopped.
+
+A checkpoint is a folder `checkpoints/update-000001000` that holds a model folder (`annotated.saving`),
+Adam's moments, and `state.json` with the position in the data, the random states and the configuration. It
+appears whole or not at all, and is checked against its SHA-256 sums before it is used.
+
+Those of the lowest validation loss may be kept besides, in `best/`: folders of the same kind, which can be loaded and
+trained on, and which are never averaged, for averaging takes what is in `checkpoints/`.
+
+Paper: sections 5.2 and 6.1 (the last 5 or 20 checkpoints are averaged)
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+from torch.optim import Optimizer
+
+from annotated.config import ModelConfig
+from annotated.data.tokenizer import Tokenizer
+from annotated.model import Transformer
+from annotated.training.files import (
+    CheckpointError,
+    NewerVersionError,
+    check_version,
+    describe_files,
+    find_damage,
+    read_json,
+    read_tensors,
+    sweep,
+    whole_folder,
+    write_json,
+    write_tensors,
+)
+from annotated.saving import load_weights, write_model_files
+
+CHECKPOINTS = "checkpoints"
+BEST = "best"
+FORMAT = 2
+"""Of `state.json`. In 2 a position in the data counts the batches of updates, whatever the number of processes."""
+_READABLE = (1, 2)
+_NAME = re.compile(r"update-(\d{9,})")
+_DAMAGED = ".damaged"
+
+
+@dataclass
+class TrainingState:
+    """Where a run stands, apart from weights and moments: what `state.json` holds."""
+
+    update: int = 0
+    """Updates made."""
+    tokens_seen: int = 0
+    """Target tokens trained on, repetitions included."""
+    elapsed: float = 0.0
+    """Seconds of all the run's processes so far."""
+    data: dict[str, Any] = field(default_factory=dict)
+    """Position in the data: `TokenBatches.state_dict()`."""
+    random: dict[str, Any] = field(default_factory=dict)
+    """See `annotated.runs.random_states`."""
+    scaler: dict[str, Any] = field(default_factory=dict)
+    """The scale of fp16 gradients; empty with other precisions."""
+    interim: bool = False
+    """Saved because a signal came, between two regular checkpoints: deleted when the next is saved, so that it is not
+    averaged and a stopped run ends like one that was not."""
+    configuration: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The three configurations, as dictionaries: 'model', 'training', 'data'; and 'corpus', whose 'prepared' is the
+    identity of the prepared corpus."""
+    valid_loss: float | None = None
+    """Of the last validation, nats per target token; None before the first."""
+
+
+_SINCE_FORMAT_2 = {"valid_loss"}
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a checkpoint will hold, in memory."""
+
+    config: ModelConfig
+    weights: dict[str, Tensor]
+    moments: dict[str, Tensor]
+    state: dict[str, Any]
+    tokenizer: Tokenizer | None
+
+
+def take_snapshot(
+    model: Transformer, optimizer: Optimizer, state: TrainingState, tokenizer: Tokenizer | None, copy: bool = True
+) -> Snapshot:
+    """What there is to save, as it is now.
+
+    Parameters
+    ----------
+    copy
+        Into memory of its own, so that training may go on; False refers to the tensors themselves.
+    """
+
+    def taken(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        return {name: tensor.detach().to("cpu", copy=copy) for name, tensor in tensors.items()}
+
+    return Snapshot(
+        model.config, taken(model.state_dict()), taken(_moments(model, optimizer)), asdict(state), tokenizer
+    )
+
+
+def write_snapshot(snapshot: Snapshot, target: Path) -> Path:
+    """Write a snapshot as the folder `target`, whole or not at all.
+
+    Raises
+    ------
+    DiskFullError
+        If the disk is full; what was saved before is untouched.
+    """
+    with whole_folder(target) as partial:
+        write_model_files(partial, snapshot.config, snapshot.weights, snapshot.tokenizer)
+        write_tensors(partial / "optimizer.safetensors", snapshot.moments)
+        files = describe_files(partial)
+        write_json(partial / "state.json", {"format": FORMAT, **snapshot.state, "files": files})
+    return target
+
+
+def save_checkpoint(
+    folder: Path, model: Transformer, optimizer: Optimizer, state: TrainingState, tokenizer: Tokenizer | None, keep: int
+) -> Path:
+    """Write `folder/checkpoints/update-...`, then delete all but the newest `keep`.
+
+    Returns
+    -------
+    Path
+        The checkpoint.
+
+    Raises
+    ------
+    DiskFullError
+        If the disk is full; the checkpoints before are untouched.
+    """
+    snapshot = take_snapshot(model, optimizer, state, tokenizer, copy=False)
+    path = write_snapshot(snapshot, checkpoint_path(folder, state.update))
+    prune_checkpoints(folder, keep)
+    return path
+
+
+def load_checkpoint(path: Path, model: Transformer, optimizer: Optimizer) -> TrainingState:
+    """Put a checkpoint's weights and moments into `model` and `optimizer`; return where the run stood.
+
+    Raises
+    ------
+    CheckpointError
+        If the checkpoint is damaged, or belongs to another model.
+    """
+    content = _read_state(path)
+    load_weights(model, read_tensors(path / "model.safetensors"), path / "model.safetensors")
+    _set_moments(model, optimizer, read_tensors(path / "optimizer.safetensors"), path / "optimizer.safetensors")
+    return TrainingState(**{name: content[name] for name in TrainingState.__dataclass_fields__ if name in content})
+
+
+def checkpoint_path(folder: Path, update: int) -> Path:
+    """Where the checkpoint after an update lies."""
+    return folder / CHECKPOINTS / f"update-{update:09d}"
+
+
+def best_path(folder: Path, update: int) -> Path:
+    """Where the checkpoint after an update lies, if it is one of the best."""
+    return folder / BEST / f"update-{update:09d}"
+
+
+def best_checkpoints(folder: Path) -> list[tuple[float, Path]]:
+    """The checkpoints that are kept for their validation loss, and that loss: best first."""
+    found = []
+    for path in (folder / BEST).glob("update-*"):
+        try:
+            loss = _read_state(path).get("valid_loss")
+        except CheckpointError:
+            continue
+        if loss is not None:
+            found.append((float(loss), path))
+    return sorted(found)
+
+
+def list_checkpoints(folder: Path) -> list[Path]:
+    """All checkpoints of a run, oldest first, unchecked; not those in `best/`."""
+    paths = [path for path in (folder / CHECKPOINTS).glob("update-*") if _NAME.fullmatch(path.name)]
+    return sorted(paths, key=_update_of)
+
+
+def newest_update(folder: Path) -> int:
+    """The update of a run's newest checkpoint, by its name, unread; 0 if there is none.
+
+    Paper: section 6.1 (checkpoints)
+    """
+    return max(map(_update_of, list_checkpoints(folder)), default=0)
+
+
+def latest_checkpoint(folder: Path) -> tuple[Path | None, list[str]]:
+    """The newest checkpoint that is whole, and what is wrong with those that are newer; changes nothing on disk.
+
+    Returns
+    -------
+    path, reports
+        None if the run has no checkpoint yet; sentences for the user, empty if all is well.
+
+    Raises
+    ------
+    CheckpointError
+        If there are checkpoints and none is whole.
+    NewerVersionError
+        If one was written by a newer version of the library, which may have been trained on since.
+    """
+    damaged: list[tuple[Path, str]] = []
+    for good in reversed(list_checkpoints(folder)):
+        problem = check_checkpoint(good)
+        if problem is None:
+            break
+        damaged.append((good, problem))
+    else:
+        if not damaged:
+            return None, []
+        listed = "; ".join(f"{path.name}: {problem}" for path, problem in damaged)
+        raise CheckpointError(
+            f"{folder / CHECKPOINTS}: no checkpoint can be used ({listed}). Put a good copy back, or delete the folder "
+            "to begin again from update 1"
+        )
+    reports = []
+    for path, problem in damaged:
+        lost = _update_of(path) - _update_of(good)
+        reports.append(f"{path.name} is damaged ({problem}); going on from {good.name}: {lost} updates are repeated")
+    return good, reports
+
+
+def make_ready_to_resume(folder: Path) -> tuple[Path | None, list[str]]:
+    """`latest_checkpoint`, with the folder tidied up for a training that goes on from there.
+
+    Checkpoints newer than that one, which are damaged, get the ending `.damaged`, for you to look at; they are deleted
+    when the run has come as far again. What a killed process left half written is swept up.
+    """
+    for place in (folder, folder / CHECKPOINTS, folder / BEST):
+        sweep(place)
+    good, reports = latest_checkpoint(folder)
+    for path in list_checkpoints(folder):
+        if good is not None and _update_of(path) > _update_of(good):
+            path.rename(_free_name(path.with_name(path.name + _DAMAGED)))
+    return good, reports
+
+
+def check_checkpoint(path: Path) -> str | None:
+    """What is wrong with a checkpoint, in a few words; None if it is whole.
+
+    Raises
+    ------
+    NewerVersionError
+        If a newer version of the library wrote it: that is no damage.
+    """
+    try:
+        return find_damage(path, _read_state(path)["files"])
+    except NewerVersionError:
+        raise
+    except CheckpointError as error:
+        return str(error).removeprefix(f"{path}/")
+
+
+def _read_state(path: Path) -> dict[str, Any]:
+    content = read_json(path / "state.json")
+    check_version(content.get("format"), FORMAT, path / "state.json")
+    needed = {*TrainingState.__dataclass_fields__, "files"} - _SINCE_FORMAT_2
+    if content.get("format") not in _READABLE or needed - set(content):
+        raise CheckpointError(f"{path / 'state.json'}: not of format {FORMAT}, which this version reads")
+    return content
+
+
+def _moments(model: Transformer, optimizer: Optimizer) -> dict[str, Tensor]:
+    moments = {}
+    for name, parameter in model.named_parameters():
+        for kind, value in optimizer.state.get(parameter, {}).items():
+            moments[f"{name}|{kind}"] = value
+    return moments
+
+
+def _set_moments(model: Transformer, optimizer: Optimizer, moments: Mapping[str, Tensor], path: Path) -> None:
+    by_name: dict[str, dict[str, Tensor]] = {}
+    for key, value in moments.items():
+        name, kind = key.rsplit("|", 1)
+        by_name.setdefault(name, {})[kind] = value
+    names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+    if by_name and set(by_name) != set(names):
+        odd = sorted(set(by_name) ^ set(names))
+        raise CheckpointError(f"{path}: these are another model's moments ({', '.join(odd[:3])} do not match)")
+    # Through load_state_dict, which puts every tensor on the device where the (fused) kernel wants it.
+    groups = optimizer.state_dict()["param_groups"]
+    order = [name for name in names if name in by_name]
+    optimizer.load_state_dict({"state": {i: by_name[name] for i, name in enumerate(order)}, "param_groups": groups})
+
+
+def prune_checkpoints(folder: Path, keep: int) -> None:
+    """Delete all but the newest `keep`, interim ones that others have followed, and damaged ones that were redone."""
+    checkpoints = list_checkpoints(folder)
+    interim = [path for path in checkpoints[:-1] if _is_interim(path)]
+    regular = [path for path in checkpoints if path not in interim]
+    for path in (*interim, *regular[:-keep]):
+        shutil.rmtree(path, ignore_errors=True)
+    newest = _update_of(checkpoints[-1])
+    for path in (folder / CHECKPOINTS).glob(f"update-*{_DAMAGED}*"):
+        if _update_of(path) <= newest:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_interim(path: Path) -> bool:
+    try:
+        return bool(_read_state(path)["interim"])
+    except CheckpointError:
+        return False
+
+
+def _update_of(path: Path) -> int:
+    found = _NAME.match(path.name)
+    return int(found[1]) if found else -1
+
+
+def _free_name(path: Path) -> Path:
+    while path.exists():
+        path = path.with_name(path.name + "'")
+    return path

@@ -1,0 +1,280 @@
+"""What a training says while it runs: a line of JSON for programs, a progress bar or plain lines for people.
+
+The log is `log.jsonl`: one object a line, written at once, never rewritten while training. Its kinds:
+
+- `start`: a process starts: update, time (UTC, for people: nothing reckons with it), host, machine, library, torch,
+  device, processes, configuration, parameters, train_tokens (source and target tokens of the training set), peak_flops
+  (what one device does in a matrix product, measured; see `annotated.runs.peak`).
+- `train`: update, epoch, tokens_seen, loss (label-smoothed, nats per target token, mean since the last such line),
+  learning_rate, gradient_norm (of this update), tokens_per_second (target tokens), elapsed (seconds, over all resumes).
+- `valid`: update, valid_loss (not smoothed, nats per target token), perplexity (its exponential), bleu if asked for.
+- `samples`: update, samples: some sentences, each with its `source` and the `translation` of the model as it is now.
+- `heads`: update, path of the file that says where the heads look (`annotated.runs.attention_snapshots`), how many sentences.
+- `checkpoint`: update, path: it is on the disk, whole. Written while training goes on, so this may stand below lines of
+  later updates.
+- `best`: the same for one that is kept for its validation loss.
+- `end`: update, finished, stopped_by.
+
+Paper: none; this is how a run of 100,000 updates (section 5.2) is watched
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+LOG = "log.jsonl"
+DISCARDED = "log.discarded.jsonl"
+
+
+class TrainingLog:
+    """Writes `log.jsonl`, and tells the console what it writes.
+
+    Parameters
+    ----------
+    folder
+        Of the run; None writes no file (the processes that are not the main one).
+    updates
+        Updates in all, for the progress bar.
+    quiet
+        Say nothing on the console.
+    """
+
+    def __init__(self, folder: Path | None, updates: int, quiet: bool = False, console: Console | None = None) -> None:
+        self._file = None if folder is None else (folder / LOG).open("a", encoding="utf-8")
+        self._console = console or Console(stderr=True)
+        self._quiet = quiet or folder is None
+        self._updates = updates
+        self._bar = None if self._quiet or not self._console.is_terminal else _progress_bar(self._console)
+        self._task: TaskID | None = None
+        self._shown: dict[str, Any] = {"loss": "", "rate": "", "speed": "", "perplexity": ""}
+
+    def __enter__(self) -> Self:
+        if self._bar is not None:
+            self._bar.start()
+            self._task = self._bar.add_task("training", total=self._updates, **self._shown)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        if self._file is not None:
+            self._file.close()
+
+    def write(self, kind: str, **fields: Any) -> None:
+        """One line of the log, on disk when this returns, and on the console for those who watch."""
+        if self._file is not None:
+            record = {"kind": kind, **{name: _json_number(value) for name, value in fields.items()}}
+            self._file.write(json.dumps(record) + "\n")
+            self._file.flush()
+        if not self._quiet:
+            self._show(kind, fields)
+
+    def say(self, message: str) -> None:
+        """A sentence for the console only."""
+        if not self._quiet:
+            self._console.print(message, markup=False, highlight=False, soft_wrap=True)
+
+    def advance(self, update: int) -> None:
+        """Move the progress bar."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=update)
+
+    def _show(self, kind: str, fields: dict[str, Any]) -> None:
+        if kind == "train":
+            self._shown |= {
+                "loss": f"loss {fields['loss']:.3f}",
+                "rate": f"rate {fields['learning_rate']:.2e}",
+                "speed": f"{fields['tokens_per_second']:,.0f} tokens/s",
+            }
+        elif kind == "valid":
+            self._shown["perplexity"] = f"perplexity {fields['perplexity']:.2f}"
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=fields.get("update"), **self._shown)
+            if kind == "train":
+                return
+        if line := _plain_line(kind, fields, self._updates):
+            self.say(line)
+
+
+def _plain_line(kind: str, fields: dict[str, Any], updates: int) -> str:
+    update = f"update {fields.get('update', 0):>{len(str(updates))}}"
+    if kind == "train":
+        left = duration(fields["seconds_left"])
+        return (
+            f"{update} of {updates} | epoch {fields['epoch']} | loss {fields['loss']:.4f} | "
+            f"rate {fields['learning_rate']:.3e} | {fields['tokens_per_second']:,.0f} tokens/s | {left} left"
+        )
+    if kind == "valid":
+        bleu = f" | BLEU {fields['bleu']:.2f}" if fields.get("bleu") is not None else ""
+        return f"{update} | validation loss {fields['valid_loss']:.4f} | perplexity {fields['perplexity']:.3f}{bleu}"
+    if kind == "samples":
+        return "\n".join(f"  {one['source']} -> {one['translation']}" for one in fields["samples"])
+    return ""
+
+
+def _progress_bar(console: Console) -> Progress:
+    columns = [TextColumn("{task.fields[" + name + "]}") for name in ("loss", "perplexity", "rate", "speed")]
+    bar = (BarColumn(bar_width=20), MofNCompleteColumn(), *columns, TimeElapsedColumn(), TimeRemainingColumn())
+    return Progress(*bar, console=console, speed_estimate_period=300.0)
+
+
+def duration(seconds: float) -> str:
+    """Hours, minutes and seconds: 1:02:03."""
+    hours, rest = divmod(round(seconds), 3600)
+    return f"{hours}:{rest // 60:02d}:{rest % 60:02d}"
+
+
+def _json_number(value: Any) -> Any:
+    # JSON has no infinity and no NaN, and other languages' readers refuse them.
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def read_log(path: str | Path) -> list[dict[str, Any]]:
+    """The records of a log (a file, or the folder of a run), without a last line that is only half written.
+
+    Raises
+    ------
+    ValueError
+        If a line that is not the last is not a JSON object; the message names it.
+    """
+    path = _log_file(path)
+    lines = path.read_text(encoding="utf-8").split("\n")
+    records = []
+    for number, line in enumerate(lines[:-1], start=1):  # what follows the last newline is unfinished
+        if line.strip():
+            records.append(_parse(line, path, number))
+    return records
+
+
+def follow_log(path: str | Path, poll_seconds: float = 1.0, timeout: float | None = None) -> Iterator[dict[str, Any]]:
+    """The records of a log as they are written: for a notebook that watches a training.
+
+    Parameters
+    ----------
+    path
+        The file, or the folder of a run; it may not exist yet.
+    poll_seconds
+        Time between two looks.
+    timeout
+        Stop after so many seconds without a new record; None waits for ever.
+
+    Yields
+    ------
+    dict
+        Up to and with the record of kind 'end'.
+    """
+    reader, last_news = LogReader(path), time.monotonic()
+    while timeout is None or time.monotonic() - last_news <= timeout:
+        for record in reader.read().new:
+            last_news = time.monotonic()
+            yield record
+            if record.get("kind") == "end":
+                return
+        time.sleep(poll_seconds)
+
+
+class LogPart(NamedTuple):
+    """What one look at a log brought."""
+
+    new: list[dict[str, Any]]
+    """Records written since the last look."""
+    again: bool
+    """True if a resumed run has cut the log back, so that `new` is all of it and what was read before is void."""
+
+
+class LogReader:
+    """Reads a log piece by piece: each call of `read` looks only at what was appended since the last one.
+
+    Parameters
+    ----------
+    path
+        The file, or the folder of a run; neither need exist yet.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._given = Path(path)
+        self._inode, self._position, self._number = 0, 0, 0
+
+    def read(self) -> LogPart:
+        """The records that are new; a line that is only half written waits for the next call.
+
+        Raises
+        ------
+        ValueError
+            If a line is not a JSON object.
+        """
+        path = _log_file(self._given)
+        try:
+            with path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                again = self._position > 0 and (status.st_ino != self._inode or status.st_size < self._position)
+                if again:
+                    self._position, self._number = 0, 0
+                self._inode = status.st_ino
+                file.seek(self._position)
+                lines = file.read().split(b"\n")[:-1]
+        except (FileNotFoundError, IsADirectoryError):
+            return LogPart([], False)
+        records = []
+        for line in lines:
+            self._position, self._number = self._position + len(line) + 1, self._number + 1
+            if line.strip():
+                records.append(_parse(line.decode("utf-8"), path, self._number))
+        return LogPart(records, again)
+
+
+def rewind_log(folder: Path, update: int) -> int:
+    """Take back what a log says about updates after `update`, which a resumed run will make again.
+
+    The lines are moved to `log.discarded.jsonl`. Returns how many updates they are about.
+    """
+    path = folder / LOG
+    if not path.exists():
+        return 0
+    records = read_log(path)
+    kept = [record for record in records if record.get("update", 0) <= update and not _is_of_the_end(record)]
+    dropped = [record for record in records if record.get("update", 0) > update]
+    if dropped:
+        with (folder / DISCARDED).open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(record) + "\n" for record in dropped)
+    partial = folder / f".{LOG}.partial"
+    partial.write_text("".join(json.dumps(record) + "\n" for record in kept), encoding="utf-8")
+    os.replace(partial, path)
+    return max((record["update"] - update for record in dropped), default=0)
+
+
+def _is_of_the_end(record: dict[str, Any]) -> bool:
+    """Whether a record is of the last steps of a run, which are made again when a finished run is started again."""
+    return record["kind"] == "end" or bool(record.get("averaged"))
+
+
+def _log_file(path: str | Path) -> Path:
+    path = Path(path)
+    return path / LOG if path.is_dir() else path
+
+
+def _parse(line: str, path: Path, number: int) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        raise ValueError(f"{path}, line {number}: not a JSON object: {line[:60]!r}")
+    return record

@@ -1,0 +1,120 @@
+"""Everything that can be known to be wrong before a long training begins, and what to do about each of it.
+
+A check is data: its name, how it went, what it found, and advice. Nothing is changed, and nothing is downloaded.
+
+Paper: section 5.2; 12 hours and 3.5 days are too long to find out
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from annotated.config import DataConfig, ModelConfig, TrainingConfig
+from annotated.model import Transformer
+from annotated.training.files import CheckpointError
+from annotated.runs.preflight import folder as places
+from annotated.runs.preflight import machine
+from annotated.runs.preflight.numbers import show_hours, show_range
+from annotated.runs.preflight.table import Check, Preflight
+from annotated.runs.dry_run import Estimate, REHEARSAL, Rehearsal
+
+_SAME_TRAINING = ("model", "training")
+_ALIKE = {"updates", "log_every", "validate_every", "checkpoint_every", "keep_checkpoints", "keep_best", "average_last"}
+"""Fields of the training in which a rehearsal may differ: none changes how long an update takes."""
+
+
+def preflight(
+    model_config: ModelConfig,
+    training: TrainingConfig,
+    data: DataConfig,
+    folder: str | Path | None = None,
+    *,
+    rehearsal: Rehearsal | None = None,
+    price_per_hour: float | None = None,
+    watts: float | None = None,
+    mirrors: Sequence[str] = (),
+) -> Preflight:
+    """Look at machine, data, disk and folder before a training.
+
+    Parameters
+    ----------
+    model_config, training, data
+        As for `train`.
+    folder
+        Of the run to come; None for the working folder's disk, and no look at a run.
+    rehearsal
+        What is known of the speed; None for the record in the folder, if there is one.
+    price_per_hour, watts
+        Of one device, for the estimate.
+    mirrors
+        Where missing data would be downloaded from; asked only if something is missing, for a few seconds at most.
+
+    Paper: section 5.2
+    """
+    where = None if folder is None else Path(folder)
+    known, doubt = _rehearsal(rehearsal, where, {"model": model_config.to_dict(), "training": training.to_dict()})
+    size = count_weights(model_config)
+    checks = [
+        machine.check_software(training),
+        machine.check_devices(training, size),
+        machine.check_precision(training),
+        machine.check_memory(training, size, known),
+        machine.check_cores(training),
+        *places.check_data(data, mirrors),
+        places.check_disk(training, size, known, where),
+        *places.check_folder(model_config, training, data, where),
+    ]
+    estimate = None if known is None else known.estimate(price_per_hour=price_per_hour, watts=watts)
+    checks.append(_check_time(known, estimate, doubt))
+    return Preflight(tuple(checks), estimate)
+
+
+def count_weights(config: ModelConfig) -> int:
+    """Numbers in the weights of a model, without making it.
+
+    Paper: Table 3
+    """
+    with torch.device("meta"):
+        return Transformer(config).num_parameters()
+
+
+def _rehearsal(
+    given: Rehearsal | None, folder: Path | None, wanted: dict[str, dict[str, object]]
+) -> tuple[Rehearsal | None, str]:
+    """What is known of the speed, and a reason to doubt it."""
+    if given is None and folder is not None and (folder / REHEARSAL).is_file():
+        try:
+            given = Rehearsal.load(folder)
+        except CheckpointError as error:
+            return None, str(error)
+    if given is None:
+        return None, ""
+    differing = [
+        f"{group}.{name}"
+        for group in _SAME_TRAINING
+        for name, value in wanted[group].items()
+        if _plain(given.configuration[group].get(name)) != _plain(value) and name not in _ALIKE | {"vocab_size"}
+    ]
+    return given, f"it was made with another {', '.join(differing)}: rehearse again" if differing else ""
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _check_time(known: Rehearsal | None, estimate: Estimate | None, doubt: str) -> Check:
+    name = "time and cost"
+    if known is None or estimate is None:
+        advice = "rehearse 200 updates here: annotated rehearse RUN, or --rehearse"
+        return Check(name, "warn", "not known", doubt or advice)
+    found = f"{show_range(known.seconds_per_update, 's an update')}; {show_hours(estimate.hours)}"
+    if known.devices > 1:
+        found += f" on {known.devices} devices"
+    if estimate.money is not None:
+        found += f"; {show_range(estimate.money, 'in your currency')}"
+    if estimate.kilowatt_hours is not None:
+        found += f"; {show_range(estimate.kilowatt_hours, 'kWh')}"
+    return Check(name, "warn" if doubt else "ok", f"{found}; rehearsed on {known.date}", doubt)

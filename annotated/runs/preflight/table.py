@@ -1,0 +1,68 @@
+"""Checks as data, and the table that they make.
+
+Paper: section 5.2
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Literal
+
+from annotated.runs.dry_run import Estimate
+
+Status = Literal["ok", "warn", "fail"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at.
+
+    Paper: section 5.2
+    """
+
+    name: str
+    status: Status
+    """'ok'; 'warn': it will work, but read this; 'fail': it will not work."""
+    found: str
+    advice: str = ""
+    """What to do; empty if all is well."""
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """All checks of a training that has not begun; printed, it is a table.
+
+    Paper: section 5.2
+    """
+
+    checks: tuple[Check, ...]
+    estimate: Estimate | None
+    """Hours, disk and money, from a rehearsal; None without one."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing failed."""
+        return all(check.status != "fail" for check in self.checks)
+
+    def __getitem__(self, name: str) -> Check:
+        return next(check for check in self.checks if check.name == name)
+
+    def __str__(self) -> str:
+        width = max(len(check.name) for check in self.checks)
+        lines = []
+        for check in self.checks:
+            lines.append(f"{check.status:<5}{check.name:<{width}}  {check.found}")
+            if check.advice:
+                lines.append(f"{'':<{width + 5}}  -> {check.advice}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        marks = {"ok": "ok", "warn": "read this", "fail": "will not work"}
+        rows = "".join(
+            f"<tr><td>{marks[check.status]}</td><td>{html.escape(check.name)}</td>"
+            f"<td>{html.escape(check.found)}</td><td>{html.escape(check.advice)}</td></tr>"
+            for check in self.checks
+        )
+        head = "".join(f"<th>{name}</th>" for name in ("state", "checked", "found", "what to do"))
+        return f'<table class="table"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'

@@ -1,0 +1,20 @@
+"""The end of a run: from its last checkpoints to two BLEUs and a report. Read finishing first.
+
+Paper: section 6.1, Table 2
+"""
+
+from annotated.runs.report.finishing import FinishOptions, finish
+from annotated.runs.report.model_card import model_card
+from annotated.runs.report.report import Row, RunReport
+from annotated.runs.report.test_sets import TestSet, open_test_set, prepared_test_sets
+
+__all__ = [
+    "FinishOptions",
+    "RunReport",
+    "Row",
+    "TestSet",
+    "finish",
+    "model_card",
+    "open_test_set",
+    "prepared_test_sets",
+]

@@ -1,0 +1,218 @@
+"""What a finished run reports: scores under both rulers, and all that a stranger needs to believe or repeat them.
+
+`report.json` is one object:
+
+- `format`, `name`, `recipe` (None if it is none), `label` (what may be said of the data), `complete` (all updates were
+  made); `data`, `test`: names, counts, hashes; no text. `decoding`: how was searched; `averaged`: the checkpoints.
+- `scores`: of the `average`, and of the `last` checkpoint by itself, each by `sacrebleu`, `paper` and `chrf`, with
+  signatures and 95 % intervals; and their `difference`.
+- `configuration`, `parameters`, `tokenizer`; `training`: updates, tokens, hours, loss; `hardware`, `energy`.
+- `translation`: sentences and seconds; `versions`; `commands`; `files`: bytes and SHA-256 of each.
+
+Paper: section 6.1, Table 2
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from annotated.config import DataConfig, ModelConfig, TrainingConfig
+from annotated.training.files import CheckpointError, read_json
+from annotated.runs.launch import train_command
+
+FORMAT = 1
+FOLDER, REPORT, CARD = "report", "report.json", "MODEL_CARD.md"
+HYPOTHESES, LAST_HYPOTHESES, STATISTICS = "hypotheses.txt", "hypotheses.last.txt", "statistics.tsv"
+SYSTEMS = {"average": "average of {count} checkpoints", "last": "the last checkpoint alone"}
+RULER_NAMES = {"sacrebleu": "BLEU, sacreBLEU", "paper": "BLEU, the paper's way", "chrf": "chrF"}
+_PATHS = ("train", "valid", "test", "tokenizer", "prepared")
+
+
+class Row(NamedTuple):
+    """One score of a report."""
+
+    system: str
+    ruler: str
+    score: float
+    low: float | None
+    """Ends of the 95 % interval; None where there is none."""
+    high: float | None
+    signature: str
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """A finished run's report; printed, the two rulers stand side by side.
+
+    Paper: section 6.1, Table 2
+    """
+
+    folder: Path
+    content: dict[str, Any]
+    """`report.json`."""
+
+    @classmethod
+    def read(cls, folder: str | Path) -> RunReport:
+        """The report of a run (its folder, or that of the report), or of a ledger's entry.
+
+        Raises
+        ------
+        CheckpointError
+            If there is none, or it is of another version.
+        """
+        folder = Path(folder)
+        folder = folder / FOLDER if (folder / FOLDER / REPORT).is_file() else folder
+        content = read_json(folder / REPORT)
+        if content.get("format") != FORMAT:
+            raise CheckpointError(
+                f"{folder / REPORT}: format {content.get('format')!r}; this version of the library reads {FORMAT}"
+            )
+        return cls(folder, content)
+
+    def rows(self) -> list[Row]:
+        """All scores."""
+        found = []
+        for system, name in SYSTEMS.items():
+            for ruler, one in (self.content["scores"].get(system) or {}).items():
+                shown = name.format(count=len(self.content["averaged"]))
+                interval = one.get("low"), one.get("high")
+                found.append(Row(shown, RULER_NAMES[ruler], one["score"], *interval, one["signature"]))
+        return found
+
+    def __str__(self) -> str:
+        test = self.content["test"]
+        head = f"{self.content['name']}: {self.content['label']}; {test['name']}, {test['sentences']:,} sentences"
+        return "\n".join([head, *(_plain_row(row) for row in self.rows())])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("system", "ruler", "score", "95 % interval", "signature"))
+        rows = "".join(
+            f"<tr><td>{html.escape(row.system)}</td><td>{html.escape(row.ruler)}</td><td>{row.score:.2f}</td>"
+            f"<td>{_interval(row)}</td><td><code>{html.escape(row.signature)}</code></td></tr>"
+            for row in self.rows()
+        )
+        caption = f"<caption>{html.escape(str(self).splitlines()[0])}</caption>"
+        return f'<table class="table">{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def training_facts(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What a log says of a training as a whole.
+
+    Parameters
+    ----------
+    records
+        Of the log, as `read_log` gives them.
+
+    Raises
+    ------
+    CheckpointError
+        If no update is on record.
+
+    Paper: section 5.2
+    """
+    starts = [record for record in records if record["kind"] == "start"]
+    windows = [record for record in records if record["kind"] == "train"]
+    if not starts or not windows:
+        raise CheckpointError("the log has no update in it: there is nothing to report yet")
+    last = windows[-1]
+    valid = next((r for r in reversed(records) if r["kind"] == "valid"), None)
+    seconds = max(record.get("elapsed") or 0.0 for record in records)
+    return {
+        "updates": last["update"],
+        "target_tokens": last["tokens_seen"],
+        "epochs": last["epoch"],
+        "hours": round(seconds / 3600, 4),
+        "device_hours": round(_device_seconds(records) / 3600, 4),
+        "starts": len(starts),
+        "devices": sorted({start["processes"] for start in starts}),
+        "train_loss": last["loss"],
+        "valid_loss": None if valid is None else valid["valid_loss"],
+        "valid_loss_averaged": bool(valid and valid.get("averaged")),
+        "tokens_per_second": round(last["tokens_seen"] / max(seconds, 1e-9), 1),
+    }
+
+
+def _device_seconds(records: Sequence[Mapping[str, Any]]) -> float:
+    """Seconds of training, times the devices that were at work in each of its parts."""
+    total, devices, before = 0.0, 1, 0.0
+    for record in records:
+        if record["kind"] == "start":
+            devices = record["processes"]
+        now = record.get("elapsed") or before
+        total, before = total + devices * max(0.0, now - before), max(before, now)
+    return total
+
+
+def without_folders(configuration: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """A configuration whose files are known by their names alone: where they lay is nobody else's business.
+
+    Paper: none; a report is made to be published
+    """
+    found = {group: dict(fields) for group, fields in configuration.items()}
+    for name in _PATHS:
+        value = found.get("data", {}).get(name)
+        if isinstance(value, str) and value != "classroom":
+            found["data"][name] = ",".join(Path(part.strip()).name for part in value.split(","))
+    return found
+
+
+def public_command(words: Sequence[str]) -> str:
+    """A command line for a terminal, whose folders are known by their names alone.
+
+    Paper: none; a report is made to be published
+    """
+    import shlex
+
+    return shlex.join(Path(word).name if Path(word).is_absolute() else word for word in words)
+
+
+def commands(
+    name: str, configuration: Mapping[str, Mapping[str, Any]], facts: Mapping[str, Any], recipe: str | None
+) -> dict[str, str]:
+    """What to type to make a run again: its data, where they were prepared from archives, and its training.
+
+    Parameters
+    ----------
+    facts
+        What is known of the data, as `describe_data` gives it.
+
+    Paper: section 5
+    """
+    groups = without_folders(configuration)
+    data = DataConfig.from_dict(groups["data"])
+    if recipe is None:
+        model, training = ModelConfig.from_dict(groups["model"]), TrainingConfig.from_dict(groups["training"])
+        words = train_command(name, model, training, data)
+    else:
+        words = ["annotated", "train", name, "--preset", recipe, "--data.prepared", str(data.prepared)]
+    found = {"train": public_command(words)}
+    if data.prepared is not None and facts["catalogue"] is not None:
+        words = ["annotated", "data", facts["catalogue"], data.prepared]
+        words += ["--pair", facts["pair"]] if facts["catalogue"] == "wmt14" else []
+        if "layout" in facts["label"]:
+            words += ["--mirror", "MIRROR", "--catalogue", "MIRROR/catalogue.json"]
+        found = {"data": public_command(words), **found}
+    return found
+
+
+def versions() -> dict[str, str]:
+    """Of everything that has a part in a score.
+
+    Paper: none; software
+    """
+    from annotated import __version__  # the package imports this module's package
+
+    return {"annotated": __version__, **{name: version(name) for name in ("torch", "sacrebleu", "tokenizers")}}
+
+
+def _plain_row(row: Row) -> str:
+    return f"  {row.system:<28}{row.ruler:<24}{row.score:6.2f}  {_interval(row):<16}{row.signature}"
+
+
+def _interval(row: Row) -> str:
+    return "" if row.low is None or row.high is None else f"{row.low:.2f} to {row.high:.2f}"

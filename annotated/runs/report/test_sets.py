@@ -1,0 +1,188 @@
+"""The test set of a run, and what its training data were: by hashes, so that a claim can be checked without the text.
+
+Paper: section 5.1 (data), section 6.1 (newstest2014)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from annotated.config import DataConfig
+from annotated.data.corpora import open_corpus, read_pairs
+from annotated.runs.report.translating import digest
+from annotated.training.files import read_json
+
+if TYPE_CHECKING:
+    from annotated.data.preparation import PreparedCorpus
+
+NOT_WMT14 = "not WMT14"
+TITLES = {"wmt14": "WMT14", "multi30k": "Multi30k"}
+"""Published corpora whose archives are known by their hashes."""
+KNOWN_LENGTHS = {
+    ("newstest2014", 3003): "all 3,003 sentences, as most papers score",
+    ("newstest2014-official", 2737): "the 2,737 sentences of the official evaluation (sacreBLEU's wmt14)",
+}
+"""What is known of a test set by its name and its number of sentences: papers call both newstest2014."""
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """Sentences to translate, and how people have translated them.
+
+    Paper: section 6.1
+    """
+
+    __test__ = False  # for pytest, which collects classes by their names
+
+    name: str
+    pairs: list[tuple[str, str]]
+    """Source and reference."""
+
+    @property
+    def sources(self) -> list[str]:
+        """What is to be translated."""
+        return [source for source, _ in self.pairs]
+
+    @property
+    def references(self) -> list[str]:
+        """One translation of each, by people."""
+        return [reference for _, reference in self.pairs]
+
+    def describe(self) -> dict[str, Any]:
+        """Name, size and hashes, for a report: the text itself is its publisher's."""
+        return {
+            "name": self.name,
+            "sentences": len(self.pairs),
+            "known_as": KNOWN_LENGTHS.get((self.name, len(self.pairs))),
+            "sources_sha256": digest(self.sources),
+            "references_sha256": digest(self.references),
+        }
+
+
+def open_test_set(data: DataConfig, test: str | None = None) -> TestSet:
+    """The test set of a run's data, or another one that was prepared with it.
+
+    Parameters
+    ----------
+    test
+        A name among the prepared test sets; None for the first.
+
+    Raises
+    ------
+    ValueError
+        If no test set has that name.
+    CorpusError
+        If its file is missing or broken.
+
+    Paper: section 6.1
+    """
+    if data.prepared is None:
+        name = "classroom test" if data.test == "classroom" else Path(data.test).name
+        if test not in (None, name):
+            raise ValueError(f"there is no test set {test!r}: this run has {name!r}; others need --prepared FOLDER")
+        return TestSet(name, list(open_corpus(data.test, "test", data)))
+    there = {one.name: one for one in prepared_test_sets(data.prepared)}
+    name = test or next(iter(there))
+    if name not in there:
+        raise ValueError(f"there is no test set {name!r} in {data.prepared}; there are {', '.join(there)}")
+    return there[name]
+
+
+def prepared_test_sets(folder: str | Path) -> list[TestSet]:
+    """All test sets of a prepared folder, the first one first.
+
+    Raises
+    ------
+    PreparationError
+        If the folder was not prepared.
+
+    Paper: section 6.1
+    """
+    from annotated.data.preparation import PreparedCorpus
+
+    corpus = PreparedCorpus.open(folder)
+    there = {corpus.manifest["corpus"]["test"]: corpus.test, **corpus.further_tests}
+    return [TestSet(name, list(read_pairs(path))) for name, path in there.items()]
+
+
+def describe_data(data: DataConfig, run: Path) -> dict[str, Any]:
+    """What a run was trained on: names, counts and hashes, and the label that these allow.
+
+    Paper: section 5.1
+    """
+    if data.prepared is None:
+        store = read_json(run / "data" / "train" / "store.json")["info"]
+        generated = data.train == "classroom"
+        found = {
+            "catalogue": None,
+            "pair": None,
+            "text": "the classroom grammar" if generated else Path(data.train.split(",")[0]).name,
+            "identity": store["corpus"],
+            "train_pairs": store["pairs"],
+            "archives": {},
+        }
+    else:
+        from annotated.data.preparation import PreparedCorpus
+
+        found = _prepared_facts(PreparedCorpus.open(data.prepared))
+    return {"label": label(found), **found}
+
+
+def label(data: Mapping[str, Any]) -> str:
+    """What may be said of the data: 'WMT14 en-de' only where every archive is byte for byte the published one.
+
+    Parameters
+    ----------
+    data
+        With `catalogue`, `pair` and `archives` (name to `sha256` and `md5`), as a report has them.
+
+    Paper: section 5.1
+    """
+    name, pair = data["catalogue"], data["pair"]
+    if name not in TITLES:  # own files, or the classroom corpus
+        return f"{data['text']}, {NOT_WMT14}"
+    if other_archives(name, pair, data["archives"]):
+        return f"rehearsal on archives of {TITLES[name]}'s layout, {NOT_WMT14}"
+    return f"{TITLES[name]} {pair}"
+
+
+def other_archives(name: str, pair: str, archives: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The published archives of a catalogue that are missing here, or are here with other bytes.
+
+    Where nobody has published a SHA-256, the record that the download was checked against another hash has to do.
+
+    Paper: section 5.1
+    """
+    from annotated.data.catalogue import catalogue
+
+    wrong = []
+    for file in catalogue(name, pair).archives():
+        here = archives.get(file.name, {})
+        published = {variant.sha256 for variant in file.variants if variant.sha256}
+        if not (here.get("sha256") in published if published else here.get("pinned")):
+            wrong.append(file.name)
+    return wrong
+
+
+def _prepared_facts(corpus: PreparedCorpus) -> dict[str, Any]:
+    about, stages = corpus.manifest["corpus"], corpus.manifest["stages"]
+    note = about.get("note")
+    counts = {
+        stage: {name: count for name, count in made["counts"].items() if isinstance(count, int)}
+        for stage, made in stages.items()
+    }
+    return {
+        "catalogue": about["name"] if corpus.manifest["archives"] else None,
+        "pair": about["pair"],
+        "text": note or f"{about['name']} {about['pair']}",
+        "identity": corpus.identity,
+        "train_pairs": len(corpus.train),
+        "archives": {
+            name: {"sha256": archive["sha256"], "pinned": archive["pinned"]}
+            for name, archive in corpus.manifest["archives"].items()
+        },
+        "counts": counts,
+    }

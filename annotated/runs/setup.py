@@ -1,0 +1,212 @@
+"""What stands before the first update: data, model and optimiser, new or as a checkpoint left them.
+
+Paper: sections 5.1, 5.3
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from annotated.config import DataConfig, ModelConfig, TrainingConfig
+from annotated.data.batching import BatchingError, Share, TokenBatches
+from annotated.model import Transformer
+from annotated.runs.checkpoint import TrainingState, list_checkpoints, load_checkpoint, make_ready_to_resume
+from annotated.training.distributed import Processes
+from annotated.training.files import CheckpointError, read_json
+from annotated.training.optimizer import make_optimizer
+from annotated.training.precision import Precision
+from annotated.runs.dataset import PreparedData, prepare_data, prepared_identity
+from annotated.runs.log import rewind_log
+from annotated.runs.random_states import random_states, seed_everything, set_random_states
+
+MAY_CHANGE = {
+    "model": {"vocab_size"},
+    "training": {
+        "updates", "micro_batch_tokens", "log_every", "validate_every", "validate_bleu", "checkpoint_every",
+        "keep_checkpoints", "keep_best", "average_last", "peer_timeout", "device", "compile",
+    },
+    "data": {"prepared", "train", "valid", "test", "tokenizer"},
+}  # fmt: skip
+"""Fields that may change when a run is resumed: none alters what an update sees.
+
+The vocabulary's size is the tokenizer's. Files may lie elsewhere now: that they are the same training data is checked
+by their content, and the tokenizer by its fingerprint.
+"""
+
+
+@dataclass
+class Run:
+    """Everything that the loop works with."""
+
+    folder: Path
+    training: TrainingConfig
+    processes: Processes
+    data: PreparedData
+    batches: TokenBatches
+    model: Transformer
+    optimizer: torch.optim.Optimizer
+    precision: Precision
+    state: TrainingState
+    messages: list[str]
+    """For the user, from the start."""
+    began: float = field(default_factory=time.monotonic)
+
+    def share(self) -> Share:
+        """What this process computes of the next update's batch."""
+        rank, world_size = self.processes.rank, self.processes.world_size
+        return self.batches.share(rank, world_size, self.training.micro_batches(world_size))
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began, over all its processes."""
+        return self.state.elapsed + time.monotonic() - self.began
+
+    def state_to_save(self, interim: bool) -> TrainingState:
+        """The state as it is now, random numbers and data position included."""
+        self.state.interim = interim
+        self.state.elapsed, self.began = self.elapsed, time.monotonic()
+        self.state.data = self.batches.state_dict()
+        self.state.random = random_states()
+        self.state.scaler = self.precision.state_dict()
+        return self.state
+
+
+def start_run(
+    model_config: ModelConfig,
+    training: TrainingConfig,
+    data: DataConfig,
+    folder: Path,
+    processes: Processes,
+    resume: bool,
+) -> Run:
+    """Begin a run, or pick it up at its last good checkpoint.
+
+    Raises
+    ------
+    CheckpointError
+        If the folder holds another run, or `resume` is False and it holds any.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    checkpoint, messages = processes.share(_find_checkpoint(folder, resume) if processes.is_main else None)
+    wanted: dict[str, dict[str, Any]] = {
+        "model": model_config.to_dict(),
+        "training": training.to_dict(),
+        "data": data.to_dict(),
+        "corpus": {"prepared": prepared_identity(data)},
+    }
+    if checkpoint is not None:
+        check_same_run(_recorded(checkpoint), wanted, folder)
+    prepared = prepare_data(data, folder, processes, checkpoint)
+    seed_everything(training.seed)
+    model = Transformer(model_config.replace(vocab_size=prepared.tokenizer.vocab_size)).to(processes.device)
+    run = Run(
+        folder=folder,
+        training=training,
+        processes=processes,
+        data=prepared,
+        batches=_batches(training, data, prepared),
+        model=model,
+        optimizer=make_optimizer(model, training),
+        precision=Precision(training.precision, processes.device),
+        state=TrainingState(configuration=wanted),
+        messages=messages,
+    )
+    if checkpoint is not None:
+        _go_on(run, checkpoint, wanted)
+    processes.same_start(list(model.state_dict().values()))
+    if processes.is_main and (lost := rewind_log(folder, run.state.update)):
+        run.messages.append(_what_is_lost(lost, checkpoint is not None, training.log_every))
+    return run
+
+
+def _what_is_lost(count: int, after_checkpoint: bool, log_every: int) -> str:
+    updates = f"{count} update{'s' if count > 1 else ''}" + (" after it" if after_checkpoint else "")
+    known = "" if log_every == 1 else f" (as far as the log tells, which has a line for every {log_every})"
+    return (
+        ("" if after_checkpoint else "no checkpoint had been saved: ")
+        + f"{updates} {'are' if count > 1 else 'is'} lost and made again{known}; nothing else is lost, and what the "
+        "log said about that moved to log.discarded.jsonl"
+    )
+
+
+def check_same_run(
+    recorded: Mapping[str, Mapping[str, Any]], wanted: Mapping[str, Mapping[str, Any]], where: Path
+) -> None:
+    """Make sure that a run is resumed with the configuration it was started with.
+
+    Raises
+    ------
+    CheckpointError
+        If fields differ that change what an update does; the message lists them.
+    """
+    _check_same_corpus(recorded, wanted, where)
+    differences = []
+    for group in ("model", "training", "data"):
+        old, new = recorded.get(group, {}), wanted[group]
+        for name in sorted(old):
+            before, after = _plain(old.get(name)), _plain(new.get(name))
+            if name == "layout" and "padded" not in (before, after):  # packed and static: the same batches
+                continue
+            if before != after and name in new and name not in MAY_CHANGE[group]:
+                differences.append(f"{group}.{name} was {before!r} and is now {after!r}")
+    if differences:
+        raise CheckpointError(
+            f"{where} was started with another configuration: {'; '.join(differences)}. Use the old values to go on "
+            "with that run, or another folder for a new one"
+        )
+
+
+def _check_same_corpus(
+    recorded: Mapping[str, Mapping[str, Any]], wanted: Mapping[str, Mapping[str, Any]], where: Path
+) -> None:
+    before, identity = (group.get("corpus", {}).get("prepared") for group in (recorded, wanted))
+    if "corpus" in wanted and before != identity:
+        folder = wanted["data"]["prepared"]
+        raise CheckpointError(
+            f"{where} was trained on {_named_corpus(before)}, and this is {_named_corpus(identity, folder)}. "
+            "Give --data.prepared the folder that it was started with (or prepare it again from the same archives with "
+            "the same options), or start a new run in another folder"
+        )
+
+
+def _named_corpus(identity: str | None, folder: str | None = None) -> str:
+    if identity is None:
+        return "text of its own"
+    return f"the prepared corpus {identity}" + (f" of {folder}" if folder else "")
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _find_checkpoint(folder: Path, resume: bool) -> tuple[Path | None, list[str]]:
+    if not resume and list_checkpoints(folder):
+        raise CheckpointError(f"{folder} already holds a training run: resume it, or choose another folder")
+    return make_ready_to_resume(folder)
+
+
+def _recorded(checkpoint: Path) -> dict[str, Any]:
+    return read_json(checkpoint / "state.json")["configuration"]
+
+
+def _batches(training: TrainingConfig, data: DataConfig, prepared: PreparedData) -> TokenBatches:
+    seed, pool_pairs = training.seed, data.pool_pairs
+    return TokenBatches(prepared.train, training.batch_tokens, seed=seed, pool_pairs=pool_pairs, layout=training.layout)
+
+
+def _go_on(run: Run, checkpoint: Path, wanted: dict[str, Any]) -> None:
+    run.state = load_checkpoint(checkpoint, run.model, run.optimizer)
+    run.state.configuration = wanted
+    try:
+        run.batches.load_state_dict(run.state.data)
+    except BatchingError as error:
+        raise CheckpointError(f"{checkpoint} was trained on other data: {error}") from None
+    run.precision.load_state_dict(run.state.scaler)
+    set_random_states(run.state.random)
+    run.messages.append(f"going on from {checkpoint.name}: {run.state.update} of {run.training.updates} updates made")

@@ -1,0 +1,63 @@
+"""The figure with counts and the audit's chart say what the library counts."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from annotated import base, table_3
+from annotated.analysis.parameters import audit_table_3, count_parameters
+from annotated.chapters.assembly import widget as parameters
+from annotated.chapters.assembly.widget import audit_chart, parameter_figure
+
+vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
+
+
+def test_the_widget_starts_with_a_row_and_its_count() -> None:
+    figure = parameter_figure("C5", vocab_size=1000)
+    assert figure.total == count_parameters(table_3("C5", vocab_size=1000))
+    assert figure.sizes["d_model"] == 1024 and figure.sizes["d_k"] == 128 and figure.sizes["tie_embeddings"] is True
+    rows = {row["row"]: row for row in figure.rows}
+    assert rows["big"]["printed"] == 213 and rows["big"]["sizes"]["num_heads"] == 16
+    assert rows["A1"]["printed"] is None and not {"D1", "E1"} & set(rows)
+    assert "vocab_size" not in rows["base"]["sizes"], "a row leaves the reader's vocabulary alone"
+
+
+def test_rows_without_boxes_of_their_own_are_refused() -> None:
+    with pytest.raises(ValueError, match="base"):
+        parameter_figure("D1")
+    with pytest.raises(ValueError, match="no row"):
+        parameter_figure("Z9")
+
+
+def test_every_size_of_every_row_lies_on_its_slider() -> None:
+    """A row that lies between two steps of a slider would move when the reader touches another control."""
+    source = Path(parameters.__file__).with_suffix(".js").read_text(encoding="utf-8")
+    table = re.search(r"const SIZES = \[(.*?)\n\];", source, re.S)[1]
+    found = re.findall(r'\["(\w+)", "[^"]+", (powers|steps)\((\d+), (\d+)(?:, (\d+))?\)\]', table)
+    scales = {name: (kind, int(low), int(high), int(step or 0)) for name, kind, low, high, step in found}
+    assert len(scales) == 7
+    for row in parameter_figure().rows:
+        for name, value in {**row["sizes"], "vocab_size": base().vocab_size}.items():
+            kind, low, high, step = scales[name]
+            assert low <= value <= high
+            assert (value // low).bit_count() == 1 if kind == "powers" else (value - low) % step == 0
+
+
+@pytest.mark.parametrize(("vocabulary", "fitting"), [(37_000, 0), (41_100, 10), (36_000, 1)])
+def test_the_audit_says_which_rows_fit(vocabulary: int, fitting: int) -> None:
+    spec = audit_chart(audit_table_3(), vocab_size=vocabulary).to_dict()
+    svg = vl_convert.vegalite_to_svg(json.dumps(spec), vl_version="6.4")
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+    assert f"{vocabulary:,} entries: {fitting} of 11 rows fit" in texts
+    assert sum(" = " in text for text in texts) == fitting
+    base_count = f"{count_parameters(base(vocab_size=vocabulary)) / 1e6:.1f}"
+    assert any(text.startswith(base_count) and text.endswith("65") for text in texts)
+
+
+def test_an_audit_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError):
+        audit_chart([])

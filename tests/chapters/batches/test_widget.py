@@ -1,0 +1,57 @@
+"""The padding tiles get the lengths that they were given; charts of batches compute what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from annotated.chapters.batches.charts import epochs_chart, noise_chart, pairs_per_batch_chart, waste_chart
+from annotated.chapters.batches.widget import padding_tiles
+
+vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
+
+
+def drawn(chart: object) -> str:
+    return vl_convert.vegalite_to_svg(chart.to_dict() | {"width": 500}, vl_version="6.4")  # type: ignore[attr-defined]
+
+
+def test_lengths_arrive_pair_by_pair() -> None:
+    tiles = padding_tiles({"a": ([3, 200], [4, 5]), "b": (np.array([7]), [8])}, way="pools", budget=500)
+    assert list(tiles.lengths) == [3, 4, 200, 5, 7, 8]
+    assert tiles.texts == [{"name": "a", "count": 2}, {"name": "b", "count": 1}]
+    assert (tiles.way, tiles.budget) == ("pools", 500)
+
+
+@pytest.mark.parametrize(
+    ("texts", "way", "message"),
+    [
+        ({"a": ([1], [1])}, "sorted", "way must be one of"),
+        ({}, "come", "no text"),
+        ({"a": ([1, 2], [1])}, "come", "a: give one source and one target"),
+        ({"a": ([0], [1])}, "come", "between 1 and 255, not 0 to 1"),
+        ({"a": ([1], [256])}, "come", "not 1 to 256"),
+    ],
+)
+def test_what_does_not_fit_is_refused(texts: dict, way: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        padding_tiles(texts, way=way)
+
+
+def test_charts_show_the_numbers_of_their_sliders() -> None:
+    rows = [{"label": "packed", "budget": 10, "padding": 0.0}, {"label": "loose", "budget": 10, "padding": 0.625}]
+    assert "62.5%" in drawn(waste_chart(rows))
+    # 30,000 tokens are 1,500 pairs of 20.
+    assert "30,000 tokens = 1,500 pairs of 20 tokens" in drawn(pairs_per_batch_chart([0] + [5] * 40, budget=30_000))
+    # Noise 2 at 100 tokens on the line 20 / sqrt(n), and 1 at 400.
+    assert "1.00 at 400 tokens" in drawn(noise_chart([{"tokens": 100, "noise": 2}, {"tokens": 400, "noise": 1}]))
+    # 100 steps of 5,000 tokens over 1,000 pairs of 20 tokens are 25 epochs.
+    assert ">25.0<" in drawn(epochs_chart(pairs=1000, tokens=5000, mean=20, steps=[("one", 100)]))
+
+
+def test_charts_refuse_nonsense() -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        waste_chart([{"label": "a", "budget": 1, "padding": 1.2}])
+    with pytest.raises(ValueError, match="row of counts"):
+        pairs_per_batch_chart([0, -1, 3])
+    with pytest.raises(ValueError, match="nothing to draw"):
+        noise_chart([])

@@ -1,0 +1,45 @@
+"""The first run's corpus is what it says, and its record shows a training; the toy's models are told apart."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from annotated.chapters import recorded
+from annotated.chapters.first_run.experiment import SAMPLES, short_pairs, write_pairs
+from annotated.chapters.first_run.toy_task import FIRST, LENGTH, row_loss, rows, toy_model, toy_scores
+from annotated.classroom import classroom_pairs
+
+
+def test_short_pairs_are_short_and_of_their_split(tmp_path) -> None:
+    pairs = short_pairs("train", 40, 5)
+    wanted = {p.source: p.target for p in classroom_pairs("train", 2000)}
+    assert len(pairs) == 40 and all(wanted[source] == target for source, target in pairs)
+    path = write_pairs(tmp_path / "x.tsv", pairs)
+    assert path.read_text(encoding="utf-8").splitlines()[0] == "\t".join(pairs[0])
+
+
+def test_the_samples_are_of_the_test_split() -> None:
+    assert set(SAMPLES) <= {p.source for p in classroom_pairs("test", 400)}
+
+
+def test_the_record_is_of_one_training_and_of_a_cheat() -> None:
+    results = recorded("first_run").results
+    for name in ("first", "honest", "cheating"):
+        log = results[name]["log"]
+        assert log[0]["kind"] == "start" and log[-1] == {"kind": "end", "update": log[-1]["update"],
+                                                         "finished": True, "stopped_by": None}  # fmt: skip
+        samples = [r for r in log if r["kind"] == "samples"]
+        assert [u for u, _ in results[name]["exact"]] == [r["update"] for r in samples]
+        assert [one["source"] for one in samples[0]["samples"]] == list(SAMPLES)
+    assert len([r for r in results["first"]["log"] if r["kind"] == "samples" and not r["averaged"]]) == 25
+
+
+def test_the_toy_begins_at_the_loss_of_an_even_bet_and_falls() -> None:
+    model, losses = toy_model(updates=40)
+    assert abs(losses[0] - math.log(FIRST + 10)) < 0.6 and losses[-1] < losses[0] - 0.2
+    scores = toy_scores(model, count=20)
+    assert scores["copied"] == 0 and scores["loss"] > 1
+    row = rows(5, torch.Generator().manual_seed(1))
+    assert row.shape == (5, LENGTH) and float(row_loss(model, row).detach()) > 1

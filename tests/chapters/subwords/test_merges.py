@@ -1,0 +1,57 @@
+"""Measurements on vocabularies: smaller ones are beginnings of larger ones, and counts are those of the tokenizer."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from annotated.chapters.subwords.merges import bare, first_entries, is_word, merges, pieces, token_counts, word_counts
+from annotated.chapters.subwords.widget import merge_replay
+from annotated.data import Tokenizer
+from annotated.data.tokenizer import TokenizerError
+
+TEXTS = ["der Hund und die Hunde", "das Hündchen, das bellt", "the dogs and the dog", "Hunde bellen, dogs bark"] * 3
+
+
+@pytest.fixture(scope="module")
+def large() -> Tokenizer:
+    return Tokenizer.train(TEXTS, 300)
+
+
+@pytest.mark.parametrize("size", [260, 265, 280, 300])
+def test_a_smaller_vocabulary_is_what_the_same_text_gives_at_that_size(large: Tokenizer, size: int) -> None:
+    assert first_entries(large, size).fingerprint == Tokenizer.train(TEXTS, size).fingerprint
+
+
+def test_sizes_that_it_cannot_have_are_refused(large: Tokenizer) -> None:
+    for size in (259, large.vocab_size + 1):
+        with pytest.raises(TokenizerError, match="between 260"):
+            first_entries(large, size)
+
+
+def test_merges_are_in_order_and_make_the_entries(large: Tokenizer) -> None:
+    pairs = merges(large)
+    assert len(pairs) == large.vocab_size - 260
+    assert large.tokens([260])[0] == "".join(pairs[0]).replace("Ġ", "▁")
+
+
+def test_words_keep_their_space_and_bare_words_do_not() -> None:
+    counts = word_counts(["the dog, the 2 dogs", "dog"])
+    assert counts == Counter({"Ġthe": 1, "the": 1, "Ġdog": 1, "dog": 1, "Ġdogs": 1, ",": 1, "Ġ2": 1})
+    assert bare(counts) == Counter({"the": 2, "dog": 2, "dogs": 1})
+    assert is_word("ĠÃ¼ber") and not is_word("Ġ2") and not is_word("Ġ")
+
+
+def test_counts_from_words_are_the_counts_of_whole_sentences(large: Tokenizer) -> None:
+    direct = Counter(index for text in TEXTS for index in large.encode(text))
+    assert token_counts(large, word_counts(TEXTS)) == direct
+    assert pieces(large, ["Ġthe", "Ã¼"]) == [large.encode(" the"), large.encode("ü")]
+
+
+def test_the_replay_refuses_what_it_cannot_show(large: Tokenizer) -> None:
+    widget = merge_replay(large, "Hunde")
+    assert widget.merged == len(merges(large)) == len(widget.merges.split("\n"))
+    for arguments in (("x" * 401,), ("x", -1), ("x", widget.merged + 1)):
+        with pytest.raises(ValueError):
+            merge_replay(large, *arguments)

@@ -1,0 +1,72 @@
+"""The charts of costs draw what the library computes, for the controls' first values and for others."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import vl_convert
+
+from annotated.chapters.table_2.charts import COUNTED, bleu_flops_chart, run_price_chart
+from annotated.chapters.table_2.costs import DEVICES, bill
+from annotated.viz.theme import VEGA_LITE, with_theme
+
+
+def words(chart: object) -> list[str]:
+    """The texts of the drawing, as a reader sees them."""
+    spec = with_theme(chart.to_dict())  # type: ignore[attr-defined]
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
+    return re.findall(r"<text[^>]*>([^<]*)</text>", svg) + re.findall(r"<tspan[^>]*>([^<]*)</tspan>", svg)
+
+
+@pytest.mark.parametrize(
+    ("language", "budget", "best"),
+    [
+        ("German", 18.4, None),
+        ("German", 21.5, "big, 28.40"),
+        ("French", 19.0, "base, 38.10"),
+        ("French, 41.0 as in the text", 21.5, "ConvS2S × 8, 41.29"),
+    ],
+)
+def test_the_systems_and_the_best_within_a_budget(language: str, budget: float, best: str | None) -> None:
+    chart = bleu_flops_chart(language, budget=budget)
+    drawn = words(chart)
+    told = [w for w in drawn if w.startswith("best within")]
+    assert told == ([f"best within the budget: {best}"] if best else [])
+    assert {"base", "big", "MoE"} <= set(drawn) and ("Deep-Att" in drawn) == language.startswith("French")
+    assert "ByteNet" not in drawn  # its cost is not printed
+    said = chart.to_dict()["description"]
+    assert ("nothing is within it" in said) == (best is None)
+    assert best is None or best.split(", ")[1].rstrip("0") in said
+
+
+@pytest.mark.parametrize(("device", "utilisation", "price", "overhead"), [("H100", 35, 2.0, 1.5), ("P100", 80, 0.5, 1)])
+def test_the_title_is_the_bill(device: str, utilisation: int, price: float, overhead: float) -> None:
+    chart = run_price_chart(device=device, utilisation=utilisation, price=price, overhead=overhead)
+    told = " | ".join(words(chart))
+    assert f"one {device} at {utilisation} % of its peak" in told
+    for flops in COUNTED.values():
+        made = bill(flops, DEVICES[device], utilisation=utilisation / 100, price_per_hour=price, overhead=overhead)
+        assert f"{made.hours:,.2f} hours, {made.money:,.2f} to pay, {made.energy:,.2f} kWh" in told
+
+
+@pytest.mark.parametrize(("quantity", "unit"), [("device-hours", " h"), ("energy", " kWh"), ("money", "")])
+def test_units_follow_the_quantity(quantity: str, unit: str) -> None:
+    ticks = [w for w in words(run_price_chart(quantity)) if re.fullmatch(rf"10+{unit}|1{unit}", w)]
+    assert len(ticks) >= 2
+
+
+def test_free_hours_have_no_place_on_a_logarithmic_axis() -> None:
+    names = words(run_price_chart("money", price=0))
+    assert "base" not in names and "MoE" not in names
+
+
+def test_controls_start_only_where_they_can() -> None:
+    with pytest.raises(ValueError, match=r"10\^25"):
+        bleu_flops_chart(budget=25)
+    with pytest.raises(ValueError, match="not 'Italian'"):
+        bleu_flops_chart("Italian")
+    with pytest.raises(ValueError, match="device is one of"):
+        run_price_chart(device="2 CPU cores")
+    with pytest.raises(ValueError, match="utilisation 100 %"):
+        run_price_chart(utilisation=100)

@@ -1,0 +1,72 @@
+"""Records: what was measured stays readable, says where it comes from, and survives a run that dies."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotated.chapters import record, recorded
+from annotated.chapters.__main__ import main
+from annotated.chapters.record import record_names
+
+
+@pytest.mark.parametrize(("name", "file"), [("tiny", "tiny/record.json"), ("tiny/part", "tiny/part.json")])
+def test_a_record_is_read_back_with_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, file: str
+) -> None:
+    monkeypatch.setattr(record, "CHAPTERS", tmp_path)
+    path = record.make(name, lambda: {"loss": [0.5, 0.25]}, folder=tmp_path)
+    assert path == tmp_path / file
+    found = recorded(name)
+    assert found.results == {"loss": [0.5, 0.25]}
+    assert found.command == f"python -m annotated.chapters {name}"
+    assert found.command in found.caption() and found.machine["processor"] in found.caption()
+
+
+def test_a_run_that_dies_leaves_the_old_record(tmp_path: Path) -> None:
+    record.make("tiny", lambda: {"value": 1}, folder=tmp_path)
+
+    def dies() -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        record.make("tiny", dies, folder=tmp_path)
+    assert json.loads((tmp_path / "tiny/record.json").read_text())["results"] == {"value": 1}
+    assert [path.name for path in (tmp_path / "tiny").iterdir()] == ["record.json"]
+
+
+def test_a_missing_record_says_how_to_make_it() -> None:
+    with pytest.raises(FileNotFoundError, match="python -m annotated.chapters no_such_run"):
+        recorded("no_such_run")
+
+
+def test_every_experiment_has_its_record_and_every_record_its_experiment() -> None:
+    experiments = {
+        name for name in record_names() if callable(importlib.import_module(record.experiment_module(name)).run)
+    }
+    assert experiments == set(record_names()) and len(experiments) == 24
+    modules = {record.experiment_module(name) for name in experiments}
+    for file in record.CHAPTERS.glob("*/*.py"):
+        if file.stem == "experiment":
+            assert f"annotated.chapters.{file.parent.name}.experiment" in modules
+    for name in experiments:
+        found = recorded(name)
+        assert found.command == f"python -m annotated.chapters {name}" and found.results and found.cpu_seconds > 0
+
+
+def test_the_command_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in record_names())
+    assert main(["no_such_run"]) == 2
+
+
+def test_the_command_is_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "annotated.chapters"], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("usage: python -m annotated.chapters NAME")

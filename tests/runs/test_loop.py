@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import annotated.model.transformer as transformer
+import annotated.runs.loop as loop
+from annotated.config import ModelConfig, TrainingConfig
+from annotated.data.batching import Batch, TokenBatches, collate_ids
+from annotated.data.store import TokenStore
+from annotated.model import Transformer, padding_mask
+from annotated.runs import NonFiniteLoss, list_checkpoints, read_log
+from annotated.training import average_checkpoints, batch_loss, learning_rate, make_optimizer
+from annotated.saving import load_model
+from annotated.runs.signals import StopRequest
+
+
+def weights(small, run: str, update: int) -> dict[str, torch.Tensor]:
+    return load_file(small.folder / run / "checkpoints" / f"update-{update:09d}" / "model.safetensors")
+
+
+def test_a_training_leaves_a_model_that_has_learned(small):
+    small.data = small.data.replace(vocab_size=400)  # enough for every word to be one token
+    small.model = small.model.replace(d_model=32, d_ff=64, d_k=16, d_v=16, dropout=0.0)
+    result = small.train(updates=200, warmup=100, batch_tokens=1000, validate_every=100, checkpoint_every=10)
+    model, tokenizer = load_model(result.model_folder)
+    assert tokenizer is not None
+    assert not model.training
+    assert result.finished and result.update == 200
+    # 16 words, equally likely, 5 to a sentence, and an eos for nothing: whoever does not use the source pays 5/6 ln 16.
+    assert result.valid_loss < 5 / 6 * math.log(16) / 2
+    average = average_checkpoints(list_checkpoints(result.folder)[-5:])
+    assert all(torch.equal(tensor, average[name]) for name, tensor in model.state_dict().items())
+
+
+def test_the_log_says_what_happened(small):
+    calls = []
+
+    def bleu(model, tokenizer, pairs) -> float:
+        calls.append((model.training, tokenizer.vocab_size, len(pairs)))
+        return 12.5
+
+    result = small.train(bleu=bleu, validate_bleu=7)
+    records = read_log(result.folder)
+    kinds = [record["kind"] for record in records]
+    assert kinds[0] == "start" and kinds[-1] == "end"
+    assert [r["update"] for r in records if r["kind"] == "checkpoint"] == [8, 16, 24]
+    train = [r for r in records if r["kind"] == "train"]
+    assert [r["update"] for r in train] == [4, 8, 12, 16, 20, 24]
+    assert [r["learning_rate"] for r in train] == [learning_rate(r["update"], 16, 10) for r in train]
+    assert train[-1]["tokens_seen"] == result.tokens_seen
+    valid = [r for r in records if r["kind"] == "valid"]
+    assert [(r["update"], r["averaged"], r["bleu"]) for r in valid] == [
+        (12, False, 12.5), (24, False, 12.5), (24, True, 12.5)
+    ]  # fmt: skip
+    assert valid[-1]["perplexity"] == pytest.approx(math.exp(valid[-1]["valid_loss"]))
+    assert calls == [(False, records[0]["vocab_size"], 7)] * 3
+
+
+def test_the_loss_in_the_log_is_that_of_the_batches(small):
+    small.train(updates=1, log_every=1, checkpoint_every=1)
+    logged = next(r for r in read_log(small.folder / "run") if r["kind"] == "train")
+    # The first update's batch and weights again, from the same seed.
+    _, tokenizer = load_model(small.folder / "run" / "model")
+    torch.manual_seed(small.training.seed)
+    model = Transformer(small.model.replace(vocab_size=tokenizer.vocab_size))
+    store = TokenStore.open(small.folder / "run" / "data" / "train")
+    batch = next(TokenBatches(store, small.training.batch_tokens, seed=0, pool_pairs=100))
+    loss, tokens = batch_loss(model, batch, 0.1, "packed")
+    assert logged["loss"] == pytest.approx(loss.item() / tokens, rel=1e-6)
+    assert logged["tokens_seen"] == tokens
+
+
+@pytest.mark.parametrize("layout", ["packed", "padded"])
+@pytest.mark.parametrize("clip", [None, 0.1])
+def test_accumulated_is_whole_batch(small, layout, clip):
+    small.model = small.model.replace(dropout=0.0)
+    common = {"updates": 5, "batch_tokens": 400, "layout": layout, "clip_norm": clip}
+    small.train("accumulated", micro_batch_tokens=150, **common)  # three micro-batches
+    small.train("whole", **common)
+    accumulated, whole = weights(small, "accumulated", 5), weights(small, "whole", 5)
+    for name in whole:
+        torch.testing.assert_close(accumulated[name], whole[name], rtol=1e-4, atol=2e-6)
+    logs = [read_log(small.folder / run) for run in ("accumulated", "whole")]
+    losses = [[record["loss"] for record in log if record["kind"] == "train"] for log in logs]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+
+
+@pytest.mark.parametrize(("layout", "path"), [("packed", "forward_packed"), ("padded", "forward")])
+def test_what_is_compiled(small, monkeypatch, layout, path):
+    """With a compiler that changes nothing: the training path goes through it, and decoding does not."""
+    compiled = []
+
+    def compiler(function, dynamic):
+        def call(*arguments):
+            compiled.append(function.__name__)
+            return function(*arguments)
+
+        return call
+
+    monkeypatch.setattr(torch, "compile", compiler)
+    seen = []
+    small.train("with", updates=3, layout=layout, compile=True, bleu=lambda model, *_: seen.append(vars(model)) or 0.0)
+    assert set(compiled) == {path} and len(compiled) >= 3
+    assert seen and path not in seen[-1], "the final model is as it was"
+    small.train("without", updates=3, layout=layout)
+    assert all(torch.equal(a, weights(small, "with", 3)[name]) for name, a in weights(small, "without", 3).items())
+
+
+def test_a_compiler_that_fails_says_what_to_do(small, monkeypatch):
+    def failing(function, dynamic):
+        def call(*arguments):
+            raise torch._dynamo.exc.TorchDynamoException("no C++ compiler")
+
+        return call
+
+    monkeypatch.setattr(torch, "compile", failing)
+    with pytest.raises(RuntimeError, match="torch.compile failed .*compile=False gives the same model"):
+        small.train(compile=True)
+
+
+def test_training_works_outside_the_main_thread(small):
+    # Signals cannot be caught there, and need not be.
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(small.train, updates=2).result().finished
+
+
+def test_the_second_signal_interrupts_at_once():
+    before = signal.getsignal(signal.SIGTERM)
+    with StopRequest() as stop:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stop.name == "SIGTERM"
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_clipping_is_off_unless_asked_for(small):
+    assert TrainingConfig().clip_norm is None
+    small.train("off", updates=2)
+    small.train("wide", updates=2, clip_norm=1e9)
+    assert all(torch.equal(a, weights(small, "wide", 2)[name]) for name, a in weights(small, "off", 2).items())
+
+
+def test_a_loss_that_is_not_finite_names_its_sentences(small, monkeypatch):
+    true_loss = loop.batch_loss
+    seen: list[Batch] = []
+
+    def poisoned(model, batch, smoothing, layout):
+        loss, count = true_loss(model, batch, smoothing, layout)
+        seen.append(batch)
+        return (loss * math.nan if len(seen) == 12 else loss), count
+
+    monkeypatch.setattr(loop, "batch_loss", poisoned)
+    with pytest.raises(NonFiniteLoss) as error:
+        small.train(micro_batch_tokens=150)  # the 12th micro-batch is the second one of update 6
+    batch, message = seen[-1], str(error.value)
+    longest = max(batch.source_lengths + batch.target_lengths)
+    assert "update 6 (epoch 0)" in message and "nan" in message
+    assert ", ".join(str(index) for index in batch.indices[:5]) in message
+    assert f"with {longest} " in message or f"and {longest} " in message
+    written = json.loads((small.folder / "run" / "nonfinite_batch.json").read_text())
+    assert [pair["pair"] for pair in written["pairs"]] == batch.indices
+    assert written["pairs"][0]["target"] == batch.target_out[0, : batch.target_lengths[0]].tolist()
+
+
+def test_a_gradient_that_is_not_finite_stops_too(small, monkeypatch):
+    monkeypatch.setattr(loop, "gradient_norm", lambda parameters: torch.tensor(math.inf))
+    with pytest.raises(NonFiniteLoss, match="update 1 .*gradient's norm is inf"):
+        small.train()
+    assert not list_checkpoints(small.folder / "run")
+
+
+def test_ids_outside_the_vocabulary_of_a_given_tokenizer_cannot_happen(small):
+    small.train("first", updates=1)
+    given = small.folder / "first" / "tokenizer.json"
+    small.data = small.data.replace(tokenizer=str(given), vocab_size=5000)
+    result = small.train("second", updates=1)
+    model, tokenizer = load_model(result.model_folder)
+    assert tokenizer.vocab_size == model.config.vocab_size < 5000
+
+
+# The leak canary. Targets are random and do not depend on the source: a model that predicts the next token better
+# than by chance has seen it.
+
+LETTERS = 12
+LENGTH = 2
+CHANCE = LENGTH * math.log(LETTERS) / (LENGTH + 1)  # nats per token: eos comes at a fixed place and costs nothing
+
+
+def canary_loss(updates: int) -> float:
+    """Mean validation loss after training on random targets, never the same twice."""
+    torch.manual_seed(0)
+    config = ModelConfig(
+        vocab_size=4 + LETTERS, d_model=32, d_ff=64, num_heads=2, d_k=16, d_v=16, num_encoder_layers=1,
+        num_decoder_layers=1, dropout=0.0,
+    )  # fmt: skip
+    model = Transformer(config)
+    optimizer = make_optimizer(model, TrainingConfig())
+
+    def batch(pairs: int) -> Batch:
+        return collate_ids([(row[:3], row[3:]) for row in torch.randint(4, 4 + LETTERS, (pairs, 3 + LENGTH)).tolist()])
+
+    for update in range(1, updates + 1):
+        optimizer.param_groups[0]["lr"] = learning_rate(update, 32, 200)
+        loss, tokens = batch_loss(model, batch(64), 0.0, "padded")
+        (loss / tokens).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    with torch.no_grad():
+        loss, tokens = batch_loss(model.eval(), batch(500), 0.0, "padded")
+    return loss.item() / tokens
+
+
+def test_the_canary_lives():
+    loss = canary_loss(150)
+    assert loss >= CHANCE - 0.01
+    assert loss < CHANCE + 0.2, "it has not even learned the distribution, so the test proves nothing"
+
+
+def test_the_canary_can_die(monkeypatch):
+    monkeypatch.setattr(transformer, "target_mask", padding_mask)  # lets every position see all of the target
+    assert canary_loss(150) < CHANCE - 0.2

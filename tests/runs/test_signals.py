@@ -1,0 +1,110 @@
+"""Who asked for the stop, and who else has to know; what an error of an exchange or of a disk says."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+
+import pytest
+import torch.distributed as dist
+
+import annotated.runs.lock as lock
+import annotated.runs.signals as stopping
+from annotated.training import CheckpointError, DiskFullError
+from annotated.runs import running
+from annotated.training.distributed import Processes
+from annotated.runs.lock import LOCK, only_one_here, who_trains
+from annotated.runs.signals import StopRequest, asked_of_processes
+from annotated.runs.errors import PeerLostError, explained
+
+
+class Group:
+    """What this process is told when it adds up: first the processes of each machine, then those that were asked."""
+
+    def __init__(self, others: list[tuple[int, bool]]) -> None:
+        self.counted = iter([[(node, True) for node, _ in others], others])
+
+    def sum(self, values: list[float]) -> list[float]:
+        others = next(self.counted)
+        return [mine + sum(n == node and says for n, says in others) for node, mine in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("mine", "others", "nodes", "expected"),
+    [
+        (True, [(0, True)], 1, False),  # the agent told both
+        (True, [(0, False)], 1, True),  # somebody told me alone
+        (False, [(0, True)], 1, True),  # or the other
+        (True, [(0, True), (1, False), (1, False)], 2, False),  # the agent of one machine told both there
+        (True, [(0, False), (1, False), (1, False)], 2, True),
+        (True, [(1, False)], 2, False),  # one process on each machine: nobody can know, so the agent may be it
+    ],
+)
+def test_whether_an_agent_asked(monkeypatch, mine, others, nodes, expected):
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")
+    monkeypatch.setenv("GROUP_WORLD_SIZE", str(nodes))
+    monkeypatch.setenv("GROUP_RANK", "0")
+    stop = StopRequest()
+    stop.name = "SIGTERM" if mine else None
+    assert asked_of_processes(Group(others), stop) is expected  # type: ignore[arg-type]
+
+
+def test_without_torchrun_there_is_no_agent():
+    stop = StopRequest()
+    stop.name = "SIGTERM"
+    assert not asked_of_processes(Processes(), stop)
+
+
+def test_under_torchrun_a_request_may_come_twice(monkeypatch):
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")
+    with StopRequest() as stop:
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stop.name == "SIGTERM"
+
+
+def test_the_first_process_of_a_machine_tells_its_agent(monkeypatch):
+    told, ignored = [], []
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")
+    monkeypatch.setattr(stopping.os, "kill", lambda *call: told.append(call))
+    monkeypatch.setattr(stopping.signal, "signal", lambda *call: ignored.append(call))
+    for rank in ("0", "1"):
+        monkeypatch.setenv("LOCAL_RANK", rank)
+        stopping.end_agent()
+    assert told == [(os.getppid(), signal.SIGTERM)]
+    assert (signal.SIGTERM, signal.SIG_IGN) in ignored
+
+
+def test_while_torchrun_starts_its_processes_again_the_folder_is_taken(tmp_path, monkeypatch):
+    agent = os.getppid()  # some process that lives
+    (tmp_path / LOCK).write_text(f"1 {lock.socket.gethostname()} {agent}\n")  # its process is dead: nobody holds this
+    assert running(tmp_path) is None, "not torchrun"
+    monkeypatch.setattr(lock, "_is_torchrun", lambda pid: pid == agent)
+    assert running(tmp_path) == agent
+    with pytest.raises(CheckpointError, match="another process is training"), only_one_here(tmp_path):
+        pass
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")  # now this process is one of its own
+    with only_one_here(tmp_path):
+        trainer = who_trains(tmp_path)
+        assert trainer == (os.getpid(), lock.socket.gethostname(), agent) and trainer.leader == agent
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_a_full_disk_says_what_to_do_whatever_was_written(tmp_path, number):
+    file = tmp_path / "deep" / "log.jsonl"
+    with pytest.raises(DiskFullError, match=f"the disk is full: {file}.*Free some space"), explained(tmp_path):
+        raise OSError(number, os.strerror(number), str(file))
+    with pytest.raises(PermissionError), explained(tmp_path):
+        raise PermissionError(errno.EACCES, "no")
+
+
+def test_a_lost_peer_says_what_to_do(tmp_path):
+    gloo = "[/pytorch/gloo/transport/tcp/pair.cc:537] Read error [127.0.0.1]:17306: Connection reset by peer"
+    kinds = [RuntimeError, dist.DistBackendError] if hasattr(dist, "DistBackendError") else [RuntimeError]
+    for kind in kinds:
+        with pytest.raises(PeerLostError, match=r"is gone.*--max-restarts.*Read error"), explained(tmp_path):
+            raise kind(gloo)
+    with pytest.raises(RuntimeError, match="^shapes") as other, explained(tmp_path):
+        raise RuntimeError("shapes [2, 3] and [4] do not fit")
+    assert other.type is RuntimeError
