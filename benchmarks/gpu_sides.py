@@ -13,7 +13,7 @@ from torch import Tensor
 
 from annotated.config import TrainingConfig
 from annotated.data.buckets import by_length, cut
-from annotated.model import Transformer
+from annotated.model import Transformer, forward_rows
 from annotated.training.compiled import CudaGraphs, StaticStep
 from annotated.training.loss import batch_loss
 from annotated.training.optimizer import gradient_norm, make_optimizer
@@ -171,12 +171,11 @@ def _micro_step(
         shape = StaticShape.for_training(training, min(LONGEST, training.batch_tokens))
         autotune = "max-autotune-no-cudagraphs" if mode.autotune and device.type == "cuda" else None
         return StaticStep(model, training, precision, shape, device, recorder, autotune)
-    if mode.compile:
-        model.forward_packed = torch.compile(model.forward_packed, dynamic=True)  # type: ignore[method-assign]
+    forward = torch.compile(forward_rows, dynamic=True) if mode.compile else None
 
     def packed(batch: Any, tokens: int) -> Tensor:
         with precision.autocast():
-            loss_sum, _ = batch_loss(model, batch.to(device), training.label_smoothing, "packed")
+            loss_sum, _ = batch_loss(model, batch.to(device), training.label_smoothing, "packed", forward)
         (loss_sum / tokens).backward()
         return loss_sum.detach()
 

@@ -1,7 +1,7 @@
 """Scaled dot-product attention and multi-head attention.
 
-A layer projects, and an `attend` object mixes: `MultiHeadAttention` makes queries, keys and values, and what it is given
-as `attend` turns them into outputs. `Masked` and `Recorded` are here; `annotated.model.fast` has those for speed.
+A layer projects, and an `attend` object mixes: `MultiHeadAttention` makes queries, keys and values, and the object that
+it is given turns them into outputs. `Masked` and `Recorded` are here; `annotated.model.fast` has others, for speed.
 
 Paper: sections 3.2, 3.2.1, 3.2.2, 3.2.3; figure 2; equation 1
 """
@@ -20,7 +20,7 @@ from torch.nn import functional as F
 from annotated.model.fast.fused import fused_attention
 
 Attend = Callable[..., Tensor]
-"""From queries `[B, T, H, K]`, keys `[B, S, H, K]` and values `[B, S, H, d_v]` of all heads to outputs `[B, T, H, d_v]`."""
+"""`attend(q, k, v)`: queries `[B, T, H, K]`, keys `[B, S, H, K]`, values `[B, S, H, d_v]` to outputs `[B, T, H, d_v]`."""
 
 
 def scaled_dot_product_attention(
@@ -167,9 +167,7 @@ class MultiHeadAttention(nn.Module):
         """W_V of all heads, `[H * d_v, D]`."""
         return self.in_projection.split(self.widths)[2]
 
-    def forward(
-        self, query: Tensor, key: Tensor | None, value: Tensor | None, attend: Attend = EVERY_KEY
-    ) -> Tensor:
+    def forward(self, query: Tensor, key: Tensor | None, value: Tensor | None, attend: Attend = EVERY_KEY) -> Tensor:
         """MultiHead(Q, K, V).
 
         Parameters

@@ -104,9 +104,7 @@ class Transformer(nn.Module):
         _check_ids(source, "source")
         return self.encoder(self.embed(source), self._attend(padding_mask(source), maps and maps.encoder))
 
-    def decode(
-        self, target_in: Tensor, memory: Tensor, source: Tensor, maps: AttentionMaps | None = None
-    ) -> Tensor:
+    def decode(self, target_in: Tensor, memory: Tensor, source: Tensor, maps: AttentionMaps | None = None) -> Tensor:
         """Logits `[B, T, V]` for target ids `[B, T]`, given the memory `[B, S, D]` of source ids `[B, S]`.
 
         Parameters

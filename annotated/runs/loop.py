@@ -159,11 +159,16 @@ def _alone(processes: Processes, folder: Path) -> contextlib.AbstractContextMana
     return only_one_here(folder) if processes.is_main else contextlib.nullcontext()
 
 
-def micro_step(run: Run, batch: Batch, tokens: float) -> torch.Tensor:
-    """Add the gradient of one micro-batch's loss sum over `tokens`, those of the whole update; return the loss sum."""
+def micro_step(
+    run: Run, batch: Batch, tokens: float, forward: Callable[..., torch.Tensor] | None = None
+) -> torch.Tensor:
+    """Add the gradient of one micro-batch's loss sum over `tokens`, those of the whole update; return the loss sum.
+
+    `forward` is for `batch_loss`.
+    """
     with run.precision.autocast():
         batch, smoothing = batch.to(run.processes.device), run.training.label_smoothing
-        loss_sum, _ = batch_loss(run.model, batch, smoothing, run.training.layout)
+        loss_sum, _ = batch_loss(run.model, batch, smoothing, run.training.layout, forward)
     run.precision.scale(loss_sum / tokens).backward()
     return loss_sum.detach()
 

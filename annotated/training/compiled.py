@@ -3,14 +3,13 @@
 A base model's micro-step is more than a thousand kernels. Told one by one, they keep a processor busy for longer than
 a large GPU needs to run them. A CUDA graph is told once. It needs every tensor to stay where it was when it was
 recorded: the batch is copied into the same memory each time, and gradients are added to the same tensors.
-
-Paper: none; section 5.1's batch of 25,000 tokens is the one shape
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,15 +17,16 @@ from torch import Tensor
 
 from annotated.config import TrainingConfig
 from annotated.data.batching import Batch
-from annotated.model import Transformer
-from annotated.model.static_rows import has_varlen_kernel
+from annotated.model import Transformer, forward_rows
+from annotated.model.fast.fused import has_varlen_kernel
 from annotated.runs.setup import Run
 from annotated.training.loss import LogitsTerms, logits_terms, static_loss
 from annotated.training.precision import Precision
 from annotated.training.static_layout import StaticShape
 
-MicroStep = Callable[[Run, Batch, float], Tensor]
-"""Adds the gradient of (loss sum / tokens) of one micro-batch to the parameters' `grad`; returns the loss sum."""
+MicroStep = Callable[..., Tensor]
+"""Of a run, a batch and the update's tokens: adds the gradient of (loss sum / tokens) to the parameters' `grad`, and
+returns the loss sum."""
 Recorder = Callable[[Callable[[], None]], Callable[[], None]]
 """From work on the device to a function that repeats it in the same memory."""
 
@@ -37,8 +37,8 @@ _WARM_UPS = 3  # compiling, choosing kernels, first allocations: none of it may 
 def compiled(run: Run, micro_step: MicroStep) -> Iterator[MicroStep]:
     """The micro-step to train with: compiled if the configuration says so, else `micro_step` itself.
 
-    With the static layout it is a `StaticStep`, compiled or not. Else the model's training path goes through
-    `torch.compile`, and is as before at the end.
+    With the static layout it is a `StaticStep`, compiled or not. Else `micro_step` is given the model's pass in the
+    layout, compiled, as `forward`; the model itself stays as it is.
 
     Raises
     ------
@@ -46,8 +46,6 @@ def compiled(run: Run, micro_step: MicroStep) -> Iterator[MicroStep]:
         If the static layout would be slow beyond use here; the message says what to use.
     RuntimeError
         If compiling or recording fails; the message says how to train without.
-
-    Paper: none
     """
     training, model, device = run.training, run.model, run.processes.device
     with _compiler_errors():
@@ -59,12 +57,8 @@ def compiled(run: Run, micro_step: MicroStep) -> Iterator[MicroStep]:
             step = StaticStep(model, training, run.precision, shape, device, recorder)
             yield lambda _, batch, tokens: step(batch, tokens)
         elif training.compile:
-            path = "forward_packed" if training.layout == "packed" else "forward"
-            setattr(model, path, torch.compile(getattr(model, path), dynamic=True))
-            try:
-                yield micro_step
-            finally:
-                delattr(model, path)
+            forward = forward_rows if training.layout == "packed" else Transformer.forward
+            yield partial(micro_step, forward=torch.compile(forward, dynamic=True))
         else:
             yield micro_step
 
@@ -107,8 +101,6 @@ class StaticStep:
         Records the work of each shape; None does it step by step.
     mode
         Of `torch.compile`, if `training.compile`.
-
-    Paper: none
     """
 
     def __init__(
@@ -123,7 +115,7 @@ class StaticStep:
     ) -> None:
         self.model, self.precision, self.shape, self.device = model, precision, shape, device
         self.smoothing = training.label_smoothing
-        self.forward: Callable[..., Tensor] = model.forward_packed
+        self.forward: Callable[..., Tensor] = forward_rows
         self.terms: LogitsTerms = logits_terms
         self.compiles = training.compile
         if training.compile:
@@ -164,7 +156,7 @@ class StaticStep:
         batch = self.shape.views(flat)
         if self.compiles:
             for rows in (batch.source_rows, batch.target_rows):
-                torch._dynamo.mark_dynamic(rows.starts, 0)  # the only size that differs: no reason to compile again
+                torch._dynamo.mark_dynamic(rows.cu_seqlens, 0)  # the only size that differs: no reason to compile again
         with self.precision.autocast():
             loss_sum = static_loss(self.model, batch, self.smoothing, self.forward, self.terms)
         self.precision.scale(loss_sum / tokens).backward()
@@ -212,10 +204,7 @@ class _Recording:
 
 
 class CudaGraphs:
-    """Records work on a GPU as CUDA graphs that share their memory, for only one of them runs at a time.
-
-    Paper: none
-    """
+    """Records work on a GPU as CUDA graphs that share their memory, for only one of them runs at a time."""
 
     def __init__(self) -> None:
         self._pool = torch.cuda.graph_pool_handle()

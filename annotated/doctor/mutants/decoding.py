@@ -6,6 +6,7 @@ Paper: sections 3.1, 6.1
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -20,8 +21,7 @@ from annotated.decoding.hypothesis import Hypothesis, length_penalty
 from annotated.decoding.pools import Alive
 from annotated.decoding.search import caps, decoding_mode
 from annotated.doctor.mutants.patching import CACHE, SEARCH, Bank, Patches
-from annotated.model.attention import MultiHeadAttention
-from annotated.model.cache import AttentionCache, DecoderState
+from annotated.model.fast.cache import AttentionCache, DecoderState
 from annotated.model.transformer import Transformer
 
 BANK = Bank()
@@ -99,9 +99,7 @@ def cached_step_blind_to_itself(patches: Patches) -> None:
 )
 def cached_step_sees_padding(patches: Patches) -> None:
     patches.method(
-        MultiHeadAttention,
-        "step_cross",
-        lambda original: lambda self, x, keys, values, mask: original(self, x, keys, values, None),
+        DecoderState, "attend_memory", lambda original: lambda self: dataclasses.replace(original(self), mask=None)
     )
 
 

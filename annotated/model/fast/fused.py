@@ -1,4 +1,4 @@
-"""Fused attention kernels: equation 1 without storing the weights, for sentences under a mask or for segments of rows."""
+"""Fused attention kernels: equation 1 without storing the weights, under a mask or within segments of rows."""
 
 from __future__ import annotations
 

@@ -49,6 +49,7 @@ class Segmented:
     keys: FixedRows
     causal: bool
     dropout: float
+    _mask: Tensor | None = None
 
     def __call__(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """`[M, H, K]`, `[N, H, K]`, `[N, H, d_v]` to `[M, H, d_v]`."""
@@ -60,6 +61,9 @@ class Segmented:
         return fused_attention(q, k, v, self.mask(), dropout=self.dropout)[0].transpose(0, 1)
 
     def mask(self) -> Tensor:
-        """Boolean `[1, 1, M, N]`."""
-        mask = segment_mask(self.queries.segment_of_rows(), self.keys.segment_of_rows())
-        return mask & order_mask(self.queries.positions, self.keys.positions) if self.causal else mask
+        """Boolean `[1, 1, M, N]`; made once for all layers."""
+        if self._mask is None:
+            self._mask = segment_mask(self.queries.segment_of_rows(), self.keys.segment_of_rows())
+            if self.causal:
+                self._mask = self._mask & order_mask(self.queries.positions, self.keys.positions)
+        return self._mask
