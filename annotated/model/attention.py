@@ -20,7 +20,7 @@ from torch.nn import functional as F
 from annotated.model.fast.fused import fused_attention
 
 Attend = Callable[..., Tensor]
-"""`attend(q, k, v)`: queries `[B, T, H, K]`, keys `[B, S, H, K]`, values `[B, S, H, d_v]` to outputs `[B, T, H, d_v]`."""
+"""Of queries `[B, T, H, K]`, keys `[B, S, H, K]`, values `[B, S, H, d_v]` the outputs `[B, T, H, d_v]`."""
 
 
 def scaled_dot_product_attention(

@@ -1,8 +1,8 @@
 """Packed layout: real tokens travel as rows `[N, D]` without any padding between them.
 
 Everything that treats tokens one by one (linear maps, LayerNorm, dropout, the loss) works on rows. Only attention needs
-to know where sentences begin and end: `Packed` attends within the sentences of `RaggedRows`. `forward_rows` is the whole
-model in this layout, or in the static one, whose `FixedRows` stand where `RaggedRows` stand.
+to know where sentences begin and end: `Packed` attends within the sentences of `RaggedRows`. `forward_rows` takes the
+model through this layout, or through the static one, whose `FixedRows` stand where `RaggedRows` stand.
 """
 
 from __future__ import annotations
