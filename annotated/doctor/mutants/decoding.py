@@ -19,7 +19,7 @@ from annotated.decoding import beam, greedy, pools
 from annotated.decoding.beam import BeamSearch, Candidates
 from annotated.decoding.hypothesis import Hypothesis, length_penalty
 from annotated.decoding.pools import Alive
-from annotated.decoding.search import caps, decoding_mode
+from annotated.decoding.search import decoding_mode, max_lengths
 from annotated.doctor.mutants.patching import CACHE, SEARCH, Bank, Patches
 from annotated.model.fast.cache import AttentionCache, DecoderState
 from annotated.model.transformer import Transformer
@@ -185,7 +185,7 @@ def eos_left_in_text(patches: Patches) -> None:
 
 @BANK.mutant("The cap counts one symbol more than was asked for.", "greedy-follows-model")
 def cap_off_by_one(patches: Patches) -> None:
-    patches.function(caps, lambda original: lambda *args: [limit + 1 for limit in original(*args)])
+    patches.function(max_lengths, lambda original: lambda *args: [limit + 1 for limit in original(*args)])
 
 
 # Beam search
