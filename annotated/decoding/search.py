@@ -1,4 +1,4 @@
-"""What greedy and beam search share: the model they need, length caps, the choice of tokens, and who is still searching.
+"""Search: what greedy and beam search share. The model they need, length caps, the choice of tokens, the active batch.
 
 Paper: sections 3.1 (auto-regression), 6.1
 """
