@@ -37,8 +37,8 @@ ALLOWED: dict[str, set[str]] = {
     "viz": RUNS | {"paper", "analysis"},
     "chapters": CHAPTERS,
 }
-"""What each part may import besides itself: paper <- runs <- chapters. Parts that are not here (doctor, grading, interop,
-cli) stand beside or on top."""
+"""What each part may import besides itself: paper <- runs <- chapters. Parts that are not here (doctor, grading,
+interop, cli) stand beside or on top."""
 
 MOST_LINES_OF_A_FILE = 400  # aim at 250
 MOST_LINES_OF_A_FUNCTION = 60  # aim at 40; a docstring does not count

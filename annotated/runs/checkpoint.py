@@ -25,6 +25,7 @@ from torch.optim import Optimizer
 from annotated.config import ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
+from annotated.saving import load_weights, write_model_files
 from annotated.training.files import (
     CheckpointError,
     NewerVersionError,
@@ -38,7 +39,6 @@ from annotated.training.files import (
     write_json,
     write_tensors,
 )
-from annotated.saving import load_weights, write_model_files
 
 CHECKPOINTS = "checkpoints"
 BEST = "best"

@@ -25,11 +25,11 @@ import torch
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs.checkpoint import list_checkpoints
-from annotated.runs.logging_hooks import BleuFunction
-from annotated.training.files import CheckpointError, read_json, replace_text
 from annotated.runs.hardware import describe_machine, peak_process_bytes
-from annotated.runs.loop import train
 from annotated.runs.log import read_log
+from annotated.runs.logging_hooks import BleuFunction
+from annotated.runs.loop import train
+from annotated.training.files import CheckpointError, read_json, replace_text
 
 REHEARSAL = "rehearsal.json"
 """The record's name in the folder of a run."""

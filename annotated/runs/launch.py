@@ -22,8 +22,8 @@ from typing import Any
 
 from annotated.config import PRESETS, DataConfig, ModelConfig, TrainingConfig
 from annotated.recipes import RECIPES
-from annotated.training.files import CheckpointError
 from annotated.runs.lock import who_trains
+from annotated.training.files import CheckpointError
 
 OUTPUT = "output.txt"
 """What the training says on its console goes into this file of its folder."""

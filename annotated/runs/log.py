@@ -9,7 +9,7 @@ The log is `log.jsonl`: one object a line, written at once, never rewritten whil
   learning_rate, gradient_norm (of this update), tokens_per_second (target tokens), elapsed (seconds, over all resumes).
 - `valid`: update, valid_loss (not smoothed, nats per target token), perplexity (its exponential), bleu if asked for.
 - `samples`: update, samples: some sentences, each with its `source` and the `translation` of the model as it is now.
-- `heads`: update, path of the file that says where the heads look (`annotated.runs.attention_snapshots`), how many sentences.
+- `heads`: update, path of the file that says where the heads look (`attention_snapshots`), how many sentences.
 - `checkpoint`: update, path: it is on the disk, whole. Written while training goes on, so this may stand below lines of
   later updates.
 - `best`: the same for one that is kept for its validation loss.

@@ -18,17 +18,17 @@ import torch
 from annotated.data.batching import evaluation_batches
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
+from annotated.runs.attention_snapshots import SentenceHeads, write_heads
 from annotated.runs.averaging import average_last
 from annotated.runs.checkpoint import take_snapshot
 from annotated.runs.checkpoint_writer import CheckpointWriter, Saved
 from annotated.runs.hardware import describe_machine
-from annotated.saving import save_model
-from annotated.runs.peak import peak_flops
 from annotated.runs.log import TrainingLog
+from annotated.runs.peak import peak_flops
 from annotated.runs.readme import write_readme
 from annotated.runs.setup import Run
+from annotated.saving import save_model
 from annotated.training.validation import validation_loss
-from annotated.runs.attention_snapshots import SentenceHeads, write_heads
 
 MODEL = "model"
 

@@ -16,12 +16,13 @@ from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data.batching import Batch
 from annotated.runs.allocator import keep_freed_memory
 from annotated.runs.checkpoint_writer import CheckpointWriter
-from annotated.training.compiled import MicroStep, compiled
-from annotated.training.distributed import Processes, process_group
+from annotated.runs.errors import explained
+from annotated.runs.lock import only_one_here
+from annotated.runs.log import TrainingLog
 from annotated.runs.logging_hooks import (
+    MODEL,
     BleuFunction,
     HeadsFunction,
-    MODEL,
     SamplesFunction,
     Watchers,
     announce,
@@ -31,16 +32,15 @@ from annotated.runs.logging_hooks import (
     save,
     validate,
 )
-from annotated.runs.lock import only_one_here
-from annotated.training.loss import batch_loss
-from annotated.training.optimizer import clip_gradients, gradient_norm
-from annotated.runs.step_metrics import Outcome, Outcomes
-from annotated.runs.log import TrainingLog
 from annotated.runs.random_states import seed_dropout
-from annotated.training.schedule import learning_rate, set_learning_rate
 from annotated.runs.setup import Run, start_run
 from annotated.runs.signals import StopRequest, asked_of_processes
-from annotated.runs.errors import explained
+from annotated.runs.step_metrics import Outcome, Outcomes
+from annotated.training.compiled import MicroStep, compiled
+from annotated.training.distributed import Processes, process_group
+from annotated.training.loss import batch_loss
+from annotated.training.optimizer import clip_gradients, gradient_norm
+from annotated.training.schedule import learning_rate, set_learning_rate
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,10 @@ def train(
     bleu
         Called at each validation with the first `training.validate_bleu` pairs of the validation set; None skips it.
     samples
-        Called at each validation for translations to log (`annotated.runs.validation_callbacks.sample_translations` makes one); it
+        Called at each validation for translations to log (`validation_callbacks.sample_translations` makes one); it
         changes nothing in the training.
     heads
-        Called at each validation for where the heads look (`annotated.runs.validation_callbacks.sample_heads` makes one); goes into
+        Called at each validation for where the heads look (`validation_callbacks.sample_heads` makes one); goes into
         files of the folder's `heads/`, and changes nothing either.
 
     Returns

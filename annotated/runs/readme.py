@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.training.files import replace_text
 from annotated.runs.launch import train_command
 from annotated.runs.log import read_log
 from annotated.runs.setup import Run
+from annotated.training.files import replace_text
 
 README = "README.md"
 

@@ -17,13 +17,13 @@ from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data.batching import BatchingError, Share, TokenBatches
 from annotated.model import Transformer
 from annotated.runs.checkpoint import TrainingState, list_checkpoints, load_checkpoint, make_ready_to_resume
+from annotated.runs.dataset import PreparedData, prepare_data, prepared_identity
+from annotated.runs.log import rewind_log
+from annotated.runs.random_states import random_states, seed_everything, set_random_states
 from annotated.training.distributed import Processes
 from annotated.training.files import CheckpointError, read_json
 from annotated.training.optimizer import make_optimizer
 from annotated.training.precision import Precision
-from annotated.runs.dataset import PreparedData, prepare_data, prepared_identity
-from annotated.runs.log import rewind_log
-from annotated.runs.random_states import random_states, seed_everything, set_random_states
 
 MAY_CHANGE = {
     "model": {"vocab_size"},

@@ -19,9 +19,9 @@ from types import FrameType
 from typing import Any, Self
 
 from annotated.data.batching import Batch
+from annotated.runs.lock import agent_of_this_process
 from annotated.training.distributed import Processes
 from annotated.training.files import write_json
-from annotated.runs.lock import agent_of_this_process
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 

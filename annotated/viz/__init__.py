@@ -1,8 +1,10 @@
 """The kit that charts and widgets of several chapters share: theme, live updates, attention maps, training logs.
 
-Importing any part of it chooses Altair's renderer (`use_renderer`), unless you have chosen one.
+Importing any part of it chooses Altair's renderer (`use_renderer`), unless you have chosen one, and lets
+charts carry their data (`use_inline_data`).
 """
 
-from annotated.viz.theme import use_renderer
+from annotated.viz.theme import use_inline_data, use_renderer
 
 use_renderer()
+use_inline_data()

@@ -120,6 +120,15 @@ def use_renderer() -> str:
     return alt.renderers.active
 
 
+def use_inline_data() -> None:
+    """Let charts carry the rows of their DataFrames in place, however many: a page's script reads them there.
+
+    Altair's default refuses more than 5,000 rows, and moves them to a table of the outermost chart.
+    """
+    alt.data_transformers.disable_max_rows()
+    alt.data_transformers.consolidate_datasets = False
+
+
 def _in_notebook() -> bool:
     try:
         from IPython import get_ipython

@@ -10,7 +10,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from annotated.runs import TrainingMonitor, launch, list_checkpoints, read_log, running, stop
+from annotated.runs import TrainingMonitor, list_checkpoints, read_log, running, stop
+from annotated.runs.launch import launch
 from annotated.runs.lock import who_trains
 from annotated.training import CheckpointError
 from tests.full_run.processes import Setting

@@ -12,10 +12,7 @@ from safetensors.torch import load_file
 
 from annotated.config import BOS, EOS
 from annotated.decoding import greedy_decode
-from annotated.training import CheckpointError
-from annotated.saving import load_model
 from annotated.runs import read_log, train
-from annotated.runs.peak import peak_flops
 from annotated.runs.attention_snapshots import (
     EXTRA_TOKENS,
     HEADS,
@@ -25,7 +22,10 @@ from annotated.runs.attention_snapshots import (
     read_heads,
     write_heads,
 )
+from annotated.runs.peak import peak_flops
 from annotated.runs.validation_callbacks import sample_heads, sample_translations, validation_bleu
+from annotated.saving import load_model
+from annotated.training import CheckpointError
 
 SENTENCES = ["the red cat sleeps", "two dogs", "the " * (MOST_TOKENS + 1)]
 

@@ -16,7 +16,6 @@ from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batching import collate_ids
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
-from annotated.training import CheckpointError, DiskFullError, batch_loss, make_optimizer
 from annotated.runs import (
     TrainingState,
     latest_checkpoint,
@@ -25,10 +24,11 @@ from annotated.runs import (
     read_log,
     save_checkpoint,
 )
-from annotated.saving import load_model, save_model
 from annotated.runs.checkpoint import make_ready_to_resume
-from annotated.training.files import sweep, whole_folder
 from annotated.runs.random_states import random_states, seed_everything, set_random_states
+from annotated.saving import load_model, save_model
+from annotated.training import CheckpointError, DiskFullError, batch_loss, make_optimizer
+from annotated.training.files import sweep, whole_folder
 
 SHAPE = {
     "d_model": 16,
@@ -200,8 +200,8 @@ def full_disk(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
             os.truncate(path, path.stat().st_size // 2)
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    for module in ("checkpoint", "model_folder"):
-        monkeypatch.setattr(f"annotated.training.{module}.write_tensors", write_some)
+    for module in ("annotated.runs.checkpoint", "annotated.saving"):
+        monkeypatch.setattr(f"{module}.write_tensors", write_some)
 
 
 def test_tensors_are_written_as_safetensors_writes_them(tmp_path):

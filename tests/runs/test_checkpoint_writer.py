@@ -15,9 +15,8 @@ import annotated.runs.checkpoint_writer as checkpoint_writer
 import annotated.runs.logging_hooks as events
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.model import Transformer
-from annotated.training import DiskFullError, make_optimizer
-from annotated.runs.averaging import average_last
 from annotated.runs import TrainingState, list_checkpoints, read_log
+from annotated.runs.averaging import average_last
 from annotated.runs.checkpoint import (
     best_checkpoints,
     check_checkpoint,
@@ -26,6 +25,7 @@ from annotated.runs.checkpoint import (
     take_snapshot,
 )
 from annotated.runs.checkpoint_writer import CheckpointWriter, Saved
+from annotated.training import DiskFullError, make_optimizer
 from annotated.training.files import NewerVersionError
 
 WAIT = 20.0

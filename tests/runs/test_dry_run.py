@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.training import CheckpointError
-from annotated.runs.preflight import show_bytes, show_hours, show_number, show_range
 from annotated.runs.dry_run import Range, Rehearsal, _spread, _stretches, rehearse
+from annotated.runs.preflight import show_bytes, show_hours, show_number, show_range
+from annotated.training import CheckpointError
 from tests.runs.conftest import SmallRun
 
 HOUR = Range(0.9, 1.0, 1.2)

@@ -17,10 +17,10 @@ from safetensors.torch import load_file
 
 from annotated import DataConfig, ModelConfig, TrainingConfig
 from annotated.cli.program import _command
-from annotated.training import CheckpointError
-from annotated.runs import LaunchError, TrainingMonitor, launch, running, stop, train_command
-from annotated.runs.launch import OUTPUT, last_words
+from annotated.runs import LaunchError, TrainingMonitor, running, stop, train_command
+from annotated.runs.launch import OUTPUT, last_words, launch
 from annotated.runs.lock import LOCK, only_one_here, who_trains
+from annotated.training import CheckpointError
 
 HOLD = """
 import sys, time

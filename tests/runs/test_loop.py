@@ -17,9 +17,9 @@ from annotated.data.batching import Batch, TokenBatches, collate_ids
 from annotated.data.store import TokenStore
 from annotated.model import Transformer, padding_mask
 from annotated.runs import NonFiniteLoss, list_checkpoints, read_log
-from annotated.training import average_checkpoints, batch_loss, learning_rate, make_optimizer
-from annotated.saving import load_model
 from annotated.runs.signals import StopRequest
+from annotated.saving import load_model
+from annotated.training import average_checkpoints, batch_loss, learning_rate, make_optimizer
 
 
 def weights(small, run: str, update: int) -> dict[str, torch.Tensor]:

@@ -13,9 +13,9 @@ from safetensors.torch import load_file
 
 import annotated.runs.logging_hooks as events
 import annotated.runs.loop as loop
-from annotated.training import CheckpointError
 from annotated.runs import latest_checkpoint, list_checkpoints, read_log
 from annotated.saving import load_model
+from annotated.training import CheckpointError
 
 
 def assert_same_run(one: Path, other: Path, checkpoint: str) -> None:

@@ -11,12 +11,12 @@ import torch.distributed as dist
 
 import annotated.runs.lock as lock
 import annotated.runs.signals as stopping
-from annotated.training import CheckpointError, DiskFullError
 from annotated.runs import running
-from annotated.training.distributed import Processes
+from annotated.runs.errors import PeerLostError, explained
 from annotated.runs.lock import LOCK, only_one_here, who_trains
 from annotated.runs.signals import StopRequest, asked_of_processes
-from annotated.runs.errors import PeerLostError, explained
+from annotated.training import CheckpointError, DiskFullError
+from annotated.training.distributed import Processes
 
 
 class Group:

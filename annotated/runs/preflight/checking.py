@@ -14,12 +14,12 @@ import torch
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.model import Transformer
-from annotated.training.files import CheckpointError
+from annotated.runs.dry_run import REHEARSAL, Estimate, Rehearsal
 from annotated.runs.preflight import folder as places
 from annotated.runs.preflight import machine
 from annotated.runs.preflight.numbers import show_hours, show_range
 from annotated.runs.preflight.table import Check, Preflight
-from annotated.runs.dry_run import Estimate, REHEARSAL, Rehearsal
+from annotated.training.files import CheckpointError
 
 _SAME_TRAINING = ("model", "training")
 _ALIKE = {"updates", "log_every", "validate_every", "checkpoint_every", "keep_checkpoints", "keep_best", "average_last"}

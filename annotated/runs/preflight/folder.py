@@ -16,12 +16,12 @@ from pathlib import Path
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data.corpora import CorpusError, open_corpus
 from annotated.runs.checkpoint import latest_checkpoint
-from annotated.training.files import CheckpointError, read_json
+from annotated.runs.dry_run import Rehearsal
 from annotated.runs.lock import only_one_here, who_trains
 from annotated.runs.preflight.numbers import show_bytes
 from annotated.runs.preflight.table import Check
-from annotated.runs.dry_run import Rehearsal
 from annotated.runs.setup import check_same_run
+from annotated.training.files import CheckpointError, read_json
 
 BYTES_PER_SAVED_WEIGHT = 12
 """Of a checkpoint: the weight and Adam's two moments, in float32."""

@@ -12,12 +12,12 @@ import torch
 import torch.distributed as dist
 
 from annotated.config import TrainingConfig
-from annotated.training.distributed import choose_device
+from annotated.runs.dry_run import Rehearsal
 from annotated.runs.hardware import gpus, memory_bytes, name_machine, usable_cores
-from annotated.training.precision import Precision
 from annotated.runs.preflight.numbers import show_bytes
 from annotated.runs.preflight.table import Check
-from annotated.runs.dry_run import Rehearsal
+from annotated.training.distributed import choose_device
+from annotated.training.precision import Precision
 
 OLDEST_TORCH = (2, 3)
 BYTES_PER_WEIGHT = 16

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annotated.data.corpora import read_pairs
-from annotated.runs.report.report import HYPOTHESES, LAST_HYPOTHESES, REPORT, RunReport, STATISTICS, training_facts
+from annotated.runs.log import LOG, read_log
+from annotated.runs.registry.entries import ENTRY, FORMAT, LEDGER, LOG_BYTES, NAME, README, TEST, claim_problem
+from annotated.runs.report.report import HYPOTHESES, LAST_HYPOTHESES, REPORT, STATISTICS, RunReport, training_facts
 from annotated.runs.report.scoring import RULERS, read_statistics, score_of, statistics
 from annotated.runs.report.test_sets import TestSet
-from annotated.runs.registry.entries import ENTRY, FORMAT, LEDGER, LOG_BYTES, NAME, README, TEST, claim_problem
 from annotated.training.files import CheckpointError, find_damage, read_json
-from annotated.runs.log import LOG, read_log
 from annotated.training.schedule import learning_rate
 
 SIGNATURES = {

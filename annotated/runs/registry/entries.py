@@ -24,11 +24,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from annotated.runs.log import LOG, read_log
 from annotated.runs.report.model_card import hours_and_machine, scores_table, title
-from annotated.runs.report.report import HYPOTHESES, LAST_HYPOTHESES, REPORT, RunReport, STATISTICS, without_folders
+from annotated.runs.report.report import HYPOTHESES, LAST_HYPOTHESES, REPORT, STATISTICS, RunReport, without_folders
 from annotated.runs.report.test_sets import TestSet, label
 from annotated.training.files import describe_file, read_json, whole_folder, write_json
-from annotated.runs.log import LOG, read_log
 
 FORMAT = 1
 LEDGER, ENTRY, README, TEST = "ledger", "entry.json", "README.md", "test.tsv"

@@ -22,6 +22,11 @@ import torch
 from annotated.config import DataConfig, DecodingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.evaluation.corpus import TranslatesText
+from annotated.model import Transformer
+from annotated.runs.averaging import average_last
+from annotated.runs.hardware import describe_machine
+from annotated.runs.lock import only_one_here, who_trains
+from annotated.runs.log import LOG, read_log
 from annotated.runs.report.model_card import model_card
 from annotated.runs.report.report import (
     CARD,
@@ -30,8 +35,8 @@ from annotated.runs.report.report import (
     HYPOTHESES,
     LAST_HYPOTHESES,
     REPORT,
-    RunReport,
     STATISTICS,
+    RunReport,
     commands,
     training_facts,
     versions,
@@ -40,14 +45,9 @@ from annotated.runs.report.report import (
 from annotated.runs.report.scoring import score, statistics, write_statistics
 from annotated.runs.report.test_sets import TestSet, describe_data, open_test_set
 from annotated.runs.report.translating import Translated, translate_once
-from annotated.model import Transformer
-from annotated.runs.averaging import average_last
+from annotated.saving import load_model, save_model
 from annotated.training.distributed import choose_device
 from annotated.training.files import CheckpointError, DiskFullError, describe_file, read_tensors, replace_text
-from annotated.runs.hardware import describe_machine
-from annotated.runs.lock import only_one_here, who_trains
-from annotated.saving import load_model, save_model
-from annotated.runs.log import LOG, read_log
 
 MODEL = "model"
 _JOURNAL = "translations.{system}.jsonl"

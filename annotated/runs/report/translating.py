@@ -17,8 +17,8 @@ from typing import Any
 from annotated.config import DecodingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.evaluation.corpus import TranslatesText
-from annotated.training.files import replace_text
 from annotated.runs.log import read_log
+from annotated.training.files import replace_text
 
 PART_TOKENS = 16_384
 """Source tokens between two writes: what a kill costs, at most."""

@@ -25,7 +25,7 @@ from annotated.chapters.table_2.costs import (
 from annotated.chapters.table_2.systems import REPRODUCTIONS, RUNS, SYSTEMS, results
 from annotated.paper import SETTINGS, TABLE_2
 
-RECORD = Path(__file__).resolve().parents[2] / "benchmarks" / "recorded" / "peers.json"
+RECORD = Path(__file__).resolve().parents[3] / "benchmarks" / "recorded" / "peers.json"
 
 
 def test_published_days_and_machines_give_the_printed_costs() -> None:

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from annotated.cli import main
-from annotated.runs.report import RunReport, TestSet
-from annotated.runs.report.report import training_facts
 from annotated.runs.registry import add_entry, check_entry, check_ledger, entries, thin_log
 from annotated.runs.registry.entries import LOG_BYTES, readme
+from annotated.runs.report import RunReport, TestSet
+from annotated.runs.report.report import training_facts
 from annotated.training.files import describe_file
 from annotated.training.schedule import learning_rate
 from tests.runs.report.conftest import PAIRS

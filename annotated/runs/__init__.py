@@ -1,0 +1,71 @@
+"""A run: a training that can be stopped, resumed on other machines, watched, checked, finished and entered in a table.
+
+In the order of reading: `loop`, `setup`, `checkpoint`, `log`, `lock`; then `launch` and `monitor`, `preflight` and
+`dry_run`, `report` and `registry`. The mathematics of an update is in `annotated.training`.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from annotated.runs.averaging import average_last
+    from annotated.runs.checkpoint import (
+        TrainingState,
+        check_checkpoint,
+        latest_checkpoint,
+        list_checkpoints,
+        load_checkpoint,
+        save_checkpoint,
+    )
+    from annotated.runs.launch import Launched, LaunchError, running, stop, train_command
+    from annotated.runs.log import follow_log, read_log
+    from annotated.runs.loop import TrainingResult, train
+    from annotated.runs.monitor import TrainingMonitor, TrainingStatus
+    from annotated.runs.signals import NonFiniteLoss
+
+__all__ = [
+    "LaunchError",
+    "Launched",
+    "NonFiniteLoss",
+    "TrainingMonitor",
+    "TrainingResult",
+    "TrainingState",
+    "TrainingStatus",
+    "average_last",
+    "check_checkpoint",
+    "follow_log",
+    "latest_checkpoint",
+    "list_checkpoints",
+    "load_checkpoint",
+    "read_log",
+    "running",
+    "save_checkpoint",
+    "stop",
+    "train",
+    "train_command",
+]
+
+_LATER = {
+    "averaging": ("average_last",),
+    "checkpoint": (
+        "TrainingState",
+        "check_checkpoint",
+        "latest_checkpoint",
+        "list_checkpoints",
+        "load_checkpoint",
+        "save_checkpoint",
+    ),
+    "launch": ("LaunchError", "Launched", "running", "stop", "train_command"),
+    "log": ("follow_log", "read_log"),
+    "loop": ("TrainingResult", "train"),
+    "monitor": ("TrainingMonitor", "TrainingStatus"),
+    "signals": ("NonFiniteLoss",),
+}
+"""Modules and the names in them that are imported when first asked for: who reads a log needs no training loop."""
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _LATER.items():
+        if name in names:
+            return getattr(importlib.import_module(f"annotated.runs.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
