@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
 
 import torch
 from torch import Tensor
@@ -120,11 +121,7 @@ def masked_by(fill: float | None) -> Iterator[None]:
         return explicit(q, k, v, causal_mask(q.size(-2), q.device) if causal else mask, dropout)[0]
 
     with ExitStack() as stack:
+        stack.enter_context(patch.object(attention_module, "scaled_dot_product_attention", explicit))
         for module in (attention_module, cache_module, packed_module):
-            stack.callback(setattr, module, "fused_attention", module.fused_attention)
-            module.fused_attention = fused
-        stack.callback(
-            setattr, attention_module, "scaled_dot_product_attention", attention_module.scaled_dot_product_attention
-        )
-        attention_module.scaled_dot_product_attention = explicit
+            stack.enter_context(patch.object(module, "fused_attention", fused))
         yield

@@ -141,7 +141,7 @@ class _RecordedSearch(BeamSearch):
         penalty = length_penalty(self.alive.steps, self.alpha)
         ids: list[int | None] = []
         for log_probability, parent, token in zip(*(column[0].tolist() for column in candidates), strict=True):
-            if log_probability == -math.inf:  # a free place, or a forbidden token: no candidate at all
+            if log_probability == -math.inf:  # a free slot, or a forbidden token: no candidate at all
                 ids.append(None)
                 continue
             ids.append(len(self.nodes))
