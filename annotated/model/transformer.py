@@ -92,12 +92,7 @@ class Transformer(nn.Module):
         return logits if maps is None else (logits, maps)
 
     def encode(self, source: Tensor, maps: AttentionMaps | None = None) -> Tensor:
-        """The encoder's output for token ids `[B, S]`: the memory, `[B, S, D]`.
-
-        Parameters
-        ----------
-        maps
-            Gets each layer's attention weights, if given.
+        """The encoder's output for token ids `[B, S]`: the memory, `[B, S, D]`; `maps` gets the layers' weights.
 
         Paper: section 3.1
         """
@@ -107,11 +102,6 @@ class Transformer(nn.Module):
     def decode(self, target_in: Tensor, memory: Tensor, source: Tensor, maps: AttentionMaps | None = None) -> Tensor:
         """Logits `[B, T, V]` for target ids `[B, T]`, given the memory `[B, S, D]` of source ids `[B, S]`.
 
-        Parameters
-        ----------
-        maps
-            Gets each layer's attention weights, if given.
-
         Paper: section 3.1
         """
         _check_ids(target_in, "target_in", source.size(0))
@@ -120,16 +110,9 @@ class Transformer(nn.Module):
         return self.project(self.decoder(self.embed(target_in, target=True), memory, own, cross))
 
     def embed(self, ids: Tensor, positions: Tensor | None = None, *, target: bool = False) -> Tensor:
-        """What a stack reads: token vectors plus positions, with dropout.
+        """Token vectors plus positions, with dropout: ids `[B, T]` to `[B, T, D]`, what a stack reads.
 
-        Parameters
-        ----------
-        ids
-            Token ids `[B, T]`, or of another shape.
-        positions
-            The encodings to add, broadcastable to `[*ids.shape, D]`; None for those of places 0..T - 1.
-        target
-            The ids are the decoder's.
+        `positions`, broadcastable to the result, are those of 0..T - 1 if not given; `target` ids are the decoder's.
 
         Paper: sections 3.4, 3.5, 5.4
         """
@@ -153,18 +136,7 @@ class Transformer(nn.Module):
         return (self.embedding if self.config.tie_embeddings else self.output_embedding).weight
 
     def start_state(self, source: Tensor, beam_size: int = 1, *, max_new_tokens: int) -> DecoderState:
-        """Encode `[B, S]` source ids and make ready to decode `beam_size` hypotheses of each sentence.
-
-        Parameters
-        ----------
-        max_new_tokens
-            Steps that the state can take at most.
-
-        Raises
-        ------
-        ValueError
-            If ids lie outside the vocabulary, or padding stands before a real token.
-        """
+        """Encode `[B, S]` source ids and make ready for `max_new_tokens` steps of `beam_size` hypotheses a sentence."""
         _check_ids(source, "source")
         return start_state(self, source, beam_size, max_new_tokens)
 

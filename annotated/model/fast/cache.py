@@ -158,7 +158,20 @@ class CachedMemory:
 
 
 def start_state(model: Transformer, source: Tensor, beam_size: int, max_new_tokens: int) -> DecoderState:
-    """See `Transformer.start_state`. Each layer's keys and values of the memory are computed here, once."""
+    """Encode `[B, S]` source ids and make ready to decode `beam_size` hypotheses of each sentence.
+
+    Each layer's keys and values of the memory are computed here, once.
+
+    Parameters
+    ----------
+    max_new_tokens
+        Steps that the state can take at most.
+
+    Raises
+    ------
+    ValueError
+        If ids lie outside the vocabulary, or padding stands before a real token.
+    """
     rows = RaggedRows.from_ids(source)
     memory = rows.unpack(encode_rows(model, rows.pack_ids(source), rows))
     config, hypotheses, layers = model.config, len(source) * beam_size, []
