@@ -186,27 +186,27 @@ class MultiHeadAttention(nn.Module):
         q, k, v = self.project(query, key, value)
         return self.out_projection(self._join_heads(attend(q, k, v)))
 
-    def project(self, query: Tensor | None, key: Tensor | None, value: Tensor | None) -> list[Any]:
+    def project(self, query: Tensor | None, key: Tensor | None, value: Tensor | None) -> tuple[Any, Any, Any]:
         """Queries, keys and values of all heads, `[..., H, K]`; None of what is None.
 
-        What reads the same sequence is one product.
+        What reads the same sequence is one product: all three in self-attention, keys and values of a memory.
         """
-        runs: tuple[tuple[Tensor | None, int, int], ...] = ((query, 0, 1), (key, 1, 2), (value, 2, 3))
-        if key is value:
-            runs = ((query, 0, 3),) if query is key else ((query, 0, 1), (key, 1, 3))
+        if query is key and key is value:
+            q, k, v = F.linear(query, self.in_projection, self.in_bias).split(self.widths, dim=-1)
+            return self._split_heads(q), self._split_heads(k), self._split_heads(v)
+        width, bias = self.widths[0], self.in_bias
+        if key is None:
+            q = F.linear(query, self.in_projection[:width], None if bias is None else bias[:width])
+            return self._split_heads(q), None, None
         # Splitting once keeps the gradient of the shared matrix a single concatenation.
-        sizes = [sum(self.widths[first:last]) for _, first, last in runs]
-        whole = len(runs) == 1
-        matrices = (self.in_projection,) if whole else self.in_projection.split(sizes)
-        biases = (self.in_bias,) * len(runs) if whole or self.in_bias is None else self.in_bias.split(sizes)
-        parts: list[Any] = []
-        for (x, first, last), matrix, bias in zip(runs, matrices, biases, strict=True):
-            if x is None:
-                parts += [None] * (last - first)
-            else:
-                together = F.linear(x, matrix, bias)
-                parts += together.split(self.widths[first:last], dim=-1) if last - first > 1 else [together]
-        return [None if part is None else self._split_heads(part) for part in parts]
+        sizes = width, self.widths[1] + self.widths[2]
+        w_q, w_kv = self.in_projection.split(sizes)
+        b_q, b_kv = (None, None) if bias is None else bias.split(sizes)
+        q = None if query is None else self._split_heads(F.linear(query, w_q, b_q))
+        k, v = F.linear(key, w_kv, b_kv).split(self.widths[1:], dim=-1)
+        if value is not key:
+            v = F.linear(value, w_kv, b_kv).split(self.widths[1:], dim=-1)[1]
+        return q, self._split_heads(k), self._split_heads(v)
 
     def _split_heads(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.num_heads, -1))  # [..., H * K] -> [..., H, K]

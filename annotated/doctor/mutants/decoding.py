@@ -70,7 +70,7 @@ def cache_forgets_values(patches: Patches) -> None:
     def make(original: Any) -> Any:
         def append(self: AttentionCache, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
             keys, values = original(self, k, v)
-            return keys, v.expand_as(values)
+            return keys, v.unsqueeze(2).expand_as(values)
 
         return append
 

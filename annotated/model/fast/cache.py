@@ -35,15 +35,15 @@ class AttentionCache:
         self._spare: list[Tensor] = []
 
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Add one position `[R, H, 1, K]`; return the keys and values up to and with it."""
+        """Add one position `[R, H, K]`; return the keys and values up to and with it, `[R, H, t, K]`."""
         if self.length == self.keys.size(2):
             if self.length == self.limit:
                 raise ValueError(f"the decoder state was made for {self.limit} positions and all are used")
             self.keys, self.values = self._grown(self.keys), self._grown(self.values)
         t, self.length = self.length, self.length + 1
-        self.keys[:, :, t : t + 1] = k
-        self.values[:, :, t : t + 1] = v
-        return self.keys[:, :, : t + 1], self.values[:, :, : t + 1]
+        self.keys.select(2, t).copy_(k)  # like keys[:, :, t] = k, which takes longer
+        self.values.select(2, t).copy_(v)
+        return self.keys.narrow(2, 0, t + 1), self.values.narrow(2, 0, t + 1)
 
     def take(self, rows: Tensor) -> None:
         """Keep these rows, in this order; a row may come more than once."""
@@ -135,8 +135,8 @@ class Cached:
 
     def __call__(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """`[R, H, K]`, `[R, H, K]`, `[R, H, d_v]` to `[R, H, d_v]`."""
-        q, k, v = (x.unsqueeze(2) for x in (q, k, v))  # [R, H, K] -> [R, H, 1, K]
-        return fused_attention(q, *next(self.layers).own.append(k, v)).squeeze(2)
+        keys, values = next(self.layers).own.append(k, v)
+        return fused_attention(q.unsqueeze(2), keys, values).squeeze(2)  # one query each: [R, H, 1, K]
 
 
 @dataclass
@@ -153,8 +153,9 @@ class CachedMemory:
     def __call__(self, q: Tensor, *_: Any) -> Tensor:
         """`[R, H, K]` to `[R, H, d_v]`."""
         layer = next(self.layers)
-        q = q.unflatten(0, (layer.cross_keys.size(0), -1)).transpose(1, 2)  # [R, H, K] -> [B, H, R / B, K]
-        return fused_attention(q, layer.cross_keys, layer.cross_values, self.mask).transpose(1, 2).flatten(0, 1)
+        keys, values = layer.cross_keys, layer.cross_values
+        q = q.view(keys.size(0), -1, *q.shape[1:]).transpose(1, 2)  # [R, H, K] -> [B, H, R / B, K]
+        return fused_attention(q, keys, values, self.mask).transpose(1, 2).flatten(0, 1)
 
 
 def start_state(model: Transformer, source: Tensor, beam_size: int, max_new_tokens: int) -> DecoderState:
