@@ -15,7 +15,7 @@ TORCHTEXT_TESTS := tests/interop/test_torchtext.py tests/interop/test_torch_tran
   tests/training/test_schedule.py tests/training/test_optimizer.py tests/training/test_averaging.py \
   tests/runs/test_checkpoint.py tests/runs/test_resume.py
 # A minute of strangers' code that ends in time-outs: with the exercises, not among the tests.
-ATTACKS := tests/grading/test_attacks.py
+ATTACKS := tests/grading/sandbox/test_attacks.py
 # Processes that are killed, started again and cut off: minutes, and not what a change of a chapter needs.
 FULL_RUN := tests/full_run
 LIVE := tests/book/test_live_panel.py

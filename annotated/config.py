@@ -13,9 +13,6 @@ from typing import Any, Literal, Self
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
 SPECIAL_TOKENS = ("<pad>", "<s>", "</s>", "<unk>")
 
-RETIRED = {"accumulate"}
-"""Fields that recorded configurations of earlier versions have: `from_dict` passes over them."""
-
 
 class _Config:
     """What the four configurations share: a checked copy, and a round trip through plain dictionaries."""
@@ -25,14 +22,14 @@ class _Config:
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as a dictionary that JSON can hold."""
-        return dataclasses.asdict(self)  # type: ignore[call-overload]
+        """The fields as a dictionary, the same that JSON gives back: tuples as lists."""
+        fields = dataclasses.asdict(self)  # type: ignore[call-overload]
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Self:
         """The inverse of `to_dict`; a field that this version does not know raises `ValueError`."""
         known = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
-        fields = {name: value for name, value in fields.items() if name not in RETIRED}
         if unknown := sorted(set(fields) - set(known)):
             raise ValueError(f"{cls.__name__} has no field {', '.join(unknown)}; it has {', '.join(known)}")
         return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()})

@@ -18,12 +18,12 @@ from torch import Tensor
 from annotated.config import ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
+from annotated.storage import atomic_folder
 from annotated.training.files import (
     CheckpointError,
     check_version,
     read_json,
     read_tensors,
-    whole_folder,
     write_json,
     write_tensors,
 )
@@ -31,17 +31,17 @@ from annotated.training.files import (
 FORMAT = 1
 
 
-def save_model(folder: str | Path, model: Transformer, tokenizer: Tokenizer | None = None) -> None:
+def save_pretrained(folder: str | Path, model: Transformer, tokenizer: Tokenizer | None = None) -> None:
     """Write a model folder, whole or not at all; one that is there already is replaced.
 
     Raises
     ------
     CheckpointError
         If model and tokenizer differ in the size of the vocabulary.
-    DiskFullError
+    DiskFull
         If the disk is full; a folder that was there before is untouched.
     """
-    with whole_folder(Path(folder)) as partial:
+    with atomic_folder(folder) as partial:
         write_model_files(partial, model.config, model.state_dict(), tokenizer)
 
 

@@ -18,7 +18,7 @@ from annotated.cli import main
 from annotated.cli.train import train_defaults
 from annotated.cli.translate import read_batches
 from annotated.data import Tokenizer
-from annotated.saving import load_model, save_model
+from annotated.saving import load_model, save_pretrained
 
 TEXTS = ["The cat sleeps.", "Yes.", "A big dog sees the cat."]
 SHAPE = {"d_model": 16, "d_ff": 24, "num_heads": 2, "d_k": 8, "d_v": 8}
@@ -36,7 +36,7 @@ def translator() -> Translator:
 @pytest.fixture(scope="module")
 def folder(translator: Translator, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("cli") / "model"
-    save_model(path, translator.model, translator.tokenizer)
+    save_pretrained(path, translator.model, translator.tokenizer)
     return str(path)
 
 

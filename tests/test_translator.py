@@ -14,7 +14,7 @@ from annotated.data import Tokenizer
 from annotated.decoding import length_penalty
 from annotated.loading import UnknownModel, find_model
 from annotated.runs.validation_callbacks import validation_bleu
-from annotated.saving import save_model
+from annotated.saving import save_pretrained
 from annotated.training import CheckpointError
 from annotated.translator import OverlongSource, OverlongSourceWarning
 
@@ -105,7 +105,7 @@ def test_model_and_tokenizer_must_belong_together(translator: Translator) -> Non
 
 
 def test_load_finds_model_folders_and_training_runs(translator: Translator, tmp_path: Path) -> None:
-    save_model(tmp_path / "run" / "model", translator.model, translator.tokenizer)
+    save_pretrained(tmp_path / "run" / "model", translator.model, translator.tokenizer)
     for folder in (tmp_path / "run" / "model", str(tmp_path / "run")):
         loaded = annotated.load(folder, beam_size=2, extra_tokens=5)
         assert loaded.decoding.beam_size == 2
@@ -114,7 +114,7 @@ def test_load_finds_model_folders_and_training_runs(translator: Translator, tmp_
 
 
 def test_names_inside_the_package(translator: Translator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save_model(tmp_path / "assets" / "pocket", translator.model, translator.tokenizer)
+    save_pretrained(tmp_path / "assets" / "pocket", translator.model, translator.tokenizer)
     (tmp_path / "assets" / "not-a-model").mkdir()
     monkeypatch.setattr(loading, "files", lambda package: tmp_path)
     assert loading.builtin_models() == ["pocket"]
@@ -126,10 +126,10 @@ def test_names_inside_the_package(translator: Translator, tmp_path: Path, monkey
 def test_folders_that_hold_no_model(translator: Translator, tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="holds no model"):
         annotated.load(tmp_path)
-    save_model(tmp_path / "mute", translator.model)
+    save_pretrained(tmp_path / "mute", translator.model)
     with pytest.raises(CheckpointError, match="without a tokenizer"):
         annotated.load(tmp_path / "mute")
-    save_model(tmp_path / "torn", translator.model, translator.tokenizer)
+    save_pretrained(tmp_path / "torn", translator.model, translator.tokenizer)
     weights = tmp_path / "torn" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
     with pytest.raises(CheckpointError, match="torn"):

@@ -22,12 +22,12 @@ class List:
 
     def run(self) -> int:
         """Print one line for each."""
-        from annotated.grading.exercise import all_exercises
-        from annotated.grading.markdown import without_marks
-        from annotated.grading.overview import state
-        from annotated.grading.record import Record
+        from annotated.grading.exercise.catalogue import all_exercises
+        from annotated.grading.exercise.markdown import without_marks
+        from annotated.grading.learner.overview import state
+        from annotated.grading.learner.record import ProgressRecord
 
-        record = Record()
+        record = ProgressRecord()
         for exercise in all_exercises():
             if self.chapter in (None, exercise.number):
                 facts = f"{exercise.kind:<8}{exercise.minutes:>3} min{exercise.points_public:>4} points"
@@ -47,8 +47,8 @@ class Start:
 
     def run(self) -> int:
         """Write the notebook."""
-        from annotated.grading.build import student_notebook
-        from annotated.grading.exercise import find
+        from annotated.grading.exercise.build import student_notebook
+        from annotated.grading.exercise.catalogue import find
 
         chosen = find(self.exercise)
         place = self.folder / f"{chosen.id}.ipynb"
@@ -64,7 +64,7 @@ class Start:
 
 
 @dataclass
-class Check:
+class CheckAnswer:
     """Check your own answer: the score first, its reason, and the smallest counterexample.
 
     The code of the file runs here, without a sandbox; for answers of strangers there is `annotated exercise grade`.
@@ -79,11 +79,11 @@ class Check:
 
     def run(self) -> int:
         """Print the report; the exit status is 1 while public points are missing."""
-        from annotated.grading import learner
-        from annotated.grading.record import Record
+        from annotated.grading.learner import grade_local
+        from annotated.grading.learner.record import ProgressRecord
 
-        chosen, answer = learner.in_file(self.file, self.exercise)
-        report = learner.examine(chosen, answer, Record(), self.seconds)
+        chosen, answer = grade_local.in_file(self.file, self.exercise)
+        report = grade_local.examine(chosen, answer, ProgressRecord(), self.seconds)
         print(report.text(), end="")
         return int(report.result.score < report.result.maximum)
 
@@ -94,11 +94,11 @@ class Progress:
 
     def run(self) -> int:
         """Print the table."""
-        from annotated.grading import overview
-        from annotated.grading.exercise import all_exercises
-        from annotated.grading.record import Record
+        from annotated.grading.exercise.catalogue import all_exercises
+        from annotated.grading.learner import overview
+        from annotated.grading.learner.record import ProgressRecord
 
-        print(overview.text(all_exercises(), Record()), end="")
+        print(overview.text(all_exercises(), ProgressRecord()), end="")
         return 0
 
 
@@ -113,8 +113,8 @@ class Build:
 
     def run(self) -> int:
         """Write them, and print their paths."""
-        from annotated.grading.build import write_notebooks
-        from annotated.grading.exercise import all_exercises, find
+        from annotated.grading.exercise.build import write_notebooks
+        from annotated.grading.exercise.catalogue import all_exercises, find
 
         chosen = [find(self.exercise)] if self.exercise else all_exercises()
         for place in write_notebooks(chosen, self.out):
@@ -128,7 +128,7 @@ def commands() -> Any:
     return (
         Annotated[List, sub("list")]
         | Annotated[Start, sub("start")]
-        | Annotated[Check, sub("check")]
+        | Annotated[CheckAnswer, sub("check")]
         | Annotated[Progress, sub("progress")]
         | Annotated[Build, sub("build")]
         | Annotated[Grade, sub("grade")]

@@ -25,8 +25,8 @@ class Notebook:
 
     def run(self) -> int:
         """Write it."""
-        from annotated.grading.exercise import find
-        from annotated.grading.exports import notebooks
+        from annotated.grading.exercise.catalogue import find
+        from annotated.grading.instructor.exports import notebooks
 
         make = {"nbgrader": notebooks.nbgrader, "otter": notebooks.otter}[self.format]
         _write(self.out, notebooks.as_text(make(find(self.exercise), _salt(self.salt_file))).encode())
@@ -50,8 +50,8 @@ class Gradescope:
 
     def run(self) -> int:
         """Write it."""
-        from annotated.grading.exercise import find
-        from annotated.grading.exports.gradescope import autograder_zip
+        from annotated.grading.exercise.catalogue import find
+        from annotated.grading.instructor.exports.gradescope import autograder_zip
 
         if self.wheel.suffix != ".whl" or not self.wheel.is_file():
             raise ValueError(f"{self.wheel} is no wheel; make one with: pip wheel . --no-deps")
@@ -74,7 +74,7 @@ class Canvas:
 
     def run(self) -> int:
         """Write it, and say who is missing on either side."""
-        from annotated.grading.exports.canvas import canvas_table
+        from annotated.grading.instructor.exports.canvas import canvas_table
 
         table = canvas_table(
             self.gradebook.read_text(encoding="utf-8"), self.roster.read_text(encoding="utf-8"), self.exercises
@@ -97,19 +97,19 @@ class Similarity:
 
     def run(self) -> int:
         """Print the pairs."""
-        from annotated.grading.exercise import find
-        from annotated.grading.folder import look_into
-        from annotated.grading.similarity import similar
-        from annotated.grading.submission import BadSubmission, read
+        from annotated.grading.exercise.catalogue import find
+        from annotated.grading.exercise.submission import BadSubmission, read
+        from annotated.grading.instructor.similarity import similar
+        from annotated.grading.instructor.submissions import collect
 
         answers: dict[str, dict[str, str]] = {}
-        for handed_in in look_into(self.folder, self.exercise).submissions:
+        for submission in collect(self.folder, self.exercise).submissions:
             try:
-                names = find(handed_in.exercise).answers
-                code = read(handed_in.read(), handed_in.path).for_answers(names).source_of(names)
+                names = find(submission.exercise).answers
+                code = read(submission.read(), submission.path).for_answers(names).source_of(names)
             except BadSubmission:
                 continue
-            answers.setdefault(handed_in.exercise, {})[handed_in.student] = code
+            answers.setdefault(submission.exercise, {})[submission.student] = code
         print("exercise  as written  by structure  pair  (the usual values of this folder in brackets)")
         for exercise, codes in sorted(answers.items()):
             for pair in similar(codes, find(exercise).stub_code):

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 if TYPE_CHECKING:
-    from annotated.grading.batch import Batch
-    from annotated.grading.gradebook import Graded
-    from annotated.grading.sandbox import Level
+    from annotated.grading.instructor.grade_folder import GradingRun
+    from annotated.grading.instructor.gradebook import Graded
+    from annotated.grading.sandbox.process import Level
 
 
 @dataclass
@@ -50,23 +50,21 @@ class Grade:
         """Grade, and print a line for each; the exit status is 1 if the grader itself failed on one."""
         import torch
 
-        from annotated.grading.batch import grade_folder
-        from annotated.grading.sandbox import Limits
+        from annotated.grading.instructor.grade_folder import GradingOptions, grade_folder
+        from annotated.grading.sandbox.process import SandboxLimits
 
         torch.set_num_threads(1)
-        limits = Limits(call_seconds=self.seconds, total_seconds=9 * self.seconds)
+        limits = SandboxLimits(call_seconds=self.seconds, total_seconds=9 * self.seconds)
         level, salt = self._level(), self._salt()
         print(f"isolation: {level}{_WARNINGS.get(level, '')}", file=sys.stderr)
-        with _progress() as watch:
-            batch = grade_folder(
-                self.folder, self.out, level=level, exercise=self.exercise, salt=salt, overlay=self.overlay,
-                jobs=self.jobs, limits=limits, fresh=self.fresh, watch=watch,
-            )  # fmt: skip
-        _print(batch, self.out)
-        return int(any(one.status == "grader_error" for one in batch.graded))
+        options = GradingOptions(level, self.exercise, salt, self.overlay, self.jobs, limits, self.fresh)
+        with _progress() as on_result:
+            run = grade_folder(self.folder, self.out, options, on_result)
+        _print(run, self.out)
+        return int(any(one.status == "grader_error" for one in run.graded))
 
     def _level(self) -> Level:
-        from annotated.grading.sandbox import NotIsolated, available, best_level
+        from annotated.grading.sandbox.isolation import NotIsolated, available, best_level
 
         if self.level == "best":
             return best_level(self.trust)
@@ -116,11 +114,11 @@ def _line(graded: Graded) -> str:
     return f"{graded.student:<24} {graded.exercise:<7} {score:>3}/{graded.maximum:<3}{status}{known}{note}"
 
 
-def _print(batch: Batch, out: Path) -> None:
-    for graded in batch.graded:
+def _print(run: GradingRun, out: Path) -> None:
+    for graded in run.graded:
         print(_line(graded))
-    for path, why in batch.aside:
+    for path, why in run.skipped:
         print(f"set aside: {path}: {why}")
-    new = len(batch.graded) - batch.reused
-    pace = f", {batch.seconds / new:.1f} s each" if new else ""
-    print(f"{new} graded in {batch.seconds:.1f} s{pace}; {batch.reused} unchanged; see {out / 'gradebook.csv'}")
+    new = len(run.graded) - run.reused
+    pace = f", {run.seconds / new:.1f} s each" if new else ""
+    print(f"{new} graded in {run.seconds:.1f} s{pace}; {run.reused} unchanged; see {out / 'gradebook.csv'}")

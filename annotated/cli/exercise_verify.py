@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import tyro
 
 if TYPE_CHECKING:
-    from annotated.grading.verify import Verdict
+    from annotated.grading.exercise.verify import Verdict
 
 
 RIGHT = ("ours", "torch", "marian")
@@ -40,7 +40,7 @@ class Verify:
 
     def run(self) -> int:
         """Verify and report; 1 if anything is wrong."""
-        from annotated.grading.exercise import all_exercises, find
+        from annotated.grading.exercise.catalogue import all_exercises, find
 
         if not self.exercises and not self.all:
             raise ValueError("name exercises, such as ex05-1, or give --all")
@@ -69,7 +69,7 @@ class Verify:
 
 
 def _level() -> str:
-    from annotated.grading.sandbox import best_level
+    from annotated.grading.sandbox.isolation import best_level
 
     return best_level(trust=True)  # what is verified here is ours
 
@@ -86,10 +86,10 @@ def _verify(id: str, sandbox: bool) -> tuple[str, str, bool]:
     """The line to print, the matrix, and whether all is well: a verdict itself holds functions, and cannot travel."""
     import torch
 
-    from annotated.grading.exercise import find
-    from annotated.grading.remote import grader
-    from annotated.grading.sandbox import best_level
-    from annotated.grading.verify import matrix_text, verify
+    from annotated.grading.exercise.catalogue import find
+    from annotated.grading.exercise.verify import matrix_text, verify
+    from annotated.grading.instructor.remote import grader
+    from annotated.grading.sandbox.isolation import best_level
 
     torch.set_num_threads(1)
     verdict = verify(find(id), grader(best_level(trust=True)) if sandbox else None)

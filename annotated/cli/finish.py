@@ -109,7 +109,7 @@ def _recipe_of(run: Path, prepared: str | None) -> str | None:
     for name, recipe in RECIPES.items():
         wanted = {"model": recipe.model.to_dict(), "training": recipe.training.to_dict()}
         same = all(
-            _plain(value) == _plain(start["configuration"][group].get(field))
+            value == start["configuration"][group].get(field)
             for group, fields in wanted.items()
             for field, value in fields.items()
             if field == "updates" or field not in MAY_CHANGE[group]
@@ -117,10 +117,6 @@ def _recipe_of(run: Path, prepared: str | None) -> str | None:
         if same and corpus and recipe.data.prepared == f"data/{corpus['name']}-{corpus['pair']}":
             return name
     return None
-
-
-def _plain(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
 
 
 @contextlib.contextmanager

@@ -173,8 +173,6 @@ class TokenBatches:
         different = [
             f"{name} was {saved.get(name)!r}, is {now[name]!r}" for name in now if saved.get(name) != now[name]
         ]
-        if saved.get("world_size", 1) != 1:  # each process had a plan of its own, in versions before 0.2
-            different.append(f"it counts the batches of {saved['world_size']} processes each by itself")
         if different:
             raise BatchingError(
                 f"this data position belongs to another training: {'; '.join(different)}. "

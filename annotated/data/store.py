@@ -24,6 +24,7 @@ from annotated.config import EOS
 from annotated.data import store_files
 from annotated.data.store_files import StoreError, StoreInfo, token_dtype
 from annotated.data.tokenizer import Tokenizer
+from annotated.storage import exclusive_lock
 
 __all__ = ["StoreError", "StoreInfo", "TokenStore"]
 
@@ -143,13 +144,15 @@ class TokenStore:
         ------
         StoreError
             If no pair is left.
+        DiskFull
+            If there is no space for it; the message says what to free.
         OSError
-            If the files cannot be written; for a full disk the message says what to free.
+            If the files cannot be written for another reason.
 
         Paper: section 5.1
         """
         folder = Path(folder)
-        with store_files.locked(folder):
+        with exclusive_lock(folder / store_files.LOCK):
             store_files.write(folder, pairs, tokenizer, max_length, _identity(pairs, corpus))
             return cls.open(folder)
 
@@ -182,7 +185,7 @@ class TokenStore:
         wanted = (_identity(pairs, corpus), tokenizer.fingerprint, max_length)
         if store := cls._matching(folder, wanted):  # without the lock, which a folder that is read-only cannot have
             return store
-        with store_files.locked(folder):
+        with exclusive_lock(folder / store_files.LOCK):
             if store := cls._matching(folder, wanted):  # another process has built it meanwhile
                 return store
             store_files.write(folder, pairs, tokenizer, max_length, wanted[0])

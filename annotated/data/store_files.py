@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
-import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -17,14 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotated.config import EOS
-from annotated.data.file_lock import take_lock
 from annotated.data.tokenizer import Tokenizer
+from annotated.storage import atomic_write, fsync, sweep, translate_disk_full
 
 CHUNK_PAIRS = 8192
 """Pairs that are encoded at a time, and all that a build holds in memory."""
 
 FORMAT = 1
 SIDES = ("source", "target")
+LOCK = "store.lock"
+"""One builder at a time in a folder holds it; the others wait."""
 PARTS = ("source.tokens", "target.tokens", "source.offsets", "target.offsets")
 _AGAIN = "delete the folder and build it again from the corpus"
 
@@ -69,37 +69,36 @@ def write(folder: Path, pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, 
     _sweep(folder)
     names = {part: f"{part}.{secrets.token_hex(4)}" for part in PARTS}
     written = 0
+
+    def advice() -> str:
+        return (
+            f"{written / 1e6:,.1f} MB were written and have been removed again. Free more than that (about twice the "
+            "size of the text is enough) or choose another folder, and run again"
+        )
+
     try:
-        with contextlib.ExitStack() as stack:
-            files = {part: stack.enter_context(open(folder / name, "wb")) for part, name in names.items()}
-            info = StoreInfo(
-                vocab_size=tokenizer.vocab_size, max_length=max_length, tokenizer=tokenizer.fingerprint, corpus=corpus
-            )
-            for side in SIDES:
-                files[f"{side}.offsets"].write(np.zeros(1, dtype=np.int64).tobytes())
-            remaining = iter(pairs)
-            while chunk := list(islice(remaining, CHUNK_PAIRS)):
-                info = write_chunk(files, chunk, tokenizer, info)
-                written = sum(file.tell() for file in files.values())
-            if not info.pairs:
-                raise StoreError(nothing_left(info))
-            for file in files.values():
-                file.flush()
-                os.fsync(file.fileno())
-        commit(folder, {"format": FORMAT, "files": names, "info": asdict(info)})
-    except OSError as error:
-        _sweep(folder)
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        raise OSError(
-            error.errno,
-            f"the disk of {folder} is full: {written / 1e6:,.1f} MB were written and have been removed again. "
-            "Free more than that (about twice the size of the text is enough) or choose another folder, and run again",
-        ) from None
-    except BaseException:
-        _sweep(folder)
-        raise
-    _sweep(folder)  # the files of the store that this one replaces
+        with translate_disk_full(folder, advice):
+            with contextlib.ExitStack() as stack:
+                files = {part: stack.enter_context(open(folder / name, "wb")) for part, name in names.items()}
+                info = StoreInfo(
+                    vocab_size=tokenizer.vocab_size,
+                    max_length=max_length,
+                    tokenizer=tokenizer.fingerprint,
+                    corpus=corpus,
+                )
+                for side in SIDES:
+                    files[f"{side}.offsets"].write(np.zeros(1, dtype=np.int64).tobytes())
+                remaining = iter(pairs)
+                while chunk := list(islice(remaining, CHUNK_PAIRS)):
+                    info = write_chunk(files, chunk, tokenizer, info)
+                    written = sum(file.tell() for file in files.values())
+                if not info.pairs:
+                    raise StoreError(nothing_left(info))
+            for name in names.values():
+                fsync(folder / name)
+            commit(folder, {"format": FORMAT, "files": names, "info": asdict(info)})
+    finally:
+        _sweep(folder)  # what is half written, or the files of the store that this one replaces
 
 
 def write_chunk(
@@ -142,12 +141,8 @@ def nothing_left(info: StoreInfo) -> str:
 
 def commit(folder: Path, content: dict) -> None:
     """Replace `store.json`, which names the files of the store: the one step that makes a store."""
-    temporary = folder / f"store.json.{secrets.token_hex(4)}"
-    with open(temporary, "w", encoding="utf-8") as file:
+    with atomic_write(folder / "store.json") as file:
         json.dump(content, file, indent=2)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, folder / "store.json")
 
 
 def _sweep(folder: Path) -> None:
@@ -156,8 +151,9 @@ def _sweep(folder: Path) -> None:
         current = set(json.loads((folder / "store.json").read_text(encoding="utf-8"))["files"].values())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         current = set()
-    for pattern in (*(f"{part}.*" for part in PARTS), "store.json.*"):
-        for path in folder.glob(pattern):
+    sweep(folder)
+    for part in PARTS:
+        for path in folder.glob(f"{part}.*"):
             if path.name not in current:
                 with contextlib.suppress(OSError):  # Windows keeps files that are mapped; the next build gets them
                     path.unlink()
@@ -198,12 +194,3 @@ def _mapped(path: Path, dtype: np.dtype, size: int) -> NDArray:
         raise StoreError(f"{path}: has {found:,} bytes where {size * dtype.itemsize:,} belong; {_AGAIN}")
     # A plain array over the mapping: indexing np.memmap itself costs several times as much.
     return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
-
-
-@contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """One builder at a time in a folder; the others wait. The lock ends with the process that holds it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "store.lock", "w", encoding="utf-8") as file:
-        take_lock(file, wait=True)
-        yield

@@ -13,7 +13,6 @@ import functools
 import hashlib
 import itertools
 import json
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from tokenizers import decoders, models, pre_tokenizers, trainers
 
 from annotated.config import SPECIAL_TOKENS
 from annotated.data.byte_level import readable, why_foreign
+from annotated.storage import atomic_write
 
 _BYTES = len(pre_tokenizers.ByteLevel.alphabet())
 SMALLEST_VOCABULARY = len(SPECIAL_TOKENS) + _BYTES
@@ -124,18 +124,8 @@ class Tokenizer:
 
     def save(self, path: str | Path) -> None:
         """Write `tokenizer.json`: whole or not at all, also when the process is killed."""
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".partial-{path.name}-{os.getpid()}")  # by this name, a training sweeps it up
-        try:
-            with partial.open("w", encoding="utf-8") as file:
-                file.write(self._inner.to_str(pretty=True))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(partial, path)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
+        with atomic_write(path) as file:
+            file.write(self._inner.to_str(pretty=True))
 
     def encode(self, text: str) -> list[int]:
         """Ids of one text, without special tokens; the empty text has none."""

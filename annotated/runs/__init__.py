@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         save_checkpoint,
     )
     from annotated.runs.launch import Launched, LaunchError, running, stop, train_command
-    from annotated.runs.log import follow_log, read_log
+    from annotated.runs.log import read_log
     from annotated.runs.loop import TrainingResult, train
     from annotated.runs.monitor import TrainingMonitor, TrainingStatus
     from annotated.runs.signals import NonFiniteLoss
@@ -33,7 +33,6 @@ __all__ = [
     "TrainingStatus",
     "average_last",
     "check_checkpoint",
-    "follow_log",
     "latest_checkpoint",
     "list_checkpoints",
     "load_checkpoint",
@@ -56,7 +55,7 @@ _LATER = {
         "save_checkpoint",
     ),
     "launch": ("LaunchError", "Launched", "running", "stop", "train_command"),
-    "log": ("follow_log", "read_log"),
+    "log": ("read_log",),
     "loop": ("TrainingResult", "train"),
     "monitor": ("TrainingMonitor", "TrainingStatus"),
     "signals": ("NonFiniteLoss",),

@@ -8,7 +8,6 @@ Paper: section 3.2.3, figures 3-5
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 from collections.abc import Sequence
@@ -18,7 +17,8 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from annotated.training.files import CheckpointError, replace_bytes
+from annotated.storage import atomic_write
+from annotated.training.files import CheckpointError
 
 HEADS = "heads"
 """Folder of a run that holds the files."""
@@ -61,12 +61,10 @@ def write_heads(folder: Path, update: int, sentences: Sequence[SentenceHeads]) -
     Paper: section 3.2.3
     """
     path = folder / HEADS / f"update-{update:09d}.npz"
-    path.parent.mkdir(parents=True, exist_ok=True)
     tokens = [[list(one.source_tokens), list(one.target_tokens)] for one in sentences]
     arrays: dict[str, NDArray[Any]] = {f"{use}_{n}": getattr(s, use) for n, s in enumerate(sentences) for use in _USES}
-    content = io.BytesIO()
-    np.savez_compressed(content, tokens=np.array(json.dumps(tokens)), **arrays)  # type: ignore[arg-type]
-    replace_bytes(path, content.getvalue())
+    with atomic_write(path, "wb") as file:
+        np.savez_compressed(file, tokens=np.array(json.dumps(tokens)), **arrays)  # type: ignore[arg-type]
     return path
 
 

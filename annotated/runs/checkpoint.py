@@ -26,16 +26,13 @@ from annotated.config import ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
 from annotated.saving import load_weights, write_model_files
+from annotated.storage import atomic_folder, checksums, sweep, verify_checksums
 from annotated.training.files import (
     CheckpointError,
     NewerVersionError,
     check_version,
-    describe_files,
-    find_damage,
     read_json,
     read_tensors,
-    sweep,
-    whole_folder,
     write_json,
     write_tensors,
 )
@@ -43,8 +40,7 @@ from annotated.training.files import (
 CHECKPOINTS = "checkpoints"
 BEST = "best"
 FORMAT = 2
-"""Of `state.json`. In 2 a position in the data counts the batches of updates, whatever the number of processes."""
-_READABLE = (1, 2)
+"""Of `state.json`."""
 _NAME = re.compile(r"update-(\d{9,})")
 _DAMAGED = ".damaged"
 
@@ -73,9 +69,6 @@ class TrainingState:
     identity of the prepared corpus."""
     valid_loss: float | None = None
     """Of the last validation, nats per target token; None before the first."""
-
-
-_SINCE_FORMAT_2 = {"valid_loss"}
 
 
 @dataclass(frozen=True)
@@ -113,15 +106,23 @@ def write_snapshot(snapshot: Snapshot, target: Path) -> Path:
 
     Raises
     ------
-    DiskFullError
+    DiskFull
         If the disk is full; what was saved before is untouched.
     """
-    with whole_folder(target) as partial:
+    with atomic_folder(target, advice=disk_full_advice(target.parent)) as partial:
         write_model_files(partial, snapshot.config, snapshot.weights, snapshot.tokenizer)
         write_tensors(partial / "optimizer.safetensors", snapshot.moments)
-        files = describe_files(partial)
+        files = checksums(partial)
         write_json(partial / "state.json", {"format": FORMAT, **snapshot.state, "files": files})
     return target
+
+
+def disk_full_advice(checkpoints: Path) -> str:
+    """What to do when a run finds the disk full; `checkpoints` is the folder of those that may be deleted."""
+    return (
+        f"What was saved before is untouched. Free some space (older checkpoints in {checkpoints} can go, all but the "
+        "newest; or set keep_checkpoints lower), then run the same command again: it goes on from the last checkpoint"
+    )
 
 
 def save_checkpoint(
@@ -136,7 +137,7 @@ def save_checkpoint(
 
     Raises
     ------
-    DiskFullError
+    DiskFull
         If the disk is full; the checkpoints before are untouched.
     """
     snapshot = take_snapshot(model, optimizer, state, tokenizer, copy=False)
@@ -156,7 +157,7 @@ def load_checkpoint(path: Path, model: Transformer, optimizer: Optimizer) -> Tra
     content = _read_state(path)
     load_weights(model, read_tensors(path / "model.safetensors"), path / "model.safetensors")
     _set_moments(model, optimizer, read_tensors(path / "optimizer.safetensors"), path / "optimizer.safetensors")
-    return TrainingState(**{name: content[name] for name in TrainingState.__dataclass_fields__ if name in content})
+    return TrainingState(**{name: content[name] for name in TrainingState.__dataclass_fields__})
 
 
 def checkpoint_path(folder: Path, update: int) -> Path:
@@ -232,7 +233,7 @@ def latest_checkpoint(folder: Path) -> tuple[Path | None, list[str]]:
     return good, reports
 
 
-def make_ready_to_resume(folder: Path) -> tuple[Path | None, list[str]]:
+def prepare_resume(folder: Path) -> tuple[Path | None, list[str]]:
     """`latest_checkpoint`, with the folder tidied up for a training that goes on from there.
 
     Checkpoints newer than that one, which are damaged, get the ending `.damaged`, for you to look at; they are deleted
@@ -256,7 +257,7 @@ def check_checkpoint(path: Path) -> str | None:
         If a newer version of the library wrote it: that is no damage.
     """
     try:
-        return find_damage(path, _read_state(path)["files"])
+        return verify_checksums(path, _read_state(path)["files"])
     except NewerVersionError:
         raise
     except CheckpointError as error:
@@ -266,8 +267,7 @@ def check_checkpoint(path: Path) -> str | None:
 def _read_state(path: Path) -> dict[str, Any]:
     content = read_json(path / "state.json")
     check_version(content.get("format"), FORMAT, path / "state.json")
-    needed = {*TrainingState.__dataclass_fields__, "files"} - _SINCE_FORMAT_2
-    if content.get("format") not in _READABLE or needed - set(content):
+    if content.get("format") != FORMAT or {*TrainingState.__dataclass_fields__, "files"} - set(content):
         raise CheckpointError(f"{path / 'state.json'}: not of format {FORMAT}, which this version reads")
     return content
 

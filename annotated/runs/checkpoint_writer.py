@@ -2,8 +2,6 @@
 
 Training stops only for as long as the weights and moments take to be copied in memory; a thread writes the copy, forces
 it to the disk and renames it. One is written at a time: if the disk is slower than the training, the next copy waits.
-
-Paper: none; the paper wrote its checkpoints every 10 minutes (section 6.1), and a stop of seconds each time adds up
 """
 
 from __future__ import annotations
@@ -81,7 +79,7 @@ class CheckpointWriter:
 
         Raises
         ------
-        DiskFullError
+        DiskFull
             If the one *before* could not be saved.
         """
         self.collect(wait=True)
@@ -97,7 +95,7 @@ class CheckpointWriter:
 
         Raises
         ------
-        DiskFullError
+        DiskFull
             If it could not be saved; those before are untouched.
         """
         if self._pending is None or not (wait or self._pending.done()):

@@ -16,6 +16,7 @@ from annotated.config import DataConfig
 from annotated.data.corpora import Corpus, open_corpus
 from annotated.data.store import TokenStore
 from annotated.data.tokenizer import Tokenizer
+from annotated.storage import sha256
 from annotated.training.distributed import Processes
 from annotated.training.files import CheckpointError, read_json, write_json
 
@@ -142,8 +143,4 @@ def _identity(spec: str, corpus: Corpus) -> str:
     paths = [Path(spec)] if Path(spec).is_file() else [Path(part.strip()) for part in spec.split(",")]
     if not all(path.is_file() for path in paths):  # generated, from what its own identity describes
         return corpus.identity
-    digests = []
-    for path in paths:
-        with path.open("rb") as file:
-            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
-    return hashlib.sha256(json.dumps(digests).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps([sha256(path) for path in paths]).encode()).hexdigest()[:16]

@@ -29,7 +29,8 @@ from annotated.runs.hardware import describe_machine, peak_process_bytes
 from annotated.runs.log import read_log
 from annotated.runs.logging_hooks import BleuFunction
 from annotated.runs.loop import train
-from annotated.training.files import CheckpointError, read_json, replace_text
+from annotated.storage import atomic_write
+from annotated.training.files import CheckpointError, read_json
 
 REHEARSAL = "rehearsal.json"
 """The record's name in the folder of a run."""
@@ -134,7 +135,8 @@ class Rehearsal:
 
     def save(self, path: str | Path) -> None:
         """Write the record as JSON, whole or not at all."""
-        replace_text(Path(path), json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n")
+        with atomic_write(path) as file:
+            file.write(json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> Rehearsal:

@@ -1,7 +1,4 @@
-"""Errors of a training that come from elsewhere, as sentences that say what to do.
-
-Paper: none; a training of 3.5 days (section 5.2) meets them
-"""
+"""Errors of a training that come from elsewhere, as sentences that say what to do."""
 
 from __future__ import annotations
 
@@ -11,7 +8,8 @@ from pathlib import Path
 
 import torch.distributed as dist
 
-from annotated.training.files import DiskFullError, disk_full, is_disk_full
+from annotated.runs.checkpoint import CHECKPOINTS, disk_full_advice
+from annotated.storage import translate_disk_full
 
 
 class PeerLostError(RuntimeError):
@@ -33,19 +31,14 @@ def explained(folder: Path) -> Iterator[None]:
 
     Raises
     ------
-    DiskFullError
+    DiskFull
         For any file that cannot be written because there is no space.
     PeerLostError
         If another process of this training has ended, or does not answer in time.
     """
     try:
-        yield
-    except DiskFullError:
-        raise
-    except OSError as error:
-        if not is_disk_full(error):
-            raise
-        raise disk_full(Path(error.filename) if error.filename else folder / "log.jsonl") from None
+        with translate_disk_full(folder / "log.jsonl", disk_full_advice(folder / CHECKPOINTS)):
+            yield
     except RuntimeError as error:
         if not is_of_an_exchange(error):
             raise

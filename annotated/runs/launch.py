@@ -2,8 +2,6 @@
 
 All of it goes by the folder of the run. Nothing depends on the process that started the training: another notebook,
 or the same one with a new kernel, finds it by the folder's lock.
-
-Paper: none; a training of 12 hours (section 5.2) should not depend on a browser tab
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from typing import Any
 
 from annotated.config import PRESETS, DataConfig, ModelConfig, TrainingConfig
 from annotated.recipes import RECIPES
-from annotated.runs.lock import who_trains
+from annotated.runs.lock import run_lock_holder
 from annotated.training.files import CheckpointError
 
 OUTPUT = "output.txt"
@@ -199,8 +197,8 @@ def running(folder: str | Path) -> int | None:
 
     Paper: section 5.2
     """
-    trainer = who_trains(Path(folder))
-    return None if trainer is None else trainer.leader
+    holder = run_lock_holder(Path(folder))
+    return None if holder is None else holder.signal_pid
 
 
 def stop(folder: str | Path, wait_seconds: float = 120.0) -> bool:
@@ -223,20 +221,20 @@ def stop(folder: str | Path, wait_seconds: float = 120.0) -> bool:
     Paper: section 5.2
     """
     folder = Path(folder)
-    trainer = who_trains(folder)
-    if trainer is None:
+    holder = run_lock_holder(folder)
+    if holder is None:
         return False
-    if not trainer.is_here or not trainer.leader:
-        raise CheckpointError(f"{folder}: a process on {trainer.host or 'another machine'} trains here: stop it there")
+    if not holder.is_here or not holder.signal_pid:
+        raise CheckpointError(f"{folder}: a process on {holder.host or 'another machine'} trains here: stop it there")
     try:
-        os.kill(trainer.leader, signal.SIGTERM)
+        os.kill(holder.signal_pid, signal.SIGTERM)
     except ProcessLookupError:
         return True  # it has just ended
     deadline = time.monotonic() + wait_seconds
-    while running(folder) == trainer.leader:
+    while running(folder) == holder.signal_pid:
         if time.monotonic() > deadline:
             raise TimeoutError(
-                f"process {trainer.leader} still trains in {folder} after {wait_seconds:.0f} seconds; "
+                f"process {holder.signal_pid} still trains in {folder} after {wait_seconds:.0f} seconds; "
                 "if it is asked again, it ends at once and saves nothing"
             )
         time.sleep(_PAUSE)

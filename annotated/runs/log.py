@@ -14,8 +14,6 @@ The log is `log.jsonl`: one object a line, written at once, never rewritten whil
   later updates.
 - `best`: the same for one that is kept for its validation loss.
 - `end`: update, finished, stopped_by.
-
-Paper: none; this is how a run of 100,000 updates (section 5.2) is watched
 """
 
 from __future__ import annotations
@@ -23,8 +21,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -38,6 +34,8 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+
+from annotated.storage import atomic_write
 
 LOG = "log.jsonl"
 DISCARDED = "log.discarded.jsonl"
@@ -163,33 +161,6 @@ def read_log(path: str | Path) -> list[dict[str, Any]]:
     return records
 
 
-def follow_log(path: str | Path, poll_seconds: float = 1.0, timeout: float | None = None) -> Iterator[dict[str, Any]]:
-    """The records of a log as they are written: for a notebook that watches a training.
-
-    Parameters
-    ----------
-    path
-        The file, or the folder of a run; it may not exist yet.
-    poll_seconds
-        Time between two looks.
-    timeout
-        Stop after so many seconds without a new record; None waits for ever.
-
-    Yields
-    ------
-    dict
-        Up to and with the record of kind 'end'.
-    """
-    reader, last_news = LogReader(path), time.monotonic()
-    while timeout is None or time.monotonic() - last_news <= timeout:
-        for record in reader.read().new:
-            last_news = time.monotonic()
-            yield record
-            if record.get("kind") == "end":
-                return
-        time.sleep(poll_seconds)
-
-
 class LogPart(NamedTuple):
     """What one look at a log brought."""
 
@@ -254,9 +225,8 @@ def rewind_log(folder: Path, update: int) -> int:
     if dropped:
         with (folder / DISCARDED).open("a", encoding="utf-8") as file:
             file.writelines(json.dumps(record) + "\n" for record in dropped)
-    partial = folder / f".{LOG}.partial"
-    partial.write_text("".join(json.dumps(record) + "\n" for record in kept), encoding="utf-8")
-    os.replace(partial, path)
+    with atomic_write(path) as file:
+        file.writelines(json.dumps(record) + "\n" for record in kept)
     return max((record["update"] - update for record in dropped), default=0)
 
 

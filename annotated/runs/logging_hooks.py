@@ -27,7 +27,7 @@ from annotated.runs.log import TrainingLog
 from annotated.runs.peak import peak_flops
 from annotated.runs.readme import write_readme
 from annotated.runs.setup import Run
-from annotated.saving import save_model
+from annotated.saving import save_pretrained
 from annotated.training.validation import validation_loss
 
 MODEL = "model"
@@ -212,7 +212,7 @@ def finish(run: Run, log: TrainingLog, watchers: Watchers) -> tuple[float, float
     run.processes.same_start(list(run.model.state_dict().values()))
     loss, score = validate(run, log, watchers, averaged=True)
     if run.processes.is_main:
-        save_model(run.folder / MODEL, run.model, run.data.tokenizer)
+        save_pretrained(run.folder / MODEL, run.model, run.data.tokenizer)
         log.say(f"saved in {run.folder / MODEL}")
     run.processes.wait()
     return loss, score

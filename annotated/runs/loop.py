@@ -18,7 +18,7 @@ from annotated.data.batching import Batch
 from annotated.runs.allocator import keep_freed_memory
 from annotated.runs.checkpoint_writer import CheckpointWriter
 from annotated.runs.errors import explained
-from annotated.runs.lock import only_one_here
+from annotated.runs.lock import run_lock
 from annotated.runs.log import TrainingLog
 from annotated.runs.logging_hooks import (
     MODEL,
@@ -118,7 +118,7 @@ def train(
         If the loss or the gradient is infinite or NaN; the message names the sentences.
     CheckpointError
         If the folder holds a run with another configuration, or no usable checkpoint, or another process trains there.
-    DiskFullError
+    DiskFull
         If a checkpoint cannot be saved; the ones before are untouched.
 
     Paper: section 5
@@ -157,7 +157,7 @@ def train(
 
 
 def _alone(processes: Processes, folder: Path) -> contextlib.AbstractContextManager[None]:
-    return only_one_here(folder) if processes.is_main else contextlib.nullcontext()
+    return run_lock(folder) if processes.is_main else contextlib.nullcontext()
 
 
 def micro_step(

@@ -2,8 +2,6 @@
 
 It is written anew at each start, from the configuration and from the log, so that whoever finds the folder in a year
 knows what it is and how to go on with it.
-
-Paper: none; section 5 is what the text describes
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs.launch import train_command
 from annotated.runs.log import read_log
 from annotated.runs.setup import Run
-from annotated.training.files import replace_text
+from annotated.storage import atomic_write
 
 README = "README.md"
 
@@ -42,19 +40,15 @@ def write_readme(run: Run, samples: Sequence[str] = ()) -> Path:
     """Write the README.md of a run, whole or not at all; the log must have the record of this start.
 
     `samples` are the sentences that the run translates at each validation.
-
-    Paper: none; section 5 is what it describes
     """
     path = run.folder / README
-    replace_text(path, readme(run, samples))
+    with atomic_write(path) as file:
+        file.write(readme(run, samples))
     return path
 
 
 def readme(run: Run, samples: Sequence[str] = ()) -> str:
-    """The text of a run's README.md.
-
-    Paper: none; section 5 is what it describes
-    """
+    """The text of a run's README.md."""
     model, training, data = run.model.config, run.training, _data_config(run)
     asked_model = model.replace(vocab_size=_asked_vocabulary(run))
     command = shlex.join(train_command(run.folder, asked_model, training, data, samples))

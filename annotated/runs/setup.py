@@ -16,7 +16,7 @@ import torch
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data.batching import BatchingError, Share, TokenBatches
 from annotated.model import Transformer
-from annotated.runs.checkpoint import TrainingState, list_checkpoints, load_checkpoint, make_ready_to_resume
+from annotated.runs.checkpoint import TrainingState, list_checkpoints, load_checkpoint, prepare_resume
 from annotated.runs.dataset import PreparedData, prepare_data, prepared_identity
 from annotated.runs.log import rewind_log
 from annotated.runs.random_states import random_states, seed_everything, set_random_states
@@ -150,7 +150,7 @@ def check_same_run(
     for group in ("model", "training", "data"):
         old, new = recorded.get(group, {}), wanted[group]
         for name in sorted(old):
-            before, after = _plain(old.get(name)), _plain(new.get(name))
+            before, after = old.get(name), new.get(name)
             if name == "layout" and "padded" not in (before, after):  # packed and static: the same batches
                 continue
             if before != after and name in new and name not in MAY_CHANGE[group]:
@@ -181,14 +181,10 @@ def _named_corpus(identity: str | None, folder: str | None = None) -> str:
     return f"the prepared corpus {identity}" + (f" of {folder}" if folder else "")
 
 
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
 def _find_checkpoint(folder: Path, resume: bool) -> tuple[Path | None, list[str]]:
     if not resume and list_checkpoints(folder):
         raise CheckpointError(f"{folder} already holds a training run: resume it, or choose another folder")
-    return make_ready_to_resume(folder)
+    return prepare_resume(folder)
 
 
 def _recorded(checkpoint: Path) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 Paper: section 5
 """
 
+from annotated.storage import DiskFull
 from annotated.training.averaging import average_checkpoints
-from annotated.training.files import CheckpointError, DiskFullError
+from annotated.training.files import CheckpointError
 from annotated.training.loss import batch_loss, label_smoothed_cross_entropy, projected_cross_entropy
 from annotated.training.optimizer import make_optimizer
 from annotated.training.schedule import learning_rate
@@ -12,7 +13,7 @@ from annotated.training.validation import validation_loss
 
 __all__ = [
     "CheckpointError",
-    "DiskFullError",
+    "DiskFull",
     "average_checkpoints",
     "batch_loss",
     "label_smoothed_cross_entropy",

@@ -1,20 +1,9 @@
-"""Folders that appear whole or not at all, and that say so when they are damaged.
-
-Everything is written into a hidden folder beside its place, forced to the disk, and renamed: a process that is
-killed at any moment leaves either the old state or the new one, and at worst a hidden folder to sweep up.
-
-Paper: none; this is what keeps 100,000 updates (section 5.2) from being lost
-"""
+"""Tensor files and JSON files of models and checkpoints, and the errors of those that are missing or damaged."""
 
 from __future__ import annotations
 
-import contextlib
-import errno
-import hashlib
 import json
-import os
-import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +12,6 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-_PARTIAL = ".partial-"
-_REPLACED = ".replaced-"
-
 
 class CheckpointError(RuntimeError):
     """A checkpoint or model folder is missing, damaged, or belongs to something else; the message says what to do."""
@@ -33,52 +19,6 @@ class CheckpointError(RuntimeError):
 
 class NewerVersionError(CheckpointError):
     """A file was written by a newer version of this library; updating it is what helps."""
-
-
-class DiskFullError(OSError):
-    """The disk is full, or a quota; what was saved before is untouched, and the message says what could be deleted."""
-
-
-@contextlib.contextmanager
-def whole_folder(target: Path) -> Iterator[Path]:
-    """A temporary folder to fill, which becomes `target` at the end, in one step, replacing what was there.
-
-    Raises
-    ------
-    DiskFullError
-        If the disk is full. `target` is as before, and the temporary folder is gone.
-    """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.parent / f"{_PARTIAL}{target.name}-{os.getpid()}"
-    try:
-        partial.mkdir()
-        yield partial
-        for path in (*partial.iterdir(), partial):
-            _force_to_disk(path)
-        _put_in_place(partial, target)
-    except OSError as error:
-        shutil.rmtree(partial, ignore_errors=True)
-        if not is_disk_full(error):
-            raise
-        raise disk_full(target) from None
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-
-
-def sweep(folder: Path) -> None:
-    """Tidy up what a process that was killed while saving left in `folder`: no other may be saving there now."""
-    for path in folder.glob(f"{_REPLACED}*"):
-        # Killed between the two renames of _put_in_place: the old state is the only one.
-        target = folder / path.name.removeprefix(_REPLACED)
-        if not target.exists():
-            path.rename(target)
-    for pattern in (_PARTIAL, _REPLACED):
-        for path in folder.glob(f"{pattern}*"):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
 
 
 _DTYPES = {
@@ -161,89 +101,3 @@ def check_version(found: Any, known: int, path: Path) -> None:
             f"{path}: written by a newer version of this library (format {found}; this one reads up to {known}). "
             "Update the package: pip install --upgrade annotated-attention"
         )
-
-
-def describe_files(folder: Path) -> dict[str, dict[str, Any]]:
-    """Size and SHA-256 of each file in a folder, by name."""
-    return {path.name: describe_file(path) for path in sorted(folder.iterdir())}
-
-
-def describe_file(path: Path) -> dict[str, Any]:
-    """Size and SHA-256 of a file."""
-    return {"bytes": path.stat().st_size, "sha256": _sha256(path)}
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file as `replace_bytes` does."""
-    replace_bytes(path, text.encode())
-
-
-def replace_bytes(path: Path, content: bytes) -> None:
-    """Write a file so that a kill at any moment leaves the old one or the new one, whole.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; the old one is untouched.
-    """
-    partial = path.with_name(f"{_PARTIAL}{path.name}-{os.getpid()}")
-    try:
-        partial.write_bytes(content)
-        _force_to_disk(partial)
-        os.replace(partial, path)
-        _force_to_disk(path.parent)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
-
-
-def find_damage(folder: Path, described: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """What is wrong with the files of a folder that `describe_files` described; None if nothing is."""
-    for name, expected in described.items():
-        path = folder / name
-        if not path.is_file():
-            return f"{name} is missing"
-        if path.stat().st_size != expected["bytes"]:
-            return f"{name} has {path.stat().st_size:,} bytes instead of {expected['bytes']:,}"
-        if _sha256(path) != expected["sha256"]:
-            return f"{name} has changed: its SHA-256 differs"
-    return None
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _put_in_place(partial: Path, target: Path) -> None:
-    replaced = target.parent / f"{_REPLACED}{target.name}"
-    if target.exists():
-        target.rename(replaced)
-    partial.rename(target)
-    _force_to_disk(target.parent)
-    shutil.rmtree(replaced, ignore_errors=True)
-
-
-def _force_to_disk(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def is_disk_full(error: OSError) -> bool:
-    """Whether there is no space left: on the disk, in a quota, or below the largest size of a file."""
-    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-
-def disk_full(target: Path) -> DiskFullError:
-    """The error for what could not be saved at `target`."""
-    free = shutil.disk_usage(next(path for path in (target, *target.parents) if path.exists())).free
-    return DiskFullError(
-        errno.ENOSPC,
-        f"the disk is full: {target} could not be saved ({free / 1e6:,.0f} MB are free; or a quota, or a limit of the "
-        "size of a file). What was saved before is untouched. Free some space (older checkpoints in "
-        f"{target.parent} can go, all but the newest; or set keep_checkpoints lower), then run the same command again: "
-        "it goes on from the last checkpoint",
-    )

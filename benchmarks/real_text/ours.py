@@ -20,7 +20,7 @@ from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
 from annotated.runs import train
 from annotated.runs.dataset import prepare_data
-from annotated.saving import load_model, save_model
+from annotated.saving import load_model, save_pretrained
 from annotated.training import average_last
 from annotated.training.distributed import process_group
 from benchmarks.real_text.corpus import Validation, pairs, tokenizer_path
@@ -148,7 +148,7 @@ def main(settings: Settings) -> None:
     model.load_state_dict(state)
     model.eval()
     loss = hook.validation.loss(lambda source, target_in: log_probabilities(model, source, target_in))
-    save_model(where / "model", model, tokenizer)
+    save_pretrained(where / "model", model, tokenizer)
     hook.log.write(update=result.update, averaged=[path.name for path in chosen], valid_nll=loss)
 
 

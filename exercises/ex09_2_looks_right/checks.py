@@ -10,8 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
-from annotated.grading.student import Handle
+from annotated.grading import Case, Handle, Student, expect, graded
 
 ROLES = ("itself", "token before", "word it writes")
 

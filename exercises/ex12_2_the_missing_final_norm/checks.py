@@ -6,8 +6,7 @@ Paper: section 3.1
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
-from annotated.grading.student import Handle
+from annotated.grading import Case, Handle, Student, expect, graded
 
 
 def normalised(x: Tensor) -> Tensor:

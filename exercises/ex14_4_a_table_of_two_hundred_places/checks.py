@@ -8,8 +8,7 @@ import math
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
-from annotated.grading.student import Handle
+from annotated.grading import Case, Handle, Student, expect, graded
 
 
 def waves(rows: list[int], d_model: int) -> Tensor:

@@ -18,7 +18,8 @@ import pytest
 
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
-from annotated.grading.exercise import Exercise, all_exercises, find
+from annotated.grading.exercise.catalogue import all_exercises, find
+from annotated.grading.exercise.exercise import Exercise
 
 PARTS = ("graded", "ledger", "paper", "quiz", "source")
 
@@ -146,7 +147,7 @@ def test_a_chapter_to_take_away_has_the_task(extension: Any, repository: Path, e
 
 ELSEWHERE = """
 from annotated.grading import check
-from annotated.grading.exercise import exercises_folder, find
+from annotated.grading.exercise.catalogue import exercises_folder, find
 print(exercises_folder())
 exec(find("ex05-1").solution_code)
 check("ex05-1")

@@ -115,7 +115,7 @@ def test_another_page_stands_alone_too(visit: Any, book: Path, other_page: str) 
     assert POLICY in text and "unpkg.com" not in text and "jsdelivr" not in text
     # Pages of source code are one template over highlighted code: a few stand for all.
     if other_page.startswith("source/") and not other_page.endswith(
-        ("model/attention", "viz/theme", "grading/interpreter")
+        ("model/attention", "viz/theme", "grading/sandbox/interpreter")
     ):
         return
     with visit(f"{other_page}.html", color_scheme="light", viewport={"width": 390, "height": 844}) as v:

@@ -238,19 +238,6 @@ def test_processes_and_micro_batches_only_cut_the_batch_of_an_update(world_size,
     assert empty or world_size < 8, "a batch of a few long pairs leaves some of 16 pieces empty"
 
 
-def test_a_position_from_before_batches_belonged_to_updates():
-    batches = TokenBatches(store_of(50), 90, seed=0, pool_pairs=40)
-    taken = [next(batches) for _ in range(9)]
-    state = batches.state_dict()
-    following = next(batches)
-    old = {**state, "carried": [], "data": {**state["data"], "world_size": 1}}
-    batches.load_state_dict(old)
-    assert same(next(batches), following) and len(taken) == 9
-    old["data"]["world_size"] = 2
-    with pytest.raises(BatchingError, match="counts the batches of 2 processes each by itself"):
-        batches.load_state_dict(old)
-
-
 @pytest.mark.parametrize(
     "change, message",
     [

@@ -15,11 +15,13 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from annotated import storage
 from annotated.config import EOS, DataConfig
 from annotated.data import store_files
 from annotated.data.corpora import open_corpus
 from annotated.data.store import StoreError, TokenStore
 from annotated.data.tokenizer import Tokenizer
+from annotated.storage import DiskFull
 
 PAIRS = [(f"the {n} cat", f"die {n} Katze") for n in range(50)]
 
@@ -163,7 +165,7 @@ def test_a_failing_rename_leaves_the_old_store(tokenizer, tmp_path, monkeypatch)
         raise PermissionError(errno.EACCES, "not allowed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(store_files.os, "replace", fail)
+        patch.setattr(storage.os, "replace", fail)
         with pytest.raises(PermissionError, match="not allowed"):
             TokenStore.build(tmp_path, PAIRS, tokenizer, max_length=100)
     assert files(tmp_path) == before
@@ -186,7 +188,7 @@ def stream():
 def replace(*paths):
     os.kill(os.getpid(), signal.SIGKILL)
 if when == "renaming":
-    store_files.os.replace = replace
+    os.replace = replace
 TokenStore.build(folder, stream(), Tokenizer.load(os.path.join(folder, "..", "tokenizer.json")), 100)
 """
 
@@ -215,8 +217,8 @@ def test_a_full_disk_says_what_to_free_and_gives_the_space_back(tokenizer, tmp_p
         if error := next(syncs):
             raise error
 
-    monkeypatch.setattr(store_files.os, "fsync", full)
-    with pytest.raises(OSError, match="disk of .* is full: .* MB .* Free more than that") as caught:
+    monkeypatch.setattr(storage.os, "fsync", full)
+    with pytest.raises(DiskFull, match=f"full: {tmp_path} could.* 0.0 MB were written.* Free more than that") as caught:
         TokenStore.build(tmp_path, PAIRS, tokenizer, max_length=100)
     assert caught.value.errno == errno.ENOSPC
     assert files(tmp_path) == before
@@ -229,7 +231,7 @@ def test_a_disk_that_is_full_while_writing(tokenizer, tmp_path, monkeypatch):
         return open("/dev/full", *arguments, **options)  # noqa: SIM115 (the caller closes it)
 
     monkeypatch.setattr(store_files, "open", full, raising=False)
-    with pytest.raises(OSError, match="is full"):
+    with pytest.raises(DiskFull, match="is full"):
         store_files.write(tmp_path, PAIRS * 2000, tokenizer, 100, "")
 
 

@@ -12,7 +12,7 @@ import torch
 
 from annotated.runs import TrainingMonitor, list_checkpoints, read_log, running, stop
 from annotated.runs.launch import launch
-from annotated.runs.lock import who_trains
+from annotated.runs.lock import run_lock_holder
 from annotated.training import CheckpointError
 from tests.full_run.processes import Setting
 
@@ -41,9 +41,9 @@ def test_launched_together_stopped_by_one_and_taken_up_by_another_number(setting
         with pytest.raises(CheckpointError, match=f"process {launched.pid} trains here already"):
             launch(folder, *configs)
         until(lambda: update() >= 10)
-        trainer = who_trains(folder)
-        assert trainer is not None and trainer.leader == launched.pid != trainer.pid
-        os.kill(trainer.pid, signal.SIGTERM)  # one of them, not torchrun
+        holder = run_lock_holder(folder)
+        assert holder is not None and holder.signal_pid == launched.pid != holder.pid
+        os.kill(holder.pid, signal.SIGTERM)  # one of them, not torchrun
         until(lambda: running(folder) is None)
         status = TrainingMonitor(folder).poll()
         assert status.phase == "stopped" and status.update < 2000

@@ -6,7 +6,7 @@ Where each fault of a long training is tested:
 |---|---|
 | killed at twenty random moments | `test_training_kills.py` |
 | killed while a checkpoint is being written | `test_training_kills.py` (by file) |
-| killed between the two renames of a replacement | `tests/runs/test_checkpoint.py` |
+| killed between the two renames of a replacement | `tests/test_storage.py` |
 | killed or stopped after the last update | `test_training_kills.py` |
 | one of two workers killed; the agent told to stop | `test_elastic.py` |
 | restarted workers meet the addresses of dead ones | `test_elastic.py`, `tests/training/test_rendezvous.py` |

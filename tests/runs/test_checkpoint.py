@@ -24,11 +24,10 @@ from annotated.runs import (
     read_log,
     save_checkpoint,
 )
-from annotated.runs.checkpoint import make_ready_to_resume
+from annotated.runs.checkpoint import prepare_resume
 from annotated.runs.random_states import random_states, seed_everything, set_random_states
-from annotated.saving import load_model, save_model
-from annotated.training import CheckpointError, DiskFullError, batch_loss, make_optimizer
-from annotated.training.files import sweep, whole_folder
+from annotated.saving import load_model, save_pretrained
+from annotated.training import CheckpointError, DiskFull, batch_loss, make_optimizer
 
 SHAPE = {
     "d_model": 16,
@@ -59,7 +58,7 @@ def same_weights(one: torch.nn.Module, other: torch.nn.Module) -> bool:
 @pytest.mark.parametrize("changes", [{}, {"tie_embeddings": False, "positions": "learned", "norm": "pre"}])
 def test_a_model_comes_back_as_it_was(tmp_path, tokenizer, changes):
     model = make_model(tokenizer.vocab_size, **changes)
-    save_model(tmp_path / "model", model, tokenizer)
+    save_pretrained(tmp_path / "model", model, tokenizer)
     assert {path.name for path in (tmp_path / "model").iterdir()} == {
         "model.safetensors", "config.json", "tokenizer.json"
     }  # fmt: skip
@@ -72,26 +71,26 @@ def test_a_model_comes_back_as_it_was(tmp_path, tokenizer, changes):
 
 def test_a_model_without_a_tokenizer(tmp_path):
     model = make_model(50)
-    save_model(tmp_path / "model", model)
+    save_pretrained(tmp_path / "model", model)
     loaded, none = load_model(tmp_path / "model")
     assert none is None and same_weights(loaded, model)
 
 
 def test_saving_replaces_what_was_there(tmp_path):
-    save_model(tmp_path / "model", make_model(50))
-    save_model(tmp_path / "model", make_model(60))
+    save_pretrained(tmp_path / "model", make_model(50))
+    save_pretrained(tmp_path / "model", make_model(60))
     assert load_model(tmp_path / "model")[0].config.vocab_size == 60
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_model_and_tokenizer_must_agree_when_saved(tmp_path, tokenizer):
     with pytest.raises(CheckpointError, match="do not belong together"):
-        save_model(tmp_path / "model", make_model(tokenizer.vocab_size + 1), tokenizer)
+        save_pretrained(tmp_path / "model", make_model(tokenizer.vocab_size + 1), tokenizer)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_tokenizer_of_another_model_is_refused(tmp_path, tokenizer):
-    save_model(tmp_path / "model", make_model(tokenizer.vocab_size), tokenizer)
+    save_pretrained(tmp_path / "model", make_model(tokenizer.vocab_size), tokenizer)
     other = Tokenizer.train(["ein hund schreibt", "eine katze bleibt"] * 4, tokenizer.vocab_size)
     assert other.vocab_size == tokenizer.vocab_size
     other.save(tmp_path / "model" / "tokenizer.json")
@@ -106,8 +105,8 @@ def test_a_tokenizer_of_another_model_is_refused(tmp_path, tokenizer):
 
 
 def test_weights_of_another_model_are_refused(tmp_path):
-    save_model(tmp_path / "one", make_model(50))
-    save_model(tmp_path / "other", make_model(50, d_ff=48))
+    save_pretrained(tmp_path / "one", make_model(50))
+    save_pretrained(tmp_path / "other", make_model(50, d_ff=48))
     weights = (tmp_path / "other" / "model.safetensors").read_bytes()
     (tmp_path / "one" / "model.safetensors").write_bytes(weights)
     with pytest.raises(
@@ -118,7 +117,7 @@ def test_weights_of_another_model_are_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
 def test_missing_and_damaged_files_of_a_model(tmp_path, name):
-    save_model(tmp_path / "model", make_model(50))
+    save_pretrained(tmp_path / "model", make_model(50))
     path = tmp_path / "model" / name
     path.write_bytes(path.read_bytes()[:20])
     with pytest.raises(CheckpointError, match=f"{name}: damaged or incomplete"):
@@ -131,7 +130,7 @@ def test_missing_and_damaged_files_of_a_model(tmp_path, name):
 
 
 def test_a_configuration_of_another_version_is_refused(tmp_path):
-    save_model(tmp_path / "model", make_model(50))
+    save_pretrained(tmp_path / "model", make_model(50))
     path = tmp_path / "model" / "config.json"
     about = json.loads(path.read_text())
     path.write_text(json.dumps({**about, "format": 99}))
@@ -186,7 +185,7 @@ def test_without_checkpoints_there_is_none(tmp_path):
     assert latest_checkpoint(tmp_path) == (None, [])
     (tmp_path / "checkpoints" / ".partial-update-000000001-7").mkdir(parents=True)
     assert latest_checkpoint(tmp_path) == (None, [])
-    assert make_ready_to_resume(tmp_path) == (None, [])
+    assert prepare_resume(tmp_path) == (None, [])
     assert not list((tmp_path / "checkpoints").iterdir())
 
 
@@ -221,7 +220,7 @@ def test_tensors_are_written_as_safetensors_writes_them(tmp_path):
 def test_a_full_disk_leaves_the_last_checkpoint(small, monkeypatch):
     small.train(updates=8)
     full_disk(monkeypatch, "optimizer.safetensors")
-    with pytest.raises(DiskFullError) as error:
+    with pytest.raises(DiskFull) as error:
         small.train(updates=16)
     message = str(error.value)
     for part in (
@@ -241,31 +240,12 @@ def test_a_full_disk_leaves_the_last_checkpoint(small, monkeypatch):
 
 
 def test_a_full_disk_leaves_the_model_that_was_there(tmp_path, monkeypatch):
-    save_model(tmp_path / "model", make_model(50))
+    save_pretrained(tmp_path / "model", make_model(50))
     full_disk(monkeypatch, "model.safetensors")
-    with pytest.raises(DiskFullError):
-        save_model(tmp_path / "model", make_model(60))
+    with pytest.raises(DiskFull):
+        save_pretrained(tmp_path / "model", make_model(60))
     assert load_model(tmp_path / "model")[0].config.vocab_size == 50
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
-
-
-def test_other_errors_keep_their_name_and_leave_nothing(tmp_path):
-    with pytest.raises(PermissionError), whole_folder(tmp_path / "thing") as folder:
-        (folder / "a").write_text("x")
-        raise PermissionError(errno.EACCES, "no")
-    assert not list(tmp_path.iterdir())
-
-
-def test_killed_between_the_two_renames_of_a_replacement(tmp_path, monkeypatch):
-    target = tmp_path / "thing"
-    with whole_folder(target) as folder:
-        (folder / "a").write_text("old")
-    # What the disk looks like if the process dies when the old folder is aside and the new one not yet in place.
-    target.rename(tmp_path / f"{files._REPLACED}thing")
-    (tmp_path / f"{files._PARTIAL}thing-1").mkdir()
-    sweep(tmp_path)
-    assert (target / "a").read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["thing"]
 
 
 def test_random_states_survive_json():

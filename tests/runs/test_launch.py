@@ -19,14 +19,14 @@ from annotated import DataConfig, ModelConfig, TrainingConfig
 from annotated.cli.program import _command
 from annotated.runs import LaunchError, TrainingMonitor, running, stop, train_command
 from annotated.runs.launch import OUTPUT, last_words, launch
-from annotated.runs.lock import LOCK, only_one_here, who_trains
+from annotated.runs.lock import LOCK, run_lock, run_lock_holder
 from annotated.training import CheckpointError
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from annotated.runs.lock import only_one_here
-with only_one_here(Path(sys.argv[1])):
+from annotated.runs.lock import run_lock
+with run_lock(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -45,15 +45,15 @@ def test_the_command_line_says_all_that_differs_from_its_defaults():
         train_command("x", model, training, data, ["--new"])
 
 
-def test_who_trains_goes_by_the_lock_and_not_by_what_is_written_there(tmp_path):
-    assert who_trains(tmp_path) is None and not stop(tmp_path)
+def test_run_lock_holder_goes_by_the_lock_and_not_by_what_is_written_there(tmp_path):
+    assert run_lock_holder(tmp_path) is None and not stop(tmp_path)
     (tmp_path / LOCK).write_text(f"{os.getpid()} left over\n")
     assert running(tmp_path) is None
     process = subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None and process.stdout.readline() == "held\n"
         assert running(tmp_path) == process.pid
-        with pytest.raises(CheckpointError, match="another process is training"), only_one_here(tmp_path):
+        with pytest.raises(CheckpointError, match="another process is training"), run_lock(tmp_path):
             pass
         assert running(tmp_path) == process.pid, "a refused process leaves the owner's name"
         with pytest.raises(CheckpointError, match=f"process {process.pid} trains here already"):
@@ -71,12 +71,12 @@ def test_whoever_looks_at_the_lock_keeps_nobody_out(tmp_path):
         import threading
 
         threading.Thread(target=lambda: (release.wait(), fcntl.flock(looking, fcntl.LOCK_UN))).start()
-        with only_one_here(tmp_path):
+        with run_lock(tmp_path):
             assert running(tmp_path) == os.getpid()
 
 
 def test_a_training_of_another_machine_is_not_sent_a_signal(tmp_path):
-    with only_one_here(tmp_path):
+    with run_lock(tmp_path):
         (tmp_path / LOCK).write_text("1 elsewhere\n")
         with pytest.raises(CheckpointError, match="on elsewhere"):
             stop(tmp_path)
@@ -119,7 +119,7 @@ def test_a_new_process_is_not_taken_for_the_dead_one_whose_number_still_stands_t
         file.write(f"{dead.pid} {socket.gethostname()}\n")
         file.flush()
         fcntl.flock(file, fcntl.LOCK_EX)
-        trainer = who_trains(tmp_path)
-        assert trainer is not None and trainer.pid == 0
+        holder = run_lock_holder(tmp_path)
+        assert holder is not None and holder.pid == 0
         with pytest.raises(CheckpointError, match="another machine"):
             stop(tmp_path)

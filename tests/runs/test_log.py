@@ -2,13 +2,11 @@ from __future__ import annotations
 
 import io
 import json
-import threading
-import time
 
 import pytest
 from rich.console import Console
 
-from annotated.runs.log import DISCARDED, LOG, TrainingLog, follow_log, read_log, rewind_log
+from annotated.runs.log import DISCARDED, LOG, LogReader, TrainingLog, read_log, rewind_log
 
 TRAIN = {
     "epoch": 0, "tokens_seen": 10, "loss": 2.5, "learning_rate": 1e-3, "gradient_norm": 1.0,
@@ -53,33 +51,16 @@ def test_a_resumed_run_takes_back_what_it_will_make_again(tmp_path):
     assert rewind_log(tmp_path, 2) == 0
 
 
-def test_a_follower_sees_each_record_once_and_stops_at_the_end(tmp_path):
-    def write() -> None:
-        with TrainingLog(tmp_path, 100, quiet=True) as log:
-            for update in (1, 2, 3):
-                time.sleep(0.02)
-                log.write("train", update=update)
-            log.write("end", update=3)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    seen = [(record["kind"], record["update"]) for record in follow_log(tmp_path / LOG, 0.01, timeout=20)]
-    writer.join()
-    assert seen == [("train", 1), ("train", 2), ("train", 3), ("end", 3)]
-
-
-def test_a_follower_waits_for_the_rest_of_a_line(tmp_path):
+def test_a_reader_sees_each_record_once_and_waits_for_the_rest_of_a_line(tmp_path):
+    reader = LogReader(tmp_path)
+    assert reader.read() == ([], False), "there is no log yet"
     with (tmp_path / LOG).open("w") as file:
         file.write('{"kind": "train", "update": 1}\n{"kind": ')
         file.flush()
-        records = follow_log(tmp_path, 0.01, timeout=20)
-        assert next(records)["update"] == 1
+        assert reader.read() == ([{"kind": "train", "update": 1}], False)
+        assert reader.read() == ([], False)
         file.write('"end"}\n')
-    assert list(records) == [{"kind": "end"}]
-
-
-def test_a_follower_gives_up(tmp_path):
-    assert list(follow_log(tmp_path / LOG, 0.01, timeout=0.05)) == []
+    assert reader.read() == ([{"kind": "end"}], False)
 
 
 def test_plain_lines_for_a_pipe(tmp_path):

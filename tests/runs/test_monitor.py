@@ -8,7 +8,7 @@ from pathlib import Path
 
 from annotated.runs import TrainingMonitor, read_log
 from annotated.runs.checkpoint import checkpoint_path
-from annotated.runs.lock import only_one_here
+from annotated.runs.lock import run_lock
 from annotated.runs.log import LOG, LogReader, rewind_log
 from annotated.runs.validation_callbacks import sample_translations
 
@@ -30,7 +30,7 @@ def test_from_nothing_to_the_end(tmp_path):
     assert monitor.poll().phase == "empty"
     (tmp_path / "run").mkdir()
     folder = tmp_path / "run"
-    with only_one_here(folder):
+    with run_lock(folder):
         assert monitor.poll().phase == "preparing"
         write(folder, START)
         assert (monitor.poll().phase, monitor.poll().updates) == ("preparing", 40)
@@ -44,7 +44,7 @@ def test_from_nothing_to_the_end(tmp_path):
     write(folder, {"kind": "end", "update": 30, "finished": False, "stopped_by": "SIGTERM"})
     status = monitor.poll()
     assert (status.phase, status.update, status.loss, status.last_words) == ("stopped", 30, None, "")
-    with only_one_here(folder):
+    with run_lock(folder):
         assert monitor.poll().phase == "preparing"
         rewind_log(folder, 20)
         write(folder, {**START, "update": 20})

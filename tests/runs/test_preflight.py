@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from annotated import storage
 from annotated.config import TrainingConfig, base, tiny
 from annotated.data import prepare_files
 from annotated.data.local_mirror import Mirror
 from annotated.data.preparation import PreparationOptions
-from annotated.runs import lock
-from annotated.runs.lock import only_one_here
+from annotated.runs.lock import run_lock
 from annotated.runs.preflight import Check, Preflight, count_weights, machine, preflight
 from annotated.runs.preflight.folder import check_data, check_disk
 from annotated.runs.preflight.machine import check_devices, check_memory, check_precision
@@ -73,13 +73,13 @@ def test_the_folder_of_a_run(small: SmallRun) -> None:
     assert "goes on after update 8 of 24" in preflight(small.model, small.training, small.data, run)["run"].found
     other = preflight(small.model.replace(d_ff=64), small.training, small.data, run)
     assert other["run"].status == "fail" and "model.d_ff" in other["run"].found
-    with only_one_here(run):
+    with run_lock(run):
         busy = preflight(small.model, small.training, small.data, run)
     assert busy["run"].status == "fail" and "trains here" in busy["run"].found and not busy.ready
 
 
 def test_a_file_system_whose_locks_do_nothing(small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock, "take_lock", lambda file, shared=False: True)
+    monkeypatch.setattr(storage, "_is_held", lambda path: False)
     found = preflight(small.model, small.training, small.data, small.folder / "run")["file system"]
     assert found.status == "fail" and "locks do nothing" in found.found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import socket
 
 import pytest
 import torch.distributed as dist
@@ -13,9 +14,9 @@ import annotated.runs.lock as lock
 import annotated.runs.signals as stopping
 from annotated.runs import running
 from annotated.runs.errors import PeerLostError, explained
-from annotated.runs.lock import LOCK, only_one_here, who_trains
+from annotated.runs.lock import LOCK, run_lock, run_lock_holder
 from annotated.runs.signals import StopRequest, asked_of_processes
-from annotated.training import CheckpointError, DiskFullError
+from annotated.training import CheckpointError, DiskFull
 from annotated.training.distributed import Processes
 
 
@@ -78,22 +79,22 @@ def test_the_first_process_of_a_machine_tells_its_agent(monkeypatch):
 
 def test_while_torchrun_starts_its_processes_again_the_folder_is_taken(tmp_path, monkeypatch):
     agent = os.getppid()  # some process that lives
-    (tmp_path / LOCK).write_text(f"1 {lock.socket.gethostname()} {agent}\n")  # its process is dead: nobody holds this
+    (tmp_path / LOCK).write_text(f"1 {socket.gethostname()} {agent}\n")  # its process is dead: nobody holds this
     assert running(tmp_path) is None, "not torchrun"
     monkeypatch.setattr(lock, "_is_torchrun", lambda pid: pid == agent)
     assert running(tmp_path) == agent
-    with pytest.raises(CheckpointError, match="another process is training"), only_one_here(tmp_path):
+    with pytest.raises(CheckpointError, match="another process is training"), run_lock(tmp_path):
         pass
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")  # now this process is one of its own
-    with only_one_here(tmp_path):
-        trainer = who_trains(tmp_path)
-        assert trainer == (os.getpid(), lock.socket.gethostname(), agent) and trainer.leader == agent
+    with run_lock(tmp_path):
+        holder = run_lock_holder(tmp_path)
+        assert holder == (os.getpid(), socket.gethostname(), agent) and holder.signal_pid == agent
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
 def test_a_full_disk_says_what_to_do_whatever_was_written(tmp_path, number):
     file = tmp_path / "deep" / "log.jsonl"
-    with pytest.raises(DiskFullError, match=f"the disk is full: {file}.*Free some space"), explained(tmp_path):
+    with pytest.raises(DiskFull, match=f"the disk is full: {file}.*Free some space"), explained(tmp_path):
         raise OSError(number, os.strerror(number), str(file))
     with pytest.raises(PermissionError), explained(tmp_path):
         raise PermissionError(errno.EACCES, "no")

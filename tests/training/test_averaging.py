@@ -9,14 +9,16 @@ from safetensors.torch import save_file
 
 from annotated.runs import TrainingState
 from annotated.runs.averaging import average_last
+from annotated.runs.checkpoint import FORMAT
+from annotated.storage import checksums
 from annotated.training import CheckpointError, average_checkpoints
-from annotated.training.files import describe_files, write_json
+from annotated.training.files import write_json
 
 
 def checkpoint(folder: Path, **tensors: torch.Tensor) -> Path:
     folder.mkdir(parents=True)
     save_file(tensors, folder / "model.safetensors")
-    write_json(folder / "state.json", {"format": 1, **asdict(TrainingState()), "files": describe_files(folder)})
+    write_json(folder / "state.json", {"format": FORMAT, **asdict(TrainingState()), "files": checksums(folder)})
     return folder
 
 

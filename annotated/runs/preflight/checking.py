@@ -96,13 +96,9 @@ def _rehearsal(
         f"{group}.{name}"
         for group in _SAME_TRAINING
         for name, value in wanted[group].items()
-        if _plain(given.configuration[group].get(name)) != _plain(value) and name not in _ALIKE | {"vocab_size"}
+        if given.configuration[group].get(name) != value and name not in _ALIKE | {"vocab_size"}
     ]
     return given, f"it was made with another {', '.join(differing)}: rehearse again" if differing else ""
-
-
-def _plain(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _check_time(known: Rehearsal | None, estimate: Estimate | None, doubt: str) -> Check:

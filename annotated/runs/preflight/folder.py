@@ -17,7 +17,7 @@ from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data.corpora import CorpusError, open_corpus
 from annotated.runs.checkpoint import latest_checkpoint
 from annotated.runs.dry_run import Rehearsal
-from annotated.runs.lock import only_one_here, who_trains
+from annotated.runs.lock import run_lock, run_lock_holder
 from annotated.runs.preflight.numbers import show_bytes
 from annotated.runs.preflight.table import Check
 from annotated.runs.setup import check_same_run
@@ -94,10 +94,7 @@ def check_disk(training: TrainingConfig, weights: int, known: Rehearsal | None, 
 def check_folder(
     model_config: ModelConfig, training: TrainingConfig, data: DataConfig, folder: Path | None
 ) -> Iterator[Check]:
-    """That the folder of the run is nobody else's, and that its file system locks, renames and keeps what it is given.
-
-    Paper: none; what the run's safety rests on
-    """
+    """That the folder of the run is nobody else's, and that its file system locks, renames and keeps files."""
     there = _existing(folder)
     problem = _file_system_problem(there)
     advice = "put the run on a local disk, or on a network file system with locks (NFS 4, Lustre with flock)"
@@ -106,10 +103,9 @@ def check_folder(
     )
     if folder is None:
         return
-    trainer = who_trains(folder)
-    if trainer is not None:
-        who = f"process {trainer.pid} on {trainer.host}"
-        yield Check("run", "fail", f"{folder}: {who} trains here", "follow it, stop it, or take another folder")
+    holder = run_lock_holder(folder)
+    if holder is not None:
+        yield Check("run", "fail", f"{folder}: {holder} trains here", "follow it, stop it, or take another folder")
         return
     wanted = {"model": model_config.to_dict(), "training": training.to_dict(), "data": data.to_dict()}
     try:
@@ -139,8 +135,8 @@ def _file_system_problem(folder: Path) -> str | None:
     try:
         with tempfile.TemporaryDirectory(prefix=".preflight-", dir=folder) as name:
             place = Path(name)
-            with only_one_here(place / "locked"):
-                if os.name != "nt" and who_trains(place / "locked") is None:
+            with run_lock(place / "locked"):
+                if os.name != "nt" and run_lock_holder(place / "locked") is None:
                     return f"{folder}: file locks do nothing here, so two trainings could write into one folder"
             (place / "a").mkdir()
             (place / "a" / "file").write_text("kept", encoding="utf-8")

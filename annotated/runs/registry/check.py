@@ -18,7 +18,8 @@ from annotated.runs.registry.entries import ENTRY, FORMAT, LEDGER, LOG_BYTES, NA
 from annotated.runs.report.report import HYPOTHESES, LAST_HYPOTHESES, REPORT, STATISTICS, RunReport, training_facts
 from annotated.runs.report.scoring import RULERS, read_statistics, score_of, statistics
 from annotated.runs.report.test_sets import TestSet
-from annotated.training.files import CheckpointError, find_damage, read_json
+from annotated.storage import verify_checksums
+from annotated.training.files import CheckpointError, read_json
 from annotated.training.schedule import learning_rate
 
 SIGNATURES = {
@@ -104,7 +105,7 @@ def _files(folder: Path, about: Mapping[str, Any]) -> Iterator[str]:
     needed = {REPORT, LOG, HYPOTHESES, STATISTICS, README}
     if missing := sorted(needed - set(about["files"])):
         yield f"{ENTRY}: does not name {', '.join(missing)}"
-    if (damage := find_damage(folder, about["files"])) is not None:
+    if (damage := verify_checksums(folder, about["files"])) is not None:
         yield damage
     if odd := sorted({path.name for path in folder.iterdir()} - set(about["files"]) - {ENTRY}):
         yield f"has files that {ENTRY} does not know: {', '.join(odd)}"

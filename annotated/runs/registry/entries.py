@@ -28,7 +28,8 @@ from annotated.runs.log import LOG, read_log
 from annotated.runs.report.model_card import hours_and_machine, scores_table, title
 from annotated.runs.report.report import HYPOTHESES, LAST_HYPOTHESES, REPORT, STATISTICS, RunReport, without_folders
 from annotated.runs.report.test_sets import TestSet, label
-from annotated.training.files import describe_file, read_json, whole_folder, write_json
+from annotated.storage import atomic_folder, checksums
+from annotated.training.files import read_json, write_json
 
 FORMAT = 1
 LEDGER, ENTRY, README, TEST = "ledger", "entry.json", "README.md", "test.tsv"
@@ -108,7 +109,7 @@ def add_entry(run: str | Path, name: str, folder: str | Path = LEDGER, *, test: 
     if (problem := claim_problem(name, report.content)) is not None:
         raise ValueError(problem)
     log = read_log(run / LOG)
-    with whole_folder(folder / name) as partial:
+    with atomic_folder(folder / name) as partial:
         for file in (REPORT, HYPOTHESES, LAST_HYPOTHESES, STATISTICS):
             if (report.folder / file).is_file():
                 shutil.copyfile(report.folder / file, partial / file)
@@ -117,9 +118,8 @@ def add_entry(run: str | Path, name: str, folder: str | Path = LEDGER, *, test: 
         write_text(partial / README, readme(name, report.content, step))
         if test is not None:
             write_text(partial / TEST, "".join(f"{source}\t{reference}\n" for source, reference in test.pairs))
-        files = {path.name: describe_file(path) for path in sorted(partial.iterdir())}
-        about = {"format": FORMAT, "name": name, "added": date.today().isoformat(), "log_step": step, "files": files}
-        write_json(partial / ENTRY, about)
+        about = {"format": FORMAT, "name": name, "added": date.today().isoformat(), "log_step": step}
+        write_json(partial / ENTRY, {**about, "files": checksums(partial)})
     return folder / name
 
 

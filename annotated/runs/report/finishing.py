@@ -7,12 +7,10 @@ Paper: section 6.1 (averages of 5 and 20 checkpoints, beam 4, alpha 0.6), Table 
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import json
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +23,7 @@ from annotated.evaluation.corpus import TranslatesText
 from annotated.model import Transformer
 from annotated.runs.averaging import average_last
 from annotated.runs.hardware import describe_machine
-from annotated.runs.lock import only_one_here, who_trains
+from annotated.runs.lock import run_lock, run_lock_holder
 from annotated.runs.log import LOG, read_log
 from annotated.runs.report.model_card import model_card
 from annotated.runs.report.report import (
@@ -45,9 +43,10 @@ from annotated.runs.report.report import (
 from annotated.runs.report.scoring import score, statistics, write_statistics
 from annotated.runs.report.test_sets import TestSet, describe_data, open_test_set
 from annotated.runs.report.translating import Translated, translate_once
-from annotated.saving import load_model, save_model
+from annotated.saving import load_model, save_pretrained
+from annotated.storage import atomic_write, checksum, sha256, translate_disk_full
 from annotated.training.distributed import choose_device
-from annotated.training.files import CheckpointError, DiskFullError, describe_file, read_tensors, replace_text
+from annotated.training.files import CheckpointError, read_tensors
 
 MODEL = "model"
 _JOURNAL = "translations.{system}.jsonl"
@@ -128,7 +127,7 @@ def finish(
         data = data.replace(prepared=options.prepared)
     test = open_test_set(data, options.test)
     folder = run / FOLDER
-    with _full_disk_explained(folder), only_one_here(folder):
+    with translate_disk_full(folder), run_lock(folder):
         model_folder, averaged = _averaged(run, options.average or configuration["training"]["average_last"], folder)
         say(f"{model_folder}: the average of {', '.join(path.name for path in averaged)}")
         systems = {"average": model_folder}
@@ -141,29 +140,20 @@ def finish(
             translated[system] = _translate(place, translator, test, folder, system, options, progress)
             say(f"{system}: {len(test.pairs):,} sentences in {translated[system].seconds:,.1f} s")
         content = _content(run, options, records, configuration, data, test, model_folder, averaged, translated)
-        replace_text(folder / CARD, model_card(content))
-        replace_text(folder / REPORT, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        _write(folder / CARD, model_card(content))
+        _write(folder / REPORT, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return RunReport(folder, content)
 
 
-@contextlib.contextmanager
-def _full_disk_explained(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT) or isinstance(error, DiskFullError):
-            raise
-        raise DiskFullError(
-            error.errno,
-            f"the disk is full: {folder} could not be written. What is translated is kept: free some space, and give "
-            "the same command again",
-        ) from None
+def _write(path: Path, text: str) -> None:
+    with atomic_write(path) as file:
+        file.write(text)
 
 
 def _log_of(run: Path, unfinished: bool) -> list[dict[str, Any]]:
     """The log of a run that has ended."""
-    if (trainer := who_trains(run)) is not None:
-        raise CheckpointError(f"{run}: process {trainer.pid} trains here: let it end, or stop it, then finish")
+    if (holder := run_lock_holder(run)) is not None:
+        raise CheckpointError(f"{run}: process {holder.pid} trains here: let it end, or stop it, then finish")
     try:
         records = read_log(run / LOG)
     except FileNotFoundError:
@@ -191,7 +181,7 @@ def _averaged(run: Path, count: int, folder: Path) -> tuple[Path, list[Path]]:
             return place, chosen
     model, tokenizer = load_model(chosen[-1])
     model.load_state_dict(state)
-    save_model(folder / MODEL, model, tokenizer)
+    save_pretrained(folder / MODEL, model, tokenizer)
     return folder / MODEL, chosen
 
 
@@ -212,11 +202,11 @@ def _translate(
     model, tokenizer = load_model(place, choose_device(options.device))
     if tokenizer is None:
         raise CheckpointError(f"{place}: the model was saved without a tokenizer, so it cannot read text")
-    weights = describe_file(place / "model.safetensors")["sha256"]
+    weights = sha256(place / "model.safetensors")
     journal = folder / _JOURNAL.format(system=system)
     done = translate_once(translator(model, tokenizer), test.sources, journal, weights, options.decoding, progress)
     name = HYPOTHESES if system == "average" else LAST_HYPOTHESES
-    replace_text(folder / name, "".join(f"{text}\n" for text in done.texts))
+    _write(folder / name, "".join(f"{text}\n" for text in done.texts))
     return done
 
 
@@ -234,7 +224,7 @@ def _content(
     """The report; the counted numbers are written on the way."""
     texts = {system: found.texts for system, found in translated.items()}
     counted = statistics(texts, test.references)
-    replace_text(run / FOLDER / STATISTICS, write_statistics(counted))
+    _write(run / FOLDER / STATISTICS, write_statistics(counted))
     facts, training = describe_data(data, run), training_facts(records)
     about = json.loads((model_folder / "config.json").read_text(encoding="utf-8"))
     start = next(record for record in reversed(records) if record["kind"] == "start")
@@ -293,7 +283,7 @@ def _files(run: Path, model_folder: Path) -> dict[str, dict[str, Any]]:
     described = {}
     for name, path in found.items():
         if path.is_file():
-            described[name] = describe_file(path)
+            described[name] = checksum(path)
             if path.suffix in (".txt", ".tsv", ".jsonl"):
                 described[name]["lines"] = path.read_bytes().count(b"\n")
     return described

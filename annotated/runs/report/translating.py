@@ -18,7 +18,7 @@ from annotated.config import DecodingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.evaluation.corpus import TranslatesText
 from annotated.runs.log import read_log
-from annotated.training.files import replace_text
+from annotated.storage import atomic_write
 
 PART_TOKENS = 16_384
 """Source tokens between two writes: what a kill costs, at most."""
@@ -40,10 +40,7 @@ class Translated:
 
 
 def digest(lines: Sequence[str]) -> str:
-    """SHA-256 of lines of text, each with its line end: that of a file with these lines.
-
-    Paper: none; how a test set is known without its text
-    """
+    """SHA-256 of lines of text, each with its line end: that of a file with these lines."""
     return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
 
 
@@ -112,7 +109,8 @@ def _take_up(path: Path, header: dict[str, Any]) -> dict[int, dict[str, Any]]:
         first, records = {}, []
     if first != header:
         records = []
-    replace_text(path, "".join(json.dumps(record) + "\n" for record in (header, *records)))
+    with atomic_write(path) as file:
+        file.writelines(json.dumps(record) + "\n" for record in (header, *records))
     return {record["part"]: record for record in records}
 
 

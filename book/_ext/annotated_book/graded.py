@@ -29,8 +29,9 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 from sphinx_exercise.directive import ExerciseDirective
 
-from annotated.grading.build import points, student_notebook
-from annotated.grading.exercise import Exercise, ExerciseError, all_exercises, find
+from annotated.grading.exercise.build import points, student_notebook
+from annotated.grading.exercise.catalogue import all_exercises, find
+from annotated.grading.exercise.exercise import Exercise, ExerciseError
 from annotated_book.ledger import ledger, plain
 from annotated_book.paper import link_to
 from annotated_book.quiz import Quiz, parse

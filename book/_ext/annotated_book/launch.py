@@ -17,7 +17,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from annotated.grading.build import first_cell
+from annotated.grading.exercise.build import first_cell
 from annotated_book.execution import ROOT, library_digest
 from annotated_book.plain import notebook_of
 

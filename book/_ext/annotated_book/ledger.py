@@ -25,7 +25,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import ReferenceRole, SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-from annotated.grading.markdown import without_marks as plain
+from annotated.grading.exercise.markdown import without_marks as plain
 from annotated_book.chapters import chapter
 
 DATA = Path(__file__).parents[2] / "_data"

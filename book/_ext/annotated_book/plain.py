@@ -14,8 +14,8 @@ from typing import Any
 import jupytext
 import yaml
 
-from annotated.grading.exercise import find
-from annotated.grading.markdown import roles
+from annotated.grading.exercise.catalogue import find
+from annotated.grading.exercise.markdown import roles
 from annotated.paper import EQUATIONS
 from annotated_book.source import excerpt, source_of
 

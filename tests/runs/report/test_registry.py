@@ -16,7 +16,7 @@ from annotated.runs.registry import add_entry, check_entry, check_ledger, entrie
 from annotated.runs.registry.entries import LOG_BYTES, readme
 from annotated.runs.report import RunReport, TestSet
 from annotated.runs.report.report import training_facts
-from annotated.training.files import describe_file
+from annotated.storage import checksum
 from annotated.training.schedule import learning_rate
 from tests.runs.report.conftest import PAIRS
 
@@ -37,7 +37,7 @@ def forge(entry: Path, file: str, change: Callable[[str], str]) -> list[str]:
     about = json.loads((entry / "entry.json").read_text(encoding="utf-8"))
     with contextlib.suppress(ValueError, TypeError, AttributeError):  # some lies cannot be printed
         (entry / "README.md").write_text(readme(entry.name, report, about["log_step"]), encoding="utf-8")
-    about["files"] = {name: describe_file(entry / name) for name in about["files"]}
+    about["files"] = {name: checksum(entry / name) for name in about["files"]}
     (entry / "entry.json").write_text(json.dumps(about), encoding="utf-8")
     return check_entry(entry)
 
@@ -99,7 +99,7 @@ def test_nobody_need_lie_to_be_found_out(entry: Path) -> None:
     assert any("README.md" in problem for problem in check_entry(entry))
     (entry / "README.md").write_text(readme_of.replace("not WMT14", "WMT14"), encoding="utf-8")
     about = json.loads((entry / "entry.json").read_text(encoding="utf-8"))
-    about["files"]["README.md"] = describe_file(entry / "README.md")
+    about["files"]["README.md"] = checksum(entry / "README.md")
     (entry / "entry.json").write_text(json.dumps(about), encoding="utf-8")
     assert "README.md does not say what the report says" in check_entry(entry)[0]
     (entry / "report.json").unlink()

@@ -14,14 +14,14 @@ import torch
 
 from annotated.data.catalogue import catalogue
 from annotated.runs import list_checkpoints, read_log
-from annotated.runs.lock import only_one_here
+from annotated.runs.lock import run_lock
 from annotated.runs.report import finish, translating
 from annotated.runs.report.model_card import model_card
 from annotated.runs.report.report import RunReport, public_command, training_facts
 from annotated.runs.report.scoring import read_statistics, score_of, write_statistics
 from annotated.runs.report.test_sets import label
 from annotated.saving import load_model
-from annotated.training import CheckpointError, DiskFullError
+from annotated.training import CheckpointError, DiskFull
 from annotated.training.files import read_tensors
 from tests.runs.report.conftest import PAIRS, Scripted, by_heart
 
@@ -179,7 +179,7 @@ def test_fewer_checkpoints_make_another_model(trained: Path) -> None:
 
 
 def test_a_run_that_trains_or_is_not_done_is_refused(trained: Path) -> None:
-    with only_one_here(trained), pytest.raises(CheckpointError, match="trains here"):
+    with run_lock(trained), pytest.raises(CheckpointError, match="trains here"):
         finish(trained, Scripted)
     log = trained / "log.jsonl"
     log.write_text("".join(line for line in log.read_text().splitlines(keepends=True) if '"end"' not in line))
@@ -199,7 +199,7 @@ def test_a_full_disk_costs_nothing_that_is_done(trained: Path, monkeypatch: pyte
     finish(trained, Scripted)
     before = (trained / "report" / "report.json").read_bytes()
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(DiskFullError, match="give the same command again"):
+    with pytest.raises(DiskFull, match="give the same command again"):
         finish(trained, Scripted, watts=1.0)
     monkeypatch.undo()
     assert (trained / "report" / "report.json").read_bytes() == before

@@ -1,0 +1,123 @@
+"""Gradescope: an autograder zip for one exercise, and a result in the form of its `results.json`.
+
+The zip runs it: `python -m annotated.grading.instructor.exports.gradescope SUBMISSION RESULTS EXERCISE SALT_FILE`,
+with `--trust` where nothing can isolate the answer.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from annotated.grading.exercise.exercise import Exercise
+from annotated.grading.exercise.markdown import terminal
+from annotated.grading.instructor.grade_folder import GradingOptions, grade_folder
+from annotated.grading.instructor.gradebook import Graded
+from annotated.grading.sandbox.isolation import best_level
+from annotated.grading.sandbox.process import Level
+
+_SETUP = """#!/usr/bin/env bash
+set -euo pipefail
+apt-get update
+apt-get install -y --no-install-recommends python3 python3-venv bubblewrap
+python3 -m venv /autograder/venv
+# torch's CPU build is a tenth of the download
+/autograder/venv/bin/pip install --extra-index-url https://download.pytorch.org/whl/cpu /autograder/source/*.whl
+"""
+
+_RUN = """#!/usr/bin/env bash
+exec /autograder/venv/bin/python -m annotated.grading.instructor.exports.gradescope \\
+  /autograder/submission /autograder/results/results.json {exercise} /autograder/source/salt.txt{trust}
+"""
+
+
+def autograder_zip(exercise: Exercise, salt: str, wheel: Path, trust: bool = False) -> bytes:
+    """The zip to upload as the autograder of an assignment; the same inputs give the same bytes.
+
+    Parameters
+    ----------
+    wheel
+        The library's wheel, which carries the exercises.
+    trust
+        Grade also where nothing isolates the answer, which could then write its own result.
+    """
+    files = {
+        "setup.sh": (_SETUP.encode(), 0o755),
+        "run_autograder": (_RUN.format(exercise=exercise.id, trust=" --trust" if trust else "").encode(), 0o755),
+        "salt.txt": (f"{salt}\n".encode(), 0o600),
+        wheel.name: (wheel.read_bytes(), 0o644),
+    }
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, (data, mode) in files.items():
+            entry = zipfile.ZipInfo(name)  # without a date, it is always 1980
+            entry.external_attr = mode << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+    return packed.getvalue()
+
+
+def results(graded: Graded) -> dict[str, Any]:
+    """A grade in the form of `results.json`: students see the hidden checks when grades are published.
+
+    Raises
+    ------
+    ValueError
+        If the grader failed: that is no score.
+    """
+    if graded.score is None:
+        raise ValueError(
+            f"{graded.student}, {graded.exercise}: the grader failed, so there is no score ({graded.note})"
+        )
+    tests = [
+        {
+            "name": check["title"] + (" (other inputs)" if check["hidden"] else ""),
+            "score": check["earned"],
+            "max_score": check["points"],
+            "output": " ".join(filter(None, [check["message"], check["line"]])) or "passed",
+            "visibility": "after_published" if check["hidden"] else "visible",
+        }
+        for check in graded.checks
+    ]
+    said = [
+        f"Public points: {_public(graded, 'earned')} of {_public(graded, 'points')}.",
+        terminal(graded.says),
+        graded.note,
+    ]
+    return {"output": "\n\n".join(filter(None, said)), "execution_time": round(graded.seconds), "tests": tests}
+
+
+def _public(graded: Graded, what: str) -> int:
+    return sum(check[what] for check in graded.checks if not check["hidden"])
+
+
+def grade(submission: Path, exercise: str, salt: str, level: Level) -> dict[str, Any]:
+    """Grade the folder of one submission; of several files that answer, the best counts."""
+    with tempfile.TemporaryDirectory() as out:
+        run = grade_folder(submission, Path(out), GradingOptions(level, exercise=exercise, salt=salt, jobs=1))
+    scored = [graded for graded in run.graded if graded.score is not None]
+    if scored:
+        return results(max(scored, key=lambda graded: graded.score or 0))
+    if run.graded:
+        raise ValueError(run.graded[0].note)
+    reasons = "\n".join(f"{name}: {why}" for name, why in run.skipped) or "there is no notebook and no .py file"
+    return {"score": 0, "output": f"Nothing could be graded.\n{reasons}"}
+
+
+def main(arguments: list[str]) -> int:
+    """What the autograder runs. If the grader itself fails, no result is written, and Gradescope says so."""
+    submission, place, exercise, salt, *trust = arguments
+    # Without isolation an answer could write its own result into the container: refused, unless it is trusted.
+    level = best_level(trust=trust == ["--trust"])
+    graded = grade(Path(submission), exercise, Path(salt).read_text(encoding="utf-8").strip(), level)
+    Path(place).write_text(json.dumps(graded, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,171 @@
+"""Grading of a learner's own answer, from the notebook they work in or from a file of theirs.
+
+This code is trusted: it is the learner's, on their own machine. Strangers' submissions go through the sandbox.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import io
+import warnings
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from annotated.grading.exercise.catalogue import all_exercises, find
+from annotated.grading.exercise.diagnosis import diagnose
+from annotated.grading.exercise.exercise import Exercise, ExerciseError
+from annotated.grading.exercise.run import ExerciseResult, not_run, run_checks
+from annotated.grading.exercise.student import LocalStudent
+from annotated.grading.exercise.submission import BadSubmission, CodeCell, Submission, read
+from annotated.grading.feedback.report import Feedback
+from annotated.grading.learner.record import ProgressRecord
+from annotated.grading.learner.timeout import TimeBudget
+from annotated.grading.sandbox.interpreter import AnswerError
+from annotated.grading.sandbox.names import definitions, parsed
+
+MOST_OUTPUT = 20_000
+"""Characters of what an answer prints that are kept."""
+
+
+@dataclass(frozen=True)
+class LocalAnswer:
+    """An answer that was found.
+
+    Attributes
+    ----------
+    names
+        Where its functions, classes and values are; None where its code has still to run.
+    source
+        The code that defines them, as far as it can be known.
+    missing
+        What the exercise asks for and nobody has defined.
+    """
+
+    names: dict[str, Any] | None
+    source: str
+    missing: tuple[str, ...] = ()
+
+
+def in_notebook(exercise: Exercise, names: dict[str, Any]) -> LocalAnswer:
+    """The answer among a notebook's names, with the code of the cells that define it."""
+    missing = tuple(name for name in exercise.answers if name not in names)
+    cells = [cell for cell in names.get("In") or [] if isinstance(cell, str)]
+    source = _defining(cells, exercise.answers) if cells else _source_of(exercise, names)
+    return LocalAnswer(names, source, missing)
+
+
+def in_file(path: Path, named: str | None = None) -> tuple[Exercise, LocalAnswer]:
+    """The exercise that a notebook or a Python file is for, and the answer in it, which runs when it is examined.
+
+    Parameters
+    ----------
+    named
+        The exercise, for a file that does not say it.
+
+    Raises
+    ------
+    ExerciseError
+        If the file cannot be read, or nobody says which exercise it is for.
+    """
+    try:
+        submission = read(path.read_bytes(), path.name)
+    except FileNotFoundError:
+        raise ExerciseError(f"there is no file {path}") from None
+    except (OSError, BadSubmission) as error:
+        raise ExerciseError(f"{path}: {error}") from None
+    chosen = named or submission.exercise
+    if not chosen:
+        what = 'add a line EXERCISE = "ex05-1", or say --exercise ex05-1'
+        raise ExerciseError(f"{path} does not say which exercise it answers: {what}")
+    exercise = find(chosen)
+    return exercise, LocalAnswer(None, submission.for_answers(exercise.answers).code)
+
+
+def examine(exercise: Exercise, found: LocalAnswer, record: ProgressRecord, seconds: float, book: str = "") -> Feedback:
+    """Check an answer, name its misconception, note both, and say what there is to say.
+
+    Parameters
+    ----------
+    seconds
+        Time for one case of a check.
+    book
+        The address of the book, for links to its chapters.
+    """
+    printed = _Capped()
+    quiet = warnings.catch_warnings(action="ignore")  # of libraries: neither printed by the answer nor about it
+    with quiet, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        result = _run(exercise, found, seconds)
+    untouched = is_untouched(exercise, found.source) or _says_nothing(result)
+    misconception = None
+    if not untouched and result.score < result.maximum:
+        with contextlib.redirect_stdout(_Capped()), contextlib.suppress(AnswerError):
+            misconception = diagnose(result)
+    with record.change(exercise.id) as entry:
+        entry.maximum = float(result.maximum)
+        if not untouched:
+            entry.attempts += 1
+            entry.best = max(entry.best, float(result.score))
+            entry.solved = entry.solved or result.score == result.maximum
+    chapters = {e.number: f"{book.rstrip('/')}/{e.chapter}.html" for e in all_exercises()} if book else {}
+    more = "In the notebook, solution() shows our answer and what it teaches." if result.score == result.maximum else ""
+    notes = tuple(note for note in (more, record.notice) if note)
+    return Feedback(result, misconception, printed.getvalue(), notes, chapters)
+
+
+def is_untouched(exercise: Exercise, source: str) -> bool:
+    """Whether everything that the exercise asks for is still as the stub has it; layout and comments do not count."""
+    stub, mine = _normal_forms(exercise.stub_code), _normal_forms(source)
+    return bool(mine) and all(mine.get(name, stub.get(name)) == stub.get(name) for name in exercise.answers)
+
+
+def _run(exercise: Exercise, found: LocalAnswer, seconds: float) -> ExerciseResult:
+    guard = TimeBudget(seconds)
+    if found.names is not None:
+        return run_checks(exercise, LocalStudent(found.names, found.source, exercise.given_code), guard=guard)
+    try:
+        with guard():
+            student = LocalStudent.of_code(found.source, exercise.given_code)
+    except AnswerError as error:
+        result = not_run(exercise, f"your code does not run: {error}")
+        failed = [replace(c, failure=replace(c.failure, line=error.where)) for c in result.checks if c.failure]
+        return replace(result, checks=tuple(failed), gate="")
+    return run_checks(exercise, student, guard=guard)
+
+
+def _says_nothing(result: ExerciseResult) -> bool:
+    """Whether nothing came back but that nothing is written."""
+    messages = [check.failure.message if check.failure else "" for check in result.checks]
+    return all(message.startswith(("NotImplementedError", "NameError: there is no")) for message in messages)
+
+
+def _defining(cells: list[str], wanted: Collection[str]) -> str:
+    """The code of the cells that define these names last and of those that they use, in the order of running."""
+    last = {name: number for number, cell in enumerate(cells) for name in definitions(parsed(cell))}
+    live = Submission(tuple(CodeCell(cells[number]) for number in sorted(set(last.values()))))
+    return live.source_of(wanted)
+
+
+def _source_of(exercise: Exercise, names: dict[str, Any]) -> str:
+    parts = []
+    for name in exercise.answers:
+        with contextlib.suppress(OSError, TypeError):
+            parts.append(inspect.getsource(names[name]) if name in names else "")
+    return "\n\n".join(parts)
+
+
+def _normal_forms(code: str) -> dict[str, str]:
+    """What code defines at its top level, each in a form that knows neither layout nor comments."""
+    return {name: ast.dump(node) for name, node in definitions(parsed(code)).items()}
+
+
+class _Capped(io.StringIO):
+    """Keeps the beginning of what is written."""
+
+    def write(self, text: str) -> int:
+        if self.tell() < MOST_OUTPUT:
+            super().write(text[: MOST_OUTPUT - self.tell()])
+        return len(text)

@@ -1,0 +1,106 @@
+"""Values come back as they left, and bytes that are no value run nothing."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import struct
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotated.grading.sandbox.codec import CodecError, Ref, decode, encode
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(), inner),
+    max_leaves=12,
+)
+
+
+@given(PLAIN)
+def test_plain_values_come_back(value: object) -> None:
+    back = decode(encode(value))
+    assert back == value and type(back) is type(value)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64, torch.int64, torch.bool, torch.uint8])
+def test_tensors_come_back_with_their_type_and_shape(dtype: torch.dtype) -> None:
+    value = {
+        "x": [
+            torch.tensor([[0, 1, 2], [3, 0, 5]]).to(dtype).T,
+            torch.empty(0, 4, dtype=dtype),
+            torch.ones((), dtype=dtype),
+        ]
+    }
+    back = decode(encode(value))["x"]
+    for before, after in zip(value["x"], back, strict=True):
+        assert after.dtype == dtype and torch.equal(before, after)
+
+
+def test_special_numbers_arrays_sets_and_references() -> None:
+    inf, nan = decode(encode([float("inf"), float("nan")]))
+    assert inf == float("inf") and nan != nan
+    assert torch.equal(decode(encode(np.arange(3.0))), torch.arange(3.0, dtype=torch.float64))
+    assert decode(encode({1, 2})) == {1, 2}
+    assert decode(encode((Ref(3, "module"),))) == (Ref(3, "module"),)
+    assert decode(encode(torch.tensor([1 + 2j]))).item() == 1 + 2j
+
+
+@pytest.mark.parametrize("value", [object(), b"bytes", print, {"x": lambda: 0}, np.array(["text"])])
+def test_what_cannot_travel_is_named(value: object) -> None:
+    with pytest.raises(CodecError, match="cannot be checked"):
+        encode(value)
+
+
+def test_endless_nesting_is_refused() -> None:
+    loop: list[object] = []
+    loop.append(loop)
+    with pytest.raises(CodecError, match="deep"):
+        encode(loop)
+
+
+class Bomb:
+    fired = False
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return (setattr, (Bomb, "fired", True))
+
+
+def header(value: object, rest: bytes = b"") -> bytes:
+    text = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return struct.pack(">I", len(text)) + text + rest
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\0",
+        b"\xff\xff\xff\xff",
+        pickle.dumps(Bomb()),
+        header({"tensor": "0"}, pickle.dumps(Bomb())),
+        header({"tensor": "0"}),
+        header({"list": 5}),
+        header({"class": "os.system"}),
+        header({"dict": [[{"list": []}, 1]]}),
+        header(b"[" * 100_000),
+        header({"text": "a", "list": []}),
+        header([1, 2]),
+    ],
+)
+def test_strangers_bytes_are_refused_and_run_nothing(data: bytes) -> None:
+    with pytest.raises(CodecError):
+        decode(data)
+    assert not Bomb.fired
+
+
+def test_conjugates_travel_and_what_cannot_is_refused_by_name() -> None:
+    value = torch.tensor([1 + 2j, 3 - 1j]).conj()
+    assert decode(encode(value)).tolist() == [1 - 2j, 3 + 1j]
+    for odd in (10**5000, torch.empty(2, device="meta")):
+        with pytest.raises(CodecError, match="this value cannot be checked"):
+            encode(odd)

@@ -1,0 +1,172 @@
+"""The sandbox: what its levels promise, what becomes of an answer that dies, and who is not to blame if it breaks."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from annotated.grading.exercise.student import LocalStudent
+from annotated.grading.exercise.submission import CodeCell, Submission
+from annotated.grading.instructor.remote import RemoteStudent
+from annotated.grading.sandbox import isolation, process, seccomp
+from annotated.grading.sandbox.interpreter import AnswerError
+from annotated.grading.sandbox.isolation import Availability, NotIsolated
+from annotated.grading.sandbox.process import GraderBroken, Level, Process, SandboxLimits
+
+
+def needs(level: Level) -> None:
+    """Skip, with the reason, where a level does not work."""
+    if not (found := isolation.available(level)).works:
+        pytest.skip(f"{level} does not work here: {found.reason}")
+
+
+def answer(*cells: str) -> Submission:
+    """These cells."""
+    return Submission(tuple(CodeCell(code, f"cell {i}") for i, code in enumerate(cells, 1)))
+
+
+WITH_LIBRARY = """
+import os, tempfile
+from annotated.model.masks import causal_mask
+from annotated.grading import check
+check("ex05-1")
+def opened(path):
+    try: return open(path).read()
+    except OSError as error: return type(error).__name__
+def imported(name):
+    try: return __import__(name).__name__
+    except ImportError as error: return "ImportError"
+def place():
+    return tempfile.gettempdir()
+def scratch():
+    with tempfile.TemporaryFile("w+") as file:
+        file.write("kept"); file.seek(0)
+        return file.read()
+"""
+
+
+@pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
+def test_the_library_can_be_had_without_its_grading(level: Level) -> None:
+    needs(level)
+    package = Path(process.__file__).parents[2]
+    with RemoteStudent(answer(WITH_LIBRARY), library=True, level=level) as student:
+        assert not student.problems
+        assert torch.equal(student.call("causal_mask", 3).reshape(3, 3), torch.ones(3, 3).tril().bool())
+        runner, readme = package / "grading" / "exercise" / "run.py", package.parent / "exercises" / "README.md"
+        for place in (runner, readme, Path("/etc/passwd")):
+            assert student.call("opened", str(place)) in ("FileNotFoundError", "PermissionError")
+        for inside in ("exercise/run.py", "exercise/exercise.py"):
+            assert student.call("opened", f"/library/annotated/grading/{inside}") in (
+                "FileNotFoundError",
+                "PermissionError",
+            )
+        assert student.call("imported", "annotated.grading.exercise.run") == "ImportError"
+        assert student.call("scratch") == "kept"
+        scratch = Path(student.call("place"))
+    assert level == "bubblewrap" or not scratch.exists()
+
+
+MODULE = """
+import torch
+class Scale(torch.nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.arange(1.0, n + 1))
+    def forward(self, x):
+        return x * self.weight, x.sum()
+"""
+
+
+def test_a_sandboxed_module_behaves_as_a_local_one() -> None:
+    needs("bubblewrap")
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    with RemoteStudent(answer(MODULE)) as remote:
+        seen = []
+        for student in (remote, LocalStudent.of_code(MODULE)):
+            scale = student.construct("Scale", 2)
+            scale.load({"weight": torch.tensor([10.0, 20.0])})
+            (by_input,), by_parameter = scale.gradient(x, wrt=0, output=0)
+            seen.append([scale(x)[0], by_input, by_parameter["weight"]])
+    # d(sum of x w)/dx is w in each row, and d/dw the sum of x's columns.
+    expected = [[[10.0, 40.0], [30.0, 80.0]], [[10.0, 20.0], [10.0, 20.0]], [4.0, 6.0]]
+    assert [[part.tolist() for part in parts] for parts in seen] == [expected, expected]
+
+
+def test_an_answer_that_dies_is_started_again_a_few_times_without_the_cell_that_hangs() -> None:
+    needs("bubblewrap")
+    limits = SandboxLimits(call_seconds=3, restarts=2)
+    code = ("import os\ndef good(): return 1\ndef bad(): os._exit(0)", "while True: pass", "def late(): return 2")
+    with RemoteStudent(answer(*code), limits=limits) as student:
+        assert student.status == "timeout"
+        assert student.call("late") == 2  # the second process ran the cells but for the one that hung
+        with pytest.raises(AnswerError, match="the process ended"):
+            student.call("bad")
+        assert student.call("good") == 1
+        with pytest.raises(AnswerError, match="the process ended"):
+            student.call("bad")
+        with pytest.raises(AnswerError, match="the process ended"):
+            student.call("good")  # no more tries
+    assert student.problems["cell 2"].kinds == ("TimeoutError",)
+
+
+def test_a_name_whose_cell_failed_says_why_and_lines_count_through_all_cells() -> None:
+    needs("bubblewrap")
+    code = ("a = 1\n", "1 / 0\ndef f(): return 1", "def g(:\n    pass", "def h():\n    return a + None")
+    with RemoteStudent(answer(*code)) as student:
+        with pytest.raises(AnswerError, match="ZeroDivisionError") as caught:
+            student.call("f")
+        assert caught.value.where == "line 2: 1 / 0"
+        with pytest.raises(AnswerError, match="SyntaxError"):
+            student.call("g")
+        with pytest.raises(AnswerError, match="TypeError") as caught:
+            student.call("h")
+        assert caught.value.where == "line 7: return a + None"
+        assert student.value("a") == 1
+
+
+def test_a_sandbox_that_does_not_start_is_the_graders_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_packages = replace(process.sandbox_paths(), sites=())
+    monkeypatch.setattr(process, "sandbox_paths", lambda library: without_packages)
+    with pytest.raises(GraderBroken, match="No module named"):
+        Process("none", SandboxLimits())
+
+
+def test_a_sandbox_with_an_open_door_is_refused(tmp_path: Path) -> None:
+    needs("landlock")
+    with pytest.raises(GraderBroken, match=re.escape(os.__file__)):
+        Process("landlock", SandboxLimits(), hidden=(os.__file__,))
+
+
+def test_without_isolation_strangers_code_needs_trust(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolation, "available", lambda level: Availability(level, False, "forbidden here"))
+    with pytest.raises(NotIsolated, match="bubblewrap: forbidden here.*--trust"):
+        isolation.best_level()
+    assert isolation.best_level(trust=True) == "none"
+
+
+@pytest.mark.parametrize(
+    ("machine", "header"),
+    [("x86_64", "/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), ("aarch64", "/usr/include/asm-generic/unistd.h")],
+)
+def test_numbers_of_system_calls_are_those_of_the_kernels_headers(machine: str, header: str) -> None:
+    if not Path(header).is_file():
+        pytest.skip(f"no {header} here")
+    text = Path(header).read_text(encoding="utf-8")
+    known = {name: int(number) for name, number in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)\n", text)}
+    column = 1 if machine == "x86_64" else 2
+    table = seccomp._REFUSED + seccomp._OWNERS_AND_MODES
+    ours = {
+        part.split()[0]: int(part.split()[column])
+        for line in table.splitlines()
+        for part in line.split("|")
+        if part.strip()
+    }
+    ours |= {"clone": seccomp._CLONE[machine], "clone3": seccomp._CLONE3, "prlimit64": seccomp._PRLIMIT[machine]}
+    common = {name: number for name, number in ours.items() if number and name in known}
+    assert len(common) > 60
+    assert common == {name: known[name] for name in common}
