@@ -186,7 +186,7 @@ class MultiHeadAttention(nn.Module):
         q, k, v = self.project(query, key, value)
         return self.out_projection(self._join_heads(attend(q, k, v)))
 
-    def project(self, query: Tensor | None, key: Tensor | None, value: Tensor | None) -> tuple[Any, Any, Any]:
+    def project(self, query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:
         """Queries, keys and values of all heads, `[..., H, K]`; None of what is None.
 
         What reads the same sequence is one product: all three in self-attention, keys and values of a memory.
