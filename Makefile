@@ -83,6 +83,7 @@ exercises: $(INSTALLED)  ## hold every exercise, the doctor's bank of wrong Tran
 lint: $(INSTALLED)  ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/oxlint annotated book/_assets
 	$(BIN)/mypy
 
 format: $(INSTALLED)  ## rewrite the code in the house style

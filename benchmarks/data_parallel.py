@@ -44,7 +44,7 @@ def child(folder: Path, tokens: int, steps: int) -> None:
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    with process_group("cpu") as processes:
+    with process_group("cpu", TrainingConfig().peer_timeout) as processes:
         model = Transformer(base())
         optimizer = make_optimizer(model, TrainingConfig())
         store = TokenStore.open(folder / "store")
@@ -54,9 +54,9 @@ def child(folder: Path, tokens: int, steps: int) -> None:
         for _ in range(steps + 1):
             clock = [now()]
             next(batches)
-            share, all_tokens = batches.share(processes.rank, processes.world_size, 1)
+            shard, all_tokens = batches.next_shard(processes.rank, processes.world_size, 1)
             clock.append(now())
-            for batch in share:
+            for batch in shard:
                 loss, _ = batch_loss(model, batch, 0.1, "packed")
                 (loss / all_tokens).backward()
             clock.append(now())
@@ -69,7 +69,7 @@ def child(folder: Path, tokens: int, steps: int) -> None:
             optimizer.zero_grad(set_to_none=True)
             clock.append(now())
             names = ("loader", "model", "wait", "exchange", "optimizer")
-            row = {"tokens": float(sum(batch.target_tokens for batch in share))}
+            row = {"tokens": float(sum(batch.target_tokens for batch in shard))}
             for name, before, after in zip(names, clock, clock[1:], strict=False):
                 row |= {name: after[0] - before[0], f"{name}_cpu": after[1] - before[1]}
             rows.append(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -15,10 +15,10 @@ from annotated.config import TrainingConfig
 from annotated.data.buckets import by_length, cut
 from annotated.model import Transformer, forward_rows
 from annotated.training.compiled import CudaGraphs, StaticStep
-from annotated.training.loss import batch_loss
-from annotated.training.optimizer import gradient_norm, make_optimizer
+from annotated.training.optimizer import make_optimizer
 from annotated.training.precision import Precision
 from annotated.training.static_layout import StaticShape
+from annotated.training.update import MicroStep, StepMetrics, make_micro_step, update
 from benchmarks.peers import registry, workload
 from benchmarks.peers.project import library_batch, model_config
 from benchmarks.peers.workload import Pair, Shape, WorkBatch
@@ -143,27 +143,35 @@ def _ours(mode: Mode, shape: Shape, batches: list[WorkBatch], tokens: int, devic
         compile=mode.compile,
     )
     optimizer, precision = make_optimizer(model, training), Precision(mode.precision, device)
-    for group in optimizer.param_groups:
-        group["lr"] = 1e-4
     micro_step = _micro_step(mode, model, training, precision, device)
     ours = [library_batch(batch) for batch in batches]
-    parameters, last = list(model.parameters()), [torch.zeros(())]
+    last = [torch.zeros(())]
+
+    def check(metrics: StepMetrics) -> Tensor | None:
+        last[0] = metrics.gradient_norm
+        return last[0] if device.type == "cuda" else None
 
     def step(number: int) -> Tensor:
         batch = ours[number]
         with _tf32(mode.tf32):
-            loss = micro_step(batch, batch.target_tokens)
-        last[0] = gradient_norm(parameters)
-        precision.step(optimizer, last[0] if device.type == "cuda" else None)
-        optimizer.zero_grad(set_to_none=True)
-        return loss / batch.target_tokens
+            made = update(
+                model,
+                optimizer,
+                [batch],
+                batch.target_tokens,
+                rate=1e-4,
+                step=micro_step,
+                precision=precision,
+                check=check,
+            )
+        return made.losses[0] / batch.target_tokens
 
     return Side(step, batches, lambda: last[0])
 
 
 def _micro_step(
     mode: Mode, model: Transformer, training: TrainingConfig, precision: Precision, device: torch.device
-) -> Callable[[Any, int], Tensor]:
+) -> MicroStep:
     if mode.layout == "static":
         recorder = None
         if mode.graphs:  # without a GPU the same work is done again: it tries the path, and is no faster
@@ -172,14 +180,7 @@ def _micro_step(
         autotune = "max-autotune-no-cudagraphs" if mode.autotune and device.type == "cuda" else None
         return StaticStep(model, training, precision, shape, device, recorder, autotune)
     forward = torch.compile(forward_rows, dynamic=True) if mode.compile else None
-
-    def packed(batch: Any, tokens: int) -> Tensor:
-        with precision.autocast():
-            loss_sum, _ = batch_loss(model, batch.to(device), training.label_smoothing, "packed", forward)
-        (loss_sum / tokens).backward()
-        return loss_sum.detach()
-
-    return packed
+    return make_micro_step(model, training, precision, forward)
 
 
 class _tf32(nullcontext[None]):  # noqa: N801 (a context, used as one)

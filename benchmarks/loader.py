@@ -63,12 +63,16 @@ def appetite(store: TokenStore, rounds: int) -> dict[str, Any]:
     import torch
 
     from annotated.model import Transformer
-    from annotated.training import batch_loss, make_optimizer
+    from annotated.training import make_optimizer
+    from annotated.training.precision import Precision
+    from annotated.training.update import make_micro_step, update
     from benchmarks.peers.project import model_config
     from benchmarks.peers.workload import SHAPES
 
     model = Transformer(model_config(SHAPES["base"], vocab_size=store.info.vocab_size))
-    optimizer = make_optimizer(model, TrainingConfig())
+    training = TrainingConfig()
+    optimizer = make_optimizer(model, training)
+    micro_step = make_micro_step(model, training, Precision("fp32", torch.device("cpu")))
     batches = TokenBatches(store, BATCH_TOKENS, seed=0, pool_pairs=POOL_PAIRS)
 
     def load(count: int = 300) -> int:
@@ -76,10 +80,7 @@ def appetite(store: TokenStore, rounds: int) -> dict[str, Any]:
 
     def step() -> int:
         batch = next(batches)
-        optimizer.zero_grad()
-        loss, tokens = batch_loss(model, batch, 0.1, "packed")
-        (loss / tokens).backward()
-        optimizer.step()
+        update(model, optimizer, [batch], batch.target_tokens, rate=0.0, step=micro_step)
         return batch.source_tokens + batch.target_tokens
 
     loaded: list[float] = []

@@ -67,7 +67,7 @@ class Batch:
         return dataclasses.replace(self, **{name: x.to(device, non_blocking=True) for name, x in tensors.items()})
 
 
-class Share(NamedTuple):
+class Shard(NamedTuple):
     """What one process computes of an update's batch, and what it divides by.
 
     Paper: section 5.2 (8 GPUs share each batch)

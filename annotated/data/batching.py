@@ -10,14 +10,14 @@ from typing import Any, Self, get_args
 
 import numpy as np
 
-from annotated.data.batch import Batch, BatchingError, Share, collate, collate_ids
+from annotated.data.batch import Batch, BatchingError, Shard, collate, collate_ids
 from annotated.data.buckets import Indices, Layout, by_length, cut, fill, pieces, pool_members, pools
 from annotated.data.store import TokenStore
 
 __all__ = [
     "Batch",
     "BatchingError",
-    "Share",
+    "Shard",
     "TokenBatches",
     "collate",
     "collate_ids",
@@ -31,8 +31,8 @@ _SCAN_PAIRS = 1 << 20
 class TokenBatches:
     """Endless batches of a store, epoch after epoch, each pair at most once in an epoch.
 
-    A batch is what one update of the parameters sees, however many devices share the work: `share` cuts it into their
-    pieces. So the updates, and a position among them, do not depend on the number of devices.
+    A batch is what one update of the parameters sees, however many devices share the work: `next_shard` cuts it into
+    their pieces. So the updates, and a position among them, do not depend on the number of devices.
 
     An epoch shuffles the corpus in blocks of neighbours, takes `pool_pairs` pairs at a time, sorts them by length,
     cuts them at the budget and shuffles the batches. All of it follows from `seed` and the epoch's number, so a
@@ -86,9 +86,9 @@ class TokenBatches:
         return self
 
     def __next__(self) -> Batch:
-        return self.share().batches[0]
+        return self.next_shard().batches[0]
 
-    def share(self, rank: int = 0, world_size: int = 1, micro_batches: int = 1) -> Share:
+    def next_shard(self, rank: int = 0, world_size: int = 1, micro_batches: int = 1) -> Shard:
         """Take the next batch, and of its `world_size` times `micro_batches` pieces those of one process.
 
         A piece is a run of neighbours in the order by length, and all have about as many tokens. Piece
@@ -97,7 +97,7 @@ class TokenBatches:
 
         Returns
         -------
-        Share
+        Shard
             At most `micro_batches` pieces, for empty ones, which a batch of few long pairs has, are left out; and the
             target tokens of all processes, which each can count for itself.
 
@@ -113,7 +113,7 @@ class TokenBatches:
         batch = self._next_pairs()
         source, target = self.store.lengths(batch)
         own = (batch[part] for part in pieces(source + target, world_size * micro_batches)[rank::world_size])
-        return Share([collate(self.store, piece) for piece in own if len(piece)], int(target.sum()))
+        return Shard([collate(self.store, piece) for piece in own if len(piece)], int(target.sum()))
 
     def _next_pairs(self) -> Indices:
         while self._planned is None or self._position == len(self._planned):

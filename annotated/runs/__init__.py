@@ -17,11 +17,11 @@ if TYPE_CHECKING:
         load_checkpoint,
         save_checkpoint,
     )
+    from annotated.runs.errors import NonFiniteLoss
     from annotated.runs.launch import Launched, LaunchError, running, stop, train_command
     from annotated.runs.log import read_log
     from annotated.runs.loop import TrainingResult, train
     from annotated.runs.monitor import TrainingMonitor, TrainingStatus
-    from annotated.runs.signals import NonFiniteLoss
 
 __all__ = [
     "LaunchError",
@@ -54,11 +54,11 @@ _LATER = {
         "load_checkpoint",
         "save_checkpoint",
     ),
+    "errors": ("NonFiniteLoss",),
     "launch": ("LaunchError", "Launched", "running", "stop", "train_command"),
     "log": ("read_log",),
     "loop": ("TrainingResult", "train"),
     "monitor": ("TrainingMonitor", "TrainingStatus"),
-    "signals": ("NonFiniteLoss",),
 }
 """Modules and the names in them that are imported when first asked for: who reads a log needs no training loop."""
 

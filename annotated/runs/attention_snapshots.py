@@ -1,4 +1,4 @@
-"""What the heads look at while a model learns: their attention to a few fixed sentences, a file for each validation.
+"""Attention snapshots of a run: where the heads look in a few fixed sentences, a file for each validation.
 
 A weight is kept in one byte, which is exact to a fifth of a per cent: a run of 100 validations of the base model takes
 some ten megabytes. Whoever watches reads the files; the training never does.

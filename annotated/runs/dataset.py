@@ -1,4 +1,4 @@
-"""From the names of corpora to a tokenizer and encoded pairs, once for each run.
+"""Dataset of a run: from the names of corpora to a tokenizer and encoded pairs.
 
 Paper: section 5.1
 """

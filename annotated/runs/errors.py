@@ -1,15 +1,22 @@
-"""Errors of a training that come from elsewhere, as sentences that say what to do."""
+"""Errors of a training as sentences that say what to do: a full disk, a lost process, a loss that is not finite."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch.distributed as dist
 
+from annotated.data.batch import Batch
 from annotated.runs.checkpoint import CHECKPOINTS, disk_full_advice
 from annotated.storage import translate_disk_full
+from annotated.training.files import write_json
+
+
+class NonFiniteLoss(RuntimeError):
+    """The loss or a gradient became infinite or NaN; the message names update, epoch and sentences."""
 
 
 class PeerLostError(RuntimeError):
@@ -21,7 +28,7 @@ _SIGNS = ("gloo/", "NCCL", "TCPStore", "Connection closed by peer", "Connection 
 
 
 @contextlib.contextmanager
-def explained(folder: Path) -> Iterator[None]:
+def translate_errors(folder: Path) -> Iterator[None]:
     """Turn a disk that is full, and an exchange that fails, into errors that say what to do.
 
     Parameters
@@ -57,3 +64,38 @@ def is_of_an_exchange(error: RuntimeError) -> bool:
     if backend_error is not None and isinstance(error, backend_error):
         return True
     return type(error) is RuntimeError and any(sign in str(error) for sign in _SIGNS)
+
+
+def non_finite(
+    update: int, epoch: int, batches: Sequence[Batch], losses: Sequence[float], norm: float, folder: Path, rank: int
+) -> NonFiniteLoss:
+    """The error for an update that cannot be made; the sentences are written to `nonfinite_batch.json` too.
+
+    Parameters
+    ----------
+    batches, losses
+        The micro-batches of this process, and the summed loss of each.
+    norm
+        The gradient's norm.
+    """
+    guilty = [batch for batch, loss in zip(batches, losses, strict=True) if not math.isfinite(loss)]
+    named = guilty or list(batches)
+    pairs = [
+        {"pair": index, "source": source[:s].tolist(), "target": target[:t].tolist()}
+        for batch in named
+        for index, source, target, s, t in zip(
+            batch.indices, batch.source, batch.target_out, batch.source_lengths, batch.target_lengths, strict=True
+        )
+    ]
+    path = folder / ("nonfinite_batch.json" if rank == 0 else f"nonfinite_batch.rank{rank}.json")
+    write_json(path, {"update": update, "epoch": epoch, "losses": [str(loss) for loss in losses], "pairs": pairs})
+    shown = ", ".join(str(pair["pair"]) for pair in pairs[:10]) + (", ..." if len(pairs) > 10 else "")
+    longest = max(pairs, key=lambda pair: max(len(pair["source"]), len(pair["target"])))
+    what = f"the loss is {sum(losses)}" if guilty else f"the gradient's norm is {norm}"
+    return NonFiniteLoss(
+        f"update {update} (epoch {epoch}): {what}. The batch has {len(pairs)} sentence pairs, {shown} of the training "
+        f"data (counted from 0, as encoded); the longest is pair {longest['pair']} with {len(longest['source'])} "
+        f"source and {len(longest['target'])} target tokens. All of it is in {path}. The update was not made. Try a "
+        "smaller learning_rate_scale, a longer warmup, clip_norm, or precision bf16 or fp32 in the place of fp16; the "
+        "last checkpoint is good"
+    )

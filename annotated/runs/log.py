@@ -4,7 +4,7 @@ The log is `log.jsonl`: one object a line, written at once, never rewritten whil
 
 - `start`: a process starts: update, time (UTC, for people: nothing reckons with it), host, machine, library, torch,
   device, processes, configuration, parameters, train_tokens (source and target tokens of the training set), peak_flops
-  (what one device does in a matrix product, measured; see `annotated.runs.peak`).
+  (what one device does in a matrix product, measured; see `annotated.runs.hardware`).
 - `train`: update, epoch, tokens_seen, loss (label-smoothed, nats per target token, mean since the last such line),
   learning_rate, gradient_norm (of this update), tokens_per_second (target tokens), elapsed (seconds, over all resumes).
 - `valid`: update, valid_loss (not smoothed, nats per target token), perplexity (its exponential), bleu if asked for.

@@ -1,4 +1,4 @@
-"""What happens around the updates: lines of the log, validation, checkpoints, and the model at the end.
+"""Logging hooks of the training loop: lines of the log, validation, checkpoints, and the model at the end.
 
 Paper: section 6.1 (averaging), 6.2 (the development set)
 """
@@ -22,9 +22,8 @@ from annotated.runs.attention_snapshots import SentenceHeads, write_heads
 from annotated.runs.averaging import average_last
 from annotated.runs.checkpoint import take_snapshot
 from annotated.runs.checkpoint_writer import CheckpointWriter, Saved
-from annotated.runs.hardware import describe_machine
+from annotated.runs.hardware import describe_machine, matmul_benchmark
 from annotated.runs.log import TrainingLog
-from annotated.runs.peak import peak_flops
 from annotated.runs.readme import write_readme
 from annotated.runs.setup import Run
 from annotated.saving import save_pretrained
@@ -40,15 +39,15 @@ HeadsFunction = Callable[[Transformer, Tokenizer], Sequence[SentenceHeads]]
 """From a model and its tokenizer to where the heads look in a few sentences; it leaves random numbers alone."""
 
 
-class Watchers(NamedTuple):
-    """What looks at the model at each validation, besides the loss; none of it changes the training."""
+class ValidationCallbacks(NamedTuple):
+    """Functions that are called with the model at each validation; none of them changes the training."""
 
     bleu: BleuFunction | None = None
     samples: SamplesFunction | None = None
     heads: HeadsFunction | None = None
 
 
-class Window:
+class ThroughputMeter:
     """Loss and speed since the last line of the log."""
 
     def __init__(self) -> None:
@@ -62,7 +61,7 @@ class Window:
         self.loss_sum, self.tokens, self.updates = self.loss_sum + loss_sum, self.tokens + tokens, self.updates + 1
 
     def take(self) -> tuple[float, float, float]:
-        """Loss per token, tokens per second and updates per second; and begin again."""
+        """Loss in nats per token, tokens per second and updates per second; and begin again."""
         seconds = max(time.monotonic() - self._began, 1e-9)
         measured = self.loss_sum / self.tokens, self.tokens / seconds, self.updates / seconds
         self._restart()
@@ -76,7 +75,7 @@ class Window:
         self._began += time.monotonic() - began
 
 
-def announce(run: Run, log: TrainingLog, watchers: Watchers) -> None:
+def log_start(run: Run, log: TrainingLog, callbacks: ValidationCallbacks) -> None:
     """The start, into the log, the folder's README.md and the console."""
     from annotated import __version__  # the package imports this module
 
@@ -96,11 +95,11 @@ def announce(run: Run, log: TrainingLog, watchers: Watchers) -> None:
         host=socket.gethostname(),
         time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         library=f"annotated {__version__}",
-        peak_flops=peak_flops(device, run.training.precision) if run.processes.is_main else None,
+        peak_flops=matmul_benchmark(device, run.training.precision) if run.processes.is_main else None,
         configuration=run.state.configuration,
     )
     if run.processes.is_main:
-        write_readme(run, getattr(watchers.samples, "sentences", ()))
+        write_readme(run, getattr(callbacks.samples, "sentences", ()))
     log.say(
         f"{model.num_parameters():,} parameters, {len(run.data.train):,} training pairs, "
         f"{model.config.vocab_size:,} vocabulary entries, on {device}"
@@ -110,8 +109,9 @@ def announce(run: Run, log: TrainingLog, watchers: Watchers) -> None:
         log.say(message)
 
 
-def log_window(run: Run, log: TrainingLog, window: Window, rate: float, norm: float) -> None:
-    loss, tokens_per_second, updates_per_second = window.take()
+def log_throughput(run: Run, log: TrainingLog, meter: ThroughputMeter, rate: float, norm: float) -> None:
+    """Loss, learning rate and speed since the last such line, into the log and onto the console."""
+    loss, tokens_per_second, updates_per_second = meter.take()
     log.write(
         "train",
         update=run.state.update,
@@ -126,7 +126,9 @@ def log_window(run: Run, log: TrainingLog, window: Window, rate: float, norm: fl
     )
 
 
-def validate(run: Run, log: TrainingLog, watchers: Watchers, averaged: bool = False) -> tuple[float, float | None]:
+def validate(
+    run: Run, log: TrainingLog, callbacks: ValidationCallbacks, averaged: bool = False
+) -> tuple[float, float | None]:
     """Loss and BLEU on the validation set, and the translations of the samples, into the log."""
     training, processes = run.training, run.processes
     pieces = training.micro_batches(processes.world_size) * processes.world_size
@@ -134,9 +136,9 @@ def validate(run: Run, log: TrainingLog, watchers: Watchers, averaged: bool = Fa
     batches = evaluation_batches(run.data.valid, budget, training.layout)
     loss = validation_loss(run.model, batches, training.layout, run.precision, processes)
     score = None
-    if watchers.bleu is not None and training.validate_bleu and processes.is_main:
+    if callbacks.bleu is not None and training.validate_bleu and processes.is_main:
         with _evaluating(run.model):
-            score = watchers.bleu(run.model, run.data.tokenizer, run.data.valid_pairs(training.validate_bleu))
+            score = callbacks.bleu(run.model, run.data.tokenizer, run.data.valid_pairs(training.validate_bleu))
     if not averaged:
         run.state.valid_loss = loss
     log.write(
@@ -150,13 +152,13 @@ def validate(run: Run, log: TrainingLog, watchers: Watchers, averaged: bool = Fa
         averaged=averaged,
         elapsed=run.elapsed,
     )
-    if watchers.samples is not None and processes.is_main:
+    if callbacks.samples is not None and processes.is_main:
         with _evaluating(run.model):
-            pairs = watchers.samples(run.model, run.data.tokenizer)
+            pairs = callbacks.samples(run.model, run.data.tokenizer)
         shown = [{"source": source, "translation": translation} for source, translation in pairs]
         log.write("samples", update=run.state.update, samples=shown, averaged=averaged)
-    if watchers.heads is not None and processes.is_main and not averaged:
-        _keep_heads(run, log, watchers.heads)
+    if callbacks.heads is not None and processes.is_main and not averaged:
+        _keep_heads(run, log, callbacks.heads)
     return loss, score
 
 
@@ -197,22 +199,22 @@ def save(run: Run, writer: CheckpointWriter, *, regular: bool, interim: bool) ->
         writer.save(snapshot, regular=regular or interim, best=best)
 
 
-def note_saved(run: Run, log: TrainingLog, saved: Saved) -> None:
+def log_checkpoint(run: Run, log: TrainingLog, saved: Saved) -> None:
     """A checkpoint that is on the disk, into the log."""
     kind, path = "best" if saved.is_best else "checkpoint", str(saved.path.relative_to(run.folder))
     log.write(kind, update=saved.update, path=path, elapsed=run.elapsed)
 
 
-def finish(run: Run, log: TrainingLog, watchers: Watchers) -> tuple[float, float | None]:
+def finish(run: Run, log: TrainingLog, callbacks: ValidationCallbacks) -> tuple[float, float | None]:
     """Average the last checkpoints, validate the average, and save it as the model of the run."""
     if run.processes.is_main:
         state, chosen = average_last(run.folder, run.training.average_last)
         run.model.load_state_dict(state)
         log.say(f"the model is the average of {', '.join(path.name for path in chosen)}")
-    run.processes.same_start(list(run.model.state_dict().values()))
-    loss, score = validate(run, log, watchers, averaged=True)
+    run.processes.broadcast(list(run.model.state_dict().values()))
+    loss, score = validate(run, log, callbacks, averaged=True)
     if run.processes.is_main:
         save_pretrained(run.folder / MODEL, run.model, run.data.tokenizer)
         log.say(f"saved in {run.folder / MODEL}")
-    run.processes.wait()
+    run.processes.barrier()
     return loss, score

@@ -1,4 +1,4 @@
-"""The training loop, in the order in which things happen.
+"""Training loop of a run that can be stopped and resumed, in the order in which things happen.
 
 Paper: section 5
 """
@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
+from torch import Tensor
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.data.batching import Batch
-from annotated.runs.allocator import keep_freed_memory
 from annotated.runs.checkpoint_writer import CheckpointWriter
-from annotated.runs.errors import explained
+from annotated.runs.errors import translate_errors
+from annotated.runs.hardware import keep_freed_memory
 from annotated.runs.lock import run_lock
 from annotated.runs.log import TrainingLog
 from annotated.runs.logging_hooks import (
@@ -25,23 +23,22 @@ from annotated.runs.logging_hooks import (
     BleuFunction,
     HeadsFunction,
     SamplesFunction,
-    Watchers,
-    announce,
+    ValidationCallbacks,
     finish,
-    log_window,
-    note_saved,
+    log_checkpoint,
+    log_start,
+    log_throughput,
     save,
     validate,
 )
 from annotated.runs.random_states import seed_dropout
 from annotated.runs.setup import Run, start_run
-from annotated.runs.signals import StopRequest, asked_of_processes
-from annotated.runs.step_metrics import Outcome, Outcomes
-from annotated.training.compiled import MicroStep, compiled
+from annotated.runs.signals import GracefulStop, asked_of_processes
+from annotated.runs.step_metrics import DeferredMetrics
+from annotated.training.compiled import compiled
 from annotated.training.distributed import Processes, process_group
-from annotated.training.loss import batch_loss
-from annotated.training.optimizer import clip_gradients, gradient_norm
-from annotated.training.schedule import learning_rate, set_learning_rate
+from annotated.training.schedule import learning_rate
+from annotated.training.update import MicroStep, StepMetrics, update
 
 
 @dataclass(frozen=True)
@@ -101,11 +98,11 @@ def train(
     bleu
         Called at each validation with the first `training.validate_bleu` pairs of the validation set; None skips it.
     samples
-        Called at each validation for translations to log (`validation_callbacks.sample_translations` makes one); it
-        changes nothing in the training.
+        Called at each validation for translations to log; it changes nothing in the training.
+        `annotated.runs.validation_callbacks.sample_translations` makes one.
     heads
-        Called at each validation for where the heads look (`validation_callbacks.sample_heads` makes one); goes into
-        files of the folder's `heads/`, and changes nothing either.
+        Called at each validation for where the heads look; goes into files of the folder's `heads/`, and changes
+        nothing either. `annotated.runs.validation_callbacks.sample_heads` makes one.
 
     Returns
     -------
@@ -125,23 +122,25 @@ def train(
     """
     folder = Path(folder)
     group = process_group(training.device, training.peer_timeout)
-    with explained(folder), group as processes, _alone(processes, folder):
+    with translate_errors(folder), group as processes, _alone(processes, folder):
         if processes.device.type == "cpu":
             keep_freed_memory()
-        watchers = Watchers(bleu, samples, heads)
+        callbacks = ValidationCallbacks(bleu, samples, heads)
         run = start_run(model_config, training, data, folder, processes, resume)
         with TrainingLog(folder if processes.is_main else None, training.updates, quiet) as log:
-            announce(run, log, watchers)
-            noted = functools.partial(note_saved, run, log)
+            log_start(run, log, callbacks)
+            noted = functools.partial(log_checkpoint, run, log)
             writer = CheckpointWriter(folder, training.keep_checkpoints, training.keep_best, noted)
-            with StopRequest() as stop, writer, compiled(run, micro_step) as step:
-                stopped_by = _make_updates(run, step, log, stop, watchers, writer)
-            processes.wait()  # until the last checkpoint is on the disk
+            longest = run.data.train.info.max_length
+            faster = compiled(run.model, training, run.precision, longest, processes.world_size)
+            with GracefulStop() as stop, writer, faster as step:
+                stopped_by = make_updates(run, step, log, stop, callbacks, writer)
+            processes.barrier()  # until the last checkpoint is on the disk
             asked = stopped_by is not None and asked_of_processes(processes, stop)
             if stopped_by:
                 where = f"stopped by {stopped_by} after update {run.state.update}, which is saved"
                 log.say(f"{where}; the same command goes on from here")
-            valid_loss, score = (None, None) if stopped_by else finish(run, log, watchers)
+            valid_loss, score = (None, None) if stopped_by else finish(run, log, callbacks)
             log.write("end", update=run.state.update, finished=stopped_by is None, stopped_by=stopped_by)
     return TrainingResult(
         folder=folder,
@@ -160,62 +159,57 @@ def _alone(processes: Processes, folder: Path) -> contextlib.AbstractContextMana
     return run_lock(folder) if processes.is_main else contextlib.nullcontext()
 
 
-def micro_step(
-    run: Run, batch: Batch, tokens: float, forward: Callable[..., torch.Tensor] | None = None
-) -> torch.Tensor:
-    """Add the gradient of one micro-batch's loss sum over `tokens`, those of the whole update; return the loss sum.
-
-    `forward` is for `batch_loss`.
-    """
-    with run.precision.autocast():
-        batch, smoothing = batch.to(run.processes.device), run.training.label_smoothing
-        loss_sum, _ = batch_loss(run.model, batch, smoothing, run.training.layout, forward)
-    run.precision.scale(loss_sum / tokens).backward()
-    return loss_sum.detach()
-
-
-def _make_updates(
-    run: Run, step: MicroStep, log: TrainingLog, stop: StopRequest, watchers: Watchers, writer: CheckpointWriter
+def make_updates(
+    run: Run,
+    step: MicroStep,
+    log: TrainingLog,
+    stop: GracefulStop,
+    callbacks: ValidationCallbacks,
+    writer: CheckpointWriter,
 ) -> str | None:
-    """The loop; returns the name of the signal that ended it early, or None."""
-    training, processes, model, optimizer = run.training, run.processes, run.model, run.optimizer
-    parameters = list(model.parameters())
-    outcomes = Outcomes(run)
+    """The loop; returns the name of the signal that ended it early, or None.
+
+    Paper: section 5
+    """
+    training, processes, model, state = run.training, run.processes, run.model, run.state
+    deferred = DeferredMetrics(run.optimizer, run.precision, processes, run.folder)
+
+    def check(metrics: StepMetrics) -> Tensor | None:
+        return deferred.add(metrics, state.update + 1, run.batches.epoch, stop.name is not None)
+
     model.train()
-    while run.state.update < training.updates:
-        update = run.state.update + 1
-        rate = learning_rate(update, model.config.d_model, training.warmup, training.learning_rate_scale)
-        set_learning_rate(optimizer, rate)
+    while state.update < training.updates:
+        number = state.update + 1
+        rate = learning_rate(number, model.config.d_model, training.warmup, training.learning_rate_scale)
         if processes.rank:
-            seed_dropout(training.seed, processes.rank, update, processes.device)
-
-        # The loss is a sum over target tokens, divided once by their number in all micro-batches and processes.
-        batches, tokens = run.share()
-        losses = [step(run, batch, tokens) for batch in batches]
-        processes.sum_gradients(model)
-
-        run.precision.unscale(optimizer)
-        norm = gradient_norm(parameters)
-        outcomes.add(Outcome.of(run, batches, losses, norm, tokens, stop.name is not None))
-        if training.clip_norm is not None:
-            clip_gradients(parameters, norm, training.clip_norm)
-        run.precision.step(optimizer, outcomes.unread)
-        optimizer.zero_grad(set_to_none=True)
-
-        run.state.update, run.state.tokens_seen = update, run.state.tokens_seen + tokens
-        log.advance(update)
-        last = update == training.updates
-        regular = update % training.checkpoint_every == 0 or last
-        logged, validated = update % training.log_every == 0, update % training.validate_every == 0
-        if regular or logged or validated or outcomes.stops:
-            outcomes.settle()
-        stops = outcomes.stops
+            seed_dropout(training.seed, processes.rank, number, processes.device)
+        shard = run.next_shard()
+        made = update(
+            model,
+            run.optimizer,
+            shard.batches,
+            shard.target_tokens,
+            rate=rate,
+            step=step,
+            clip_norm=training.clip_norm,
+            precision=run.precision,
+            processes=processes,
+            check=check,
+        )
+        state.update, state.tokens_seen = number, state.tokens_seen + made.tokens
+        log.advance(number)
+        last = number == training.updates
+        regular = number % training.checkpoint_every == 0 or last
+        logged, validated = number % training.log_every == 0, number % training.validate_every == 0
+        if regular or logged or validated or deferred.stops:
+            deferred.flush()
+        stops = deferred.stops
         if regular or stops or logged:
-            log_window(run, log, outcomes.window, rate, outcomes.norm)
+            log_throughput(run, log, deferred.meter, made.rate, deferred.norm)
         writer.collect()
-        with outcomes.window.paused():
+        with deferred.meter.paused():
             if validated:
-                validate(run, log, watchers)
+                validate(run, log, callbacks)
             save(run, writer, regular=regular, interim=stops)
         if stops and not last:
             return stop.name or "a signal to another process"

@@ -1,4 +1,4 @@
-"""What stands before the first update: data, model and optimiser, new or as a checkpoint left them.
+"""Setup of a run before its first update: data, model and optimiser, new or as a checkpoint left them.
 
 Paper: sections 5.1, 5.3
 """
@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.data.batching import BatchingError, Share, TokenBatches
+from annotated.data.batching import BatchingError, Shard, TokenBatches
 from annotated.model import Transformer
 from annotated.runs.checkpoint import TrainingState, list_checkpoints, load_checkpoint, prepare_resume
 from annotated.runs.dataset import PreparedData, prepare_data, prepared_identity
@@ -57,10 +57,10 @@ class Run:
     """For the user, from the start."""
     began: float = field(default_factory=time.monotonic)
 
-    def share(self) -> Share:
+    def next_shard(self) -> Shard:
         """What this process computes of the next update's batch."""
         rank, world_size = self.processes.rank, self.processes.world_size
-        return self.batches.share(rank, world_size, self.training.micro_batches(world_size))
+        return self.batches.next_shard(rank, world_size, self.training.micro_batches(world_size))
 
     @property
     def elapsed(self) -> float:
@@ -93,7 +93,7 @@ def start_run(
         If the folder holds another run, or `resume` is False and it holds any.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    checkpoint, messages = processes.share(_find_checkpoint(folder, resume) if processes.is_main else None)
+    checkpoint, messages = processes.broadcast_object(_find_checkpoint(folder, resume) if processes.is_main else None)
     wanted: dict[str, dict[str, Any]] = {
         "model": model_config.to_dict(),
         "training": training.to_dict(),
@@ -119,7 +119,7 @@ def start_run(
     )
     if checkpoint is not None:
         _go_on(run, checkpoint, wanted)
-    processes.same_start(list(model.state_dict().values()))
+    processes.broadcast(list(model.state_dict().values()))
     if processes.is_main and (lost := rewind_log(folder, run.state.update)):
         run.messages.append(_what_is_lost(lost, checkpoint is not None, training.log_every))
     return run

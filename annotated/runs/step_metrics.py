@@ -1,57 +1,47 @@
-"""What came of an update, read without making a GPU wait: its loss, its gradient's norm, and whether it was applied.
+"""Step metrics over all processes, read one update late so that a GPU is not waited for.
 
 Asking a GPU for a number means waiting until it has done everything before, and then it waits for its next work. So
 the numbers of an update stay where they are until the next one is under way. Meanwhile nothing can go wrong unseen:
 the optimiser itself leaves out an update whose loss or gradient is not finite, by a flag on the device.
-
-Paper: none
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import torch
 from torch import Tensor
+from torch.optim import Optimizer
 
-from annotated.data.batching import Batch
-from annotated.runs.logging_hooks import Window
-from annotated.runs.setup import Run
-from annotated.runs.signals import non_finite
+from annotated.runs.errors import non_finite
+from annotated.runs.logging_hooks import ThroughputMeter
+from annotated.training.distributed import Processes
+from annotated.training.precision import Precision
+from annotated.training.update import StepMetrics
 
 
 @dataclass
-class Outcome:
-    """One update's numbers, on the device until `read`."""
+class ReducedMetrics:
+    """The metrics of one update, summed over all processes, on the device until they are read."""
 
     update: int
     epoch: int
-    tokens: int
-    """Target tokens, over all processes."""
-    batches: Sequence[Batch]
-    """The micro-batches of this process."""
-    losses: Sequence[Tensor]
-    """The loss sum of each."""
+    local: StepMetrics
+    """Of this process."""
     numbers: Tensor
     """float64 [3]: loss sum and requests to stop over all processes, and the gradient's norm."""
     _copied: torch.cuda.Event | None = field(default=None, init=False)
 
     @classmethod
-    def of(
-        cls, run: Run, batches: Sequence[Batch], losses: Sequence[Tensor], norm: Tensor, tokens: int, stop: bool
-    ) -> Outcome:
-        """The outcome of the update that is being made; nothing waits for anything."""
-        loss = (
-            torch.stack([loss.double() for loss in losses]).sum() if losses else norm.new_zeros((), dtype=torch.float64)
-        )
-        requests = torch.full_like(loss, float(stop))
-        summed = run.processes.sum_tensor(torch.stack((loss, requests)))
-        numbers = torch.cat((summed, norm.double()[None]))
-        return cls(run.state.update + 1, run.batches.epoch, tokens, batches, losses, numbers)
+    def of(cls, local: StepMetrics, update: int, epoch: int, stop: bool, processes: Processes) -> ReducedMetrics:
+        """Sum the metrics of the update that is being made; nothing waits for anything."""
+        loss = local.loss_sum
+        summed = processes.all_reduce(torch.stack((loss, torch.full_like(loss, float(stop)))))
+        return cls(update, epoch, local, torch.cat((summed, local.gradient_norm.double()[None])))
 
-    def set_off(self) -> None:
+    def start_copy(self) -> None:
         """Begin to copy the numbers to where the processor can read them."""
         if self.numbers.is_cuda:
             self._there = torch.empty(3, dtype=torch.float64, pin_memory=True)
@@ -59,47 +49,45 @@ class Outcome:
             self._copied = torch.cuda.Event()
             self._copied.record()
 
-    def read(self, run: Run) -> tuple[float, float, bool]:
-        """Loss sum, gradient norm, and whether a process was asked to stop.
-
-        Raises
-        ------
-        NonFiniteLoss
-            If loss or norm is not finite (an infinite norm is part of fp16 while its scale can still be halved).
-        """
+    def read(self) -> tuple[float, float, bool]:
+        """Loss sum, gradient norm, and whether a process was asked to stop; waits until they are known."""
         if self._copied is None:
-            values = self.numbers.tolist()
+            loss, stops, norm = self.numbers.tolist()
         else:
             self._copied.synchronize()
-            values = self._there.tolist()
-        loss, stops, norm = values
-        if not math.isfinite(loss) or not (math.isfinite(norm) or run.precision.may_overflow):
-            each = [float(one) for one in self.losses]
-            raise non_finite(self.update, self.epoch, self.batches, each, norm, run.folder, run.processes.rank)
+            loss, stops, norm = self._there.tolist()
         return loss, norm, stops > 0
 
 
-class Outcomes:
-    """The outcomes of a run's updates: read at once where that costs nothing, else when the next one is under way.
+class DeferredMetrics:
+    """The metrics of a run's updates: read at once where that costs nothing, else when the next one is under way.
 
-    Reading late takes a fused optimiser, to which `unread` is given, and no scale to adapt (fp16).
+    Reading late takes a fused optimiser, to which `pending` is given, and no scale to adapt (fp16).
 
     Parameters
     ----------
-    run
-        Whose updates they are.
+    optimizer, precision, processes
+        Of the run.
+    folder
+        Gets a file with the sentences of an update whose loss or gradient is not finite.
     late
         Read late; None for whether it pays.
-
-    Paper: none
     """
 
-    def __init__(self, run: Run, late: bool | None = None) -> None:
-        fused = all(group.get("fused") for group in run.optimizer.param_groups)
-        pays = run.processes.device.type == "cuda" and fused and run.precision.scaler is None
-        self._run, self._late = run, pays if late is None else late
-        self._waiting: Outcome | None = None
-        self.window = Window()
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        precision: Precision,
+        processes: Processes,
+        folder: Path,
+        late: bool | None = None,
+    ) -> None:
+        fused = all(group.get("fused") for group in optimizer.param_groups)
+        pays = processes.device.type == "cuda" and fused and precision.scaler is None
+        self._precision, self._processes, self._folder = precision, processes, folder
+        self._late = pays if late is None else late
+        self._waiting: ReducedMetrics | None = None
+        self.meter = ThroughputMeter()
         """What has been read since the last line of the log."""
         self.norm = math.nan
         """The last gradient norm read."""
@@ -107,26 +95,40 @@ class Outcomes:
         """True if a process was asked to stop, as far as read."""
 
     @property
-    def unread(self) -> Tensor | None:
-        """The numbers of the update under way, if they were not read: it must leave itself out if one is not finite."""
+    def pending(self) -> Tensor | None:
+        """The numbers of the update under way, if they were not read: no step may be made if one is not finite."""
         return None if self._waiting is None else self._waiting.numbers
 
-    def add(self, outcome: Outcome) -> None:
-        """Take the outcome of an update before it is applied; read it, or the one before.
+    def add(self, metrics: StepMetrics, update: int, epoch: int, stop: bool) -> Tensor | None:
+        """Take the metrics of an update before it is applied; read them, or those of the update before.
+
+        Parameters
+        ----------
+        update, epoch
+            Numbers of the update and of the epoch, for the message of an error.
+        stop
+            This process was asked to stop.
+
+        Returns
+        -------
+        Tensor or None
+            `pending`.
 
         Raises
         ------
         NonFiniteLoss
-            If that one is not finite. It was not applied.
+            If what is read is not finite. That update was not applied.
         """
-        self.settle()
+        reduced = ReducedMetrics.of(metrics, update, epoch, stop, self._processes)
+        self.flush()
         if self._late:
-            outcome.set_off()
-            self._waiting = outcome
+            reduced.start_copy()
+            self._waiting = reduced
         else:
-            self._read(outcome)
+            self._read(reduced)
+        return self.pending
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Read what has not been read.
 
         Raises
@@ -138,7 +140,11 @@ class Outcomes:
             waiting, self._waiting = self._waiting, None
             self._read(waiting)
 
-    def _read(self, outcome: Outcome) -> None:
-        loss, self.norm, stops = outcome.read(self._run)
-        self.stops = self.stops or stops
-        self.window.add(loss, outcome.tokens)
+    def _read(self, metrics: ReducedMetrics) -> None:
+        loss, norm, stops = metrics.read()
+        if not math.isfinite(loss) or not (math.isfinite(norm) or self._precision.may_overflow):
+            each = [float(one) for one in metrics.local.losses]
+            batches, rank = metrics.local.micro_batches, self._processes.rank
+            raise non_finite(metrics.update, metrics.epoch, batches, each, norm, self._folder, rank)
+        self.norm, self.stops = norm, self.stops or stops
+        self.meter.add(loss, metrics.local.tokens)

@@ -1,4 +1,4 @@
-"""Training. Read loss, then schedule, optimizer; then precision, distributed, averaging. A run of it: `annotated.runs`.
+"""Training. Read loss, schedule, optimizer, update; then precision, distributed, averaging. Of a run: `annotated.runs`.
 
 Paper: section 5
 """

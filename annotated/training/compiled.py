@@ -1,4 +1,4 @@
-"""The micro-step, compiled: once for all batches where the layout is static, and on a GPU recorded and replayed.
+"""Compiled micro-step: once for all batches where the layout is static, and on a GPU recorded and replayed.
 
 A base model's micro-step is more than a thousand kernels. Told one by one, they keep a processor busy for longer than
 a large GPU needs to run them. A CUDA graph is told once. It needs every tensor to stay where it was when it was
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
@@ -19,14 +18,11 @@ from annotated.config import TrainingConfig
 from annotated.data.batching import Batch
 from annotated.model import Transformer, forward_rows
 from annotated.model.fast.fused import has_varlen_kernel
-from annotated.runs.setup import Run
 from annotated.training.loss import LogitsTerms, logits_terms, static_loss
 from annotated.training.precision import Precision
 from annotated.training.static_layout import StaticShape
+from annotated.training.update import MicroStep, make_micro_step
 
-MicroStep = Callable[..., Tensor]
-"""Of a run, a batch and the update's tokens: adds the gradient of (loss sum / tokens) to the parameters' `grad`, and
-returns the loss sum."""
 Recorder = Callable[[Callable[[], None]], Callable[[], None]]
 """From work on the device to a function that repeats it in the same memory."""
 
@@ -34,11 +30,20 @@ _WARM_UPS = 3  # compiling, choosing kernels, first allocations: none of it may 
 
 
 @contextlib.contextmanager
-def compiled(run: Run, micro_step: MicroStep) -> Iterator[MicroStep]:
+def compiled(
+    model: Transformer, training: TrainingConfig, precision: Precision, longest: int, world_size: int = 1
+) -> Iterator[MicroStep]:
     """The micro-step to train with: compiled if the configuration says so, else `micro_step` itself.
 
     With the static layout it is a `StaticStep`, compiled or not. Else `micro_step` is given the model's pass in the
     layout, compiled, as `forward`; the model itself stays as it is.
+
+    Parameters
+    ----------
+    longest
+        Tokens of the longest sentence, eos included.
+    world_size
+        Processes that share each batch.
 
     Raises
     ------
@@ -47,24 +52,22 @@ def compiled(run: Run, micro_step: MicroStep) -> Iterator[MicroStep]:
     RuntimeError
         If compiling or recording fails; the message says how to train without.
     """
-    training, model, device = run.training, run.model, run.processes.device
+    device = precision.device
     with _compiler_errors():
         if training.layout == "static":
-            _require_kernel(run)
-            longest = run.data.train.info.max_length
-            shape = StaticShape.for_training(training, longest, run.processes.world_size)
-            recorder = CudaGraphs() if training.compile and device.type == "cuda" and not run.precision.scaler else None
-            step = StaticStep(model, training, run.precision, shape, device, recorder)
-            yield lambda _, batch, tokens: step(batch, tokens)
+            _require_kernel(model, training, device)
+            shape = StaticShape.for_training(training, longest, world_size)
+            recorder = CudaGraphs() if training.compile and device.type == "cuda" and not precision.scaler else None
+            yield StaticStep(model, training, precision, shape, device, recorder)
         elif training.compile:
             forward = forward_rows if training.layout == "packed" else Transformer.forward
-            yield partial(micro_step, forward=torch.compile(forward, dynamic=True))
+            yield make_micro_step(model, training, precision, torch.compile(forward, dynamic=True))
         else:
-            yield micro_step
+            yield make_micro_step(model, training, precision)
 
 
-def _require_kernel(run: Run) -> None:
-    config, training, device = run.model.config, run.training, run.processes.device
+def _require_kernel(model: Transformer, training: TrainingConfig, device: torch.device) -> None:
+    config = model.config
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(training.precision, torch.float32)
     known = has_varlen_kernel(device, dtype, config.d_k, config.d_v) and config.attention_dropout == 0
     if device.type == "cuda" and not known:

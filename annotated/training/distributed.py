@@ -1,4 +1,4 @@
-"""Data parallelism by `torchrun`: every process has the whole model and its own share of each batch.
+"""Data parallelism by `torchrun`: every process has the whole model and its own shard of each batch.
 
 Each process computes the gradient of its sentences' summed loss, divided by the number of target tokens of
 *all* processes. The sum of these gradients is then the gradient of the whole batch, exactly, however the
@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,12 +22,10 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from annotated.training.rendezvous import fresh_store
-
 PREPARATION = timedelta(hours=3)
 """How long the others wait for the main process while it trains a tokenizer or encodes a large corpus."""
-PEER_TIMEOUT = 600.0
-"""Seconds to wait for the others in everything else, if no configuration says otherwise."""
+_PAUSE = 0.02  # seconds between two looks into the store
+_KEYS = "annotated"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Processes:
         """True in the process that writes files and speaks to the user."""
         return self.rank == 0
 
-    def sum(self, values: Sequence[float]) -> list[float]:
+    def all_reduce_numbers(self, values: Sequence[float]) -> list[float]:
         """Add up some numbers over all processes, in float64."""
         if self.world_size == 1:
             return list(values)
@@ -51,7 +51,7 @@ class Processes:
         dist.all_reduce(total)
         return total.tolist()
 
-    def sum_tensor(self, values: Tensor) -> Tensor:
+    def all_reduce(self, values: Tensor) -> Tensor:
         """Add up a tensor over all processes, in its own memory; a GPU's numbers stay there, and nothing waits."""
         if self.world_size > 1:
             dist.all_reduce(values)
@@ -71,13 +71,13 @@ class Processes:
         for gradient, summed in zip(gradients, flat.split([g.numel() for g in gradients]), strict=True):
             gradient.copy_(summed.view_as(gradient))
 
-    def same_start(self, tensors: Sequence[Tensor]) -> None:
+    def broadcast(self, tensors: Sequence[Tensor]) -> None:
         """Give every process the main process's values."""
         if self.world_size > 1:
             for tensor in tensors:
                 dist.broadcast(tensor, src=0)
 
-    def share(self, value: Any) -> Any:
+    def broadcast_object(self, value: Any) -> Any:
         """The main process's value, in every process; the others' is ignored."""
         if self.world_size == 1:
             return value
@@ -85,7 +85,7 @@ class Processes:
         dist.broadcast_object_list(box, src=0, device=self.device)
         return box[0]
 
-    def wait(self) -> None:
+    def barrier(self) -> None:
         """Go on only when all processes have come this far; none may be later than the group's time-out."""
         if self.world_size > 1:
             dist.barrier()
@@ -104,7 +104,7 @@ class Processes:
             In the others, after `PREPARATION`.
         """
         if self.store is None:
-            self.wait()
+            self.barrier()
         elif self.is_main:
             self.store.set(what, "done")
         else:
@@ -128,7 +128,7 @@ def choose_device(name: str, local_rank: int = 0) -> torch.device:
 
 
 @contextlib.contextmanager
-def process_group(device: str = "auto", timeout: float = PEER_TIMEOUT) -> Iterator[Processes]:
+def process_group(device: str, timeout: float) -> Iterator[Processes]:
     """Join the processes that `torchrun` started, or stand alone if it did not.
 
     `torchrun` describes the group in the environment (RANK, WORLD_SIZE, LOCAL_RANK). A group that exists
@@ -139,13 +139,16 @@ def process_group(device: str = "auto", timeout: float = PEER_TIMEOUT) -> Iterat
     device
         As `TrainingConfig.device`.
     timeout
-        Seconds. An exchange that takes longer ends with an error: somebody is lost, and all have to begin again from
-        the last checkpoint, which is what `torchrun` then does. Only `Processes.wait_for_main` waits for longer.
+        Seconds, as `TrainingConfig.peer_timeout`. A start or an exchange that takes longer ends with an error: somebody
+        is lost, and all have to begin again from the last checkpoint, which is what `torchrun` then does. Only
+        `Processes.wait_for_main` waits for longer.
 
     Raises
     ------
     ValueError
         If a GPU is asked for and there is none.
+    TimeoutError
+        If not all processes came; the message names the missing.
 
     Paper: section 5.2
     """
@@ -159,9 +162,10 @@ def process_group(device: str = "auto", timeout: float = PEER_TIMEOUT) -> Iterat
     if dist.is_initialized():
         yield Processes(rank, world_size, chosen)
         return
-    backend, store = "nccl" if chosen.type == "cuda" else "gloo", fresh_store(rank, world_size)
-    patience = timedelta(seconds=timeout)
-    dist.init_process_group(backend, store=store, rank=rank, world_size=world_size, timeout=patience)
+    backend, limit = "nccl" if chosen.type == "cuda" else "gloo", timedelta(seconds=timeout)
+    store, _, _ = next(iter(dist.rendezvous("env://", rank, world_size, timeout=limit)))
+    store = dist.PrefixStore(fresh_prefix(store, rank, world_size, timeout), store)
+    dist.init_process_group(backend, store=store, rank=rank, world_size=world_size, timeout=limit)
     try:
         yield Processes(rank, world_size, chosen, dist.PrefixStore("notes", store))
     except BaseException:
@@ -169,3 +173,51 @@ def process_group(device: str = "auto", timeout: float = PEER_TIMEOUT) -> Iterat
             dist.destroy_process_group()
         raise
     dist.destroy_process_group()
+
+
+def fresh_prefix(store: dist.Store, rank: int, world_size: int, timeout: float) -> str:
+    """A name that exactly the processes of this start know, whatever the store holds from earlier ones.
+
+    `torchrun` starts all processes again when one of them dies, and they exchange addresses through a store that its
+    agent keeps. Since torch 2.5 that store lives as long as the agent, so it still holds the addresses of the processes
+    before: who reads before the owner has written anew calls an address that nobody answers, and the new start fails
+    too (https://github.com/pytorch/pytorch/issues/135712). So the processes first agree on a prefix that is new.
+    torch 2.13 still needs this: the issue is closed, but its agents, static and c10d, keep one store through restarts.
+    The function can go, and `dist.init_process_group` can make the store, once the oldest supported torch is one whose
+    agents make a new store or a new prefix for every restart.
+
+    Each process but the first writes a random word under its rank. Rank 0 answers every word it finds there, an old one
+    too, which harms nobody; the answer is the prefix, random as well. It stops when all have signed under that prefix:
+    a signature can only come from one who was answered just now.
+
+    Parameters
+    ----------
+    timeout
+        Seconds to wait for the others.
+
+    Raises
+    ------
+    TimeoutError
+        If not all processes came; the message names the missing.
+    """
+    word, deadline = uuid.uuid4().hex, time.monotonic() + timeout
+    if rank:
+        store.set(f"{_KEYS}/{rank}", word)
+        answer = f"{_KEYS}/answer/{word}"
+        while not store.check([answer]):
+            _pause(deadline, "process 0")
+        prefix = store.get(answer).decode()
+        store.set(f"{_KEYS}/{prefix}/{rank}", "here")
+        return prefix
+    for other in range(1, world_size):
+        while not store.check([f"{_KEYS}/{word}/{other}"]):
+            if store.check([f"{_KEYS}/{other}"]):
+                store.set(f"{_KEYS}/answer/{store.get(f'{_KEYS}/{other}').decode()}", word)
+            _pause(deadline, f"process {other}")
+    return word
+
+
+def _pause(deadline: float, who: str) -> None:
+    if time.monotonic() > deadline:
+        raise TimeoutError(f"{who} of this training did not come; torchrun's output on its machine says why")
+    time.sleep(_PAUSE)

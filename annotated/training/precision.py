@@ -1,7 +1,4 @@
-"""float32, or the 16-bit types through autocast, with one interface for the loop.
-
-Paper: none (the paper trained in float32); bf16 and fp16 are today's practice
-"""
+"""Precision of a training: float32 as the paper, or today's 16-bit types through autocast, with one interface."""
 
 from __future__ import annotations
 
@@ -29,12 +26,14 @@ class Precision:
     """
 
     def __init__(self, name: str, device: torch.device) -> None:
-        self._dtype, self._device = _DTYPES.get(name), device.type
+        self.device = device
+        """Where batches are computed."""
+        self._dtype = _DTYPES.get(name)
         self.scaler = None
         if name == "fp16":
             try:
-                self.scaler = torch.amp.GradScaler(self._device)
-                with torch.autocast(self._device, torch.float16):
+                self.scaler = torch.amp.GradScaler(device.type)
+                with torch.autocast(device.type, torch.float16):
                     torch.ones(2, 2, device=device) @ torch.ones(2, 2, device=device)
             except (RuntimeError, ValueError, TypeError) as error:
                 reason = f"fp16 does not work on {device} with torch {torch.__version__} ({error}); use bf16 or fp32"
@@ -42,7 +41,7 @@ class Precision:
 
     def autocast(self) -> contextlib.AbstractContextManager[Any]:
         """A context in which matrix products are computed in the chosen type."""
-        return contextlib.nullcontext() if self._dtype is None else torch.autocast(self._device, self._dtype)
+        return contextlib.nullcontext() if self._dtype is None else torch.autocast(self.device.type, self._dtype)
 
     def scale(self, loss: Tensor) -> Tensor:
         """The loss to call `backward` on."""

@@ -1,4 +1,4 @@
-"""How good is the model on sentences it was not trained on: the loss, without label smoothing.
+"""Validation loss: on sentences that the model was not trained on, without label smoothing.
 
 Paper: section 6.2 (Table 3 reports the perplexity of the development set), section 5.4 (smoothing hurts it)
 """
@@ -46,7 +46,7 @@ def validation_loss(
             total += loss.to(total.device)
             tokens += count
     model.train(was_training)
-    loss_sum, token_sum = processes.sum([float(total), tokens])
+    loss_sum, token_sum = processes.all_reduce_numbers([float(total), tokens])
     return loss_sum / token_sum if token_sum else math.nan
 
 

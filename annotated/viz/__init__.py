@@ -1,4 +1,4 @@
-"""The kit that charts and widgets of several chapters share: theme, live updates, attention maps, training logs.
+"""The kit that charts and widgets of several chapters share: theme, tables, live updates, attention maps, logs.
 
 Importing any part of it chooses Altair's renderer (`use_renderer`), unless you have chosen one, and lets
 charts carry their data (`use_inline_data`).

@@ -11,8 +11,10 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from annotated.viz.tables import array_table
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
 
 _TOLERANCE = 1e-3
@@ -87,22 +89,14 @@ def attention_chart(
     array = check_weights(weights, queries, keys)
     if array.ndim != 2:
         raise ValueError(f"one map has two dimensions, these weights have {array.ndim}: choose a sentence and a head")
-    rows = [
-        {"q": i, "k": j, "query": query, "key": key, "weight": round(float(array[i, j]), 4)}
-        for i, query in enumerate(queries)
-        for j, key in enumerate(keys)
-    ]
+    table = array_table(array.round(4), "weight", q=range(len(queries)), k=range(len(keys)))
+    table = table.assign(query=table["q"].map(pd.Series(queries)), key=table["k"].map(pd.Series(keys)))
     if description is None:
-        best = array.argmax(axis=1)
-        parts = [
-            f"{query} to {keys[best[i]]} {array[i, best[i]]:.0%}" if array[i].any() else f"{query} to nothing"
-            for i, query in enumerate(queries)
-        ]
-        description = "Attention map. The largest weight of each query: " + "; ".join(parts) + "."
+        description = _largest_weights(array, queries, keys)
     x = alt.X("k:O", title="keys", axis=_token_axis(keys, orient="top", labelAngle=-40 if _long(keys) else 0))
     y = alt.Y("q:O", title="queries", axis=_token_axis(queries))
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("key:N"), alt.Tooltip("weight:Q", format=".3f")]
-    base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, tooltip=tooltip)
+    base = alt.Chart(table).encode(x=x, y=y, tooltip=tooltip)
     shade = alt.Opacity("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None)
     layers = [base.mark_rect(fill=BLUE, stroke=GREY, strokeWidth=0.3).encode(opacity=shade)]
     if len(keys) <= _NUMBERED_UP_TO:
@@ -132,10 +126,10 @@ def query_chart(
     array = np.asarray(keys, dtype=np.float64)
     if array.shape != (len(names), 2):
         raise ValueError(f"keys must be [{len(names)}, 2], one point for each name, not {list(array.shape)}")
-    rows = [{"key": name, "x": x, "y": y} for name, (x, y) in zip(names, array.tolist(), strict=True)]
+    table = pd.DataFrame(array, columns=["x", "y"]).assign(key=list(names))
     turn, stretch = slider("angle", angle, -180, 180, 5, label="angle (degrees)"), slider("length", length, 0, 6, 0.1)
     weighted = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table)
         .transform_calculate(qx=f"length * cos{_RADIANS}", qy=f"length * sin{_RADIANS}")
         .transform_calculate(score=f"(datum.qx * datum.x + datum.qy * datum.y) * {scale}")
         .transform_calculate(e="exp(datum.score)")
@@ -149,6 +143,15 @@ def query_chart(
     plane, bars = _plane(weighted), _weight_bars(weighted, list(names))
     together = alt.concat(plane, bars, columns=1, usermeta={"columns": 2}).properties(description=description)
     return together.add_params(turn, stretch)
+
+
+def _largest_weights(array: NDArray[np.float64], queries: Sequence[str], keys: Sequence[str]) -> str:
+    best = array.argmax(axis=1)
+    parts = [
+        f"{query} to {keys[best[i]]} {array[i, best[i]]:.0%}" if array[i].any() else f"{query} to nothing"
+        for i, query in enumerate(queries)
+    ]
+    return "Attention map. The largest weight of each query: " + "; ".join(parts) + "."
 
 
 def _token_axis(tokens: Sequence[str], **options: Any) -> alt.Axis:
@@ -168,7 +171,7 @@ def _plane(weighted: alt.Chart) -> alt.LayerChart:
     size = alt.Size("weight:Q", scale=alt.Scale(domain=[0, 1], range=[40, 700]), legend=None)
     # The arrow may leave the picture when it is long: its tip is kept inside, its direction is what counts.
     seen = f"min(length, {_REACH - 0.2})"
-    query = alt.Chart(alt.Data(values=[{"name": "query"}])).transform_calculate(
+    query = alt.Chart(pd.DataFrame({"name": ["query"]})).transform_calculate(
         x=f"{seen} * cos{_RADIANS}", y=f"{seen} * sin{_RADIANS}"
     )
     return alt.layer(

@@ -1,2 +1,4 @@
-// Attention maps by themselves; `heads_view.js`, which stands before this, draws them here and in the run's playback.
+// Attention maps by themselves, as a widget.
+import { headsView } from "./heads_view.js";
+
 export default { render: headsView };

@@ -9,7 +9,6 @@ Paper: section 3.2.3
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import anywidget
@@ -20,9 +19,8 @@ from numpy.typing import NDArray
 from annotated.model.transformer import AttentionMaps
 from annotated.runs.attention_snapshots import SentenceHeads, as_bytes
 from annotated.viz.attention_map import check_weights
-from annotated.viz.javascript import esm
+from annotated.viz.javascript import KIT, esm
 
-_HERE = Path(__file__).parent
 _LABELS = {
     "encoder": "Encoder self-attention",
     "decoder": "Decoder self-attention",
@@ -40,8 +38,8 @@ class AttentionHeads(anywidget.AnyWidget):
     Paper: section 3.2.3
     """
 
-    _esm = esm("heads_view.js", "heads.js")
-    _css = _HERE / "heads.css"
+    _esm = esm(KIT / "heads.js")
+    _css = KIT / "heads.css"
     weights = traitlets.Bytes().tag(sync=True)
     sentences = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
     notes = traitlets.List(trait=traitlets.List()).tag(sync=True)

@@ -52,7 +52,7 @@ class Project(Adapter):
 
     def make(self, shape: Shape) -> nn.Module:
         from annotated.model import Transformer
-        from annotated.runs.allocator import keep_freed_memory
+        from annotated.runs.hardware import keep_freed_memory
 
         keep_freed_memory()  # as `train` does
         return Transformer(model_config(shape, **self.changes))

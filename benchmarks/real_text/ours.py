@@ -77,7 +77,7 @@ def prepare(settings: Settings) -> None:
     kept = Validation(settings).texts
     validation.write_text("".join(f"{source}\t{target}\n" for source, target in kept), encoding="utf-8")
     folder(settings).mkdir(parents=True, exist_ok=True)
-    with process_group("cpu") as processes:
+    with process_group("cpu", TrainingConfig().peer_timeout) as processes:
         prepare_data(data_config(settings), folder(settings), processes, checkpoint=None)
 
 

@@ -225,7 +225,7 @@ def test_processes_and_micro_batches_only_cut_the_batch_of_an_update(world_size,
     empty = 0
     for _ in range(60):  # two epochs
         whole = next(alone)
-        shares = [one.share(rank, world_size, micro_batches) for rank, one in enumerate(processes)]
+        shares = [one.next_shard(rank, world_size, micro_batches) for rank, one in enumerate(processes)]
         pieces = [batch for share in shares for batch in share.batches]
         empty += world_size * micro_batches - len(pieces)
         assert sorted(i for piece in pieces for i in piece.indices) == sorted(whole.indices)
@@ -287,7 +287,7 @@ def test_a_pair_beyond_the_budget_is_named():
 def test_wrong_settings():
     store = store_of(5)
     with pytest.raises(BatchingError, match="rank must lie between 0 and world_size - 1 = 1, not 2"):
-        TokenBatches(store, 99, seed=0, pool_pairs=9).share(2, 2)
+        TokenBatches(store, 99, seed=0, pool_pairs=9).next_shard(2, 2)
     with pytest.raises(BatchingError, match="layout must be"):
         TokenBatches(store, 99, seed=0, pool_pairs=9, layout="ragged")
     with pytest.raises(BatchingError, match="pool_pairs must be"):

@@ -22,7 +22,7 @@ from annotated.runs.attention_snapshots import (
     read_heads,
     write_heads,
 )
-from annotated.runs.peak import peak_flops
+from annotated.runs.hardware import matmul_benchmark
 from annotated.runs.validation_callbacks import sample_heads, sample_translations, validation_bleu
 from annotated.saving import load_model
 from annotated.training import CheckpointError
@@ -104,7 +104,7 @@ def test_what_cannot_be_kept_does_not_end_a_run(small):
 
 def test_the_peak_is_a_rate_that_a_product_reaches_and_draws_no_random_number():
     before = torch.random.get_rng_state()
-    peak = peak_flops("cpu")
+    peak = matmul_benchmark("cpu", "fp32")
     assert torch.equal(before, torch.random.get_rng_state())
     left = torch.full((512, 512), 0.5)
     began = time.perf_counter()
@@ -112,4 +112,4 @@ def test_the_peak_is_a_rate_that_a_product_reaches_and_draws_no_random_number():
         left @ left
     sustained = 3 * 2 * 512**3 / (time.perf_counter() - began)
     assert peak is not None and 0.05 * sustained < peak < 50 * sustained
-    assert peak_flops("cpu", "fp32") == peak, "measured once a process"
+    assert matmul_benchmark("cpu", "fp32") == peak, "measured once a process"

@@ -11,13 +11,13 @@ import torch
 from safetensors.torch import load_file
 
 import annotated.model.transformer as transformer
-import annotated.runs.loop as loop
+import annotated.training.update as update_module
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batching import Batch, TokenBatches, collate_ids
 from annotated.data.store import TokenStore
 from annotated.model import Transformer, padding_mask
 from annotated.runs import NonFiniteLoss, list_checkpoints, read_log
-from annotated.runs.signals import StopRequest
+from annotated.runs.signals import GracefulStop
 from annotated.saving import load_model
 from annotated.training import average_checkpoints, batch_loss, learning_rate, make_optimizer
 
@@ -134,7 +134,7 @@ def test_training_works_outside_the_main_thread(small):
 
 def test_the_second_signal_interrupts_at_once():
     before = signal.getsignal(signal.SIGTERM)
-    with StopRequest() as stop:
+    with GracefulStop() as stop:
         os.kill(os.getpid(), signal.SIGTERM)
         assert stop.name == "SIGTERM"
         with pytest.raises(KeyboardInterrupt):
@@ -150,7 +150,7 @@ def test_clipping_is_off_unless_asked_for(small):
 
 
 def test_a_loss_that_is_not_finite_names_its_sentences(small, monkeypatch):
-    true_loss = loop.batch_loss
+    true_loss = update_module.batch_loss
     seen: list[Batch] = []
 
     def poisoned(model, batch, smoothing, *rest):
@@ -158,7 +158,7 @@ def test_a_loss_that_is_not_finite_names_its_sentences(small, monkeypatch):
         seen.append(batch)
         return (loss * math.nan if len(seen) == 12 else loss), count
 
-    monkeypatch.setattr(loop, "batch_loss", poisoned)
+    monkeypatch.setattr(update_module, "batch_loss", poisoned)
     with pytest.raises(NonFiniteLoss) as error:
         small.train(micro_batch_tokens=150)  # the 12th micro-batch is the second one of update 6
     batch, message = seen[-1], str(error.value)
@@ -172,7 +172,7 @@ def test_a_loss_that_is_not_finite_names_its_sentences(small, monkeypatch):
 
 
 def test_a_gradient_that_is_not_finite_stops_too(small, monkeypatch):
-    monkeypatch.setattr(loop, "gradient_norm", lambda parameters: torch.tensor(math.inf))
+    monkeypatch.setattr(update_module, "gradient_norm", lambda parameters: torch.tensor(math.inf))
     with pytest.raises(NonFiniteLoss, match="update 1 .*gradient's norm is inf"):
         small.train()
     assert not list_checkpoints(small.folder / "run")

@@ -11,11 +11,11 @@ import pytest
 import torch.distributed as dist
 
 import annotated.runs.lock as lock
-import annotated.runs.signals as stopping
+import annotated.runs.signals as signals
 from annotated.runs import running
-from annotated.runs.errors import PeerLostError, explained
+from annotated.runs.errors import PeerLostError, translate_errors
 from annotated.runs.lock import LOCK, run_lock, run_lock_holder
-from annotated.runs.signals import StopRequest, asked_of_processes
+from annotated.runs.signals import GracefulStop, asked_of_processes
 from annotated.training import CheckpointError, DiskFull
 from annotated.training.distributed import Processes
 
@@ -26,7 +26,7 @@ class Group:
     def __init__(self, others: list[tuple[int, bool]]) -> None:
         self.counted = iter([[(node, True) for node, _ in others], others])
 
-    def sum(self, values: list[float]) -> list[float]:
+    def all_reduce_numbers(self, values: list[float]) -> list[float]:
         others = next(self.counted)
         return [mine + sum(n == node and says for n, says in others) for node, mine in enumerate(values)]
 
@@ -46,20 +46,20 @@ def test_whether_an_agent_asked(monkeypatch, mine, others, nodes, expected):
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")
     monkeypatch.setenv("GROUP_WORLD_SIZE", str(nodes))
     monkeypatch.setenv("GROUP_RANK", "0")
-    stop = StopRequest()
+    stop = GracefulStop()
     stop.name = "SIGTERM" if mine else None
     assert asked_of_processes(Group(others), stop) is expected  # type: ignore[arg-type]
 
 
 def test_without_torchrun_there_is_no_agent():
-    stop = StopRequest()
+    stop = GracefulStop()
     stop.name = "SIGTERM"
     assert not asked_of_processes(Processes(), stop)
 
 
 def test_under_torchrun_a_request_may_come_twice(monkeypatch):
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")
-    with StopRequest() as stop:
+    with GracefulStop() as stop:
         os.kill(os.getpid(), signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGTERM)
         assert stop.name == "SIGTERM"
@@ -68,11 +68,11 @@ def test_under_torchrun_a_request_may_come_twice(monkeypatch):
 def test_the_first_process_of_a_machine_tells_its_agent(monkeypatch):
     told, ignored = [], []
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")
-    monkeypatch.setattr(stopping.os, "kill", lambda *call: told.append(call))
-    monkeypatch.setattr(stopping.signal, "signal", lambda *call: ignored.append(call))
+    monkeypatch.setattr(signals.os, "kill", lambda *call: told.append(call))
+    monkeypatch.setattr(signals.signal, "signal", lambda *call: ignored.append(call))
     for rank in ("0", "1"):
         monkeypatch.setenv("LOCAL_RANK", rank)
-        stopping.end_agent()
+        signals.end_agent()
     assert told == [(os.getppid(), signal.SIGTERM)]
     assert (signal.SIGTERM, signal.SIG_IGN) in ignored
 
@@ -94,9 +94,9 @@ def test_while_torchrun_starts_its_processes_again_the_folder_is_taken(tmp_path,
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
 def test_a_full_disk_says_what_to_do_whatever_was_written(tmp_path, number):
     file = tmp_path / "deep" / "log.jsonl"
-    with pytest.raises(DiskFull, match=f"the disk is full: {file}.*Free some space"), explained(tmp_path):
+    with pytest.raises(DiskFull, match=f"the disk is full: {file}.*Free some space"), translate_errors(tmp_path):
         raise OSError(number, os.strerror(number), str(file))
-    with pytest.raises(PermissionError), explained(tmp_path):
+    with pytest.raises(PermissionError), translate_errors(tmp_path):
         raise PermissionError(errno.EACCES, "no")
 
 
@@ -104,8 +104,8 @@ def test_a_lost_peer_says_what_to_do(tmp_path):
     gloo = "[/pytorch/gloo/transport/tcp/pair.cc:537] Read error [127.0.0.1]:17306: Connection reset by peer"
     kinds = [RuntimeError, dist.DistBackendError] if hasattr(dist, "DistBackendError") else [RuntimeError]
     for kind in kinds:
-        with pytest.raises(PeerLostError, match=r"is gone.*--max-restarts.*Read error"), explained(tmp_path):
+        with pytest.raises(PeerLostError, match=r"is gone.*--max-restarts.*Read error"), translate_errors(tmp_path):
             raise kind(gloo)
-    with pytest.raises(RuntimeError, match="^shapes") as other, explained(tmp_path):
+    with pytest.raises(RuntimeError, match="^shapes") as other, translate_errors(tmp_path):
         raise RuntimeError("shapes [2, 3] and [4] do not fit")
     assert other.type is RuntimeError

@@ -6,8 +6,8 @@ the same tensors each time, and whatever depends on anything else shows.
 
 from __future__ import annotations
 
+import functools
 import math
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -16,16 +16,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import annotated.runs.loop as loop
 import annotated.training.compiled as compiled_module
+import annotated.training.update as update_module
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batching import collate_ids
 from annotated.model import Transformer, forward_rows
 from annotated.model.fast import fused
 from annotated.runs import NonFiniteLoss, list_checkpoints, read_log
-from annotated.runs.step_metrics import Outcome, Outcomes
+from annotated.runs.step_metrics import DeferredMetrics, ReducedMetrics
 from annotated.training import batch_loss, make_optimizer
 from annotated.training.compiled import StaticStep
 from annotated.training.distributed import Processes
-from annotated.training.optimizer import clip_gradients, gradient_norm
 from annotated.training.precision import Precision
 from annotated.training.static_layout import StaticShape
 
@@ -139,22 +139,31 @@ class NumbersAskedFor(TorchDispatchMode):
 
 
 @needs_fused
-def test_on_the_device_nothing_of_an_update_is_waited_for():
+def test_on_the_device_nothing_of_an_update_is_waited_for(tmp_path):
     torch.manual_seed(0)
-    model = Transformer(CONFIG)
-    step, training = static_step(model), TrainingConfig()
-    optimizer, flat = make_optimizer(model, training), step.shape.lay_out(BATCHES[0])
-    run = SimpleNamespace(processes=Processes(), state=SimpleNamespace(update=0), batches=SimpleNamespace(epoch=0))
+    model, precision = Transformer(CONFIG), Precision("fp32", CPU)
+    step, optimizer = static_step(model), make_optimizer(model, TrainingConfig())
+    laid = {batch.target_tokens: step.shape.lay_out(batch) for batch in BATCHES[:2]}
+    deferred = DeferredMetrics(optimizer, precision, Processes(), tmp_path, late=True)
+
+    def on_device(batch, _):
+        return step._work(laid[batch.target_tokens], torch.tensor(10.0))
+
+    def make(number: int):
+        def check(metrics):
+            return deferred.add(metrics, number, 0, False)
+
+        options = {"rate": 0.1, "step": on_device, "clip_norm": 1.0, "check": check}
+        return update_module.update(model, optimizer, BATCHES[:2], 10, **options)
+
     with NumbersAskedFor() as asked:
-        losses = [step._work(flat, torch.tensor(10.0)) for _ in range(2)]
-        norm = gradient_norm(model.parameters())
-        outcome = Outcome.of(run, BATCHES[:2], losses, norm, 10, False)
-        clip_gradients(list(model.parameters()), norm, 1.0)
-        Precision("fp32", CPU).step(optimizer, outcome.numbers)
-        optimizer.zero_grad(set_to_none=True)
+        metrics = make(1)
         assert asked.count == 0
-        float(norm)
+        float(metrics.gradient_norm)
     assert asked.count == 1, "the counter counts"
+    make(2)
+    deferred.flush()
+    assert deferred.meter.updates == 2 and math.isfinite(deferred.norm)
 
 
 def final_weights(result) -> dict[str, torch.Tensor]:
@@ -189,21 +198,18 @@ def test_on_a_gpu_the_static_layout_needs_the_kernel():
     class Elsewhere:
         type, index = "cuda", 0
 
-    run = type("Run", (), {})()
-    run.training, run.model = TrainingConfig(layout="static"), Transformer(CONFIG)
-    run.processes = type("Processes", (), {"device": Elsewhere(), "world_size": 1})()
     with pytest.raises(ValueError, match="precision bf16 or fp16.*Use layout 'packed'"):
-        compiled_module._require_kernel(run)
+        compiled_module._require_kernel(Transformer(CONFIG), TrainingConfig(layout="static"), Elsewhere())
 
 
 @pytest.fixture
 def late(monkeypatch):
-    """Read outcomes late, as on a GPU."""
-    monkeypatch.setattr(loop, "Outcomes", lambda run: Outcomes(run, late=True))
+    """Read metrics late, as on a GPU."""
+    monkeypatch.setattr(loop, "DeferredMetrics", functools.partial(DeferredMetrics, late=True))
 
 
 @needs_fused
-def test_reading_outcomes_late_changes_nothing(small, monkeypatch, request):
+def test_reading_metrics_late_changes_nothing(small, monkeypatch, request):
     at_once = small.train("at once", clip_norm=0.5)
     request.getfixturevalue("late")
     late = small.train("late", clip_norm=0.5)
@@ -220,7 +226,7 @@ def test_reading_outcomes_late_changes_nothing(small, monkeypatch, request):
 @pytest.mark.parametrize("bad", [1, 3, 4])
 def test_an_update_that_is_not_finite_is_never_applied(small, monkeypatch, late, bad):
     """Also when nobody reads its numbers before the next one is under way: the optimiser leaves it out by itself."""
-    true_loss, seen, models = loop.batch_loss, [], []
+    true_loss, seen, models = update_module.batch_loss, [], []
 
     def poisoned(model, batch, smoothing, *rest):
         models.append({name: p.detach().clone() for name, p in model.named_parameters()})
@@ -228,7 +234,7 @@ def test_an_update_that_is_not_finite_is_never_applied(small, monkeypatch, late,
         loss, count = true_loss(model, batch, smoothing, *rest)
         return (loss * math.nan if len(seen) == bad else loss), count
 
-    monkeypatch.setattr(loop, "batch_loss", poisoned)
+    monkeypatch.setattr(update_module, "batch_loss", poisoned)
     with pytest.raises(NonFiniteLoss, match=f"update {bad} .*The update was not made") as error:
         small.train(updates=9, log_every=4)
     assert ", ".join(map(str, seen[bad - 1].indices[:5])) in str(error.value)
@@ -242,13 +248,12 @@ def test_an_update_that_is_not_finite_is_never_applied(small, monkeypatch, late,
 
 @needs_fused
 def test_a_stop_that_is_read_late_ends_with_a_checkpoint(small, monkeypatch, late):
-    true_share, updates = loop.Outcome.of, []
+    true_of = ReducedMetrics.of
 
-    def of(run, *arguments):
-        updates.append(run.state.update + 1)
-        return true_share(run, *arguments[:-1], len(updates) == 3)  # a signal comes during update 3
+    def of(local, number, epoch, stop, processes):
+        return true_of(local, number, epoch, number == 3, processes)  # a signal comes during update 3
 
-    monkeypatch.setattr(loop.Outcome, "of", of)
+    monkeypatch.setattr(ReducedMetrics, "of", of)
     result = small.train(updates=9)
     assert not result.finished and result.update == 4
     assert [path.name for path in list_checkpoints(result.folder)] == ["update-000000004"]

@@ -61,7 +61,7 @@ def shares_without_sentences(folder: Path, training: TrainingConfig, world_size:
     for state in states:
         for rank in range(world_size):
             batches.load_state_dict(state)
-            empty += not batches.share(rank, world_size).batches
+            empty += not batches.next_shard(rank, world_size).batches
     return empty
 
 

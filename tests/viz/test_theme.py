@@ -62,3 +62,10 @@ def test_the_users_choice_of_renderer_stays(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv(theme.BOOK_VARIABLE, "1")
     with alt.renderers.enable("json"):
         assert theme.use_renderer() == "json"
+
+
+def test_a_menu_starts_at_its_first_option_unless_told_and_is_named_after_its_parameter() -> None:
+    first = theme.menu("task", ["copy", "sort"]).param.to_dict()
+    told = theme.menu("task", ("copy", "sort"), "sort", "show").param.to_dict()
+    assert (first["value"], first["bind"]["name"]) == ("copy", "task ")
+    assert (told["value"], told["bind"]) == ("sort", {"input": "select", "options": ["copy", "sort"], "name": "show "})

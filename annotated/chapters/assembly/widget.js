@@ -1,14 +1,18 @@
 // Figure 1 with the number of parameters in every box, recounted by formula while the reader moves its sizes.
 // Each box fills from the left by its share of the whole.
+import { html, readout, scale, select, setter, tick } from "../../viz/controls.js";
+import { BLUE, GREEN, ORANGE, svg } from "../../viz/drawing.js";
+
 const powers = (from, to) => Array.from({ length: Math.log2(to / from) + 1 }, (_, i) => from * 2 ** i);
 const steps = (from, to, step) => Array.from({ length: (to - from) / step + 1 }, (_, i) => from + i * step);
-const SIZES = [
+export const SIZES = [
   ["num_encoder_layers", "layers N", steps(1, 12, 1)], ["d_model", "d_model", steps(64, 1280, 64)],
   ["d_ff", "d_ff", steps(256, 5120, 256)], ["num_heads", "heads h", powers(1, 64)],
   ["d_k", "d_k", powers(8, 512)], ["d_v", "d_v", powers(8, 512)],
   ["vocab_size", "vocabulary V", steps(1000, 60000, 500)],
 ];
 
+// The parameters in each box, by formula.
 export function count(s) {
   const d = s.d_model, keys = s.num_heads * s.d_k, values = s.num_heads * s.d_v, n = s.num_encoder_layers;
   const attention = d * (2 * keys + values) + values * d, feedForward = 2 * d * s.d_ff + s.d_ff + d, norm = 2 * d;
@@ -20,6 +24,8 @@ export function count(s) {
   };
 }
 
+export const fits = (row, sizes) => Object.entries(row.sizes).every(([name, value]) => sizes[name] === value);
+
 // Two columns that are read upwards, as in the paper: name, x, y, label.
 const LEFT = 12, RIGHT = 208, WIDTH = 160, HEIGHT = 40;
 const BOXES = [
@@ -29,95 +35,79 @@ const BOXES = [
   ["df", RIGHT, 264, "feed-forward"], ["dn", RIGHT, 218, "3 norms a layer"],
   ["linear", RIGHT, 130, "pre-softmax linear"],
 ];
-const FILL = { source: "#d9731a", target: "#d9731a", linear: "#d9731a", ef: "#2f9e6e", df: "#2f9e6e" };
+const FILL = { source: ORANGE, target: ORANGE, linear: ORANGE, ef: GREEN, df: GREEN };
+const WIRES = ["M92 448V435M92 415V402", "M288 448V435M288 415V402", "M288 212V170", "M288 130V112", "M92 258V240H192V330H208"];
+const STACKS = [{ x: 4, y: 258, height: 144 }, { x: 200, y: 212, height: 190 }];
+const NOTES = [[288, 104, "softmax"], [92, 428, "+ sinusoids: 0"], [288, 428, "+ sinusoids: 0"],
+  [92, 506, "source tokens"], [288, 506, "target, shifted right"]];
 
-function shown(number) {
-  if (number >= 1e5) return `${(number / 1e6).toFixed(2)} M`;
-  return number.toLocaleString("en-GB");
+const shown = number => number >= 1e5 ? `${(number / 1e6).toFixed(2)} M` : number.toLocaleString("en-GB");
+
+function controlsOf(rows, change, choose) {
+  const row = select([["", "none: my own"], ...rows.map(one => [one.row, `${one.row}: ${one.change}`])], choose);
+  const sliders = SIZES.map(([name, label, values]) => ({ name, label, ...scale(name, values, value => change({ [name]: value }), String) }));
+  const tie = tick("one matrix, tied three ways", on => change({ tie_embeddings: on }), { name: "tie_embeddings" });
+  const element = html("div", { className: "controls" }, html("label", { className: "row" }, "row of Table 3", row),
+    ...sliders.map(({ label, input, number }) => html("label", {}, html("span", {}, `${label} = `, number), input)), tie.label);
+  return { element, row, sliders, tie };
 }
 
-function render({ model, el }) {
-  const rows = model.get("rows");
-  let chosen = rows.find(row => fits(row, model.get("sizes")))?.row ?? "";
-  function fits(row, sizes) { return Object.entries(row.sizes).every(([name, value]) => sizes[name] === value); }
-
-  const choice = html("select", {}, html("option", { value: "", textContent: "none: my own" }),
-    ...rows.map(row => html("option", { value: row.row, textContent: `${row.row}: ${row.change}` })));
-  choice.addEventListener("change", () => {
-    const row = rows.find(r => r.row === choice.value);
-    if (row) change({ ...model.get("sizes"), ...row.sizes });
-  });
-  const controls = html("div", { className: "controls" }, html("label", { className: "row" }, "row of Table 3", choice));
-  const inputs = SIZES.map(([name, label, values]) => {
-    const input = html("input", { type: "range", min: 0, max: values.length - 1, step: 1, name });
-    const number = html("b");
-    input.addEventListener("input", () => change({ ...model.get("sizes"), [name]: values[+input.value] }));
-    controls.append(html("label", {}, html("span", {}, `${label} = `, number), input));
-    return { name, values, input, number };
-  });
-  const tie = html("input", { type: "checkbox", name: "tie_embeddings" });
-  tie.addEventListener("change", () => change({ ...model.get("sizes"), tie_embeddings: tie.checked }));
-  controls.append(html("label", { className: "tick" }, tie, "one matrix, tied three ways"));
-
-  const picture = svg("svg", { viewBox: "0 88 380 428", role: "img" });
-  const name = svg("title");
-  picture.append(name);
-  const wire = path => picture.append(svg("path", { class: "wire", d: path }));
-  const text = (x, y, content) => svg("text", { class: "small", x, y, "text-anchor": "middle" }, content);
-  wire("M92 448V435M92 415V402"); wire("M288 448V435M288 415V402"); wire("M288 212V170"); wire("M288 130V112");
-  wire("M92 258V240H192V330H208");
-  picture.append(svg("rect", { class: "stack", x: 4, y: 258, width: 176, height: 144, rx: 8 }));
-  picture.append(svg("rect", { class: "stack", x: 200, y: 212, width: 176, height: 190, rx: 8 }));
+// Figure 1 with a place for a number in every box; returns the parts that change.
+function drawFigure() {
+  const name = svg("title"), picture = svg("svg", { viewBox: "0 88 380 428", role: "img" }, name);
   const stacks = [svg("text", { x: 6, y: 250 }), svg("text", { x: 202, y: 204 })];
-  picture.append(...stacks, text(288, 104, "softmax"), text(92, 428, "+ sinusoids: 0"), text(288, 428, "+ sinusoids: 0"),
-    text(92, 506, "source tokens"), text(288, 506, "target, shifted right"));
   const tied = svg("path", { class: "tie", d: "M172 468H208 M368 468H378V150H368" });
-  picture.append(tied);
+  picture.append(...WIRES.map(d => svg("path", { class: "wire", d })),
+    ...STACKS.map(stack => svg("rect", { class: "stack", width: 176, rx: 8, ...stack })), ...stacks,
+    ...NOTES.map(([x, y, content]) => svg("text", { class: "small", x, y, "text-anchor": "middle" }, content)), tied);
   const boxes = Object.fromEntries(BOXES.map(([key, x, y, label]) => {
-    const fill = svg("rect", { x, y, height: HEIGHT, fill: FILL[key] ?? "#3b83d6", "fill-opacity": 0.45 });
+    const fill = svg("rect", { x, y, height: HEIGHT, fill: FILL[key] ?? BLUE, "fill-opacity": 0.45 });
     const number = svg("text", { class: "count", x: x + 8, y: y + 34 });
     picture.append(fill, svg("rect", { class: "box", x, y, width: WIDTH, height: HEIGHT, rx: 4 }),
       svg("text", { class: "small", x: x + 8, y: y + 16 }, label), number);
     return [key, { fill, number }];
   }));
-  const answer = html("output");
-  answer.setAttribute("aria-live", "polite");
-  el.append(html("div", { className: "parameter-figure" }, controls, picture, answer));
+  return { picture, name, stacks, tied, boxes };
+}
 
-  function change(sizes) {
-    model.set("sizes", sizes);
-    model.save_changes();
+function fillFigure({ stacks, tied, boxes }, sizes, parts, total) {
+  for (const [key, { fill, number }] of Object.entries(boxes)) {
+    fill.setAttribute("width", WIDTH * parts[key] / total);
+    number.textContent = parts[key] ? shown(parts[key]) : "the same matrix";
   }
+  stacks[0].textContent = `${sizes.num_encoder_layers} × encoder`;
+  stacks[1].textContent = `${sizes.num_encoder_layers} × decoder`;
+  tied.setAttribute("visibility", sizes.tie_embeddings ? "visible" : "hidden");
+}
+
+function answerTo(parts, total, row) {
+  const share = keys => `${(100 * keys.reduce((sum, key) => sum + parts[key], 0) / total).toFixed(0)} %`;
+  const millions = total / 1e6;
+  return `${millions.toFixed(1)} million parameters: embeddings ${share(["source", "target", "linear"])}, `
+    + `attention ${share(["es", "ds", "dc"])}, feed-forward ${share(["ef", "df"])}. `
+    + (row?.printed ? `Table 3 prints ${row.printed} for row ${row.row}; the difference is ${(millions - row.printed).toFixed(1)}.`
+      : row ? `Table 3 prints no number for row ${row.row}.` : "Table 3 has no such row.");
+}
+
+function render({ model, el }) {
+  const rows = model.get("rows"), set = setter(model), sizes = () => model.get("sizes");
+  const change = more => set({ sizes: { ...sizes(), ...more } });
+  let chosen = rows.find(row => fits(row, sizes()))?.row ?? "";
+  const controls = controlsOf(rows, change, name => { const row = rows.find(r => r.row === name); if (row) change(row.sizes); });
+  const figure = drawFigure(), answer = readout();
+  el.append(html("div", { className: "parameter-figure" }, controls.element, figure.picture, answer));
 
   function draw() {
-    const sizes = model.get("sizes"), parts = count(sizes);
-    const total = Object.values(parts).reduce((a, b) => a + b, 0);
-    for (const { name, values, input, number } of inputs) {
-      const index = values.reduce((best, value, i) =>
-        Math.abs(value - sizes[name]) < Math.abs(values[best] - sizes[name]) ? i : best, 0);
-      input.value = index;
-      number.textContent = sizes[name].toLocaleString("en-GB");
-      input.setAttribute("aria-valuetext", sizes[name]);
-    }
-    tie.checked = sizes.tie_embeddings;
+    const now = sizes(), parts = count(now), total = Object.values(parts).reduce((a, b) => a + b, 0);
     // Rows C4 and others may share sizes with none: keep the reader's choice while it fits.
-    const now = rows.find(r => r.row === chosen && fits(r, sizes)) ?? rows.find(r => fits(r, sizes));
-    chosen = choice.value = now?.row ?? "";
-    for (const [key, { fill, number }] of Object.entries(boxes)) {
-      fill.setAttribute("width", WIDTH * parts[key] / total);
-      number.textContent = parts[key] ? shown(parts[key]) : "the same matrix";
-    }
-    stacks[0].textContent = `${sizes.num_encoder_layers} × encoder`;
-    stacks[1].textContent = `${sizes.num_encoder_layers} × decoder`;
-    tied.setAttribute("visibility", sizes.tie_embeddings ? "visible" : "hidden");
-    const share = keys => `${(100 * keys.reduce((sum, key) => sum + parts[key], 0) / total).toFixed(0)} %`;
-    const millions = total / 1e6, printed = now?.printed;
-    answer.textContent = `${millions.toFixed(1)} million parameters: embeddings ${share(["source", "target", "linear"])}, `
-      + `attention ${share(["es", "ds", "dc"])}, feed-forward ${share(["ef", "df"])}. `
-      + (printed ? `Table 3 prints ${printed} for row ${now.row}; the difference is ${(millions - printed).toFixed(1)}.`
-        : now ? `Table 3 prints no number for row ${now.row}.` : "Table 3 has no such row.");
-    name.textContent = `Figure 1 with parameters in each box. ${answer.textContent}`;
-    if (model.get("total") !== total) { model.set("total", total); model.save_changes(); }
+    const row = rows.find(r => r.row === chosen && fits(r, now)) ?? rows.find(r => fits(r, now));
+    chosen = controls.row.value = row?.row ?? "";
+    for (const { name, show } of controls.sliders) show(now[name]);
+    controls.tie.input.checked = now.tie_embeddings;
+    fillFigure(figure, now, parts, total);
+    answer.textContent = answerTo(parts, total, row);
+    figure.name.textContent = `Figure 1 with parameters in each box. ${answer.textContent}`;
+    if (model.get("total") !== total) set({ total });
   }
   model.on("change:sizes", draw);
   draw();

@@ -14,12 +14,14 @@ from typing import Any
 
 import altair as alt
 import anywidget
+import pandas as pd
 import traitlets
 
 from annotated.analysis.parameters import AuditRow, parameter_parts
 from annotated.config import TABLE_3, ModelConfig, table_3
 from annotated.paper import TABLE_3 as PRINTED
 from annotated.viz.javascript import esm
+from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREY, ORANGE, slider
 
 _HERE = Path(__file__).parent
@@ -94,13 +96,13 @@ def audit_chart(rows: Sequence[AuditRow], *, vocab_size: int = 37_000) -> alt.La
     """
     if not rows:
         raise ValueError("there is no row to draw")
-    data = [{**row._asdict(), "change": PRINTED[row.row].change or "base"} for row in rows]
+    table = pd.DataFrame(rows).assign(change=[PRINTED[row.row].change or "base" for row in rows])
     order = [row.row for row in rows]
     low = 500 * ((min(r.low for r in rows) - 1000) // 500)
     high = 500 * ((max(r.high for r in rows) + 3900) // 500)
     count = "(datum.body + vocabulary * datum.d_model) / 1e6"
     base = (
-        alt.Chart(alt.Data(values=data))
+        alt.Chart(table)
         .transform_calculate(fits="vocabulary >= datum.low && vocabulary <= datum.high", count=count)
         .transform_calculate(
             label=f"format({count}, '.1f') + (datum.fits ? ' = ' : ' ≠ ') + datum.printed",
@@ -116,13 +118,11 @@ def audit_chart(rows: Sequence[AuditRow], *, vocab_size: int = 37_000) -> alt.La
     bars = base.mark_bar(height=12, cornerRadius=2).encode(x=x, x2="high:Q", y=y, color=colour, tooltip=tooltip)
     labels = base.mark_text(align="right", fontSize=11, dx=-2).encode(x=alt.value("width"), y=y, text="label:N")
     here = (
-        alt.Chart(alt.Data(values=[{}]))
+        alt.Chart(ONE_ROW)
         .transform_calculate(v="vocabulary")
         .mark_rule(color=GREY, strokeWidth=2, strokeDash=[5, 3])
         .encode(x=alt.X("v:Q", scale=span))
     )
-    fits = " + ".join(f"(vocabulary >= {r.low} && vocabulary <= {r.high} ? 1 : 0)" for r in rows)
-    title = alt.Title(alt.expr(f"format(vocabulary, ',') + ' entries: ' + ({fits}) + ' of {len(rows)} rows fit'"))
     description = (
         "For each row of Table 3 a bar over the sizes of the vocabulary that make the parameter count round to the "
         "printed millions, with a slider for the size. Ten bars share a narrow strip near 41,000; the bar of the big "
@@ -131,5 +131,11 @@ def audit_chart(rows: Sequence[AuditRow], *, vocab_size: int = 37_000) -> alt.La
     return (
         alt.layer(bars, here, labels)
         .add_params(slider("vocabulary", vocab_size, low, high - 3500, 100))
-        .properties(width="container", height=26 * len(rows), title=title, description=description)
+        .properties(width="container", height=26 * len(rows), title=_rows_that_fit(rows), description=description)
     )
+
+
+def _rows_that_fit(rows: Sequence[AuditRow]) -> alt.Title:
+    """A title that counts the rows whose printed number fits the slider's vocabulary."""
+    fits = " + ".join(f"(vocabulary >= {r.low} && vocabulary <= {r.high} ? 1 : 0)" for r in rows)
+    return alt.Title(alt.expr(f"format(vocabulary, ',') + ' entries: ' + ({fits}) + ' of {len(rows)} rows fit'"))

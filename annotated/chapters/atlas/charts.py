@@ -9,10 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, menu
 
 _NAMES = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
+_EVEN = "even spread"
 _SHADE = alt.Scale(domain=[0, 1], range=[0, 0.85], clamp=True)
 Head = tuple[str, int, int]
 
@@ -39,35 +41,20 @@ def roles_chart(scores: Sequence[Mapping[str, Any]], *, kind: str = "encoder") -
     """
     if kind not in _NAMES:
         raise ValueError(f"there is no attention {kind!r}; there are {', '.join(_NAMES)}")
-    rows = [
-        {"k": r["kind"], "row": head_label(r["layer"], r["head"]), "role": r["role"], "share": round(r["score"], 3)}
-        for r in scores
-    ]
-    rows += [
-        {"k": r["kind"], "row": "even spread", "role": r["role"], "share": round(r["chance"], 3)}
-        for r in scores
-        if (r["layer"], r["head"]) == (0, 0)
-    ]
-    for row in rows:
-        if not 0 <= row["share"] <= 1.001:
-            raise ValueError(f"a share of attention lies between 0 and 1, not {row['share']}")
-        row["k"] = _NAMES[row["k"]]
+    table = _role_shares(scores)
     roles = list(dict.fromkeys(r["role"] for r in scores))
-    heads = list(dict.fromkeys(row["row"] for row in rows if row["row"] != "even spread"))
+    heads = [row for row in table["row"].unique() if row != _EVEN]
     best = max((r for r in scores if r["role"] != "itself"), key=lambda r: r["score"] - r["chance"])
-    menu = alt.param(
-        name="attention", value=_NAMES[kind], bind=alt.binding_select(options=list(_NAMES.values()), name="attention ")
-    )
     base = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table)
         .transform_filter("datum.k == attention")
         .encode(
             x=alt.X("role:N", sort=roles, title=None, axis=alt.Axis(orient="top", labelAngle=-90, labelLimit=170)),
-            y=alt.Y("row:N", sort=["even spread", *heads], title=None),
+            y=alt.Y("row:N", sort=[_EVEN, *heads], title=None),
             tooltip=["row:N", "role:N", alt.Tooltip("share:Q", format=".1%")],
         )
     )
-    colour = alt.condition("datum.row == 'even spread'", alt.value(ORANGE), alt.value(BLUE))
+    colour = alt.condition(f"datum.row == '{_EVEN}'", alt.value(ORANGE), alt.value(BLUE))
     return (
         alt.layer(
             base.mark_rect(stroke=GREY, strokeWidth=0.4).encode(
@@ -77,7 +64,7 @@ def roles_chart(scores: Sequence[Mapping[str, Any]], *, kind: str = "encoder") -
             .mark_text(fontSize=11)
             .encode(text=alt.Text("percent:Q")),
         )
-        .add_params(menu)
+        .add_params(menu("attention", list(_NAMES.values()), _NAMES[kind]))
         .properties(
             width="container",
             height=22 * (len(heads) + 1),
@@ -88,6 +75,18 @@ def roles_chart(scores: Sequence[Mapping[str, Any]], *, kind: str = "encoder") -
             f"{best['score']:.0%} against {best['chance']:.0%}.",
         )
     )
+
+
+def _role_shares(scores: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """What each head gives to each role; and the rows of the even spread, which is the same for all heads."""
+    given = pd.DataFrame(scores)
+    heads = [head_label(layer, head) for layer, head in zip(given["layer"], given["head"], strict=True)]
+    even = given[(given["layer"] == 0) & (given["head"] == 0)]
+    table = pd.concat([given.assign(row=heads, share=given["score"]), even.assign(row=_EVEN, share=even["chance"])])
+    table = table.assign(k=table["kind"].map(_NAMES))[["k", "row", "role", "share"]].round({"share": 3})
+    for share in table["share"][~table["share"].between(0, 1.001)]:
+        raise ValueError(f"a share of attention lies between 0 and 1, not {share}")
+    return table
 
 
 def ablation_chart(measures: Mapping[str, Mapping[Head, float]], *, formats: Mapping[str, str]) -> alt.LayerChart:
@@ -102,28 +101,11 @@ def ablation_chart(measures: Mapping[str, Mapping[Head, float]], *, formats: Map
 
     Paper: section 3.2.2
     """
-    rows: list[dict[str, Any]] = []
-    for name, values in measures.items():
-        most = max(values.values())
-        if most <= 0:
-            raise ValueError(f"nothing is lost by {name!r}: there is nothing to show")
-        for (kind, layer, head), value in values.items():
-            rows.append(
-                {
-                    "measure": name,
-                    "row": f"{kind} {layer + 1}",
-                    "head": f"head {head + 1}",
-                    "value": round(value, 5),
-                    "shade": round(max(value, 0) / most, 4) ** 0.5,
-                    "text": format(value, formats[name]),
-                }
-            )
-    names = list(measures)
-    order = list(dict.fromkeys(row["row"] for row in rows))
+    table = pd.concat(_losses(name, values, formats[name]) for name, values in measures.items())
+    order = table["row"].unique().tolist()
     worst = {name: max(values, key=lambda head: values[head]) for name, values in measures.items()}
-    menu = alt.param(name="measure", value=names[0], bind=alt.binding_select(options=names, name="lost: "))
     base = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table)
         .transform_filter("datum.measure == measure")
         .encode(
             x=alt.X("head:N", title=None, axis=alt.Axis(orient="top", labelAngle=0)),
@@ -142,12 +124,30 @@ def ablation_chart(measures: Mapping[str, Mapping[Head, float]], *, formats: Map
             ),
             base.mark_text(fontSize=12).encode(text="text:N"),
         )
-        .add_params(menu)
+        .add_params(menu("measure", list(measures), label="lost:"))
         .properties(
             width="container",
             height=26 * len(order),
             description=f"A table of all heads, shaded by what is lost without them, with a menu. The most: {said}.",
         )
+    )
+
+
+def _losses(measure: str, values: Mapping[Head, float], form: str) -> pd.DataFrame:
+    """What is lost without each head, as a number, in words, and as a shade up to the largest loss."""
+    most = max(values.values())
+    if most <= 0:
+        raise ValueError(f"nothing is lost by {measure!r}: there is nothing to show")
+    lost = pd.Series(values, name="value").rename_axis(["kind", "layer", "head"]).reset_index()
+    return pd.DataFrame(
+        {
+            "measure": measure,
+            "row": lost["kind"] + " " + (lost["layer"] + 1).astype(str),
+            "head": "head " + (lost["head"] + 1).astype(str),
+            "value": lost["value"].round(5),
+            "shade": (lost["value"].clip(lower=0) / most).round(4) ** 0.5,
+            "text": lost["value"].map(f"{{:{form}}}".format),
+        }
     )
 
 
@@ -170,17 +170,16 @@ def looks_and_matters_chart(
     if set(looks) != set(loses):
         raise ValueError("both measures need the same heads")
     named = set(marked)
-    rows = [
+    table = pd.DataFrame(
         {
-            "layer": f"layer {layer + 1}",
-            "name": head_label(layer, head),
-            "label": f"{layer + 1}.{head + 1}" if (layer, head) in named else "",
-            "hits": round(looks[layer, head], 3),
-            "lost": round(loses[layer, head], 4),
+            "layer": [f"layer {layer + 1}" for layer, _ in looks],
+            "name": [head_label(*at) for at in looks],
+            "label": [f"{at[0] + 1}.{at[1] + 1}" if at in named else "" for at in looks],
+            "hits": [round(hits, 3) for hits in looks.values()],
+            "lost": [round(loses[at], 4) for at in looks],
         }
-        for layer, head in looks
-    ]
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    )
+    base = alt.Chart(table).encode(
         x=alt.X(
             "hits:Q",
             title="rows that look at the aligned word",
@@ -194,7 +193,8 @@ def looks_and_matters_chart(
     tip = ["name:N", alt.Tooltip("hits:Q", format=".0%"), alt.Tooltip("lost:Q", format=".1%")]
     points = base.mark_point(filled=True, size=110, opacity=0.9).encode(shape=shapes, color=colours, tooltip=tip)
     names = base.mark_text(align="left", dx=8, dy=-2, fontWeight="bold").encode(text="label:N")
-    said = "; ".join(f"{r['name']}: hits {r['hits']:.0%}, lost {r['lost']:.0%}" for r in rows if r["label"])
+    told = table[table["label"] != ""].itertuples()
+    said = "; ".join(f"{row.name}: hits {row.hits:.0%}, lost {row.lost:.0%}" for row in told)
     return alt.layer(points, names).properties(
         width="container",
         height=260,

@@ -23,8 +23,8 @@ from annotated.loading import load
 from annotated.model import Transformer
 from annotated.runs import list_checkpoints
 from annotated.saving import load_model
-from annotated.training import batch_loss, learning_rate, make_optimizer
-from annotated.training.schedule import set_learning_rate
+from annotated.training import learning_rate
+from annotated.training.update import fit
 from annotated.translator import Translator
 
 CONFIG = tiny(vocab_size=2000, d_model=64, d_ff=256, num_heads=4, d_k=16, d_v=16, num_encoder_layers=2,
@@ -68,18 +68,15 @@ def train(
     Paper: sections 5.1, 5.3
     """
     torch.manual_seed(seed)
-    model = Transformer(config).train()
-    optimizer = make_optimizer(model, TrainingConfig())
+    model = Transformer(config)
     batches = TokenBatches(training_set(), BATCH_TOKENS, seed=seed, pool_pairs=PAIRS)
-    checkpoints = []
-    for update, batch in zip(range(1, updates + 1), batches, strict=False):
-        set_learning_rate(optimizer, rate(update, schedule, updates))
-        optimizer.zero_grad()
-        total, count = batch_loss(model, batch, 0.1, "packed")
-        (total / count).backward()
-        optimizer.step()
+    checkpoints: list[dict[str, Tensor]] = []
+
+    def keep(update: int, loss: float) -> None:
         if (updates - update) % EVERY == 0 and updates - update < KEPT * EVERY:
             checkpoints.append({name: tensor.clone() for name, tensor in model.state_dict().items()})
+
+    fit(model, batches, updates, lambda update: rate(update, schedule, updates), TrainingConfig(), keep)
     return checkpoints
 
 

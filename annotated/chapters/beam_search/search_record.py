@@ -92,7 +92,7 @@ class SearchRecord:
     """The rank of each, from 1, among all tokens at its place."""
 
     def to_bytes(self) -> bytes:
-        """Plain arrays, little-endian, each after its length; `widget.js` beside this file reads them too."""
+        """Plain arrays, little-endian, each after its length; `search.js` beside this file reads them too."""
         tree, known = self.tree, [one for one in self.forced if one]
         suffixes = [token for one in known for token in one.suffix]
         parts: list[tuple[Sequence[float], str]] = [

@@ -14,8 +14,7 @@ from annotated.config import TrainingConfig, tiny
 from annotated.data import TokenBatches, TokenStore
 from annotated.loading import load
 from annotated.model import Transformer
-from annotated.training import batch_loss, make_optimizer
-from annotated.training.schedule import set_learning_rate
+from annotated.training.update import fit
 from annotated.translator import Translator
 
 CONFIG = tiny(
@@ -44,12 +43,10 @@ def uncertain_translator() -> Translator:
     store = TokenStore.from_ids(ids, CONFIG.vocab_size)
     torch.manual_seed(SEED)
     model = Transformer(CONFIG)
-    optimizer = make_optimizer(model, TrainingConfig())
     batches = TokenBatches(store, BATCH_TOKENS, seed=SEED, pool_pairs=16_384)
-    for update, batch in zip(range(1, UPDATES + 1), batches, strict=False):
-        set_learning_rate(optimizer, RATE * min(update / WARMUP, (WARMUP / update) ** 0.5))
-        optimizer.zero_grad()
-        total, count = batch_loss(model, batch, SMOOTHING, "packed")
-        (total / count).backward()
-        optimizer.step()
+
+    def rate(update: int) -> float:
+        return RATE * min(update / WARMUP, (WARMUP / update) ** 0.5)
+
+    fit(model, batches, UPDATES, rate, TrainingConfig(label_smoothing=SMOOTHING))
     return Translator(model.eval(), tokenizer)

@@ -10,8 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
+import pandas as pd
 
-from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE, slider
+from annotated.viz.tables import curves_table
+from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE, menu, slider
 
 _YEARS = alt.Scale(domain=["2012-10-01", "2017-08-15"], nice=False)
 _STROKE = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=300)
@@ -43,19 +46,8 @@ def length_chart(
 
     Paper: section 1
     """
-    measures = list(curves)
-    models = list(curves[measures[0]])
-    rows = []
-    for measure, by_model in curves.items():
-        for model, seeds in by_model.items():
-            if any(len(one) != len(lengths) for one in seeds):
-                raise ValueError(f"{model} needs {len(lengths)} values, one for each length")
-            for n, values in zip(lengths, zip(*seeds, strict=True), strict=True):
-                mean = round(sum(values) / len(values), 4)
-                rows.append(
-                    {"measure": measure, "model": model, "n": n, "y": mean, "low": min(values), "high": max(values)}
-                )
-    choose = alt.param(name="measure", value=measures[0], bind=alt.binding_select(options=measures, name="measure "))
+    models = list(next(iter(curves.values())))
+    chart = alt.Chart(_spread(lengths, curves)).transform_filter("datum.measure == measure")
     pick = alt.selection_point(name="model", fields=["model"], bind="legend")
     x = alt.X("n:Q", title="letters to copy", scale=alt.Scale(domain=[0, max(lengths)], nice=False))
     y = alt.Y("y:Q", title="share right", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
@@ -66,9 +58,7 @@ def length_chart(
     dash = alt.StrokeDash("model:N", sort=models, scale=alt.Scale(domain=models, range=list(_DASHES)), legend=None)
     shape = alt.Shape("model:N", sort=models, scale=alt.Scale(domain=models, range=list(_SHAPES)), legend=None)
     tip = ["model:N", alt.Tooltip("n:Q", title="length"), alt.Tooltip("y:Q", title="share right", format=".1%")]
-    chart = alt.Chart(alt.Data(values=rows)).transform_filter("datum.measure == measure")
-    edge = alt.Chart(alt.Data(values=[{"n": longest, "text": "trained to here"}]))
-    guess = alt.Chart(alt.Data(values=[{"y": chance}])).mark_rule(strokeDash=[2, 3], color=GREY)
+    edge = alt.Chart(pd.DataFrame({"n": [longest], "text": ["trained to here"]}))
     description = (
         f"Share of symbols copied right against the length of the sequence, for {', '.join(models)}. A menu changes "
         f"the measure, and a click in the legend picks a model. A vertical line at {longest} marks the longest "
@@ -78,14 +68,31 @@ def length_chart(
         alt.layer(
             edge.mark_rule(color=GREY).encode(x="n:Q"),
             edge.mark_text(align="left", dx=4, fontSize=11).encode(x="n:Q", y=alt.value(156), text="text:N"),
-            guess.encode(y="y:Q"),
+            _guess(chance),
             chart.mark_rule(strokeWidth=1.5).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", **looks),
             chart.mark_line(strokeWidth=2).encode(x=x, y=y, strokeDash=dash, **looks),
             chart.mark_point(filled=True, size=55).encode(x=x, y=y, shape=shape, tooltip=tip, **looks),
         )
-        .add_params(choose, pick)
+        .add_params(menu("measure", list(curves)), pick)
         .properties(width="container", height=280, description=description)
     )
+
+
+def _spread(lengths: Sequence[int], curves: Mapping[str, Mapping[str, Sequence[Sequence[float]]]]) -> pd.DataFrame:
+    """The mean over seeds, and the lowest and the highest seed, by measure, model and length."""
+    for model, seeds in ((model, seeds) for by_model in curves.values() for model, seeds in by_model.items()):
+        if any(len(one) != len(lengths) for one in seeds):
+            raise ValueError(f"{model} needs {len(lengths)} values, one for each length")
+    numbered = {m: {model: dict(enumerate(seeds)) for model, seeds in named.items()} for m, named in curves.items()}
+    table = curves_table(numbered, "measure", "model", "seed", "at", "share")
+    groups = table.assign(n=np.asarray(lengths)[table["at"]]).groupby(["measure", "model", "n"], sort=False)["share"]
+    return groups.agg(y="mean", low="min", high="max").round({"y": 4}).reset_index()
+
+
+def _guess(chance: float) -> alt.Chart:
+    """A line at the accuracy of guessing."""
+    line = alt.Chart(pd.DataFrame({"y": [chance]})).mark_rule(strokeDash=[2, 3], color=GREY)
+    return line.encode(y="y:Q")
 
 
 def alignment_chart(examples: Sequence[Mapping[str, Any]], *, start: int = 2) -> alt.LayerChart:
@@ -108,26 +115,23 @@ def alignment_chart(examples: Sequence[Mapping[str, Any]], *, start: int = 2) ->
     for i, example in enumerate(examples):
         if len(example["weights"]) != len(example["source"]) * len(example["written"]):
             raise ValueError(f"example {i}: {len(example['weights'])} weights do not fit its symbols")
-    rows = [{"i": i, "s": len(e["source"]), "w": list(e["weights"])} for i, e in enumerate(examples)]
-    sources, written = ([list(e[key]) for e in examples] for key in ("source", "written"))
+    table = pd.DataFrame(
+        {"i": i, "s": len(example["source"]), "w": list(example["weights"])} for i, example in enumerate(examples)
+    )
+    sources, written = (json.dumps([list(e[key]) for e in examples]) for key in ("source", "written"))
     choose = slider("example", start, 0, len(examples) - 1, label="sequence, shorter to longer")
     cells = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table)
         .transform_filter("datum.i == example")
         .transform_flatten(["w"])
         .transform_window(at="row_number()")
         .transform_calculate(k="(datum.at - 1) % datum.s", q="floor((datum.at - 1) / datum.s)", weight="datum.w / 1000")
-        .transform_calculate(
-            source=f"{json.dumps(sources)}[example][datum.k]", symbol=f"{json.dumps(written)}[example][datum.q]"
-        )
+        .transform_calculate(source=f"{sources}[example][datum.k]", symbol=f"{written}[example][datum.q]")
     )
     labels = {"labelOverlap": False, "labelAngle": 0, "ticks": False}
-    x = alt.X(
-        "k:O",
-        title="source",
-        axis=alt.Axis(orient="top", labelExpr=f"{json.dumps(sources)}[example][datum.value]", **labels),
-    )
-    y = alt.Y("q:O", title="written", axis=alt.Axis(labelExpr=f"{json.dumps(written)}[example][datum.value]", **labels))
+    above = alt.Axis(orient="top", labelExpr=f"{sources}[example][datum.value]", **labels)
+    x = alt.X("k:O", title="source", axis=above)
+    y = alt.Y("q:O", title="written", axis=alt.Axis(labelExpr=f"{written}[example][datum.value]", **labels))
     shade = alt.Opacity("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None)
     tip = ["symbol:N", "source:N", alt.Tooltip("weight:Q", format=".2f")]
     length = json.dumps([len(e["written"]) for e in examples])
@@ -163,20 +167,16 @@ def probe_chart(probes: Mapping[str, Mapping[str, Sequence[float]]], chance: flo
     """
     places = list(probes)
     lengths = [int(n) for n in next(iter(probes.values()))]
-    rows = [
-        {"place": place, "step": lengths.index(int(n)), "position": j + 1, "right": value}
-        for place, by_length in probes.items()
-        for n, values in by_length.items()
-        for j, value in enumerate(values)
-    ]
+    table = curves_table(probes, "place", "length", "position", "right", start=1)
+    table = table.assign(step=table["length"].astype(int).map(lengths.index)).drop(columns="length")
     choose = slider("step", len(lengths) - 1, 0, len(lengths) - 1, label="length, shorter to longer")
     colour = alt.Color("place:N", sort=places, scale=alt.Scale(domain=places, range=[BLUE, ORANGE]), legend=_STROKE)
     dash = alt.StrokeDash("place:N", sort=places, scale=alt.Scale(domain=places, range=[[1, 0], [6, 3]]), legend=None)
-    chart = alt.Chart(alt.Data(values=rows)).transform_filter("datum.step == step")
+    chart = alt.Chart(table).transform_filter("datum.step == step")
     x = alt.X("position:Q", title="position of the letter in the source", axis=alt.Axis(format="d", tickMinStep=1))
     y = alt.Y("right:Q", title="read right", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    shape = alt.Shape("place:N", sort=places, scale=alt.Scale(range=["circle", "square"]), legend=None)
     tip = ["place:N", "position:Q", alt.Tooltip("right:Q", format=".0%")]
-    guess = alt.Chart(alt.Data(values=[{"y": chance}])).mark_rule(strokeDash=[2, 3], color=GREY)
     description = (
         "How often a linear map reads each source symbol correctly, from the one vector that a plain decoder is given "
         "and from the encoder's state at the symbol's own position. A slider chooses the length. In the one vector "
@@ -184,15 +184,9 @@ def probe_chart(probes: Mapping[str, Mapping[str, Sequence[float]]], chance: flo
     )
     return (
         alt.layer(
-            guess.encode(y="y:Q"),
+            _guess(chance),
             chart.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, strokeDash=dash),
-            chart.mark_point(filled=True, size=60).encode(
-                x=x,
-                y=y,
-                color=colour,
-                tooltip=tip,
-                shape=alt.Shape("place:N", sort=places, scale=alt.Scale(range=["circle", "square"]), legend=None),
-            ),
+            chart.mark_point(filled=True, size=60).encode(x=x, y=y, color=colour, tooltip=tip, shape=shape),
         )
         .add_params(choose)
         .properties(
@@ -215,13 +209,9 @@ def timeline_chart(works: Sequence[Any]) -> alt.LayerChart:
     Paper: sections 1, 2
     """
     kinds = list(dict.fromkeys(work.kind for work in works))
-    rows = [{**work._asdict(), "order": i, "label": [work.who, work.what]} for i, work in enumerate(works)]
-    options = ["all", *kinds]
-    choose = alt.param(name="kind", value="all", bind=alt.binding_select(options=options, name="show "))
+    table = pd.DataFrame(works).assign(order=range(len(works)), label=[[work.who, work.what] for work in works])
     on = "kind == 'all' || datum.kind == kind"
-    chart = alt.Chart(alt.Data(values=rows)).transform_calculate(
-        shown=f"{on} ? 1 : 0.12", date="toDate(datum.month + '-15')"
-    )
+    chart = alt.Chart(table).transform_calculate(shown=f"{on} ? 1 : 0.12", date="toDate(datum.month + '-15')")
     x = alt.X("date:T", title="first public version", scale=_YEARS, axis=alt.Axis(format="%Y", tickCount="year"))
     y = alt.Y("order:O", axis=None)
     late = "datum.date > toDate('2015-01-01')"
@@ -247,6 +237,6 @@ def timeline_chart(works: Sequence[Any]) -> alt.LayerChart:
     )
     return (
         alt.layer(points, *texts)
-        .add_params(choose)
+        .add_params(menu("kind", ["all", *kinds], label="show"))
         .properties(width="container", height=31 * len(works), description=description)
     )

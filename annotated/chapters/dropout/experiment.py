@@ -15,8 +15,8 @@ from annotated.config import ModelConfig, TrainingConfig, tiny
 from annotated.data import TokenBatches, TokenStore, evaluation_batches
 from annotated.loading import load
 from annotated.model import Transformer
-from annotated.training import batch_loss, make_optimizer
-from annotated.training.schedule import set_learning_rate
+from annotated.training import batch_loss
+from annotated.training.update import fit
 
 CONFIG = tiny(vocab_size=2000, d_model=64, d_ff=256, d_k=16, d_v=16, num_encoder_layers=1, num_decoder_layers=1)
 PAIRS, BATCH_TOKENS, UPDATES, BLOCK, RATE, WARMUP = 2000, 1000, 800, 40, 3e-3, 100
@@ -91,22 +91,22 @@ def curve(site: str, p: float, seed: int = 0, updates: int = UPDATES, block: int
     # Loaded before the seed is set: loading draws random numbers of its own.
     stores = sentences("train", PAIRS), sentences("train", 200), sentences("valid", 200)
     torch.manual_seed(seed)
-    model = Transformer(site_config(site, p)).train()
-    optimizer = make_optimizer(model, TrainingConfig())
+    model = Transformer(site_config(site, p))
     batches = TokenBatches(stores[0], BATCH_TOKENS, seed=seed, pool_pairs=PAIRS)
     result: dict[str, Any] = {"site": site, "p": p, "seed": seed, "noisy": [], "train": [], "valid": []}
-    losses = []
-    for update, batch in zip(range(1, updates + 1), batches, strict=False):
-        set_learning_rate(optimizer, RATE * min(update / WARMUP, (WARMUP / update) ** 0.5))
-        optimizer.zero_grad()
-        total, count = batch_loss(model, batch, 0.0, "packed")
-        (total / count).backward()
-        optimizer.step()
-        losses.append(total.item() / count)
+    losses: list[float] = []
+
+    def look(update: int, loss: float) -> None:
+        losses.append(loss)
         if update % block == 0:
             result["noisy"].append(round(sum(losses[-block:]) / block, 4))
             result["train"].append(round(loss_on(model, stores[1]), 4))
             result["valid"].append(round(loss_on(model, stores[2]), 4))
+
+    def rate(update: int) -> float:
+        return RATE * min(update / WARMUP, (WARMUP / update) ** 0.5)
+
+    fit(model, batches, updates, rate, TrainingConfig(label_smoothing=0.0), look)
     return result
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, slider
+from annotated.viz.tables import ONE_ROW
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, menu, slider
 
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 _USES = ("source embedding", "target embedding", "logits")
@@ -38,10 +39,11 @@ def balance_chart(widths: Sequence[int] = (64, 128, 512, 1024), *, exponent: flo
     if not 1 <= len(widths) <= len(_DASHES):
         raise ValueError(f"between one and {len(_DASHES)} widths, not {len(widths)}")
     names = [f"d_model {widths[0]}", *(str(width) for width in widths[1:])]
-    grid = [round(float(x), 3) for x in np.linspace(0, 1, 41)]
+    table = pd.DataFrame({"d": widths, "width": names})
+    grid = [np.linspace(0, 1, 41).round(3).tolist()] * len(table)
     share = "pow(datum.d, 2 * datum.power) / (pow(datum.d, 2 * datum.power) + datum.d / 2)"
     lines = (
-        alt.Chart(alt.Data(values=[{"d": d, "width": n, "power": grid} for d, n in zip(widths, names, strict=True)]))
+        alt.Chart(table.assign(power=grid))
         .transform_flatten(["power"])
         .transform_calculate(share=share)
         .mark_line(strokeWidth=2.5)
@@ -51,18 +53,12 @@ def balance_chart(widths: Sequence[int] = (64, 128, 512, 1024), *, exponent: flo
     colour = alt.Color("width:N", sort=names, scale=alt.Scale(domain=names, range=list(PALETTE[: len(names)])))
     dash = alt.StrokeDash("width:N", sort=names, scale=alt.Scale(domain=names, range=_DASHES[: len(names)]))
     chosen = (
-        alt.Chart(alt.Data(values=[{"d": d, "width": n} for d, n in zip(widths, names, strict=True)]))
+        alt.Chart(table)
         .transform_calculate(power="exponent")
         .transform_calculate(share=share)
         .encode(x=x, y=y, color=colour, tooltip=["width:N", alt.Tooltip("share:Q", format=".1%")])
     )
-    rule = alt.Chart(alt.Data(values=[{}])).transform_calculate(power="exponent")
-    first, last = widths[0], widths[-1]
-
-    def word(d: int) -> str:
-        return f"format(pow({d}, 2 * exponent) / (pow({d}, 2 * exponent) + {d} / 2), '.1%')"
-
-    title = f"'word: ' + {word(first)} + ' at width {first}, ' + {word(last)} + ' at {last}'"
+    rule = alt.Chart(ONE_ROW).transform_calculate(power="exponent")
     description = (
         "The word's share of the sum of embedding and position, against the exponent of the factor, for "
         f"d_model {', '.join(map(str, widths))}, with a slider for the exponent. Every line passes through two thirds "
@@ -75,8 +71,17 @@ def balance_chart(widths: Sequence[int] = (64, 128, 512, 1024), *, exponent: flo
             chosen.mark_circle(size=90, opacity=1),
         )
         .add_params(slider("exponent", exponent, 0, 1, 0.05))
-        .properties(width="container", height=240, title=alt.Title(alt.expr(title)), description=description)
+        .properties(width="container", height=240, title=_word_shares(widths[0], widths[-1]), description=description)
     )
+
+
+def _word_shares(first: int, last: int) -> alt.Title:
+    """A title with the word's share at the slider's exponent, for two widths."""
+
+    def share(d: int) -> str:
+        return f"format(pow({d}, 2 * exponent) / (pow({d}, 2 * exponent) + {d} / 2), '.1%')"
+
+    return alt.Title(alt.expr(f"'word: ' + {share(first)} + ' at width {first}, ' + {share(last)} + ' at {last}'"))
 
 
 def tying_chart() -> alt.LayerChart:
@@ -84,30 +89,13 @@ def tying_chart() -> alt.LayerChart:
 
     Paper: section 3.4
     """
-    uses = [
-        {"use": use, "way": way, "y": 2 - i, "out": out}
-        for i, (use, way, out) in enumerate(
-            zip(_USES, _WAYS, ("row × √d_model", "row × √d_model", "output · every row"), strict=True)
-        )
-    ]
-    choose = alt.param(
-        name="use", value="all three", bind=alt.binding_select(options=["all three", *_USES], name="bring forward ")
-    )
-    span = {"x": alt.Scale(domain=[0, 10]), "y": alt.Scale(domain=[-0.7, 2.7])}
-    x, y = alt.X("x:Q", scale=span["x"], axis=None), alt.Y("y:Q", scale=span["y"], axis=None)
+    outputs = ["row × √d_model", "row × √d_model", "output · every row"]
+    uses = pd.DataFrame({"use": _USES, "way": _WAYS, "y": [2, 1, 0], "out": outputs})
+    x = alt.X("x:Q", scale=alt.Scale(domain=[0, 10]), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[-0.7, 2.7]), axis=None)
     shade = alt.condition("use == 'all three' || use == datum.use", alt.value(1), alt.value(0.18))
-    base = alt.Chart(alt.Data(values=uses)).transform_calculate(x="3.0", x2="4.5")
+    base = alt.Chart(uses).transform_calculate(x="3.0", x2="4.5")
     colour = alt.condition("datum.use == 'logits'", alt.value(ORANGE), alt.value(BLUE))
-    matrix = (
-        alt.Chart(alt.Data(values=[{"x": 0.1, "x2": 3.0, "y": -0.4, "y2": 2.4}]))
-        .mark_rect(fill=GREEN, fillOpacity=0.25, stroke=GREEN, cornerRadius=4)
-        .encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
-    )
-    label = (
-        alt.Chart(alt.Data(values=[{"x": 1.55, "y": 1.2, "t": "E"}, {"x": 1.55, "y": 0.75, "t": "V × d_model"}]))
-        .mark_text(fontSize=12)
-        .encode(x=x, y=y, text="t:N")
-    )
     wires = base.mark_rule(strokeWidth=3).encode(x=x, x2="x2:Q", y=y, color=colour, opacity=shade)
     tips = (
         base.transform_calculate(x="datum.use == 'logits' ? 3.15 : 4.45", a="datum.use == 'logits' ? 270 : 90")
@@ -127,9 +115,21 @@ def tying_chart() -> alt.LayerChart:
         "A menu brings one use forward."
     )
     return (
-        alt.layer(matrix, label, wires, tips, named, what)
-        .add_params(choose)
+        alt.layer(*_matrix_box(x, y), wires, tips, named, what)
+        .add_params(menu("use", ["all three", *_USES], label="bring forward"))
         .properties(width="container", height=190, title=alt.Title(alt.expr(title)), description=description)
+    )
+
+
+def _matrix_box(x: alt.X, y: alt.Y) -> tuple[alt.Chart, alt.Chart]:
+    """The matrix as a box, and its name and shape."""
+    box = alt.Chart(pd.DataFrame({"x": [0.1], "x2": [3.0], "y": [-0.4], "y2": [2.4]}))
+    words = alt.Chart(pd.DataFrame({"x": 1.55, "y": [1.2, 0.75], "t": ["E", "V × d_model"]}))
+    return (
+        box.mark_rect(fill=GREEN, fillOpacity=0.25, stroke=GREEN, cornerRadius=4).encode(
+            x=x, x2="x2:Q", y=y, y2="y2:Q"
+        ),
+        words.mark_text(fontSize=12).encode(x=x, y=y, text="t:N"),
     )
 
 
@@ -154,14 +154,11 @@ def neighbour_chart(
     start = names[0] if piece is None else piece
     if start not in neighbours:
         raise ValueError(f"no neighbours of {start!r} were given")
-    rows = [
-        {"piece": name, "rank": rank, "neighbour": other, "cosine": round(float(cosine), 3), "group": group}
-        for name, found in neighbours.items()
-        for rank, (other, cosine, group) in enumerate(found, 1)
-    ]
-    groups = sorted({group for found in neighbours.values() for *_, group in found})
-    choose = alt.param(name="piece", value=start, bind=alt.binding_select(options=names, name="piece "))
-    base = alt.Chart(alt.Data(values=rows)).transform_filter("datum.piece == piece")
+    found = {name: pd.DataFrame(rows, columns=["neighbour", "cosine", "group"]) for name, rows in neighbours.items()}
+    table = pd.concat(found, names=["piece", "rank"]).reset_index().round({"cosine": 3})
+    table["rank"] += 1
+    groups = sorted(table["group"].unique())
+    base = alt.Chart(table).transform_filter("datum.piece == piece")
     y = alt.Y("rank:O", title="nearest rows", axis=alt.Axis(labels=False, ticks=False))
     x = alt.X("cosine:Q", title="cosine with the chosen row", scale=alt.Scale(domain=[0, 1]))
     colour = alt.Color("group:N", scale=alt.Scale(domain=groups, range=list(PALETTE[: len(groups)])))
@@ -172,7 +169,7 @@ def neighbour_chart(
         .mark_text(align="left", dx=6, fontSize=13)
         .encode(x=x, y=y, text="label:N")
     )
-    most = max(len(found) for found in neighbours.values())
+    most = int(table["rank"].max())
     description = (
         f"A menu of {len(names)} pieces; for the chosen one, bars of its cosine with the rows nearest to it in the "
         "embedding table, each labelled with the piece and its language. "
@@ -181,7 +178,7 @@ def neighbour_chart(
     title = alt.Title(alt.expr("'nearest to ' + piece"))
     return (
         alt.layer(bars, labels)
-        .add_params(choose)
+        .add_params(menu("piece", names, start))
         .properties(width="container", height=24 * most, title=title, description=description)
     )
 
@@ -200,30 +197,22 @@ def direction_chart(cosines: Mapping[str, ArrayLike], axis: str, *, step: float 
 
     Paper: section 3.4
     """
-    rows: list[dict[str, Any]] = []
-    means = []
+    bins, means = {}, []
     for group, values in cosines.items():
         array = np.asarray(values, dtype=np.float64)
         if array.size == 0 or np.abs(array).max() > 1 + 1e-6:
             raise ValueError(f"group {group!r} must hold cosines, between -1 and 1")
-        edges, counts = np.unique(np.floor(array / step), return_counts=True)
         means.append(f"{group} {array.mean():.2f}")
-        rows += [
-            {
-                "group": group,
-                "from": round(e * step, 4),
-                "to": round((e + 1) * step, 4),
-                "share": round(c / array.size, 4),
-            }
-            for e, c in zip(edges.tolist(), counts.tolist(), strict=True)
-        ]
+        bins[group] = pd.Series(np.floor(array / step)).value_counts(normalize=True).sort_index()
+    table = pd.concat(bins, names=["group", "bin"]).rename("share").reset_index()
+    table = table.assign(**{"from": table["bin"] * step, "to": (table["bin"] + 1) * step}).drop(columns="bin").round(4)
     names = list(cosines)
     colour = alt.Color(
         "group:N", sort=names, scale=alt.Scale(domain=names, range=list(PALETTE[: len(names)])), legend=None
     )
     description = f"Histograms of the cosine of the rows with {axis}. Means: " + "; ".join(means) + "."
     return (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table)
         .mark_bar(stroke=None)
         .encode(
             x=alt.X("from:Q", bin="binned", title=f"cosine with {axis}", scale=alt.Scale(domain=[-0.2, 1])),

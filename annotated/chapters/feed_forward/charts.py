@@ -5,14 +5,14 @@ Paper: section 3.3, equation 2
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from annotated.paper import TABLE_3
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, menu, slider
 
 
 def parameter_share_chart(d_model: int = 512, d_ff: int = 2048) -> alt.LayerChart:
@@ -31,21 +31,7 @@ def parameter_share_chart(d_model: int = 512, d_ff: int = 2048) -> alt.LayerChar
     Paper: section 3.3, Table 3
     """
     parts = ["attention", "feed-forward", "LayerNorm"]
-    rows = [
-        {"layer": f"{name} layer", "part": part, "order": i, "blocks": blocks}
-        for name, blocks in (("encoder", 1), ("decoder", 2))
-        for i, part in enumerate(parts)
-    ]
-    square, feed_forward = 4 * d_model**2, f"(2 * {d_model} * d_ff + d_ff + {d_model})"
-    counted = (
-        alt.Chart(alt.Data(values=rows))
-        .transform_calculate(
-            count=f"(datum.order == 0 ? {square} * datum.blocks : datum.order == 1 ? {feed_forward}"
-            f" : {2 * d_model} * (datum.blocks + 1)) / 1e6"
-        )
-        .transform_joinaggregate(total="sum(count)", groupby=["layer"])
-        .transform_calculate(share="datum.count / datum.total")
-    )
+    counted = _counted(parts, d_model)
     scale = alt.Scale(domain=[0, round(26 * d_model**2 / 1e6, 1)], nice=False)
     x = alt.X(
         "count:Q", title="parameters of one layer (millions)", stack="zero", scale=scale, axis=alt.Axis(tickCount=7)
@@ -80,6 +66,21 @@ def parameter_share_chart(d_model: int = 512, d_ff: int = 2048) -> alt.LayerChar
     )
 
 
+def _counted(parts: list[str], d_model: int) -> alt.Chart:
+    """The parameters of each part of both layers in millions, at the slider's d_ff, and its share of the layer."""
+    layers = pd.DataFrame({"layer": ["encoder layer", "decoder layer"], "blocks": [1, 2]})
+    square, feed_forward = 4 * d_model**2, f"(2 * {d_model} * d_ff + d_ff + {d_model})"
+    return (
+        alt.Chart(layers.merge(pd.DataFrame({"part": parts, "order": range(len(parts))}), how="cross"))
+        .transform_calculate(
+            count=f"(datum.order == 0 ? {square} * datum.blocks : datum.order == 1 ? {feed_forward}"
+            f" : {2 * d_model} * (datum.blocks + 1)) / 1e6"
+        )
+        .transform_joinaggregate(total="sum(count)", groupby=["layer"])
+        .transform_calculate(share="datum.count / datum.total")
+    )
+
+
 def fold_chart(resolution: int = 27) -> alt.LayerChart:
     """The output of a network of two inputs and three hidden units over the plane; sliders turn and shift one unit.
 
@@ -88,24 +89,13 @@ def fold_chart(resolution: int = 27) -> alt.LayerChart:
 
     Paper: section 3.3, equation 2
     """
-    ticks = np.linspace(-2, 2, resolution).round(3).tolist()
-    rows = [{"x": x, "y": ticks} for x in ticks]
     angle, shift = slider("angle", 30, -180, 180, 10), slider("shift", 0.4, -2, 2, 0.1)
     relu = alt.param(name="relu", value=True, bind=alt.binding_checkbox(name="ReLU "))
-    turned = "(datum.x * cos(angle * PI / 180) + datum.y * sin(angle * PI / 180) - shift)"
-    units = {"a": turned, "b": "(-datum.x + 0.5 * datum.y - 0.6)", "c": "(-datum.y - 0.5)"}
-    bent = {name: f"relu ? max(0, {inner}) : {inner}" for name, inner in units.items()}
-    cells = (
-        alt.Chart(alt.Data(values=rows))
-        .transform_flatten(["y"])
-        .transform_calculate(**bent)
-        .transform_calculate(output="datum.a - 0.8 * datum.b - datum.c", size="min(2, abs(datum.output))")
-        .transform_calculate(active="(datum.a > 0) + (datum.b > 0) + (datum.c > 0)")
-    )
     side = 264 * 4 / 4.2 / (resolution - 1)
     axis = {"scale": alt.Scale(domain=[-2.1, 2.1], nice=False), "axis": alt.Axis(values=[-2, -1, 0, 1, 2], grid=False)}
     x, y = alt.X("x:Q", title="first input", **axis), alt.Y("y:Q", title="second input", **axis)
-    plane = cells.mark_square(size=side**2, opacity=1, aria=False).encode(
+    plane = _three_units(resolution).mark_square(size=side**2, opacity=1, aria=False)
+    cells = plane.encode(
         x=x,
         y=y,
         color=alt.condition("datum.output > 0", alt.value(BLUE), alt.value(ORANGE)),
@@ -113,9 +103,8 @@ def fold_chart(resolution: int = 27) -> alt.LayerChart:
         tooltip=["x:Q", "y:Q", alt.Tooltip("output:Q", format=".2f"), alt.Tooltip("active:Q", title="units active")],
     )
     # The line on which the turned unit is zero: the foot of the perpendicular, and a step to both sides.
-    along = {"t": [-4, 4]}
     line = (
-        alt.Chart(alt.Data(values=[along]))
+        alt.Chart(pd.DataFrame({"t": [[-4, 4]]}))
         .transform_flatten(["t"])
         .transform_calculate(
             x="shift * cos(angle * PI / 180) - datum.t * sin(angle * PI / 180)",
@@ -130,9 +119,24 @@ def fold_chart(resolution: int = 27) -> alt.LayerChart:
         "the ReLU the colours bend at such lines; a checkbox takes the ReLU away, and one even slope remains."
     )
     return (
-        alt.layer(plane, line)
+        alt.layer(cells, line)
         .add_params(angle, shift, relu)
         .properties(width=264, height=264, usermeta={"renderer": "canvas"}, description=description)
+    )
+
+
+def _three_units(resolution: int) -> alt.Chart:
+    """The output of three hidden units at each point of the plane, and how many of them are active."""
+    ticks = np.linspace(-2, 2, resolution).round(3).tolist()
+    turned = "(datum.x * cos(angle * PI / 180) + datum.y * sin(angle * PI / 180) - shift)"
+    units = {"a": turned, "b": "(-datum.x + 0.5 * datum.y - 0.6)", "c": "(-datum.y - 0.5)"}
+    bent = {name: f"relu ? max(0, {inner}) : {inner}" for name, inner in units.items()}
+    return (
+        alt.Chart(pd.DataFrame({"x": ticks, "y": [ticks] * resolution}))
+        .transform_flatten(["y"])
+        .transform_calculate(**bent)
+        .transform_calculate(output="datum.a - 0.8 * datum.b - datum.c", size="min(2, abs(datum.output))")
+        .transform_calculate(active="(datum.a > 0) + (datum.b > 0) + (datum.c > 0)")
     )
 
 
@@ -141,20 +145,16 @@ def d_ff_chart() -> alt.LayerChart:
 
     Paper: Table 3, section 6.2
     """
-    names = {"BLEU": "bleu", "perplexity": "perplexity", "parameters (millions)": "parameters"}
-    rows = [
-        {"d_ff": str(d_ff), "measure": name, "value": getattr(TABLE_3[row], field)}
-        for row, d_ff in (("C6", 1024), ("base", 2048), ("C7", 4096))
-        for name, field in names.items()
-    ]
-    measure = alt.param(name="measure", value="BLEU", bind=alt.binding_select(options=list(names), name="measure "))
-    base = alt.Chart(alt.Data(values=rows)).transform_filter("datum.measure == measure")
-    x = alt.X("d_ff:O", sort=["1024", "2048", "4096"], axis=alt.Axis(labelAngle=0), title="d_ff (base model: 2048)")
+    printed = {"1024": TABLE_3["C6"], "2048": TABLE_3["base"], "4096": TABLE_3["C7"]}
+    named = {"BLEU": "bleu", "perplexity": "perplexity", "parameters (millions)": "parameters"}
+    wide = pd.DataFrame({name: {d: getattr(row, field) for d, row in printed.items()} for name, field in named.items()})
+    table = wide.rename_axis("d_ff").reset_index().melt("d_ff", var_name="measure")
+    base = alt.Chart(table).transform_filter("datum.measure == measure")
+    x = alt.X("d_ff:O", sort=list(printed), axis=alt.Axis(labelAngle=0), title="d_ff (base model: 2048)")
     y = alt.Y("value:Q", scale=alt.Scale(zero=False, padding=20), title=None)
     said = "; ".join(
-        f"d_ff {d_ff}: BLEU {TABLE_3[row].bleu}, perplexity {TABLE_3[row].perplexity}, "
-        f"{TABLE_3[row].parameters} million parameters"
-        for row, d_ff in (("C6", 1024), ("base", 2048), ("C7", 4096))
+        f"d_ff {d_ff}: BLEU {row.bleu}, perplexity {row.perplexity}, {row.parameters} million parameters"
+        for d_ff, row in printed.items()
     )
     return (
         alt.layer(
@@ -162,7 +162,7 @@ def d_ff_chart() -> alt.LayerChart:
             base.mark_point(filled=True, size=120, color=BLUE).encode(x=x, y=y, tooltip=["d_ff:O", "value:Q"]),
             base.mark_text(dy=-16, fontSize=13).encode(x=x, y=y, text="value:Q"),
         )
-        .add_params(measure)
+        .add_params(menu("measure", list(named)))
         .properties(
             width="container",
             height=190,
@@ -184,18 +184,20 @@ def removal_chart(losses: Mapping[tuple[str, int, str], float], baseline: float)
 
     Paper: section 3.1
     """
-    rows: list[dict[str, Any]] = [
-        {"place": f"{stack} {layer}", "kind": kind, "rise": round(loss - baseline, 4)}
-        for (stack, layer, kind), loss in losses.items()
-    ]
-    kinds = ["self-attention", "cross-attention", "feed-forward"]
-    places = list(dict.fromkeys(row["place"] for row in rows))
-    base = alt.Chart(alt.Data(values=rows)).transform_filter("kind == 'all' || datum.kind == kind")
-    choose = alt.param(
-        name="kind", value="all", bind=alt.binding_select(options=["all", *kinds], name="which sub-layers ")
+    lost = pd.Series(losses, name="loss").rename_axis(["stack", "layer", "kind"]).reset_index()
+    table = pd.DataFrame(
+        {
+            "place": lost["stack"] + " " + lost["layer"].astype(str),
+            "kind": lost["kind"],
+            "rise": (lost["loss"] - baseline).round(4),
+        }
     )
+    kinds = ["self-attention", "cross-attention", "feed-forward"]
+    places = table["place"].unique().tolist()
+    worst = table.loc[table["rise"].idxmax()]
+    base = alt.Chart(table).transform_filter("kind == 'all' || datum.kind == kind")
     y = alt.Y("place:N", sort=places, title=None)
-    x = alt.X("rise:Q", title="rise of the loss (nats a token)", scale=alt.Scale(domain=[0, _most(rows)]))
+    x = alt.X("rise:Q", title="rise of the loss (nats a token)", scale=alt.Scale(domain=[0, 1.12 * worst["rise"]]))
     offset = alt.YOffset("kind:N", sort=kinds)
     bars = base.mark_bar().encode(
         x=x,
@@ -207,7 +209,6 @@ def removal_chart(losses: Mapping[tuple[str, int, str], float], baseline: float)
     figures = base.mark_text(align="left", dx=4, fontSize=11).encode(
         x=x, y=y, yOffset=offset, text=alt.Text("rise:Q", format=".2f")
     )
-    worst = max(rows, key=lambda row: row["rise"])
     description = (
         f"Bars of the rise of the loss over {baseline:.3f} nats when one sub-layer is silenced, for every layer of "
         f"both stacks, with a menu for the kind of sub-layer. The largest, {worst['rise']:.2f}, is that of "
@@ -215,10 +216,6 @@ def removal_chart(losses: Mapping[tuple[str, int, str], float], baseline: float)
     )
     return (
         alt.layer(bars, figures)
-        .add_params(choose)
+        .add_params(menu("kind", ["all", *kinds], label="which sub-layers"))
         .properties(width="container", height=46 * len(places), description=description)
     )
-
-
-def _most(rows: Sequence[Mapping[str, Any]]) -> float:
-    return 1.12 * max(row["rise"] for row in rows)

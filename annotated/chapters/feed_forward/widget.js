@@ -1,100 +1,96 @@
 // Hidden units of feed-forward networks: the contexts that fire one most, and what its value row promotes.
+import { button, group, html, onTraits, radios, readout, setter, slider, traits, unique } from "../../viz/controls.js";
+
 const ENDS = { "<s>": "(start) ", "</s>": " (end)" };
 const shown = text => text.replace(/<\/?s>/g, end => ENDS[end]).replaceAll("▁", " ");
-const plain = piece => piece.replaceAll("▁", "").toLowerCase();
+const bare = piece => piece.replaceAll("▁", "").toLowerCase();
+const PROMOTED = 6; // pieces on record for each unit
 
-function render({ model, el }) {
-  const layers = model.get("layers"), units = model.get("units"), top = model.get("top");
-  const sentences = model.get("sentences"), next = model.get("next_pieces"), names = model.get("vocabulary");
+// The recorded activations: of each unit its strongest contexts, how often it is active, what it promotes.
+function recordOf(model) {
+  const { units, top, sentences } = traits(model, "units", "top", "sentences");
   const numbers = name => {
     const view = model.get(name);
     return Uint16Array.from({ length: view.byteLength / 2 }, (_, i) => view.getUint16(2 * i, true));
   };
-  const places = numbers("places"), strengths = numbers("strengths"), shares = numbers("shares");
-  const promoted = numbers("promoted");
+  const places = numbers("places"), strengths = numbers("strengths"), shares = numbers("shares"), promoted = numbers("promoted");
   const where = sentences.flatMap((pieces, s) => pieces.map((_, p) => [s, p])); // of each token: sentence and position
-  const contexts = (layer, unit) => Array.from({ length: top }, (_, i) => (layer * units + unit) * top + i)
-    .filter(i => strengths[i] > 0);
-  const fired = i => { const [s, p] = where[places[i]]; return sentences[s][p]; };
-  const set = setter(model);
-
-  const group = `layer-${Math.random().toString(36).slice(2)}`;
-  const kinds = html("fieldset", {}, html("legend", { textContent: "Which layer?" }), ...layers.map((name, i) => {
-    const radio = html("input", { type: "radio", name: group, value: i });
-    radio.addEventListener("change", () => set({ layer: i }));
-    return html("label", {}, radio, name);
-  }));
-  const slider = html("input", { type: "range", min: 1, max: units, step: 1 });
-  slider.addEventListener("input", () => set({ unit: slider.value - 1 }));
-  const count = html("span", { className: "count" });
-  const step = (sign, label) => {
-    const button = html("button", { type: "button", textContent: label });
-    button.setAttribute("aria-label", sign < 0 ? "previous unit" : "next unit");
-    button.addEventListener("click", () => set({ unit: (model.get("unit") + sign + units) % units }));
-    return button;
+  return {
+    units, pieces: where.length,
+    contexts: (layer, unit) => Array.from({ length: top }, (_, i) => (layer * units + unit) * top + i).filter(i => strengths[i] > 0)
+      .map(i => ({ s: where[places[i]][0], p: where[places[i]][1], strength: strengths[i] })),
+    share: (layer, unit) => shares[layer * units + unit] / 100,
+    promoted: (layer, unit) => Array.from(promoted.subarray((layer * units + unit) * PROMOTED, (layer * units + unit + 1) * PROMOTED)),
   };
+}
+
+// The units of a layer that have a piece among their strongest contexts, those with most of it first.
+function unitsThatFireAt(wanted, layer, { units, contexts }, sentences) {
+  const hits = [];
+  for (let unit = 0; unit < units; unit++) {
+    const same = contexts(layer, unit).filter(({ s, p }) => bare(sentences[s][p]) === wanted);
+    if (same.length) hits.push([same.length, same[0].strength, unit]);
+  }
+  return hits.sort((a, b) => b[0] - a[0] || b[1] - a[1]).map(([, , unit]) => unit);
+}
+
+// Everything that the reader sees, once; returns the parts that change.
+function build(model, el, set, find) {
+  const units = model.get("units"), step = by => set({ unit: (model.get("unit") + by + units) % units });
+  const kinds = radios(unique("layer"), model.get("layers").map((name, i) => [i, name]), layer => set({ layer }));
+  const knob = slider({ min: 1, max: units, step: 1 }, value => set({ unit: value - 1 })), count = html("span", { className: "count" });
   const search = html("input", { type: "search", size: 12, autocomplete: "off", spellcheck: false });
   search.addEventListener("input", find);
-  const found = html("div", { className: "found" });
-  found.setAttribute("aria-live", "polite");
-  const title = html("p", { className: "title" });
-  title.setAttribute("aria-live", "polite");
+  const found = readout("div", { className: "found" }), title = readout("p", { className: "title" });
   const list = html("ol"), says = html("p", { className: "says" });
-  el.append(html("div", { className: "neurons" }, kinds,
-    html("div", { className: "choose" }, html("label", {}, "unit", slider), step(-1, "‹"), count, step(1, "›")),
+  el.append(html("div", { className: "neurons" }, group("Which layer?", ...kinds.labels),
+    html("div", { className: "choose" }, html("label", {}, "unit", knob), button("‹", () => step(-1), { "aria-label": "previous unit" }),
+      count, button("›", () => step(1), { "aria-label": "next unit" })),
     html("div", { className: "choose" }, html("label", {}, "find units that fire at", search)), found,
     title, list, says));
+  return { kinds, knob, count, search, found, title, list, says };
+}
+
+// A context: how strongly the unit fires, the text before, the piece that it fires at, and what comes next.
+function contextItem({ s, p, strength }, most, sentences, next) {
+  const pieces = sentences[s], bar = html("span", { className: "bar" });
+  bar.style.width = `${Math.max(3, strength / most * 60)}px`;
+  const text = html("span", { className: "text" }, shown(pieces.slice(0, p).join("")));
+  if (pieces[p].startsWith("▁")) text.append(" ");
+  text.append(html("mark", { textContent: shown(pieces[p]).trim() || "␣" }));
+  if (next.length) text.append(" → ", html("b", { textContent: shown(next[s][p]).trim() || "␣" }));
+  else text.append(shown(pieces.slice(p + 1).join("")));
+  return html("li", {}, html("span", { className: "value" }, (strength / 1000).toFixed(2), bar), text);
+}
+
+function render({ model, el }) {
+  const set = setter(model), record = recordOf(model), { units } = record, parts = build(model, el, set, find);
+  const { layers, sentences, next_pieces: next, vocabulary } = traits(model, "layers", "sentences", "next_pieces", "vocabulary");
 
   function find() {
-    const wanted = plain(search.value.trim()), layer = model.get("layer");
-    found.replaceChildren();
+    const wanted = bare(parts.search.value.trim());
+    parts.found.replaceChildren();
     if (!wanted) return;
-    const hits = [];
-    for (let unit = 0; unit < units; unit++) {
-      const all = contexts(layer, unit), same = all.filter(i => plain(fired(i)) === wanted);
-      if (same.length) hits.push([same.length, strengths[same[0]], unit]);
-    }
-    hits.sort((a, b) => b[0] - a[0] || b[1] - a[1]);
+    const hits = unitsThatFireAt(wanted, model.get("layer"), record, sentences);
     const label = hits.length ? `${hits.length} of ${units} units have it among their strongest: ` : "no unit of this layer";
-    found.append(html("span", { textContent: label }), ...hits.slice(0, 8).map(([, , unit]) => {
-      const button = html("button", { type: "button", textContent: unit + 1 });
-      button.setAttribute("aria-label", `show unit ${unit + 1}`);
-      button.addEventListener("click", () => set({ unit }));
-      return button;
-    }));
+    parts.found.append(html("span", { textContent: label }), ...hits.slice(0, 8).map(unit =>
+      button(unit + 1, () => set({ unit }), { "aria-label": `show unit ${unit + 1}` })));
   }
-
   function draw() {
-    const layer = model.get("layer"), unit = model.get("unit");
-    kinds.querySelectorAll("input")[layer].checked = true;
-    slider.value = unit + 1;
-    slider.setAttribute("aria-valuetext", `unit ${unit + 1}`);
-    count.textContent = `${unit + 1} of ${units}`;
-    const share = shares[layer * units + unit] / 100, all = contexts(layer, unit);
-    title.textContent = `${layers[layer]}, unit ${unit + 1}: active at ${share} % of ${where.length} pieces`;
-    list.replaceChildren(...all.map(i => {
-      const [s, p] = where[places[i]], pieces = sentences[s];
-      const value = (strengths[i] / 1000).toFixed(2);
-      const bar = html("span", { className: "bar" });
-      bar.style.width = `${Math.max(3, strengths[i] / strengths[all[0]] * 60)}px`;
-      const text = html("span", { className: "text" }, shown(pieces.slice(0, p).join("")));
-      const mark = html("mark", { textContent: shown(pieces[p]).trim() || "␣" });
-      if (pieces[p].startsWith("▁")) text.append(" ");
-      text.append(mark);
-      if (next.length) text.append(" → ", html("b", { textContent: shown(next[s][p]).trim() || "␣" }));
-      else text.append(shown(pieces.slice(p + 1).join("")));
-      return html("li", {}, html("span", { className: "value" }, value, bar), text);
-    }));
-    if (!all.length) list.append(html("li", { textContent: "never active in these sentences" }));
-    if (promoted.length) {
-      const best = Array.from(promoted.subarray((layer * units + unit) * 6, (layer * units + unit) * 6 + 6));
-      says.replaceChildren("Its value row says: ", ...best.flatMap((id, i) =>
-        [i ? ", " : "", html("b", { textContent: names[id].replaceAll("▁", "␣") })]));
-    }
+    const { layer, unit } = traits(model, "layer", "unit"), all = record.contexts(layer, unit), promoted = record.promoted(layer, unit);
+    parts.kinds.show(layer);
+    parts.knob.value = unit + 1;
+    parts.knob.setAttribute("aria-valuetext", `unit ${unit + 1}`);
+    parts.count.textContent = `${unit + 1} of ${units}`;
+    parts.title.textContent = `${layers[layer]}, unit ${unit + 1}: active at ${record.share(layer, unit)} % of ${record.pieces} pieces`;
+    parts.list.replaceChildren(...all.map(context => contextItem(context, all[0].strength, sentences, next)));
+    if (!all.length) parts.list.append(html("li", { textContent: "never active in these sentences" }));
+    if (promoted.length) parts.says.replaceChildren("Its value row says: ", ...promoted.flatMap((id, i) =>
+      [i ? ", " : "", html("b", { textContent: vocabulary[id].replaceAll("▁", "␣") })]));
   }
 
   model.on("change:layer", () => { draw(); find(); });
-  model.on("change:unit", draw);
+  onTraits(model, ["unit"], draw);
   draw();
 }
 

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
-from annotated.viz.theme import BLUE, slider
+from annotated.viz.theme import BLUE, menu, slider
 
 
 def memory_weights_chart(tokens: Sequence[str], scores: ArrayLike, *, ranks: int = 80) -> alt.LayerChart:
@@ -31,24 +32,11 @@ def memory_weights_chart(tokens: Sequence[str], scores: ArrayLike, *, ranks: int
     array = np.asarray(scores, dtype=np.float64)
     if array.ndim != 2 or len(array) != len(tokens):
         raise ValueError(f"scores must be [{len(tokens)}, F], a row for each token, not {list(array.shape)}")
-    rows = [
-        {"token": token, "s": np.sort(line)[::-1].round(3).tolist()} for token, line in zip(tokens, array, strict=True)
-    ]
-    token = alt.param(name="token", value=tokens[0], bind=alt.binding_select(options=list(tokens), name="token "))
     rule = alt.param(
         name="rule", value="ReLU", bind=alt.binding_radio(options=["ReLU", "softmax"], name="compatibility ")
     )
     heat = slider("sharpness", 1, 0.25, 4, 0.25, label="softmax scale")
-    shared = (
-        alt.Chart(alt.Data(values=rows))
-        .transform_filter("datum.token == token")
-        .transform_flatten(["s"])
-        .transform_window(rank="row_number()")
-        .transform_calculate(raw="rule == 'ReLU' ? max(0, datum.s) : exp(sharpness * datum.s)")
-        .transform_joinaggregate(total="sum(raw)")
-        .transform_calculate(share="datum.raw / datum.total", active="datum.raw > 0 ? 1 : 0")
-        .transform_calculate(surprise="datum.share > 0 ? -datum.share * log(datum.share) : 0")
-    )
+    shared = _shared(pd.DataFrame({"token": tokens, "s": (-np.sort(-array)).round(3).tolist()}))
     bars = (
         shared.transform_filter(f"datum.rank <= {ranks}")
         .mark_bar(color=BLUE)
@@ -77,6 +65,20 @@ def memory_weights_chart(tokens: Sequence[str], scores: ArrayLike, *, ranks: int
     )
     return (
         alt.layer(bars, told)
-        .add_params(token, rule, heat)
+        .add_params(menu("token", tokens), rule, heat)
         .properties(width="container", height=210, description=description)
+    )
+
+
+def _shared(scores: pd.DataFrame) -> alt.Chart:
+    """The share of each pair in the activation at the chosen token, by the chosen rule, strongest first."""
+    return (
+        alt.Chart(scores)
+        .transform_filter("datum.token == token")
+        .transform_flatten(["s"])
+        .transform_window(rank="row_number()")
+        .transform_calculate(raw="rule == 'ReLU' ? max(0, datum.s) : exp(sharpness * datum.s)")
+        .transform_joinaggregate(total="sum(raw)")
+        .transform_calculate(share="datum.raw / datum.total", active="datum.raw > 0 ? 1 : 0")
+        .transform_calculate(surprise="datum.share > 0 ? -datum.share * log(datum.share) : 0")
     )

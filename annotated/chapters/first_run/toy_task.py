@@ -11,14 +11,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from annotated.config import BOS, EOS, TrainingConfig, tiny
+from annotated.config import TrainingConfig, tiny
+from annotated.data import Batch, collate_ids
 from annotated.decoding import greedy_decode
 from annotated.doctor import doctor
 from annotated.doctor.mutants import find, switched_on
 from annotated.model import Transformer
-from annotated.training.loss import label_smoothed_cross_entropy
-from annotated.training.optimizer import make_optimizer
-from annotated.training.schedule import learning_rate, set_learning_rate
+from annotated.training.loss import batch_loss
+from annotated.training.schedule import learning_rate
+from annotated.training.update import fit
 
 SYMBOLS, LENGTH, FIRST = 10, 10, 4
 """Rows of LENGTH symbols, which are the ids FIRST .. FIRST + SYMBOLS - 1: all rows are equally long, as in the toy."""
@@ -60,34 +61,25 @@ def toy_model(bug: str | None = None, *, seed: int = 0, updates: int = UPDATES) 
         shape = {"d_model": 32, "d_ff": 64, "num_heads": 2, "d_k": 16, "d_v": 16}
         layers = {"num_encoder_layers": 2, "num_decoder_layers": 2}
         model = Transformer(tiny(vocab_size=FIRST + SYMBOLS, dropout=0.1, **shape, **layers))
-        optimizer, losses = make_optimizer(model, TrainingConfig()), []
-        for update in range(1, updates + 1):
-            set_learning_rate(optimizer, learning_rate(update, 32, WARMUP))
-            loss = row_loss(model, rows(ROWS, generator))
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            losses.append(float(loss.detach()))
+        batches = (copies(rows(ROWS, generator)) for _ in range(updates))
+        training = TrainingConfig(label_smoothing=0.0, layout="padded")
+        losses = fit(model, batches, updates, lambda update: learning_rate(update, 32, WARMUP), training)
     return model.eval(), losses
 
 
-def row_loss(model: Transformer, row: Tensor) -> Tensor:
-    """Nats a token of copying `[B, LENGTH]`, eos included."""
-    ends = torch.full((len(row), 1), EOS)
-    reads = torch.cat([torch.full((len(row), 1), BOS), row], dim=1)
-    target = torch.cat([row, ends], dim=1)
-    total, count = label_smoothed_cross_entropy(model(target, reads), target, 0.0)
-    return total / count
+def copies(row: Tensor) -> Batch:
+    """Rows `[B, LENGTH]` as sentence pairs whose source and target are the same."""
+    return collate_ids([(ids, ids) for ids in row.tolist()])
 
 
 def toy_scores(model: Transformer, *, seed: int = 0, count: int = 200) -> dict[str, float]:
     """On new rows: the loss, and the share of rows that greedy decoding copies without a fault."""
     row = rows(count, torch.Generator().manual_seed(10_000 + seed))
     with torch.no_grad():
-        loss = float(row_loss(model, row))
-    copies = greedy_decode(model, torch.cat([row, torch.full((count, 1), EOS)], dim=1))
-    right = sum(h.tokens == wanted for h, wanted in zip(copies, row.tolist(), strict=True))
-    return {"loss": round(loss, 5), "copied": right / count}
+        total, tokens = batch_loss(model, copies(row), 0.0, "padded")
+    written = greedy_decode(model, copies(row).source)
+    right = sum(h.tokens == wanted for h, wanted in zip(written, row.tolist(), strict=True))
+    return {"loss": round(float(total / tokens), 5), "copied": right / count}
 
 
 def run() -> dict[str, Any]:

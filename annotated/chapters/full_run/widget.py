@@ -38,7 +38,7 @@ class RunPlayback(anywidget.AnyWidget):
     Paper: section 5.2
     """
 
-    _esm = esm("heads_view.js", "player.js", _HERE / "widget.js")
+    _esm = esm(_HERE / "widget.js")
     _css = "\n".join(file.read_text(encoding="utf-8") for file in (KIT / "heads.css", _HERE / "widget.css"))
     run = traitlets.Dict().tag(sync=True)
     heads = traitlets.Bytes().tag(sync=True)
@@ -61,7 +61,8 @@ def run_playback(
     records
         Of its log, as `annotated.runs.read_log` gives them.
     heads
-        Where its heads looked, by update, as `annotated.runs.attention_snapshots.read_heads` reads them; may be empty.
+        Where its heads looked, by update, as `annotated.runs.attention_snapshots.read_heads` reads them; may be
+        empty.
     mark
         What this run is, and what it is not: always in view.
     moment

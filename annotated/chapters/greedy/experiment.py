@@ -21,8 +21,8 @@ from annotated.decoding import Hypothesis, beam_search, greedy_decode
 from annotated.decoding.search import decoding_mode
 from annotated.loading import load
 from annotated.model import Transformer
-from annotated.training import batch_loss, make_optimizer
-from annotated.training.schedule import learning_rate, set_learning_rate
+from annotated.training.schedule import learning_rate
+from annotated.training.update import fit
 
 CONFIG = tiny(
     vocab_size=2000, d_model=64, d_ff=256, num_heads=4, d_k=16, d_v=16, num_encoder_layers=2, num_decoder_layers=2
@@ -235,20 +235,21 @@ def run(seed: int = 0) -> dict[str, Any]:
     )
     pairs = list(classroom_pairs("test", SENTENCES))
     sources = [[*encode(p.source), EOS] for p in pairs]
-    model = Transformer(CONFIG).train()
-    optimizer = make_optimizer(model, TrainingConfig())
-    stages, losses = [], []
-    for update, batch in zip(range(1, UPDATES[-1] + 1), batches, strict=False):
-        set_learning_rate(optimizer, learning_rate(update, CONFIG.d_model, WARMUP))
-        optimizer.zero_grad()
-        total, count = batch_loss(model, batch, SMOOTHING, "packed")
-        (total / count).backward()
-        optimizer.step()
-        losses.append(total.item() / count)
+    model = Transformer(CONFIG)
+    stages: list[dict[str, Any]] = []
+    losses: list[float] = []
+
+    def look(update: int, loss: float) -> None:
+        losses.append(loss)
         if update in UPDATES:
             recent = losses[-50:]
-            loss = round(sum(recent) / len(recent), 3)
-            stages.append({"updates": update, "training_loss": loss, **compare(model, sources)})
+            mean = round(sum(recent) / len(recent), 3)
+            stages.append({"updates": update, "training_loss": mean, **compare(model, sources)})
+
+    def rate(update: int) -> float:
+        return learning_rate(update, CONFIG.d_model, WARMUP)
+
+    fit(model, batches, UPDATES[-1], rate, TrainingConfig(label_smoothing=SMOOTHING), look)
     return {
         "config": CONFIG.to_dict(),
         "training": {"pairs": TRAINING_PAIRS, "batch_tokens": BATCH_TOKENS, "warmup": WARMUP, "smoothing": SMOOTHING},

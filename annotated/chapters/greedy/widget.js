@@ -1,33 +1,27 @@
 // A greedy search, one step at a time. Blue is what greedy takes, a green diamond what the best translation takes.
+import { button, html, labelled, onTraits, readout, select, setter } from "../../viz/controls.js";
+import { player } from "../../viz/player.js";
+
 const percent = x => x >= 0.9995 ? "100 %" : x >= 0.0995 ? `${(100 * x).toFixed(0)} %` : `${(100 * x).toFixed(x < 0.001 ? 2 : 1)} %`;
 const sum = numbers => numbers.reduce((a, b) => a + b, 0);
 const logs = x => x.toFixed(2).replace("-", "−");
 const plain = token => token.replace("▁", "") || "␣";
 const join = tokens => tokens.filter(t => t !== "</s>").join("").replaceAll("▁", " ").trim();
 
-function render({ model, el }) {
-  const walks = model.get("walks"), set = setter(model);
-  const walk = () => walks[model.get("sentence")];
-  const last = () => walk().steps.length - 1;
-  const { stop, toggle, jump, button, show, controls } = player(
-    { model, el, trait: "step", last, every: 1200, one: "step", what: "step" });
+// What is said of the way at step t: before it leaves the most probable translation, where it does, and after.
+export function verdictOn({ leaves, greedy, greedyLogs, best, bestLogs, steps }, t) {
+  const last = steps.length - 1, whole = `“${join(greedy)}”, ${logs(sum(greedyLogs))}`, other = `“${join(best)}”, ${logs(sum(bestLogs))}`;
+  if (t === leaves) return `Here greedy leaves. It takes “${plain(greedy[t])}” (log-probability ${logs(greedyLogs[t])}); the most probable `
+    + `translation goes on with “${plain(best[t])}” (${logs(bestLogs[t])}) and wins later.`;
+  if (t === last && leaves >= 0) return `Greedy has written ${whole}. The most probable translation: ${other}.`;
+  if (t === last) return `Greedy has written ${whole}. No translation is more probable.`;
+  if (leaves >= 0 && t > leaves) return `On a side road since step ${leaves + 1}: what is missing can no longer be caught up.`;
+  return "On the way of the most probable translation.";
+}
 
-  const menu = html("select", {}, ...walks.map(({ text }, value) => html("option", { value, textContent: text })));
-  menu.addEventListener("change", () => choose(+menu.value));
-  const choose = sentence => { stop(); set({ sentence, step: 0 }); };
-  const another = html("button", { type: "button", textContent: "next sentence" });
-  another.addEventListener("click", () => choose((model.get("sentence") + 1) % walks.length));
-
-  const crossing = button("where it leaves", "where it leaves the most probable translation", () => jump(walk().leaves));
-
-  const source = html("p", { className: "source" }), written = html("p", { className: "written" });
-  const bars = html("div", { className: "bars" }), doubt = html("p", { className: "doubt" });
-  const verdict = html("output");
-  verdict.setAttribute("aria-live", "polite");
-  const stage = html("div", { className: "stage", tabIndex: 0 }, html("span", { className: "name", textContent: "reads" }), source,
-    html("span", { className: "name", textContent: "has written" }), written, bars, doubt);
-  stage.setAttribute("role", "group");
-  stage.setAttribute("aria-label", "A step of the search. Arrow keys left and right step, Home and End jump, the space bar plays.");
+function stageOf(model, last, { toggle, jump }, ...parts) {
+  const stage = html("div", { className: "stage", tabIndex: 0, role: "group",
+    "aria-label": "A step of the search. Arrow keys left and right step, Home and End jump, the space bar plays." }, ...parts);
   stage.addEventListener("keydown", event => {
     const step = { ArrowLeft: model.get("step") - 1, ArrowRight: model.get("step") + 1, Home: 0, End: last() }[event.key];
     if (event.key === " " && event.target === stage) toggle();
@@ -35,60 +29,72 @@ function render({ model, el }) {
     else return;
     event.preventDefault();
   });
-  const label = html("label", {}, html("span", { textContent: "sentence" }), menu);
-  el.append(html("div", { className: "step-player" }, html("div", { className: "choices" }, label, another), stage,
-    html("div", { className: "controls" }, ...controls, crossing), verdict));
+  return stage;
+}
 
-  // What the most probable translation takes here, as long as both have written the same.
-  const better = t => t <= walk().leaves ? walk().best[t] : null;
+// Everything that the reader sees, once; returns the parts that change.
+function build(model, el, walks, last, playback, choose) {
+  const menu = select(walks.map(({ text }, i) => [i, text]), value => choose(+value));
+  const another = button("next sentence", () => choose((model.get("sentence") + 1) % walks.length));
+  const crossing = button("where it leaves", () => playback.jump(walks[model.get("sentence")].leaves),
+    { "aria-label": "where it leaves the most probable translation" });
+  const source = html("p", { className: "source" }), written = html("p", { className: "written" });
+  const bars = html("div", { className: "bars" }), doubt = html("p", { className: "doubt" }), verdict = readout();
+  const name = textContent => html("span", { className: "name", textContent });
+  const stage = stageOf(model, last, playback, name("reads"), source, name("has written"), written, bars, doubt);
+  el.append(html("div", { className: "step-player" }, html("div", { className: "choices" }, labelled("sentence", menu), another), stage,
+    html("div", { className: "controls" }, ...playback.controls, crossing), verdict));
+  return { menu, crossing, source, written, bars, doubt, verdict };
+}
 
-  function drawBars(t) {
-    const { tokens, p, rest } = walk().steps[t], wanted = better(t);
-    const row = (name, value, kind, tag) => {
-      const fill = html("span", { className: "fill" });
-      fill.style.width = `${100 * value}%`;
-      return html("div", { className: `row ${kind}` }, html("span", { className: "token", textContent: name }),
-        html("span", { className: "bar" }, fill), html("b", { textContent: percent(value) }),
-        html("span", { className: "tag", textContent: tag }));
-    };
-    bars.replaceChildren(...tokens.map((token, n) => {
-      const best = t === walk().leaves && token === wanted;
-      return row(plain(token), p[n], n === 0 ? "taken" : best ? "best" : "other",
-        n === 0 ? "● greedy" : best ? "◆ best whole" : "");
-    }), row("all others", rest, "rest", ""));
-  }
+function barOf(name, value, kind, tag) {
+  const fill = html("span", { className: "fill" });
+  fill.style.width = `${100 * value}%`;
+  return html("div", { className: `row ${kind}` }, html("span", { className: "token", textContent: name }),
+    html("span", { className: "bar" }, fill), html("b", { textContent: percent(value) }),
+    html("span", { className: "tag", textContent: tag }));
+}
+
+// The candidates of a step; where greedy leaves, the one that the most probable translation takes is marked.
+function barsOf({ steps, leaves, best }, t) {
+  const { tokens, p, rest } = steps[t];
+  return [...tokens.map((token, n) => {
+    const isBest = t === leaves && token === best[t];
+    return barOf(plain(token), p[n], n === 0 ? "taken" : isBest ? "best" : "other", n === 0 ? "● greedy" : isBest ? "◆ best whole" : "");
+  }), barOf("all others", rest, "rest", "")];
+}
+
+function sourceToken(token, weight) {
+  const made = html("span", { textContent: plain(token), title: `attention ${percent(weight)}` });
+  made.style.background = `rgb(59 131 214 / ${Math.min(0.6, 0.75 * weight)})`;
+  return made;
+}
+
+function render({ model, el }) {
+  const walks = model.get("walks"), set = setter(model), walk = () => walks[model.get("sentence")], last = () => walk().steps.length - 1;
+  const playback = player({ model, el, trait: "step", last, every: 1200, one: "step", what: "step" });
+  const parts = build(model, el, walks, last, playback, sentence => { playback.stop(); set({ sentence, step: 0 }); });
 
   function draw() {
-    const { leaves, greedy, greedyLogs, best, bestLogs, steps } = walk(), t = Math.min(model.get("step"), last());
-    menu.value = model.get("sentence");
-    show(t, `step ${t + 1} of ${steps.length}`);
-    crossing.hidden = leaves < 0;
-    source.replaceChildren(...walk().source.map((token, s) => {
-      const one = html("span", { textContent: plain(token), title: `attention ${percent(steps[t].attention[s])}` });
-      one.style.background = `rgb(59 131 214 / ${Math.min(0.6, 0.75 * steps[t].attention[s])})`;
-      return one;
-    }));
-    written.replaceChildren(...greedy.slice(0, t).map((token, n) =>
+    const one = walk(), { leaves, greedy, greedyLogs, steps } = one, t = Math.min(model.get("step"), last());
+    const { entropy, equal, attention } = steps[t];
+    parts.menu.value = model.get("sentence");
+    playback.show(t, `step ${t + 1} of ${steps.length}`);
+    parts.crossing.hidden = leaves < 0;
+    parts.source.replaceChildren(...one.source.map((token, s) => sourceToken(token, attention[s])));
+    parts.written.replaceChildren(...greedy.slice(0, t).map((token, n) =>
       html("span", { textContent: plain(token), className: n === leaves ? "left" : "" })),
-      html("span", { textContent: "?", className: "open" }));
-    drawBars(t);
-    const { entropy, equal } = steps[t];
-    doubt.textContent = `Step ${t + 1} of ${steps.length}. Entropy ${entropy.toFixed(2)} bits, as unsure as among ${equal.toFixed(1)} `
+    html("span", { textContent: "?", className: "open" }));
+    parts.bars.replaceChildren(...barsOf(one, t));
+    parts.doubt.textContent = `Step ${t + 1} of ${steps.length}. Entropy ${entropy.toFixed(2)} bits, as unsure as among ${equal.toFixed(1)} `
       + `equally likely tokens. Sum of log-probabilities with this token: ${logs(sum(greedyLogs.slice(0, t + 1)))}.`;
-    const whole = `“${join(greedy)}”, ${logs(sum(greedyLogs))}`, other = `“${join(best)}”, ${logs(sum(bestLogs))}`;
-    verdict.textContent = t === leaves
-      ? `Here greedy leaves. It takes “${plain(greedy[t])}” (log-probability ${logs(greedyLogs[t])}); the most probable `
-        + `translation goes on with “${plain(best[t])}” (${logs(bestLogs[t])}) and wins later.`
-      : t === last() && leaves >= 0 ? `Greedy has written ${whole}. The most probable translation: ${other}.`
-      : t === last() ? `Greedy has written ${whole}. No translation is more probable.`
-      : leaves >= 0 && t > leaves ? `On a side road since step ${leaves + 1}: what is missing can no longer be caught up.`
-      : "On the way of the most probable translation.";
-    verdict.className = leaves >= 0 && t >= leaves ? "lost" : "";
+    parts.verdict.textContent = verdictOn(one, t);
+    parts.verdict.className = leaves >= 0 && t >= leaves ? "lost" : "";
   }
 
-  for (const trait of ["sentence", "step"]) model.on(`change:${trait}`, draw);
+  onTraits(model, ["sentence", "step"], draw);
   draw();
-  return stop;
+  return playback.stop;
 }
 
 export default { render };

@@ -28,7 +28,7 @@ class StepPlayer(anywidget.AnyWidget):
     Paper: section 3.1
     """
 
-    _esm = esm("player.js", _HERE / "widget.js")
+    _esm = esm(_HERE / "widget.js")
     _css = _HERE / "widget.css"
     walks = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
     sentence = traitlets.Int(0).tag(sync=True)

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import altair as alt
-from numpy.typing import ArrayLike
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from annotated.viz.attention_map import check_weights
 from annotated.viz.theme import BLUE, INK, ORANGE, slider
@@ -48,17 +50,8 @@ def writing_chart(
         raise ValueError(f"{start} pieces cannot have been written of {len(written)}, counted from 1")
     height = _ROW * max(len(source), len(written))
     step = slider("piece", start, 1, len(written), label="piece written")
-
-    def place(row: int, count: int) -> float:
-        return (row + 0.5) * height / count
-
-    read = [{"y": place(j, len(source)), "text": piece} for j, piece in enumerate(source)]
-    wrote = [{"y": place(i, len(written)), "text": piece, "row": i + 1} for i, piece in enumerate(written)]
-    lines = [
-        {"y": place(j, len(source)), "to": place(i, len(written)), "row": i + 1, "weight": round(float(array[i, j]), 3),
-         "read": source[j], "written": written[i]}
-        for i in range(len(written)) for j in range(len(source)) if array[i, j] > _SEEN
-    ]  # fmt: skip
+    read = pd.DataFrame({"text": source, "y": _middles(len(source), height)})
+    wrote = pd.DataFrame({"text": written, "y": _middles(len(written), height), "row": range(1, len(written) + 1)})
     y = alt.Y("y:Q", scale=alt.Scale(domain=[0, height], reverse=True), axis=None)
 
     def across(at: float) -> alt.X:
@@ -66,7 +59,7 @@ def writing_chart(
 
     now, before = "datum.row == piece", "datum.row < piece"
     rules = (
-        alt.Chart(alt.Data(values=lines))
+        alt.Chart(_lines(array, read, wrote))
         .mark_rule(strokeCap="round")
         .encode(
             x=across(_SOURCE + 0.02), x2=alt.X2(datum=_TARGET - 0.02), y=y, y2="to:Q",
@@ -76,8 +69,8 @@ def writing_chart(
             tooltip=[alt.Tooltip("read:N"), alt.Tooltip("written:N"), alt.Tooltip("weight:Q", format=".2f")],
         )
     )  # fmt: skip
-    left = alt.Chart(alt.Data(values=read)).mark_text(align="right", fontSize=14, fill=INK)
-    right = alt.Chart(alt.Data(values=wrote)).mark_text(align="left", fontSize=14)
+    left = alt.Chart(read).mark_text(align="right", fontSize=14, fill=INK)
+    right = alt.Chart(wrote).mark_text(align="left", fontSize=14)
     best = [f"{piece} from {source[int(row.argmax())]}" for piece, row in zip(written, array, strict=True)]
     description = (
         "Pieces of the sentence that was read on the left, pieces that are written on the right, and lines for the "
@@ -96,3 +89,15 @@ def writing_chart(
     )
     moved = chart.add_params(step).properties(width="container", height=height, description=description)
     return moved.configure_view(stroke=None)
+
+
+def _middles(count: int, height: int) -> NDArray[np.float64]:
+    """The middle of each of so many rows that share the height, in pixels."""
+    return (np.arange(count) + 0.5) * height / count
+
+
+def _lines(weights: NDArray[np.float64], read: pd.DataFrame, wrote: pd.DataFrame) -> pd.DataFrame:
+    """A row for each pair of a piece written and a piece read, where there is weight to see."""
+    ends = wrote.rename(columns={"text": "written", "y": "to"}), read.rename(columns={"text": "read"})
+    lines = ends[0].merge(ends[1], how="cross").assign(weight=weights.ravel())
+    return lines[lines["weight"] > _SEEN].round({"weight": 3})

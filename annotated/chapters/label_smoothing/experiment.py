@@ -18,9 +18,8 @@ from annotated.data import TokenBatches, TokenStore, evaluation_batches
 from annotated.evaluation import bleu
 from annotated.loading import load
 from annotated.model import Transformer
-from annotated.training import batch_loss, make_optimizer
 from annotated.training.loss import label_smoothed_cross_entropy
-from annotated.training.schedule import set_learning_rate
+from annotated.training.update import fit
 from annotated.translator import Translator
 
 SMALL = CONFIG.replace(num_encoder_layers=2, num_decoder_layers=2, norm="pre", dropout=0.1)
@@ -46,15 +45,10 @@ def train(data: TokenStore, smoothing: float, seed: int = 0, updates: int = UPDA
 
     Paper: section 5.4
     """
-    model = placed(SMALL, "pre-norm", seed).train()
-    optimizer = make_optimizer(model, TrainingConfig())
+    model = placed(SMALL, "pre-norm", seed)
     batches = TokenBatches(data, BATCH_TOKENS, seed=seed, pool_pairs=25_000)
-    for update, batch in zip(range(1, updates + 1), batches, strict=False):
-        set_learning_rate(optimizer, rate(update, RATE, WARMUP))
-        optimizer.zero_grad()
-        total, count = batch_loss(model, batch, smoothing, "packed")
-        (total / count).backward()
-        optimizer.step()
+    training = TrainingConfig(label_smoothing=smoothing)
+    fit(model, batches, updates, lambda update: rate(update, RATE, WARMUP), training)
     return model.eval()
 
 

@@ -16,13 +16,15 @@ from typing import Any
 import altair as alt
 import anywidget
 import numpy as np
+import pandas as pd
 import traitlets
 from numpy.typing import ArrayLike
 
 from annotated.config import PAD, SPECIAL_TOKENS
 from annotated.model.transformer import AttentionMaps
 from annotated.viz.javascript import esm
-from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE
+from annotated.viz.tables import array_table, curves_table
+from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE, menu
 
 _HERE = Path(__file__).parent
 USES = ("encoder", "decoder", "cross")
@@ -132,22 +134,11 @@ def reach_chart(matrices: dict[str, ArrayLike], tokens: Sequence[str]) -> alt.La
 
     Paper: section 3.1
     """
-    rows: list[dict[str, Any]] = []
-    for name, matrix in matrices.items():
-        array = np.asarray(matrix, dtype=np.float64)
-        if array.shape != (len(tokens), len(tokens)) or array.min() < 0:
-            raise ValueError(f"'{name}' must hold [{len(tokens)}, {len(tokens)}] norms, not {list(array.shape)}")
-        shares = array / array.sum(axis=1, keepdims=True)
-        rows += [
-            {"which": name, "i": i, "j": j, "share": round(float(shares[i, j]), 4), "zero": bool(array[i, j] == 0)}
-            for i, j in np.ndindex(array.shape)
-        ]
+    tables = {name: _shares(name, matrix, len(tokens)) for name, matrix in matrices.items()}
     names = list(matrices)
-    menu = alt.param(name="which", value=names[0], bind=alt.binding_select(options=names, name="decoder "))
-    labels = json.dumps(list(tokens))
-    axis = {"labelExpr": f"{labels}[datum.value]", "labelOverlap": False}
+    axis = {"labelExpr": f"{json.dumps(list(tokens))}[datum.value]", "labelOverlap": False}
     cells = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(pd.concat(tables, names=["which"]).reset_index("which"))
         .transform_filter("datum.which == which")
         .encode(
             x=alt.X("j:O", title="input position j", axis=alt.Axis(**axis, labelAngle=-60)),
@@ -168,7 +159,7 @@ def reach_chart(matrices: dict[str, ArrayLike], tokens: Sequence[str]) -> alt.La
             .encode(opacity=shade, color=color),
             cells.transform_filter("datum.zero").mark_circle(size=9, color=GREY, opacity=1),
         )
-        .add_params(menu)
+        .add_params(menu("which", names, label="decoder"))
         .properties(
             width="container",
             height=24 * len(tokens),
@@ -179,6 +170,15 @@ def reach_chart(matrices: dict[str, ArrayLike], tokens: Sequence[str]) -> alt.La
             ),
         )
     )
+
+
+def _shares(name: str, matrix: ArrayLike, length: int) -> pd.DataFrame:
+    """Each norm as a share of its row, and whether it is exactly zero."""
+    array = np.asarray(matrix, dtype=np.float64)
+    if array.shape != (length, length) or array.min() < 0:
+        raise ValueError(f"'{name}' must hold [{length}, {length}] norms, not {list(array.shape)}")
+    table = array_table(array / array.sum(axis=1, keepdims=True), "share", i=range(length), j=range(length))
+    return table.round(4).assign(zero=array.ravel() == 0)
 
 
 def canary_chart(losses: dict[str, Sequence[float]], floor: float) -> alt.LayerChart:
@@ -194,12 +194,8 @@ def canary_chart(losses: dict[str, Sequence[float]], floor: float) -> alt.LayerC
     Paper: section 3.1
     """
     names = list(losses)
-    rows = [
-        {"mask": name, "position": t, "loss": round(float(loss), 4)}
-        for name, line in losses.items()
-        for t, loss in enumerate(line, start=1)
-    ]
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    table = curves_table(losses, "mask", "position", "loss", start=1).round({"loss": 4})
+    base = alt.Chart(table).encode(
         x=alt.X("position:O", title="position in the target", axis=alt.Axis(labelAngle=0)),
         y=alt.Y("loss:Q", title="loss (nats a token)", scale=alt.Scale(domain=[0, 3.2])),
         color=alt.Color("mask:N", sort=names, scale=alt.Scale(domain=names, range=list(PALETTE[: len(names)]))),
@@ -207,7 +203,7 @@ def canary_chart(losses: dict[str, Sequence[float]], floor: float) -> alt.LayerC
     )
     dash = alt.StrokeDash("mask:N", sort=names, scale=alt.Scale(domain=names))
     shape = alt.Shape("mask:N", sort=names, scale=alt.Scale(domain=names))
-    line = alt.Chart(alt.Data(values=[{"y": floor, "text": "ln 16: all that noise allows"}])).encode(y="y:Q")
+    line = alt.Chart(pd.DataFrame({"y": [floor], "text": ["ln 16: all that noise allows"]})).encode(y="y:Q")
     return alt.layer(
         line.mark_rule(strokeDash=[2, 3], color=GREY, strokeWidth=1.5),
         line.mark_text(align="left", dy=-14, x=6, fontSize=12).encode(text="text:N"),

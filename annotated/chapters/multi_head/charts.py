@@ -6,14 +6,16 @@ Paper: section 3.2.2, Table 3
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
-from annotated.viz.theme import BLUE, GREY, ORANGE
+from annotated.viz.tables import array_table, curves_table, named_table
+from annotated.viz.theme import BLUE, GREY, ORANGE, menu
 
+_RETRIEVAL = ("heads", "offset", "accuracy")
 _SHARE = alt.Scale(domain=[0, 1])
 
 
@@ -29,31 +31,29 @@ def retrieval_chart(arms: Mapping[str, Mapping[str, Sequence[float]]], *, chance
 
     Paper: section 3.2.2
     """
-    rows: list[dict[str, Any]] = []
     for name, arm in arms.items():
-        values = list(arm["by_offset"])
-        if not all(0 <= value <= 1 for value in values):
-            raise ValueError(f"accuracies lie between 0 and 1; those of {name!r} do not: {values}")
-        rows += [{"heads": name, "offset": str(i + 1), "accuracy": value} for i, value in enumerate(values)]
-        rows.append({"heads": name, "offset": "all", "accuracy": round(float(np.mean(values)), 4)})
-    choices = ["all", *(str(i + 1) for i in range(len(rows) // len(arms) - 1))]
-    offset = alt.param(name="offset", value="all", bind=alt.binding_select(options=choices, name="offset "))
-    chosen = alt.Chart(alt.Data(values=rows)).transform_filter("datum.offset == offset")
+        if not all(0 <= value <= 1 for value in arm["by_offset"]):
+            raise ValueError(f"accuracies lie between 0 and 1; those of {name!r} do not: {list(arm['by_offset'])}")
+    by_offset = curves_table({name: arm["by_offset"] for name, arm in arms.items()}, *_RETRIEVAL, start=1)
+    over_all = by_offset.groupby("heads", sort=False, as_index=False)["accuracy"].mean().round(4).assign(offset="all")
+    table = pd.concat([by_offset.astype({"offset": str}), over_all])
+    choices = ["all", *table["offset"].unique()[:-1]]
+    chosen = alt.Chart(table).transform_filter("datum.offset == offset")
     y = alt.Y("heads:N", sort=list(arms), title=None, axis=alt.Axis(labelLimit=130))
     room = alt.Scale(domain=[0, 1.25], nice=False)  # for the figures beside the bars
     percent = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
     x = alt.X("accuracy:Q", scale=room, title="share of tokens named rightly", axis=percent)
     tooltip = ["heads:N", "offset:N", alt.Tooltip("accuracy:Q", format=".1%")]
     figures = chosen.mark_text(align="left", dx=4).encode(x=x, y=y, text=alt.Text("accuracy:Q", format=".0%"))
-    guess = alt.Chart(alt.Data(values=[{"chance": chance}])).mark_rule(color=ORANGE, strokeDash=[4, 3], strokeWidth=2)
-    said = ", ".join(f"{r['heads']} {r['accuracy']:.0%}" for r in rows if r["offset"] == "all")
+    guess = alt.Chart(pd.DataFrame({"chance": [chance]})).mark_rule(color=ORANGE, strokeDash=[4, 3], strokeWidth=2)
+    said = ", ".join(f"{row.heads} {row.accuracy:.0%}" for row in over_all.itertuples())
     return (
         alt.layer(
             chosen.mark_bar(color=BLUE, height=20).encode(x=x, y=y, tooltip=tooltip),
             figures,
             guess.encode(x=alt.X("chance:Q", scale=room)),
         )
-        .add_params(offset)
+        .add_params(menu("offset", choices))
         .properties(
             width="container",
             height=36 * len(arms),
@@ -79,16 +79,14 @@ def head_count_chart(measured: Mapping[int, Sequence[float]], printed: Mapping[i
         raise ValueError("both the measured and the printed numbers are needed")
     domain = sorted({*measured, *printed})
     x = alt.X("h:O", scale=alt.Scale(domain=domain), axis=alt.Axis(labelAngle=0))
-    seeds = alt.Chart(
-        alt.Data(values=[{"h": h, "accuracy": round(a, 4)} for h, values in measured.items() for a in values])
-    )
+    seeds = alt.Chart(curves_table(measured, "h", "seed", "accuracy").drop(columns="seed").round({"accuracy": 4}))
     y = alt.Y("accuracy:Q", scale=_SHARE, title="rightly named", axis=alt.Axis(format="%", tickCount=5, minExtent=38))
     tip = [alt.Tooltip("h:O", title="heads"), alt.Tooltip("accuracy:Q", format=".1%")]
     line = seeds.mark_line(color=BLUE, strokeWidth=2).encode(
         x=x.title(None), y=alt.Y("mean(accuracy):Q", title="rightly named")
     )
     above = alt.layer(line, seeds.mark_circle(color=BLUE, size=45).encode(x=x.title(None), y=y, tooltip=tip))
-    table = alt.Chart(alt.Data(values=[{"h": h, "BLEU": bleu} for h, bleu in printed.items()])).encode(
+    table = alt.Chart(named_table(printed, "h", "BLEU")).encode(
         x=x.title("heads h"),
         y=alt.Y("BLEU:Q", scale=alt.Scale(domain=[24.5, 26.1]), title="BLEU", axis=alt.Axis(tickCount=4, minExtent=38)),
     )
@@ -121,21 +119,15 @@ def reads_chart(kinds: Mapping[str, ArrayLike]) -> alt.LayerChart:
 
     Paper: section 3.2.2
     """
-    rows: list[dict[str, Any]] = []
+    tables = {}
     for name, matrix in kinds.items():
         array = np.asarray(matrix, dtype=np.float64)
         if array.ndim != 2 or array.shape[0] != array.shape[1] or array.min() < 0:
             raise ValueError(f"{name!r} must be [H, H] without negative entries, not {list(array.shape)}")
-        array = array / array.max()
-        rows += [
-            {"network": name, "head": f"head {i + 1}", "slice": f"slice {j + 1}", "strength": round(float(v), 3)}
-            for i, line in enumerate(array)
-            for j, v in enumerate(line)
-        ]
-    names = list(kinds)
-    network = alt.param(name="network", value=names[0], bind=alt.binding_select(options=names, name="network "))
+        heads, slices = ([f"{axis} {i + 1}" for i in range(len(array))] for axis in ("head", "slice"))
+        tables[name] = array_table((array / array.max()).round(3), "strength", head=heads, slice=slices)
     base = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(pd.concat(tables, names=["network"]).reset_index("network"))
         .transform_filter("datum.network == network")
         .encode(
             x=alt.X("slice:N", title="slice of the input", axis=alt.Axis(labelAngle=0, orient="top")),
@@ -149,7 +141,7 @@ def reads_chart(kinds: Mapping[str, ArrayLike]) -> alt.LayerChart:
             base.mark_rect(fill=BLUE, stroke=GREY, strokeWidth=0.4).encode(opacity=shade),
             base.mark_text().encode(text=alt.Text("strength:Q", format=".2f")),
         )
-        .add_params(network)
+        .add_params(menu("network", list(kinds)))
         .properties(
             width="container",
             height=150,

@@ -1,138 +1,145 @@
 // One matrix of queries on its way through multi-head attention, a step at a time. Heads have a colour and a hatching.
-const HUES = ["#3b83d6", "#d9731a", "#2f9e6e", "#b45fc4", "#c4475f", "#8a8f98", "#b8941c", "#2aa3b5"];
+import { button, clamp, html, readout, setter, slider, unique } from "../../viz/controls.js";
+import { BLUE, GREEN, GREY, ORANGE, RED, VIOLET, svg } from "../../viz/drawing.js";
+import { isCalm, playing } from "../../viz/player.js";
+
+const HUES = [BLUE, ORANGE, GREEN, VIOLET, RED, GREY, "#b8941c", "#2aa3b5"];
 const HATCH = ["M0 3H6", "M3 0V6", "M0 0L6 6", "M6 0L0 6", "M0 3H6M3 0V6", "M0 0L6 6M6 0L0 6", "M2 3H4", "M0 1H6M0 4H6"];
+const W = 352, LEFT = 50, CELL = 32, HIGH = 25, TOP = 34, SMALL = 19;
+
+// Everything that the reader sees, once; returns the parts that change.
+function build(el, most, { choose, go, toggle }) {
+  const heads = slider({ min: 0, max: most, step: 1, "aria-label": "heads" }, choose), many = html("output");
+  const back = button("◀ back", () => go(-1)), play = button("▶ play", toggle), next = button("next ▶", () => go(1));
+  const name = html("p", { className: "title" }), shape = html("p", { className: "shape" }), text = html("p", { className: "says" });
+  const stage = html("div", { className: "stage" }), says = readout("div");
+  says.append(name, shape, text);
+  el.append(html("div", { className: "split-heads" },
+    html("div", { className: "bar" }, html("label", {}, "heads h ", heads, many), html("span", { className: "buttons" }, back, play, next)),
+    stage, says));
+  return { heads, many, back, play, next, name, shape, text, stage };
+}
+
+const hatchings = id => svg("defs", {}, ...HUES.map((hue, h) => svg("pattern", { id: `${id}-${h}`, width: 6, height: 6,
+  patternUnits: "userSpaceOnUse" }, svg("rect", { width: 6, height: 6, fill: hue, "fill-opacity": 0.25 }),
+  svg("path", { d: HATCH[h], stroke: hue, "stroke-width": 1.6, fill: "none" }))));
+
+// A number, and a strip under it with the colour and hatching of what it is made of: [[head, share], ...].
+function numberCell(value, parts, id) {
+  const width = CELL - 2, height = HIGH - 2, made = svg("g", { class: "cell" }, svg("rect", { width, height, class: "box" }));
+  let x = 0;
+  for (const [head, share] of parts) {
+    made.append(svg("rect", { x, y: height - 8, width: share * width, height: 8,
+      fill: head < 0 ? "currentColor" : `url(#${id}-${head})`, "fill-opacity": head < 0 ? 0.15 : 1 }));
+    x += share * width;
+  }
+  made.append(svg("text", { x: width / 2, y: 10, "text-anchor": "middle" },
+    value.toFixed(1).replace("-", "−").replace("−0.0", "0.0")));
+  return made;
+}
+
+// A weight of attention: small, in the colour of its head.
+function weightCell(value, head) {
+  const size = SMALL - 2;
+  return svg("g", { class: "cell" }, svg("rect", { width: size, height: size, class: "box" }),
+    svg("rect", { width: size, height: size, fill: HUES[head], "fill-opacity": Math.min(1, value) }));
+}
+
+// All cells of all steps: kind (x, q, w, o, y), row t, column j, head h, and the element.
+function cellsOf({ heads: H, x, q, weights, out, mixed, shares }, T, D, id) {
+  const K = D / H, cells = [];
+  const add = (kind, t, j, h, element) => { element.dataset.kind = kind; cells.push({ kind, t, j, h, element }); };
+  for (let t = 0; t < T; t++) for (let j = 0; j < D; j++) {
+    const h = Math.floor(j / K);
+    add("x", t, j, h, numberCell(x[t][j], [[-1, 1]], id));
+    add("q", t, j, h, numberCell(q[t][j], [[h, 1]], id));
+    add("o", t, j, h, numberCell(out[t][j], [[h, 1]], id));
+    add("y", t, j, h, numberCell(mixed[t][j], shares[t][j].map((share, i) => [i, share]), id));
+  }
+  for (let h = 0; h < H; h++) for (let t = 0; t < T; t++) for (let s = 0; s < T; s++) add("w", t, s, h, weightCell(weights[h][t][s], h));
+  return cells;
+}
+
+// Where head h stands once heads are pages of their own: a grid of blocks.
+function block(h, H, high) {
+  const columns = Math.min(H, 4);
+  return [8 + (h % columns) * (W - 8) / columns, TOP + Math.floor(h / columns) * (high + 26)];
+}
+
+const apart = (h, H, layout) => layout === "groups" ? h * Math.min(12, 42 / H) : 0;
+
+// Where a cell stands in a step.
+function placeOf({ kind, t, j, h }, layout, { T, H, K }) {
+  if (kind === "w") {
+    const [left, top] = block(h, H, T * SMALL);
+    return [left + j * SMALL, top + t * SMALL];
+  }
+  if (layout !== "pages") return [LEFT + j * CELL + apart(h, H, layout), TOP + t * HIGH];
+  const [left, top] = block(h, H, T * HIGH);
+  return [left + (j % K) * CELL, top + t * HIGH];
+}
+
+// The labels of a step: heads over their blocks or columns, tokens beside their rows.
+function labelsOf({ kind, layout }, tokens, { H, K, D, T }) {
+  const label = (content, x, y, anchor = "start") => svg("text", { x, y, "text-anchor": anchor, class: "label" }, content);
+  const everyHead = make => Array.from({ length: H }, (_, h) => make(h));
+  if (layout === "pages") return everyHead(h => {
+    const [x, y] = block(h, H, kind === "w" ? T * SMALL : T * HIGH);
+    return label(`head ${h + 1}`, x, y - 5);
+  });
+  const rows = tokens.map((token, t) => label(token, LEFT - 6, TOP + t * HIGH + 15, "end"));
+  if (kind !== "q" && kind !== "o") return [...rows, label(`${D} dimensions`, LEFT, TOP - 7)];
+  return [...rows, ...everyHead(h => label(H > 4 ? h + 1 : `head ${h + 1}`, LEFT + h * K * CELL + apart(h, H, layout), TOP - 7))];
+}
+
+// The words of a step, with its numbers put in.
+function wordsOf(step, { H, K, T, D }) {
+  const fill = words => words.replaceAll("{H}", H).replaceAll("{K}", K).replaceAll("{T}", T).replaceAll("{D}", D)
+    .replaceAll("{heads}", H === 1 ? "the one head" : `each of the ${H} heads`);
+  return Object.fromEntries(["name", "shape", "code", "text"].map(key => [key, fill(step[key])]));
+}
 
 function render({ model, el }) {
-  const options = model.get("options"), steps = model.get("steps"), tokens = model.get("tokens");
-  const T = tokens.length, D = options[0].q[0].length, uid = Math.random().toString(36).slice(2);
-  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const W = 352, LEFT = 50, CELL = 32, HIGH = 25, TOP = 34;
-  const set = setter(model);
+  const options = model.get("options"), steps = model.get("steps"), tokens = model.get("tokens"), set = setter(model);
+  const T = tokens.length, D = options[0].q[0].length, id = unique("split"), end = steps.length - 1;
+  const at = () => model.get("step"), move = by => set({ step: clamp(at() + by, steps.length) });
+  const { stop, toggle } = playing({ every: isCalm() ? 3500 : 2200, begin: () => { if (at() === end) set({ step: 0 }); else move(1); },
+    forward: () => { move(1); if (at() === end) stop(); }, show: on => { parts.play.textContent = on ? "❚❚ pause" : "▶ play"; } });
+  const parts = build(el, options.length - 1, { choose: heads => set({ heads }), go: by => { stop(); move(by); }, toggle });
+  let picture, cells, frames, sizes;
 
-  const slider = html("input", { type: "range", min: 0, max: options.length - 1, step: 1 });
-  const many = html("output");
-  const back = html("button", { type: "button", textContent: "◀ back" });
-  const play = html("button", { type: "button", textContent: "▶ play" });
-  const next = html("button", { type: "button", textContent: "next ▶" });
-  const name = html("p", { className: "title" }), shape = html("p", { className: "shape" });
-  const text = html("p", { className: "says" }), stage = html("div", { className: "stage" });
-  const says = html("div", {}, name, shape, text);
-  says.setAttribute("aria-live", "polite");
-  slider.setAttribute("aria-label", "heads");
-  el.append(html("div", { className: "split-heads" },
-    html("div", { className: "bar" }, html("label", {}, "heads h ", slider, many), html("span", { className: "buttons" }, back, play, next)),
-    stage, says));
-
-  let picture, cells, frames;
-  const defs = () => svg("defs", {}, ...HUES.map((hue, h) => svg("pattern", { id: `${uid}-${h}`, width: 6, height: 6,
-    patternUnits: "userSpaceOnUse" }, svg("rect", { width: 6, height: 6, fill: hue, "fill-opacity": 0.25 }),
-    svg("path", { d: HATCH[h], stroke: hue, "stroke-width": 1.6, fill: "none" }))));
-
-  // A cell: a number, and a strip under it with the colour and hatching of what it is made of: [[head, share], ...].
-  function cell(value, parts, width = CELL, height = HIGH) {
-    const group = svg("g", { class: "cell" });
-    group.append(svg("rect", { width: width - 2, height: height - 2, class: "box" }));
-    let x = 0;
-    for (const [head, share] of parts) {
-      const wide = share * (width - 2), strip = height > 20 ? 8 : height - 2;
-      group.append(svg("rect", { x, y: height - 2 - strip, width: wide, height: strip, fill: head < 0 ? "currentColor" : `url(#${uid}-${head})`,
-        "fill-opacity": head < 0 ? 0.15 : 1 }));
-      x += wide;
-    }
-    if (height > 20) {
-      const label = svg("text", { x: width / 2 - 1, y: 10, "text-anchor": "middle" });
-      label.textContent = value.toFixed(1).replace("-", "−").replace("−0.0", "0.0");
-      group.append(label);
-    } else group.append(svg("rect", { width: width - 2, height: height - 2, fill: HUES[parts[0][0]], "fill-opacity": Math.min(1, value) }));
-    return group;
-  }
-
-  // Where head h stands once heads are pages of their own: a grid of blocks.
-  function block(h, H, wide, high) {
-    const columns = Math.min(H, 4);
-    return [8 + (h % columns) * (W - 8) / columns, TOP + Math.floor(h / columns) * (high + 26)];
-  }
-
-  function build() {
-    const option = options[model.get("heads")], H = option.heads, K = D / H;
-    picture = svg("svg", { viewBox: `0 0 ${W} 300`, role: "img" }, defs());
-    cells = { x: [], q: [], w: [], o: [], y: [] };
-    const add = (kind, group, t, j, h) => { group.dataset.kind = kind; cells[kind].push({ group, t, j, h }); picture.append(group); };
-    for (let t = 0; t < T; t++) for (let j = 0; j < D; j++) {
-      const h = Math.floor(j / K);
-      add("x", cell(option.x[t][j], [[-1, 1]]), t, j, h);
-      add("q", cell(option.q[t][j], [[h, 1]]), t, j, h);
-      add("o", cell(option.out[t][j], [[h, 1]]), t, j, h);
-      add("y", cell(option.mixed[t][j], option.shares[t][j].map((share, i) => [i, share])), t, j, h);
-    }
-    for (let h = 0; h < H; h++) for (let t = 0; t < T; t++) for (let s = 0; s < T; s++)
-      add("w", cell(option.weights[h][t][s], [[h, 0]], 19, 19), t, s, h);
+  function draw() {
+    const option = options[model.get("heads")], H = option.heads;
+    sizes = { H, K: D / H, T, D };
+    cells = cellsOf(option, T, D, id);
     frames = svg("g");
-    picture.append(frames);
-    stage.replaceChildren(picture);
-    slider.value = model.get("heads");
-    many.textContent = ` ${H}, each ${K} wide`;
+    picture = svg("svg", { viewBox: `0 0 ${W} 300`, role: "img" }, hatchings(id), ...cells.map(cell => cell.element), frames);
+    parts.stage.replaceChildren(picture);
+    parts.heads.value = model.get("heads");
+    parts.many.textContent = ` ${H}, each ${D / H} wide`;
     place();
   }
-
   function place() {
-    const at = model.get("step"), option = options[model.get("heads")], H = option.heads, K = D / H, { kind, layout } = steps[at];
-    for (const [own, list] of Object.entries(cells)) for (const { group, t, j, h } of list) {
-      let x = LEFT + j * CELL + (layout === "groups" ? h * Math.min(12, 42 / H) : 0);
-      let y = TOP + t * HIGH;
-      const paged = layout === "pages" || own === "w";
-      if (paged) {
-        const [left, top] = own === "w" ? block(h, H, T * 19, T * 19) : block(h, H, K * CELL, T * HIGH);
-        x = left + (own === "w" ? j * 19 : (j % K) * CELL);
-        y = top + t * (own === "w" ? 19 : HIGH);
-      }
-      group.style.transform = `translate(${x}px, ${y}px)`;
-      group.style.opacity = own === kind ? 1 : 0;
+    const step = steps[at()], words = wordsOf(step, sizes), high = step.kind === "w" ? T * SMALL : T * HIGH;
+    const rows = step.layout === "pages" ? Math.ceil(sizes.H / 4) : 1;
+    for (const cell of cells) {
+      const [x, y] = placeOf(cell, step.layout, sizes);
+      cell.element.style.transform = `translate(${x}px, ${y}px)`;
+      cell.element.style.opacity = cell.kind === step.kind ? 1 : 0;
     }
-    frames.replaceChildren();
-    const label = (content, x, y, anchor = "start") => {
-      const element = svg("text", { x, y, "text-anchor": anchor, class: "label" });
-      element.textContent = content;
-      frames.append(element);
-    };
-    const paged = layout === "pages";
-    const high = kind === "w" ? T * 19 : T * HIGH;
-    if (paged) for (let h = 0; h < H; h++) {
-      const [x, y] = block(h, H, 0, high);
-      label(`head ${h + 1}`, x, y - 5);
-    } else {
-      tokens.forEach((token, t) => label(token, LEFT - 6, TOP + t * HIGH + 15, "end"));
-      if (kind === "q" || kind === "o") for (let h = 0; h < H; h++)
-        label(H > 4 ? h + 1 : `head ${h + 1}`, LEFT + h * K * CELL + (layout === "groups" ? h * Math.min(12, 42 / H) : 0), TOP - 7);
-      else label(`${D} dimensions`, LEFT, TOP - 7);
-    }
-    const rows = paged ? Math.ceil(H / 4) : 1;
+    frames.replaceChildren(...labelsOf(step, tokens, sizes));
     picture.setAttribute("viewBox", `0 0 ${W} ${TOP + rows * high + (rows - 1) * 26 + 6}`);
-    const fill = words => words.replaceAll("{H}", H).replaceAll("{K}", K).replaceAll("{T}", T).replaceAll("{D}", D)
-      .replaceAll("{heads}", H === 1 ? "the one head" : `each of the ${H} heads`);
-    name.textContent = `${at + 1} of ${steps.length}: ${fill(steps[at].name)}`;
-    shape.replaceChildren(html("span", { textContent: fill(steps[at].shape) }), html("code", { textContent: fill(steps[at].code) }));
-    text.textContent = fill(steps[at].text);
-    picture.setAttribute("aria-label", `${name.textContent}, shape ${fill(steps[at].shape)}. ${text.textContent}`);
-    back.disabled = at === 0;
-    next.disabled = at === steps.length - 1;
+    parts.name.textContent = `${at() + 1} of ${steps.length}: ${words.name}`;
+    parts.shape.replaceChildren(html("span", { textContent: words.shape }), html("code", { textContent: words.code }));
+    parts.text.textContent = words.text;
+    picture.setAttribute("aria-label", `${parts.name.textContent}, shape ${words.shape}. ${words.text}`);
+    parts.back.disabled = at() === 0;
+    parts.next.disabled = at() === end;
   }
 
-  let timer = 0;
-  const stop = () => { clearInterval(timer); timer = 0; play.textContent = "▶ play"; };
-  const go = by => set({ step: Math.max(0, Math.min(steps.length - 1, model.get("step") + by)) });
-  back.addEventListener("click", () => { stop(); go(-1); });
-  next.addEventListener("click", () => { stop(); go(1); });
-  play.addEventListener("click", () => {
-    if (timer) return stop();
-    if (model.get("step") === steps.length - 1) set({ step: 0 }); else go(1);
-    play.textContent = "❚❚ pause";
-    timer = setInterval(() => { go(1); if (model.get("step") === steps.length - 1) stop(); }, calm ? 3500 : 2200);
-  });
-  slider.addEventListener("input", () => set({ heads: +slider.value }));
   model.on("change:step", place);
-  model.on("change:heads", build);
-  build();
+  model.on("change:heads", draw);
+  draw();
   return stop;
 }
 

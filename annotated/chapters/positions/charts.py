@@ -9,9 +9,13 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from annotated.model.positional_encoding import sinusoidal_encoding
+from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+
+_WAVE_TIP = ["position:O", "dimension:O", alt.Tooltip("value:Q", format=".3f")]
 
 
 def positional_encoding_chart(length: int = 60, d_model: int = 64, *, position: int = 12, dimension: int = 8) -> Any:
@@ -26,33 +30,51 @@ def positional_encoding_chart(length: int = 60, d_model: int = 64, *, position: 
 
     Paper: section 3.5
     """
-    table = sinusoidal_encoding(length, d_model).numpy().astype(np.float64)
-    rows = [{"dimension": i, "v": (column * 1000).round().astype(int).tolist()} for i, column in enumerate(table.T)]
     sliders = slider("position", position, 0, length - 1), slider("dimension", dimension, 0, d_model - 1)
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(pd.DataFrame({"dimension": range(d_model), "v": thousandths(length, d_model)}))
         .transform_flatten(["v"])
         .transform_window(position="row_number()", groupby=["dimension"])
         .transform_calculate(position="datum.position - 1", value="datum.v / 1000", size="abs(datum.v) / 1000")
     )
-    x = alt.X("position:O", title="position", axis=_every(10))
-    tip = ["position:O", "dimension:O", alt.Tooltip("value:Q", format=".3f")]
+    description = (
+        f"Above, the sinusoids of {length} positions and {d_model} dimensions as a table of colours, blue for positive "
+        "and orange for negative: fast waves in the first dimensions, slow ones in the last. Below, the wave of one "
+        "dimension. Two sliders choose the position and the dimension."
+    )
+    picture, line = _wave_table(chart, d_model), _one_wave(chart, d_model)
+    together = alt.vconcat(picture, line, usermeta={"renderer": "canvas", "fit": True}).add_params(*sliders)
+    return together.properties(description=description)
+
+
+def thousandths(length: int, d_model: int) -> list[list[int]]:
+    """The table of sinusoids in thousandths, which are short to write: a list for each dimension."""
+    table = sinusoidal_encoding(length, d_model).numpy().astype(np.float64)
+    return (table.T * 1000).round().astype(int).tolist()
+
+
+def _wave_table(chart: alt.Chart, d_model: int) -> alt.LayerChart:
+    """Positions across, dimensions down, with the sliders' row and column framed."""
     cells = chart.mark_rect().encode(
         x=alt.X("position:O", title=None, axis=_every(10)),
         y=alt.Y("dimension:O", title="dimension", axis=_every(8, minExtent=34)),
         color=alt.condition("datum.value > 0", alt.value(BLUE), alt.value(ORANGE)),
         opacity=alt.Opacity("size:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
-        tooltip=tip,
+        tooltip=_WAVE_TIP,
     )
-    one = alt.Chart(alt.Data(values=[{}])).transform_calculate(position="position", dimension="dimension")
+    one = alt.Chart(ONE_ROW).transform_calculate(position="position", dimension="dimension")
     frame = {"filled": False, "stroke": "currentColor", "strokeWidth": 1.6}
     row = one.mark_rect(**frame).encode(y="dimension:O")
     column = one.mark_rect(**frame).encode(x="position:O")
-    picture = alt.layer(cells, row, column).properties(width=300, height=4 * d_model)
+    return alt.layer(cells, row, column).properties(width=300, height=4 * d_model)
+
+
+def _one_wave(chart: alt.Chart, d_model: int) -> alt.LayerChart:
+    """The wave of the slider's dimension, with the slider's position marked."""
     wave = chart.transform_filter("datum.dimension == dimension").encode(
-        x=x,
+        x=alt.X("position:O", title="position", axis=_every(10)),
         y=alt.Y("value:Q", title="value", scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(tickCount=3, minExtent=34)),
-        tooltip=tip,
+        tooltip=_WAVE_TIP,
     )
     here = wave.transform_filter("datum.position == position")
     # The pair of dimension 2i and 2i + 1 shares the wavelength 2 pi 10000^(2i / d_model).
@@ -60,16 +82,9 @@ def positional_encoding_chart(length: int = 60, d_model: int = 64, *, position: 
         f"'dimension ' + dimension + ', a ' + (dimension % 2 ? 'cosine' : 'sine') + ': one wave in '"
         f" + format(2 * PI * pow(10000, 2 * floor(dimension / 2) / {d_model}), ',.1f') + ' positions'"
     )
-    line = alt.layer(
+    return alt.layer(
         wave.mark_line(color=GREY), wave.mark_circle(color=GREY, size=14), here.mark_circle(color=ORANGE, size=90)
     ).properties(width=300, height=90, title=alt.Title(alt.expr(label)))
-    description = (
-        f"Above, the sinusoids of {length} positions and {d_model} dimensions as a table of colours, blue for positive "
-        "and orange for negative: fast waves in the first dimensions, slow ones in the last. Below, the wave of one "
-        "dimension. Two sliders choose the position and the dimension."
-    )
-    together = alt.vconcat(picture, line, usermeta={"renderer": "canvas", "fit": True}).add_params(*sliders)
-    return together.properties(description=description)
 
 
 def offset_chart(length: int = 80, d_model: int = 64, *, position: int = 20) -> alt.LayerChart:
@@ -77,11 +92,10 @@ def offset_chart(length: int = 80, d_model: int = 64, *, position: int = 20) -> 
 
     Paper: section 3.5
     """
-    table = sinusoidal_encoding(length, d_model).double()
-    products = (table @ table.T).numpy()
-    rows = [{"p": p, "dot": line.round(2).tolist()} for p, line in enumerate(products)]
+    encoding = sinusoidal_encoding(length, d_model).double()
+    products = (encoding @ encoding.T).numpy().round(2)
     curve = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(pd.DataFrame({"p": range(length), "dot": products.tolist()}))
         .transform_filter("datum.p == position")
         .transform_flatten(["dot"])
         .transform_window(q="row_number()")
@@ -92,9 +106,9 @@ def offset_chart(length: int = 80, d_model: int = 64, *, position: int = 20) -> 
             tooltip=["p:Q", "q:Q", "offset:Q", alt.Tooltip("dot:Q", format=".2f")],
         )
     )
-    marker = (
-        alt.Chart(alt.Data(values=[{}])).transform_calculate(q="position").mark_rule(color=ORANGE, strokeDash=[4, 3])
-    ).encode(x="q:Q")
+    marker = (alt.Chart(ONE_ROW).transform_calculate(q="position").mark_rule(color=ORANGE, strokeDash=[4, 3])).encode(
+        x="q:Q"
+    )
     description = (
         f"Dot product of the encoding of one position with those of all {length} positions, with a slider for the "
         "position: a peak at the position itself, falling to both sides, that keeps its shape when it moves."
@@ -111,43 +125,13 @@ def rotation_chart(d_model: int = 64, *, reach: int = 40, pairs: int = 16) -> al
 
     Paper: section 3.5
     """
-    table = sinusoidal_encoding(2 * reach + 1, d_model).double().numpy()
-    rows = [
-        {"pair": i, "sin": table[:, 2 * i].round(4).tolist(), "cos": table[:, 2 * i + 1].round(4).tolist()}
-        for i in range(min(pairs, d_model // 2))
-    ]
-    position, offset = slider("position", 5, 0, reach), slider("offset", 4, 0, reach)
-    pair = slider("pair", 4, 0, len(rows) - 1)
-    span = alt.Scale(domain=[-1.5, 1.5], nice=False)
-    hands = (
-        alt.Chart(alt.Data(values=rows))
-        .transform_filter("datum.pair == pair")
-        .transform_flatten(["sin", "cos"])
-        .transform_window(p="row_number()")
-        .transform_calculate(p="datum.p - 1")
-        .transform_filter("datum.p == position || datum.p == position + offset")
-        .transform_calculate(
-            hand="datum.p == position ? 'position p' : 'position p + offset'",
-            label="datum.p == position ? 'p' : 'p + ' + offset",
-            lx="datum.sin * 1.25",
-            ly="datum.cos * 1.25",
-        )
-        .encode(
-            x=alt.X("sin:Q", scale=span, title="sine"),  # as on a clock: up at position 0, then to the right
-            y=alt.Y("cos:Q", scale=span, title="cosine"),
-            color=alt.Color(
-                "hand:N", scale=alt.Scale(domain=["position p", "position p + offset"], range=[GREEN, ORANGE])
-            ),
-            tooltip=[alt.Tooltip("p:Q", title="position"), alt.Tooltip("sin:Q"), alt.Tooltip("cos:Q")],
-        )
-    )
+    pairs = min(pairs, d_model // 2)
+    waves = sinusoidal_encoding(2 * reach + 1, d_model).double().numpy().round(4).T[: 2 * pairs].tolist()
+    hands = _hands(pd.DataFrame({"pair": range(pairs), "sin": waves[0::2], "cos": waves[1::2]}))
+    controls = slider("position", 5, 0, reach), slider("offset", 4, 0, reach), slider("pair", 4, 0, pairs - 1)
     turn = np.linspace(0, 2 * np.pi, 73)
-    circle = [{"i": i, "cos": float(np.cos(a)), "sin": float(np.sin(a))} for i, a in enumerate(turn)]
-    rim = (
-        alt.Chart(alt.Data(values=circle))
-        .mark_line(color=GREY, strokeWidth=1)
-        .encode(x="sin:Q", y="cos:Q", order="i:Q")
-    )
+    circle = pd.DataFrame({"i": range(len(turn)), "cos": np.cos(turn), "sin": np.sin(turn)})
+    rim = alt.Chart(circle).mark_line(color=GREY, strokeWidth=1).encode(x="sin:Q", y="cos:Q", order="i:Q")
     angle = f"(offset * 180 / PI / pow(10000, 2 * pair / {d_model})) % 360"
     label = f"'the angle between the hands: ' + format({angle}, '.1f') + '°'"
     description = (
@@ -162,8 +146,34 @@ def rotation_chart(d_model: int = 64, *, reach: int = 40, pairs: int = 16) -> al
             hands.mark_circle(size=110, opacity=1),
             hands.mark_text(fontSize=13).encode(x="lx:Q", y="ly:Q", text="label:N", color=alt.value("currentColor")),
         )
-        .add_params(position, offset, pair)
+        .add_params(*controls)
         .properties(width=270, height=270, title=alt.Title(alt.expr(label)), description=description)
+    )
+
+
+def _hands(table: pd.DataFrame) -> alt.Chart:
+    """The sine and the cosine of the slider's pair at its position and at the later one."""
+    span = alt.Scale(domain=[-1.5, 1.5], nice=False)
+    hands = ["position p", "position p + offset"]
+    return (
+        alt.Chart(table)
+        .transform_filter("datum.pair == pair")
+        .transform_flatten(["sin", "cos"])
+        .transform_window(p="row_number()")
+        .transform_calculate(p="datum.p - 1")
+        .transform_filter("datum.p == position || datum.p == position + offset")
+        .transform_calculate(
+            hand=f"datum.p == position ? '{hands[0]}' : '{hands[1]}'",
+            label="datum.p == position ? 'p' : 'p + ' + offset",
+            lx="datum.sin * 1.25",
+            ly="datum.cos * 1.25",
+        )
+        .encode(
+            x=alt.X("sin:Q", scale=span, title="sine"),  # as on a clock: up at position 0, then to the right
+            y=alt.Y("cos:Q", scale=span, title="cosine"),
+            color=alt.Color("hand:N", scale=alt.Scale(domain=hands, range=[GREEN, ORANGE])),
+            tooltip=[alt.Tooltip("p:Q", title="position"), alt.Tooltip("sin:Q"), alt.Tooltip("cos:Q")],
+        )
     )
 
 

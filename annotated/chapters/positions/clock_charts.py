@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import altair as alt
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from annotated.model.positional_encoding import sinusoidal_encoding
-from annotated.viz.theme import BLUE, GREY, ORANGE, slider
+from annotated.chapters.positions.charts import thousandths
+from annotated.viz.theme import BLUE, GREY, ORANGE, menu, slider
 
 _COLUMNS = 4  # clocks in a row
 
@@ -31,46 +33,30 @@ def clock_hands_chart(d_model: int = 512, *, clocks: int = 8, length: int = 200,
     Paper: section 3.5
     """
     pairs = sorted({round(i) for i in np.linspace(0, d_model // 2 - 1, min(clocks, d_model // 2))})
-    rows = [
-        {
-            "pair": pair,
-            "omega": 10000 ** (-2 * pair / d_model),
-            "cx": 2.6 * (place % _COLUMNS),
-            "cy": -3.3 * (place // _COLUMNS),
-            "wave": _number(2 * np.pi * 10000 ** (2 * pair / d_model)),
-        }
-        for place, pair in enumerate(pairs)
-    ]
+    table = _clocks(np.array(pairs), d_model)
     lines = -(-len(pairs) // _COLUMNS)
     across = alt.Scale(domain=[-1.3, 2.6 * (_COLUMNS - 1) + 1.3])
     up = alt.Scale(domain=[-3.3 * (lines - 1) - 2.5, 1.3])
     x, y = alt.X("x:Q", scale=across, axis=None), alt.Y("y:Q", scale=up, axis=None)
     # Twelve o'clock is position 0: up is the cosine, right is the sine.
-    base = alt.Chart(alt.Data(values=rows)).transform_calculate(
+    base = alt.Chart(table).transform_calculate(
         x="datum.cx + sin(position * datum.omega)", y="datum.cy + cos(position * datum.omega)"
-    )
-    angles = [round(a, 4) for a in np.linspace(0, 2 * np.pi, 49)]
-    rim = (
-        alt.Chart(alt.Data(values=[{**row, "a": angles} for row in rows]))
-        .transform_flatten(["a"])
-        .transform_calculate(x="datum.cx + sin(datum.a)", y="datum.cy + cos(datum.a)")
-        .mark_line(color=GREY, strokeWidth=1)
-        .encode(x=x, y=y, order="a:Q", detail="pair:N")
     )
     tooltip = ["pair:O", alt.Tooltip("wave:N", title="positions in one turn")]
     hands = base.mark_rule(strokeWidth=3, color=BLUE).encode(x=x, y=y, x2="cx:Q", y2="cy:Q", tooltip=tooltip)
     tips = base.mark_circle(size=60, color=ORANGE, opacity=1).encode(x=x, y=y, tooltip=tooltip)
-    name = alt.Chart(alt.Data(values=rows)).transform_calculate(x="datum.cx", y="datum.cy - 1.2")
+    name = alt.Chart(table).transform_calculate(x="datum.cx", y="datum.cy - 1.2")
     first = name.transform_calculate(t="'pair ' + datum.pair").mark_text(dy=6, fontSize=12, fontWeight=600)
     second = name.transform_calculate(t="'turn: ' + datum.wave").mark_text(dy=20, fontSize=11)
     label = {"x": x, "y": y, "text": "t:N"}
+    fastest, slowest = table["wave"].iloc[[0, -1]]
     description = (
         f"{len(pairs)} clocks, one for each of a few sine-cosine pairs of an encoding of width {d_model}, with a "
-        f"slider for the position. The hand of the first turns once in {rows[0]['wave']} positions, that of the last "
-        f"once in {rows[-1]['wave']}: a position is what all hands say together."
+        f"slider for the position. The hand of the first turns once in {fastest} positions, that of the last "
+        f"once in {slowest}: a position is what all hands say together."
     )
     return (
-        alt.layer(rim, hands, tips, first.encode(**label), second.encode(**label))
+        alt.layer(_rims(table, x, y), hands, tips, first.encode(**label), second.encode(**label))
         .add_params(slider("position", position, 0, length))
         .properties(
             width=330,
@@ -81,21 +67,44 @@ def clock_hands_chart(d_model: int = 512, *, clocks: int = 8, length: int = 200,
     )
 
 
+def _clocks(pairs: NDArray[np.int64], d_model: int) -> pd.DataFrame:
+    """A row for each clock: its pair, the angle of one position, its middle, and the positions in one turn."""
+    place = np.arange(len(pairs))
+    omega = 10000.0 ** (-2 * pairs / d_model)
+    return pd.DataFrame(
+        {
+            "pair": pairs,
+            "omega": omega,
+            "cx": 2.6 * (place % _COLUMNS),
+            "cy": -3.3 * (place // _COLUMNS),
+            "wave": [_number(2 * np.pi / angle) for angle in omega],
+        }
+    )
+
+
+def _rims(clocks: pd.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
+    turn = np.linspace(0, 2 * np.pi, 49).round(4).tolist()
+    return (
+        alt.Chart(clocks.assign(a=[turn] * len(clocks)))
+        .transform_flatten(["a"])
+        .transform_calculate(x="datum.cx + sin(datum.a)", y="datum.cy + cos(datum.a)")
+        .mark_line(color=GREY, strokeWidth=1)
+        .encode(x=x, y=y, order="a:Q", detail="pair:N")
+    )
+
+
 def layout_chart(length: int = 40, d_model: int = 32) -> alt.Chart:
     """The same table with sines and cosines in turn, as written, or all sines first, as released.
 
     Paper: section 3.5
     """
-    table = sinusoidal_encoding(length, d_model).numpy().astype(np.float64)
-    rows = [
-        {"written": i, "released": i // 2 + (i % 2) * d_model // 2, "v": (column * 1000).round().astype(int).tolist()}
-        for i, column in enumerate(table.T)
-    ]
+    written = np.arange(d_model)
+    released = written // 2 + (written % 2) * d_model // 2
+    table = pd.DataFrame({"written": written, "released": released, "v": thousandths(length, d_model)})
     options = ["in turn, as written", "all sines first, as released"]
-    choose = alt.param(name="layout", value=options[0], bind=alt.binding_select(options=options, name="layout "))
     every = alt.Axis(labelExpr="datum.value % 8 == 0 ? datum.label : ''", labelAngle=0, ticks=False)
     return (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table)
         .transform_flatten(["v"])
         .transform_window(position="row_number()", groupby=["written"])
         .transform_calculate(
@@ -113,7 +122,7 @@ def layout_chart(length: int = 40, d_model: int = 32) -> alt.Chart:
             opacity=alt.Opacity("size:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
             tooltip=["position:O", "dimension:O", "kind:N", alt.Tooltip("value:Q", format=".3f")],
         )
-        .add_params(choose)
+        .add_params(menu("layout", options))
         .properties(
             width="container",
             height=7 * d_model,

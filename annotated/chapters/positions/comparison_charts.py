@@ -10,9 +10,11 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
+from annotated.viz.tables import ONE_ROW, curves_table
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, menu
 
 
 def comparison_chart(scores: Mapping[str, Mapping[str, Sequence[float]]], *, task: str | None = None) -> alt.LayerChart:
@@ -30,14 +32,9 @@ def comparison_chart(scores: Mapping[str, Mapping[str, Sequence[float]]], *, tas
     tasks = list(scores)
     start = tasks[0] if task is None else task
     kinds = list(scores[start])
-    rows = [
-        {"task": name, "kind": kind, "accuracy": value, "mean": round(float(np.mean(list(values))), 4)}
-        for name, by_kind in scores.items()
-        for kind, values in by_kind.items()
-        for value in values
-    ]
-    choose = alt.param(name="task", value=start, bind=alt.binding_select(options=tasks, name="task "))
-    base = alt.Chart(alt.Data(values=rows)).transform_filter("datum.task == task")
+    table = curves_table(scores, "task", "kind", "seed", "accuracy").drop(columns="seed")
+    table["mean"] = table.groupby(["task", "kind"])["accuracy"].transform("mean").round(4)
+    base = alt.Chart(table).transform_filter("datum.task == task")
     y = alt.Y("kind:N", sort=kinds, title=None, axis=alt.Axis(labelLimit=150))
     x = alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"), title="accuracy on fresh rows")
     bars = base.mark_bar(height=14, color=BLUE, opacity=0.35).encode(
@@ -50,7 +47,7 @@ def comparison_chart(scores: Mapping[str, Mapping[str, Sequence[float]]], *, tas
     description = f"Accuracy by kind of positions, with a menu for the task. On the task {start}: {said}."
     return (
         alt.layer(bars, points)
-        .add_params(choose)
+        .add_params(menu("task", tasks, start))
         .properties(
             width="container",
             height=27 * len(kinds),
@@ -78,15 +75,13 @@ def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int) -> alt.La
         raise ValueError(f"every kind needs the same number of seeds, not {sorted(seeds)}")
     (count,) = seeds
     options = ["mean of all", *(f"seed {s}" for s in range(count))]
-    rows = [
-        {"kind": kind, "run": run, "share": line.round(3).tolist()}
-        for kind, array in arrays.items()
-        for run, line in zip(options, [array.mean(0), *array], strict=True)
-    ]
     kinds = list(arrays)
-    choose = alt.param(name="run", value=options[0], bind=alt.binding_select(options=options, name="run "))
+    runs = {kind: np.vstack([array.mean(axis=0), array]).round(3).tolist() for kind, array in arrays.items()}
+    table = pd.DataFrame(runs).assign(run=options).melt("run", var_name="kind", value_name="share")
+    colours = alt.Scale(domain=kinds, range=[GREEN, BLUE, ORANGE, *PALETTE[3:]])
+    dashes = alt.Scale(domain=kinds, range=[[1, 0], [6, 3], [2, 2]])
     lines = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table)
         .transform_filter("datum.run == run")
         .transform_flatten(["share"])
         .transform_window(position="row_number()", groupby=["kind"])
@@ -95,16 +90,12 @@ def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int) -> alt.La
         .encode(
             x=alt.X("position:Q", title="position in the row"),
             y=alt.Y("share:Q", title="accuracy", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color(
-                "kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[GREEN, BLUE, ORANGE, *PALETTE[3:]])
-            ),
-            strokeDash=alt.StrokeDash(
-                "kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[[1, 0], [6, 3], [2, 2]])
-            ),
+            color=alt.Color("kind:N", sort=kinds, scale=colours),
+            strokeDash=alt.StrokeDash("kind:N", sort=kinds, scale=dashes),
             tooltip=["kind:N", "position:Q", alt.Tooltip("share:Q", format=".0%")],
         )
     )
-    edge = alt.Chart(alt.Data(values=[{"position": trained - 0.5, "share": 0.5, "t": "longest row in training"}]))
+    edge = alt.Chart(pd.DataFrame({"position": [trained - 0.5], "share": [0.5], "t": ["longest row in training"]}))
     rule = edge.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=2).encode(x="position:Q")
     name = edge.mark_text(align="left", dx=6, fontSize=12).encode(x="position:Q", y="share:Q", text="t:N")
     said = "; ".join(
@@ -114,11 +105,8 @@ def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int) -> alt.La
         f"Accuracy by position for {len(kinds)} kinds of positions, with a menu for the seed; a line marks the longest "
         f"row in training, {trained}. Means: {said}."
     )
-    return (
-        alt.layer(lines, rule, name)
-        .add_params(choose)
-        .properties(width="container", height=230, description=description)
-    )
+    drawn = alt.layer(lines, rule, name).add_params(menu("run", options))
+    return drawn.properties(width="container", height=230, description=description)
 
 
 def start_chart(
@@ -139,11 +127,11 @@ def start_chart(
 
     Paper: section 3.5
     """
-    rows = [{"start": s, "loss": round(float(v), 4)} for s, v in zip(starts, losses, strict=True)]
+    table = pd.DataFrame({"start": starts, "loss": losses}).round({"loss": 4})
     x = alt.X("start:O", title="position of the first word", axis=alt.Axis(labelAngle=0))
     y = alt.Y("loss:Q", title="loss, nats per token", scale=alt.Scale(zero=True))
-    base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, tooltip=["start:O", alt.Tooltip("loss:Q", format=".2f")])
-    level = alt.Chart(alt.Data(values=[{"loss": without, "t": "no positions at all"}]))
+    base = alt.Chart(table).encode(x=x, y=y, tooltip=["start:O", alt.Tooltip("loss:Q", format=".2f")])
+    level = alt.Chart(pd.DataFrame({"loss": [without], "t": ["no positions at all"]}))
     description = (
         f"Loss against the position at which a sentence starts. From {losses[0]:.2f} at {starts[0]} it changes to "
         f"{losses[-1]:.2f} at {starts[-1]}; without any positions it is {without:.2f}. Training has seen positions up "
@@ -152,11 +140,6 @@ def start_chart(
     first = starts[-1] if start is None else start
     if first not in starts:
         raise ValueError(f"no loss was given for the start {first}")
-    choose = alt.param(
-        name="start",
-        value=first,
-        bind=alt.binding_select(options=list(starts), name="first word at position "),
-    )
     one = base.transform_filter("datum.start == start")
     return (
         alt.layer(
@@ -167,7 +150,7 @@ def start_chart(
             one.mark_point(shape="diamond", filled=True, size=150, color=ORANGE, opacity=1),
             one.transform_calculate(t="format(datum.loss, '.2f')").mark_text(dy=-14, fontSize=13).encode(text="t:N"),
         )
-        .add_params(choose)
+        .add_params(menu("start", starts, first, "first word at position"))
         .properties(width="container", height=230, description=description)
     )
 
@@ -193,14 +176,41 @@ def position_scores_chart(scores: ArrayLike, *, seen: int, names: Sequence[str] 
         raise ValueError(f"scores must be [H, n, n], not {list(array.shape)}")
     heads, n = array.shape[:2]
     labels = list(names) if names is not None else [f"head {h + 1}" for h in range(heads)]
-    rows = [
-        {"head": label, "v": (one / np.abs(one).max() * 100).round().astype(int).ravel().tolist()}
-        for label, one in zip(labels, array, strict=True)
-    ]
-    choose = alt.param(name="head", value=labels[head], bind=alt.binding_select(options=labels, name="head "))
+    shares = array / np.abs(array).max(axis=(1, 2), keepdims=True) * 100
+    table = pd.DataFrame({"head": labels, "v": shares.round().astype(int).reshape(heads, -1).tolist()})
+    frame = (
+        alt.Chart(ONE_ROW)
+        .mark_rect(filled=False, stroke="currentColor", strokeWidth=1.6, strokeDash=[4, 3])
+        .encode(
+            x=alt.value(0),
+            y=alt.value(0),
+            x2=alt.value(alt.expr(f"width * {seen / n}")),
+            y2=alt.value(alt.expr(f"height * {seen / n}")),
+        )
+    )
+    best = [int(np.median(one[:seen, :seen].argmax(1) - np.arange(seen))) for one in array]
+    said = "; ".join(f"{label} {offset:+d}" for label, offset in zip(labels, best, strict=True))
+    return (
+        alt.layer(_score_cells(table, n), frame)
+        .add_params(menu("head", labels, labels[head]))
+        .properties(
+            width=300,
+            height=300,
+            description=(
+                f"Scores from positions alone for {heads} heads, chosen by a menu, as a table of {n} queries by {n} "
+                f"keys, blue for above the row's mean and orange for below; a frame marks the {seen} positions seen in "
+                f"training. The usual offset of the highest score inside it: {said}."
+            ),
+            usermeta={"renderer": "canvas"},
+        )
+    )
+
+
+def _score_cells(table: pd.DataFrame, n: int) -> alt.Chart:
+    """The scores of the chosen head, in per cent of its largest."""
     every = alt.Axis(labelExpr="datum.value % 10 == 0 ? datum.label : ''", labelAngle=0, ticks=False)
-    cells = (
-        alt.Chart(alt.Data(values=rows))
+    return (
+        alt.Chart(table)
         .transform_filter("datum.head == head")
         .transform_flatten(["v"])
         .transform_window(i="row_number()")
@@ -217,31 +227,5 @@ def position_scores_chart(scores: ArrayLike, *, seen: int, names: Sequence[str] 
             color=alt.condition("datum.v > 0", alt.value(BLUE), alt.value(ORANGE)),
             opacity=alt.Opacity("size:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
             tooltip=["q:O", "k:O", "offset:Q", "v:Q"],
-        )
-    )
-    frame = (
-        alt.Chart(alt.Data(values=[{}]))
-        .mark_rect(filled=False, stroke="currentColor", strokeWidth=1.6, strokeDash=[4, 3])
-        .encode(
-            x=alt.value(0),
-            y=alt.value(0),
-            x2=alt.value(alt.expr(f"width * {seen / n}")),
-            y2=alt.value(alt.expr(f"height * {seen / n}")),
-        )
-    )
-    best = [int(np.median(one[:seen, :seen].argmax(1) - np.arange(seen))) for one in array]
-    said = "; ".join(f"{label} {offset:+d}" for label, offset in zip(labels, best, strict=True))
-    return (
-        alt.layer(cells, frame)
-        .add_params(choose)
-        .properties(
-            width=300,
-            height=300,
-            description=(
-                f"Scores from positions alone for {heads} heads, chosen by a menu, as a table of {n} queries by {n} "
-                f"keys, blue for above the row's mean and orange for below; a frame marks the {seen} positions seen in "
-                f"training. The usual offset of the highest score inside it: {said}."
-            ),
-            usermeta={"renderer": "canvas"},
         )
     )

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import altair as alt
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from annotated.viz.attention_map import check_weights
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+from annotated.viz.tables import ONE_ROW
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, menu, slider
 
 
 class CallSite(NamedTuple):
@@ -55,27 +57,16 @@ def call_site_chart(sites: Sequence[CallSite], *, query: int = 4) -> alt.ConcatC
     Paper: sections 3.2, 3.2.3
     """
     names = [site.name for site in sites]
-    people: list[dict[str, Any]] = []
-    links: list[dict[str, Any]] = []
-    for site in sites:
-        if not {site.asks, site.answers} <= set(_COLOR):
-            raise ValueError(f"{site.name}: asks and answers must be 'source' or 'target'")
-        weights = check_weights(site.weights, site.queries, site.keys)
-        for side, tokens, text in ((0, site.queries, site.asks), (1, site.keys, site.answers)):
-            for i, token in enumerate(tokens):
-                people.append({"site": site.name, "side": side, "i": i + 1, "token": token, "text": text})
-        for i, row in enumerate(weights):
-            links.append({"site": site.name, "i": i + 1, "w": row.round(3).tolist()})
+    people, links = _tables(sites)
     counts = {site.name: len(site.queries) for site in sites}
     here = f"min(query, {json.dumps(counts)}[site])"
     flat = (
-        alt.Chart(alt.Data(values=links))
+        alt.Chart(links)
         .transform_filter("datum.site == site")
         .transform_flatten(["w"])
         .transform_window(n="row_number()", groupby=["i"])
         .transform_calculate(weight="datum.w", x0="0", x1="1")
     )
-    menu = alt.param(name="site", value=names[0], bind=alt.binding_select(options=names, name="attention "))
     asked = slider("query", query, 1, max(counts.values()), label="which position asks")
     longest = max(max(len(site.queries), len(site.keys)) for site in sites)
     height = max(220, 24 * longest)
@@ -88,15 +79,29 @@ def call_site_chart(sites: Sequence[CallSite], *, query: int = 4) -> alt.ConcatC
         "of that query framed."
     )
     together = alt.concat(desk, matrix, columns=1, usermeta={"columns": 2}).properties(description=description)
-    return together.add_params(menu, asked)
+    return together.add_params(menu("site", names, label="attention"), asked)
 
 
-def _desk(people: list[dict[str, Any]], flat: alt.Chart, here: str, longest: int) -> alt.LayerChart:
+def _tables(sites: Sequence[CallSite]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tokens on both sides of each desk; and the rows of the weights, each whole in a cell."""
+    people, links = [], []
+    for site in sites:
+        if not {site.asks, site.answers} <= set(_COLOR):
+            raise ValueError(f"{site.name}: asks and answers must be 'source' or 'target'")
+        weights = check_weights(site.weights, site.queries, site.keys)
+        for side, tokens, text in ((0, site.queries, site.asks), (1, site.keys, site.answers)):
+            people.append(pd.DataFrame({"site": site.name, "side": side, "token": tokens, "text": text}))
+        links.append(pd.DataFrame({"site": site.name, "w": weights.round(3).tolist()}))
+    seated, joined = (pd.concat(frames).rename_axis("i").reset_index() for frames in (people, links))
+    return seated.assign(i=seated["i"] + 1), joined.assign(i=joined["i"] + 1)
+
+
+def _desk(people: pd.DataFrame, flat: alt.Chart, here: str, longest: int) -> alt.LayerChart:
     x = {"scale": alt.Scale(domain=[-1.5, 3.2]), "axis": None}
     y = {"scale": alt.Scale(domain=[longest + 0.6, -0.7]), "axis": None}
     kinds = list(_COLOR)
     tokens = (
-        alt.Chart(alt.Data(values=people))
+        alt.Chart(people)
         .transform_filter("datum.site == site")
         .transform_calculate(
             on=f"datum.side == 1 || datum.i == {here}",
@@ -110,8 +115,8 @@ def _desk(people: list[dict[str, Any]], flat: alt.Chart, here: str, longest: int
     )
     color = alt.Color("text:N", scale=alt.Scale(domain=kinds, range=list(_COLOR.values())))
     shape = alt.Shape("text:N", scale=alt.Scale(domain=kinds, range=list(_SHAPE.values())))
-    heads = [{"side": 0.1, "text": "asks: query"}, {"side": 0.9, "text": "answers: key, value"}]
-    head = alt.Chart(alt.Data(values=heads)).transform_calculate(i="0")
+    heads = pd.DataFrame({"side": [0.1, 0.9], "text": ["asks: query", "answers: key, value"]})
+    head = alt.Chart(heads).transform_calculate(i="0")
     lines = flat.transform_filter(f"datum.i == {here} && datum.weight > 0.005").transform_calculate(from_=here)
     width = alt.Size("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0.5, 11]), legend=None)
     answer = lines.encode(x=alt.X("x1:Q", **x), y=alt.Y("n:Q", **y), text=alt.Text("weight:Q", format=".2f"))
@@ -139,7 +144,7 @@ def _matrix(flat: alt.Chart, here: str, longest: int) -> alt.LayerChart:
     y = alt.Y("i:O", title="queries", axis=axis, scale=alt.Scale(domain=every))
     shade = alt.Opacity("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0.04, 1]), legend=None)
     tip = [alt.Tooltip("i:O", title="query"), alt.Tooltip("n:O", title="key"), alt.Tooltip("weight:Q", format=".2f")]
-    row = alt.Chart(alt.Data(values=[{}])).transform_calculate(i=here)
+    row = alt.Chart(ONE_ROW).transform_calculate(i=here)
     return alt.layer(
         flat.mark_rect(color=GREEN, stroke=GREY, strokeWidth=0.3).encode(x=x, y=y, opacity=shade, tooltip=tip),
         row.mark_rect(filled=False, stroke=ORANGE, strokeWidth=2).encode(y=y),

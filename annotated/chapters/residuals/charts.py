@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, slider
+from annotated.viz.tables import curves_table, named_table
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, menu, slider
 
 PLACEMENT_COLOURS = {"post-norm": BLUE, "pre-norm": ORANGE, "no residual": GREEN, "no norm": PALETTE[3]}
 _SHAPES = ["circle", "square", "triangle-up", "diamond"]
@@ -41,7 +43,7 @@ def layer_norm_chart(values: Sequence[float], epsilon: float = 1e-6) -> alt.Laye
     """
     if len(values) < 2:
         raise ValueError("a vector of one entry has no variance to divide by")
-    rows = [{"entry": i, "v": float(v)} for i, v in enumerate(values, 1)]
+    table = pd.DataFrame({"entry": range(1, len(values) + 1), "v": values})
     stages = ["the input", "after LayerNorm"]
     controls = (
         slider("times", 1, 0.25, 3, 0.25, label="input times"),
@@ -49,10 +51,9 @@ def layer_norm_chart(values: Sequence[float], epsilon: float = 1e-6) -> alt.Laye
         slider("gain", 1, 0, 2, 0.25),
         slider("bias", 0, -2, 2, 0.5),
     )
+    moved = alt.Chart(table).transform_calculate(x="datum.v * times + plus")
     bars = (
-        alt.Chart(alt.Data(values=rows))
-        .transform_calculate(x="datum.v * times + plus")
-        .transform_joinaggregate(mean="mean(x)", variance="variancep(x)")
+        moved.transform_joinaggregate(mean="mean(x)", variance="variancep(x)")
         .transform_calculate(a="datum.x", b=f"gain * (datum.x - datum.mean) / sqrt(datum.variance + {epsilon}) + bias")
         .transform_fold(["a", "b"], as_=["which", "value"])
         .transform_calculate(stage=f"datum.which == 'a' ? '{stages[0]}' : '{stages[1]}'")
@@ -65,24 +66,20 @@ def layer_norm_chart(values: Sequence[float], epsilon: float = 1e-6) -> alt.Laye
             tooltip=["entry:O", "stage:N", alt.Tooltip("value:Q", format=".3f")],
         )
     )
+    words = "'input: mean ' + format(datum.mean, '.2f') + ', variance ' + format(datum.variance, '.2f')"
     told = (
-        alt.Chart(alt.Data(values=rows))
-        .transform_calculate(x="datum.v * times + plus")
-        .transform_aggregate(mean="mean(x)", variance="variancep(x)")
-        .transform_calculate(
-            text="'input: mean ' + format(datum.mean, '.2f') + ', variance ' + format(datum.variance, '.2f')"
-        )
+        moved.transform_aggregate(mean="mean(x)", variance="variancep(x)")
+        .transform_calculate(text=words)
         .mark_text(align="left", baseline="top", fontSize=13)
         .encode(x=alt.value(6), y=alt.value(4), text="text:N")
     )
     description = (
-        f"Bars of the {len(rows)} entries of one vector before and after layer normalisation. Two sliders multiply the "
-        "input and add to it: its bars move, those after LayerNorm do not. Two more set gain and bias, which act after "
-        "the normalisation."
+        f"Bars of the {len(values)} entries of one vector before and after layer normalisation. Two sliders multiply "
+        "the input and add to it: its bars move, those after LayerNorm do not. Two more set gain and bias, which act "
+        "after the normalisation."
     )
-    return (
-        alt.layer(bars, told).add_params(*controls).properties(width="container", height=230, description=description)
-    )
+    drawn = alt.layer(bars, told).add_params(*controls)
+    return drawn.properties(width="container", height=230, description=description)
 
 
 def stream_chart(
@@ -103,21 +100,13 @@ def stream_chart(
 
     Paper: section 3.1
     """
-    rows = [
-        {"measure": measure, "placement": name, "state": i, "value": float(f"{value:.4g}")}
-        for measure, named in curves.items()
-        for name, line in named.items()
-        for i, value in enumerate(line)
-    ]
-    measures, names = (
-        list(curves),
-        [name for name in PLACEMENT_COLOURS if any(name in named for named in curves.values())],
-    )
-    chart = alt.Chart(alt.Data(values=rows))
+    table = curves_table(curves, "measure", "placement", "state", "value")
+    measures, placements = list(curves), set(table["placement"])
+    names = [name for name in PLACEMENT_COLOURS if name in placements]
+    chart = alt.Chart(table.assign(value=table["value"].map(_four_figures)))
     params = []
     if len(measures) > 1:
-        options = alt.binding_select(options=measures, name="show ")
-        params.append(alt.param(name="measure", value=first or measures[0], bind=options))
+        params.append(menu("measure", measures, first, "show"))
         chart = chart.transform_filter("datum.measure == measure")
     scale = alt.Scale(type="log") if log else alt.Scale(zero=True)
     encoding = {
@@ -125,14 +114,12 @@ def stream_chart(
         "y": alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(format="~g", tickCount=6)),
         **placement_colour(names),
     }
-    tip = ["placement:N", "state:Q", "value:Q"]
     lines = chart.mark_line(strokeWidth=2).encode(**encoding)
+    shape = alt.Shape(
+        "placement:N", sort=names, scale=alt.Scale(domain=list(PLACEMENT_COLOURS), range=_SHAPES), legend=None
+    )
     points = chart.mark_point(filled=True, size=50, opacity=1).encode(
-        **encoding,
-        shape=alt.Shape(
-            "placement:N", sort=names, scale=alt.Scale(domain=list(PLACEMENT_COLOURS), range=_SHAPES), legend=None
-        ),
-        tooltip=tip,
+        **encoding, shape=shape, tooltip=["placement:N", "state:Q", "value:Q"]
     )
     told = "; ".join(
         f"{name} from {line[0]:.3g} to {line[-1]:.3g}" for name, line in curves[first or measures[0]].items()
@@ -166,15 +153,9 @@ def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]
     steps = {b - a for a, b in zip(depths, depths[1:], strict=False)}
     if len(steps) > 1 or depth not in depths:
         raise ValueError(f"depths must be evenly spaced for a slider and hold {depth}, not {depths}")
-    rows = [
-        {"placement": name, "d": d, "stack": stack, "layer": list(range(1, d + 1)), "g": [_drawable(g) for g in line]}
-        for name, by_depth in norms.items()
-        for d in depths
-        for stack, line in by_depth[d].items()
-        if len(line) == d
-    ]
+    step = steps.pop() if steps else 1
     params = [
-        slider("depth", depth, depths[0], depths[-1], steps.pop() if steps else 1, label="layers"),
+        slider("depth", depth, depths[0], depths[-1], step, label="layers"),
         alt.param(
             name="stack",
             value="decoder",
@@ -182,7 +163,7 @@ def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]
         ),
     ]
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(_norms_table(norms))
         .transform_filter("datum.d == depth && datum.stack == stack")
         .transform_flatten(["layer", "g"])
     )
@@ -199,24 +180,32 @@ def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]
         shape=alt.Shape("placement:N", scale=alt.Scale(domain=list(PLACEMENT_COLOURS), range=_SHAPES), legend=None),
         tooltip=["placement:N", "layer:Q", "g:Q"],
     )
+    title = alt.Title(alt.expr("'the ' + stack + ', ' + depth + ' layers'"))
+    drawn = alt.layer(chart.mark_line(strokeWidth=2).encode(**encoding), points).add_params(*params)
+    return drawn.properties(width="container", height=240, title=title, description=_gradients_told(norms, depth))
+
+
+def _norms_table(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]]]]) -> pd.DataFrame:
+    """A row for each placement, depth and stack that has a norm for every layer; the layers whole in one cell."""
+    table = named_table(norms, "placement", "d", "stack", "g")
+    table = table[table["g"].map(len) == table["d"]]
+    layers = [list(range(1, d + 1)) for d in table["d"]]
+    return table.assign(layer=layers, g=[[_drawable(norm) for norm in line] for line in table["g"]])
+
+
+def _gradients_told(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]]]], depth: int) -> str:
     told = "; ".join(
         f"{name} from {d[depth]['decoder'][0]:.3g} to {d[depth]['decoder'][-1]:.3g}" for name, d in norms.items()
     )
-    description = (
+    return (
         "Gradient norm of the feed-forward matrices of every layer before the first update, on a logarithmic axis, "
         "with a slider for the number of layers and a switch for the stack. "
         f"With {depth} layers, from the bottom to the top of the decoder: {told}."
     )
-    return (
-        alt.layer(chart.mark_line(strokeWidth=2).encode(**encoding), points)
-        .add_params(*params)
-        .properties(
-            width="container",
-            height=240,
-            title=alt.Title(alt.expr("'the ' + stack + ', ' + depth + ' layers'")),
-            description=description,
-        )
-    )
+
+
+def _four_figures(value: float) -> float:
+    return float(f"{value:.4g}")
 
 
 def _drawable(x: float) -> float:

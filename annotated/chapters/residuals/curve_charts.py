@@ -10,9 +10,12 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from annotated.chapters.residuals.charts import PLACEMENT_COLOURS, placement_colour
-from annotated.viz.theme import BLUE, GREY, ORANGE, slider
+from annotated.viz.theme import BLUE, GREY, ORANGE, menu, slider
+
+_WARM = ["with warm-up", "without"]
 
 
 def placement_curves_chart(
@@ -31,29 +34,16 @@ def placement_curves_chart(
 
     Paper: sections 3.1, 5.3
     """
-    labels = {True: "with warm-up", False: "without"}
-    rows = [
-        {
-            "placement": run["placement"],
-            "warm": labels[run["warmup"] > 0],
-            "seed": str(run["seed"]),
-            "loss": run["loss"],
-        }
-        for run in runs
-    ]
-    names = [name for name in PLACEMENT_COLOURS if any(row["placement"] == name for row in rows)]
-    seeds = sorted({row["seed"] for row in rows})
-
-    def menu(name: str, options: list[str], label: str, value: str = "all") -> Any:
-        return alt.param(name=name, value=value, bind=alt.binding_select(options=["all", *options], name=label + " "))
-
+    table = pd.DataFrame(list(runs), columns=["placement", "warmup", "seed", "loss"])
+    table = table.assign(warm=np.where(table.pop("warmup") > 0, *_WARM), seed=table["seed"].astype(str))
+    names = [name for name in PLACEMENT_COLOURS if name in set(table["placement"])]
     params = [
-        menu("shown", names, "placement"),
-        menu("warming", list(labels.values()), "warm-up"),
-        menu("chosen", seeds, "seed"),
+        menu("shown", ["all", *names], label="placement"),
+        menu("warming", ["all", *_WARM], label="warm-up"),
+        menu("chosen", ["all", *sorted(table["seed"].unique())], label="seed"),
     ]
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table)
         .transform_filter("shown == 'all' || datum.placement == shown")
         .transform_filter("warming == 'all' || datum.warm == warming")
         .transform_filter("chosen == 'all' || datum.seed == chosen")
@@ -69,8 +59,8 @@ def placement_curves_chart(
     }
     dash = alt.StrokeDash(
         "warm:N",
-        sort=list(labels.values()),
-        scale=alt.Scale(domain=list(labels.values()), range=[[1, 0], [5, 4]]),
+        sort=_WARM,
+        scale=alt.Scale(domain=_WARM, range=[[1, 0], [5, 4]]),
         legend=alt.Legend(orient="top", columns=1),
     )
     lines = chart.mark_line(strokeWidth=1.8).encode(
@@ -95,16 +85,14 @@ def variant_curves_chart(runs: Sequence[Mapping[str, Any]], *, block: int, windo
 
     Paper: early appendix
     """
-    rows = []
-    for run in runs:
-        smooth = np.convolve(run["loss"], np.ones(window) / window, mode="valid").round(3)
-        rows.append({"variant": run["variant"], "seed": str(run["seed"]), "loss": smooth.tolist()})
-    names = list(dict.fromkeys(row["variant"] for row in rows))
+    table = pd.DataFrame(list(runs), columns=["variant", "seed", "loss"]).astype({"seed": str})
+    even = np.ones(window) / window
+    table["loss"] = [np.convolve(loss, even, mode="valid").round(3).tolist() for loss in table["loss"]]
+    names = table["variant"].unique().tolist()
     last = block * len(runs[0]["loss"])
-    pick = alt.param(name="variant", value="all", bind=alt.binding_select(options=["all", *names], name="layer "))
     first = slider("start", block * round(last / block / 2), 0, int(last * 0.8), block * 10, label="from update")
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table)
         .transform_filter("variant == 'all' || datum.variant == variant")
         .transform_flatten(["loss"])
         .transform_window(step="row_number()", groupby=["variant", "seed"])
@@ -127,4 +115,5 @@ def variant_curves_chart(runs: Sequence[Mapping[str, Any]], *, block: int, windo
         f"Learning curves of {', '.join(names)}, {len(runs)} lines, one for each seed, with a menu for the layer and a "
         "slider for the first update shown. The lines lie close together."
     )
-    return alt.layer(lines).add_params(pick, first).properties(width="container", height=260, description=description)
+    drawn = alt.layer(lines).add_params(menu("variant", ["all", *names], label="layer"), first)
+    return drawn.properties(width="container", height=260, description=description)

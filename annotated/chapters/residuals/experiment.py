@@ -18,8 +18,8 @@ from annotated.config import ModelConfig, TrainingConfig, tiny
 from annotated.data import TokenBatches, TokenStore, evaluation_batches
 from annotated.loading import load
 from annotated.model import Transformer
-from annotated.training import batch_loss, make_optimizer
-from annotated.training.schedule import set_learning_rate
+from annotated.training import batch_loss
+from annotated.training.update import fit
 
 CONFIG = tiny(vocab_size=2000, d_model=64, d_ff=128, num_heads=4, d_k=16, d_v=16, dropout=0.0)
 DEEP = CONFIG.replace(num_encoder_layers=6, num_decoder_layers=6)
@@ -54,16 +54,9 @@ def train(
 
     Paper: sections 5.1, 5.3
     """
-    optimizer = make_optimizer(model, TrainingConfig())
     batches = TokenBatches(short_sentences("train", 6000), tokens, seed=seed, pool_pairs=6000)
-    losses, start = [], time.process_time()
-    for update, batch in zip(range(1, updates + 1), batches, strict=False):
-        set_learning_rate(optimizer, rate(update, peak, warmup))
-        optimizer.zero_grad()
-        total, count = batch_loss(model, batch, 0.0, "packed")
-        (total / count).backward()
-        optimizer.step()
-        losses.append(total.item() / count)
+    training, start = TrainingConfig(label_smoothing=0.0), time.process_time()
+    losses = fit(model, batches, updates, lambda update: rate(update, peak, warmup), training)
     spent = time.process_time() - start
     blocks = [losses[i : i + BLOCK] for i in range(0, updates, BLOCK)]
     return {

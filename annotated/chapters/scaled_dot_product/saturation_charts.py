@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
@@ -44,14 +45,18 @@ def scale_chart(widths: Sequence[int], scores: ArrayLike, *, step: int = 9, expo
     if array.ndim != 3 or len(array) != len(widths):
         raise ValueError(f"scores must be [{len(widths)}, Q, S], a matrix for each width, not {list(array.shape)}")
     first = -np.sort(-array[:, 0], axis=1)  # one query, its keys from the largest dot product to the smallest
-    rows = [
-        {"step": n, "d": width, "all": matrix.round(2).ravel().tolist(), "one": line.round(3).tolist()}
-        for n, (width, matrix, line) in enumerate(zip(widths, array, first, strict=True))
-    ]
+    table = pd.DataFrame(
+        {
+            "step": range(len(widths)),
+            "d": widths,
+            "all": array.round(2).reshape(len(array), -1).tolist(),
+            "one": first.round(3).tolist(),
+        }
+    )
     power = slider("exponent", exponent, 0, 1, 0.05, label="divide by d_k to the power")
     doubled = all(width == 2**n for n, width in enumerate(widths))
     width = slider("step", step, 0, len(widths) - 1, label="log2 of d_k" if doubled else "d_k, smaller to larger")
-    chosen = alt.Chart(alt.Data(values=rows)).transform_filter("datum.step == step")
+    chosen = alt.Chart(table).transform_filter("datum.step == step")
     title = (
         f"'d_k = ' + {json.dumps(list(widths))}[step] + ', divided by ' + "
         f"(exponent == 0 ? 'nothing' : format(pow({json.dumps(list(widths))}[step], exponent), '.1f'))"
@@ -147,44 +152,10 @@ def saturation_chart(*, d_k: int = 64) -> alt.LayerChart:
 
     Paper: section 3.2.1
     """
-    gaps = np.linspace(-_GAP, _GAP, 97)
-    p = 1 / (1 + np.exp(-gaps))
-    labels = ["weight p", "gradient p (1 − p)"]
-    rows = [
-        {"gap": round(float(g), 3), "value": round(float(v), 5), "what": what}
-        for what, line in zip(labels, (p, p * (1 - p)), strict=True)
-        for g, v in zip(gaps, line, strict=True)
-    ]
-    curves = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_line(strokeWidth=2.5)
-        .encode(
-            x=alt.X("gap:Q", title="score of key 1 minus score of key 2", scale=alt.Scale(domain=[-_GAP, _GAP])),
-            y=alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1], nice=False)),
-            color=alt.Color("what:N", sort=labels, scale=alt.Scale(domain=labels, range=[GREEN, ORANGE])),
-            strokeDash=alt.StrokeDash("what:N", sort=labels, legend=None),
-            tooltip=["what:N", alt.Tooltip("gap:Q", format=".1f"), alt.Tooltip("value:Q", format=".4f")],
-        )
-    )
-    bands = [
-        {"name": "divided by the root", "level": 0.9, "power": 0.0},
-        {"name": "not divided", "level": 0.76, "power": 0.5},
-    ]
-    base = (
-        alt.Chart(alt.Data(values=bands))
-        .transform_calculate(reach=f"min({_GAP}, sqrt(2) * pow(pow(2, log_d_k), datum.power))")
-        .transform_calculate(start="-datum.reach")
-    )
-    level = alt.Y("level:Q")
-    span = base.mark_bar(height=9, color=GREY, opacity=0.75).encode(x="start:Q", x2="reach:Q", y=level)
-    names = base.mark_text(align="left", fontSize=12).encode(
-        x=alt.datum(-_GAP + 0.3), y=alt.Y("above:Q"), text="name:N"
-    )
-    names = names.transform_calculate(above="datum.level + 0.06")
     choose = slider("log_d_k", int(np.log2(d_k)), 0, 10, label="log2 of d_k")
     title = "'d_k = ' + pow(2, log_d_k) + '; grey: two thirds of all differences'"
     return (
-        alt.layer(span, names, curves)
+        alt.layer(*_usual_differences(), _weight_and_gradient())
         .add_params(choose)
         .properties(
             width="container",
@@ -198,3 +169,38 @@ def saturation_chart(*, d_k: int = 64) -> alt.LayerChart:
             ),
         )
     )
+
+
+def _weight_and_gradient() -> alt.Chart:
+    """The weight of the first of two keys, and its gradient, over the difference of their scores."""
+    gap = np.linspace(-_GAP, _GAP, 97)
+    p = 1 / (1 + np.exp(-gap))
+    labels = ["weight p", "gradient p (1 − p)"]
+    curves = pd.DataFrame({"gap": gap.round(3), labels[0]: p.round(5), labels[1]: (p * (1 - p)).round(5)})
+    return (
+        alt.Chart(curves.melt("gap", var_name="what"))
+        .mark_line(strokeWidth=2.5)
+        .encode(
+            x=alt.X("gap:Q", title="score of key 1 minus score of key 2", scale=alt.Scale(domain=[-_GAP, _GAP])),
+            y=alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1], nice=False)),
+            color=alt.Color("what:N", sort=labels, scale=alt.Scale(domain=labels, range=[GREEN, ORANGE])),
+            strokeDash=alt.StrokeDash("what:N", sort=labels, legend=None),
+            tooltip=["what:N", alt.Tooltip("gap:Q", format=".1f"), alt.Tooltip("value:Q", format=".4f")],
+        )
+    )
+
+
+def _usual_differences() -> tuple[alt.Chart, alt.Chart]:
+    """Bands of one standard deviation to both sides, divided by the root of d_k and not, and their names."""
+    bands = pd.DataFrame({"name": ["divided by the root", "not divided"], "level": [0.9, 0.76], "power": [0.0, 0.5]})
+    base = (
+        alt.Chart(bands)
+        .transform_calculate(reach=f"min({_GAP}, sqrt(2) * pow(pow(2, log_d_k), datum.power))")
+        .transform_calculate(start="-datum.reach")
+    )
+    level = alt.Y("level:Q")
+    span = base.mark_bar(height=9, color=GREY, opacity=0.75).encode(x="start:Q", x2="reach:Q", y=level)
+    names = base.mark_text(align="left", fontSize=12).encode(
+        x=alt.datum(-_GAP + 0.3), y=alt.Y("above:Q"), text="name:N"
+    )
+    return span, names.transform_calculate(above="datum.level + 0.06")

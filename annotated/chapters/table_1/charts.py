@@ -11,8 +11,11 @@ import json
 from typing import Any
 
 import altair as alt
+import numpy as np
+import pandas as pd
 
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, slider
+from annotated.viz.tables import ONE_ROW
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, menu, slider
 
 NAMES = {
     "self-attention": "self-attention",
@@ -68,28 +71,39 @@ def cost_chart(*, n: int = 5, d: int = 9, k: int = 3, r: int = 32) -> alt.VConca
         slider("k", k, 2, 15, label="kernel k:"),
         slider("r", r, 2, 256, 2, label="neighbourhood r:"),
     )
-    choose = alt.param(name="column", value=WHAT[0], bind=alt.binding_select(options=list(WHAT), name="show "))
     derived = [
         alt.param(name="d", expr="pow(2, d2)"),
         alt.param(name="what", expr=f"indexof({json.dumps(WHAT)}, column)"),
     ]
-    rows = [{"layer": name, "p": p / 2} for name in NAMES.values() for p in range(6, 27)]
     chosen = " : ".join(
         f"datum.layer == '{name}' ? [{', '.join(formula(layer, i) for i in range(4))}][what]"
         for layer, name in NAMES.items()
     )
-    chart = (
-        alt.Chart(alt.Data(values=rows))
-        .transform_calculate(n="pow(2, datum.p)")
-        .transform_calculate(value=f"{chosen} : 0")
+    table = pd.MultiIndex.from_product([LABELS, np.arange(6, 27) / 2], names=["layer", "p"]).to_frame(index=False)
+    chart = alt.Chart(table).transform_calculate(n="pow(2, datum.p)").transform_calculate(value=f"{chosen} : 0")
+    description = (
+        "Table 1 as a chart on logarithmic axes: operations, steps that must wait, or hops from the first position to "
+        "the last, against the length, for six kinds of layer. Sliders set length, width, kernel and neighbourhood; "
+        "bars give the values at the chosen length. Self-attention climbs more steeply than the rest once n exceeds d."
     )
+    together = alt.vconcat(_cost_lines(chart), _cost_bars(chart), usermeta={"fit": True}).resolve_scale(color="shared")
+    controls = (*sliders, menu("column", WHAT, label="show"), *derived)
+    return together.add_params(*controls).properties(description=description)
+
+
+def _cost_lines(chart: alt.Chart) -> alt.LayerChart:
+    """The chosen column of Table 1 against the length, with the length n2 marked."""
     x = alt.X("n:Q", title="length n", scale=alt.Scale(type="log", base=2, domain=[8, 8192], nice=False), axis=powers())
     y = alt.Y("value:Q", title=None, scale=alt.Scale(type="log"), axis=tens("~s", minExtent=34))
     lines = chart.mark_line(strokeWidth=2).encode(
         x=x, y=y, color=_COLOUR, strokeDash=DASH, tooltip=["layer:N", alt.Tooltip("value:Q", format=",.3s")]
     )
-    here = alt.Chart(alt.Data(values=[{}])).transform_calculate(n="pow(2, n2)").mark_rule(color=GREY).encode(x="n:Q")
-    above = alt.layer(here, lines).properties(width=300, height=240, title=alt.Title(alt.expr("column + ', d = ' + d")))
+    here = alt.Chart(ONE_ROW).transform_calculate(n="pow(2, n2)").mark_rule(color=GREY).encode(x="n:Q")
+    return alt.layer(here, lines).properties(width=300, height=240, title=alt.Title(alt.expr("column + ', d = ' + d")))
+
+
+def _cost_bars(chart: alt.Chart) -> alt.LayerChart:
+    """The values at the length n2, in figures and as bars."""
     label = "datum.layer + ': ' + format(datum.value, what < 2 ? '.3s' : ',d')"
     at = chart.transform_filter("datum.p == n2").transform_calculate(length="log(datum.value) / LN10", label=label)
     row = alt.Y("layer:N", sort=LABELS, title=None, axis=None)
@@ -98,16 +112,8 @@ def cost_chart(*, n: int = 5, d: int = 9, k: int = 3, r: int = 32) -> alt.VConca
         x=alt.X("length:Q", axis=None, scale=alt.Scale(zero=True)), y=row, color=alt.Color("layer:N", legend=None)
     )
     figures = at.mark_text(align="left", dx=4, fontSize=11).encode(x=alt.value(4), y=row, text="label:N")
-    below = alt.layer(bars, figures).properties(
-        width=300, height=132, title=alt.Title(alt.expr("'at n = ' + pow(2, n2)"))
-    )
-    description = (
-        "Table 1 as a chart on logarithmic axes: operations, steps that must wait, or hops from the first position to "
-        "the last, against the length, for six kinds of layer. Sliders set length, width, kernel and neighbourhood; "
-        "bars give the values at the chosen length. Self-attention climbs more steeply than the rest once n exceeds d."
-    )
-    together = alt.vconcat(above, below, usermeta={"fit": True}).resolve_scale(color="shared")
-    return together.add_params(*sliders, choose, *derived).properties(description=description)
+    title = alt.Title(alt.expr("'at n = ' + pow(2, n2)"))
+    return alt.layer(bars, figures).properties(width=300, height=132, title=title)
 
 
 def terms_chart(*, d: int = 9) -> alt.LayerChart:
@@ -121,52 +127,35 @@ def terms_chart(*, d: int = 9) -> alt.LayerChart:
     Paper: section 4, Table 1
     """
     names = ["projections, 4nd² (not in Table 1)", "scores and mixture, 2n²d (Table 1's n²d)"]
-    rows = [{"p": p / 4, "term": name, "i": i} for i, name in enumerate(names) for p in range(12, 53)]
-    chart = (
-        alt.Chart(alt.Data(values=rows))
+    table = pd.DataFrame({"term": names, "i": [0, 1]}).merge(pd.DataFrame({"p": np.arange(12, 53) / 4}), how="cross")
+    scale = alt.Scale(type="log", base=2, domain=[8, 8192], nice=False)
+    share = alt.Y("share:Q", stack=True, title="share of the work")
+    colour = alt.Color("term:N", sort=names, scale=alt.Scale(domain=names, range=[GREY, BLUE]))
+    areas = (
+        alt.Chart(table)
         .transform_calculate(n="pow(2, datum.p)", d="pow(2, d2)")
         .transform_calculate(share="(datum.i ? datum.n : 2 * datum.d) / (datum.n + 2 * datum.d)")
+        .mark_area(opacity=0.75)
+        .encode(
+            x=alt.X("n:Q", title="length n", scale=scale, axis=powers()),
+            y=share.scale(alt.Scale(domain=[0, 1])).axis(alt.Axis(format="%")),
+            color=colour.legend(alt.Legend(columns=1, labelLimit=320)),
+            order="i:Q",
+            tooltip=["term:N", alt.Tooltip("n:Q", format=".0f"), alt.Tooltip("share:Q", format=".1%")],
+        )
     )
-    scale = alt.Scale(type="log", base=2, domain=[8, 8192], nice=False)
-    areas = chart.mark_area(opacity=0.75).encode(
-        x=alt.X("n:Q", title="length n", scale=scale, axis=powers()),
-        y=alt.Y(
-            "share:Q", stack=True, title="share of the work", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")
-        ),
-        color=alt.Color(
-            "term:N",
-            sort=names,
-            scale=alt.Scale(domain=names, range=[GREY, BLUE]),
-            legend=alt.Legend(columns=1, labelLimit=320),
-        ),
-        order="i:Q",
-        tooltip=["term:N", alt.Tooltip("n:Q", format=".0f"), alt.Tooltip("share:Q", format=".1%")],
+    usual = alt.Chart(pd.DataFrame({"from": [15], "to": [70], "t": ["sentences"]}))
+    band = usual.mark_rect(fill="currentColor", opacity=0.22).encode(x=alt.X("from:Q", scale=scale), x2="to:Q")
+    name = usual.mark_text(align="left", dx=3, fontSize=11, fontWeight="bold").encode(
+        x="from:Q", y=alt.value(12), text="t:N"
     )
-    marks = alt.Chart(alt.Data(values=[{"m": 1, "t": "n = d"}, {"m": 2, "t": "n = 2d"}])).transform_calculate(
-        n="datum.m * pow(2, d2)"
-    )
-    shown = marks.transform_filter("datum.n <= 8192")
-    usual = alt.Chart(alt.Data(values=[{"from": 15, "to": 70, "t": "sentences"}]))
     description = (
         "Shares of the two terms of self-attention's work against the length: the projections, which Table 1 leaves "
         "out, and the scores. A slider sets the width d. At n = d the scores have a third, at n = 2d a half; a band "
         "marks sentences of 15 to 70 tokens, where at d = 512 the projections do more than nine tenths."
     )
     return (
-        alt.layer(
-            areas,
-            usual.mark_rect(fill="currentColor", opacity=0.22).encode(x=alt.X("from:Q", scale=scale), x2="to:Q"),
-            usual.mark_text(align="left", dx=3, fontSize=11, fontWeight="bold").encode(
-                x="from:Q", y=alt.value(12), text="t:N"
-            ),
-            shown.mark_rule(strokeDash=[4, 3], color="currentColor").encode(x="n:Q"),
-            *(
-                shown.transform_filter(f"datum.m == {m}")
-                .mark_text(align=align, dx=dx, fontSize=12, fontWeight="bold")
-                .encode(x="n:Q", y=alt.value(190), text="t:N")
-                for m, align, dx in ((1, "right", -4), (2, "left", 4))
-            ),
-        )
+        alt.layer(areas, band, name, *_multiples_of_d())
         .add_params(slider("d2", d, 4, 12, label="width d, as a power of 2:"))
         .properties(
             width="container", height=220, title=alt.Title(alt.expr("'d = ' + pow(2, d2)")), description=description
@@ -174,17 +163,26 @@ def terms_chart(*, d: int = 9) -> alt.LayerChart:
     )
 
 
-def tens(form: str, **options: Any) -> Any:
-    """A logarithmic axis with a label at each power of ten.
+def _multiples_of_d() -> list[alt.Chart]:
+    """Dashed rules where n is d and 2d, and their names."""
+    marks = alt.Chart(pd.DataFrame({"m": [1, 2], "t": ["n = d", "n = 2d"]})).transform_calculate(
+        n="datum.m * pow(2, d2)"
+    )
+    shown = marks.transform_filter("datum.n <= 8192")
+    names = [
+        shown.transform_filter(f"datum.m == {m}")
+        .mark_text(align=align, dx=dx, fontSize=12, fontWeight="bold")
+        .encode(x="n:Q", y=alt.value(190), text="t:N")
+        for m, align, dx in ((1, "right", -4), (2, "left", 4))
+    ]
+    return [shown.mark_rule(strokeDash=[4, 3], color="currentColor").encode(x="n:Q"), *names]
 
-    Paper: none; an axis
-    """
+
+def tens(form: str, **options: Any) -> Any:
+    """A logarithmic axis with a label at each power of ten."""
     return alt.Axis(values=[10.0**i for i in range(-3, 15)], format=form, **options)
 
 
 def powers() -> Any:
-    """A logarithmic axis for lengths, with a label at every other power of two.
-
-    Paper: none; an axis
-    """
+    """A logarithmic axis for lengths, with a label at every other power of two."""
     return alt.Axis(values=[2**i for i in range(3, 14, 2)], labelOverlap="greedy", format="d", grid=False)

@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
 from annotated.chapters.table_1.charts import COLOURS, DASH, LABELS, NAMES, powers, tens
-from annotated.viz.theme import BLUE, GREY, slider
+from annotated.viz.tables import curves_table
+from annotated.viz.theme import BLUE, GREY, menu, slider
 
 _COLOUR_STROKES = alt.Color(
     "layer:N",
@@ -38,14 +40,11 @@ def time_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     """
     if unknown := {row["layer"] for row in rows} - set(NAMES):
         raise ValueError(f"unknown layers {sorted(unknown)}; there are {sorted(NAMES)}")
-    lengths_at: dict[int, set[int]] = {}
-    for row in rows:
-        lengths_at.setdefault(row["d"], set()).add(row["n"])
-    widths = [d for d, lengths in sorted(lengths_at.items()) if len(lengths) > 1]
-    values = [{**row, "layer": NAMES[row["layer"]]} for row in rows if row["d"] in widths]
-    choose = alt.param(name="d", value=widths[-1], bind=alt.binding_select(options=widths, name="width d "))
+    table = pd.DataFrame(rows).assign(layer=[NAMES[row["layer"]] for row in rows])
+    table = table[table.groupby("d")["n"].transform("nunique") > 1]  # a width with one length has no line
+    widths = sorted(table["d"].unique().tolist())
     pick = alt.selection_point(name="layer", fields=["layer"], bind="legend")
-    chart = alt.Chart(alt.Data(values=values)).transform_filter("datum.d == d")
+    chart = alt.Chart(table).transform_filter("datum.d == d")
     looks: dict[str, Any] = {
         "x": alt.X("n:Q", title="length n", scale=alt.Scale(type="log", base=2, nice=False), axis=powers()),
         "y": alt.Y("ms:Q", title="milliseconds", scale=alt.Scale(type="log"), axis=tens("~g")),
@@ -63,7 +62,7 @@ def time_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
             chart.mark_line(strokeWidth=2).encode(strokeDash=DASH, **looks),
             chart.mark_point(filled=True, size=40).encode(tooltip=tip, **looks),
         )
-        .add_params(choose, pick)
+        .add_params(menu("d", widths, widths[-1], "width d"), pick)
         .properties(width="container", height=280, description=description)
     )
 
@@ -89,23 +88,15 @@ def paths_chart(arrivals: Mapping[str, Sequence[int]], *, hops: int = 1) -> alt.
     if len(lengths) != 1:
         raise ValueError(f"all layers must have one length, not {sorted(lengths)}")
     n, labels = lengths.pop(), [NAMES[layer] for layer in arrivals]
-    rows = [
-        {"layer": NAMES[layer], "position": j + 1, "hop": hop, "last": hop_of[-1]}
-        for layer, hop_of in arrivals.items()
-        for j, hop in enumerate(hop_of)
-    ]
-    chart = alt.Chart(alt.Data(values=rows)).transform_calculate(reached="datum.hop <= hops ? 'reached' : 'not yet'")
-    x = alt.X(
-        "position:O",
-        title="position",
-        axis=alt.Axis(
-            labelExpr="datum.value % 8 == 0 || datum.value == 1 ? datum.label : ''", labelAngle=0, ticks=False
-        ),
-    )
+    table = curves_table(arrivals, "layer", "position", "hop", start=1)
+    table = table.assign(layer=table["layer"].map(NAMES), last=table.groupby("layer")["hop"].transform("last"))
+    chart = alt.Chart(table).transform_calculate(reached="datum.hop <= hops ? 'reached' : 'not yet'")
+    some = "datum.value % 8 == 0 || datum.value == 1 ? datum.label : ''"
+    x = alt.X("position:O", title="position", axis=alt.Axis(labelExpr=some, labelAngle=0, ticks=False))
     y = alt.Y("layer:N", sort=labels, title=None, axis=alt.Axis(labels=False, ticks=False))
     shade = alt.Opacity("reached:N", scale=alt.Scale(domain=["reached", "not yet"], range=[0.9, 0.08]), legend=None)
     names = (
-        alt.Chart(alt.Data(values=[r for r in rows if r["position"] == 1]))
+        alt.Chart(table[table["position"] == 1])
         .transform_calculate(
             text="datum.layer + (datum.last > hops ? ': not there yet' : ': the last position after ' + datum.last + "
             "(datum.last == 1 ? ' hop' : ' hops'))"

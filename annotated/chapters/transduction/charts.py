@@ -11,9 +11,10 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, menu, slider
 
 Factors = tuple[Sequence[str], ArrayLike]
 """Pieces, eos last, and the natural logarithm of the probability that each had when it was written."""
@@ -48,25 +49,9 @@ def factors_chart(sentences: Mapping[str, Factors], *, start: str | None = None,
         raise ValueError(
             f"give at least one sentence, and one named {start!r}" if start else "give at least one sentence"
         )
-    rows, totals = [], {}
-    for name, (pieces, logs) in checked.items():
-        rows.append({"s": name, "piece": pieces, "log": logs.round(4).tolist()})
-        totals[name] = [0.0, *logs.cumsum().round(4).tolist()]
     longest = max(len(pieces) for pieces, _ in checked.values())
     names = list(checked)
-    menu = alt.param(name="version", value=start or names[0], bind=alt.binding_select(options=names, name="sentence "))
-    base = (
-        alt.Chart(alt.Data(values=rows))
-        .transform_filter("datum.s == version")
-        .transform_flatten(["piece", "log"])
-        .transform_window(i="row_number()")
-        .transform_calculate(
-            p="exp(datum.log)",
-            broken=f"exp(datum.log) < {_BROKEN}",
-            number=f"datum.i > step ? '' : {_figure('exp(datum.log)')} + (datum.broken ? '  breaks the product' : '')",
-            state="datum.i > step ? 'not yet' : 'multiplied'",
-        )
-    )
+    base = _multiplied(checked)
     # Positions on the axis, pieces in the labels: a piece may come twice.
     label = f"{json.dumps({name: pieces for name, (pieces, _) in checked.items()})}[version][datum.value - 1]"
     y = alt.Y("i:O", title=None, axis=alt.Axis(labelExpr=label, labelLimit=130, ticks=False, domain=False))
@@ -82,8 +67,6 @@ def factors_chart(sentences: Mapping[str, Factors], *, start: str | None = None,
     )  # fmt: skip
     warning = alt.condition("datum.broken", alt.value(ORANGE), alt.value("currentColor"))
     numbers = base.mark_text(align="left", dx=5).encode(x=x, y=y, text="number:N", color=warning)
-    total = f"{json.dumps(totals)}[version][min(step, length({json.dumps(totals)}[version]) - 1)]"
-    title = alt.Title(alt.expr(f"'product ' + {_figure(f'exp({total})')} + ',  log p = ' + format({total}, '.2f')"))
     description = (
         "Bars for the pieces of a German sentence: the probability that the model gave to each piece after those "
         "before it. A menu chooses a right sentence or a wrong one, a slider multiplies the factors up; in a wrong "
@@ -91,9 +74,35 @@ def factors_chart(sentences: Mapping[str, Factors], *, start: str | None = None,
     )
     return (
         alt.layer(bars, numbers)
-        .add_params(menu, slider("step", step, 0, longest, label="factors"))
-        .properties(width="container", height=_BAR * longest, title=title, description=description)
+        .add_params(menu("version", names, start, "sentence"), slider("step", step, 0, longest, label="factors"))
+        .properties(width="container", height=_BAR * longest, title=_product_so_far(checked), description=description)
     )
+
+
+def _multiplied(sentences: Mapping[str, tuple[list[str], np.ndarray]]) -> alt.Chart:
+    """The factors of the sentence `version`, each multiplied or not yet at `step`."""
+    table = pd.DataFrame(
+        {"s": name, "piece": pieces, "log": logs.round(4).tolist()} for name, (pieces, logs) in sentences.items()
+    )
+    return (
+        alt.Chart(table)
+        .transform_filter("datum.s == version")
+        .transform_flatten(["piece", "log"])
+        .transform_window(i="row_number()")
+        .transform_calculate(
+            p="exp(datum.log)",
+            broken=f"exp(datum.log) < {_BROKEN}",
+            number=f"datum.i > step ? '' : {_figure('exp(datum.log)')} + (datum.broken ? '  breaks the product' : '')",
+            state="datum.i > step ? 'not yet' : 'multiplied'",
+        )
+    )
+
+
+def _product_so_far(sentences: Mapping[str, tuple[list[str], np.ndarray]]) -> alt.Title:
+    """A title that multiplies the first `step` factors of the sentence `version`."""
+    totals = json.dumps({name: [0.0, *logs.cumsum().round(4).tolist()] for name, (_, logs) in sentences.items()})
+    total = f"{totals}[version][min(step, length({totals}[version]) - 1)]"
+    return alt.Title(alt.expr(f"'product ' + {_figure(f'exp({total})')} + ',  log p = ' + format({total}, '.2f')"))
 
 
 def running_sum_chart(sentences: Mapping[str, Factors]) -> alt.LayerChart:
@@ -106,17 +115,17 @@ def running_sum_chart(sentences: Mapping[str, Factors]) -> alt.LayerChart:
 
     Paper: section 3
     """
-    rows: list[dict[str, Any]] = []
+    sums = {}
     for name, factors in sentences.items():
         pieces, logs = _checked(name, factors)
-        for i, (piece, total) in enumerate(zip(["<s>", *pieces], [0.0, *logs.cumsum()], strict=True)):
-            rows.append({"sentence": name, "i": i, "piece": piece, "log p": round(float(total), 3)})
-    if not rows:
+        sums[name] = pd.DataFrame({"piece": ["<s>", *pieces], "log p": [0.0, *logs.cumsum()]})
+    if not sums:
         raise ValueError("give at least one sentence")
+    table = pd.concat(sums, names=["sentence", "i"]).reset_index().round({"log p": 3})
     names = list(sentences)
     legend = alt.Legend(columns=1, labelLimit=320, title=None)
     colour = alt.Color("sentence:N", sort=names, scale=alt.Scale(domain=names, range=list(PALETTE)), legend=legend)
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(table).encode(
         x=alt.X("i:Q", title="pieces written", axis=alt.Axis(tickMinStep=1)),
         y=alt.Y("log p:Q", title="log-probability so far (nats)"),
         color=colour,
@@ -163,56 +172,60 @@ def unroll_chart(influence: ArrayLike, *, step: int = 6) -> Any:
     if sizes.ndim != 1 or len(sizes) < 2 or not (sizes > 0).all():
         raise ValueError("influence must be a list of two or more positive numbers")
     n = len(sizes)
-    rows = [{"t": t, "size": float(f"{value:.4g}")} for t, value in enumerate(sizes, 1)]
-    x = alt.X("t:Q", scale=alt.Scale(domain=[0.4, n + 0.6], nice=False), axis=None)
-    level = alt.Scale(domain=[-0.45, 1.45], nice=False)
-    nodes = alt.Chart(alt.Data(values=rows)).transform_calculate(
-        h="1", x="0", before="datum.t - 0.72", after="datum.t - 0.28"
+    table = pd.DataFrame({"t": range(1, n + 1), "size": [float(f"{value:.4g}") for value in sizes]})
+    steps = alt.Scale(domain=[0.4, n + 0.6], nice=False)
+    description = (
+        f"Above, a recurrent network unrolled over {n} steps: inputs below, states above, and the way of the first "
+        "input to the state at the slider's step marked in orange. Below, the measured influence of the first input on "
+        "that state, on a logarithmic scale: it shrinks with every step."
     )
+    together = alt.vconcat(_network(table, steps), _influence(table, steps), usermeta={"fit": True})
+    return together.add_params(slider("t0", step, 1, n, label="step t")).properties(description=description)
+
+
+def _network(table: pd.DataFrame, steps: alt.Scale) -> alt.LayerChart:
+    """The unrolled network: inputs below, states above, and the first input's way to step t0 in orange."""
+    level = alt.Scale(domain=[-0.45, 1.45], nice=False)
+    nodes = alt.Chart(table).transform_calculate(h="1", x="0", before="datum.t - 0.72", after="datum.t - 0.28")
     on = alt.condition("datum.t <= t0", alt.value(ORANGE), alt.value(GREY))
     first = alt.condition("datum.t == 1", alt.value(ORANGE), alt.value(GREY))
     faint = alt.condition("datum.t <= t0", alt.value(1), alt.value(0.45))
+
+    def x(field: str) -> alt.X:
+        return alt.X(f"{field}:Q", scale=steps, axis=None)
 
     def y(field: str) -> alt.Y:
         return alt.Y(f"{field}:Q", scale=level, axis=None)
 
     hops = nodes.transform_filter("datum.t > 1").mark_rule(strokeWidth=3)
     feeds = nodes.mark_rule(strokeWidth=1.6).transform_calculate(low="0.2", high="0.78")
+    names = alt.Chart(pd.DataFrame({"name": ["state h", "input x"], "t": 0.4, "y": [1, 0]}))
     told = "'x₁ is in h at step ' + t0 + ' after ' + t0 + (t0 > 1 ? ' applications' : ' application') + ' of f'"
-    network = alt.layer(
-        hops.encode(x=alt.X("before:Q", scale=alt.Scale(domain=[0.4, n + 0.6], nice=False), axis=None), x2="after:Q",
-                    y=y("h"), color=on, opacity=faint),
-        feeds.encode(x=x, y=y("low"), y2="high:Q", color=first, opacity=faint),
-        nodes.mark_point(shape="square", filled=True, size=190).encode(x=x, y=y("h"), color=on, opacity=faint),
-        nodes.mark_point(filled=True, size=110).encode(x=x, y=y("x"), color=first, opacity=faint),
-        alt.Chart(alt.Data(values=[{"name": "state h", "t": 0.4, "y": 1}, {"name": "input x", "t": 0.4, "y": 0}]))
-        .mark_text(align="right", dx=-6)
-        .encode(x=x, y=y("y"), text="name:N"),
-        nodes.mark_text(dy=-19, fontSize=10).encode(x=x, y=y("h"), text="t:Q", opacity=faint),
-    ).properties(width=320, height=110, title=alt.Title(alt.expr(told)))  # fmt: skip
-    measured = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X(
-            "t:Q", title="step t", scale=alt.Scale(domain=[0.4, n + 0.6], nice=False), axis=alt.Axis(tickMinStep=1)
-        ),
-        y=alt.Y(
-            "size:Q", scale=alt.Scale(type="log"), title="size of ∂hₜ/∂x₁", axis=alt.Axis(tickCount=4, format="~g")
-        ),
+    return alt.layer(
+        hops.encode(x=x("before"), x2="after:Q", y=y("h"), color=on, opacity=faint),
+        feeds.encode(x=x("t"), y=y("low"), y2="high:Q", color=first, opacity=faint),
+        nodes.mark_point(shape="square", filled=True, size=190).encode(x=x("t"), y=y("h"), color=on, opacity=faint),
+        nodes.mark_point(filled=True, size=110).encode(x=x("t"), y=y("x"), color=first, opacity=faint),
+        names.mark_text(align="right", dx=-6).encode(x=x("t"), y=y("y"), text="name:N"),
+        nodes.mark_text(dy=-19, fontSize=10).encode(x=x("t"), y=y("h"), text="t:Q", opacity=faint),
+    ).properties(width=320, height=110, title=alt.Title(alt.expr(told)))
+
+
+def _influence(table: pd.DataFrame, steps: alt.Scale) -> alt.LayerChart:
+    """The measured influence at every step, with step t0 marked."""
+    axis = alt.Axis(tickCount=4, format="~g")
+    measured = alt.Chart(table).encode(
+        x=alt.X("t:Q", title="step t", scale=steps, axis=alt.Axis(tickMinStep=1)),
+        y=alt.Y("size:Q", scale=alt.Scale(type="log"), title="size of ∂hₜ/∂x₁", axis=axis),
         tooltip=["t:Q", alt.Tooltip("size:Q", format=".2g")],
     )
     here = measured.transform_filter("datum.t == t0")
-    curve = alt.layer(
+    return alt.layer(
         measured.mark_line(color=BLUE, strokeWidth=2),
         measured.mark_point(color=BLUE, filled=True, size=26),
         here.mark_point(color=ORANGE, filled=True, shape="diamond", size=150),
         here.mark_text(dy=-13, align="center").encode(text=alt.Text("size:Q", format=".2g")),
-    ).properties(width=320, height=130)  # fmt: skip
-    description = (
-        f"Above, a recurrent network unrolled over {n} steps: inputs below, states above, and the way of the first "
-        "input to the state at the slider's step marked in orange. Below, the measured influence of the first input on "
-        "that state, on a logarithmic scale: it shrinks with every step."
-    )
-    together = alt.vconcat(network, curve, usermeta={"fit": True}).add_params(slider("t0", step, 1, n, label="step t"))
-    return together.properties(description=description)
+    ).properties(width=320, height=130)
 
 
 def lengths_chart(lengths: Sequence[tuple[int, int]]) -> alt.LayerChart:
@@ -222,20 +235,18 @@ def lengths_chart(lengths: Sequence[tuple[int, int]]) -> alt.LayerChart:
     """
     if not lengths or min(min(pair) for pair in lengths) < 1:
         raise ValueError("lengths must be pairs of positive numbers")
-    counts: dict[tuple[int, int], int] = {}
-    for pair in lengths:
-        counts[pair] = counts.get(pair, 0) + 1
-    rows = [{"n": n, "m": m, "sentences": count} for (n, m), count in counts.items()]
-    most = max(max(pair) for pair in counts) + 1
+    pairs = pd.DataFrame(lengths, columns=["n", "m"])
+    table = pairs.groupby(["n", "m"], sort=False).size().reset_index(name="sentences")
+    most = max(max(pair) for pair in lengths) + 1
     scale = alt.Scale(domain=[0, most], nice=False)
     x, y = alt.X("n:Q", scale=scale, title="English pieces, n"), alt.Y("m:Q", scale=scale, title="German pieces, m")
     dots = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(table)
         .mark_circle(color=BLUE, opacity=0.75)
         .encode(x=x, y=y, size=alt.Size("sentences:Q", legend=None), tooltip=["n:Q", "m:Q", "sentences:Q"])
     )
-    ends = [{"n": 0, "m": 0}, {"n": most, "m": most}]
-    line = alt.Chart(alt.Data(values=ends)).mark_line(color=GREEN, strokeDash=[5, 4]).encode(x=x, y=y)
+    ends = pd.DataFrame({"n": [0, most], "m": [0, most]})
+    line = alt.Chart(ends).mark_line(color=GREEN, strokeDash=[5, 4]).encode(x=x, y=y)
     description = (
         f"Dots for {len(lengths)} sentence pairs: English pieces to the right, German pieces upwards, larger where "
         "pairs coincide. They lie around the dashed diagonal of equal lengths, on both sides of it."

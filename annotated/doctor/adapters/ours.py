@@ -8,12 +8,10 @@ Paper: sections 3, 5 and 6.1
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, Literal
 
 import torch
@@ -28,12 +26,11 @@ from annotated.doctor.adapters.hooks import Place, Recorder, residual_steps
 from annotated.doctor.subject import FirstAttention, Found, Promises, ResidualStep, Side, Subject, Tables, Update
 from annotated.evaluation import corpus as corpus_module
 from annotated.model import AttentionMaps, Recorded, Transformer
-from annotated.runs import loop as loop_module
 from annotated.training import averaging as averaging_module
 from annotated.training import loss as loss_module
 from annotated.training import optimizer as optimizer_module
 from annotated.training import schedule as schedule_module
-from annotated.training.distributed import Processes
+from annotated.training import update as update_module
 from annotated.training.precision import Precision
 
 # Their packages export functions of the same names, which hide the modules from a plain import.
@@ -134,32 +131,27 @@ class OurSubject(Subject):
 
     def updates(self, micro_batches: Sequence[tuple[Tensor, Tensor]], accumulate: int) -> list[Update]:
         made: list[Update] = []
-        training = self.training.replace(updates=10**9, log_every=10**9, validate_every=10**9, checkpoint_every=10**9)
-        optimizer = optimizer_module.make_optimizer(self.model, training)
+        model, training = self.model.train(), self.training
+        optimizer = optimizer_module.make_optimizer(model, training)
 
         def note(*_: object) -> None:
-            named = self.model.named_parameters()
-            gradient = {name: p.grad.detach().clone() for name, p in named if p.grad is not None}
+            gradient = {name: p.grad.detach().clone() for name, p in model.named_parameters() if p.grad is not None}
             made.append(Update(optimizer.param_groups[0]["lr"], gradient))
 
         optimizer.register_step_pre_hook(note)
-        waiting = self._batches(micro_batches)
-        run = SimpleNamespace(
-            training=training,
-            processes=Processes(),
-            model=self.model,
-            optimizer=optimizer,
-            precision=Precision("fp32", torch.device("cpu")),
-            micro_batches=accumulate,
-            batches=SimpleNamespace(epoch=0),
-            state=SimpleNamespace(update=0, tokens_seen=0),
-        )
-        writer = SimpleNamespace(collect=lambda: None)
-        run.share = lambda: _share([next(waiting) for _ in range(run.micro_batches)])
-        log, stop = SimpleNamespace(advance=lambda update: None), SimpleNamespace(name=None)
-        with contextlib.suppress(StopIteration):  # when the micro-batches are used up
-            loop_module._make_updates(run, loop_module.micro_step, log, stop, None, writer)  # type: ignore[arg-type]
+        step = update_module.make_micro_step(model, training, Precision("fp32", torch.device("cpu")))
+        batches = list(self._batches(micro_batches))
+        for number in range(1, len(batches) // accumulate + 1):
+            group = batches[(number - 1) * accumulate : number * accumulate]
+            tokens, rate = sum(batch.target_tokens for batch in group), self._rate(number)
+            clip = training.clip_norm
+            update_module.update(model, optimizer, group, tokens, rate=rate, step=step, clip_norm=clip)
         return made
+
+    def _rate(self, update: int) -> float:
+        training = self.training
+        d_model, scale = self.model.config.d_model, training.learning_rate_scale
+        return schedule_module.learning_rate(update, d_model, training.warmup, scale)
 
     def average(self, states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
         with tempfile.TemporaryDirectory() as folder:
@@ -212,10 +204,6 @@ class OurSubject(Subject):
         for source, targets in micro_batches:
             pairs = [(self._sentence(s), self._sentence(t)) for s, t in zip(source, targets, strict=True)]
             yield batch_module.collate_ids(pairs)
-
-
-def _share(batches: list[batch_module.Batch]) -> batch_module.Share:
-    return batch_module.Share(batches, sum(batch.target_tokens for batch in batches))
 
 
 class _Numbers:

@@ -1,39 +1,28 @@
 """Wrong training: the rate of an update, how its gradient is gathered, and what is averaged in the end.
 
+All but two of these mistakes are made around `annotated.training.update.update`, through which every training goes.
+
 Paper: sections 5.1, 5.3, 6.1
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from torch import Tensor
+from torch.optim import Optimizer
 
 from annotated.data.batch import Batch
 from annotated.doctor.mutants.patching import Bank, Patches
-from annotated.runs import loop
 from annotated.training.averaging import average_checkpoints
-from annotated.training.loss import batch_loss
-from annotated.training.schedule import learning_rate, set_learning_rate
+from annotated.training.schedule import learning_rate
+from annotated.training.update import update
 
 BANK = Bank()
 
 
-# Rates and updates
-
-
-def _while_training(patches: Patches, prepare: Any) -> None:
-    """Apply `prepare(patches, run)` inside each training run."""
-
-    def make(original: Any) -> Any:
-        def updates(run: Any, *rest: Any) -> Any:
-            with Patches() as inner:
-                prepare(inner, run)
-                return original(run, *rest)
-
-        return updates
-
-    patches.function(loop._make_updates, make)
+# Rates
 
 
 @BANK.mutant(
@@ -43,13 +32,41 @@ def _while_training(patches: Patches, prepare: Any) -> None:
     source="harvardnlp/annotated-transformer",
 )
 def warmup_in_micro_batches(patches: Patches) -> None:
-    def prepare(inner: Patches, run: Any) -> None:
-        inner.function(
-            learning_rate,
-            lambda original: lambda k, *shape: original((k - 1) * run.micro_batches + 1, *shape),
-        )
+    asked: list[Any] = []
 
-    _while_training(patches, prepare)
+    def noting(original: Any) -> Any:
+        def rate(*arguments: Any) -> float:
+            asked[:] = arguments
+            return original(*arguments)
+
+        return rate
+
+    def make(original: Any) -> Any:
+        def wrong(model: Any, optimizer: Any, micro_batches: Sequence[Batch], *rest: Any, **options: Any) -> Any:
+            if asked:  # else the rate does not come from equation 3
+                number, *shape = asked
+                asked.clear()
+                options["rate"] = learning_rate((number - 1) * len(micro_batches) + 1, *shape)
+            return original(model, optimizer, micro_batches, *rest, **options)
+
+        return wrong
+
+    patches.function(learning_rate, noting)
+    patches.function(update, make)
+
+
+def _rate_of_the_update_before(patches: Patches, first: Callable[[float], float]) -> None:
+    """Make each update with the rate of the one before, and the first one with `first(its own rate)`."""
+    before: WeakKeyDictionary[Optimizer, float] = WeakKeyDictionary()
+
+    def make(original: Any) -> Any:
+        def late(model: Any, optimizer: Any, *rest: Any, rate: float, **options: Any) -> Any:
+            used, before[optimizer] = before.get(optimizer, first(rate)), rate
+            return original(model, optimizer, *rest, rate=used, **options)
+
+        return late
+
+    patches.function(update, make)
 
 
 @BANK.mutant(
@@ -58,12 +75,7 @@ def warmup_in_micro_batches(patches: Patches) -> None:
     source="harvardnlp/annotated-transformer",
 )
 def rate_one_update_late(patches: Patches) -> None:
-    _while_training(
-        patches,
-        lambda inner, run: inner.function(
-            learning_rate, lambda original: lambda k, *shape: original(max(1, k - 1), *shape)
-        ),
-    )
+    _rate_of_the_update_before(patches, lambda rate: rate)
 
 
 @BANK.mutant(
@@ -72,19 +84,7 @@ def rate_one_update_late(patches: Patches) -> None:
     source="joeynmt/joeynmt, where the first update runs at the full rate of the configuration",
 )
 def rate_set_after_update(patches: Patches) -> None:
-    def prepare(inner: Patches, run: Any) -> None:
-        pending = [1e-3]
-
-        def make(original: Any) -> Any:
-            def late(optimizer: Any, rate: float) -> None:
-                original(optimizer, pending.pop())
-                pending.append(rate)
-
-            return late
-
-        inner.function(set_learning_rate, make)
-
-    _while_training(patches, prepare)
+    _rate_of_the_update_before(patches, lambda rate: 1e-3)
 
 
 @BANK.mutant("The rate never decays: it stays at its peak once warm-up is over.", "schedule")
@@ -95,23 +95,29 @@ def rate_does_not_decay(patches: Patches) -> None:
     )
 
 
-def _mean_of_each(patches: Patches, count: float) -> None:
-    """Let a micro-batch's loss be its mean, and let it count as `count` of the tokens that the sum is divided by."""
+# Gradients
+
+
+def _mean_of_each(patches: Patches, weight: Callable[[int], float]) -> None:
+    """Let every micro-batch's gradient be that of its own mean loss, times `weight(number of micro-batches)`."""
 
     def make(original: Any) -> Any:
-        def loss(*args: Any) -> tuple[Tensor, int]:
-            total, tokens = original(*args)
-            return total / tokens, tokens
+        def wrong(model: Any, optimizer: Any, micro_batches: Sequence[Batch], *rest: Any, **options: Any) -> Any:
+            step, factor = options.pop("step"), weight(len(micro_batches))
 
-        return loss
+            def of_mean(batch: Batch, tokens: float) -> Any:
+                return step(batch, batch.target_tokens / factor)
 
-    patches.function(batch_loss, make)
-    patches.attribute(Batch, "target_tokens", property(lambda self: count))
+            return original(model, optimizer, micro_batches, *rest, step=of_mean, **options)
+
+        return wrong
+
+    patches.function(update, make)
 
 
 @BANK.mutant("Each micro-batch's mean loss has the same say, however few tokens it has.", "accumulation")
 def micro_batches_weigh_the_same(patches: Patches) -> None:
-    _while_training(patches, lambda inner, run: _mean_of_each(inner, 1))
+    _mean_of_each(patches, lambda count: 1 / count)
 
 
 @BANK.mutant(
@@ -120,7 +126,7 @@ def micro_batches_weigh_the_same(patches: Patches) -> None:
     source="harvardnlp/annotated-transformer, where the line that divides is a comment",
 )
 def accumulation_not_divided(patches: Patches) -> None:
-    _while_training(patches, lambda inner, run: _mean_of_each(inner, 1 / run.micro_batches))
+    _mean_of_each(patches, lambda count: 1.0)
 
 
 @BANK.mutant(
@@ -129,18 +135,18 @@ def accumulation_not_divided(patches: Patches) -> None:
     source="harvardnlp/annotated-transformer",
 )
 def first_update_after_one_micro_batch(patches: Patches) -> None:
-    def prepare(inner: Patches, run: Any) -> None:
-        count, share = run.micro_batches, run.share
+    left: WeakKeyDictionary[Optimizer, list[Batch]] = WeakKeyDictionary()
 
-        def first_alone() -> Any:
-            shared = share()
-            run.micro_batches = count
-            return shared
+    def make(original: Any) -> Any:
+        def wrong(model: Any, optimizer: Any, micro_batches: Sequence[Batch], tokens: int, **options: Any) -> Any:
+            count = len(micro_batches) if optimizer in left else 1
+            waiting = [*left.get(optimizer, ()), *micro_batches]
+            taken, left[optimizer] = waiting[:count], waiting[count:]
+            return original(model, optimizer, taken, sum(batch.target_tokens for batch in taken), **options)
 
-        inner.attribute(run, "micro_batches", 1)
-        inner.attribute(run, "share", first_alone)
+        return wrong
 
-    _while_training(patches, prepare)
+    patches.function(update, make)
 
 
 @BANK.mutant(
@@ -149,9 +155,15 @@ def first_update_after_one_micro_batch(patches: Patches) -> None:
     source="harvardnlp/annotated-transformer, where they leak from one epoch into the next",
 )
 def gradient_not_cleared(patches: Patches) -> None:
-    _while_training(
-        patches, lambda inner, run: inner.attribute(run.optimizer, "zero_grad", lambda set_to_none=True: None)
-    )
+    def make(original: Any) -> Any:
+        def wrong(model: Any, optimizer: Any, *rest: Any, **options: Any) -> Any:
+            with Patches() as inner:
+                inner.attribute(optimizer, "zero_grad", lambda set_to_none=True: None)
+                return original(model, optimizer, *rest, **options)
+
+        return wrong
+
+    patches.function(update, make)
 
 
 # Averaging

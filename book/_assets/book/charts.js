@@ -1,5 +1,6 @@
 // Draws the charts of a page when they come into view. A classic script: works over http and from file://.
 // The picture that came with the page stays, for print, and for charts that cannot be drawn.
+/* global vegaEmbed */
 (() => {
   const base = document.currentScript.src.replace(/book\/[^/]*$/, "");
   const views = new Map(); // figure -> { result, width }
@@ -15,40 +16,50 @@
     return spec;
   }
 
+  // A canvas does not know the colour of the text around it.
+  function specOf(figure, canvas) {
+    const text = figure.querySelector("script").textContent;
+    const coloured = canvas ? text.replaceAll('"currentColor"', JSON.stringify(getComputedStyle(figure).color)) : text;
+    return fit(JSON.parse(coloured), figure.clientWidth);
+  }
+
+  // Draws in place of `before`, which is out of the way and not away: it comes back if drawing fails. What the reader
+  // had set on the controls of an older drawing is set again.
+  async function drawIn(stage, before, spec, canvas, old) {
+    const bound = (spec.params ?? []).filter(p => p.bind);
+    const keep = old && bound.map(p => [p.name, old.result.view.signal(p.name)]);
+    try {
+      before.style.display = "none";
+      const result = await vegaEmbed(stage, spec, { renderer: canvas ? "canvas" : "svg", actions: false });
+      for (const [name, value] of keep ?? []) result.view.signal(name, value);
+      if (keep) await result.view.runAsync();
+      return result;
+    } catch (error) {
+      stage.remove();
+      throw error;
+    } finally {
+      before.style.display = "";
+    }
+  }
+
+  // Puts the picture that came with the page aside: it is seen in print only.
+  function keepStill(before) {
+    const still = document.createElement("div");
+    still.className = "chart-still";
+    still.setAttribute("aria-hidden", "true");
+    before.replaceWith(still);
+    still.append(before);
+  }
+
   async function draw(figure) {
     await load();
     const host = figure.querySelector(".chart-host"), canvas = figure.dataset.renderer === "canvas", old = views.get(figure);
-    const width = figure.clientWidth;
-    let text = figure.querySelector("script").textContent;
-    if (canvas) text = text.replaceAll('"currentColor"', JSON.stringify(getComputedStyle(figure).color));
-    const spec = fit(JSON.parse(text), width);
-    const bound = (spec.params ?? []).filter(p => p.bind);
-    const keep = old && bound.map(p => [p.name, old.result.view.signal(p.name)]);
+    const width = figure.clientWidth, before = old ? host.querySelector(".chart-stage") : host.firstElementChild;
     const stage = document.createElement("div");
     stage.className = "chart-stage";
-    const before = old ? host.querySelector(".chart-stage") : host.firstElementChild;
     host.append(stage);
-    let result;
-    try {
-      before.style.display = "none"; // out of the way, not away: it comes back if drawing fails
-      result = await vegaEmbed(stage, spec, { renderer: canvas ? "canvas" : "svg", actions: false });
-      if (keep) {
-        for (const [name, value] of keep) result.view.signal(name, value);
-        await result.view.runAsync();
-      }
-    } catch (error) {
-      stage.remove();
-      before.style.display = "";
-      throw error;
-    }
-    before.style.display = "";
-    if (old) { old.result.finalize(); before.remove(); } else {
-      const still = document.createElement("div"); // the still picture: seen in print only
-      still.className = "chart-still";
-      still.setAttribute("aria-hidden", "true");
-      before.replaceWith(still);
-      still.append(before);
-    }
+    const result = await drawIn(stage, before, specOf(figure, canvas), canvas, old);
+    if (old) { old.result.finalize(); before.remove(); } else keepStill(before);
     host.removeAttribute("role"); // Vega gives the drawing a role and a label of its own
     host.removeAttribute("aria-label");
     host.style.minHeight = "";
@@ -63,7 +74,8 @@
   const attempt = figure => draw(figure).catch(error => {
     console.warn("a chart stays still:", error);
     if (figure.querySelector(".chart-notice")) return;
-    const note = Object.assign(document.createElement("p"), { className: "chart-notice", textContent: "The interactive version did not load. This picture stands still." });
+    const note = Object.assign(document.createElement("p"), { className: "chart-notice",
+      textContent: "The interactive version did not load. This picture stands still." });
     note.setAttribute("role", "note");
     figure.append(note);
     figure.dataset.failed = "yes";

@@ -1,64 +1,70 @@
 // Answers to the choices in a quiz, and remembers them on this device. Without it every option unfolds its own feedback.
-document.querySelectorAll(".quiz-questions").forEach(quiz => {
-  const { quiz: name } = quiz.dataset, store = window.annotatedBook, fieldsets = [...quiz.querySelectorAll("fieldset")];
+(() => {
+  const store = window.annotatedBook, today = () => new Date().toISOString().slice(0, 10);
   const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
-  const score = make("p", { className: "quiz-score" }), again = make("button", { type: "button", textContent: "Start again" });
-  const foot = make("div", { className: "quiz-foot" });
-  foot.append(score, again);
-  const given = () => store.get("quizzes", name)?.answers ?? {};
+  const given = name => store.get("quizzes", name)?.answers ?? {};
 
-  const count = () => {
-    const answers = given(), done = fieldsets.filter((_, i) => answers[i + 1]).length;
-    const right = fieldsets.filter((field, i) => answers[i + 1] === +field.dataset.answer).length;
-    score.textContent = done ? `${right} of ${fieldsets.length} right` + (done < fieldsets.length ? `, ${fieldsets.length - done} to go.` : ".") : "";
-    foot.hidden = !done;
-    return done;
-  };
+  // Keeps a choice; a quiz that is done is a chapter that was read, that of an exercise is not.
+  function keep(quiz, question, choice, of) {
+    const { quiz: name } = quiz.dataset, { page } = store.page, before = store.get("quizzes", name) ?? { answers: {}, first: {} };
+    const answers = { ...before.answers, [question]: choice };
+    store.set("quizzes", name, { answers, first: { [question]: choice, ...before.first }, of, date: today() });
+    const isDone = Array.from({ length: of }, (_, i) => answers[i + 1]).every(Boolean);
+    if (isDone && page && !quiz.matches(".of-exercise") && !store.get("read", page)) store.set("read", page, today());
+  }
 
-  const questions = fieldsets.map((field, i) => {
+  // One question: its radio buttons, and `show` for the feedback to a choice (0: none yet).
+  function question(field, choose) {
     const status = make("div", { className: "quiz-status" });
     status.setAttribute("role", "status");
     field.append(status);
-    const options = [...field.querySelectorAll(".quiz-option")], feedback = options.map(option => {
+    const options = [...field.querySelectorAll(".quiz-option")], radios = options.map(option => option.querySelector("input"));
+    const feedback = options.map(option => {
       const details = option.querySelector("details"), found = details.querySelector(".quiz-feedback");
       details.hidden = true; // unfolds in print only
       return found;
     });
     const show = choice => {
       options.forEach((option, j) => {
+        radios[j].checked = j + 1 === choice;
         option.classList.toggle("chosen", j + 1 === choice);
         option.classList.toggle("right", j + 1 === choice && choice === +field.dataset.answer);
       });
       status.replaceChildren(...choice ? [feedback[choice - 1].cloneNode(true)] : []);
     };
-    const radios = options.map(option => option.querySelector("input"));
-    radios.forEach((radio, j) => radio.addEventListener("change", () => {
-      const before = store.get("quizzes", name) ?? { answers: {}, first: {} };
-      store.set("quizzes", name, {
-        answers: { ...before.answers, [i + 1]: j + 1 }, first: { [i + 1]: j + 1, ...before.first },
-        of: fieldsets.length, date: new Date().toISOString().slice(0, 10),
-      });
-      show(j + 1);
-      const { page } = store.page; // a quiz that is done is a chapter that was read; that of an exercise is not
-      if (count() === fieldsets.length && page && !quiz.matches(".of-exercise") && !store.get("read", page)) store.set("read", page, new Date().toISOString().slice(0, 10));
-    }));
+    radios.forEach((radio, j) => radio.addEventListener("change", () => choose(j + 1)));
     return { show, radios };
-  });
+  }
 
-  const recall = () => {
-    const answers = given();
-    questions.forEach(({ show, radios }, i) => {
-      const choice = radios[answers[i + 1] - 1] ? answers[i + 1] : 0;
-      radios.forEach((radio, j) => { radio.checked = j + 1 === choice; });
-      show(choice);
+  function mount(quiz) {
+    const { quiz: name } = quiz.dataset, fieldsets = [...quiz.querySelectorAll("fieldset")], of = fieldsets.length;
+    const score = make("p", { className: "quiz-score" }), again = make("button", { type: "button", textContent: "Start again" });
+    const foot = make("div", { className: "quiz-foot" });
+    foot.append(score, again);
+    const count = () => {
+      const answers = given(name), done = fieldsets.filter((_, i) => answers[i + 1]).length;
+      const right = fieldsets.filter((field, i) => answers[i + 1] === +field.dataset.answer).length;
+      score.textContent = done ? `${right} of ${of} right${done < of ? `, ${of - done} to go.` : "."}` : "";
+      foot.hidden = !done;
+    };
+    const questions = fieldsets.map((field, i) => question(field, choice => {
+      keep(quiz, i + 1, choice, of);
+      questions[i].show(choice);
+      count();
+    }));
+    const recall = () => {
+      const answers = given(name);
+      questions.forEach(({ show, radios }, i) => show(radios[answers[i + 1] - 1] ? answers[i + 1] : 0));
+      count();
+    };
+    again.addEventListener("click", () => {
+      store.set("quizzes", name, undefined);
+      recall();
+      questions[0].radios[0].focus();
     });
-    count();
-  };
-  again.addEventListener("click", () => {
-    store.set("quizzes", name, undefined);
+    quiz.append(foot);
     recall();
-    questions[0].radios[0].focus();
-  });
-  quiz.append(foot);
-  recall();
-});
+  }
+
+  document.querySelectorAll(".quiz-questions").forEach(mount);
+})();

@@ -64,7 +64,9 @@
     tools.querySelector("input").addEventListener("change", async event => {
       const [file] = event.target.files;
       if (!file) return;
-      try { store.replace(JSON.parse(await file.text())); } catch { note.textContent = `${file.name} is not a progress file of this book; nothing was changed.`; }
+      try { store.replace(JSON.parse(await file.text())); } catch {
+        note.textContent = `${file.name} is not a progress file of this book; nothing was changed.`;
+      }
       event.target.value = "";
     });
     let sure = 0;

@@ -14,7 +14,7 @@
       set(key, value) {
         if (values[key] === value) return;
         values[key] = value;
-        for (const f of [...(listeners["change:" + key] ?? [])]) f();
+        for (const f of new Set(listeners[`change:${key}`])) f(); // a copy: a listener may add another
       },
       on(event, f) { (listeners[event] ??= new Set()).add(f); },
       off(event, f) { listeners[event]?.delete(f); },

@@ -1,32 +1,12 @@
-"""Chapter 24: the page's search is the library's, and the tree answers to sliders, buttons, clicks and keys."""
+"""Chapter 24: the tree answers to sliders, buttons, clicks and keys."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import torch
-
-from annotated.chapters import recorded
-from annotated.chapters.beam_search.playback import Playback
-from annotated.chapters.beam_search.search_record import unpack
-from annotated.decoding import record_search
-from annotated.viz.javascript import esm
 from tests.book.charts import move, texts, with_control
 
 PAGE = "decoding/beam_search.html"
-SETTINGS = [(1, 0.6, 1), (2, 0.0, 2), (4, 0.6, 4), (5, 1.3, 1), (8, 2.0, 8)]
-SEARCHES = """async ([code, data, jobs]) => {
-  const { search, unpack } = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
-  const packed = Uint8Array.from(atob(data), c => c.charCodeAt(0));
-  const bytes = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const records = unpack(await new Response(bytes).arrayBuffer());
-  return jobs.map(([sentence, k, alpha, places, cap]) => {
-    const one = records[sentence], found = search(one, k, alpha, places, cap);
-    const path = at => at > 0 ? [...path(one.parent[at]), one.token[at]] : [];
-    return { stopped: found.stopped, returned: found.returned.map(node => path(node.at)),
-      nodes: found.nodes.map(n => [n.step, n.token, n.fate, n.lp, n.score]) };
-  });
-}"""
 
 
 def widget_of(v: Any) -> Any:
@@ -46,24 +26,6 @@ def slide(widget: Any, label: str, value: float) -> None:
 def scores(widget: Any) -> list[float]:
     cells = widget.locator(".ranking tbody tr td:last-child").all_inner_texts()
     return [float(cell.replace("−", "-")) for cell in cells]
-
-
-def test_the_search_in_the_page_is_the_search_of_the_library(visit: Any) -> None:
-    results = recorded("beam_search/tree").results
-    sources, extra = [s["source"] for s in results["sentences"]], results["extra_tokens"]
-    trees = [record.tree for record in unpack(results["searches"])]
-    model = Playback(list(zip(sources, trees, strict=True)), results["vocab_size"])
-    jobs = [(n, *setting, len(source) + extra) for n, source in enumerate(sources) for setting in SETTINGS]
-    with visit(PAGE) as v:
-        found = v.page.evaluate(SEARCHES, [esm("beam_tree.js"), results["searches"], jobs])
-    assert len(found) == 30 * len(SETTINGS)
-    for (number, k, alpha, places, _), own in zip(jobs, found, strict=True):
-        tree = record_search(model, torch.tensor(sources[number]), k, alpha, num_return=places, extra_tokens=extra)
-        assert own["stopped"] == tree.stopped_by
-        assert own["returned"] == [h.tokens + [2] * h.finished for h in tree.hypotheses]
-        assert [node[:3] for node in own["nodes"]] == [[n.step, n.token, n.fate] for n in tree.nodes]
-        for node, n in zip(own["nodes"], tree.nodes, strict=True):
-            assert abs(node[3] - n.log_probability) < 1e-6 + 1e-7 * abs(node[3]) and abs(node[4] - n.score) < 2e-6
 
 
 def test_sliders_and_buttons_argue(visit: Any) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from annotated import base, table_3
 from annotated.analysis.parameters import audit_table_3, count_parameters
-from annotated.chapters.assembly import widget as parameters
 from annotated.chapters.assembly.widget import audit_chart, parameter_figure
+from tests.javascript import CHAPTERS, evaluate
+
+WIDGET = CHAPTERS / "assembly" / "widget.js"
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 
@@ -35,16 +36,25 @@ def test_rows_without_boxes_of_their_own_are_refused() -> None:
 
 def test_every_size_of_every_row_lies_on_its_slider() -> None:
     """A row that lies between two steps of a slider would move when the reader touches another control."""
-    source = Path(parameters.__file__).with_suffix(".js").read_text(encoding="utf-8")
-    table = re.search(r"const SIZES = \[(.*?)\n\];", source, re.S)[1]
-    found = re.findall(r'\["(\w+)", "[^"]+", (powers|steps)\((\d+), (\d+)(?:, (\d+))?\)\]', table)
-    scales = {name: (kind, int(low), int(high), int(step or 0)) for name, kind, low, high, step in found}
+    scales = dict(evaluate(WIDGET, "({ SIZES }) => SIZES.map(([name, , values]) => [name, values])"))
     assert len(scales) == 7
     for row in parameter_figure().rows:
         for name, value in {**row["sizes"], "vocab_size": base().vocab_size}.items():
-            kind, low, high, step = scales[name]
-            assert low <= value <= high
-            assert (value // low).bit_count() == 1 if kind == "powers" else (value - low) % step == 0
+            if name in scales:
+                assert value in scales[name], f"row {row['row']}: {name} = {value}"
+
+
+def test_the_counts_in_the_page_are_those_of_the_library() -> None:
+    rows = parameter_figure(vocab_size=1000).rows
+    sizes = [
+        {**parameter_figure(row["row"], vocab_size=1000).sizes, "tie_embeddings": tied}
+        for row in rows
+        for tied in (True, False)
+    ]
+    counts = evaluate(WIDGET, "({ count }, all) => all.map(count)", sizes)
+    for size, found in zip(sizes, counts, strict=True):
+        config = base(vocab_size=1000).replace(**size, num_decoder_layers=size["num_encoder_layers"])
+        assert sum(found.values()) == count_parameters(config)
 
 
 @pytest.mark.parametrize(("vocabulary", "fitting"), [(37_000, 0), (41_100, 10), (36_000, 1)])

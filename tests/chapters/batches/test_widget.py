@@ -7,6 +7,10 @@ import pytest
 
 from annotated.chapters.batches.charts import epochs_chart, noise_chart, pairs_per_batch_chart, waste_chart
 from annotated.chapters.batches.widget import padding_tiles
+from annotated.data.buckets import cut, fill
+from tests.javascript import CHAPTERS, evaluate
+
+BATCHES = CHAPTERS / "batches" / "batches.js"
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 
@@ -55,3 +59,44 @@ def test_charts_refuse_nonsense() -> None:
         pairs_per_batch_chart([0, -1, 3])
     with pytest.raises(ValueError, match="nothing to draw"):
         noise_chart([])
+
+
+def test_batches_in_the_page_are_those_of_the_library() -> None:
+    """Packed and padded cuts of pairs in order, and the padding that they leave."""
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(1, 60, (300, 2))
+    source, target = pairs.T.astype(np.int64)
+    code = """({ batchesOf, measure }, { pairs, states }) => states.map(state => {
+      const batches = batchesOf(pairs, state);
+      return [batches.map(batch => batch.length), measure(batches, state.way).padding, batches.flat()];
+    })"""
+    ways = [("packed", 200), ("packed", 1000), ("come", 200), ("come", 1000)]
+    states = [{"way": way, "budget": budget, "pool": 100, "shuffle": False} for way, budget in ways]
+    more = [{**states[2], "way": "pools"}, {**states[2], "shuffle": True}, {**states[2], "way": "fixed"}]
+    found = evaluate(BATCHES, code, {"pairs": pairs.tolist(), "states": states + more})
+    for (way, budget), (sizes, padding, _) in zip(ways, found[:4], strict=True):
+        slices = cut(source, target, budget, "packed" if way == "packed" else "padded")
+        assert sizes == [part.stop - part.start for part in slices]
+        if way == "come":
+            assert padding == pytest.approx(1 - fill(source, target, slices))
+    pooled, shuffled, fixed = found[4:]
+    for one in (pooled, shuffled, fixed):
+        assert sorted(one[2]) == sorted(pairs.tolist()), "no pair is lost"
+    assert pooled[1] < found[2][1] and shuffled[2] != found[2][2] and shuffled[1] == pytest.approx(found[2][1])
+    assert fixed[0] == [32] * 9 + [12]
+
+
+def test_tiles_fill_shelves_without_overlap() -> None:
+    code = """({ shelvesOf }, { batches, states }) => states.map(state => shelvesOf(batches, 0, state, 600, 3))"""
+    batches = [[[5, 7], [6, 6], [2, 3]]] * 40
+    states = [{"way": "come", "budget": 20}, {"way": "packed", "budget": 20}]
+    found = evaluate(BATCHES.with_name("tiles.js"), code, {"batches": batches, "states": states})
+    for state, shelves in zip(states, found, strict=True):
+        names = [int(column["name"]) for shelf in shelves for column in shelf["columns"] if column["name"]]
+        assert names == list(range(1, len(names) + 1))
+        for shelf in shelves:
+            ends = [c["left"] + 3 * c["column"]["width"] for c in shelf["columns"]]
+            assert all(end <= c["left"] for end, c in zip(ends, shelf["columns"][1:], strict=False)) and ends[-1] <= 600
+            tiles = [cell for c in shelf["columns"] for cell in c["column"]["cells"]]
+            assert all(length > 0 for *_, length in tiles)
+            assert state["way"] == "come" or not any(colour.startswith("rgba") for colour, *_ in tiles), "no padding"

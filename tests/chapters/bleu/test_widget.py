@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
-from annotated.chapters.bleu import widget as module
 from annotated.chapters.bleu.widget import (
     TOKENIZERS,
     bootstrap_chart,
@@ -20,8 +14,11 @@ from annotated.chapters.bleu.widget import (
     power_chart,
     rulers_chart,
 )
-from annotated.evaluation.ngrams import bleu_of, bleu_statistics
+from annotated.evaluation.ngrams import bleu_of, bleu_statistics, ngram_counts
 from annotated.evaluation.paper_bleu import paper_style
+from tests.javascript import CHAPTERS, evaluate
+
+SCORE = CHAPTERS / "bleu" / "score.js"
 
 NASTY = [
     "",
@@ -73,17 +70,6 @@ PAIRS = [
 ]
 
 
-def run_javascript(expression: str, data: object) -> object:
-    """The value of an expression of the widget's module, where `data` is given."""
-    node = shutil.which("node")
-    if not node:
-        pytest.skip("no node on this machine: the browser test of chapter 26 compares the tokenisers")
-    source = Path(module.__file__).with_suffix(".js").read_text(encoding="utf-8").split("function render")[0]
-    code = f"{source}\nconst data = {json.dumps(data)};\nconsole.log(JSON.stringify({expression}));"
-    done = subprocess.run([node, "-"], input=code, capture_output=True, text=True, check=True, timeout=60)
-    return json.loads(done.stdout)
-
-
 def expected(text: str, name: str) -> list[str]:
     if name == "paper":
         return paper_style(text).split()
@@ -92,16 +78,30 @@ def expected(text: str, name: str) -> list[str]:
 
 def test_tokenisers_in_the_page_are_sacrebleus() -> None:
     for name in TOKENIZERS:
-        found = run_javascript(f"data.map(text => tokens(text, {name!r}))", NASTY)
+        found = evaluate(SCORE, f"({{ tokens }}, data) => data.map(text => tokens(text, {name!r}))", NASTY)
         for text, ours in zip(NASTY, found, strict=True):
             assert ours == expected(text, name), (name, text)
 
 
 def test_scores_in_the_page_are_sacrebleus() -> None:
-    found = run_javascript("data.map(([h, r]) => score(tokens(h, '13a'), tokens(r, '13a')).bleu)", PAIRS)
+    code = "({ score, tokens }, data) => data.map(([h, r]) => score(tokens(h, '13a'), tokens(r, '13a')).bleu)"
+    found = evaluate(SCORE, code, PAIRS)
     for (hypothesis, reference), ours in zip(PAIRS, found, strict=True):
         assert ours == pytest.approx(BLEU().corpus_score([hypothesis], [[reference]]).score, abs=1e-9)
         assert ours == pytest.approx(float(bleu_of(bleu_statistics([hypothesis], [reference])[0])), abs=1e-9)
+
+
+def test_shared_clipped_and_missing_ngrams_are_counted_as_the_library_counts_them() -> None:
+    code = "({ score }, data) => data.map(([h, r]) => score(h, r))"
+    pairs = [(h.split(), r.split()) for h, r in PAIRS]
+    for (hypothesis, reference), own in zip(pairs, evaluate(SCORE, code, pairs), strict=True):
+        for n, (match, clipped, missing) in enumerate(own["counts"], start=1):
+            ours, theirs = ngram_counts(hypothesis, n), ngram_counts(reference, n)
+            assert match == (ours & theirs).total()
+            assert match + clipped == sum(count for gram, count in ours.items() if gram in theirs)
+            assert match + clipped + missing == ours.total()
+    covered = evaluate(SCORE, "({ covered, score }, [h, r]) => covered(h, score(h, r).orders)", pairs[0])
+    assert covered == [1, 1, 2, 2], "of three times 'the' two count, and 'the cat' once"
 
 
 def test_the_widget_starts_with_the_first_example() -> None:

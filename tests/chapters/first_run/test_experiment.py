@@ -8,7 +8,7 @@ import torch
 
 from annotated.chapters import recorded
 from annotated.chapters.first_run.experiment import SAMPLES, short_pairs, write_pairs
-from annotated.chapters.first_run.toy_task import FIRST, LENGTH, row_loss, rows, toy_model, toy_scores
+from annotated.chapters.first_run.toy_task import FIRST, LENGTH, copies, rows, toy_model, toy_scores
 from annotated.classroom import classroom_pairs
 
 
@@ -42,4 +42,6 @@ def test_the_toy_begins_at_the_loss_of_an_even_bet_and_falls() -> None:
     scores = toy_scores(model, count=20)
     assert scores["copied"] == 0 and scores["loss"] > 1
     row = rows(5, torch.Generator().manual_seed(1))
-    assert row.shape == (5, LENGTH) and float(row_loss(model, row).detach()) > 1
+    batch = copies(row)
+    assert row.shape == (5, LENGTH) and torch.equal(batch.source, batch.target_out)
+    assert torch.equal(batch.source[:, :LENGTH], row) and torch.equal(batch.target_in[:, 1:], row)

@@ -15,6 +15,7 @@ from annotated.runs.attention_snapshots import SentenceHeads, write_heads
 from annotated.viz.log_chart import training_chart
 from annotated.viz.training_heads import LiveHeads
 from annotated.viz.training_numbers import flops_per_token, fraction_of_peak, money
+from tests.javascript import CHAPTERS, evaluate
 
 MODEL = tiny(vocab_size=37_000)
 START = {
@@ -122,3 +123,29 @@ def test_the_dashboard_has_what_the_chart_of_a_chapter_has_not() -> None:
     for words in ("gradient norm 1.50", "BLEU 20.0", "perplexity 1.3", share):
         assert words in picture
     assert "gradient norm" not in vl_convert.vegalite_to_svg(training_chart(log()).to_dict(), vl_version="6.4")
+
+
+def test_the_page_reads_the_curves_at_a_moment() -> None:
+    code = """({ clock, costOf, nearest, reportOf, short, valueAt }, run) => ({
+      clocks: [0, 59.6, 3599, 36061].map(clock), shorts: [123456, 1234, 123.4, 12.34, 1.234, 0, 0.00123].map(short),
+      values: [1, 2, 3, 9].map(u => valueAt(run.curves.speed[0], u) ?? 0),
+      places: [0, 3, 5, 99].map(u => nearest(run.moments, u)),
+      reports: run.moments.map((_, i) => reportOf(run, i)), costs: [costOf(run, 0, 0), costOf(run, 1, 2)],
+    })"""
+    moments = [
+        {"u": 2, "loss": 4.5, "bleu": None, "elapsed": 900},
+        {"u": 6, "loss": 2.25, "bleu": 31.25, "elapsed": 1800},
+    ]
+    curves, events = {"speed": [{"u": [2, 5], "v": [1000, 2000]}]}, [{"u": 4, "text": "It resumed."}]
+    run = {"moments": moments, "updates": 6, "elapsed": 3600, "peak": 0.0001, "events": events, "curves": curves}
+    found = evaluate(CHAPTERS / "full_run" / "curves.js", code, run)
+    assert found["clocks"] == ["0:00", "1:00", "59:59", "10:01:01"]
+    assert found["shorts"] == ["123k", "1,234", "123", "12.3", "1.23", "0.00", "1.2e−3"]
+    assert found["values"] == [0, 1000, 1000, 2000] and found["places"] == [0, 0, 1, 1]
+    first, second = found["reports"]
+    assert first.startswith("After update 2 of 6: validation loss 4.50, 1,000 tokens a second. That is 10 %")
+    assert "BLEU 31.3" in second and second.endswith("It resumed.") and "resumed" not in first
+    assert found["costs"] == [
+        "15:00 used, 45:00 left",
+        "30:00 used, 30:00 left; at this price 1.00 spent, 1.00 to come",
+    ]

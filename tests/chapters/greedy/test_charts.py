@@ -9,6 +9,7 @@ import pytest
 
 from annotated.chapters.greedy.charts import cache_chart, cache_cost_chart, lost_chart, two_ways_chart
 from annotated.chapters.greedy.widget import step_player
+from tests.javascript import CHAPTERS, evaluate
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 
@@ -86,3 +87,16 @@ def test_the_player_gets_names_and_the_rest_of_the_probability() -> None:
             step_player([walk(), walk("Ho")], names, **wrong)
     with pytest.raises(ValueError, match="a weight for each source token"):
         step_player([{**walk(), "source": [9, 8, 2]}], names)
+
+
+def test_what_is_said_of_each_step() -> None:
+    code = "({ verdictOn }, walks) => walks.map(one => one.steps.map((_, t) => verdictOn(one, t)))"
+    walks = step_player([walk(), walk(leaves=None)], names).walks
+    leaving, faithful = evaluate(CHAPTERS / "greedy" / "widget.js", code, walks)
+    assert leaving[0] == faithful[0] == faithful[1] == "On the way of the most probable translation."
+    assert (
+        leaving[1].startswith("Here greedy leaves. It takes “6” (log-probability −2.00)")
+        and "“7” (−2.50)" in leaving[1]
+    )
+    assert leaving[2].startswith("Greedy has written") and "−6.00. The most probable translation:" in leaving[2]
+    assert "−4.00" in leaving[2] and faithful[2].endswith("−6.00. No translation is more probable.")

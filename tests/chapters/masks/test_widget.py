@@ -11,6 +11,10 @@ import torch
 import annotated
 from annotated.analysis.scores import attention_scores
 from annotated.chapters.masks.widget import canary_chart, mask_painter, reach_chart
+from annotated.model.masks import padding_mask, target_mask
+from tests.javascript import CHAPTERS, evaluate
+
+REACH = CHAPTERS / "masks" / "reach.js"
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 SOURCES = [["▁The", "▁cat", "s", "</s>"], ["▁Hi", "</s>", "<pad>", "<pad>"]]
@@ -66,3 +70,73 @@ def test_the_canary_chart_draws_a_line_for_each_mask() -> None:
     assert '"loss": 0.1' in values and '"y": 2.773' in values
     svg = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version="6.4")
     assert "no mask" in svg and "ln 16" in svg
+
+
+@pytest.mark.parametrize("use", ["encoder", "decoder", "cross"])
+def test_weights_in_the_page_are_those_of_the_library(scores: annotated.AttentionMaps, use: str) -> None:
+    """Of every row with the library's fill; and the weight that a lifted mask lets through."""
+    which = ("encoder", "decoder", "cross").index(use)
+    targets = torch.tensor([[1, 9, 10], [1, 11, 0]])
+    masks = {
+        "encoder": padding_mask(torch.tensor([[5, 6, 7, 2], [8, 2, 0, 0]])).expand(2, 1, 4, 4),
+        "decoder": target_mask(targets),
+        "cross": padding_mask(torch.tensor([[5, 6, 7, 2], [8, 2, 0, 0]])).expand(2, 1, 3, 4),
+    }
+    raw = getattr(scores, use)[0][:, 0]
+    code = """({ reach, weigh }, { maps, states }) => maps.map(({ scores, ...tokens }) => {
+      const map = { ...tokens, scores: Float32Array.from(scores) };
+      const weights = state => map.queries.map((_, i) => weigh(map, state, i).weights);
+      return states.map(state => ({ ...reach(map, state), weights: weights(state) }));
+    })"""
+    held = {"use": which, "fill": 0, "padding": True, "causal": use == "decoder", "flipped": []}
+    states = [held, {**held, "padding": False, "causal": False}, {**held, "fill": 2, "flipped": [[0, 0]]}]
+    queries, keys = SOURCES if use == "encoder" else TARGETS, TARGETS if use == "decoder" else SOURCES
+    maps = [
+        {"queries": q, "keys": k, "scores": s.flatten().tolist()} for q, k, s in zip(queries, keys, raw, strict=True)
+    ]
+    found = evaluate(REACH, code, {"maps": maps, "states": states})
+    for i, (own, free, painted) in enumerate(found):
+        expected = raw[i].masked_fill(~masks[use][i, 0], -torch.inf).softmax(-1).nan_to_num(0)
+        torch.testing.assert_close(torch.tensor(own["weights"]), expected, atol=1e-6, rtol=1e-5)
+        assert own["padding"] == 0 and own["broken"] == 0
+        assert (own["future"] > 0) == (use == "encoder"), "an encoder may look ahead"
+        weights = raw[i].softmax(-1)
+        real = torch.tensor([token != "<pad>" for token in queries[i]])
+        pads = torch.tensor([token == "<pad>" for token in keys[i]])
+        assert free["padding"] == pytest.approx(weights[real][:, pads].sum().item(), abs=1e-5)
+        later = torch.ones_like(weights).triu(1).bool() & ~pads & (use != "cross")
+        assert free["future"] == pytest.approx((weights * later)[real].sum().item(), abs=1e-5)
+        flipped = masks[use][i, 0].clone()
+        flipped[0, 0] = ~flipped[0, 0]
+        torch.testing.assert_close(
+            torch.tensor(painted["weights"]), raw[i].masked_fill(~flipped, -1e9).softmax(-1), atol=1e-6, rtol=1e-5
+        )
+
+
+def test_verdicts_name_the_fault() -> None:
+    code = "({ verdictOn }, jobs) => jobs.map(([found, state]) => verdictOn(found, state))"
+    none = {"broken": 0, "empty": 0, "future": 0, "padding": 0}
+    jobs = [
+        ({**none, "broken": 2}, {"fill": 1, "use": 0}, "2 rows are NaN"),
+        ({**none, "future": 0.5}, {"fill": 3, "use": 1}, "hide nothing"),
+        ({**none, "empty": 1}, {"fill": 2, "use": 1}, "still sums to one"),
+        ({**none, "future": 0.5}, {"fill": 0, "use": 1}, "The answers leak"),
+        ({**none, "padding": 0.5}, {"fill": 0, "use": 0}, "Padding takes part"),
+        ({**none, "empty": 1}, {"fill": 0, "use": 0}, "brings nothing"),
+        (none, {"fill": 0, "use": 1}, "Nothing leaks."),
+        (none, {"fill": 0, "use": 0}, "may look ahead"),
+        (none, {"fill": 0, "use": 2}, "all known"),
+    ]
+    found = evaluate(REACH, code, [job[:2] for job in jobs])
+    assert all(words in verdict for (_, _, words), verdict in zip(jobs, found, strict=True))
+
+
+def test_painting_twice_is_painting_nothing() -> None:
+    code = """({ closeRow, isOpen, paintCell, weigh }, map) => {
+      const state = { use: 0, fill: 0, padding: false, causal: false, flipped: [] };
+      const once = { ...state, flipped: paintCell(map, state, 0, 1, false) };
+      const closed = { ...state, flipped: closeRow(map, once, 0) };
+      return [once.flipped, isOpen(map, once, 0, 1), paintCell(map, once, 0, 1, true), weigh(map, closed, 0).weights];
+    }"""
+    found = evaluate(REACH, code, {"queries": ["a", "b"], "keys": ["a", "b"], "scores": [0, 1, 2, 3]})
+    assert found == [[[0, 1]], False, [], [0, 0]]

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import annotated
+from annotated import paper
 from annotated.analysis.tracing import Trace, trace
 from annotated.chapters.one_sentence.boxes import BOXES, Box, code_of
 from annotated.chapters.one_sentence.drawing import HEIGHT, WIDTH
 from annotated.chapters.one_sentence.widget import Architecture, architecture, architecture_table, architecture_twin
+from tests.javascript import CHAPTERS, evaluate
 
 ROOT = Path(annotated.__file__).parent.parent
 TEXTS = ["The grandmother gets up.", "The cat sleeps."]
@@ -70,7 +72,7 @@ def test_the_distributions_are_those_of_the_steps(widget: Architecture, traced: 
 
 
 def test_every_box_has_its_code_its_section_and_a_place_of_its_own() -> None:
-    sections = annotated.paper.entries()
+    sections = paper.entries()
     for box in BOXES:
         assert f"section {box.paper}" in sections
         for part in code_of(box):
@@ -130,3 +132,34 @@ def test_other_sentences_can_be_shown_later(translator: annotated.Translator) ->
 def test_what_does_not_exist_is_refused(translator: annotated.Translator, texts, options, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         architecture(translator, texts, **options)
+
+
+def test_the_page_reads_the_numbers_of_the_trace(widget: Architecture, traced: Trace) -> None:
+    """Every matrix and map of a sentence, to the step of one byte."""
+    sent, tensors = widget.sentences[1], CHAPTERS / "one_sentence" / "tensors.js"
+    code = """({ mapsOf, matrixOf }, { data, sent }) => {
+      const bytes = Uint8Array.from(data), all = (n, make) => Array.from({ length: n }, (_, i) => make(i));
+      const matrix = one => all(one.rows, r => all(one.columns, c => one.at(r, c)));
+      const maps = one => all(one.count, h => all(one.rows, r => all(one.columns, c => one.weight(h, r, c))));
+      const each = (entries, make) => Object.fromEntries(Object.entries(entries).map(([name, e]) => [name, make(e)]));
+      return { tensors: each(sent.tensors, entry => matrix(matrixOf(bytes, entry))),
+        maps: each(sent.maps, entry => maps(mapsOf(bytes, entry))) };
+    }"""
+    given = {"data": list(widget.data), "sent": {"tensors": sent["tensors"], "maps": sent["maps"]}}
+    found = evaluate(tensors, code, given)
+    for name, own in found["tensors"].items():
+        expected = traced.boxes[name].reshape(np.shape(own))
+        assert np.abs(np.array(own) - np.asarray(expected)).max() <= sent["tensors"][name][3] / 254 + 1e-4, name
+    for name, own in found["maps"].items():
+        assert np.allclose(np.array(own).sum(-1), 1, atol=np.shape(own)[-1] / 255), name
+
+
+def test_arrow_keys_follow_the_flow_and_cross_over(widget: Architecture) -> None:
+    code = """({ neighbour }, boxes) => boxes.map(box => ["Up", "Down", "Left", "Right"]
+      .map(way => neighbour(boxes, box, `Arrow${way}`)?.name ?? null))"""
+    boxes, names = widget.boxes, [box["name"] for box in widget.boxes]
+    for i, (up, down, left, right) in enumerate(evaluate(CHAPTERS / "one_sentence" / "tensors.js", code, boxes)):
+        assert up == (names[i + 1] if i + 1 < len(names) else None) and down == (names[i - 1] if i else None)
+        crossing = right if boxes[i]["side"] == "source" else left
+        other = next(box for box in boxes if box["name"] == crossing)
+        assert other["side"] != boxes[i]["side"] and (left if boxes[i]["side"] == "source" else right) is None

@@ -36,8 +36,8 @@ def test_steps_hide_what_comes_later() -> None:
 def test_arrows_end_in_the_output_of_every_query() -> None:
     _, arrows = _steps(Q.numpy(), K.numpy(), V.numpy(), NAMES)
     output, _ = scaled_dot_product_attention(Q, K, V)
-    ends = [(a["x2"], a["y2"]) for a in arrows if a["last"]]
-    assert torch.allclose(torch.tensor(ends), output, atol=1e-4)
+    ends = arrows.loc[arrows["last"], ["x2", "y2"]].to_numpy()
+    assert torch.allclose(torch.tensor(ends, dtype=output.dtype), output, atol=1e-4)
 
 
 def test_values_that_cannot_be_drawn_are_refused() -> None:

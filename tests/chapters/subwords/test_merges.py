@@ -10,6 +10,7 @@ from annotated.chapters.subwords.merges import bare, first_entries, is_word, mer
 from annotated.chapters.subwords.widget import merge_replay
 from annotated.data import Tokenizer
 from annotated.data.tokenizer import TokenizerError
+from tests.javascript import CHAPTERS, evaluate
 
 TEXTS = ["der Hund und die Hunde", "das Hündchen, das bellt", "the dogs and the dog", "Hunde bellen, dogs bark"] * 3
 
@@ -55,3 +56,30 @@ def test_the_replay_refuses_what_it_cannot_show(large: Tokenizer) -> None:
     for arguments in (("x" * 401,), ("x", -1), ("x", widget.merged + 1)):
         with pytest.raises(ValueError):
             merge_replay(large, *arguments)
+
+
+NASTY = ["", " ", "  der  Hund\t", "Hündchen 🦊 12,5!\n", "don't", "日本語", "\u00a0\ufeff\u0085x"]
+
+
+def test_the_page_cuts_as_the_library_does_after_each_number_of_merges(large: Tokenizer) -> None:
+    code = """({ learned, piecesOf, replay }, { merges, first, texts, counts }) => texts.map(text => {
+      const known = learned(merges, first), read = replay(text, known);
+      const cut = done => piecesOf(read.words, known, done).flat();
+      return { ...read, ids: counts.map(done => cut(done).map(piece => known.idOf.get(piece))) };
+    })"""
+    widget, texts, total = merge_replay(large, ""), [*NASTY, *TEXTS[:4]], len(merges(large))
+    counts = [1, 7, total // 2, total]
+    given = {"merges": widget.merges, "first": widget.first, "texts": texts, "counts": counts}
+    for text, own in zip(texts, evaluate(CHAPTERS / "subwords" / "replay.js", code, given), strict=True):
+        for done, ids in zip(counts, own["ids"], strict=True):
+            assert ids == first_entries(large, 260 + done).encode(text), (text, done)
+        assert own["bytes"] == len(text.encode())
+        for done, pieces_left in own["lengths"][1:]:
+            assert pieces_left == len(first_entries(large, 260 + done).encode(text))
+        assert [at + 1 for at in own["steps"]] == [done for done, _ in own["lengths"][1:]]
+
+
+def test_a_piece_that_is_part_of_a_letter_is_shown_as_its_byte() -> None:
+    code = "({ readable }, pieces) => pieces.map(readable)"
+    shown = evaluate(CHAPTERS / "subwords" / "replay.js", code, ["Ġthe", "Ã", "Ã¼"])
+    assert shown == ["▁the", "<0xC3>", "ü"]

@@ -8,6 +8,7 @@ import pytest
 
 from annotated.chapters.teacher_forcing.charts import loss_and_writing_chart, passes_chart, wrong_word_chart
 from annotated.chapters.teacher_forcing.widget import teacher_forcing_stepper
+from tests.javascript import CHAPTERS, evaluate
 
 
 def sentence(slots: int = 2) -> dict[str, Any]:
@@ -39,3 +40,17 @@ def test_charts_hold_every_number() -> None:
     assert [point["kind"] for point in points] == ["honest", "sees its answers"]
     spec = wrong_word_chart({"right": [0.1, 0.2], "wrong": [3.0, 0.3]}).to_dict()
     assert [row["loss"] for row in spec["data"]["values"]] == [0.1, 0.2, 3.0, 0.3]
+
+
+def test_a_slot_leaks_where_it_sees_the_slot_that_holds_its_answer() -> None:
+    slots = CHAPTERS / "teacher_forcing" / "slots.js"
+    code = """({ countLeaks, holds, leaks, reads, sees }, { states, target }) => states.map(state => {
+      const n = target.length, ks = target.map((_, k) => k);
+      return { rows: ks.map(i => [leaks(state, i, n), ks.some(k => sees(state, i, k) && holds(state, i, k))]),
+        read: ks.map(k => reads(target, state.shift, k)), count: countLeaks(state, n) };
+    })"""
+    states = [{"masked": masked, "shift": shift} for masked in (True, False) for shift in (0, 1, 2)]
+    found = evaluate(slots, code, {"states": states, "target": ["Ja", ",", "gut", "</s>"]})
+    assert [one["count"] for one in found] == [4, 0, 0, 4, 3, 2], "shifted by one and masked is how the paper trains"
+    assert all(leak == seen for one in found for leak, seen in one["rows"])
+    assert found[1]["read"] == ["<s>", "Ja", ",", "gut"] and found[2]["read"] == ["<s>", "<s>", "Ja", ","]

@@ -1,0 +1,59 @@
+// The picture of a beam search: marks, edges, routes and labels of its tree.
+import { GREEN, ORANGE, RED, VIOLET, svg } from "../../viz/drawing.js";
+import { number } from "./sentences.js";
+import { turn } from "./tree.js";
+
+export const COLOURS = { winner: GREEN, greedy: ORANGE, reference: VIOLET, forced: RED };
+
+export function mark(fate, x, y) {
+  const shape = fate === "finished" || fate === "evicted" ? svg("rect", { x: x - 5, y: y - 5, width: 10, height: 10 })
+    : fate === "pruned" ? svg("path", { d: `M${x - 4} ${y - 4} l8 8 m0 -8 l-8 8` })
+    : fate === "cap" ? svg("path", { d: `M${x} ${y - 6} l6 6 l-6 6 l-6 -6 Z` }) : svg("circle", { cx: x, cy: y, r: fate === "ghost" ? 4 : 5 });
+  shape.setAttribute("class", `mark ${fate}`);
+  return shape;
+}
+
+// The numbers of the steps above the tree, and with `bound` what could be hoped for and what was held.
+function heads(found, at, bound) {
+  const parts = [];
+  const head = (content, x, y, name = "head") => parts.push(svg("text", { x, y, class: name }, content));
+  for (let step = 1; step <= at.steps; step++) {
+    const info = found.steps[step - 1], name = step === found.steps.length ? "head stop" : "head";
+    head(step, at.x[step] + 2, 14);
+    if (!bound || !info) continue;
+    head(number(info.hope), at.x[step], 34, name);
+    head(number(info.held), at.x[step], 52, name);
+  }
+  head(bound ? "step" : "", 0, 14);
+  if (bound) { head("hope", 0, 34); head("held", 0, 52); }
+  return parts;
+}
+
+function routePath(name, nodes, shift, at) {
+  const along = node => node.step < nodes.length ? ` h${13 + at.wide(node)}` : "";
+  return svg("path", { class: `route ${name}`, stroke: COLOURS[name],
+    d: nodes.map(node => `${turn(node, at, shift)}${along(node)}`).join(" ") });
+}
+
+function nodeGroup(node, at, label, choose) {
+  const [x, y] = at.place(node), group = svg("g", { class: `node ${node.fate}`, "data-at": node.at }, mark(node.fate, x, y));
+  if (node.step) group.append(svg("text", { x: x + 9, y: y + 4 }, label(node.token, node.step)));
+  group.append(svg("rect", { x: x - 9, y: y - 12, width: 20 + at.wide(node), height: 24, class: "hit" }));
+  group.addEventListener("click", () => choose(node));
+  return group;
+}
+
+// The whole picture; `choose` hears of the node that was clicked.
+export function drawTree({ found, shown, lines, at, label, bound, choose }) {
+  const picture = svg("svg", { width: at.width, height: at.height, tabindex: 0, role: "application",
+    "aria-label": `A tree of ${found.nodes.length} candidates in ${found.steps.length} steps. Right and left arrow `
+      + "follow a hypothesis, up and down walk through a step, Enter forces the token." });
+  picture.append(...heads(found, at, bound));
+  const nodes = [...shown.values()], routes = Object.entries(lines), middle = routes.length > 1 ? 1 : 0;
+  for (const node of nodes) if (node.up) picture.append(svg("path", { d: turn(node, at), class: `edge ${node.fate}` }));
+  routes.forEach(([name, line], i) => picture.append(routePath(name, line, 3 * (i - middle), at)));
+  picture.append(...nodes.map(node => nodeGroup(node, at, label, choose)));
+  const cursor = svg("rect", { class: "cursor", height: 24, rx: 5 });
+  picture.append(cursor);
+  return { picture, cursor };
+}

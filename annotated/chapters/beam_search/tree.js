@@ -1,0 +1,90 @@
+// The tree that the page draws: a search beside greedy search, the reference and a forced beginning, and its layout.
+import { EOS, pathOf, penalty, search } from "./search.js";
+
+// What is searched for, and what stands beside it. `state` holds the widget's traits.
+export function compare(one, cap, state) {
+  const { beam: k, alpha, force } = state, found = search(one, k, alpha, state.all ? k : 1, cap);
+  const result = (name, tokens, lp) => ({ name, tokens, n: tokens.length, lp, score: lp / penalty(tokens.length, alpha) });
+  const winner = found.returned[0], gold = one.reference, greedy = search(one, 1, alpha, 1, cap).returned[0];
+  const best = result("winner", pathOf(one, winner.at), winner.lp);
+  const others = { greedy: result("greedy", pathOf(one, greedy.at), greedy.lp),
+    reference: result("reference", gold.tokens, gold.steps.reduce((x, y) => x + y, 0)) };
+  const forced = force > 0 ? one.best[force] : null;
+  if (forced) { // recorded with a beam of 4 and alpha 0.6; the search shown may have come upon a better ending
+    const begins = at => at === force || (at > 0 && begins(one.parent[at]));
+    const met = found.nodes.filter(n => n.token === EOS && begins(n.at)).map(n => result("forced", pathOf(one, n.at), n.lp));
+    const known = result("forced", [...pathOf(one, forced.base), ...forced.suffix], forced.lp);
+    others.forced = [known, ...met].reduce((x, y) => y.score > x.score + 1e-6 ? y : x);
+  }
+  return { one, cap, found, best, others };
+}
+
+// The picture's nodes, by number: those of the search, and those of paths that it never took; and the routes in it.
+export function nodesOf({ one, found, best, others }, state) {
+  const shown = new Map([[0, { at: 0, step: 0, kids: [], fate: "alive", token: -1, lp: 0 }]]);
+  for (const node of found.nodes) {
+    if (node.fate !== "pruned" || state.graveyard) shown.set(node.at, { ...node, kids: [], up: shown.get(one.parent[node.at]) });
+  }
+  const routes = { winner: best.tokens };
+  for (const name of ["greedy", "reference"]) if (state[name]) routes[name] = others[name].tokens;
+  if (others.forced) routes.forced = others.forced.tokens;
+  const lines = Object.fromEntries(Object.entries(routes).map(([name, tokens]) => [name, route(one, found, shown, tokens)]));
+  for (const node of shown.values()) node.up?.kids.push(node);
+  const first = new Set(lines.winner);
+  for (const node of shown.values()) node.kids.sort((x, y) => first.has(y) - first.has(x) || (y.lp ?? -99) - (x.lp ?? -99));
+  return { shown, lines };
+}
+
+// The nodes of a translation; those that the picture lacks are added, as ghosts if the search never had them.
+function route(one, found, shown, tokens) {
+  let here = shown.get(0), at = 0, key = "";
+  return tokens.map((token, i) => {
+    const next = at === null ? undefined : one.children[at].find(c => one.token[c] === token);
+    at = next ?? null;
+    key += `/${token}`;
+    const own = at ?? key;
+    if (!shown.has(own)) {
+      const node = at && found.nodes.find(n => n.at === at);
+      shown.set(own, { ...(node || { fate: "ghost" }), at: own, step: i + 1, token, kids: [], up: here, lp: at ? one.lp[at] : null });
+    }
+    return here = shown.get(own);
+  });
+}
+
+// Rows for a tree that grows to the right: a best child stands beside its mother, and no two lines cross.
+function rowsOf(root) {
+  const free = [];
+  const chain = node => node.kids.length ? [node, ...chain(node.kids[0])] : [node];
+  (function place(node, low) {
+    const line = chain(node), row = Math.max(low, ...line.map(n => free[n.step] ?? 0));
+    for (const n of line) { n.row = row; free[n.step] = row + 1; }
+    for (const n of [...line].reverse()) for (const kid of n.kids.slice(1)) place(kid, row + 1);
+  })(root, 0);
+  return Math.max(...free.filter(x => x !== undefined));
+}
+
+const LETTER = 7.3;
+
+// Where everything stands, in pixels: x of each step, y of each row, and how wide a node's label is.
+export function layout(shown, label, bound) {
+  const rows = rowsOf(shown.get(0)), top = bound ? 66 : 24, height = 25, widest = [], x = [bound ? 44 : 14];
+  const letters = node => node.step ? label(node.token, node.step).length : 0;
+  for (const n of shown.values()) widest[n.step] = Math.max(widest[n.step] ?? 0, letters(n));
+  widest.forEach((most, step) => { x[step + 1] = x[step] + (step ? Math.max(bound ? 52 : 40, 30 + LETTER * most) : 26); });
+  const y = row => top + 14 + row * height, wide = node => LETTER * letters(node);
+  return { x, y, wide, steps: widest.length - 1, width: x[x.length - 1] + 8, height: y(rows) + 4,
+    place: node => [x[node.step], y(node.row)] };
+}
+
+// From the mother's label to the mark of a node; several lines side by side are shifted.
+export function turn(node, { x, y, wide }, shift = 0) {
+  const from = [x[node.up.step] + (node.up.step ? 13 + wide(node.up) : 5), y(node.up.row) + shift];
+  const to = [x[node.step], y(node.row) + shift], gap = x[node.step] - 7 + shift;
+  return from[1] === to[1] ? `M${from} H${to[0]}` : `M${from[0]} ${from[1]} H${gap} V${to[1]} H${to[0]}`;
+}
+
+// The node that an arrow key leads to, if any.
+export function neighbour(shown, here, key) {
+  const column = [...shown.values()].filter(n => n.step === here.step).sort((a, b) => a.row - b.row), i = column.indexOf(here);
+  return { ArrowRight: here.kids[0], ArrowLeft: here.up, ArrowUp: column[i - 1], ArrowDown: column[i + 1], Home: shown.get(0) }[key];
+}

@@ -1,0 +1,27 @@
+// Slots of a decoder in training: what each reads, what it may look into, and where its answer stands.
+import { unmarked } from "../../viz/drawing.js";
+
+export const nameOf = ({ masked, shift }) => `${masked ? "mask" : "no mask"}, shift ${shift}`;
+export const reads = (target, shift, k) => k < shift ? "<s>" : target[k - shift];
+export const sees = ({ masked }, i, k) => !masked || k <= i;
+export const holds = ({ shift }, i, k) => k === i + shift; // slot k holds what slot i has to write
+
+// Whether slot i finds its answer among the n slots that it may look into.
+export const leaks = (state, i, n) => i + state.shift < n && sees(state, i, i + state.shift);
+export const countLeaks = (state, n) => Array.from({ length: n }, (_, i) => leaks(state, i, n)).filter(Boolean).length;
+
+export function verdictOn(state, target, now) {
+  const n = target.length, { shift } = state, open = leaks(state, now, n);
+  if (open && shift === 0) return "The answer stands in its own input. Nothing is left to predict.";
+  if (open) return `The answer stands ${shift === 1 ? "one slot" : "two slots"} below, and nothing hides it.`;
+  if (now + shift >= n && !state.masked) return "Nothing hides the future, but the answer was pushed out of the input. This slot has to work it out.";
+  if (shift === 2 && now > 0) return `Honest, and blind to the newest word, “${unmarked(target[now - 1])}”.`;
+  if (shift === 2) return "Honest: the answer is nowhere in sight.";
+  return "Honest: all that was written before is in sight, the answer is not.";
+}
+
+// The tokens that a slot finds probable, with the right one among them: [token, probability].
+export function probable([p, best], gold) {
+  const top = Object.entries(best).sort((a, b) => b[1] - a[1]);
+  return top.some(([token]) => token === gold) ? top : [...top.slice(0, 3), [gold, p]];
+}

@@ -1,0 +1,181 @@
+"""Update of the parameters: one function that makes one, and a short training that calls it.
+
+Whatever trains here calls `update`: the run that can be resumed, the doctor, and the experiments of the chapters.
+
+Paper: section 5
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+
+from annotated.config import TrainingConfig
+from annotated.data.batch import Batch
+from annotated.model import Transformer
+from annotated.training.distributed import Processes
+from annotated.training.loss import batch_loss
+from annotated.training.optimizer import clip_gradients, gradient_norm, make_optimizer
+from annotated.training.precision import Precision
+from annotated.training.schedule import set_learning_rate
+
+MicroStep = Callable[[Batch, float], Tensor]
+"""Adds the gradient of (loss sum / tokens) of one micro-batch to the parameters' `grad`; returns the loss sum."""
+
+
+@dataclass(frozen=True)
+class StepMetrics:
+    """What one update measured in this process. Tensors are on the device, and nothing has waited for them yet."""
+
+    micro_batches: Sequence[Batch]
+    losses: Sequence[Tensor]
+    """The loss sum of each micro-batch, in nats."""
+    gradient_norm: Tensor
+    """Scalar: the norm of the whole update's gradient, before clipping."""
+    tokens: int
+    """Real target tokens of the whole update, over all processes."""
+    rate: float
+    """The learning rate of the update."""
+
+    @property
+    def loss_sum(self) -> Tensor:
+        """Scalar float64: the losses of this process added up, in nats."""
+        if not self.losses:
+            return self.gradient_norm.new_zeros((), dtype=torch.float64)
+        return torch.stack([loss.double() for loss in self.losses]).sum()
+
+
+def update(
+    model: Transformer,
+    optimizer: Optimizer,
+    micro_batches: Sequence[Batch],
+    tokens: int,
+    *,
+    rate: float,
+    step: MicroStep,
+    clip_norm: float | None = None,
+    precision: Precision | None = None,
+    processes: Processes | None = None,
+    check: Callable[[StepMetrics], Tensor | None] | None = None,
+) -> StepMetrics:
+    """Change the parameters once.
+
+    Parameters
+    ----------
+    micro_batches
+        This process's part of the update's batch.
+    tokens
+        Real target tokens of the whole batch, over all micro-batches and processes. Sums of losses are divided by
+        this number, once: so the gradient is that of the whole batch, however the batch is cut.
+    rate
+        The learning rate of this update.
+    step
+        Forward and backward pass of one micro-batch: `micro_step`, or what `compiled` makes of it.
+    clip_norm, precision, processes
+        Limit of the gradient's norm; how fp16 scales the loss; who shares the batch. None for none, float32, nobody.
+    check
+        Called before the parameters change. It raises an error if the loss or the gradient is not finite; or it
+        returns numbers on the device, and the optimiser makes no step if one of them is not finite, without waiting.
+
+    Paper: section 5
+    """
+    precision, processes = precision or Precision("fp32", torch.device("cpu")), processes or Processes()
+    set_learning_rate(optimizer, rate)
+    optimizer.zero_grad(set_to_none=True)
+    # Every step adds the gradient of its loss sum over the tokens of the whole batch.
+    losses = [step(batch, tokens) for batch in micro_batches]
+    processes.sum_gradients(model)
+    precision.unscale(optimizer)
+    parameters = list(model.parameters())
+    norm = gradient_norm(parameters)
+    metrics = StepMetrics(micro_batches, losses, norm, tokens, rate)
+    unread = check(metrics) if check is not None else None
+    if clip_norm is not None:
+        clip_gradients(parameters, norm, clip_norm)
+    precision.step(optimizer, unread)
+    return metrics
+
+
+def micro_step(
+    model: Transformer,
+    batch: Batch,
+    tokens: float,
+    *,
+    smoothing: float,
+    layout: str,
+    precision: Precision,
+    forward: Callable[..., Tensor] | None = None,
+) -> Tensor:
+    """Add the gradient of one micro-batch's loss sum over `tokens`, those of the whole update; return the loss sum.
+
+    `forward` is for `batch_loss`: the model's pass, if it is compiled.
+
+    Paper: sections 5.1, 5.4
+    """
+    with precision.autocast():
+        loss_sum, _ = batch_loss(model, batch.to(precision.device), smoothing, layout, forward)
+    precision.scale(loss_sum / tokens).backward()
+    return loss_sum.detach()
+
+
+def make_micro_step(
+    model: Transformer,
+    training: TrainingConfig,
+    precision: Precision,
+    forward: Callable[..., Tensor] | None = None,
+) -> MicroStep:
+    """`micro_step` of a model, with label smoothing and layout of a configuration."""
+    options = {"smoothing": training.label_smoothing, "layout": training.layout, "forward": forward}
+    return functools.partial(micro_step, model, precision=precision, **options)
+
+
+def fit(
+    model: Transformer,
+    batches: Iterable[Batch],
+    updates: int,
+    rate: Callable[[int], float],
+    training: TrainingConfig,
+    after: Callable[[int, float], None] | None = None,
+) -> list[float]:
+    """Train in memory, one batch to an update: for experiments that need neither a log nor checkpoints.
+
+    Parameters
+    ----------
+    model
+        Is left in training mode.
+    rate
+        From the number of an update, counted from 1, to its learning rate.
+    training
+        Label smoothing, layout, precision, clipping and Adam's constants come from here; nothing else does.
+    after
+        Called after each update with its number and its loss.
+
+    Returns
+    -------
+    list of float
+        The loss of each update, in nats per target token.
+
+    Paper: section 5
+    """
+    optimizer, precision = make_optimizer(model, training), Precision(training.precision, model.output_weight.device)
+    step, losses = make_micro_step(model.train(), training, precision), []
+    for number, batch in zip(range(1, updates + 1), batches, strict=False):
+        metrics = update(
+            model,
+            optimizer,
+            [batch],
+            batch.target_tokens,
+            rate=rate(number),
+            step=step,
+            clip_norm=training.clip_norm,
+            precision=precision,
+        )
+        losses.append(float(metrics.loss_sum) / metrics.tokens)
+        if after is not None:
+            after(number, losses[-1])
+    return losses

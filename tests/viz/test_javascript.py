@@ -1,0 +1,111 @@
+"""The widgets' JavaScript: modules become one that runs, short and without faults."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotated.viz.javascript import esm
+from tests.javascript import CHAPTERS, PACKAGE, evaluate
+from tests.test_imports import MOST_LINES_OF_A_FILE, MOST_LINES_OF_A_FUNCTION
+
+ROOT = PACKAGE.parent
+CONFIGURATION = ROOT / ".oxlintrc.json"
+WIDGETS = [*sorted(CHAPTERS.glob("*/widget.js")), PACKAGE / "viz" / "heads.js"]
+
+
+def lint(*paths: Path) -> list[dict[str, Any]]:
+    """What oxlint finds wrong, with the rules of the repository."""
+    program = shutil.which("oxlint", path=Path(sys.executable).parent) or shutil.which("oxlint")
+    if not program:
+        pytest.skip("oxlint is in the extra `dev`")
+    command = [program, "--config", str(CONFIGURATION), "--format", "json", *map(str, paths)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    return json.loads(done.stdout)["diagnostics"]
+
+
+def test_no_script_has_a_fault_or_is_too_long() -> None:
+    faults = lint(PACKAGE, ROOT / "book" / "_assets")
+    assert not faults, [f"{fault['filename']}: {fault['message']}" for fault in faults]
+
+
+def test_the_rule_sees_long_functions_and_files(tmp_path: Path) -> None:
+    """The limits are those of Python, and a function in a function, an arrow or a method counts too."""
+    lines = ["  x += 1;"] * MOST_LINES_OF_A_FUNCTION
+    forms = {
+        "plain": ("export function f(x) {", "  return x;", "}"),
+        "arrow": ("export const f = x => {", "  return x;", "};"),
+        "method": ("export class A { f(x) {", "  return x;", "} }"),
+        "inner": ("export const g = [1].map(x => { let y = x;", "  return y;", "});"),
+    }
+    for name, (begin, *end) in forms.items():
+        (tmp_path / f"{name}.js").write_text("\n".join([begin, *lines, *end]) + "\n")
+    (tmp_path / "short.js").write_text("\n".join(["export function f(x) {", *lines[3:], "  return x;", "}"]) + "\n")
+    (tmp_path / "file.js").write_text("export const a = 1;\n" + "a.b = 1;\n" * MOST_LINES_OF_A_FILE)
+    (tmp_path / "unknown.js").write_text("export const a = nobody + 1;\n")
+    found = {(Path(fault["filename"]).stem, fault["code"]) for fault in lint(tmp_path)}
+    length = "eslint(max-lines-per-function)"
+    assert {name for name, code in found if code == length} == set(forms)
+    assert ("file", "eslint(max-lines)") in found and ("unknown", "eslint(no-undef)") in found
+
+
+def test_each_widget_is_one_module_that_loads(tmp_path: Path) -> None:
+    """Names of the joined files do not collide, and nothing asks for the page before it is drawn."""
+    assert len(WIDGETS) == 13
+    for file in WIDGETS:
+        (tmp_path / f"{file.parent.name}.mjs").write_text(esm(file), encoding="utf-8")
+    modules = {path.stem: path.as_uri() for path in tmp_path.iterdir()}
+    load = """async (_, modules) => {
+        const found = {};
+        for (const [name, file] of Object.entries(modules)) {
+          found[name] = await import(file).then(module => typeof module.default.render, error => String(error));
+        }
+        return found;
+      }"""
+    found = evaluate(PACKAGE / "viz" / "drawing.js", load, modules)
+    assert found == dict.fromkeys(modules, "function")
+
+
+def test_the_laboratory_is_one_classic_script() -> None:
+    code = esm(CHAPTERS / "laboratory" / "laboratory.js")
+    assert evaluate(PACKAGE / "viz" / "drawing.js", "(_, code) => typeof new Function(code)", code) == "function"
+
+
+def test_files_are_joined_after_those_that_they_need(tmp_path: Path) -> None:
+    (tmp_path / "kit").mkdir()
+    (tmp_path / "kit" / "b.js").write_text("// b\nexport const b = 2; // stays\nexport function g() { return b; }\n")
+    (tmp_path / "c.js").write_text('import {\n  b, g\n} from "./kit/b.js";\nexport const c = b + g();\n')
+    (tmp_path / "a.js").write_text(
+        'import { c } from "./c.js";\nimport { b } from "./kit/b.js";\n\n  // a\nexport default { sum: b + c };\n'
+    )
+    joined = esm(tmp_path / "a.js")
+    assert joined == (
+        "const b = 2; // stays\nfunction g() { return b; }\n\nconst c = b + g();\n\n\nexport default { sum: b + c };\n"
+    )
+    (tmp_path / "joined.mjs").write_text(joined)
+    assert evaluate(tmp_path / "joined.mjs", "names => names.default.sum") == 6
+
+
+def test_what_cannot_be_joined_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.js").write_text('import { b } from "./b.js";\nexport const a = b;\n')
+    (tmp_path / "b.js").write_text('import { a } from "./a.js";\nexport const b = a;\n')
+    with pytest.raises(ValueError, match=r"circle of imports: a\.js -> b\.js -> a\.js"):
+        esm(tmp_path / "a.js")
+    for wrong in ('import d from "./d.js";', 'import { a as b } from "./a.js";', 'import { a } from "package";'):
+        (tmp_path / "c.js").write_text(f"{wrong}\n")
+        with pytest.raises(ValueError, match=r"c\.js: write imports as"):
+            esm(tmp_path / "c.js")
+
+
+def test_the_kit_cuts_and_clamps() -> None:
+    drawing, controls = PACKAGE / "viz" / "drawing.js", PACKAGE / "viz" / "controls.js"
+    cut = "({ shorten, unmarked, longest }, t) => [shorten(t, 4), shorten(t, 6), unmarked('▁a'), longest([t, 'a'])]"
+    assert evaluate(drawing, cut, "abcdef") == ["abc…", "abcdef", "a", 6]
+    keys = "({ clamp, arrowOf }) => [clamp(-1, 3), clamp(3, 3), ...['ArrowUp', 'a'].map(key => arrowOf({ key }) ?? 0)]"
+    assert evaluate(controls, keys) == [0, 2, [-1, 0], 0]
