@@ -60,7 +60,7 @@ def compiled(
             recorder = CudaGraphs() if training.compile and device.type == "cuda" and not precision.scaler else None
             yield StaticStep(model, training, precision, shape, device, recorder)
         elif training.compile:
-            forward = forward_rows if training.layout == "packed" else Transformer.forward
+            forward: Any = forward_rows if training.layout == "packed" else Transformer.forward
             yield make_micro_step(model, training, precision, torch.compile(forward, dynamic=True))
         else:
             yield make_micro_step(model, training, precision)

@@ -130,8 +130,9 @@ def make_micro_step(
     forward: Callable[..., Tensor] | None = None,
 ) -> MicroStep:
     """`micro_step` of a model, with label smoothing and layout of a configuration."""
-    options = {"smoothing": training.label_smoothing, "layout": training.layout, "forward": forward}
-    return functools.partial(micro_step, model, precision=precision, **options)
+    smoothing, layout = training.label_smoothing, training.layout
+    step = functools.partial(micro_step, model, smoothing=smoothing, layout=layout, precision=precision)
+    return functools.partial(step, forward=forward)
 
 
 def fit(
