@@ -16,9 +16,9 @@ from annotated.config import DataConfig
 from annotated.data.corpora import Corpus, open_corpus
 from annotated.data.store import TokenStore
 from annotated.data.tokenizer import Tokenizer
+from annotated.saving import CheckpointError, read_json, write_json
 from annotated.storage import sha256
 from annotated.training.distributed import Processes
-from annotated.training.files import CheckpointError, read_json, write_json
 
 TOKENIZER = "tokenizer.json"
 _ORIGIN = "tokenizer.origin.json"

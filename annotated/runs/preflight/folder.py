@@ -21,7 +21,7 @@ from annotated.runs.lock import run_lock, run_lock_holder
 from annotated.runs.preflight.numbers import show_bytes
 from annotated.runs.preflight.table import Check
 from annotated.runs.setup import check_same_run
-from annotated.training.files import CheckpointError, read_json
+from annotated.saving import CheckpointError, read_json
 
 BYTES_PER_SAVED_WEIGHT = 12
 """Of a checkpoint: the weight and Adam's two moments, in float32."""

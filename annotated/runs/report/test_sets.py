@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from annotated.config import DataConfig
 from annotated.data.corpora import open_corpus, read_pairs
 from annotated.runs.report.translating import digest
-from annotated.training.files import read_json
+from annotated.saving import read_json
 
 if TYPE_CHECKING:
     from annotated.wmt14 import PreparedCorpus
