@@ -12,9 +12,8 @@ from typing import Any
 
 from annotated.config import DecodingConfig
 from annotated.runs.checkpoint import latest_checkpoint
-from annotated.saving import load_model
+from annotated.saving import CheckpointError, load_model
 from annotated.training.distributed import choose_device
-from annotated.training.files import CheckpointError
 from annotated.translator import Translator
 
 

@@ -1,4 +1,4 @@
-"""A trained model on disk: `model.safetensors`, `config.json` and `tokenizer.json`, which belong together.
+"""Model folders: `model.safetensors`, `config.json` and `tokenizer.json`, which belong together.
 
 The configuration travels with the weights, and the tokenizer's fingerprint with the configuration, so that a model
 is never run with another shape or another vocabulary than it was trained with.
@@ -8,10 +8,13 @@ Paper: section 3 (the model), section 5.1 (the vocabulary)
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import safetensors
+import safetensors.torch
 import torch
 from torch import Tensor
 
@@ -19,16 +22,16 @@ from annotated.config import ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
 from annotated.storage import atomic_folder
-from annotated.training.files import (
-    CheckpointError,
-    check_version,
-    read_json,
-    read_tensors,
-    write_json,
-    write_tensors,
-)
 
 FORMAT = 1
+
+
+class CheckpointError(RuntimeError):
+    """A checkpoint or model folder is missing, damaged, or belongs to something else; the message says what to do."""
+
+
+class NewerVersionError(CheckpointError):
+    """A file was written by a newer version of this library; updating it is what helps."""
 
 
 def save_pretrained(folder: str | Path, model: Transformer, tokenizer: Tokenizer | None = None) -> None:
@@ -143,3 +146,85 @@ def _load_tokenizer(path: Path, belongs: dict[str, Any] | None, config: ModelCon
             "misread; copy the tokenizer.json that was saved with this model"
         )
     return tokenizer
+
+
+_DTYPES = {
+    torch.int64: "I64", torch.float64: "F64", torch.float32: "F32", torch.int32: "I32", torch.bfloat16: "BF16",
+    torch.float16: "F16", torch.uint8: "U8", torch.bool: "BOOL",
+}  # fmt: skip
+"""The names of safetensors, in the order in which it lays tensors out."""
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write tensors by name, as safetensors: the bytes of its own `save_file`.
+
+    That would gather a second copy in memory, hold up all other threads for as long, and turn a full disk into an error
+    of its own. This writes one tensor after the other, straight from its memory.
+    """
+    order = list(_DTYPES)
+    named = sorted(tensors.items(), key=lambda item: (order.index(item[1].dtype), item[0]))
+    about, end = {}, 0
+    for name, tensor in named:
+        begin, end = end, end + tensor.numel() * tensor.element_size()
+        about[name] = {"dtype": _DTYPES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [begin, end]}
+    header = json.dumps(about, separators=(",", ":"), ensure_ascii=False).encode()
+    header += b" " * (-len(header) % 8)
+    with path.open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        for _, tensor in named:
+            file.write(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """The inverse of `write_tensors`.
+
+    Raises
+    ------
+    CheckpointError
+        If the file is missing or damaged.
+    """
+    try:
+        return safetensors.torch.load_file(path)
+    except FileNotFoundError:
+        raise CheckpointError(f"{path}: no such file") from None
+    except (safetensors.SafetensorError, OSError, ValueError) as error:
+        raise CheckpointError(f"{path}: damaged or incomplete ({error})") from None
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON that people can read too."""
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file.
+
+    Raises
+    ------
+    CheckpointError
+        If the file is missing, damaged, or holds something else.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CheckpointError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{path}: damaged or incomplete ({error})") from None
+    if not isinstance(content, dict):
+        raise CheckpointError(f"{path}: not a JSON object, so not one of ours")
+    return content
+
+
+def check_version(found: Any, known: int, path: Path) -> None:
+    """Make sure that a file is not from the future.
+
+    Raises
+    ------
+    NewerVersionError
+        If its format is higher than the highest that this version knows.
+    """
+    if isinstance(found, int) and found > known:
+        raise NewerVersionError(
+            f"{path}: written by a newer version of this library (format {found}; this one reads up to {known}). "
+            "Update the package: pip install --upgrade annotated-attention"
+        )

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from annotated.data import PreparationOptions, Tokenizer, prepare_files
-from annotated.data.preparation import encode
-from annotated.data.preparation._workers import in_order
-from annotated.data.preparation.deduplicate import first_of_each
+from annotated.data import Tokenizer
 from annotated.data.store_files import StoreInfo
 from annotated.data.text_files import raw_lines
+from annotated.wmt14 import PreparationOptions, encode, prepare_files
+from annotated.wmt14.overlap import first_of_each
+from annotated.wmt14.workers import in_order
 from benchmarks import machine
 
 REAL = Path("../shared/data/en-de")

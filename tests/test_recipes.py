@@ -10,9 +10,9 @@ import pytest
 from annotated.cli.program import _command
 from annotated.cli.train import check_pair, with_folder
 from annotated.config import DataConfig
-from annotated.data.preparation import PreparedCorpus
 from annotated.recipes import RECIPES, recipe
 from annotated.runs import train_command
+from annotated.wmt14 import PreparedCorpus
 
 
 def test_base_as_the_paper_has_it() -> None:

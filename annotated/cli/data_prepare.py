@@ -1,4 +1,4 @@
-"""`annotated data wmt14`, `multi30k` and `texts`: from archives, or from text of one's own, to a prepared folder."""
+"""`annotated data wmt14`, `multi30k` and `texts`: from archives, or from text of your own, to a prepared folder."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from annotated.data.preparation.options import PreparationOptions
+from annotated.wmt14.options import PreparationOptions
 
 if TYPE_CHECKING:
-    from annotated.data.preparation.sources import Sources
+    from annotated.wmt14.sources import Sources
 
 StageName = Literal["download", "extract", "clean", "deduplicate", "split", "tokenizer", "encode"]
 
@@ -34,7 +34,7 @@ class _Common:
     options: Annotated[PreparationOptions, tyro.conf.arg(name="")] = field(default_factory=PreparationOptions)
 
     def _prepare(self, sources: Sources, out: Path) -> int:
-        from annotated.data.preparation import Preparation
+        from annotated.wmt14 import Preparation
 
         preparation = Preparation(sources, out, self.options, jobs=self.jobs, keep_texts=self.keep_texts)
         if self.dry_run:
@@ -48,7 +48,7 @@ class _Common:
         return 0
 
     def _show(self, preparation) -> None:
-        from annotated.data.preparation.reporting import size
+        from annotated.wmt14.progress import size
 
         needs = preparation.needs(self.stage)
         later = False
@@ -77,8 +77,8 @@ class _Catalogued(_Common):
     def _prepare_catalogued(self, name: str, pair: str, out: Path) -> int:
         import shutil
 
-        from annotated.data.catalogue import Catalogue, catalogue
-        from annotated.data.preparation.acquire import DOWNLOADS, of_catalogue
+        from annotated.wmt14.catalogue import Catalogue, catalogue
+        from annotated.wmt14.fetch_steps import DOWNLOADS, of_catalogue
 
         for mirror in self.mirror:
             if "://" not in mirror and not mirror.startswith("file:") and not Path(mirror).expanduser().is_dir():
@@ -141,7 +141,7 @@ class Texts(_Common):
 
     def run(self) -> int:
         """Prepare."""
-        from annotated.data.preparation.sources import of_files
+        from annotated.wmt14.sources import of_files
 
         names = {f"part-{number}": spec for number, spec in enumerate(self.train, start=1)}
         return self._prepare(of_files(names, self.valid, self.test, self.pair), self.out)

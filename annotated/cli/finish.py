@@ -95,10 +95,10 @@ class Finish:
 def _recipe_of(run: Path, prepared: str | None) -> str | None:
     """The name of the recipe that a run was trained by, if it is just that one."""
     from annotated.config import DataConfig
-    from annotated.data.preparation import PreparedCorpus
     from annotated.recipes import RECIPES
     from annotated.runs import read_log
     from annotated.runs.setup import MAY_CHANGE
+    from annotated.wmt14 import PreparedCorpus
 
     records = read_log(run) if (run / "log.jsonl").is_file() else []
     start = next((record for record in reversed(records) if record["kind"] == "start"), None)

@@ -102,7 +102,7 @@ def check_pair(preset: str, data: DataConfig) -> None:
     """
     if preset not in PAPERS or data.prepared is None:
         return
-    from annotated.data.preparation import PreparedCorpus
+    from annotated.wmt14 import PreparedCorpus
 
     pair = PreparedCorpus.open(data.prepared).manifest["corpus"]["pair"]
     wanted = "en-fr" if preset.endswith("-en-fr") else "en-de"

@@ -17,8 +17,8 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from annotated.saving import CheckpointError
 from annotated.storage import atomic_write
-from annotated.training.files import CheckpointError
 
 HEADS = "heads"
 """Folder of a run that holds the files."""

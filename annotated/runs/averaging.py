@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from annotated.runs.checkpoint import check_checkpoint, list_checkpoints
+from annotated.saving import CheckpointError
 from annotated.training.averaging import average_checkpoints
-from annotated.training.files import CheckpointError
 
 
 def average_last(folder: str | Path, count: int) -> tuple[dict[str, Tensor], list[Path]]:

@@ -25,17 +25,18 @@ from torch.optim import Optimizer
 from annotated.config import ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
-from annotated.saving import load_weights, write_model_files
-from annotated.storage import atomic_folder, checksums, sweep, verify_checksums
-from annotated.training.files import (
+from annotated.saving import (
     CheckpointError,
     NewerVersionError,
     check_version,
+    load_weights,
     read_json,
     read_tensors,
     write_json,
+    write_model_files,
     write_tensors,
 )
+from annotated.storage import atomic_folder, checksums, sweep, verify_checksums
 
 CHECKPOINTS = "checkpoints"
 BEST = "best"

@@ -16,9 +16,9 @@ from annotated.config import DataConfig
 from annotated.data.corpora import Corpus, open_corpus
 from annotated.data.store import TokenStore
 from annotated.data.tokenizer import Tokenizer
+from annotated.saving import CheckpointError, read_json, write_json
 from annotated.storage import sha256
 from annotated.training.distributed import Processes
-from annotated.training.files import CheckpointError, read_json, write_json
 
 TOKENIZER = "tokenizer.json"
 _ORIGIN = "tokenizer.origin.json"
@@ -67,7 +67,7 @@ def prepare_data(data: DataConfig, folder: Path, processes: Processes, checkpoin
 
 def prepared_identity(data: DataConfig) -> str | None:
     """What is in the prepared folder that a configuration names, as a hash; None if it names none."""
-    from annotated.data.preparation import PreparedCorpus
+    from annotated.wmt14 import PreparedCorpus
 
     return None if data.prepared is None else PreparedCorpus.open(data.prepared).identity
 
@@ -87,7 +87,7 @@ def _from_text(data: DataConfig, folder: Path, checkpoint: Path | None, make: bo
 
 
 def _from_prepared(data: DataConfig, folder: Path, checkpoint: Path | None, make: bool) -> PreparedData:
-    from annotated.data.preparation import PreparedCorpus  # here, because most trainings need none of it
+    from annotated.wmt14 import PreparedCorpus  # here, because most trainings need none of it
 
     corpus = PreparedCorpus.open(Path(str(data.prepared)))
     if make and checkpoint is not None:

@@ -29,8 +29,8 @@ from annotated.runs.hardware import describe_machine, peak_process_bytes
 from annotated.runs.log import read_log
 from annotated.runs.logging_hooks import BleuFunction
 from annotated.runs.loop import train
+from annotated.saving import CheckpointError, read_json
 from annotated.storage import atomic_write
-from annotated.training.files import CheckpointError, read_json
 
 REHEARSAL = "rehearsal.json"
 """The record's name in the folder of a run."""

@@ -21,7 +21,7 @@ from typing import Any
 from annotated.config import PRESETS, DataConfig, ModelConfig, TrainingConfig
 from annotated.recipes import RECIPES
 from annotated.runs.lock import run_lock_holder
-from annotated.training.files import CheckpointError
+from annotated.saving import CheckpointError
 
 OUTPUT = "output.txt"
 """What the training says on its console goes into this file of its folder."""

@@ -20,8 +20,8 @@ from annotated.runs.checkpoint import TrainingState, list_checkpoints, load_chec
 from annotated.runs.dataset import PreparedData, prepare_data, prepared_identity
 from annotated.runs.log import rewind_log
 from annotated.runs.random_states import random_states, seed_everything, set_random_states
+from annotated.saving import CheckpointError, read_json
 from annotated.training.distributed import Processes
-from annotated.training.files import CheckpointError, read_json
 from annotated.training.optimizer import make_optimizer
 from annotated.training.precision import Precision
 

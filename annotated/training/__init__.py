@@ -3,9 +3,9 @@
 Paper: section 5
 """
 
+from annotated.saving import CheckpointError
 from annotated.storage import DiskFull
 from annotated.training.averaging import average_checkpoints
-from annotated.training.files import CheckpointError
 from annotated.training.loss import batch_loss, label_smoothed_cross_entropy, projected_cross_entropy
 from annotated.training.optimizer import make_optimizer
 from annotated.training.schedule import learning_rate

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from torch import Tensor
 
-from annotated.training.files import CheckpointError, read_tensors
+from annotated.saving import CheckpointError, read_tensors
 
 
 def average_checkpoints(folders: Sequence[str | Path]) -> dict[str, Tensor]:

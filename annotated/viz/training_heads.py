@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annotated.runs.attention_snapshots import read_heads
-from annotated.training.files import CheckpointError
+from annotated.saving import CheckpointError
 from annotated.viz.heads import AttentionHeads, kept_heads
 
 

@@ -19,10 +19,11 @@ from typing import Any
 
 import pytest
 
+from annotated.chapters.full_run.mirror import Mirror, write_mirror
 from annotated.cli import main
-from annotated.data import PreparedCorpus
-from annotated.data.local_mirror import Mirror, write_mirror
-from annotated.data.preparation import _manifests, _reading, encode, reporting
+from annotated.storage import last_lock_holder, sha256
+from annotated.wmt14 import PreparedCorpus, encode, progress, sources
+from annotated.wmt14.manifest import MANIFESTS, read_manifest
 
 KILLS = 20
 _CONTEXT = multiprocessing.get_context("fork")  # everything is imported here, and a start costs milliseconds
@@ -118,10 +119,10 @@ def _prepare(arguments: list[str], folder: Path, faults: Faults, output: Path, c
 
 def _listen(moment: Callable[[], None], pause: float) -> None:
     """Every word of progress is a moment too: between two changes of files there may be much work."""
-    original = reporting.Reporter.stage
+    original = progress.Reporter.stage
 
     @contextlib.contextmanager
-    def stage(self: reporting.Reporter, name: str) -> Iterator[Any]:
+    def stage(self: progress.Reporter, name: str) -> Iterator[Any]:
         with original(self, name) as advance:
 
             def told(done: int, total: int | None) -> None:
@@ -131,7 +132,7 @@ def _listen(moment: Callable[[], None], pause: float) -> None:
 
             yield told
 
-    reporting.Reporter.stage = stage  # type: ignore[method-assign]
+    progress.Reporter.stage = stage  # type: ignore[method-assign]
 
 
 def _wait_for_group(group: int | None) -> None:
@@ -150,8 +151,8 @@ def content(folder: Path) -> dict[str, str]:
     """Hashes of all files, manifests and README included, but for times."""
     found = {}
     for path in sorted(folder.rglob("*")):
-        if path.parent.name == _manifests.FOLDER:
-            manifest = _manifests.read(path) or {}
+        if path.parent.name == MANIFESTS:
+            manifest = read_manifest(path) or {}
             manifest.pop("seconds")
             records = [*manifest["inputs"].values(), *manifest["outputs"].values()]
             for record in records:
@@ -160,7 +161,7 @@ def content(folder: Path) -> dict[str, str]:
                 archive.pop("url")  # empty if it was there already
             found[path.name] = str(manifest)
         elif path.is_file() and path.suffix != ".lock":
-            found[str(path.relative_to(folder))] = _manifests.sha256(path)
+            found[str(path.relative_to(folder))] = sha256(path)
     return found
 
 
@@ -169,7 +170,7 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
     folder = tmp_path_factory.mktemp("preparation")
     write_mirror(folder / "mirror", pairs=1500, vocab_size=500)
     with pytest.MonkeyPatch.context() as patch, Mirror(folder / "mirror") as mirror:
-        patch.setattr(_reading, "BLOCK_PAIRS", 200)
+        patch.setattr(sources, "BLOCK_PAIRS", 200)
         patch.setattr(encode, "SHARD_PAIRS", 300)
         patch.setattr(encode, "CHUNK_PAIRS", 100)
         yield Setting(folder, mirror.url, folder / "mirror" / "catalogue.json")
@@ -206,7 +207,7 @@ def test_a_full_disk_costs_only_the_stage_at_hand(setting: Setting, whole, large
     ended = setting.run(name, Faults(largest_file=largest_file))
     assert ended.status == 1, ended.said
     assert "disk" in ended.said and "full" in ended.said and "run the same command again" in ended.said
-    done = {path.name for path in (setting.folder / name / _manifests.FOLDER).glob("*.json")}
+    done = {path.name for path in (setting.folder / name / MANIFESTS).glob("*.json")}
     ended = setting.run(name)
     assert ended.status == 0, ended.said
     assert ended.said.count("done before") == len(done)
@@ -215,7 +216,7 @@ def test_a_full_disk_costs_only_the_stage_at_hand(setting: Setting, whole, large
 
 def test_of_two_at_once_the_second_is_refused_and_the_first_is_not_disturbed(setting: Setting, whole) -> None:
     first = setting.start("both", Faults(pause=0.1))
-    while not (setting.folder / "both" / _manifests.FOLDER / "01-download.json").exists():
+    while not (setting.folder / "both" / MANIFESTS / "01-download.json").exists():
         time.sleep(0.05)
     second = setting.run("both")
     assert second.status == 2
@@ -226,7 +227,7 @@ def test_of_two_at_once_the_second_is_refused_and_the_first_is_not_disturbed(set
 
 def test_interrupted_from_the_keyboard_it_goes_on_where_it_was(setting: Setting, whole) -> None:
     wait = setting.start("interrupted", Faults(pause=0.05))
-    while not (setting.folder / "interrupted" / _manifests.FOLDER / "02-extract.json").exists():
+    while not (setting.folder / "interrupted" / MANIFESTS / "02-extract.json").exists():
         time.sleep(0.02)
     group = _group(setting.folder / "interrupted")
     os.killpg(group, signal.SIGINT)  # as a terminal does: to all of its processes
@@ -238,5 +239,5 @@ def test_interrupted_from_the_keyboard_it_goes_on_where_it_was(setting: Setting,
 
 
 def _group(folder: Path) -> int:
-    """The number in the lock file: 'process 123 on host'."""
-    return int((folder / "preparation.lock").read_text().split()[1])
+    """The process of the lock file, which leads a group of its own."""
+    return last_lock_holder(folder / "preparation.lock").pid

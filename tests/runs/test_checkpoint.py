@@ -11,8 +11,7 @@ import pytest
 import safetensors.torch
 import torch
 
-import annotated.training.files as files
-from annotated.config import ModelConfig, TrainingConfig
+from annotated import saving
 from annotated.data.batching import collate_ids
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
@@ -191,7 +190,7 @@ def test_without_checkpoints_there_is_none(tmp_path):
 
 def full_disk(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Writing a file of this name finds no space, after a part of it was written."""
-    write = files.write_tensors
+    write = saving.write_tensors
 
     def write_some(path: Path, tensors) -> None:
         write(path, tensors)
@@ -210,9 +209,9 @@ def test_tensors_are_written_as_safetensors_writes_them(tmp_path):
         "d": torch.arange(6).reshape(2, 3).t(), "e": torch.randn(3, dtype=torch.float64), "f": torch.tensor([True]),
         "g": torch.randn(1).half(), "h": torch.arange(3, dtype=torch.uint8), "i": torch.arange(3, dtype=torch.int32),
     }  # fmt: skip
-    files.write_tensors(tmp_path / "ours", tensors)
+    saving.write_tensors(tmp_path / "ours", tensors)
     expected = safetensors.torch.save({name: tensor.contiguous() for name, tensor in tensors.items()})
-    read = files.read_tensors(tmp_path / "ours")
+    read = saving.read_tensors(tmp_path / "ours")
     assert all(read[name].equal(tensor) and read[name].dtype == tensor.dtype for name, tensor in tensors.items())
     assert (tmp_path / "ours").read_bytes() == expected
 

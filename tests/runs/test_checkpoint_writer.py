@@ -25,9 +25,9 @@ from annotated.runs.checkpoint import (
     take_snapshot,
 )
 from annotated.runs.checkpoint_writer import CheckpointWriter, Saved
+from annotated.saving import NewerVersionError
 from annotated.storage import DiskFull
 from annotated.training import CheckpointError, make_optimizer
-from annotated.training.files import NewerVersionError
 
 WAIT = 20.0
 

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from annotated import storage
+from annotated.chapters.full_run.mirror import Mirror
 from annotated.config import TrainingConfig, base, tiny
-from annotated.data import prepare_files
-from annotated.data.local_mirror import Mirror
-from annotated.data.preparation import PreparationOptions
 from annotated.runs.lock import run_lock
 from annotated.runs.preflight import Check, Preflight, count_weights, machine, preflight
 from annotated.runs.preflight.folder import check_data, check_disk
 from annotated.runs.preflight.machine import check_devices, check_memory, check_precision
+from annotated.wmt14 import PreparationOptions, prepare_files
 from tests.runs.conftest import SmallRun
 from tests.runs.test_dry_run import MEASURED
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from annotated.cli.program import _command
-from annotated.data.preparation import PreparationOptions, PreparedCorpus, prepare_files
 from annotated.runs import list_checkpoints, read_log, train
 from annotated.runs.validation_callbacks import sample_translations
 from annotated.saving import load_model
 from annotated.training import CheckpointError
+from annotated.wmt14 import PreparationOptions, PreparedCorpus, prepare_files
 from tests.runs.conftest import write_corpus
 
 

@@ -10,9 +10,9 @@ from safetensors.torch import save_file
 from annotated.runs import TrainingState
 from annotated.runs.averaging import average_last
 from annotated.runs.checkpoint import FORMAT
+from annotated.saving import write_json
 from annotated.storage import checksums
 from annotated.training import CheckpointError, average_checkpoints
-from annotated.training.files import write_json
 
 
 def checkpoint(folder: Path, **tensors: torch.Tensor) -> Path:

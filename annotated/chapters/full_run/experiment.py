@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from annotated.chapters.first_run.experiment import SAMPLES
+from annotated.chapters.full_run.mirror import write_mirror
 from annotated.chapters.record import Record, recorded
-from annotated.data.local_mirror import write_mirror
 from annotated.runs import TrainingMonitor, read_log
 from annotated.runs.attention_snapshots import HEADS, SentenceHeads, read_heads
 from annotated.runs.report.report import RunReport
@@ -117,7 +117,7 @@ def _short(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _counts(folder: Path) -> dict[str, Any]:
-    from annotated.data.preparation import PreparedCorpus
+    from annotated.wmt14 import PreparedCorpus
 
     corpus = PreparedCorpus.open(folder)
     return {name: stage["counts"] for name, stage in corpus.manifest["stages"].items() if name != "download"}

@@ -19,7 +19,7 @@ from annotated.runs.preflight import folder as places
 from annotated.runs.preflight import machine
 from annotated.runs.preflight.numbers import show_hours, show_range
 from annotated.runs.preflight.table import Check, Preflight
-from annotated.training.files import CheckpointError
+from annotated.saving import CheckpointError
 
 _SAME_TRAINING = ("model", "training")
 _ALIKE = {"updates", "log_every", "validate_every", "checkpoint_every", "keep_checkpoints", "keep_best", "average_last"}

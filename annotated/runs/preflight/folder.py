@@ -21,7 +21,7 @@ from annotated.runs.lock import run_lock, run_lock_holder
 from annotated.runs.preflight.numbers import show_bytes
 from annotated.runs.preflight.table import Check
 from annotated.runs.setup import check_same_run
-from annotated.training.files import CheckpointError, read_json
+from annotated.saving import CheckpointError, read_json
 
 BYTES_PER_SAVED_WEIGHT = 12
 """Of a checkpoint: the weight and Adam's two moments, in float32."""
@@ -52,7 +52,7 @@ def check_data(data: DataConfig, mirrors: Sequence[str] = ()) -> Iterator[Check]
             return
         yield Check("data", "ok", "the classroom corpus" if data.train == "classroom" else f"{data.train} is there")
         return
-    from annotated.data.preparation import PreparedCorpus  # only those who train on it need it
+    from annotated.wmt14 import PreparedCorpus  # only those who train on it need it
 
     try:
         corpus = PreparedCorpus.open(prepared)

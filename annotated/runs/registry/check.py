@@ -18,8 +18,8 @@ from annotated.runs.registry.entries import ENTRY, FORMAT, LEDGER, LOG_BYTES, NA
 from annotated.runs.report.report import HYPOTHESES, LAST_HYPOTHESES, REPORT, STATISTICS, RunReport, training_facts
 from annotated.runs.report.scoring import RULERS, read_statistics, score_of, statistics
 from annotated.runs.report.test_sets import TestSet
+from annotated.saving import CheckpointError, read_json
 from annotated.storage import verify_checksums
-from annotated.training.files import CheckpointError, read_json
 from annotated.training.schedule import learning_rate
 
 SIGNATURES = {

@@ -28,8 +28,8 @@ from annotated.runs.log import LOG, read_log
 from annotated.runs.report.model_card import hours_and_machine, scores_table, title
 from annotated.runs.report.report import HYPOTHESES, LAST_HYPOTHESES, REPORT, STATISTICS, RunReport, without_folders
 from annotated.runs.report.test_sets import TestSet, label
+from annotated.saving import read_json, write_json
 from annotated.storage import atomic_folder, checksums
-from annotated.training.files import read_json, write_json
 
 FORMAT = 1
 LEDGER, ENTRY, README, TEST = "ledger", "entry.json", "README.md", "test.tsv"

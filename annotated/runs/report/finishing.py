@@ -43,10 +43,9 @@ from annotated.runs.report.report import (
 from annotated.runs.report.scoring import score, statistics, write_statistics
 from annotated.runs.report.test_sets import TestSet, describe_data, open_test_set
 from annotated.runs.report.translating import Translated, translate_once
-from annotated.saving import load_model, save_pretrained
+from annotated.saving import CheckpointError, load_model, read_tensors, save_pretrained
 from annotated.storage import atomic_write, checksum, sha256, translate_disk_full
 from annotated.training.distributed import choose_device
-from annotated.training.files import CheckpointError, read_tensors
 
 MODEL = "model"
 _JOURNAL = "translations.{system}.jsonl"

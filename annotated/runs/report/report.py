@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs.launch import train_command
-from annotated.training.files import CheckpointError, read_json
+from annotated.saving import CheckpointError, read_json
 
 FORMAT = 1
 FOLDER, REPORT, CARD = "report", "report.json", "MODEL_CARD.md"

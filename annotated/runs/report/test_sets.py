@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from annotated.config import DataConfig
 from annotated.data.corpora import open_corpus, read_pairs
 from annotated.runs.report.translating import digest
-from annotated.training.files import read_json
+from annotated.saving import read_json
 
 if TYPE_CHECKING:
-    from annotated.data.preparation import PreparedCorpus
+    from annotated.wmt14 import PreparedCorpus
 
 NOT_WMT14 = "not WMT14"
 TITLES = {"wmt14": "WMT14", "multi30k": "Multi30k"}
@@ -101,7 +101,7 @@ def prepared_test_sets(folder: str | Path) -> list[TestSet]:
 
     Paper: section 6.1
     """
-    from annotated.data.preparation import PreparedCorpus
+    from annotated.wmt14 import PreparedCorpus
 
     corpus = PreparedCorpus.open(folder)
     there = {corpus.manifest["corpus"]["test"]: corpus.test, **corpus.further_tests}
@@ -125,7 +125,7 @@ def describe_data(data: DataConfig, run: Path) -> dict[str, Any]:
             "archives": {},
         }
     else:
-        from annotated.data.preparation import PreparedCorpus
+        from annotated.wmt14 import PreparedCorpus
 
         found = _prepared_facts(PreparedCorpus.open(data.prepared))
     return {"label": label(found), **found}
@@ -156,7 +156,7 @@ def other_archives(name: str, pair: str, archives: Mapping[str, Mapping[str, Any
 
     Paper: section 5.1
     """
-    from annotated.data.catalogue import catalogue
+    from annotated.wmt14.catalogue import catalogue
 
     wrong = []
     for file in catalogue(name, pair).archives():

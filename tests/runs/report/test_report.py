@@ -12,7 +12,6 @@ import pytest
 import sacrebleu
 import torch
 
-from annotated.data.catalogue import catalogue
 from annotated.runs import list_checkpoints, read_log
 from annotated.runs.lock import run_lock
 from annotated.runs.report import finish, translating
@@ -20,9 +19,9 @@ from annotated.runs.report.model_card import model_card
 from annotated.runs.report.report import RunReport, public_command, training_facts
 from annotated.runs.report.scoring import read_statistics, score_of, write_statistics
 from annotated.runs.report.test_sets import label
-from annotated.saving import load_model
+from annotated.saving import load_model, read_tensors
 from annotated.training import CheckpointError, DiskFull
-from annotated.training.files import read_tensors
+from annotated.wmt14.catalogue import catalogue
 from tests.runs.report.conftest import PAIRS, Scripted, by_heart
 
 REFERENCES = [reference for _, reference in PAIRS]
