@@ -13,7 +13,7 @@ from torch import Tensor
 
 from annotated.config import TrainingConfig
 from annotated.data.buckets import by_length, cut
-from annotated.model import Transformer
+from annotated.model import Transformer, forward_rows
 from annotated.training.compiled import CudaGraphs, StaticStep
 from annotated.training.optimizer import make_optimizer
 from annotated.training.precision import Precision
@@ -179,9 +179,8 @@ def _micro_step(
         shape = StaticShape.for_training(training, min(LONGEST, training.batch_tokens))
         autotune = "max-autotune-no-cudagraphs" if mode.autotune and device.type == "cuda" else None
         return StaticStep(model, training, precision, shape, device, recorder, autotune)
-    if mode.compile:
-        model.forward_packed = torch.compile(model.forward_packed, dynamic=True)  # type: ignore[method-assign]
-    return make_micro_step(model, training, precision)
+    forward = torch.compile(forward_rows, dynamic=True) if mode.compile else None
+    return make_micro_step(model, training, precision, forward)
 
 
 class _tf32(nullcontext[None]):  # noqa: N801 (a context, used as one)

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from annotated.model import Transformer
+from annotated.model import Masked, Transformer
 from annotated.model import attention as attention_module
+from annotated.model.fast import cache as cache_module
+from annotated.model.fast import packed as packed_module
 from annotated.model.masks import causal_mask, padding_mask, target_mask
 
 
@@ -89,7 +92,7 @@ def decoder_reach(model: Transformer, source: Tensor, target_in: Tensor, *, mask
     table = model.embedding if model.config.tie_embeddings else model.target_embedding
 
     def logits(x: Tensor) -> Tensor:
-        return model.project(model.decoder(x, memory, mask, padding_mask(source))[0])
+        return model.project(model.decoder(x, memory, Masked(mask), Masked(padding_mask(source))))
 
     return reach(logits, (table(target_in) + model.positions(target_in.size(1))).detach())
 
@@ -117,9 +120,8 @@ def masked_by(fill: float | None) -> Iterator[None]:
     ) -> Tensor:
         return explicit(q, k, v, causal_mask(q.size(-2), q.device) if causal else mask, dropout)[0]
 
-    kept = attention_module.scaled_dot_product_attention, attention_module.fused_attention
-    attention_module.scaled_dot_product_attention, attention_module.fused_attention = explicit, fused
-    try:
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(attention_module, "scaled_dot_product_attention", explicit))
+        for module in (attention_module, cache_module, packed_module):
+            stack.enter_context(patch.object(module, "fused_attention", fused))
         yield
-    finally:
-        attention_module.scaled_dot_product_attention, attention_module.fused_attention = kept

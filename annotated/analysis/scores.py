@@ -48,8 +48,8 @@ def attention_calls(model: Transformer, source: Tensor, target_in: Tensor) -> li
 
     def noting(name: str) -> Any:
         def note(module: MultiHeadAttention, inputs: tuple[Any, ...]) -> None:
-            query, key, value, mask = inputs
-            calls.append(Call(name, module, query, key, value, mask))
+            query, key, value, attend = inputs
+            calls.append(Call(name, module, query, key, value, attend.mask))
 
         return note
 

@@ -77,43 +77,44 @@ def trace(translator: Translator, source: str, target: str | None = None) -> Tra
         written = tokenizer.encode(target.strip())
     read, following = [BOS, *written], [*written, EOS]
     device = next(model.parameters()).device
-    with torch.no_grad(), _recording(model) as (boxes, maps):
-        logits = model(
+    with torch.no_grad(), _recording(model) as boxes:
+        logits, weights = model(
             torch.tensor([source_ids], device=device), torch.tensor([read], device=device), return_attention=True
-        )[0][0]
-    boxes["linear"], boxes["softmax"] = logits, logits.softmax(dim=-1)
+        )
+    boxes["linear"], boxes["softmax"] = logits[0], logits[0].softmax(dim=-1)
+    kinds = ("encoder", "self"), ("decoder", "self"), ("decoder", "cross")
+    maps = {
+        f"{stack}.{number}.{kind}_attention": layer[0]
+        for (stack, kind), layers in zip(kinds, weights, strict=True)
+        for number, layer in enumerate(layers, 1)
+    }
     tokens = [tokenizer.tokens(ids) for ids in (source_ids, read, following)]
     return Trace(source_ids, tokens[0], read, tokens[1], following, tokens[2], boxes, maps)
 
 
 @contextmanager
-def _recording(model: Transformer) -> Iterator[tuple[dict[str, Tensor], dict[str, Tensor]]]:
-    """While it lasts, one forward pass fills both dictionaries; then hooks and mode are as they were."""
+def _recording(model: Transformer) -> Iterator[dict[str, Tensor]]:
+    """While it lasts, one forward pass fills the dictionary; then hooks and mode are as they were."""
     boxes: dict[str, Tensor] = {}
-    maps: dict[str, Tensor] = {}
     was_training = model.training
     model.eval()
     with ExitStack() as hooks:
         for name, module in _modules(model):
-            hook = module.register_forward_hook(_keep(name, boxes, maps))
+            hook = module.register_forward_hook(_keep(name, boxes))
             hooks.callback(hook.remove)
         try:
-            yield boxes, maps
+            yield boxes
         finally:
             model.train(was_training)
 
 
-def _keep(name: str, boxes: dict[str, Tensor], maps: dict[str, Tensor]) -> Any:
+def _keep(name: str, boxes: dict[str, Tensor]) -> Any:
     """A hook that files what leaves a module; what runs for both languages serves the source first."""
 
-    def hook(_: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+    def hook(_: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> None:
         key = name
         if name.startswith("*."):
             key = name.replace("*", "target" if name.replace("*", "source") in boxes else "source")
-        if isinstance(output, tuple):
-            output, weights = output[0], output[1]
-            if isinstance(weights, Tensor):
-                maps[key] = weights[0].clone()
         boxes[key] = output.reshape(-1, output.size(-1)).clone()  # without the batch of one
 
     return hook

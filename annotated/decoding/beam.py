@@ -17,7 +17,15 @@ from annotated.decoding.attention import with_attention
 from annotated.decoding.hypothesis import Hypothesis, length_penalty
 from annotated.decoding.pools import Alive, Finished
 from annotated.decoding.prefix import Prefixes
-from annotated.decoding.search import DEFAULTS, Roster, StepModel, caps, decoding_mode, forbidden_ids, top_tokens
+from annotated.decoding.search import (
+    DEFAULTS,
+    ActiveBatch,
+    StepModel,
+    decoding_mode,
+    forbidden_ids,
+    max_lengths,
+    top_tokens,
+)
 
 
 def beam_search(
@@ -82,7 +90,7 @@ def beam_search(
     """
     check_options(beam_size, alpha, max_new_tokens, num_return, extra_tokens)
     with decoding_mode(model):
-        limits = caps(model, source, max_new_tokens, extra_tokens)
+        limits = max_lengths(model, source, max_new_tokens, extra_tokens)
         search = BeamSearch(model, source, limits, beam_size, alpha, num_return, forbidden, prefix=prefix)
         found = search.run()
     return _with_maps(model, source, found) if return_attention else found
@@ -131,9 +139,9 @@ class BeamSearch:
     ) -> None:
         self.model, self.device, self.alpha, self.stop_early = model, source.device, alpha, stop_early
         self.num_candidates = 2 * beam_size if beam_size > 1 else 1
-        self.never = forbidden_ids(forbidden, source.device)
+        self.forbidden = forbidden_ids(forbidden, source.device)
         self.prefixes = Prefixes(prefix, limits) if prefix is not None else None
-        self.roster = Roster(limits)
+        self.active = ActiveBatch(limits)
         self.found: list[list[Hypothesis]] = [[] for _ in limits]
         if limits:
             size = (len(limits), beam_size, max(limits))
@@ -145,9 +153,9 @@ class BeamSearch:
 
     def run(self) -> list[list[Hypothesis]]:
         """Search until every sentence is done."""
-        while self.roster:
+        while self.active:
             self.step(self.grow())
-            if self.roster.must_look(self.alive.steps, self.device):
+            if self.active.must_look(self.alive.steps, self.device):
                 self.harvest()
                 self.compact()
         return self.found
@@ -160,10 +168,10 @@ class BeamSearch:
         # No more than 2k continuations of one hypothesis can be among the best 2k of all.
         each = min(self.num_candidates, logits.size(1))
         if self.prefixes is None or alive.steps >= self.prefixes.longest:
-            log_probability, tokens = top_tokens(logits, each, self.never)
+            log_probability, tokens = top_tokens(logits, each, self.forbidden)
         else:
             forced = self.prefixes.top_tokens
-            log_probability, tokens = forced(logits, each, self.never, alive.steps, self.roster.sentences)
+            log_probability, tokens = forced(logits, each, self.forbidden, alive.steps, self.active.sentences)
         total = alive.log_probability[:, :, None] + log_probability.view(batch, beam_size, each)
         best, place = total.flatten(1).topk(min(self.num_candidates, beam_size * each), dim=1)
         return Candidates(best, place // each, tokens.view(batch, -1).gather(1, place))
@@ -197,15 +205,15 @@ class BeamSearch:
         hope = bound.masked_fill(bound > -math.inf, math.inf)
         bound = bound / self.penalty_at_cap if self.stop_early else hope
         proven = (self.finished.scores[:, -1] >= bound).tolist()
-        return [a or b for a, b in zip(proven, self.roster.at_cap(self.alive.steps), strict=True)]
+        return [a or b for a, b in zip(proven, self.active.at_cap(self.alive.steps), strict=True)]
 
     def harvest(self) -> None:
         """Take the results of the sentences that are done."""
-        at_cap = self.roster.at_cap(self.alive.steps)
+        at_cap = self.active.at_cap(self.alive.steps)
         for row, done in enumerate(self.is_done()):
-            if done and not self.roster.done[row]:
-                self.roster.done[row] = True
-                self.found[self.roster.sentences[row]] = self.results(row, unfinished=at_cap[row])
+            if done and not self.active.done[row]:
+                self.active.done[row] = True
+                self.found[self.active.sentences[row]] = self.results(row, unfinished=at_cap[row])
 
     def results(self, row: int, unfinished: bool) -> list[Hypothesis]:
         """The finished hypotheses of a row; if there are too few and `unfinished`, then the best alive ones."""
@@ -224,7 +232,7 @@ class BeamSearch:
 
     def compact(self) -> None:
         """Drop the sentences that are done, once they are many enough to pay for the move."""
-        if (keep := self.roster.compact()) is not None:
+        if (keep := self.active.compact()) is not None:
             rows = torch.tensor(keep, device=self.device)
             self.alive.select(rows)
             self.finished.select(rows)

@@ -15,7 +15,15 @@ from annotated.config import BOS, EOS
 from annotated.decoding.attention import with_attention
 from annotated.decoding.hypothesis import Hypothesis, length_penalty
 from annotated.decoding.prefix import Prefixes
-from annotated.decoding.search import DEFAULTS, Roster, StepModel, caps, decoding_mode, forbidden_ids, top_tokens
+from annotated.decoding.search import (
+    DEFAULTS,
+    ActiveBatch,
+    StepModel,
+    decoding_mode,
+    forbidden_ids,
+    max_lengths,
+    top_tokens,
+)
 
 
 def greedy_decode(
@@ -66,9 +74,9 @@ def greedy_decode(
     # A changed copy of the configuration checks the values.
     dataclasses.replace(DEFAULTS, alpha=alpha, max_new_tokens=max_new_tokens, extra_tokens=extra_tokens)
     with decoding_mode(model):
-        limits = caps(model, source, max_new_tokens, extra_tokens)
+        limits = max_lengths(model, source, max_new_tokens, extra_tokens)
         prefixes = Prefixes(prefix, limits) if prefix is not None else None
-        found = _search(model, source, limits, alpha, forbidden, prefixes)
+        found = _search(model, source, limits, alpha, forbidden_ids(forbidden, source.device), prefixes)
     return with_attention(model, source, found) if return_attention else found
 
 
@@ -77,37 +85,36 @@ def _search(
     source: Tensor,
     limits: list[int],
     alpha: float,
-    forbidden: Sequence[int],
+    forbidden: Tensor,
     prefixes: Prefixes | None,
 ) -> list[Hypothesis]:
     if not limits:
         return []
-    device, roster = source.device, Roster(limits)
+    device, active = source.device, ActiveBatch(limits)
     state = model.start_state(source, 1, max_new_tokens=max(limits))
-    never = forbidden_ids(forbidden, device)
     token = torch.full((len(limits),), BOS, device=device)
     written = torch.empty(len(limits), max(limits), dtype=torch.long, device=device)
     total = torch.zeros(len(limits), device=device)
     ended = torch.zeros(len(limits), dtype=torch.bool, device=device)
     found: dict[int, Hypothesis] = {}
     steps = 0
-    while roster:
+    while active:
         logits, state = model.decode_step(token, state)
         if prefixes is None or steps >= prefixes.longest:
-            log_probability, best = top_tokens(logits, 1, never)
+            log_probability, best = top_tokens(logits, 1, forbidden)
         else:
-            log_probability, best = prefixes.top_tokens(logits, 1, never, steps, roster.sentences)
+            log_probability, best = prefixes.top_tokens(logits, 1, forbidden, steps, active.sentences)
         token, steps = best.squeeze(1), steps + 1
         written[:, steps - 1] = token
         total = total + log_probability.squeeze(1).masked_fill(ended, 0.0)
         ended = ended | (token == EOS)
-        if not roster.must_look(steps, device):
+        if not active.must_look(steps, device):
             continue
-        for row, (end, cap) in enumerate(zip(ended.tolist(), roster.at_cap(steps), strict=True)):
-            if (end or cap) and not roster.done[row]:
-                roster.done[row] = True
-                found[roster.sentences[row]] = _hypothesis(written[row, :steps].tolist(), float(total[row]), alpha)
-        if (keep := roster.compact()) is not None:
+        for row, (end, cap) in enumerate(zip(ended.tolist(), active.at_cap(steps), strict=True)):
+            if (end or cap) and not active.done[row]:
+                active.done[row] = True
+                found[active.sentences[row]] = _hypothesis(written[row, :steps].tolist(), float(total[row]), alpha)
+        if (keep := active.compact()) is not None:
             rows = torch.tensor(keep, device=device)
             state.select(rows)
             token, written, total, ended = (x.index_select(0, rows) for x in (token, written, total, ended))

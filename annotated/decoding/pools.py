@@ -19,7 +19,7 @@ from annotated.decoding.search import State
 class Alive:
     """k growing hypotheses of each sentence, with the decoder's memory of them: everything that moves together.
 
-    A place without a hypothesis has log-probability minus infinity.
+    A slot without a hypothesis has log-probability minus infinity.
     """
 
     tokens: Tensor
@@ -31,7 +31,7 @@ class Alive:
 
     @classmethod
     def start(cls, batch: int, beam_size: int, width: int, state: State, device: torch.device) -> Alive:
-        """One empty hypothesis for each sentence; the other places are free."""
+        """One empty hypothesis for each sentence; the other slots are free."""
         log_probability = torch.full((batch, beam_size), -math.inf, device=device)
         log_probability[:, 0] = 0.0
         return cls(torch.full((batch, beam_size, width), BOS, device=device), log_probability, state)
@@ -42,14 +42,14 @@ class Alive:
         return self.tokens[:, :, max(self.steps - 1, 0)].flatten()
 
     def advance(self, parents: Tensor, tokens: Tensor, log_probability: Tensor) -> None:
-        """Place j now continues place `parents[:, j]` with one more token; all `[B, k]`."""
+        """Slot j now continues slot `parents[:, j]` with one more token; all `[B, k]`."""
         self.reorder(parents)
         self.tokens[:, :, self.steps] = tokens
         self.log_probability = log_probability
         self.steps += 1
 
     def reorder(self, parents: Tensor) -> None:
-        """Let place j of each sentence hold what place `parents[:, j]` held: tokens and memory alike."""
+        """Let slot j of each sentence hold what slot `parents[:, j]` held: tokens and memory alike."""
         batch, beam_size = parents.shape
         if beam_size == 1:
             return
@@ -66,7 +66,7 @@ class Alive:
 
 @dataclass
 class Finished:
-    """The n best hypotheses of each sentence that ended with eos, best first; free places score minus infinity."""
+    """The n best hypotheses of each sentence that ended with eos, best first; free slots score minus infinity."""
 
     tokens: Tensor
     """`[B, n, longest cap]`"""
@@ -78,14 +78,14 @@ class Finished:
     """`[B, n]`, tokens without eos."""
 
     @classmethod
-    def start(cls, batch: int, places: int, width: int, device: torch.device) -> Finished:
+    def start(cls, batch: int, slots: int, width: int, device: torch.device) -> Finished:
         """Nothing has ended yet."""
-        free = torch.full((batch, places), -math.inf, device=device)
-        lengths = torch.zeros(batch, places, dtype=torch.long, device=device)
-        return cls(torch.full((batch, places, width), BOS, device=device), free, free, lengths)
+        free = torch.full((batch, slots), -math.inf, device=device)
+        lengths = torch.zeros(batch, slots, dtype=torch.long, device=device)
+        return cls(torch.full((batch, slots, width), BOS, device=device), free, free, lengths)
 
     def add(self, alive: Alive, parents: Tensor, scores: Tensor, log_probability: Tensor) -> Tensor:
-        """Let m candidates compete for the places: alive hypothesis `parents[:, j]` followed by eos.
+        """Let m candidates compete for the slots: alive hypothesis `parents[:, j]` followed by eos.
 
         Parameters
         ----------
@@ -97,15 +97,15 @@ class Finished:
         Returns
         -------
         Tensor
-            `[B, n]`: what each place now holds, its old place (0..n - 1) or n + j for candidate j.
+            `[B, n]`: what each slot now holds, its old slot (0..n - 1) or n + j for candidate j.
         """
-        places = self.scores.size(1)
-        self.scores, chosen = torch.cat((self.scores, scores), dim=1).topk(places, dim=1)
+        slots = self.scores.size(1)
+        self.scores, chosen = torch.cat((self.scores, scores), dim=1).topk(slots, dim=1)
         self.log_probability = torch.cat((self.log_probability, log_probability), dim=1).gather(1, chosen)
         lengths = torch.cat((self.lengths, torch.full_like(parents, alive.steps)), dim=1)
         self.lengths = lengths.gather(1, chosen)
-        own = torch.arange(places, device=parents.device).expand(len(parents), -1)
-        origin = torch.cat((own, places + parents), dim=1).gather(1, chosen)
+        own = torch.arange(slots, device=parents.device).expand(len(parents), -1)
+        origin = torch.cat((own, slots + parents), dim=1).gather(1, chosen)
         texts = torch.cat((self.tokens, alive.tokens), dim=1)
         self.tokens = texts.gather(1, origin[:, :, None].expand(-1, -1, texts.size(2)))
         return chosen

@@ -22,7 +22,7 @@ class Prefixes:
     ----------
     tokens
         For each sentence its forced token ids; they may differ in length, and be empty.
-    caps
+    max_lengths
         Most symbols to write for each sentence.
 
     Raises
@@ -33,10 +33,12 @@ class Prefixes:
     Paper: section 6.1
     """
 
-    def __init__(self, tokens: Sequence[Sequence[int]], caps: Sequence[int]) -> None:
-        if len(tokens) != len(caps):
-            raise ValueError(f"{len(caps)} sentences need as many prefixes (empty ones, perhaps), not {len(tokens)}")
-        for number, (prefix, cap) in enumerate(zip(tokens, caps, strict=True)):
+    def __init__(self, tokens: Sequence[Sequence[int]], max_lengths: Sequence[int]) -> None:
+        if len(tokens) != len(max_lengths):
+            raise ValueError(
+                f"{len(max_lengths)} sentences need as many prefixes (empty ones, perhaps), not {len(tokens)}"
+            )
+        for number, (prefix, cap) in enumerate(zip(tokens, max_lengths, strict=True)):
             if len(prefix) > cap:
                 raise ValueError(f"prefix {number} has {len(prefix)} tokens, more than the {cap} that may be written")
             if EOS in list(prefix)[:-1] or PAD in prefix or BOS in prefix:
@@ -45,7 +47,7 @@ class Prefixes:
         self.longest = max(map(len, self.tokens), default=0)
 
     def top_tokens(
-        self, logits: Tensor, count: int, never: Tensor, steps: int, sentences: Sequence[int]
+        self, logits: Tensor, count: int, forbidden: Tensor, steps: int, sentences: Sequence[int]
     ) -> tuple[Tensor, Tensor]:
         """As `annotated.decoding.search.top_tokens`, but where a token is forced it is the only candidate.
 
@@ -53,6 +55,8 @@ class Prefixes:
         ----------
         logits
             `[B * k, V]`, the k rows of a sentence together; overwritten.
+        forbidden
+            Ids that are never written, where nothing is forced.
         steps
             Symbols written so far.
         sentences
@@ -60,14 +64,14 @@ class Prefixes:
         """
         forced = [(r, self.tokens[s][steps]) for r, s in enumerate(sentences) if steps < len(self.tokens[s])]
         if not forced:
-            return top_tokens(logits, count, never)
+            return top_tokens(logits, count, forbidden)
         if max(token for _, token in forced) >= logits.size(1) or min(token for _, token in forced) < 0:
             raise ValueError(f"a prefix holds an id outside the vocabulary of {logits.size(1)}")
         beam_size = len(logits) // len(sentences)
         rows = torch.tensor([r * beam_size + j for r, _ in forced for j in range(beam_size)], device=logits.device)
         wanted = torch.tensor([t for _, t in forced for _ in range(beam_size)], device=logits.device)
         own = logits.index_select(0, rows).float().log_softmax(dim=1).gather(1, wanted[:, None]).squeeze(1)
-        log_probability, tokens = top_tokens(logits, count, never)
+        log_probability, tokens = top_tokens(logits, count, forbidden)
         log_probability[rows], tokens[rows] = -math.inf, wanted[:, None]
         log_probability[rows, 0] = own
         return log_probability, tokens

@@ -1,4 +1,4 @@
-"""What greedy and beam search share: the model they need, caps, the choice of tokens, and who is still searching.
+"""Search: what greedy and beam search share. The model they need, length caps, the choice of tokens, the active batch.
 
 Paper: sections 3.1 (auto-regression), 6.1
 """
@@ -58,7 +58,7 @@ def decoding_mode(model: StepModel) -> Iterator[None]:
             module.training = True
 
 
-def caps(model: StepModel, source: Tensor, max_new_tokens: int | None, extra_tokens: int) -> list[int]:
+def max_lengths(model: StepModel, source: Tensor, max_new_tokens: int | None, extra_tokens: int) -> list[int]:
     """Most symbols (eos included) to write for each sentence: its own length + 50, whatever the batch's is.
 
     Learned positions set a limit of their own.
@@ -136,13 +136,13 @@ def _small_top(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return x.max(dim=1, keepdim=True) if count == 1 else x.topk(count, dim=1)
 
 
-class Roster:
+class ActiveBatch:
     """Which sentence each row of the batch is, and which of them are done (on the host)."""
 
-    def __init__(self, caps: list[int]) -> None:
-        self.caps = caps
-        self.sentences = list(range(len(caps)))
-        self.done = [False] * len(caps)
+    def __init__(self, max_lengths: list[int]) -> None:
+        self.max_lengths = max_lengths
+        self.sentences = list(range(len(max_lengths)))
+        self.done = [False] * len(max_lengths)
 
     def __bool__(self) -> bool:
         return not all(self.done)
@@ -151,11 +151,11 @@ class Roster:
         """Whether to ask now who is done: always on a CPU, else now and then, and when a cap is reached."""
         if device.type == "cpu" or steps % STEPS_BETWEEN_CHECKS == 0:
             return True
-        return any(self.caps[s] == steps for s, done in zip(self.sentences, self.done, strict=True) if not done)
+        return any(self.max_lengths[s] == steps for s, done in zip(self.sentences, self.done, strict=True) if not done)
 
     def at_cap(self, steps: int) -> list[bool]:
         """For each row, whether its sentence may take no further step."""
-        return [self.caps[sentence] <= steps for sentence in self.sentences]
+        return [self.max_lengths[sentence] <= steps for sentence in self.sentences]
 
     def compact(self) -> list[int] | None:
         """The rows to keep, once a quarter of them are done; None while too few are, or all."""

@@ -16,7 +16,7 @@ from torch import Tensor
 from annotated.config import EOS
 from annotated.decoding.beam import BeamSearch, Candidates, check_options
 from annotated.decoding.hypothesis import Hypothesis, length_penalty
-from annotated.decoding.search import DEFAULTS, StepModel, caps, decoding_mode
+from annotated.decoding.search import DEFAULTS, StepModel, decoding_mode, max_lengths
 
 Fate = Literal["alive", "pruned", "finished", "evicted", "cap"]
 
@@ -111,11 +111,11 @@ def record_search(
     if source.size(0) != 1:
         raise ValueError(f"a search is recorded for one sentence, not for {source.size(0)}")
     with decoding_mode(model):
-        limits = caps(model, source, max_new_tokens, extra_tokens)
+        limits = max_lengths(model, source, max_new_tokens, extra_tokens)
         forced = [prefix] if prefix else None
         search = _RecordedSearch(model, source, limits, beam_size, alpha, num_return, prefix=forced)
         hypotheses = search.run()[0]
-    cap = search.roster.caps[0]
+    cap = search.active.max_lengths[0]
     by_cap = not search.proven
     if by_cap:
         for node in search.alive_nodes:
@@ -141,7 +141,7 @@ class _RecordedSearch(BeamSearch):
         penalty = length_penalty(self.alive.steps, self.alpha)
         ids: list[int | None] = []
         for log_probability, parent, token in zip(*(column[0].tolist() for column in candidates), strict=True):
-            if log_probability == -math.inf:  # a free place, or a forbidden token: no candidate at all
+            if log_probability == -math.inf:  # a free slot, or a forbidden token: no candidate at all
                 ids.append(None)
                 continue
             ids.append(len(self.nodes))
@@ -162,14 +162,14 @@ class _RecordedSearch(BeamSearch):
         return done
 
     def _note_alive(self, ids: list[int | None], kept: list[int]) -> None:
-        places = [ids[index] for index in kept]
-        self.alive_nodes = [None if n is None or self.nodes[n].token == EOS else n for n in places]
+        slots = [ids[index] for index in kept]
+        self.alive_nodes = [None if n is None or self.nodes[n].token == EOS else n for n in slots]
         for node in self.alive_nodes:
             if node is not None:
                 self.nodes[node].fate = "alive"
 
     def _note_finished(self, ids: list[int | None], placed: list[int]) -> None:
-        places = len(self.finished_nodes)
+        slots = len(self.finished_nodes)
         both = self.finished_nodes + ids
         for node in self.finished_nodes:
             if node is not None:
@@ -177,7 +177,7 @@ class _RecordedSearch(BeamSearch):
         scores = self.finished.scores[0].tolist()
         pairs = zip(placed, scores, strict=True)
         self.finished_nodes = [both[index] if score > -math.inf else None for index, score in pairs]
-        assert len(self.finished_nodes) == places
+        assert len(self.finished_nodes) == slots
         for node in self.finished_nodes:
             if node is not None:
                 self.nodes[node].fate = "finished"

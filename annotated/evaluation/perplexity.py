@@ -85,7 +85,7 @@ def perplexity(
     longest = max(map(len, sources + targets)) + 1
     store = TokenStore.from_ids(list(zip(sources, targets, strict=True)))
     device = next(model.parameters()).device
-    if not hasattr(model, "forward_packed"):  # an ensemble, say: rectangles give the same
+    if not isinstance(model, Transformer):  # an ensemble, say: rectangles give the same
         layout = "padded"
     was_training, total, tokens = model.training, 0.0, 0
     model.eval()

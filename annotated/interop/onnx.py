@@ -21,6 +21,7 @@ import io
 import json
 import logging
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from torch.nn import functional as F
 
 from annotated.config import BOS, EOS, PAD
 from annotated.interop._common import optional
-from annotated.model import MultiHeadAttention, Transformer, padding_mask, scaled_dot_product_attention
+from annotated.model import Recorded, Transformer, padding_mask, scaled_dot_product_attention
 
 STEP_INPUTS = ("token", "source", "cross_keys", "cross_values", "past_keys", "past_values")
 
@@ -50,16 +51,9 @@ class OnnxEncoder(nn.Module):
         """`[B, S]` to `[L, B, H, S, K]` and `[L, B, H, S, d_v]`."""
         mask = padding_mask(source)
         x = _embed(self.model.embedding.weight, source) + self.table[: source.size(1)]
-        for layer in self.model.encoder.layers:
-            y = layer.self_attention_residual.enter(x)
-            q, k, v = _heads(layer.self_attention, y, 0, 3)
-            y = _attend(layer.self_attention, q, k, v, mask)
-            x = layer.self_attention_residual.leave(x, y)
-            y = layer.feed_forward(layer.feed_forward_residual.enter(x))
-            x = layer.feed_forward_residual.leave(x, y)
-        memory = self.model.encoder.final_norm(x)
-        layers = self.model.decoder.layers
-        keys, values = zip(*(_heads(layer.cross_attention, memory, 1, 3) for layer in layers), strict=True)
+        memory = self.model.encoder(x, Recorded(mask))
+        projected = [layer.cross_attention.project(None, memory, memory)[1:] for layer in self.model.decoder.layers]
+        keys, values = ([pair[side].transpose(1, 2) for pair in projected] for side in (0, 1))
         return torch.stack(keys), torch.stack(values)
 
 
@@ -84,25 +78,32 @@ class OnnxDecoderStep(nn.Module):
         past_values: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Shapes as the module's docstring gives them."""
-        model, mask, keys, values = self.model, padding_mask(source), [], []
+        model, position = self.model, past_keys.size(3)
         tied = model.config.tie_embeddings
         weight = (model.embedding if tied else model.target_embedding).weight
-        position = past_keys.size(3)
         x = _embed(weight, token[:, None]) + self.table[position : position + 1]  # [B, 1, D]
-        for number, layer in enumerate(model.decoder.layers):
-            y = layer.self_attention_residual.enter(x)
-            q, k, v = _heads(layer.self_attention, y, 0, 3)
-            keys.append(torch.cat((past_keys[number], k), dim=2))
-            values.append(torch.cat((past_values[number], v), dim=2))
-            y = _attend(layer.self_attention, q, keys[-1], values[-1])
-            x = layer.self_attention_residual.leave(x, y)
-            (q,) = _heads(layer.cross_attention, layer.cross_attention_residual.enter(x), 0, 1)
-            y = _attend(layer.cross_attention, q, cross_keys[number], cross_values[number], mask)
-            x = layer.cross_attention_residual.leave(x, y)
-            y = layer.feed_forward(layer.feed_forward_residual.enter(x))
-            x = layer.feed_forward_residual.leave(x, y)
-        logits = model.project(model.decoder.final_norm(x)[:, 0])
-        return logits, torch.stack(keys), torch.stack(values)
+        own = _Cached(iter(zip(past_keys, past_values, strict=True)))
+        memory = _Cached(iter(zip(cross_keys, cross_values, strict=True)), padding_mask(source))
+        logits = model.project(model.decoder(x, None, own, memory)[:, 0])
+        return logits, torch.stack(own.keys), torch.stack(own.values)
+
+
+class _Cached:
+    """Attention to keys and values `[B, H, t, K]` of each layer in turn, and to those of the new position, if any."""
+
+    def __init__(self, layers: Iterator[tuple[Tensor, Tensor]], mask: Tensor | None = None) -> None:
+        self.layers, self.mask = layers, mask
+        self.keys: list[Tensor] = []
+        self.values: list[Tensor] = []
+
+    def __call__(self, q: Tensor, k: Tensor | None, v: Tensor | None) -> Tensor:
+        """`[B, 1, H, K]` to `[B, 1, H, d_v]`."""
+        keys, values = next(self.layers)
+        if k is not None and v is not None:
+            keys, values = torch.cat((keys, k.transpose(1, 2)), dim=2), torch.cat((values, v.transpose(1, 2)), dim=2)
+        self.keys.append(keys)
+        self.values.append(values)
+        return scaled_dot_product_attention(q.transpose(1, 2), keys, values, self.mask)[0].transpose(1, 2)
 
 
 def export_onnx(model: Transformer, folder: str | Path, max_positions: int | None = None) -> Path:
@@ -182,17 +183,3 @@ def _export(
 
 def _embed(weight: Tensor, ids: Tensor) -> Tensor:
     return F.embedding(ids, weight) * weight.size(1) ** 0.5
-
-
-def _heads(attention: MultiHeadAttention, x: Tensor, first: int, last: int) -> list[Tensor]:
-    """Some of queries, keys and values (numbered 0 to 2), each `[B, n, D]` to `[B, H, n, K]`, by one product."""
-    widths = [attention.num_heads * size for size in (attention.d_k, attention.d_k, attention.d_v)]
-    rows = slice(sum(widths[:first]), sum(widths[:last]))
-    bias = None if attention.in_bias is None else attention.in_bias[rows]
-    parts = F.linear(x, attention.in_projection[rows], bias).split(widths[first:last], dim=-1)
-    return [part.unflatten(-1, (attention.num_heads, -1)).transpose(1, 2) for part in parts]
-
-
-def _attend(attention: MultiHeadAttention, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
-    output, _ = scaled_dot_product_attention(q, k, v, mask)
-    return attention.out_projection(output.transpose(1, 2).flatten(2))

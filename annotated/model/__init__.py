@@ -1,18 +1,21 @@
 """The model. Read attention, then masks, feed_forward, embeddings, positional_encoding, layers, transformer.
 
+What speed needs is in `annotated.model.fast`, and may stay closed at first.
+
 Paper: section 3
 """
 
-from annotated.model.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
-from annotated.model.cache import AttentionCache, DecoderState, LayerState
-from annotated.model.dropout import Dropout
+from annotated.model.attention import Masked, MultiHeadAttention, Recorded, scaled_dot_product_attention
 from annotated.model.embeddings import TokenEmbedding
+from annotated.model.fast.cache import AttentionCache, DecoderState, LayerState
+from annotated.model.fast.dropout import Dropout
+from annotated.model.fast.fused import fused_attention
+from annotated.model.fast.packed import RaggedRows, encode_rows, forward_rows
+from annotated.model.fast.static import FixedRows
 from annotated.model.feed_forward import PositionwiseFeedForward
-from annotated.model.layers import Decoder, DecoderLayer, Encoder, EncoderLayer, Residual
+from annotated.model.layers import Decoder, DecoderLayer, Encoder, EncoderLayer, SublayerConnection
 from annotated.model.masks import causal_mask, padding_mask, target_mask
-from annotated.model.packing import PackedRows, Packing
 from annotated.model.positional_encoding import LearnedPositions, SinusoidalPositions, sinusoidal_encoding
-from annotated.model.static_rows import StaticRows
 from annotated.model.transformer import AttentionMaps, Transformer
 
 __all__ = [
@@ -24,18 +27,21 @@ __all__ = [
     "Dropout",
     "Encoder",
     "EncoderLayer",
+    "FixedRows",
     "LayerState",
     "LearnedPositions",
+    "Masked",
     "MultiHeadAttention",
-    "PackedRows",
-    "Packing",
     "PositionwiseFeedForward",
-    "Residual",
+    "RaggedRows",
+    "Recorded",
     "SinusoidalPositions",
-    "StaticRows",
+    "SublayerConnection",
     "TokenEmbedding",
     "Transformer",
     "causal_mask",
+    "encode_rows",
+    "forward_rows",
     "fused_attention",
     "padding_mask",
     "scaled_dot_product_attention",

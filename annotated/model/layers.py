@@ -8,15 +8,13 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from annotated.config import ModelConfig
-from annotated.model.attention import MultiHeadAttention
-from annotated.model.cache import LayerState
-from annotated.model.dropout import Dropout
+from annotated.model.attention import EVERY_KEY, Attend, MultiHeadAttention
+from annotated.model.fast.dropout import Dropout
 from annotated.model.feed_forward import PositionwiseFeedForward
-from annotated.model.packing import Packing
 
 
-class Residual(nn.Module):
-    """The residual connection around a sub-layer: `leave(x, sublayer(enter(x)))`.
+class SublayerConnection(nn.Module):
+    """The residual connection around a sub-layer: `after(x, sublayer(before(x)))`.
 
     As printed (post-norm), LayerNorm(x + Dropout(Sublayer(x))). As later released (pre-norm),
     x + Dropout(Sublayer(LayerNorm(x))).
@@ -30,25 +28,18 @@ class Residual(nn.Module):
         self.dropout = Dropout(config.dropout)
         self.pre = config.norm == "pre"
 
-    def enter(self, x: Tensor) -> Tensor:
+    def before(self, x: Tensor) -> Tensor:
         """What the sub-layer reads, `[..., D]`."""
         return self.norm(x) if self.pre else x
 
-    def leave(self, x: Tensor, y: Tensor) -> Tensor:
+    def after(self, x: Tensor, y: Tensor) -> Tensor:
         """What the next sub-layer gets, from the input x and the sub-layer's output y, `[..., D]`."""
         total = self.dropout.add(x, y)
         return total if self.pre else self.norm(total)
 
 
 def _attention(config: ModelConfig) -> MultiHeadAttention:
-    return MultiHeadAttention(
-        config.d_model,
-        config.num_heads,
-        config.d_k,
-        config.d_v,
-        dropout=config.attention_dropout,
-        bias=config.attention_bias,
-    )
+    return MultiHeadAttention(config.d_model, config.num_heads, config.d_k, config.d_v, bias=config.attention_bias)
 
 
 def _feed_forward(config: ModelConfig) -> PositionwiseFeedForward:
@@ -64,19 +55,16 @@ class EncoderLayer(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.self_attention = _attention(config)
-        self.self_attention_residual = Residual(config)
+        self.self_attention_residual = SublayerConnection(config)
         self.feed_forward = _feed_forward(config)
-        self.feed_forward_residual = Residual(config)
+        self.feed_forward_residual = SublayerConnection(config)
 
-    def forward(
-        self, x: Tensor, mask: Tensor | Packing | None, return_weights: bool = False
-    ) -> tuple[Tensor, Tensor | None]:
-        """`[B, S, D]` (or packed rows `[N, D]`) to the same, and the weights `[B, H, S, S]` if asked for."""
-        y = self.self_attention_residual.enter(x)
-        y, weights = _attend(self.self_attention, y, y, mask, return_weights)
-        x = self.self_attention_residual.leave(x, y)
-        y = self.feed_forward(self.feed_forward_residual.enter(x))
-        return self.feed_forward_residual.leave(x, y), weights
+    def forward(self, x: Tensor, attend: Attend = EVERY_KEY) -> Tensor:
+        """`[B, S, D]`, or another layout that `attend` is made for, to the same."""
+        y = self.self_attention_residual.before(x)
+        x = self.self_attention_residual.after(x, self.self_attention(y, y, y, attend))
+        y = self.feed_forward_residual.before(x)
+        return self.feed_forward_residual.after(x, self.feed_forward(y))
 
 
 class DecoderLayer(nn.Module):
@@ -88,47 +76,30 @@ class DecoderLayer(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.self_attention = _attention(config)
-        self.self_attention_residual = Residual(config)
+        self.self_attention_residual = SublayerConnection(config)
         self.cross_attention = _attention(config)
-        self.cross_attention_residual = Residual(config)
+        self.cross_attention_residual = SublayerConnection(config)
         self.feed_forward = _feed_forward(config)
-        self.feed_forward_residual = Residual(config)
+        self.feed_forward_residual = SublayerConnection(config)
 
     def forward(
-        self,
-        x: Tensor,
-        memory: Tensor,
-        mask: Tensor | Packing | None,
-        memory_mask: Tensor | Packing | None,
-        return_weights: bool = False,
-    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """`[B, T, D]` (or rows `[N, D]`) to the same; weights `[B, H, T, T]` and `[B, H, T, S]` if asked for."""
-        y = self.self_attention_residual.enter(x)
-        y, own = _attend(self.self_attention, y, y, mask, return_weights)
-        x = self.self_attention_residual.leave(x, y)
-        y = self.cross_attention_residual.enter(x)
-        y, cross = _attend(self.cross_attention, y, memory, memory_mask, return_weights)
-        x = self.cross_attention_residual.leave(x, y)
-        y = self.feed_forward(self.feed_forward_residual.enter(x))
-        return self.feed_forward_residual.leave(x, y), own, cross
+        self, x: Tensor, memory: Tensor | None, attend: Attend = EVERY_KEY, attend_memory: Attend = EVERY_KEY
+    ) -> Tensor:
+        """`[B, T, D]`, or another layout, to the same.
 
-    def step(self, x: Tensor, state: LayerState, source_mask: Tensor | None) -> Tensor:
-        """The same for one new position `[R, D]`, with everything before it in the state."""
-        y = self.self_attention.step_self(self.self_attention_residual.enter(x), state.own)
-        x = self.self_attention_residual.leave(x, y)
-        y = self.cross_attention_residual.enter(x)
-        y = self.cross_attention.step_cross(y, state.cross_keys, state.cross_values, source_mask)
-        x = self.cross_attention_residual.leave(x, y)
-        y = self.feed_forward(self.feed_forward_residual.enter(x))
-        return self.feed_forward_residual.leave(x, y)
-
-
-def _attend(
-    attention: MultiHeadAttention, x: Tensor, memory: Tensor, mask: Tensor | Packing | None, return_weights: bool
-) -> tuple[Tensor, Tensor | None]:
-    """Attend from x to memory, with the weights or None in second place."""
-    result = attention(x, memory, memory, mask, return_weights=return_weights)
-    return result if return_weights else (result, None)
+        Parameters
+        ----------
+        memory
+            The encoder's output, `[B, S, D]`; None if `attend_memory` holds its keys and values.
+        attend, attend_memory
+            Mix the values of the decoder's own positions, and of the memory's.
+        """
+        y = self.self_attention_residual.before(x)
+        x = self.self_attention_residual.after(x, self.self_attention(y, y, y, attend))
+        y = self.cross_attention_residual.before(x)
+        x = self.cross_attention_residual.after(x, self.cross_attention(y, memory, memory, attend_memory))
+        y = self.feed_forward_residual.before(x)
+        return self.feed_forward_residual.after(x, self.feed_forward(y))
 
 
 class Encoder(nn.Module):
@@ -142,15 +113,11 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.num_encoder_layers))
         self.final_norm = _final_norm(config)
 
-    def forward(
-        self, x: Tensor, mask: Tensor | Packing | None, return_weights: bool = False
-    ) -> tuple[Tensor, list[Tensor]]:
-        """The memory, shaped like x, and the layers' weights (an empty list unless asked for)."""
-        maps = []
+    def forward(self, x: Tensor, attend: Attend = EVERY_KEY) -> Tensor:
+        """The memory, shaped like x; `attend` mixes the values in every layer."""
         for layer in self.layers:
-            x, weights = layer(x, mask, return_weights)
-            maps.append(weights)
-        return self.final_norm(x), maps if return_weights else []
+            x = layer(x, attend)
+        return self.final_norm(x)
 
 
 class Decoder(nn.Module):
@@ -165,25 +132,11 @@ class Decoder(nn.Module):
         self.final_norm = _final_norm(config)
 
     def forward(
-        self,
-        x: Tensor,
-        memory: Tensor,
-        mask: Tensor | Packing | None,
-        memory_mask: Tensor | Packing | None,
-        return_weights: bool = False,
-    ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
-        """What the projection to the vocabulary reads, shaped like x, and both kinds of weights if asked for."""
-        own_maps, cross_maps = [], []
+        self, x: Tensor, memory: Tensor | None, attend: Attend = EVERY_KEY, attend_memory: Attend = EVERY_KEY
+    ) -> Tensor:
+        """What the projection to the vocabulary reads, shaped like x; the arguments are those of `DecoderLayer`."""
         for layer in self.layers:
-            x, own, cross = layer(x, memory, mask, memory_mask, return_weights)
-            own_maps.append(own)
-            cross_maps.append(cross)
-        return self.final_norm(x), own_maps if return_weights else [], cross_maps if return_weights else []
-
-    def step(self, x: Tensor, states: list[LayerState], source_mask: Tensor | None) -> Tensor:
-        """One new position `[R, D]` through all layers."""
-        for layer, state in zip(self.layers, states, strict=True):
-            x = layer.step(x, state, source_mask)
+            x = layer(x, memory, attend, attend_memory)
         return self.final_norm(x)
 
 

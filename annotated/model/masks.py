@@ -48,3 +48,32 @@ def target_mask(ids: Tensor, pad_id: int = PAD) -> Tensor:
     Paper: section 3.2.3
     """
     return padding_mask(ids, pad_id) & causal_mask(ids.size(1), ids.device)
+
+
+def length_mask(lengths: Tensor, width: int) -> Tensor:
+    """`padding_mask` of sentences padded on the right, from their lengths `[B]`: boolean `[B, 1, 1, width]`.
+
+    Paper: section 3.2.3
+    """
+    return (torch.arange(width, device=lengths.device) < lengths[:, None])[:, None, None, :]
+
+
+def segment_mask(queries: Tensor, keys: Tensor) -> Tensor:
+    """Keys of the query's own sentence, where sentences stand in one row: boolean `[1, 1, M, N]`.
+
+    Parameters
+    ----------
+    queries, keys
+        The number of the sentence that each query `[M]` and each key `[N]` belongs to.
+
+    Paper: section 3.2.3
+    """
+    return (queries[:, None] == keys)[None, None]
+
+
+def order_mask(queries: Tensor, keys: Tensor) -> Tensor:
+    """`causal_mask` by positions: keys whose place `[N]` is not after the query's place `[M]`, `[1, 1, M, N]`.
+
+    Paper: sections 3.1, 3.2.3
+    """
+    return (keys <= queries[:, None])[None, None]

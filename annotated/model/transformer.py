@@ -9,17 +9,15 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from annotated.config import ModelConfig
-from annotated.model.cache import AttentionCache, DecoderState, LayerState
-from annotated.model.dropout import Dropout
+from annotated.model.attention import Masked, Recorded
 from annotated.model.embeddings import TokenEmbedding
+from annotated.model.fast.cache import DecoderState, start_state
+from annotated.model.fast.dropout import Dropout
 from annotated.model.layers import Decoder, Encoder
 from annotated.model.masks import padding_mask, target_mask
-from annotated.model.packing import PackedRows, Packing
 from annotated.model.positional_encoding import LearnedPositions, SinusoidalPositions
-from annotated.model.static_rows import StaticRows
 
 
 class AttentionMaps(NamedTuple):
@@ -59,6 +57,7 @@ class Transformer(nn.Module):
             LearnedPositions(config.d_model, config.max_positions) if learned else SinusoidalPositions(config.d_model)
         )
         self.dropout = Dropout(config.dropout)
+        self.attention_dropout = config.attention_dropout
         self.encoder = Encoder(config)
         self.decoder = Decoder(config)
 
@@ -88,32 +87,38 @@ class Transformer(nn.Module):
 
         Paper: section 3, figure 1
         """
-        _check_ids(source, "source")
-        _check_ids(target_in, "target_in", source.size(0))
-        source_mask = padding_mask(source)
-        memory, encoder_maps = self.encoder(self._embed(source), source_mask, return_attention)
-        hidden, own_maps, cross_maps = self.decoder(
-            self._embed(target_in, target=True), memory, target_mask(target_in), source_mask, return_attention
-        )
-        logits = self.project(hidden)
-        return (logits, AttentionMaps(encoder_maps, own_maps, cross_maps)) if return_attention else logits
+        maps = AttentionMaps([], [], []) if return_attention else None
+        logits = self.decode(target_in, self.encode(source, maps), source, maps)
+        return logits if maps is None else (logits, maps)
 
-    def encode(self, source: Tensor) -> Tensor:
-        """The encoder's output for token ids `[B, S]`: the memory, `[B, S, D]`.
+    def encode(self, source: Tensor, maps: AttentionMaps | None = None) -> Tensor:
+        """The encoder's output for token ids `[B, S]`: the memory, `[B, S, D]`; `maps` gets the layers' weights.
 
         Paper: section 3.1
         """
         _check_ids(source, "source")
-        return self.encoder(self._embed(source), padding_mask(source))[0]
+        return self.encoder(self.embed(source), self._attend(padding_mask(source), maps and maps.encoder))
 
-    def decode(self, target_in: Tensor, memory: Tensor, source: Tensor) -> Tensor:
+    def decode(self, target_in: Tensor, memory: Tensor, source: Tensor, maps: AttentionMaps | None = None) -> Tensor:
         """Logits `[B, T, V]` for target ids `[B, T]`, given the memory `[B, S, D]` of source ids `[B, S]`.
 
         Paper: section 3.1
         """
         _check_ids(target_in, "target_in", source.size(0))
-        x = self._embed(target_in, target=True)
-        return self.project(self.decoder(x, memory, target_mask(target_in), padding_mask(source))[0])
+        own = self._attend(target_mask(target_in), maps and maps.decoder)
+        cross = self._attend(padding_mask(source), maps and maps.cross)
+        return self.project(self.decoder(self.embed(target_in, target=True), memory, own, cross))
+
+    def embed(self, ids: Tensor, positions: Tensor | None = None, *, target: bool = False) -> Tensor:
+        """Token vectors plus positions, with dropout: ids `[B, T]` to `[B, T, D]`, what a stack reads.
+
+        `positions`, broadcastable to the result, are those of 0..T - 1 if not given; `target` ids are the decoder's.
+
+        Paper: sections 3.4, 3.5, 5.4
+        """
+        if positions is None:
+            positions = self.positions(ids.size(1))
+        return self.dropout(self._table(target)(ids) + positions)
 
     def project(self, hidden: Tensor) -> Tensor:
         """Logits `[..., V]` of decoder outputs `[..., D]`.
@@ -130,64 +135,10 @@ class Transformer(nn.Module):
         """
         return (self.embedding if self.config.tie_embeddings else self.output_embedding).weight
 
-    def forward_packed(
-        self,
-        source: Tensor,
-        source_rows: PackedRows | StaticRows,
-        target: Tensor,
-        target_rows: PackedRows | StaticRows,
-    ) -> Tensor:
-        """What `forward` computes before the projection, without any padding: the path for training.
-
-        Parameters
-        ----------
-        source, target
-            Real token ids `[N]` and `[M]`, sentences one after the other; the target shifted right. With
-            `StaticRows` padding ids follow them, and what comes out for those means nothing.
-        source_rows, target_rows
-            Where they sit.
-
-        Returns
-        -------
-        Tensor
-            Decoder outputs `[M, D]`
-
-        Paper: section 3; the packed layout is ours
-        """
-        memory = self.encode_packed(source, source_rows)
-        x = self._embed_packed(target, target_rows, target=True)
-        own, cross = Packing(target_rows, target_rows, causal=True), Packing(target_rows, source_rows)
-        return self.decoder(x, memory, own, cross)[0]
-
-    def encode_packed(self, source: Tensor, rows: PackedRows | StaticRows) -> Tensor:
-        """The memory `[N, D]` of real token ids `[N]`."""
-        return self.encoder(self._embed_packed(source, rows), Packing(rows, rows))[0]
-
     def start_state(self, source: Tensor, beam_size: int = 1, *, max_new_tokens: int) -> DecoderState:
-        """Encode `[B, S]` source ids and make ready to decode `beam_size` hypotheses of each sentence.
-
-        Each layer's keys and values of the memory are computed here, once.
-
-        Parameters
-        ----------
-        max_new_tokens
-            Steps that the state can take at most.
-
-        Raises
-        ------
-        ValueError
-            If ids lie outside the vocabulary, or padding stands before a real token.
-        """
+        """Encode `[B, S]` source ids and make ready for `max_new_tokens` steps of `beam_size` hypotheses a sentence."""
         _check_ids(source, "source")
-        rows = PackedRows.from_ids(source)
-        memory = rows.unpack(self.encode_packed(rows.pack_ids(source), rows))
-        config, hypotheses, layers = self.config, len(source) * beam_size, []
-        for layer in self.decoder.layers:
-            own = AttentionCache(
-                hypotheses, config.num_heads, config.d_k, config.d_v, limit=max_new_tokens, like=memory
-            )
-            layers.append(LayerState(own, *layer.cross_attention.project_memory(memory)))
-        return DecoderState(layers, rows.mask, beam_size)
+        return start_state(self, source, beam_size, max_new_tokens)
 
     def decode_step(self, token: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Logits of the next token after one more, with everything before it in the state.
@@ -206,9 +157,8 @@ class Transformer(nn.Module):
 
         Paper: section 3.1 (auto-regression)
         """
-        position = self.positions(state.position + 1)[-1]
-        x = self.dropout(self._table(target=True)(token) + position)
-        hidden = self.decoder.step(x, state.layers, state.source_mask)
+        x = self.embed(token, self.positions(state.position + 1)[-1], target=True)
+        hidden = self.decoder(x, None, state.attend(), state.attend_memory())
         state.position += 1
         return self.project(hidden), state
 
@@ -222,12 +172,9 @@ class Transformer(nn.Module):
     def _table(self, target: bool) -> TokenEmbedding:
         return self.target_embedding if target and not self.config.tie_embeddings else self.embedding
 
-    def _embed(self, ids: Tensor, target: bool = False) -> Tensor:
-        return self.dropout(self._table(target)(ids) + self.positions(ids.size(1)))  # [B, L] -> [B, L, D]
-
-    def _embed_packed(self, ids: Tensor, rows: PackedRows | StaticRows, target: bool = False) -> Tensor:
-        positions = F.embedding(rows.positions, self.positions(rows.width))
-        return self.dropout(self._table(target)(ids) + positions)  # [N] -> [N, D]
+    def _attend(self, mask: Tensor, weights: list[Tensor] | None) -> Masked:
+        dropout = self.attention_dropout if self.training else 0.0
+        return Masked(mask, dropout) if weights is None else Recorded(mask, dropout, weights)
 
 
 def _check_ids(ids: Tensor, name: str, batch: int | None = None) -> None:

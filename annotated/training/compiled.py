@@ -16,8 +16,8 @@ from torch import Tensor
 
 from annotated.config import TrainingConfig
 from annotated.data.batching import Batch
-from annotated.model import Transformer
-from annotated.model.static_rows import has_varlen_kernel
+from annotated.model import Transformer, forward_rows
+from annotated.model.fast.fused import has_varlen_kernel
 from annotated.training.loss import LogitsTerms, logits_terms, static_loss
 from annotated.training.precision import Precision
 from annotated.training.static_layout import StaticShape
@@ -35,8 +35,8 @@ def compiled(
 ) -> Iterator[MicroStep]:
     """The micro-step to train with: compiled if the configuration says so, else `micro_step` itself.
 
-    With the static layout it is a `StaticStep`, compiled or not. Else the model's training path goes through
-    `torch.compile`, and is as before at the end.
+    With the static layout it is a `StaticStep`, compiled or not. Else `micro_step` is given the model's pass in the
+    layout, compiled, as `forward`; the model itself stays as it is.
 
     Parameters
     ----------
@@ -60,12 +60,8 @@ def compiled(
             recorder = CudaGraphs() if training.compile and device.type == "cuda" and not precision.scaler else None
             yield StaticStep(model, training, precision, shape, device, recorder)
         elif training.compile:
-            path = "forward_packed" if training.layout == "packed" else "forward"
-            setattr(model, path, torch.compile(getattr(model, path), dynamic=True))
-            try:
-                yield make_micro_step(model, training, precision)
-            finally:
-                delattr(model, path)
+            forward: Any = forward_rows if training.layout == "packed" else Transformer.forward
+            yield make_micro_step(model, training, precision, torch.compile(forward, dynamic=True))
         else:
             yield make_micro_step(model, training, precision)
 
@@ -122,7 +118,7 @@ class StaticStep:
     ) -> None:
         self.model, self.precision, self.shape, self.device = model, precision, shape, device
         self.smoothing = training.label_smoothing
-        self.forward: Callable[..., Tensor] = model.forward_packed
+        self.forward: Callable[..., Tensor] = forward_rows
         self.terms: LogitsTerms = logits_terms
         self.compiles = training.compile
         if training.compile:
@@ -163,7 +159,7 @@ class StaticStep:
         batch = self.shape.views(flat)
         if self.compiles:
             for rows in (batch.source_rows, batch.target_rows):
-                torch._dynamo.mark_dynamic(rows.starts, 0)  # the only size that differs: no reason to compile again
+                torch._dynamo.mark_dynamic(rows.cu_seqlens, 0)  # the only size that differs: no reason to compile again
         with self.precision.autocast():
             loss_sum = static_loss(self.model, batch, self.smoothing, self.forward, self.terms)
         self.precision.scale(loss_sum / tokens).backward()

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from annotated.config import PAD
 from annotated.data.batching import Batch
-from annotated.model import PackedRows, Transformer
+from annotated.model import RaggedRows, Transformer, forward_rows
 from annotated.training.static_layout import StaticBatch, StaticShape
 
 CHUNK_ROWS = {"cpu": 512, "cuda": 4096}
@@ -219,7 +219,13 @@ def _equal_chunk(rows: int, limit: int) -> int:
     return limit
 
 
-def batch_loss(model: Transformer, batch: Batch, smoothing: float, layout: str | StaticShape) -> tuple[Tensor, int]:
+def batch_loss(
+    model: Transformer,
+    batch: Batch,
+    smoothing: float,
+    layout: str | StaticShape,
+    forward: Callable[..., Tensor] | None = None,
+) -> tuple[Tensor, int]:
     """The loss of a batch with teacher forcing, in any layout.
 
     Parameters
@@ -230,6 +236,8 @@ def batch_loss(model: Transformer, batch: Batch, smoothing: float, layout: str |
         'padded': rectangles with masks, the path to read. 'packed': real tokens only, the path to train
         with. 'static', or a `StaticShape`: as many rows for every batch, the path for a compiler. All give
         the same sum.
+    forward
+        The model's pass in that layout if it is compiled: `Transformer.forward` of rectangles, else `forward_rows`.
 
     Returns
     -------
@@ -239,15 +247,17 @@ def batch_loss(model: Transformer, batch: Batch, smoothing: float, layout: str |
     Paper: sections 5.1, 5.4
     """
     if layout == "padded":
-        logits = model(batch.source, batch.target_in)
+        read = batch.source, batch.target_in
+        logits = forward(model, *read) if forward else model(*read)
         return label_smoothed_cross_entropy(logits, batch.target_out, smoothing)
     if layout != "packed":
         shape = (layout if isinstance(layout, StaticShape) else StaticShape(0, 0)).grown_for(batch)
         flat = shape.lay_out(batch).to(model.output_weight.device)
-        return static_loss(model, shape.views(flat), smoothing), batch.target_tokens
+        return static_loss(model, shape.views(flat), smoothing, forward or forward_rows), batch.target_tokens
     device = batch.source.device
-    source, target = PackedRows(batch.source_lengths, device), PackedRows(batch.target_lengths, device)
-    hidden = model.forward_packed(source.pack_ids(batch.source), source, target.pack_ids(batch.target_in), target)
+    source, target = RaggedRows(batch.source_lengths, device), RaggedRows(batch.target_lengths, device)
+    rows = source.pack_ids(batch.source), source, target.pack_ids(batch.target_in), target
+    hidden = (forward or forward_rows)(model, *rows)
     gold = target.pack_ids(batch.target_out)
     return projected_cross_entropy(hidden, model.output_weight, gold, smoothing), len(gold)
 
@@ -256,7 +266,7 @@ def static_loss(
     model: Transformer,
     batch: StaticBatch,
     smoothing: float,
-    forward: Callable[..., Tensor] | None = None,
+    forward: Callable[..., Tensor] = forward_rows,
     terms: LogitsTerms = logits_terms,
 ) -> Tensor:
     """The loss sum of a batch that is laid out in a fixed shape, on its device.
@@ -264,10 +274,10 @@ def static_loss(
     Parameters
     ----------
     forward, terms
-        `Transformer.forward_packed` of the model and `logits_terms`, or compiled ones.
+        `annotated.model.forward_rows` and `logits_terms`, or compiled ones.
 
     Paper: sections 5.1, 5.4
     """
     rows = batch.source, batch.source_rows, batch.target_in, batch.target_rows
-    hidden = (forward or model.forward_packed)(*rows)
+    hidden = forward(model, *rows)
     return projected_cross_entropy(hidden, model.output_weight, batch.target_out, smoothing, terms=terms)

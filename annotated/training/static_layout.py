@@ -3,8 +3,6 @@
 A compiler then works once, and a GPU can replay one recorded graph instead of being told each of a thousand kernels
 again. Only the number of segments may differ between batches, in powers of two: it decides how many thread blocks
 attention starts, nothing else, and thousands of empty ones would cost more than the sentences.
-
-Paper: section 5.1 (batches of 25,000 tokens); the layout itself is ours
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from torch import Tensor
 
 from annotated.config import TrainingConfig
 from annotated.data.batching import Batch
-from annotated.model import PackedRows, StaticRows
+from annotated.model import FixedRows, RaggedRows
 
 ROW_MULTIPLE = 512
 LENGTH_MULTIPLE = 64
@@ -37,8 +35,8 @@ class StaticBatch(NamedTuple):
     """[M] int32: the target shifted right, then padding."""
     target_out: Tensor
     """[M] int32: the target, then padding; a row with padding here has no part in the loss."""
-    source_rows: StaticRows
-    target_rows: StaticRows
+    source_rows: FixedRows
+    target_rows: FixedRows
 
 
 @dataclass(frozen=True)
@@ -110,21 +108,21 @@ class StaticShape:
         padding = -(-max(spare) // self.width)
         segments = _power_of_two(len(batch) + padding)
         flat = torch.zeros(5 * self.rows + 2 * (segments + 1), dtype=torch.int32, pin_memory=pin)
-        ids, positions, starts = self._parts(flat)
-        source, target = map(PackedRows, sides)
+        ids, positions, cu_seqlens = self._parts(flat)
+        source, target = map(RaggedRows, sides)
         for place, rows, rectangle in zip(
             ids, (source, target, target), (batch.source, batch.target_in, batch.target_out), strict=True
         ):
             place[: len(rows.positions)] = rows.pack_ids(rectangle)
         for side, (lengths, free) in enumerate(zip(sides, spare, strict=True)):
             even = [free // padding + (i < free % padding) for i in range(padding)]
-            _number([*lengths, *even], positions[side], starts[side])
+            _number([*lengths, *even], positions[side], cu_seqlens[side])
         return flat
 
     def views(self, flat: Tensor) -> StaticBatch:
         """The parts of what `lay_out` made, on whatever device; they share its memory."""
-        ids, positions, starts = self._parts(flat)
-        source, target = (StaticRows(positions[side], starts[side], self.width) for side in (0, 1))
+        ids, positions, cu_seqlens = self._parts(flat)
+        source, target = (FixedRows(positions[side], cu_seqlens[side], self.width) for side in (0, 1))
         return StaticBatch(ids[0], ids[1], ids[2], source, target)
 
     def _parts(self, flat: Tensor) -> tuple[Sequence[Tensor], Sequence[Tensor], Sequence[Tensor]]:
@@ -141,10 +139,10 @@ def _power_of_two(number: int) -> int:
     return 1 << (number - 1).bit_length()
 
 
-def _number(lengths: Sequence[int], positions: Tensor, starts: Tensor) -> None:
+def _number(lengths: Sequence[int], positions: Tensor, cu_seqlens: Tensor) -> None:
     """Write where segments begin, and each row's place in its segment; segments that are not used are empty."""
     ends = torch.tensor(lengths, dtype=torch.int32).cumsum(0, dtype=torch.int32)
-    starts.fill_(len(positions))
-    starts[0], starts[1 : len(ends) + 1] = 0, ends
-    firsts = torch.repeat_interleave(starts[: len(ends)], torch.tensor(lengths))
+    cu_seqlens.fill_(len(positions))
+    cu_seqlens[0], cu_seqlens[1 : len(ends) + 1] = 0, ends
+    firsts = torch.repeat_interleave(cu_seqlens[: len(ends)], torch.tensor(lengths))
     positions.copy_(torch.arange(len(positions), dtype=torch.int32) - firsts)

@@ -102,22 +102,37 @@ def update(
 
 
 def micro_step(
-    model: Transformer, batch: Batch, tokens: float, *, smoothing: float, layout: str, precision: Precision
+    model: Transformer,
+    batch: Batch,
+    tokens: float,
+    *,
+    smoothing: float,
+    layout: str,
+    precision: Precision,
+    forward: Callable[..., Tensor] | None = None,
 ) -> Tensor:
     """Add the gradient of one micro-batch's loss sum over `tokens`, those of the whole update; return the loss sum.
+
+    `forward` is for `batch_loss`: the model's pass, if it is compiled.
 
     Paper: sections 5.1, 5.4
     """
     with precision.autocast():
-        loss_sum, _ = batch_loss(model, batch.to(precision.device), smoothing, layout)
+        loss_sum, _ = batch_loss(model, batch.to(precision.device), smoothing, layout, forward)
     precision.scale(loss_sum / tokens).backward()
     return loss_sum.detach()
 
 
-def make_micro_step(model: Transformer, training: TrainingConfig, precision: Precision) -> MicroStep:
+def make_micro_step(
+    model: Transformer,
+    training: TrainingConfig,
+    precision: Precision,
+    forward: Callable[..., Tensor] | None = None,
+) -> MicroStep:
     """`micro_step` of a model, with label smoothing and layout of a configuration."""
     smoothing, layout = training.label_smoothing, training.layout
-    return functools.partial(micro_step, model, smoothing=smoothing, layout=layout, precision=precision)
+    step = functools.partial(micro_step, model, smoothing=smoothing, layout=layout, precision=precision)
+    return functools.partial(step, forward=forward)
 
 
 def fit(

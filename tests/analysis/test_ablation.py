@@ -9,6 +9,7 @@ import annotated
 from annotated.analysis import ablation as a
 from annotated.analysis.heads import HeadCorpus
 from annotated.classroom import classroom_pairs
+from annotated.model import Recorded
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,8 @@ def test_a_silent_head_adds_nothing(translator: annotated.Translator) -> None:
     torch.manual_seed(0)
     x = torch.randn(2, 5, 128)
     with torch.no_grad():
-        _, weights = attention(x, x, x, return_weights=True)
+        attention(x, x, x, recorded := Recorded())
+        (weights,) = recorded.weights
         values = (x @ attention.w_v.T).unflatten(-1, (4, 32)).transpose(1, 2)
         blocks = attention.out_projection.weight.T.unflatten(0, (4, 32)).clone()
         parts = [(weights @ values)[:, i] @ blocks[i] for i in range(4)]

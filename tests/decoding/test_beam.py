@@ -217,8 +217,10 @@ def test_a_batch_gives_what_its_sentences_give_alone(
     alone = [beam_search(TableModel(*SEVERAL), source_of(s), **options)[0] for s in range(4)]
     monkeypatch.setattr(search, "COMPACT_AT", compact_at)
     if lazy:
-        look = search.Roster.must_look
-        monkeypatch.setattr(search.Roster, "must_look", lambda self, n, device: look(self, n, torch.device("cuda")))
+        look = search.ActiveBatch.must_look
+        monkeypatch.setattr(
+            search.ActiveBatch, "must_look", lambda self, n, device: look(self, n, torch.device("cuda"))
+        )
     order = [2, 0, 3, 1, 2, 1]
     model = TableModel(*SEVERAL)
     assert beam_search(model, source_of(*order), **options) == [alone[s] for s in order]

@@ -13,7 +13,7 @@ from torch import Tensor
 from annotated import Transformer, tiny
 from annotated.config import BOS, EOS
 from annotated.decoding import BeamSearch, Hypothesis, beam_search, greedy_decode, length_penalty
-from annotated.decoding.search import caps, decoding_mode
+from annotated.decoding.search import decoding_mode, max_lengths
 
 VOCAB = 7
 SEEDS = st.integers(0, 10_000)
@@ -113,7 +113,7 @@ def test_neither_batch_nor_padding_changes_a_translation(seed: int, beam_size: i
 def test_stopping_early_loses_nothing(seed: int, alpha: float, num_return: int) -> None:
     model, source = random_model(seed), random_source(seed, [3, 5])
     with decoding_mode(model):
-        limits = caps(model, source, None, 20)
+        limits = max_lengths(model, source, None, 20)
         results = [BeamSearch(model, source, limits, 3, alpha, num_return, stop_early=s).run() for s in (True, False)]
     for early, late in zip(*results, strict=True):
         same(early, late)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from annotated import MultiHeadAttention, scaled_dot_product_attention
-from annotated.model import fused_attention
+from annotated.model import Masked, Recorded, fused_attention
 
 
 def test_equation_1_by_hand():
@@ -91,3 +91,19 @@ def test_gradient_of_the_shared_matrix_reaches_all_three_projections():
     x, memory = torch.randn(1, 3, 8), torch.randn(1, 4, 8)
     attention(x, memory, memory).square().sum().backward()
     assert all(part.abs().sum() > 0 for part in attention.in_projection.grad.chunk(3))
+
+
+def test_an_attend_object_decides_what_is_mixed_and_what_is_kept():
+    attention, x = MultiHeadAttention(8, 2), torch.randn(2, 4, 8)
+    mask = torch.ones(4, 4, dtype=torch.bool).tril()
+    recorded = Recorded(mask)
+    for _ in range(2):
+        assert_close(attention(x, x, x, recorded), attention(x, x, x, Masked(mask)), atol=2e-6, rtol=1e-5)
+    assert [weights.shape for weights in recorded.weights] == [(2, 2, 4, 4)] * 2
+    assert (recorded.weights[0].triu(1) == 0).all()
+    # What holds keys and values already needs the query alone.
+    seen = []
+    output = attention(x, None, None, lambda q, k, v: seen.append((q.shape, k, v)) or q)
+    assert seen == [((2, 4, 2, 4), None, None)] and output.shape == x.shape
+    q, k, v = attention.project(None, x, x)
+    assert q is None and all(map(torch.equal, (k, v), attention.project(x, x, x)[1:]))

@@ -8,6 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from annotated import ModelConfig, MultiHeadAttention
+from annotated.model.attention import Masked, Recorded
 from annotated.model.layers import DecoderLayer, EncoderLayer
 
 TOLERANCE = {"rtol": 0, "atol": 1e-5}
@@ -53,10 +54,11 @@ def test_attention_equals_torch(heads, width, lengths, queries, bias, masked, se
         key_padding_mask=~real, attn_mask=~allowed, average_attn_weights=False,
     )  # fmt: skip
     mask = real[:, None, None, :] & allowed
-    output, weights = attention(q, memory, memory, mask, return_weights=True)
+    recorded = Recorded(mask)
+    output, (weights,) = attention(q, memory, memory, recorded), recorded.weights
     torch.testing.assert_close(output, expected.transpose(0, 1), **TOLERANCE)
     torch.testing.assert_close(weights, expected_weights, **TOLERANCE)
-    torch.testing.assert_close(attention(q, memory, memory, mask), expected.transpose(0, 1), **TOLERANCE)
+    torch.testing.assert_close(attention(q, memory, memory, Masked(mask)), expected.transpose(0, 1), **TOLERANCE)
 
 
 def _shape(norm):
@@ -97,7 +99,7 @@ def test_encoder_layer_equals_torch(norm):
     _load(ours, [theirs.self_attn], [theirs.linear1, theirs.linear2], [theirs.norm1, theirs.norm2])
     real = _right_padded([6, 2, 5], 6)
     x = torch.randn(3, 6, 24, generator=torch.Generator().manual_seed(1), requires_grad=True)
-    output, _ = ours(x, real[:, None, None, :])
+    output = ours(x, Masked(real[:, None, None, :]))
     expected = theirs(x, src_key_padding_mask=~real)
     torch.testing.assert_close(output[real], expected[real], **TOLERANCE)
     (gradient,) = torch.autograd.grad(output[real].square().sum(), x)
@@ -116,6 +118,6 @@ def test_decoder_layer_equals_torch(norm):
     x, memory = torch.randn(3, 5, 24, generator=generator), torch.randn(3, 6, 24, generator=generator)
     real, target = _right_padded([6, 2, 5], 6), _right_padded([3, 5, 4], 5)
     later = torch.ones(5, 5, dtype=torch.bool).triu(1)
-    output, _, _ = ours(x, memory, ~later & target[:, None, None, :], real[:, None, None, :])
+    output = ours(x, memory, Masked(~later & target[:, None, None, :]), Masked(real[:, None, None, :]))
     expected = theirs(x, memory, tgt_mask=later, tgt_key_padding_mask=~target, memory_key_padding_mask=~real)
     torch.testing.assert_close(output[target], expected[target], **TOLERANCE)

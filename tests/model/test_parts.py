@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from annotated import tiny
-from annotated.model import Dropout, PositionwiseFeedForward, Residual, TokenEmbedding
+from annotated.model import Dropout, PositionwiseFeedForward, SublayerConnection, TokenEmbedding
 
 
 def test_equation_2():
@@ -45,12 +45,12 @@ def test_ids_outside_the_vocabulary_are_named(bad):
 
 def test_post_norm_as_printed_and_pre_norm_as_released():
     x, y = torch.randn(2, 5, 128), torch.randn(2, 5, 128)
-    post, pre = Residual(tiny(dropout=0.0)), Residual(tiny(dropout=0.0, norm="pre"))
+    post, pre = SublayerConnection(tiny(dropout=0.0)), SublayerConnection(tiny(dropout=0.0, norm="pre"))
     normal = lambda z: F.layer_norm(z, (128,), eps=1e-6)  # noqa: E731
-    assert post.enter(x) is x
-    assert_close(post.leave(x, y), normal(x + y))
-    assert_close(pre.enter(x), normal(x))
-    assert_close(pre.leave(x, y), x + y)
+    assert post.before(x) is x
+    assert_close(post.after(x, y), normal(x + y))
+    assert_close(pre.before(x), normal(x))
+    assert_close(pre.after(x, y), x + y)
 
 
 @given(st.sampled_from([0.1, 0.3, 0.5, 0.9]), st.integers(0, 1000))

@@ -19,7 +19,8 @@ import annotated.training.compiled as compiled_module
 import annotated.training.update as update_module
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batching import collate_ids
-from annotated.model import Transformer, static_rows
+from annotated.model import Transformer, forward_rows
+from annotated.model.fast import fused
 from annotated.runs import NonFiniteLoss, list_checkpoints, read_records
 from annotated.runs.step_metrics import DeferredMetrics, ReducedMetrics
 from annotated.training import batch_loss, make_optimizer
@@ -113,16 +114,16 @@ def test_the_whole_micro_step_is_one_graph():
     assert len(graphs) == 2, "the model and the loss's terms"
 
 
-@pytest.mark.skipif(static_rows.varlen_attn is None, reason="this torch has no varlen_attn")
+@pytest.mark.skipif(fused.varlen_attn is None, reason="this torch has no varlen_attn")
 def test_the_gpus_kernel_breaks_no_graph(monkeypatch):
     """Traced with its backward on tensors without data, as a compiler for a GPU would see it."""
     torch._dynamo.reset()
-    monkeypatch.setattr("annotated.model.attention.has_varlen_kernel", lambda *_: True)
+    monkeypatch.setattr("annotated.model.fast.static.has_varlen_kernel", lambda *_: True)
     shape = StaticShape(64, 16)
     laid = shape.views(shape.lay_out(BATCHES[0]).to("meta"))
     model = Transformer(CONFIG).bfloat16().to("meta")
-    forward = torch.compile(model.forward_packed, fullgraph=True, dynamic=False, backend="aot_eager")
-    hidden = forward(laid.source, laid.source_rows, laid.target_in, laid.target_rows)
+    forward = torch.compile(forward_rows, fullgraph=True, dynamic=False, backend="aot_eager")
+    hidden = forward(model, laid.source, laid.source_rows, laid.target_in, laid.target_rows)
     hidden.sum().backward()
     assert hidden.shape == (64, 16) and all(p.grad is not None for p in model.parameters())
 
@@ -183,7 +184,7 @@ def test_what_a_static_training_compiles(small, monkeypatch):
     monkeypatch.setattr(torch, "compile", lambda function, **how: asked.update({function.__name__: how}) or function)
     small.train(layout="static", compile=True, updates=2)
     wanted = {"dynamic": False, "fullgraph": True, "mode": None}
-    assert asked == {"forward_packed": wanted, "logits_terms": wanted}
+    assert asked == {"forward_rows": wanted, "logits_terms": wanted}
 
     def failing(*_):
         raise torch._dynamo.exc.TorchDynamoException("no C++ compiler")
@@ -227,10 +228,10 @@ def test_an_update_that_is_not_finite_is_never_applied(small, monkeypatch, late,
     """Also when nobody reads its numbers before the next one is under way: the optimiser leaves it out by itself."""
     true_loss, seen, models = update_module.batch_loss, [], []
 
-    def poisoned(model, batch, smoothing, layout):
+    def poisoned(model, batch, smoothing, *rest):
         models.append({name: p.detach().clone() for name, p in model.named_parameters()})
         seen.append(batch)
-        loss, count = true_loss(model, batch, smoothing, layout)
+        loss, count = true_loss(model, batch, smoothing, *rest)
         return (loss * math.nan if len(seen) == bad else loss), count
 
     monkeypatch.setattr(update_module, "batch_loss", poisoned)

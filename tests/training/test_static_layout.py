@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batching import collate_ids
-from annotated.model import PackedRows, Transformer
+from annotated.model import RaggedRows, Transformer, forward_rows
 from annotated.training import loss as loss_module
 from annotated.training.loss import batch_loss, label_smoothed_cross_entropy, projected_cross_entropy, static_loss
 from annotated.training.static_layout import StaticShape
@@ -30,10 +30,10 @@ def test_what_a_batch_looks_like():
     assert batch.target_in.tolist() == [1, 8, 9, 1, 10, 11, 12, 13, 1, 5] + [0] * 14
     assert batch.target_out.tolist() == [8, 9, 2, 10, 11, 12, 13, 2, 5, 2] + [0] * 14
     # 12 and 14 rows of padding: two segments on each side, none longer than 8; 3 + 2 segments are rounded up to 8.
-    assert batch.source_rows.starts.tolist() == [0, 4, 6, 12, 18, 24, 24, 24, 24]
-    assert batch.target_rows.starts.tolist() == [0, 3, 8, 10, 17, 24, 24, 24, 24]
+    assert batch.source_rows.cu_seqlens.tolist() == [0, 4, 6, 12, 18, 24, 24, 24, 24]
+    assert batch.target_rows.cu_seqlens.tolist() == [0, 3, 8, 10, 17, 24, 24, 24, 24]
     assert batch.target_rows.positions.tolist() == [0, 1, 2, 0, 1, 2, 3, 4, 0, 1, *range(7), *range(7)]
-    assert {x.dtype for x in (batch.source, batch.source_rows.starts, batch.target_rows.positions)} == {torch.int32}
+    assert {x.dtype for x in (batch.source, batch.source_rows.cu_seqlens, batch.target_rows.positions)} == {torch.int32}
 
 
 lengths = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1, max_size=8)
@@ -45,7 +45,7 @@ def test_every_row_has_a_segment_and_every_segment_both_sides(sizes, multiple, m
     needed = StaticShape(0, 0).grown_for(batch)
     shape = StaticShape(needed.rows + multiple * more, needed.width)
     laid = shape.views(shape.lay_out(batch))
-    both = laid.source_rows.starts.diff(), laid.target_rows.starts.diff()
+    both = laid.source_rows.cu_seqlens.diff(), laid.target_rows.cu_seqlens.diff()
     for side, real in zip(both, (batch.source_lengths, batch.target_lengths), strict=True):
         assert side.sum() == shape.rows and int(side.max()) <= shape.width and side[: len(real)].tolist() == real
         assert math.log2(len(side)).is_integer()
@@ -113,10 +113,10 @@ def test_everything_is_finite_in_an_almost_empty_batch():
     torch.manual_seed(0)
     model, shape = Transformer(SMALL), StaticShape(512, 64)
     laid = shape.views(shape.lay_out(collate_ids([([], [])])))
-    hidden = model.forward_packed(laid.source, laid.source_rows, laid.target_in, laid.target_rows)
+    hidden = forward_rows(model, laid.source, laid.source_rows, laid.target_in, laid.target_rows)
     assert hidden.isfinite().all()
-    alone = PackedRows([1])
-    expected = model.forward_packed(torch.tensor([2]), alone, torch.tensor([1]), alone)
+    alone = RaggedRows([1])
+    expected = forward_rows(model, torch.tensor([2]), alone, torch.tensor([1]), alone)
     torch.testing.assert_close(hidden[:1], expected, rtol=1e-5, atol=1e-5)
 
 

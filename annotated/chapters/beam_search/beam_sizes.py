@@ -20,7 +20,7 @@ from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS
 from annotated.decoding import BeamSearch, Hypothesis, beam_search, length_penalty
 from annotated.decoding.beam import Candidates
-from annotated.decoding.search import caps, decoding_mode
+from annotated.decoding.search import decoding_mode, max_lengths
 from annotated.evaluation import bleu
 from annotated.loading import load
 from annotated.translator import Translator
@@ -50,7 +50,7 @@ class ManyAlphas(BeamSearch):
 
     def is_done(self) -> list[bool]:
         """A sentence is done when it is for every alpha."""
-        limits = [self.roster.caps[s] for s in self.roster.sentences]
+        limits = [self.active.max_lengths[s] for s in self.active.sentences]
         every = []
         for pool, alpha in zip(self.pools, ALPHAS, strict=True):
             self.finished = pool
@@ -68,7 +68,7 @@ class ManyAlphas(BeamSearch):
 
     def compact(self) -> None:
         """Drop the sentences that are done, from every pool."""
-        if (keep := self.roster.compact()) is not None:
+        if (keep := self.active.compact()) is not None:
             rows = torch.tensor(keep)
             self.alive.select(rows)
             for pool in self.pools:
@@ -92,7 +92,7 @@ def sizes(translator: Translator, pairs: list[tuple[str, str]], beams: tuple[int
             batch = order[start : start + BATCH]
             source = translator._tensor([sources[s] for s in batch])
             with decoding_mode(translator.model):
-                limits = caps(translator.model, source, None, EXTRA)
+                limits = max_lengths(translator.model, source, None, EXTRA)
                 found.update(zip(batch, ManyAlphas(translator.model, source, limits, beam).run(), strict=True))
         for number, alpha in enumerate(ALPHAS):
             best = [found[s][number] for s in range(len(sources))]

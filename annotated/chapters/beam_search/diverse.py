@@ -15,7 +15,7 @@ from torch import Tensor
 from annotated.config import EOS
 from annotated.decoding.beam import BeamSearch, Candidates, check_options
 from annotated.decoding.hypothesis import Hypothesis
-from annotated.decoding.search import DEFAULTS, StepModel, caps, decoding_mode
+from annotated.decoding.search import DEFAULTS, StepModel, decoding_mode, max_lengths
 
 
 def diverse_beam_search(
@@ -66,12 +66,12 @@ def diverse_beam_search(
         raise ValueError(f"strength must not be negative, not {strength}")
     each = beam_size // num_groups
     with decoding_mode(model):
-        limits = caps(model, source, max_new_tokens, extra_tokens)
+        limits = max_lengths(model, source, max_new_tokens, extra_tokens)
         groups = [_Group(model, source, limits, each, alpha, each, forbidden) for _ in range(num_groups)]
-        while any(group.roster for group in groups):
+        while any(group.active for group in groups):
             taken: Tensor | None = None
             for group in groups:
-                if group.roster:
+                if group.active:
                     taken = group.advance(taken, strength)
     return [_distinct([h for group in groups for h in group.found[s]]) for s in range(len(limits))]
 
@@ -92,15 +92,15 @@ class _Group(BeamSearch):
 
     def advance(self, taken: Tensor | None, strength: float) -> Tensor:
         """One step; `taken` `[sentences, V]` counts what earlier groups wrote in it; returned with this one's added."""
-        rows = torch.tensor(self.roster.sentences, device=self.device)
+        rows = torch.tensor(self.active.sentences, device=self.device)
         self.price = None if taken is None else strength * taken.index_select(0, rows)
         candidates = self.grow()
         kept, _ = self.step(candidates)
         if taken is None:
-            taken = torch.zeros(len(self.roster.caps), self.vocab_size, device=self.device)
+            taken = torch.zeros(len(self.active.max_lengths), self.vocab_size, device=self.device)
         living = self.alive.log_probability > -math.inf
         taken.index_add_(0, rows, self._written(candidates.tokens.gather(1, kept), living))
-        if self.roster.must_look(self.alive.steps, self.device):
+        if self.active.must_look(self.alive.steps, self.device):
             self.harvest()
             self.compact()
         return taken
@@ -111,7 +111,7 @@ class _Group(BeamSearch):
         batch, beam_size = alive.log_probability.shape
         logits, alive.state = self.model.decode_step(alive.last, alive.state)
         self.vocab_size = logits.size(1)
-        log_probability = logits.float().log_softmax(dim=1).index_fill(1, self.never, -math.inf)
+        log_probability = logits.float().log_softmax(dim=1).index_fill(1, self.forbidden, -math.inf)
         total = alive.log_probability[:, :, None] + log_probability.view(batch, beam_size, -1)
         ranks = total if self.price is None else total - self.price[:, None, :]
         self.ranks, place = ranks.flatten(1).topk(self.num_candidates, dim=1)

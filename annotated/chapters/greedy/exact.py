@@ -16,7 +16,7 @@ from torch import Tensor
 from annotated.config import BOS, EOS
 from annotated.decoding.beam import beam_search
 from annotated.decoding.hypothesis import Hypothesis
-from annotated.decoding.search import DEFAULTS, StepModel, caps, decoding_mode, forbidden_ids
+from annotated.decoding.search import DEFAULTS, StepModel, decoding_mode, forbidden_ids, max_lengths
 
 
 class Exact(NamedTuple):
@@ -73,7 +73,7 @@ def exact_search(
         raise ValueError(f"an exact search is for one sentence, not for {source.size(0)}")
     first = beam_search(model, source, 4, 0.0, max_new_tokens, extra_tokens=extra_tokens, forbidden=forbidden)[0]
     with decoding_mode(model):
-        cap = caps(model, source, max_new_tokens, extra_tokens)[0]
+        cap = max_lengths(model, source, max_new_tokens, extra_tokens)[0]
         search = _Search(model, forbidden_ids(forbidden, source.device), cap, width, max_prefixes)
         search.best = next((h for h in first if h.finished), search.best)
         state = model.start_state(source, width, max_new_tokens=cap)
@@ -84,8 +84,8 @@ def exact_search(
 class _Search:
     """The best so far, and the recursion that betters it."""
 
-    def __init__(self, model: StepModel, never: Tensor, cap: int, width: int, max_prefixes: int) -> None:
-        self.model, self.never, self.cap, self.width, self.max_prefixes = model, never, cap, width, max_prefixes
+    def __init__(self, model: StepModel, forbidden: Tensor, cap: int, width: int, max_prefixes: int) -> None:
+        self.model, self.forbidden, self.cap, self.width, self.max_prefixes = model, forbidden, cap, width, max_prefixes
         self.best = Hypothesis([], -math.inf, -math.inf)
         self.prefixes = 0
 
@@ -96,9 +96,9 @@ class _Search:
             return
         last = [tokens[-1] if tokens else BOS for tokens, _ in beginnings]
         last += last[:1] * (self.width - len(last))  # the other rows only keep the batch full
-        logits, state = self.model.decode_step(torch.tensor(last, device=self.never.device), state)
+        logits, state = self.model.decode_step(torch.tensor(last, device=self.forbidden.device), state)
         log_probability = logits[: len(beginnings)].double().log_softmax(dim=1)
-        log_probability[:, self.never] = -math.inf
+        log_probability[:, self.forbidden] = -math.inf
         sums = torch.tensor([total for _, total in beginnings], dtype=torch.float64, device=logits.device)
         total = sums[:, None] + log_probability
         self._end(beginnings, total[:, EOS].tolist())

@@ -14,7 +14,7 @@ import torch
 import traitlets
 from torch import Tensor
 
-from annotated.model.attention import MultiHeadAttention
+from annotated.model.attention import MultiHeadAttention, Recorded
 from annotated.viz.javascript import esm
 
 _HERE = Path(__file__).parent
@@ -160,7 +160,8 @@ def _option(x: Tensor, matrices: Tensor, heads: int) -> dict[str, Any]:
     attention = MultiHeadAttention(d_model, heads)
     attention.in_projection.copy_(matrices[: 3 * d_model])
     attention.out_projection.weight.copy_(matrices[3 * d_model :])
-    mixed, weights = attention(x, x, x, return_weights=True)
+    recorded = Recorded()
+    mixed, (weights,) = attention(x, x, x, recorded), recorded.weights
     values = (x @ attention.w_v.T).unflatten(-1, (heads, -1)).transpose(1, 2)
     out = (weights @ values).transpose(1, 2).flatten(2)  # Concat(head_1, ..., head_h), [1, T, D]
     columns = attention.out_projection.weight.unflatten(-1, (heads, -1))  # W_O by heads, [D, H, K]

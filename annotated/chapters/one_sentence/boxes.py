@@ -39,12 +39,10 @@ class Box:
 
 _ATTENTION: Code = (
     _MODEL + "attention.MultiHeadAttention.forward",
-    (
-        "output, weights = scaled_dot_product_attention(",
-        "return self.out_projection(self._join_heads(output)), weights",
-    ),
+    ("q, k, v = self.project(", "return self.out_projection(self._join_heads(attend("),
 )
-_LEAVE: Code = (_MODEL + "layers.Residual.leave", ("total = ", "return total"))
+_EQUATION_1: Code = (_MODEL + "attention.Recorded.mix", ("output, weights = scaled_dot_product_attention(",))
+_AFTER: Code = (_MODEL + "layers.SublayerConnection.after", ("total = ", "return total"))
 _FEED_FORWARD: Code = (
     _MODEL + "feed_forward.PositionwiseFeedForward.forward",
     ("hidden = F.relu", "return self.outer("),
@@ -54,7 +52,7 @@ _POSITIONS: Code = (
     _MODEL + "positional_encoding.sinusoidal_encoding",
     ("wavelengths = ", "angles = ", "return torch.stack("),
 )
-_SUM: Code = (_MODEL + "transformer.Transformer._embed", ("return self.dropout(",))
+_SUM: Code = (_MODEL + "transformer.Transformer.embed", ("return self.dropout(",))
 _ENCODER, _DECODER = _MODEL + "layers.EncoderLayer.forward", _MODEL + "layers.DecoderLayer.forward"
 
 _E, _D, _W, _H = 22, 204, 144, 38  # left edges of the two columns; size of a box
@@ -76,17 +74,17 @@ BOXES = (
         (_SUM,), (_E, 422, _W, _H)),
     Box("encoder.*.self_attention", "Self-attention", "attention", "source", "[S, D]", "3.2.3",
         "Every English piece looks at all English pieces and takes a mixture of what it finds, once in each head.",
-        ((_ENCODER, ("_attend(self.self_attention",)), _ATTENTION), (_E, 356, _W, _H)),
+        ((_ENCODER, ("self.self_attention(y, y, y, attend",)), _ATTENTION, _EQUATION_1), (_E, 356, _W, _H)),
     Box("encoder.*.add_norm_1", "Add & Norm", "norm", "source", "[S, D]", "3.1",
         "What attention found is added to what was there. LayerNorm then brings every vector to a common scale.",
-        ((_ENCODER, ("self.self_attention_residual.leave",)), _LEAVE), (_E, 312, _W, _H)),
+        ((_ENCODER, ("self.self_attention_residual.after",)), _AFTER), (_E, 312, _W, _H)),
     Box("encoder.*.feed_forward", "Feed-forward", "feed-forward", "source", "[S, D]", "3.3",
         "A small network that works on each piece alone: wider, cut off at zero, narrow again.",
         (_FEED_FORWARD,), (_E, 262, _W, _H)),
     Box("encoder.*.add_norm_2", "Add & Norm", "norm", "source", "[S, D]", "3.1",
         "Added to what was there, and brought to scale again. This is the output of the layer, and the input of "
         "the next one.",
-        ((_ENCODER, ("return self.feed_forward_residual.leave",)), _LEAVE), (_E, 218, _W, _H)),
+        ((_ENCODER, ("return self.feed_forward_residual.after",)), _AFTER), (_E, 218, _W, _H)),
     Box("memory", "Memory", "memory", "source", "[S, D]", "3",
         "The output of the last encoder layer: one vector for each English piece, made once. Every decoder layer "
         "reads this same tensor.",
@@ -107,24 +105,24 @@ BOXES = (
     Box("decoder.*.self_attention", "Masked self-attention", "attention", "target", "[T, D]", "3.2.3",
         "Every German piece looks at itself and at those before it. What comes later is masked: look for the empty "
         "corner of each map.",
-        ((_DECODER, ("_attend(self.self_attention",)), (_MODEL + "masks.target_mask", ("return padding_mask",)),
-         _ATTENTION), (_D, 356, _W, _H)),
+        ((_DECODER, ("self.self_attention(y, y, y, attend",)), (_MODEL + "masks.target_mask", ("return padding_mask",)),
+         _ATTENTION, _EQUATION_1), (_D, 356, _W, _H)),
     Box("decoder.*.add_norm_1", "Add & Norm", "norm", "target", "[T, D]", "3.1",
         "Added to what was there, and brought to scale.",
-        ((_DECODER, ("self.self_attention_residual.leave",)), _LEAVE), (_D, 312, _W, _H)),
+        ((_DECODER, ("self.self_attention_residual.after",)), _AFTER), (_D, 312, _W, _H)),
     Box("decoder.*.cross_attention", "Cross-attention", "attention", "target", "[T, D]", "3.2.3",
         "The only road from English to German. Queries come from the decoder, keys and values from the memory: "
         "T rows ask, S columns answer.",
-        ((_DECODER, ("_attend(self.cross_attention",)), _ATTENTION), (_D, 262, _W, _H)),
+        ((_DECODER, ("self.cross_attention(y, memory, memory",)), _ATTENTION, _EQUATION_1), (_D, 262, _W, _H)),
     Box("decoder.*.add_norm_2", "Add & Norm", "norm", "target", "[T, D]", "3.1",
         "What was found in the memory is added to what was there, and brought to scale.",
-        ((_DECODER, ("self.cross_attention_residual.leave",)), _LEAVE), (_D, 218, _W, _H)),
+        ((_DECODER, ("self.cross_attention_residual.after",)), _AFTER), (_D, 218, _W, _H)),
     Box("decoder.*.feed_forward", "Feed-forward", "feed-forward", "target", "[T, D]", "3.3",
         "The same kind of network as in the encoder, with weights of its own; each piece alone.",
         (_FEED_FORWARD,), (_D, 168, _W, _H)),
     Box("decoder.*.add_norm_3", "Add & Norm", "norm", "target", "[T, D]", "3.1",
         "The output of the decoder layer. That of the last layer goes on to the vocabulary.",
-        ((_DECODER, ("return self.feed_forward_residual.leave",)), _LEAVE), (_D, 124, _W, _H)),
+        ((_DECODER, ("return self.feed_forward_residual.after",)), _AFTER), (_D, 124, _W, _H)),
     Box("linear", "Linear", "output", "target", "[T, V]", "3.4",
         "A score for every piece of the vocabulary: the dot product of the vector with each row of the embedding "
         "table, which is used a third time here.",

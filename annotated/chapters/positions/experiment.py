@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from annotated.config import tiny
-from annotated.model import Encoder, TokenEmbedding, causal_mask, sinusoidal_encoding
+from annotated.model import Encoder, Masked, TokenEmbedding, causal_mask, sinusoidal_encoding
 
 SYMBOLS, LENGTH, WIDTH = 16, 16, 64
 STEPS, BATCH, SEEDS = 500, 64, (0, 1, 2)
@@ -53,7 +53,7 @@ class Tagger(nn.Module):
         length = ids.size(1)
         x = self.embedding(ids) + self.positions[start : start + length]
         mask = causal_mask(length) if self.causal else torch.ones(1, 1, 1, length, dtype=torch.bool)
-        return self.out(self.encoder(x, mask)[0])
+        return self.out(self.encoder(x, Masked(mask)))
 
 
 def position_table(kind: str, length: int = LENGTH, width: int = WIDTH) -> Tensor:

@@ -12,24 +12,24 @@ import torch
 from torch import Tensor, nn
 
 from annotated.config import ModelConfig
-from annotated.model.layers import Residual
+from annotated.model.layers import SublayerConnection
 from annotated.model.transformer import Transformer
 
 PLACEMENTS = ("post-norm", "pre-norm", "no residual", "no norm")
 
 
-class WithoutResidual(Residual):
+class WithoutResidual(SublayerConnection):
     """LayerNorm(Dropout(Sublayer(x))): as printed, but the input is not added back.
 
     Paper: section 3.1, with its residual connection left out
     """
 
-    def leave(self, x: Tensor, y: Tensor) -> Tensor:
+    def after(self, x: Tensor, y: Tensor) -> Tensor:
         """What the next sub-layer gets: the sub-layer's output y alone, `[..., D]`."""
         return self.norm(self.dropout(y))
 
 
-class WithoutNorm(Residual):
+class WithoutNorm(SublayerConnection):
     """x + Dropout(Sublayer(x)): as printed, but nothing is normalised.
 
     Paper: section 3.1, with its LayerNorm left out
@@ -39,7 +39,7 @@ class WithoutNorm(Residual):
         super().__init__(config)
         self.norm = nn.Identity()  # type: ignore[assignment]
 
-    def leave(self, x: Tensor, y: Tensor) -> Tensor:
+    def after(self, x: Tensor, y: Tensor) -> Tensor:
         """The plain sum of input and sub-layer output, `[..., D]`."""
         return self.dropout.add(x, y)
 
@@ -76,6 +76,6 @@ def placed(config: ModelConfig, placement: str, seed: int = 0) -> Transformer:
     if kind := _SWAPPED.get(placement):
         for layer in (*model.encoder.layers, *model.decoder.layers):
             for name, child in list(layer.named_children()):
-                if isinstance(child, Residual):
+                if isinstance(child, SublayerConnection):
                     setattr(layer, name, kind(config))
     return model

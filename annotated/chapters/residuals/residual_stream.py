@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from annotated.config import PAD
 from annotated.model import Transformer
-from annotated.model.layers import Residual
+from annotated.model.layers import SublayerConnection
 
 
 @torch.no_grad()
@@ -49,19 +49,19 @@ def additions(model: Transformer, source: Tensor) -> list[Tensor]:
 def _walk(model: Transformer, source: Tensor) -> list[tuple[Tensor, Tensor | None]]:
     """Each state with the addition that made it; the first has none."""
     states: list[tuple[Tensor, Tensor | None]] = []
-    residuals = [module for module in model.encoder.modules() if isinstance(module, Residual)]
+    residuals = [module for module in model.encoder.modules() if isinstance(module, SublayerConnection)]
     for residual in residuals:
-        residual.leave = partial(_watched, residual.leave, states)  # type: ignore[method-assign]
+        residual.after = partial(_watched, residual.after, states)  # type: ignore[method-assign]
     try:
         model.eval().encode(source)
     finally:
         for residual in residuals:
-            del residual.leave  # the class's own method again
+            del residual.after  # the class's own method again
     return states
 
 
-def _watched(leave: Callable[[Tensor, Tensor], Tensor], states: list[Any], x: Tensor, y: Tensor) -> Tensor:
-    result = leave(x, y)
+def _watched(after: Callable[[Tensor, Tensor], Tensor], states: list[Any], x: Tensor, y: Tensor) -> Tensor:
+    result = after(x, y)
     if not states:
         states.append((x, None))
     states.append((result, y))

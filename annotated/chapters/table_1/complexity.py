@@ -18,7 +18,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from annotated.chapters.before_2017.recurrent import GRULayer
 from annotated.chapters.table_1.convolutional import Convolution, SeparableConvolution
 from annotated.chapters.table_1.restricted import RestrictedSelfAttention
-from annotated.model import MultiHeadAttention
+from annotated.model import MultiHeadAttention, Recorded
 
 Layer = Literal["self-attention", "restricted", "recurrent", "contiguous", "dilated", "separable"]
 LAYERS: tuple[Layer, ...] = get_args(Layer)
@@ -123,7 +123,7 @@ def apply(module: nn.Module, x: Tensor) -> Tensor:
     Paper: section 4
     """
     if isinstance(module, MultiHeadAttention):
-        return module(x, x, x, return_weights=True)[0]
+        return module(x, x, x, Recorded())
     output = module(x)
     return output[0] if isinstance(output, tuple) else output
 

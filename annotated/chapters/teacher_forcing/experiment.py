@@ -17,7 +17,7 @@ from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS, PAD, tiny
 from annotated.data import TokenBatches, TokenStore, collate, evaluation_batches
 from annotated.loading import load
-from annotated.model import Transformer
+from annotated.model import Masked, Transformer
 from annotated.model.masks import padding_mask
 
 CELLS = tuple((masked, shift) for masked in (True, False) for shift in (1, 0, 2))
@@ -68,7 +68,8 @@ def logits_of(model: Transformer, source: Tensor, target_in: Tensor, masked: boo
     if masked:
         return model(source, target_in)
     x = model.embedding(target_in) + model.positions(target_in.size(1))
-    hidden = model.decoder(x, model.encode(source), padding_mask(target_in), padding_mask(source))[0]
+    own, cross = Masked(padding_mask(target_in)), Masked(padding_mask(source))
+    hidden = model.decoder(x, model.encode(source), own, cross)
     return model.project(hidden)
 
 

@@ -25,7 +25,7 @@ from annotated.decoding import greedy as greedy_module
 from annotated.doctor.adapters.hooks import Place, Recorder, residual_steps
 from annotated.doctor.subject import FirstAttention, Found, Promises, ResidualStep, Side, Subject, Tables, Update
 from annotated.evaluation import corpus as corpus_module
-from annotated.model import AttentionMaps, Transformer
+from annotated.model import AttentionMaps, Recorded, Transformer
 from annotated.training import averaging as averaging_module
 from annotated.training import loss as loss_module
 from annotated.training import optimizer as optimizer_module
@@ -87,11 +87,11 @@ class OurSubject(Subject):
         module = layer.self_attention
         with Recorder(module) as recorded:
             self.model.encode(source)
-        x, _, _, mask = recorded.inputs(module)[:4]
-        q, k, v = module._project(x, x, x)
-        output, weights = module(x, x, x, mask, return_weights=True)
-        projection = module.out_projection
-        return FirstAttention(x, q, k, v, weights, output, projection.weight, projection.bias)
+        x, _, _, attend = recorded.inputs(module)[:4]
+        q, k, v = (part.transpose(1, 2) for part in module.project(x, x, x))
+        kept = Recorded(attend.mask)
+        output, projection = module(x, x, x, kept), module.out_projection
+        return FirstAttention(x, q, k, v, kept.weights[0], output, projection.weight, projection.bias)
 
     def residuals(self, source: Tensor, target_in: Tensor) -> list[ResidualStep]:
         model, stacks = self.model, []
@@ -110,7 +110,7 @@ class OurSubject(Subject):
         return layer.feed_forward(x)
 
     def embed(self, ids: Tensor, side: Side) -> Tensor:
-        return self.model._embed(ids, target=side == "target")
+        return self.model.embed(ids, target=side == "target")
 
     def tables(self) -> Tables:
         model = self.model

@@ -5,6 +5,7 @@ Paper: sections 3.2.1, 3.2.2, 3.2.3
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +17,7 @@ from torch.nn import functional as F
 
 from annotated.doctor.mutants.patching import CACHE, COMPANY, LEAKS, ROWS, SEARCH, Bank, Patches
 from annotated.doctor.mutants.written_out import attention_from, attention_is, right_scores, right_weights
-from annotated.model.attention import MultiHeadAttention
+from annotated.model.attention import MultiHeadAttention, Recorded
 from annotated.model.layers import DecoderLayer, Encoder
 
 BANK = Bank()
@@ -150,20 +151,15 @@ def output_projection_missing(patches: Patches) -> None:
 def _projected_by(patches: Patches, change: Callable[[MultiHeadAttention, Tensor], Tensor]) -> None:
     """Let `change` have the matrix of W_Q, W_K and W_V `[2 H K + H d_v, D]` before anything is multiplied by it."""
 
-    def linear(self: MultiHeadAttention, x: Tensor, first: int, last: int) -> Tensor:
-        start, stop = sum(self._widths[:first]), sum(self._widths[:last])
-        bias = None if self.in_bias is None else self.in_bias[start:stop]
-        return F.linear(x, change(self, self.in_projection)[start:stop], bias)
+    def project(self: MultiHeadAttention, *sequences: Tensor | None) -> list[Tensor | None]:
+        matrices = change(self, self.in_projection).split(self.widths)
+        biases = (None,) * 3 if self.in_bias is None else self.in_bias.split(self.widths)
+        return [
+            None if x is None else self._split_heads(F.linear(x, matrix, bias))
+            for x, matrix, bias in zip(sequences, matrices, biases, strict=True)
+        ]
 
-    def project(
-        self: MultiHeadAttention, query: Tensor, key: Tensor, value: Tensor, lay_q: Any = None, lay_k: Any = None
-    ) -> tuple[Tensor, ...]:
-        q, k, v = (linear(self, x, number, number + 1) for number, x in enumerate((query, key, value)))
-        q, k, v = lay_q(q) if lay_q else q, lay_k(k) if lay_k else k, lay_k(v) if lay_k else v
-        return self._split_heads(q), self._split_heads(k), self._split_heads(v)
-
-    patches.attribute(MultiHeadAttention, "_linear", linear)
-    patches.attribute(MultiHeadAttention, "_project", project)
+    patches.attribute(MultiHeadAttention, "project", project)
 
 
 @BANK.mutant(
@@ -195,7 +191,7 @@ def heads_share_projections(patches: Patches) -> None:
 @BANK.mutant("Keys are made with W_Q, so that every score is symmetric in its two tokens.", "heads-differ", claim="C48")
 def keys_made_with_w_q(patches: Patches) -> None:
     def change(self: MultiHeadAttention, matrix: Tensor) -> Tensor:
-        queries, _, values = matrix.split(self._widths)
+        queries, _, values = matrix.split(self.widths)
         return torch.cat((queries, queries, values))
 
     _projected_by(patches, change)
@@ -214,13 +210,12 @@ def keys_made_with_w_q(patches: Patches) -> None:
 )
 def heads_split_without_transpose(patches: Patches) -> None:
     def split(self: MultiHeadAttention, x: Tensor) -> Tensor:
-        return x.reshape(x.size(0), self.num_heads, x.size(1), -1)
-
-    def join(self: MultiHeadAttention, x: Tensor) -> Tensor:
-        return x.reshape(x.size(0), x.size(2), -1)
+        if x.dim() == 2:  # rows: there are no sentences to mix
+            return x.unflatten(-1, (self.num_heads, -1))
+        return x.reshape(x.size(0), self.num_heads, x.size(1), -1).transpose(1, 2)
 
     patches.attribute(MultiHeadAttention, "_split_heads", split)
-    patches.attribute(MultiHeadAttention, "_join_heads", join)
+    patches.attribute(MultiHeadAttention, "_join_heads", _joined_by_reshape)
 
 
 @BANK.mutant(
@@ -234,7 +229,12 @@ def heads_split_without_transpose(patches: Patches) -> None:
     "beam-exhaustive",
 )
 def heads_joined_without_transpose(patches: Patches) -> None:
-    patches.attribute(MultiHeadAttention, "_join_heads", lambda self, x: x.reshape(x.size(0), x.size(2), -1))
+    patches.attribute(MultiHeadAttention, "_join_heads", _joined_by_reshape)
+
+
+def _joined_by_reshape(self: MultiHeadAttention, x: Tensor) -> Tensor:
+    """`[B, T, H, K]` to `[B, T, H * K]` as if the heads still stood in front; rows `[R, H, K]` are joined right."""
+    return x.flatten(-2) if x.dim() == 3 else x.transpose(1, 2).reshape(x.size(0), x.size(1), -1)
 
 
 # Who looks at whom
@@ -247,8 +247,9 @@ def heads_joined_without_transpose(patches: Patches) -> None:
 )
 def encoder_skipped(patches: Patches) -> None:
     def make(original: Any) -> Any:
-        def forward(self: Encoder, x: Tensor, mask: Any, return_weights: bool = False) -> Any:
-            return x, original(self, x, mask, return_weights)[1]
+        def forward(self: Encoder, x: Tensor, attend: Any) -> Tensor:
+            original(self, x, attend)  # its maps are kept
+            return x
 
         return forward
 
@@ -267,10 +268,11 @@ def encoder_skipped(patches: Patches) -> None:
 )
 def cross_attention_reads_target(patches: Patches) -> None:
     def make(original: Any) -> Any:
-        def forward(
-            self: DecoderLayer, x: Tensor, memory: Tensor, mask: Any, memory_mask: Any, return_weights: bool = False
-        ) -> Any:
-            return original(self, x, x, mask, mask, return_weights)
+        def forward(self: DecoderLayer, x: Tensor, memory: Tensor | None, attend: Any, attend_memory: Any) -> Tensor:
+            if memory is None:  # a cached step
+                return original(self, x, memory, attend, attend_memory)
+            kept = {"weights": attend_memory.weights} if isinstance(attend_memory, Recorded) else {}
+            return original(self, x, x, attend, dataclasses.replace(attend, **kept))
 
         return forward
 

@@ -6,6 +6,7 @@ Paper: sections 3.1, 6.1
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -18,10 +19,9 @@ from annotated.decoding import beam, greedy, pools
 from annotated.decoding.beam import BeamSearch, Candidates
 from annotated.decoding.hypothesis import Hypothesis, length_penalty
 from annotated.decoding.pools import Alive
-from annotated.decoding.search import caps, decoding_mode
+from annotated.decoding.search import decoding_mode, max_lengths
 from annotated.doctor.mutants.patching import CACHE, SEARCH, Bank, Patches
-from annotated.model.attention import MultiHeadAttention
-from annotated.model.cache import AttentionCache, DecoderState
+from annotated.model.fast.cache import AttentionCache, DecoderState
 from annotated.model.transformer import Transformer
 
 BANK = Bank()
@@ -70,7 +70,7 @@ def cache_forgets_values(patches: Patches) -> None:
     def make(original: Any) -> Any:
         def append(self: AttentionCache, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
             keys, values = original(self, k, v)
-            return keys, v.expand_as(values)
+            return keys, v.unsqueeze(2).expand_as(values)
 
         return append
 
@@ -99,9 +99,7 @@ def cached_step_blind_to_itself(patches: Patches) -> None:
 )
 def cached_step_sees_padding(patches: Patches) -> None:
     patches.method(
-        MultiHeadAttention,
-        "step_cross",
-        lambda original: lambda self, x, keys, values, mask: original(self, x, keys, values, None),
+        DecoderState, "attend_memory", lambda original: lambda self: dataclasses.replace(original(self), mask=None)
     )
 
 
@@ -187,7 +185,7 @@ def eos_left_in_text(patches: Patches) -> None:
 
 @BANK.mutant("The cap counts one symbol more than was asked for.", "greedy-follows-model")
 def cap_off_by_one(patches: Patches) -> None:
-    patches.function(caps, lambda original: lambda *args: [limit + 1 for limit in original(*args)])
+    patches.function(max_lengths, lambda original: lambda *args: [limit + 1 for limit in original(*args)])
 
 
 # Beam search

@@ -14,9 +14,9 @@ from torch.nn import functional as F
 
 from annotated.doctor.mutants.patching import CACHE, COMPANY, LEAKS, PADDING, SEARCH, Bank, Patches
 from annotated.model import layers
-from annotated.model.dropout import Dropout
+from annotated.model.fast.dropout import Dropout
 from annotated.model.feed_forward import PositionwiseFeedForward
-from annotated.model.layers import Decoder, Encoder, Residual
+from annotated.model.layers import Decoder, Encoder, SublayerConnection
 from annotated.model.transformer import Transformer
 
 BANK = Bank()
@@ -68,8 +68,8 @@ def attentions_are_one(patches: Patches) -> None:
 # Residual connections
 
 
-def _leaving(patches: Patches, leave: Any) -> None:
-    patches.attribute(Residual, "leave", leave)
+def _after(patches: Patches, after: Any) -> None:
+    patches.attribute(SublayerConnection, "after", after)
 
 
 @BANK.mutant(
@@ -79,7 +79,7 @@ def _leaving(patches: Patches, leave: Any) -> None:
     claim="C44",
 )
 def residual_missing(patches: Patches) -> None:
-    _leaving(patches, lambda self, x, y: self.norm(self.dropout(y)))
+    _after(patches, lambda self, x, y: self.norm(self.dropout(y)))
 
 
 @BANK.mutant(
@@ -89,7 +89,7 @@ def residual_missing(patches: Patches) -> None:
     claim="C46",
 )
 def norm_before_sum(patches: Patches) -> None:
-    _leaving(patches, lambda self, x, y: x + self.norm(self.dropout(y)))
+    _after(patches, lambda self, x, y: x + self.norm(self.dropout(y)))
 
 
 @BANK.mutant(
@@ -116,8 +116,8 @@ def norm_before_sublayer_without_last(patches: Patches) -> None:
 
 
 def _norm_first(patches: Patches) -> None:
-    patches.attribute(Residual, "enter", lambda self, x: self.norm(x))
-    patches.attribute(Residual, "leave", lambda self, x, y: self.dropout.add(x, y))
+    patches.attribute(SublayerConnection, "before", lambda self, x: self.norm(x))
+    patches.attribute(SublayerConnection, "after", lambda self, x, y: self.dropout.add(x, y))
 
 
 # LayerNorm itself
@@ -128,13 +128,13 @@ def _normalised_by(patches: Patches, forward: Callable[[nn.LayerNorm, Tensor], T
     wrong = type("LayerNorm", (nn.LayerNorm,), {"forward": forward})
 
     def make(original: Any) -> Any:
-        def init(self: Residual, config: Any) -> None:
+        def init(self: SublayerConnection, config: Any) -> None:
             original(self, config)
             self.norm = wrong(config.d_model, eps=config.norm_epsilon)
 
         return init
 
-    patches.method(Residual, "__init__", make)
+    patches.method(SublayerConnection, "__init__", make)
 
 
 @BANK.mutant("There is no LayerNorm after the residual sum.", "residuals", "initial-loss")

@@ -15,10 +15,10 @@ from torch import Tensor
 
 from annotated.doctor.mutants.patching import CACHE, COMPANY, LEAKS, ROWS, SEARCH, Bank, Patches
 from annotated.doctor.mutants.written_out import Weights, attention_from, right_weights
-from annotated.model.attention import MultiHeadAttention, fused_attention
+from annotated.model.attention import Masked, Recorded
+from annotated.model.fast.packed import Packed, RaggedRows
 from annotated.model.layers import Decoder, Encoder
 from annotated.model.masks import causal_mask, padding_mask, target_mask
-from annotated.model.packing import PackedRows, Packing
 
 BANK = Bank()
 
@@ -101,20 +101,17 @@ def mask_inverted(patches: Patches) -> None:
 def _future_hidden_by(patches: Patches, mask: Callable[[int, Any], Tensor]) -> None:
     """Let this function stand for `causal_mask`, also where the fused kernel is told to be causal."""
 
-    def fused(original: Any) -> Any:
-        def attention(
-            q: Tensor, k: Tensor, v: Tensor, keys: Tensor | None = None, causal: bool = False, dropout: float = 0.0
-        ) -> Tensor:
-            if causal:
-                lookup = mask(q.size(-2), q.device)
-                keys = lookup if keys is None else lookup & keys
-            return original(q, k, v, keys, dropout=dropout)
+    def make(original: Any) -> Any:
+        def attend_to(self: RaggedRows, keys: RaggedRows, causal: bool = False, dropout: float = 0.0) -> Packed:
+            if not causal:
+                return original(self, keys, causal, dropout)
+            order = mask(self.width, self.positions.device)
+            return Packed(self, keys, order if keys.mask is None else order & keys.mask, False, dropout)
 
-        return attention
+        return attend_to
 
     patches.function(causal_mask, lambda _: lambda length, device=None: mask(length, device))
-    patches.function(fused_attention, fused)
-    patches.attribute(Packing, "mask", property(lambda self: self.keys.mask))
+    patches.method(RaggedRows, "attend_to", make)
 
 
 def _ones(length: int, device: Any) -> Tensor:
@@ -162,9 +159,13 @@ def causal_mask_missing(patches: Patches) -> None:
     _future_hidden_by(patches, _ones)
 
 
-def _only_padding(mask: Any) -> Any:
-    """A target mask without its causal half: the last row, which sees every real key."""
-    return dataclasses.replace(mask, causal=False) if isinstance(mask, Packing) else mask[:, :, -1:]
+def _only_padding(attend: Any) -> Any:
+    """Attention to the target without the causal half of its mask."""
+    if isinstance(attend, Packed):
+        return dataclasses.replace(attend, mask=attend.keys.mask, causal=False)
+    if isinstance(attend, Masked) and attend.mask is not None:
+        return dataclasses.replace(attend, mask=attend.mask[:, :, -1:])  # the last row sees every real key
+    return attend  # a cache holds no future
 
 
 @BANK.mutant(
@@ -176,14 +177,11 @@ def _only_padding(mask: Any) -> Any:
     *SEARCH,
 )
 def causal_mask_in_first_layer_only(patches: Patches) -> None:
-    def forward(self: Decoder, x: Tensor, memory: Tensor, mask: Any, memory_mask: Any, return_weights: bool = False):
-        own_maps, cross_maps = [], []
+    def forward(self: Decoder, x: Tensor, memory: Tensor | None, attend: Any, attend_memory: Any) -> Tensor:
         for layer in self.layers:
-            x, own, cross = layer(x, memory, mask, memory_mask, return_weights)
-            own_maps.append(own)
-            cross_maps.append(cross)
-            mask = _only_padding(mask)
-        return self.final_norm(x), own_maps if return_weights else [], cross_maps if return_weights else []
+            x = layer(x, memory, attend, attend_memory)
+            attend = _only_padding(attend)
+        return self.final_norm(x)
 
     patches.attribute(Decoder, "forward", forward)
 
@@ -196,20 +194,21 @@ def causal_mask_in_first_layer_only(patches: Patches) -> None:
     claim="C12",
 )
 def encoder_is_causal(patches: Patches) -> None:
-    def make(original: Any) -> Any:
-        def forward(self: Encoder, x: Tensor, mask: Any, return_weights: bool = False) -> Any:
-            packed = isinstance(mask, Packing)
-            mask = dataclasses.replace(mask, causal=True) if packed else mask & causal_mask(x.size(1), x.device)
-            return original(self, x, mask, return_weights)
+    def change(attend: Any) -> Any:
+        if isinstance(attend, Packed):
+            return dataclasses.replace(attend, mask=None, causal=True)
+        return dataclasses.replace(attend, mask=attend.mask & causal_mask(attend.mask.size(-1), attend.mask.device))
 
-        return forward
+    _encoder_attends(patches, change)
+
+
+def _encoder_attends(patches: Patches, change: Callable[[Any], Any]) -> None:
+    """Let `change` have the encoder's attend object, in every layout."""
+
+    def make(original: Any) -> Any:
+        return lambda self, x, attend: original(self, x, change(attend))
 
     patches.method(Encoder, "forward", make)
-
-
-def _keys_that_exist(packing: Packing) -> Tensor | None:
-    assert isinstance(packing.keys, PackedRows)  # static rows have no padding to be seen
-    return packing.keys.mask
 
 
 @BANK.mutant(
@@ -220,17 +219,7 @@ def _keys_that_exist(packing: Packing) -> Tensor | None:
     claim="C12",
 )
 def padding_seen_by_encoder(patches: Patches) -> None:
-    def make(original: Any) -> Any:
-        def forward(self: Encoder, x: Tensor, mask: Any, return_weights: bool = False) -> Any:
-            return original(self, x, mask if isinstance(mask, Packing) else None, return_weights)
-
-        return forward
-
-    def packed_mask(self: Packing) -> Tensor | None:
-        return None if self.causal or self.queries is self.keys else _keys_that_exist(self)
-
-    patches.method(Encoder, "forward", make)
-    patches.attribute(Packing, "mask", property(packed_mask))
+    _encoder_attends(patches, lambda attend: dataclasses.replace(attend, mask=None))
 
 
 @BANK.mutant(
@@ -241,21 +230,13 @@ def padding_seen_by_encoder(patches: Patches) -> None:
     claim="C12",
 )
 def padding_seen_by_cross_attention(patches: Patches) -> None:
-    def make_forward(original: Any) -> Any:
-        def forward(self: Decoder, x: Tensor, memory: Tensor, mask: Any, memory_mask: Any, *rest: Any) -> Any:
-            return original(self, x, memory, mask, memory_mask if isinstance(memory_mask, Packing) else None, *rest)
+    def make(original: Any) -> Any:
+        def forward(self: Decoder, x: Tensor, memory: Tensor | None, attend: Any, attend_memory: Any) -> Tensor:
+            return original(self, x, memory, attend, dataclasses.replace(attend_memory, mask=None))
 
         return forward
 
-    def make_step(original: Any) -> Any:
-        return lambda self, x, states, source_mask: original(self, x, states, None)
-
-    def packed_mask(self: Packing) -> Tensor | None:
-        return _keys_that_exist(self) if self.queries is self.keys and not self.causal else None
-
-    patches.method(Decoder, "forward", make_forward)
-    patches.method(Decoder, "step", make_step)
-    patches.attribute(Packing, "mask", property(packed_mask))
+    patches.method(Decoder, "forward", make)
 
 
 @BANK.mutant(
@@ -267,13 +248,12 @@ def padding_seen_by_cross_attention(patches: Patches) -> None:
     source="hyunwoongko/transformer, in the target, where padding on the right makes it harmless",
 )
 def padding_masked_on_query_rows(patches: Patches) -> None:
-    def make(original: Any) -> Any:
-        def forward(self: Encoder, x: Tensor, mask: Any, return_weights: bool = False) -> Any:
-            return original(self, x, mask if isinstance(mask, Packing) else mask.transpose(-2, -1), return_weights)
+    def change(attend: Any) -> Any:
+        if isinstance(attend, Packed):
+            return attend  # rows have no queries that are padding
+        return dataclasses.replace(attend, mask=attend.mask.transpose(-2, -1))
 
-        return forward
-
-    patches.method(Encoder, "forward", make)
+    _encoder_attends(patches, change)
 
 
 @BANK.mutant(
@@ -300,9 +280,6 @@ def padding_id_hard_coded(patches: Patches) -> None:
 )
 def maps_without_mask(patches: Patches) -> None:
     def make(original: Any) -> Any:
-        def forward(self: Any, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, **options: Any) -> Any:
-            return original(self, query, key, value, None if options.get("return_weights") else mask, **options)
+        return lambda self, q, k, v: original(dataclasses.replace(self, mask=None), q, k, v)
 
-        return forward
-
-    patches.method(MultiHeadAttention, "forward", make)
+    patches.method(Recorded, "mix", make)

@@ -111,32 +111,15 @@ def positions_end_at_200(patches: Patches) -> None:
     patches.method(SinusoidalPositions, "forward", make)
 
 
-def _without_positions(self: Transformer, ids: Tensor, target: bool) -> Tensor:
-    return self.dropout(self._table(target)(ids))
-
-
 @BANK.mutant("Positions are added in the encoder only.", "target-positions", "far-positions", "sinusoids", claim="C25")
 def positions_in_encoder_only(patches: Patches) -> None:
-    def make_embed(original: Any) -> Any:
-        def embed(self: Transformer, ids: Tensor, target: bool = False) -> Tensor:
-            return _without_positions(self, ids, True) if target else original(self, ids)
+    def make(original: Any) -> Any:
+        def embed(self: Transformer, ids: Tensor, positions: Tensor | None = None, *, target: bool = False) -> Tensor:
+            return self.dropout(self._table(True)(ids)) if target else original(self, ids, positions)
 
         return embed
 
-    def make_packed(original: Any) -> Any:
-        def embed(self: Transformer, ids: Tensor, rows: Any, target: bool = False) -> Tensor:
-            return _without_positions(self, ids, True) if target else original(self, ids, rows)
-
-        return embed
-
-    def step(self: Transformer, token: Tensor, state: Any) -> tuple[Tensor, Any]:
-        hidden = self.decoder.step(_without_positions(self, token, True), state.layers, state.source_mask)
-        state.position += 1
-        return self.project(hidden), state
-
-    patches.method(Transformer, "_embed", make_embed)
-    patches.method(Transformer, "_embed_packed", make_packed)
-    patches.attribute(Transformer, "decode_step", step)
+    patches.method(Transformer, "embed", make)
 
 
 @BANK.mutant(
@@ -153,21 +136,20 @@ def positions_in_encoder_only(patches: Patches) -> None:
     "perplexity",
 )
 def positions_along_batch(patches: Patches) -> None:
-    def embed(self: Transformer, ids: Tensor, target: bool = False) -> Tensor:
-        return self.dropout(self._table(target)(ids) + self.positions(ids.size(0))[:, None])
+    def make(original: Any) -> Any:
+        def embed(self: Transformer, ids: Tensor, positions: Tensor | None = None, *, target: bool = False) -> Tensor:
+            if positions is None:
+                wrong = self.positions(ids.size(0))[:, None]
+            elif positions.dim() == 1:  # one step of every row
+                wrong = self.positions(len(ids))
+            else:  # packed rows: a sentence begins where the first position stands
+                sentence = (positions == self.positions(1)).all(dim=-1).cumsum(0) - 1
+                wrong = self.positions(int(sentence[-1]) + 1)[sentence]
+            return original(self, ids, wrong, target=target)
 
-    def embed_packed(self: Transformer, ids: Tensor, rows: Any, target: bool = False) -> Tensor:
-        sentence = torch.repeat_interleave(torch.arange(rows.batch), torch.tensor(rows.lengths))
-        return self.dropout(self._table(target)(ids) + self.positions(rows.batch)[sentence])
+        return embed
 
-    def step(self: Transformer, token: Tensor, state: Any) -> tuple[Tensor, Any]:
-        x = self.dropout(self._table(target=True)(token) + self.positions(len(token)))
-        state.position += 1
-        return self.project(self.decoder.step(x, state.layers, state.source_mask)), state
-
-    patches.attribute(Transformer, "_embed", embed)
-    patches.attribute(Transformer, "_embed_packed", embed_packed)
-    patches.attribute(Transformer, "decode_step", step)
+    patches.method(Transformer, "embed", make)
 
 
 def _stepping_at(patches: Patches, position: Any) -> None:

@@ -167,6 +167,6 @@ def softmax_twice(patches: Patches) -> None:
 )
 def perplexity_of_smoothed_loss(patches: Patches) -> None:
     def make(original: Any) -> Any:
-        return lambda model, batch, smoothing, layout: original(model, batch, smoothing or 0.1, layout)
+        return lambda model, batch, smoothing, *rest: original(model, batch, smoothing or 0.1, *rest)
 
     patches.function(batch_loss, make)

@@ -12,7 +12,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from annotated.doctor.mutants.patching import Patches
-from annotated.model.attention import fused_attention, scaled_dot_product_attention
+from annotated.model.attention import scaled_dot_product_attention
+from annotated.model.fast.fused import fused_attention
 from annotated.model.masks import causal_mask
 
 Scores = Callable[[Tensor, Tensor], Tensor]

@@ -8,7 +8,7 @@ import torch
 from annotated.chapters.beam_search.beam_sizes import ALPHAS, ManyAlphas, exact
 from annotated.chapters.beam_search.tree import choose, study
 from annotated.decoding import beam_search
-from annotated.decoding.search import caps, decoding_mode
+from annotated.decoding.search import decoding_mode, max_lengths
 from annotated.loading import load
 from tests.decoding.test_invariants import random_model, random_source
 
@@ -17,7 +17,7 @@ from tests.decoding.test_invariants import random_model, random_source
 def test_many_alphas_are_as_many_searches(seed: int) -> None:
     model, source = random_model(seed), random_source(seed, [5, 3, 6, 2])
     with decoding_mode(model):
-        found = ManyAlphas(model, source, caps(model, source, None, 9), 3).run()
+        found = ManyAlphas(model, source, max_lengths(model, source, None, 9), 3).run()
     for number, alpha in enumerate(ALPHAS):
         expected = [h[0] for h in beam_search(model, source, 3, alpha, extra_tokens=9)]
         assert [f[number].tokens for f in found] == [h.tokens for h in expected]

@@ -8,26 +8,27 @@ import math
 import pytest
 import torch
 
-from annotated.model import MultiHeadAttention, PackedRows, Packing, StaticRows, attention, static_rows
+from annotated.model import FixedRows, MultiHeadAttention, RaggedRows
+from annotated.model.fast import fused, static
 
 WIDTH = 6
 
 
-def rows_of(lengths: list[int], spare_segments: int = 2) -> StaticRows:
+def rows_of(lengths: list[int], spare_segments: int = 2) -> FixedRows:
     """Segments of these lengths, counted out one token at a time."""
     positions = [place for length in lengths for place in range(length)]
     starts = [sum(lengths[:i]) for i in range(len(lengths) + 1)] + [sum(lengths)] * spare_segments
-    return StaticRows(torch.tensor(positions), torch.tensor(starts, dtype=torch.int32), WIDTH)
+    return FixedRows(torch.tensor(positions), torch.tensor(starts, dtype=torch.int32), WIDTH)
 
 
 def varlen_by_hand(query, key, value, cu_seq_q, cu_seq_k, max_q, max_k, *, window_size=(-1, -1), **more):
     """What `varlen_attn` computes, from its arguments alone; rows of no segment are NaN, as in fresh memory."""
     assert not more
-    for x, starts, longest in ((query, cu_seq_q, max_q), (key, cu_seq_k, max_k), (value, cu_seq_k, max_k)):
+    for x, cu_seqlens, longest in ((query, cu_seq_q, max_q), (key, cu_seq_k, max_k), (value, cu_seq_k, max_k)):
         assert x.dim() == 3 and x.stride(-1) == 1, "[tokens, heads, width], the width in one piece"
-        assert starts.dtype == torch.int32 and starts.dim() == 1 and starts.is_contiguous()
-        assert int(starts[0]) >= 0 and int(starts[-1]) <= len(x) and type(longest) is int
-        lengths = starts.diff()
+        assert cu_seqlens.dtype == torch.int32 and cu_seqlens.dim() == 1 and cu_seqlens.is_contiguous()
+        assert int(cu_seqlens[0]) >= 0 and int(cu_seqlens[-1]) <= len(x) and type(longest) is int
+        lengths = cu_seqlens.diff()
         assert int(lengths.min()) >= 0 and int(lengths.max()) <= longest, "no segment is longer than announced"
     assert len(cu_seq_q) == len(cu_seq_k)
     output = query.new_full((*query.shape[:2], value.size(-1)), math.nan)
@@ -45,15 +46,15 @@ def varlen_by_hand(query, key, value, cu_seq_q, cu_seq_k, max_q, max_k, *, windo
 def kernel(monkeypatch):
     """As if this machine had the GPU's kernel: calls are counted."""
     calls = []
-    monkeypatch.setattr(static_rows, "varlen_attn", lambda *a, **k: calls.append(k) or varlen_by_hand(*a, **k))
-    monkeypatch.setattr(attention, "has_varlen_kernel", lambda *_: True)
+    monkeypatch.setattr(fused, "varlen_attn", lambda *a, **k: calls.append(k) or varlen_by_hand(*a, **k))
+    monkeypatch.setattr(static, "has_varlen_kernel", lambda *_: True)
     return calls
 
 
 def outputs(module, x, memory, own, cross, causal):
     x, memory = x.clone().requires_grad_(), memory.clone().requires_grad_()
-    y = module(x, x, x, Packing(own, own, causal=causal))
-    z = module(y, memory, memory, Packing(own, cross))
+    y = module(x, x, x, own.attend_to(own, causal))
+    z = module(y, memory, memory, own.attend_to(cross))
     module.zero_grad()
     z.square().sum().backward()
     return [y, z, x.grad, memory.grad, *(p.grad.clone() for p in module.parameters())]
@@ -67,7 +68,7 @@ def test_attention_in_segments_is_attention_of_each_sentence(kernel, monkeypatch
     torch.manual_seed(0)
     module = MultiHeadAttention(16, 2, bias=True).double()
     x, memory = torch.randn(sum(queries), 16).double(), torch.randn(sum(keys), 16).double()
-    expected = outputs(module, x, memory, PackedRows(queries), PackedRows(keys), causal)
+    expected = outputs(module, x, memory, RaggedRows(queries), RaggedRows(keys), causal)
     by_kernel = outputs(module, x, memory, rows_of(queries), rows_of(keys), causal)
     assert [call["window_size"] for call in kernel] == [(-1, 0) if causal else (-1, -1), (-1, -1)]
     monkeypatch.undo()
@@ -78,39 +79,39 @@ def test_attention_in_segments_is_attention_of_each_sentence(kernel, monkeypatch
 
 
 def test_weights_that_are_dropped_take_the_path_that_can(kernel):
-    module = MultiHeadAttention(16, 2, dropout=0.5)
+    module = MultiHeadAttention(16, 2)
     x, rows = torch.randn(4, 16), rows_of([3, 1])
-    assert module(x, x, x, Packing(rows, rows)).isfinite().all() and not kernel
-    module.eval()(x, x, x, Packing(rows, rows))
+    assert module(x, x, x, rows.attend_to(rows, dropout=0.5)).isfinite().all() and not kernel
+    module(x, x, x, rows.attend_to(rows))
     assert len(kernel) == 1
 
 
 def test_the_segment_of_a_row_when_some_are_empty():
-    rows = StaticRows(torch.zeros(5), torch.tensor([0, 2, 2, 2, 4, 5, 5], dtype=torch.int32), 2)
+    rows = FixedRows(torch.zeros(5), torch.tensor([0, 2, 2, 2, 4, 5, 5], dtype=torch.int32), 2)
     assert rows.segment_of_rows().tolist() == [0, 0, 3, 3, 4]
 
 
 def test_where_the_kernel_is_used():
     gpu, cpu = torch.device("cuda"), torch.device("cpu")
-    there = static_rows.varlen_attn is not None
-    assert static_rows.has_varlen_kernel(gpu, torch.bfloat16, 64, 64) is there
-    assert static_rows.has_varlen_kernel(gpu, torch.float16, 128, 128) is there
-    assert not static_rows.has_varlen_kernel(cpu, torch.bfloat16, 64, 64)
-    assert not static_rows.has_varlen_kernel(gpu, torch.float32, 64, 64)
-    assert not static_rows.has_varlen_kernel(gpu, torch.bfloat16, 16, 64)
+    there = fused.varlen_attn is not None
+    assert fused.has_varlen_kernel(gpu, torch.bfloat16, 64, 64) is there
+    assert fused.has_varlen_kernel(gpu, torch.float16, 128, 128) is there
+    assert not fused.has_varlen_kernel(cpu, torch.bfloat16, 64, 64)
+    assert not fused.has_varlen_kernel(gpu, torch.float32, 64, 64)
+    assert not fused.has_varlen_kernel(gpu, torch.bfloat16, 16, 64)
 
 
-@pytest.mark.skipif(static_rows.varlen_attn is None, reason="this torch has no varlen_attn")
+@pytest.mark.skipif(fused.varlen_attn is None, reason="this torch has no varlen_attn")
 def test_pytorchs_own_declaration_takes_the_call(monkeypatch):
     """The real function on tensors without data: names, order, dtypes and shapes, forward and backward."""
-    names = list(inspect.signature(static_rows.varlen_attn).parameters)[:7]
+    names = list(inspect.signature(fused.varlen_attn).parameters)[:7]
     assert names == list(inspect.signature(varlen_by_hand).parameters)[:7]
-    monkeypatch.setattr(attention, "has_varlen_kernel", lambda *_: True)
+    monkeypatch.setattr(static, "has_varlen_kernel", lambda *_: True)
     with torch.device("meta"):
         module = MultiHeadAttention(32, 2).bfloat16()
-        rows = StaticRows(torch.zeros(20, dtype=torch.int32), torch.zeros(5, dtype=torch.int32), WIDTH)
+        rows = FixedRows(torch.zeros(20, dtype=torch.int32), torch.zeros(5, dtype=torch.int32), WIDTH)
         x = torch.zeros(20, 32, dtype=torch.bfloat16, requires_grad=True)
-        y = module(x, x, x, Packing(rows, rows, causal=True))
+        y = module(x, x, x, rows.attend_to(rows, causal=True))
         assert y.shape == (20, 32) and y.dtype == torch.bfloat16
         y.sum().backward()
     assert x.grad.shape == x.shape

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from annotated import Transformer, tiny
-from annotated.model import PackedRows
+from annotated.model import RaggedRows, forward_rows
 
 
 def ragged(lengths, vocab=40):
@@ -18,7 +18,7 @@ def ragged(lengths, vocab=40):
 
 
 def test_rows_of_a_batch_by_hand():
-    rows = PackedRows([2, 3, 1])
+    rows = RaggedRows([2, 3, 1])
     x = torch.arange(6.0)[:, None] + 1
     assert rows.positions.tolist() == [0, 1, 0, 1, 2, 0]
     assert rows.mask[:, 0, 0].tolist() == [[True, True, False], [True, True, True], [True, False, False]]
@@ -29,7 +29,7 @@ def test_rows_of_a_batch_by_hand():
 
 
 def test_a_full_batch_needs_no_index_and_no_mask():
-    rows = PackedRows([3, 3])
+    rows = RaggedRows([3, 3])
     assert rows.full and rows.mask is None
     x = torch.randn(6, 4)
     assert rows.unpack(x).data_ptr() == x.data_ptr()
@@ -37,7 +37,7 @@ def test_a_full_batch_needs_no_index_and_no_mask():
 
 def test_padding_on_the_left_is_refused():
     with pytest.raises(ValueError, match="padded on the right"):
-        PackedRows.from_ids(torch.tensor([[0, 5, 6]]))
+        RaggedRows.from_ids(torch.tensor([[0, 5, 6]]))
 
 
 @given(
@@ -52,8 +52,8 @@ def test_packed_equals_padded_in_values_and_gradients(lengths, norm, seed):
     source, target = ragged([s for s, _ in lengths]), ragged([t for _, t in lengths])
     real = target != 0
     padded = model(source, target)[real]
-    s, t = PackedRows.from_ids(source), PackedRows.from_ids(target)
-    packed = model.project(model.forward_packed(s.pack_ids(source), s, t.pack_ids(target), t))
+    s, t = RaggedRows.from_ids(source), RaggedRows.from_ids(target)
+    packed = model.project(forward_rows(model, s.pack_ids(source), s, t.pack_ids(target), t))
     assert_close(packed, padded, atol=1e-5, rtol=1e-4)
     probe = torch.randn_like(padded)
     names = [name for name, _ in model.named_parameters()]

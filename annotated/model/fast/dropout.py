@@ -2,8 +2,6 @@
 
 On a CPU, drawing one random float for each element takes longer than LayerNorm and the sum together. Here
 16 random bits decide over an element, and the mask is kept as one byte, not four.
-
-Paper: section 5.4
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ def test_rows_keep_their_past_however_often_they_are_reordered(with_gradient):
     expected: list[list[float]] = [[] for _ in range(rows)]
     for step in range(limit):
         new = [step + row / 10 for row in range(len(expected))]
-        column = torch.tensor(new).view(-1, 1, 1, 1).requires_grad_(with_gradient)
-        keys, values = cache.append(column.expand(-1, 2, 1, 3), -column.expand(-1, 2, 1, 4))
+        column = torch.tensor(new).view(-1, 1, 1).requires_grad_(with_gradient)
+        keys, values = cache.append(column.expand(-1, 2, 3), -column.expand(-1, 2, 4))
         expected = [past + [one] for past, one in zip(expected, new, strict=True)]
         for row, past in enumerate(expected):
             assert torch.equal(keys[row, 1, :, 2], torch.tensor(past))
@@ -28,4 +28,4 @@ def test_rows_keep_their_past_however_often_they_are_reordered(with_gradient):
         cache.take(torch.tensor(parents))
         expected = [expected[parent] for parent in parents]
     with pytest.raises(ValueError, match="70 positions"):
-        cache.append(column[:, :, :, :1].expand(-1, 2, 1, 3), column.expand(-1, 2, 1, 4))
+        cache.append(column.expand(-1, 2, 3), column.expand(-1, 2, 4))

@@ -1,0 +1,87 @@
+"""Fused attention kernels: equation 1 without storing the weights, under a mask or within segments of rows."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+varlen_attn: Callable[..., Any] | None = None
+try:
+    from torch.nn.attention import varlen
+
+    if "window_size" in inspect.signature(varlen.varlen_attn).parameters:  # the first releases said causal otherwise
+        varlen_attn = varlen.varlen_attn
+except ImportError:
+    pass
+
+_HALF_PRECISIONS = (torch.bfloat16, torch.float16)
+# Releases before 2.5 return NaN for a query that may attend to nothing.
+_CPU_ZEROES_EMPTY_ROWS = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 5)
+
+
+def fused_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, causal: bool = False, dropout: float = 0.0
+) -> Tensor:
+    """The output of `scaled_dot_product_attention` from PyTorch's fused kernel, without the weights.
+
+    Parameters
+    ----------
+    q, k, v, mask, dropout
+        As in `scaled_dot_product_attention`, with four dimensions `[B, H, T, K]`.
+    causal
+        True lets query t see keys 0..t only; cheaper than the mask that says the same.
+
+    Returns
+    -------
+    Tensor
+        `[B, H, T, d_v]`
+
+    Paper: section 3.2.1, equation 1
+    """
+    if mask is None or causal:
+        return F.scaled_dot_product_attention(q, k, v, is_causal=causal, dropout_p=dropout)
+    if _CPU_ZEROES_EMPTY_ROWS and q.device.type == "cpu":
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
+    empty = ~mask.any(dim=-1, keepdim=True)  # left unmasked for the kernel: else NaN, also in the gradient
+    output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask | empty, dropout_p=dropout)
+    return output.masked_fill(empty, 0.0)
+
+
+def has_varlen_kernel(device: torch.device, dtype: torch.dtype, d_k: int, d_v: int) -> bool:
+    """True if PyTorch's attention over segments of different lengths can take these: a GPU, 16 bits, a new torch."""
+    fits = d_k == d_v and d_k % 8 == 0 and d_k <= 256
+    return varlen_attn is not None and device.type == "cuda" and dtype in _HALF_PRECISIONS and fits
+
+
+def segment_attention(
+    q: Tensor, k: Tensor, v: Tensor, cu_seqlens: tuple[Tensor, Tensor], widths: tuple[int, int], causal: bool
+) -> Tensor:
+    """Attention of query segment i to key segment i, by the kernel that skips all the rest; see `has_varlen_kernel`.
+
+    The same as `fused_attention` with `segment_mask`, whose cost grows with N^2.
+
+    Parameters
+    ----------
+    q, k, v
+        Rows `[M, H, K]`, `[N, H, K]`, `[N, H, K]`, 16 bits.
+    cu_seqlens
+        Where the segments of queries and of keys begin, int32 `[segments + 1]` each: equally many on both sides, with
+        a key wherever there is a query.
+    widths
+        No segment of queries and none of keys is longer.
+    causal
+        A query sees no later position of its segment.
+
+    Returns
+    -------
+    Tensor
+        `[M, H, K]`
+    """
+    assert varlen_attn is not None
+    window = (-1, 0) if causal else (-1, -1)  # how many keys to the query's left and right: -1 for all
+    return varlen_attn(q, k, v, *cu_seqlens, *widths, window_size=window)
