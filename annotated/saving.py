@@ -21,7 +21,7 @@ from torch import Tensor
 from annotated.config import ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
-from annotated.storage import atomic_folder
+from annotated.storage import atomic_folder, atomic_write
 
 FORMAT = 1
 
@@ -193,7 +193,8 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
 def write_json(path: Path, content: Any) -> None:
     """Write JSON that people can read too."""
-    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    with atomic_write(path) as file:
+        file.write(json.dumps(content, indent=2) + "\n")
 
 
 def read_json(path: Path) -> dict[str, Any]:

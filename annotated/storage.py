@@ -93,7 +93,8 @@ def atomic_write(
     Parameters
     ----------
     path
-        Its folder is made if it is missing.
+        Its folder is made if it is missing. What is there and no file, such as /dev/null or a pipe, is never replaced
+        but written to directly.
     mode
         "w" for text in UTF-8 whose lines end with "\n" on every system, "wb" for bytes.
     advice
@@ -111,6 +112,10 @@ def atomic_write(
     path = Path(path)
     partial = _partial_name(path)
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    if path.exists() and not path.is_file():
+        with open(path, mode, **text) as file:  # type: ignore[call-overload]
+            yield file
+        return
     try:
         with translate_disk_full(path, advice):
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The shape of the library: imports run one way, files and functions stay short."""
+"""The shape of the library: imports run one way, files and functions stay short, files are written whole."""
 
 from __future__ import annotations
 
@@ -40,6 +40,25 @@ ALLOWED: dict[str, set[str]] = {
 """What each part may import besides itself: paper <- runs <- chapters. Parts that are not here (doctor, grading,
 interop, cli) stand beside or on top."""
 
+WRITES_IN_PLACE = {
+    "storage.py": "makes files and folders whole: `atomic_write`, `atomic_folder`",
+    "saving.py": "tensors, into a folder of `atomic_folder`",
+    "data/store_files.py": "files that count only once store.json names them",
+    "wmt14/archives.py": "into a folder of its own; members get their names when all are whole",
+    "wmt14/download.py": "a part file that outlives the process, to be resumed",
+    "wmt14/encode.py": "into a folder of `atomic_folder`; files that count only once store.json names them",
+    "wmt14/runner.py": "moves what a stage has made out of .partial/",
+    "wmt14/steps.py": "stages write into .partial/",
+    "runs/checkpoint.py": "renames a damaged checkpoint",
+    "runs/dry_run.py": "measures how long a disk takes",
+    "runs/preflight/folder.py": "tries whether a file system renames folders whole",
+    "chapters/full_run/mirror/writing.py": "into a folder of `atomic_folder`",
+    "cli/exercise.py": "makes a notebook only where there is none",
+    "grading/learner/record.py": "sets a damaged file aside",
+}
+"""Files that may write or rename without `storage.atomic_write`, and why a process killed there does no harm."""
+
+WRITING_MODES = ("w", "wb", "x", "xb", "w+", "wb+", "w+b", "r+", "rb+", "r+b")
 MOST_LINES_OF_A_FILE = 400  # aim at 250
 MOST_LINES_OF_A_FUNCTION = 60  # aim at 40; a docstring does not count
 
@@ -114,3 +133,50 @@ def test_files_and_functions_are_short(file: Path) -> None:
             body = node.body[1:] if ast.get_docstring(node) else node.body
             lines = (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
             assert lines <= MOST_LINES_OF_A_FUNCTION, f"{node.name} has {lines} lines"
+
+
+def writes_in_place(source: str) -> list[str]:
+    """What a module calls to write a file under its last name, or to rename one, as 'line: call'."""
+    found = []
+    for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        owner = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        modes = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
+        is_written = any(isinstance(one, ast.Constant) and one.value in WRITING_MODES for one in modes)
+        # One argument and no keyword: a path's, not a text's or a table's.
+        is_moved = name in ("replace", "rename") and len(call.args) == 1 and not call.keywords
+        is_moved = is_moved or (owner in ("os", "shutil") and name in ("replace", "rename", "move"))
+        if name in ("write_text", "write_bytes") and owner or is_moved or (name == "open" and is_written):
+            found.append(f"{call.lineno}: {ast.unparse(call)}")
+    return found
+
+
+def test_files_are_written_whole_or_not_at_all() -> None:
+    found = {file.relative_to(PACKAGE).as_posix(): writes_in_place(file.read_text(encoding="utf-8")) for file in FILES}
+    wrong = {name: calls for name, calls in found.items() if calls and name not in WRITES_IN_PLACE}
+    assert not wrong, "take annotated.storage.atomic_write, or say in WRITES_IN_PLACE why not"
+    assert not [name for name in WRITES_IN_PLACE if not found.get(name)], "these need no exception any more"
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("path.write_text(text, encoding='utf-8')", 1),
+        ("Path(name).write_bytes(data)", 1),
+        ("open(path, 'w')", 1),
+        ("path.open('wb')", 1),
+        ("path.open(mode='x')", 1),
+        ("os.replace(draft, path)", 1),
+        ("draft.replace(path)", 1),
+        ("draft.rename(path)", 1),
+        ("path.open('a')", 0),
+        ("open(path, 'rb')", 0),
+        ("text.replace('w', 'b')", 0),
+        ("config.replace(d_ff=1)", 0),
+        ("dataclasses.replace(config, **changes)", 0),
+        ("table.rename(columns={})", 0),
+        ("write_text(path, text)", 0),
+    ],
+)
+def test_every_way_to_write_in_place_is_seen(line: str, count: int) -> None:
+    assert len(writes_in_place(line)) == count

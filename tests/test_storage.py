@@ -82,6 +82,21 @@ def test_a_file_is_written_whole_with_the_folders_above_it(tmp_path):
     assert path.read_bytes() == b"\r\n\0" and names(path.parent) == ["file.txt"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no named pipes in folders")
+def test_what_is_no_file_is_written_to_and_never_replaced(tmp_path):
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    with atomic_write(pipe) as file:
+        file.write("one\n")
+    reader.join(10)
+    assert read == ["one\n"] and pipe.is_fifo() and names(tmp_path) == ["pipe"]
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError), atomic_write(tmp_path / "folder"):
+        pass
+
+
 def test_the_permissions_of_a_file(tmp_path):
     mask = os.umask(0o022)
     try:

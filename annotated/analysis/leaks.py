@@ -22,6 +22,7 @@ from annotated.model import Masked, Transformer
 from annotated.model import attention as attention_module
 from annotated.model.fast import cache as cache_module
 from annotated.model.fast import packed as packed_module
+from annotated.model.fast import static as static_module
 from annotated.model.masks import causal_mask, padding_mask, target_mask
 
 
@@ -99,7 +100,7 @@ def decoder_reach(model: Transformer, source: Tensor, target_in: Tensor, *, mask
 
 @contextmanager
 def masked_by(fill: float | None) -> Iterator[None]:
-    """Inside, models of this library hide keys by writing this number over their scores; None hides nothing.
+    """Inside, models of this library write this number over the scores of hidden keys, in every layout; None hides none.
 
     This is how masks are often written. `-math.inf` is the library's own way, except that an empty row gives NaN.
 
@@ -122,6 +123,8 @@ def masked_by(fill: float | None) -> Iterator[None]:
 
     with ExitStack() as stack:
         stack.enter_context(patch.object(attention_module, "scaled_dot_product_attention", explicit))
-        for module in (attention_module, cache_module, packed_module):
+        for module in (attention_module, cache_module, packed_module, static_module):
             stack.enter_context(patch.object(module, "fused_attention", fused))
+        # The kernel for segments hides keys by its own means.
+        stack.enter_context(patch.object(static_module, "has_varlen_kernel", lambda *_: False))
         yield

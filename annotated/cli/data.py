@@ -12,6 +12,7 @@ import tyro
 
 from annotated.cli.train import check_validation
 from annotated.config import DataConfig, TrainingConfig
+from annotated.storage import atomic_write
 
 SPLITS = ("train", "valid", "test", "constructions")
 
@@ -28,10 +29,9 @@ class Classroom:
         """Write the four files."""
         from annotated.data import open_corpus
 
-        self.out.mkdir(parents=True, exist_ok=True)
         for split in SPLITS:
             path, count = self.out / f"{split}.tsv", 0
-            with path.open("w", encoding="utf-8", newline="\n") as file:
+            with atomic_write(path) as file:
                 for source, target in open_corpus("classroom", split, self.data):
                     file.write(f"{source}\t{target}\n")
                     count += 1

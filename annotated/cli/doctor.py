@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
+from annotated.storage import atomic_write
+
 if TYPE_CHECKING:
     from annotated.doctor import Report, Subject
 
@@ -76,9 +78,11 @@ class Doctor:
 
     def _write(self, report: Report) -> None:
         if self.html is not None:
-            self.html.write_text(report.to_html(), encoding="utf-8")
+            with atomic_write(self.html) as file:
+                file.write(report.to_html())
         if self.json is not None and str(self.json) != "-":
-            self.json.write_text(report.to_json(), encoding="utf-8")
+            with atomic_write(self.json) as file:
+                file.write(report.to_json())
         if str(self.json) == "-":
             print(report.to_json(), end="")
         else:

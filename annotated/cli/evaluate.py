@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import tyro
 
 from annotated.config import DataConfig, DecodingConfig
+from annotated.storage import atomic_write
 
 
 @dataclass
@@ -47,7 +48,8 @@ class Evaluate:
         result = evaluate(translator, pairs, overlong=self.overlong)
         if self.output is not None:
             lines = (" ".join(text.splitlines()) for text in result.translations)
-            self.output.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            with atomic_write(self.output) as file:
+                file.writelines(f"{line}\n" for line in lines)
         numbers = result.to_dict()
         if self.json:
             about = {"model": self.model, "corpus": corpus.spec, "decoding": asdict(self.decoding)}

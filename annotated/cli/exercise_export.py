@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from annotated.storage import atomic_write
+
 
 @dataclass
 class Notebook:
@@ -138,6 +140,6 @@ def _salt(file: Path | None) -> str:
 def _write(out: Path, data: bytes) -> None:
     if out.is_dir():
         raise ValueError(f"{out} is a folder; give the name of a file")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_bytes(data)
+    with atomic_write(out, "wb") as file:
+        file.write(data)
     print(out)

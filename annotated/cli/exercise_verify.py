@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import tyro
 
+from annotated.storage import atomic_write
+
 if TYPE_CHECKING:
     from annotated.grading.exercise.verify import Verdict
 
@@ -63,7 +65,8 @@ class Verify:
         if doctor:
             print(f"doctor: {len(doctor) - len(wrong)} of {len(doctor)} examinations as they must be")
         if self.table:
-            self.table.write_text("\n\n".join(matrices) + "\n", encoding="utf-8")
+            with atomic_write(self.table) as file:
+                file.write("\n\n".join(matrices) + "\n")
         print(f"{len(chosen) - failed} passed, {failed} failed in {time.perf_counter() - start:.0f} s")
         return 1 if failed or wrong else 0
 

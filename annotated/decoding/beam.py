@@ -110,15 +110,24 @@ def _with_maps(model: StepModel, source: Tensor, found: list[list[Hypothesis]]) 
 
 def check_options(beam_size: int, alpha: float, max_new_tokens: int | None, num_return: int, extra_tokens: int) -> None:
     """Raise `ValueError` if the options of a beam search make no sense."""
-    DecodingConfig(beam_size, alpha, extra_tokens, max_new_tokens, num_return)
+    DecodingConfig(
+        beam_size=beam_size,
+        alpha=alpha,
+        extra_tokens=extra_tokens,
+        max_new_tokens=max_new_tokens,
+        num_return=num_return,
+    )
 
 
 class Candidates(NamedTuple):
     """The best continuations of one step, `[B, 2k]` each, best first."""
 
     log_probability: Tensor
+    """float32; of the whole hypothesis, without length penalty."""
     parents: Tensor
+    """int64; which of its sentence's alive hypotheses each continues, from 0."""
     tokens: Tensor
+    """int64; the token that each appends."""
 
 
 class BeamSearch:

@@ -21,6 +21,7 @@ COMPACT_AT = 0.25
 STEPS_BETWEEN_CHECKS = 8
 """On a GPU, where asking for a result means waiting for it: steps between two looks at who is done."""
 BLOCK = 64
+"""On a CPU, the width of the blocks of scores of which `_top` looks only into the best."""
 
 
 class State(Protocol):
@@ -59,7 +60,7 @@ def decoding_mode(model: StepModel) -> Iterator[None]:
 
 
 def max_lengths(model: StepModel, source: Tensor, max_new_tokens: int | None, extra_tokens: int) -> list[int]:
-    """Most symbols (eos included) to write for each sentence: its own length + 50, whatever the batch's is.
+    """Most symbols (eos included) to write for each sentence: its own length + `extra_tokens`, whatever the batch's is.
 
     Learned positions set a limit of their own.
 
@@ -115,7 +116,7 @@ def top_tokens(logits: Tensor, count: int, forbidden: Tensor) -> tuple[Tensor, T
 
 
 def _top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """`topk` along rows `[R, V]`. On a CPU it looks only into the blocks of 64 whose maxima are largest."""
+    """`topk` along rows `[R, V]`. On a CPU it looks only into the blocks of `BLOCK` whose maxima are largest."""
     rows, width = scores.shape
     if scores.device.type != "cpu" or width < 4 * BLOCK * count:
         return _small_top(scores, count)

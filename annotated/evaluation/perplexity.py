@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
+from annotated.config import TrainingConfig
 from annotated.data import TokenStore, evaluation_batches
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
@@ -57,7 +58,7 @@ def perplexity(
     pairs: Sequence[tuple[str, str]],
     *,
     batch_tokens: int = BATCH_TOKENS,
-    layout: str = "packed",
+    layout: str = TrainingConfig.layout,
 ) -> Perplexity:
     """Perplexity of the second text of each pair given the first; nothing is left out for its length.
 

@@ -32,6 +32,7 @@ from torch.nn import functional as F
 from annotated.config import BOS, EOS, PAD
 from annotated.interop._common import optional
 from annotated.model import Recorded, Transformer, padding_mask, scaled_dot_product_attention
+from annotated.storage import atomic_write
 
 STEP_INPUTS = ("token", "source", "cross_keys", "cross_values", "past_keys", "past_values")
 
@@ -156,7 +157,8 @@ def export_onnx(model: Transformer, folder: str | Path, max_positions: int | Non
             dict(zip(STEP_INPUTS, shapes, strict=True)), folder / "decoder_step.onnx",
             list(STEP_INPUTS), ["logits", "keys", "values"])  # fmt: skip
     facts = {"config": config.to_dict(), "max_positions": limit, "pad": PAD, "bos": BOS, "eos": EOS}
-    (folder / "onnx.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    with atomic_write(folder / "onnx.json") as file:
+        file.write(json.dumps(facts, indent=2) + "\n")
     return folder
 
 

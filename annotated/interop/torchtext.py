@@ -20,6 +20,7 @@ from typing import Any
 from annotated.config import PAD, SPECIAL_TOKENS, UNK
 from annotated.data.tokenizer import Tokenizer
 from annotated.interop._common import optional, pieces
+from annotated.storage import atomic_write
 
 MULTI30K_SPLITS = ("train", "valid", "test")
 
@@ -147,7 +148,8 @@ def save_multi30k(
             for pair in read_multi30k(split, root, language_pair)
         ]
         paths.append(folder / f"{split}.tsv")
-        paths[-1].write_text("".join(lines), encoding="utf-8")
+        with atomic_write(paths[-1]) as file:
+            file.writelines(lines)
     return paths
 
 

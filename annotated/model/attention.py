@@ -20,7 +20,10 @@ from torch.nn import functional as F
 from annotated.model.fast.fused import fused_attention
 
 Attend = Callable[..., Tensor]
-"""Of queries `[B, T, H, K]`, keys `[B, S, H, K]`, values `[B, S, H, d_v]` the outputs `[B, T, H, d_v]`."""
+"""Of queries and keys `[..., H, K]` and values `[..., H, d_v]` the outputs `[..., H, d_v]`, one for each query.
+
+What stands before H is the layout's: `[B, T]` where sentences are padded, `[N]` in rows without padding.
+"""
 
 
 def scaled_dot_product_attention(
@@ -59,7 +62,7 @@ def scaled_dot_product_attention(
     return F.dropout(weights, dropout, training=dropout > 0) @ v, weights
 
 
-@dataclass
+@dataclass(frozen=True)
 class Masked:
     """Attention of every head under one mask: equation 1, from PyTorch's fused kernel, which stores no weights.
 
@@ -81,7 +84,7 @@ class Masked:
         return fused_attention(q, k, v, self.mask, dropout=self.dropout)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Recorded(Masked):
     """`Masked` as equation 1 is written, which keeps the weights of every call.
 

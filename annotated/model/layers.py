@@ -17,7 +17,8 @@ class SublayerConnection(nn.Module):
     """The residual connection around a sub-layer: `after(x, sublayer(before(x)))`.
 
     As printed (post-norm), LayerNorm(x + Dropout(Sublayer(x))). As later released (pre-norm),
-    x + Dropout(Sublayer(LayerNorm(x))).
+    x + Dropout(Sublayer(LayerNorm(x))). There is no `forward`: the sub-layers take different inputs, so a layer calls
+    them itself between `before` and `after`.
 
     Paper: sections 3.1, 5.4
     """

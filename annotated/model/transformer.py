@@ -97,7 +97,8 @@ class Transformer(nn.Module):
         Paper: section 3.1
         """
         _check_ids(source, "source")
-        return self.encoder(self.embed(source), self._attend(padding_mask(source), maps and maps.encoder))
+        attend = self._attend(padding_mask(source), None if maps is None else maps.encoder)
+        return self.encoder(self.embed(source), attend)
 
     def decode(self, target_in: Tensor, memory: Tensor, source: Tensor, maps: AttentionMaps | None = None) -> Tensor:
         """Logits `[B, T, V]` for target ids `[B, T]`, given the memory `[B, S, D]` of source ids `[B, S]`.
@@ -105,14 +106,15 @@ class Transformer(nn.Module):
         Paper: section 3.1
         """
         _check_ids(target_in, "target_in", source.size(0))
-        own = self._attend(target_mask(target_in), maps and maps.decoder)
-        cross = self._attend(padding_mask(source), maps and maps.cross)
+        own = self._attend(target_mask(target_in), None if maps is None else maps.decoder)
+        cross = self._attend(padding_mask(source), None if maps is None else maps.cross)
         return self.project(self.decoder(self.embed(target_in, target=True), memory, own, cross))
 
     def embed(self, ids: Tensor, positions: Tensor | None = None, *, target: bool = False) -> Tensor:
-        """Token vectors plus positions, with dropout: ids `[B, T]` to `[B, T, D]`, what a stack reads.
+        """Token vectors plus positions, with dropout: ids `[...]` to `[..., D]`, what a stack reads.
 
-        `positions`, broadcastable to the result, are those of 0..T - 1 if not given; `target` ids are the decoder's.
+        `positions`, broadcastable to the result, are those of 0..T - 1 if not given, for ids `[B, T]`; `target` ids are
+        the decoder's.
 
         Paper: sections 3.4, 3.5, 5.4
         """
@@ -173,6 +175,12 @@ class Transformer(nn.Module):
         return self.target_embedding if target and not self.config.tie_embeddings else self.embedding
 
     def _attend(self, mask: Tensor, weights: list[Tensor] | None) -> Masked:
+        """The attend object of the padded layout, which `encode` and `decode` use.
+
+        The other paths choose theirs elsewhere, and a subclass that overrides this does not reach them: the packed
+        layout in `RaggedRows.attend_to`, the static one in `FixedRows.attend_to`, decoding in `DecoderState.attend`
+        and `attend_memory`.
+        """
         dropout = self.attention_dropout if self.training else 0.0
         return Masked(mask, dropout) if weights is None else Recorded(mask, dropout, weights)
 

@@ -72,7 +72,7 @@ def extract(archive: Path, members: Mapping[str, str], folder: Path, *, largest:
         with translate_disk_full(folder, _ADVICE.format(archive.name)):
             partial.mkdir(parents=True)
             _take(archive, {name.removeprefix("./"): file for name, file in members.items()}, partial, largest)
-            for name in members.values():
+            for name in members.values():  # all are whole by now: of a damaged archive nothing gets its name
                 fsync(partial / name)
                 (partial / name).replace(folder / name)
     except _DAMAGE as error:

@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
 
+from annotated.config import DataConfig
+from annotated.storage import atomic_write
 from annotated.wmt14.download import RemoteFile
 from annotated.wmt14.sgm import MemberFormat
 
@@ -52,7 +54,7 @@ class Catalogue:
     valid: CorpusPart
     test: CorpusPart
     further_tests: tuple[CorpusPart, ...] = ()
-    vocab_size: int = 37_000
+    vocab_size: int = DataConfig.vocab_size
     """Size of the shared vocabulary."""
     train_pairs: int | None = None
     """Pairs of all of `train` with both sides, as the Hugging Face library counted them."""
@@ -124,7 +126,8 @@ class Catalogue:
 
     def write(self, path: Path) -> None:
         """Write the JSON file that `read` reads."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        with atomic_write(path) as file:
+            file.write(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n")
 
 
 def _part(content: Mapping[str, Any]) -> CorpusPart:

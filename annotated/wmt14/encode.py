@@ -121,7 +121,7 @@ def join(shards: Path, infos: Sequence[StoreInfo], folder: Path) -> StoreInfo:
                     with shard.open("rb") as piece:
                         shutil.copyfileobj(piece, file, _READ_BYTES)
         names[part] = f"{part}.{sha256(made)[:8]}"
-        os.replace(made, folder / names[part])
+        os.replace(made, folder / names[part])  # named by its content; the store appears whole with `commit`
     store_files.commit(folder, {"format": store_files.FORMAT, "files": names, "info": asdict(total)})
     return total
 

@@ -177,7 +177,7 @@ class Runner:
 
     def _put_in_place(self, made: Path, name: str) -> dict[str, Any]:
         target = self.folder / name
-        if made.exists():
+        if made.exists():  # not `atomic_write`: the stage wrote it, perhaps over several runs, and it may be many GB
             fsync(made)
             target.parent.mkdir(parents=True, exist_ok=True)
             os.replace(made, target)

@@ -55,7 +55,11 @@ def build_stages(sources: Sources, options: PreparationOptions) -> list[Stage]:
             inputs=tuple(name for text in sources.train for name in text.files),
             outputs=(CLEAN,),
             run=partial(_clean, sources, options),
-            options={**options.some("without", "max_words", "max_ratio", "max_word_length"), "scripts": scripts},
+            options={
+                **options.some("without", "max_words", "max_ratio", "max_word_length"),
+                "rules": [rule.name for rule in RULES if rule.name not in options.without],
+                "scripts": scripts,
+            },
             weight=1.05,
             temporary=True,
         ),

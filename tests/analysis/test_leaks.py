@@ -10,7 +10,9 @@ import torch
 import annotated
 from annotated import causal_mask, scaled_dot_product_attention
 from annotated.analysis.leaks import decoder_reach, leaked_weight, masked_by, reach
+from annotated.data.batching import collate_ids
 from annotated.model import fused_attention
+from annotated.training.loss import batch_loss
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +67,22 @@ def test_masked_by_minus_infinity_is_the_library(model: annotated.Transformer) -
             assert (model(*ids) - before).abs().max() > 0.01
             raise ZeroDivisionError  # the library's own functions come back all the same
         torch.testing.assert_close(model(*ids), before)
+
+
+@pytest.mark.parametrize("layout", ["padded", "packed", "static"])
+def test_masked_by_reaches_every_layout(model: annotated.Transformer, layout: str) -> None:
+    batch = collate_ids([([5, 6, 7], [8, 9, 10]), ([11], [12])])
+
+    def loss() -> float:
+        with torch.no_grad():
+            return float(batch_loss(model, batch, 0.1, layout)[0])
+
+    before = loss()
+    with masked_by(-math.inf):
+        assert loss() == pytest.approx(before, rel=1e-5)
+    with masked_by(None):
+        assert abs(loss() - before) > 0.01
+    assert loss() == before
 
 
 def test_masked_by_writes_its_number_over_the_scores() -> None:

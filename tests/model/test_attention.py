@@ -1,5 +1,6 @@
 """Section 3.2: attention against hand-derived values, its masks, and explicit = fused."""
 
+import dataclasses
 import math
 
 import pytest
@@ -10,6 +11,7 @@ from torch.testing import assert_close
 
 from annotated import MultiHeadAttention, scaled_dot_product_attention
 from annotated.model import Masked, Recorded, fused_attention
+from annotated.model.attention import EVERY_KEY
 
 
 def test_equation_1_by_hand():
@@ -50,6 +52,20 @@ def test_fused_equals_explicit(batch, queries, keys, d_k, seed):
     mask = torch.rand(batch, 1, queries, keys) < 0.6
     assert_close(fused_attention(q, k, v, mask), scaled_dot_product_attention(q, k, v, mask)[0], atol=2e-6, rtol=1e-5)
     assert_close(fused_attention(q, k, v), scaled_dot_product_attention(q, k, v)[0], atol=2e-6, rtol=1e-5)
+
+
+def test_fused_attention_takes_a_mask_or_the_causal_order():
+    q, k, v = (torch.randn(1, 2, 4, 8) for _ in range(3))
+    order = torch.ones(4, 4, dtype=torch.bool).tril()
+    assert_close(fused_attention(q, k, v, causal=True), fused_attention(q, k, v, order), atol=2e-6, rtol=1e-5)
+    with pytest.raises(ValueError, match="a mask or causal=True, not both"):
+        fused_attention(q, k, v, order, causal=True)
+
+
+def test_the_attention_that_layers_share_by_default_cannot_be_changed():
+    for attend in (EVERY_KEY, Masked(), Recorded()):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            attend.mask = torch.ones(1, 1, 1, 1, dtype=torch.bool)
 
 
 def test_rows_of_weights_sum_to_one_before_dropout():

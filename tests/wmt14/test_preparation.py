@@ -19,11 +19,15 @@ from annotated.wmt14 import (
     PreparationError,
     PreparationOptions,
     PreparedCorpus,
+    clean,
     encode,
+    options,
     preparation,
     prepare,
     prepare_files,
+    readme,
     sources,
+    steps,
 )
 from annotated.wmt14.catalogue import Catalogue
 from annotated.wmt14.fetch_steps import of_catalogue
@@ -195,6 +199,25 @@ def test_another_option_is_refused_unless_its_stage_is_made_again(folder: Path, 
     assert len(list((folder / "train").iterdir())) == 5, "the replaced store's files have to go"
     assert again(folder, OPTIONS, again=stage)[-1] == "encode"
     assert content(folder) == before
+
+
+@pytest.mark.parametrize("change", ["added", "removed", "in another order"])
+def test_other_rules_of_cleaning_are_refused_unless_the_text_is_cleaned_again(
+    folder: Path, again, monkeypatch, change: str
+) -> None:
+    shouting = clean.Rule(
+        "shouting", "a side is in capitals, as headlines are in some crawls", lambda s, t, _: s.isupper()
+    )
+    rules = {"added": (*clean.RULES, shouting), "removed": clean.RULES[:-1], "in another order": clean.RULES[::-1]}
+    for module in (clean, options, readme, steps):
+        monkeypatch.setattr(module, "RULES", rules[change])
+    with pytest.raises(PreparationError, match="stage clean was run before, and since then: rules was .*--again clean"):
+        again(folder)
+    assert again(folder, again="clean")[-1] == "encode"
+    assert again(folder) == []
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    assert ("| rule shouting | " in text) is (change == "added")
+    assert ("| rule script | " in text) is (change != "removed")
 
 
 def test_a_catalogue_with_other_archives_is_refused(folder: Path, mirror: Path, tmp_path: Path) -> None:

@@ -204,7 +204,7 @@ def direction_chart(cosines: Mapping[str, ArrayLike], axis: str, *, step: float 
             raise ValueError(f"group {group!r} must hold cosines, between -1 and 1")
         means.append(f"{group} {array.mean():.2f}")
         bins[group] = pd.Series(np.floor(array / step)).value_counts(normalize=True).sort_index()
-    table = pd.concat(bins, names=["group", "bin"]).rename("share").reset_index()
+    table = pd.concat(bins, names=["group", "bin"]).reset_index(name="share")
     table = table.assign(**{"from": table["bin"] * step, "to": (table["bin"] + 1) * step}).drop(columns="bin").round(4)
     names = list(cosines)
     colour = alt.Color(

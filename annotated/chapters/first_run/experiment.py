@@ -19,6 +19,7 @@ from annotated.data import Tokenizer
 from annotated.model import Transformer
 from annotated.runs import read_records, train
 from annotated.runs.validation_callbacks import sample_translations, validation_bleu
+from annotated.storage import atomic_write
 from annotated.translator import Translator
 
 SAMPLES = (
@@ -50,7 +51,8 @@ def write_pairs(path: Path, pairs: Sequence[tuple[str, str]]) -> Path:
 
     Paper: section 5.1
     """
-    path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), encoding="utf-8")
+    with atomic_write(path) as file:
+        file.writelines(f"{source}\t{target}\n" for source, target in pairs)
     return path
 
 

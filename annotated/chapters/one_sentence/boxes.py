@@ -50,7 +50,7 @@ _FEED_FORWARD: Code = (
 _EMBEDDING: Code = (_MODEL + "embeddings.TokenEmbedding.forward", ("return F.embedding(",))
 _POSITIONS: Code = (
     _MODEL + "positional_encoding.sinusoidal_encoding",
-    ("wavelengths = ", "angles = ", "return torch.stack("),
+    ("divisors = ", "angles = ", "return torch.stack("),
 )
 _SUM: Code = (_MODEL + "transformer.Transformer.embed", ("return self.dropout(",))
 _ENCODER, _DECODER = _MODEL + "layers.EncoderLayer.forward", _MODEL + "layers.DecoderLayer.forward"

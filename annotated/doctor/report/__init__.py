@@ -17,6 +17,7 @@ from annotated.doctor.finding import Finding, Outcome
 from annotated.doctor.report.page import fragment, page
 from annotated.doctor.report.terminal import print_report
 from annotated.doctor.resemblance import Resemblance, resemblances
+from annotated.storage import atomic_write
 
 SCHEMA = "annotated.doctor/1"
 """Of the JSON: fields may be added under this name, and none removed or given another meaning."""
@@ -116,7 +117,8 @@ class Report:
         """Write a file: HTML if its name ends in .html, else JSON."""
         path = Path(path)
         html = path.suffix.lower() in (".html", ".htm")
-        path.write_text(self.to_html() if html else self.to_json(), encoding="utf-8")
+        with atomic_write(path) as file:
+            file.write(self.to_html() if html else self.to_json())
 
     def print(self, console: Any = None, passed: bool = True) -> None:
         """The report as text.

@@ -13,6 +13,7 @@ import annotated
 from annotated.grading.exercise.exercise import Cell, Exercise, solution_of, stub_of
 from annotated.grading.exercise.markdown import plain
 from annotated.paper_links import resolve
+from annotated.storage import atomic_write
 
 WHEEL = f"annotated_attention-{annotated.__version__}-py3-none-any.whl"
 _FIRST_CELL = Path(__file__).resolve().parents[2] / "assets" / "first_cell.py"
@@ -69,8 +70,8 @@ def write_notebooks(exercises: Iterable[Exercise], out: Path, book_url: str = ""
     for exercise in exercises:
         for kind, make in (("student", student_notebook), ("solution", solution_notebook)):
             place = out / kind / f"{exercise.id}.ipynb"
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(make(exercise, book_url), encoding="utf-8", newline="\n")
+            with atomic_write(place) as file:
+                file.write(make(exercise, book_url))
             written.append(place)
     return written
 

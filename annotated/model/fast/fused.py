@@ -34,16 +34,23 @@ def fused_attention(
     q, k, v, mask, dropout
         As in `scaled_dot_product_attention`, with four dimensions `[B, H, T, K]`.
     causal
-        True lets query t see keys 0..t only; cheaper than the mask that says the same.
+        True lets query t see keys 0..t only; cheaper than the mask that says the same, and without any other.
 
     Returns
     -------
     Tensor
         `[B, H, T, d_v]`
 
+    Raises
+    ------
+    ValueError
+        If both a mask and `causal` are given: PyTorch's kernel takes one of them.
+
     Paper: section 3.2.1, equation 1
     """
-    if mask is None or causal:
+    if causal and mask is not None:
+        raise ValueError("fused_attention takes a mask or causal=True, not both: put the causal order into the mask")
+    if mask is None:
         return F.scaled_dot_product_attention(q, k, v, is_causal=causal, dropout_p=dropout)
     if _CPU_ZEROES_EMPTY_ROWS and q.device.type == "cpu":
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)

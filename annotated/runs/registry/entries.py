@@ -29,7 +29,7 @@ from annotated.runs.report.model_card import hours_and_machine, scores_table, ti
 from annotated.runs.report.report import HYPOTHESES, LAST_HYPOTHESES, REPORT, STATISTICS, RunReport, without_folders
 from annotated.runs.report.test_sets import TestSet, label
 from annotated.saving import read_json, write_json
-from annotated.storage import atomic_folder, checksums
+from annotated.storage import atomic_folder, atomic_write, checksums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -260,4 +260,5 @@ alpha {report["decoding"]["alpha"]}.
 
 def write_text(path: Path, text: str) -> None:
     """Write a UTF-8 file with plain line ends, the same bytes on every system."""
-    path.write_text(text, encoding="utf-8", newline="\n")
+    with atomic_write(path) as file:
+        file.write(text)

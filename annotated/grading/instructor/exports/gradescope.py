@@ -20,6 +20,7 @@ from annotated.grading.instructor.grade_folder import GradingOptions, grade_fold
 from annotated.grading.instructor.gradebook import Graded
 from annotated.grading.sandbox.isolation import best_level
 from annotated.grading.sandbox.process import Level
+from annotated.storage import atomic_write
 
 _SETUP = """#!/usr/bin/env bash
 set -euo pipefail
@@ -115,7 +116,8 @@ def main(arguments: list[str]) -> int:
     # Without isolation an answer could write its own result into the container: refused, unless it is trusted.
     level = best_level(trust=trust == ["--trust"])
     graded = grade(Path(submission), exercise, Path(salt).read_text(encoding="utf-8").strip(), level)
-    Path(place).write_text(json.dumps(graded, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    with atomic_write(place) as file:
+        file.write(json.dumps(graded, indent=1, ensure_ascii=False) + "\n")
     return 0
 
 
