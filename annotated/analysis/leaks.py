@@ -100,7 +100,7 @@ def decoder_reach(model: Transformer, source: Tensor, target_in: Tensor, *, mask
 
 @contextmanager
 def masked_by(fill: float | None) -> Iterator[None]:
-    """Inside, models of this library write this number over the scores of hidden keys, in every layout; None hides none.
+    """Inside, models of this library write this number over scores of hidden keys, in every layout; None hides none.
 
     This is how masks are often written. `-math.inf` is the library's own way, except that an empty row gives NaN.
 

@@ -46,7 +46,6 @@ def build_stages(sources: Sources, options: PreparationOptions) -> list[Stage]:
     """All stages of a preparation, in order."""
     evaluation = [VALID, TEST, *(further_name(text) for text in sources.further)]
     texts = (sources.valid, sources.test, *sources.further)
-    scripts = [SCRIPTS.get(language, "") for language in sources.languages]
     vocab_size = options.vocab_size or sources.vocab_size
     stages = [
         Stage(
@@ -55,11 +54,7 @@ def build_stages(sources: Sources, options: PreparationOptions) -> list[Stage]:
             inputs=tuple(name for text in sources.train for name in text.files),
             outputs=(CLEAN,),
             run=partial(_clean, sources, options),
-            options={
-                **options.some("without", "max_words", "max_ratio", "max_word_length"),
-                "rules": [rule.name for rule in RULES if rule.name not in options.without],
-                "scripts": scripts,
-            },
+            options=_cleaning_options(sources, options),
             weight=1.05,
             temporary=True,
         ),
@@ -108,6 +103,15 @@ def build_stages(sources: Sources, options: PreparationOptions) -> list[Stage]:
     here = sources.elsewhere
     stages = [replace(one, elsewhere={name: here[name] for name in one.inputs if name in here}) for one in stages]
     return [*sources.stages, *stages]
+
+
+def _cleaning_options(sources: Sources, options: PreparationOptions) -> dict[str, Any]:
+    """All that decides what cleaning keeps, the rules that run by name, in their order."""
+    return {
+        **options.some("without", "max_words", "max_ratio", "max_word_length"),
+        "rules": [rule.name for rule in RULES if rule.name not in options.without],
+        "scripts": [SCRIPTS.get(language, "") for language in sources.languages],
+    }
 
 
 def further_name(text: Text) -> str:
