@@ -12,8 +12,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from annotated.chapters.beam_search import record_search
 from annotated.config import BOS, EOS, PAD
-from annotated.decoding import beam_search, greedy_decode, length_penalty, record_search, search
+from annotated.decoding import beam_search, greedy_decode, length_penalty, search
 
 A, B, C = 4, 5, 6
 VOCAB = 7

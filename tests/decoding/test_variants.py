@@ -9,10 +9,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotated.chapters.beam_search import record_search
 from annotated.chapters.beam_search.diverse import diverse_beam_search
 from annotated.chapters.greedy.exact import exact_search
 from annotated.config import BOS, EOS, PAD
-from annotated.decoding import beam_search, greedy_decode, length_penalty, record_search
+from annotated.decoding import beam_search, greedy_decode, length_penalty
 from tests.decoding.test_invariants import VOCAB, alone, log_probability, random_model, random_source, same
 
 SEEDS = st.integers(0, 10_000)

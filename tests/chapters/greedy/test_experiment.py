@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from annotated.chapters import recorded
+from annotated.chapters.greedy import exact_search
 from annotated.chapters.greedy import experiment as greedy
 from annotated.config import BOS, EOS, tiny
 from annotated.decoding import Hypothesis, greedy_decode
@@ -35,11 +36,13 @@ def log_probability(model: Transformer, tokens: tuple[int, ...]) -> float:
     return math.fsum(float(row[token]) for row, token in zip(logs, written, strict=True))
 
 
-def test_the_most_probable_translation_is_that_of_a_list_of_all(model: Transformer) -> None:
+@pytest.mark.parametrize("width", [1, 1000])
+def test_the_most_probable_translation_is_that_of_a_list_of_all(model: Transformer, width: int) -> None:
     every = {w: log_probability(model, w) for n in range(5) for w in itertools.product(REAL, repeat=n)}
-    start = min(every, key=every.__getitem__)  # a bad one to begin with
-    found = greedy.most_probable(model, SOURCE, Hypothesis(list(start), every[start], 0.0))
-    assert found is not None and found.log_probability >= max(every.values()) - 1e-4
+    worst = min(every, key=every.__getitem__)  # a bad one to begin with
+    start = Hypothesis(list(worst), every[worst], 0.0)
+    found, prefixes, proven = exact_search(model, torch.tensor([SOURCE]), width=width, start=start)
+    assert proven and found.log_probability >= max(every.values()) - 1e-4
     assert abs(log_probability(model, tuple(found.tokens)) - found.log_probability) < 1e-4
     assert (
         tuple(found.tokens)
@@ -47,12 +50,14 @@ def test_the_most_probable_translation_is_that_of_a_list_of_all(model: Transform
         != tuple(greedy_decode(model, torch.tensor([SOURCE]))[0].tokens)
     )
     # Nothing better to be found: what was handed in comes back.
-    assert greedy.most_probable(model, SOURCE, found) is found
+    again = exact_search(model, torch.tensor([SOURCE]), width=width, start=found)
+    assert again.hypothesis.tokens == found.tokens and again.proven and again.prefixes <= prefixes
 
 
-def test_it_gives_up_where_there_are_too_many(model: Transformer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(greedy, "LARGEST", 2)
-    assert greedy.most_probable(model, SOURCE, Hypothesis([3], -50.0, 0.0)) is None
+def test_it_gives_up_where_there_are_too_many(model: Transformer) -> None:
+    start = Hypothesis([3], -50.0, 0.0)
+    assert not exact_search(model, torch.tensor([SOURCE]), max_open=2, start=start).proven
+    assert exact_search(model, torch.tensor([SOURCE]), max_open=1000).proven
 
 
 def test_a_walk_repeats_the_greedy_search(model: Transformer, monkeypatch: pytest.MonkeyPatch) -> None:
