@@ -244,7 +244,7 @@ def _content(
         "tokenizer": about["tokenizer"],
         "training": training,
         "hardware": {
-            "trained_on": start.get("machine") or {"torch": start["torch"]},
+            "trained_on": start["machine"],
             "device": start["device"],
             "finished_on": describe_machine(),
         },
