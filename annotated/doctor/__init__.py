@@ -28,10 +28,10 @@ from annotated.doctor.examine import examine
 from annotated.doctor.finding import Finding, Mistake
 from annotated.doctor.report import Report
 from annotated.doctor.subject import (
+    Claims,
     FirstAttention,
     Found,
     NotOffered,
-    Promises,
     ResidualStep,
     Subject,
     Tables,
@@ -46,7 +46,7 @@ __all__ = [
     "Mistake",
     "NotOffered",
     "OurSubject",
-    "Promises",
+    "Claims",
     "Report",
     "ResidualStep",
     "Subject",
