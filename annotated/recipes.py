@@ -1,4 +1,4 @@
-"""Whole trainings by name: model, training, data and decoding that belong together.
+"""Recipes by name: a model, its training, data and decoding that belong together.
 
 The paper describes four: two models on two language pairs. A recipe is those four descriptions as values; whatever it
 leaves alone is a default of `annotated.config`, which is the paper's too. The fields that are ours, because the paper

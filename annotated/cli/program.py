@@ -1,4 +1,4 @@
-"""From the command line to a command, and from an error to one line that a person can use."""
+"""The command-line program: from arguments to a command, and from an error to one line that a person can use."""
 
 from __future__ import annotations
 

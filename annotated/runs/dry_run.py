@@ -1,4 +1,4 @@
-"""A few hundred real updates, to know what a whole training will take on this hardware: hours, disk, money, energy.
+"""Dry run: some hundred real updates that tell what a whole run will take here: hours, disk, money, energy.
 
 Nothing is calculated from data sheets. The rehearsal is the training itself, with the same model, batches, precision
 and number of devices, in a folder that is deleted afterwards; only its first updates do not count, in which kernels

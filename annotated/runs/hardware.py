@@ -1,4 +1,4 @@
-"""Hardware that a training runs on: processor, memory, GPUs and their speed in matrix products, as plain numbers.
+"""Hardware of a training run: processor, memory, GPUs and their speed in matrix products, as plain numbers.
 
 Paper: section 5.2 (hardware and schedule)
 """

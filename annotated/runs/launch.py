@@ -1,4 +1,4 @@
-"""A training that outlives the notebook: a process of its own, which can be found, stopped and taken up again.
+"""Launch of a training run that outlives the notebook: its own process, to be found, stopped and resumed.
 
 All of it goes by the folder of the run. Nothing depends on the process that started the training: another notebook,
 or the same one with a new kernel, finds it by the folder's lock.

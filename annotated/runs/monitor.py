@@ -1,4 +1,4 @@
-"""Watching a training from outside: everything comes from the files of its folder, and nothing is written there.
+"""Monitor of a training run, from outside: it reads the files of the run's folder and writes nothing there.
 
 A monitor may be made before the training begins, while it runs, or after it has ended, in any process, as often as one
 likes: the same folder gives the same picture.

@@ -1,4 +1,4 @@
-"""Validation callbacks: BLEU, translations and attention of a few sentences, computed by a training as it goes.
+"""Validation callbacks: BLEU, translations and attention of a few sentences, computed during a training run.
 
 Each is handed to `annotated.runs.train`, which calls it at every validation.
 """

@@ -1,4 +1,4 @@
-"""A training's log as a picture, the same for a run that goes on and for one that is over.
+"""Chart of a training log, the same for a run that goes on and for one that is over.
 
 Losses, learning rate and speed over the updates, and what the model made of some sentences, with a slider that moves
 through the run. All data lie in parameters of the chart (`log_data`), so a live view replaces them and nothing is

@@ -1,4 +1,4 @@
-"""A panel that starts, pauses and resumes a training, and shows how it goes: for a live notebook.
+"""Panel that starts, pauses and resumes a training run, and shows how it goes: for a live notebook.
 
 The training is a process of its own (`annotated.runs.launch`), and the panel only watches its folder. When the
 kernel dies, the training goes on; when the cell is run again, the new panel finds it.

@@ -1,4 +1,4 @@
-"""What a training's speed is a fraction of, and what its time costs: numbers that its log implies.
+"""Training speed and cost: the share of the hardware's peak, hours, money and energy that a log implies.
 
 Paper: sections 5.2, 6.1; Table 2
 """

@@ -1,4 +1,4 @@
-"""Charts of batches: what padding costs, how many pairs a budget of tokens is, how often a training sees its corpus.
+"""Charts of batches: what padding costs, how many pairs fill a budget of tokens, how many epochs a run takes.
 
 Paper: sections 5.1, 5.2
 """

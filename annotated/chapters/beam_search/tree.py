@@ -1,4 +1,4 @@
-"""Thirty searches of an unsure model, recorded so that a page can run them again with any beam size and alpha.
+"""Recorded searches of an unsure model, thirty of them, for a page that runs them again with any beam and alpha.
 
 Also: how often greedy and beam search differ, and where the reference's own path leaves the beam.
 

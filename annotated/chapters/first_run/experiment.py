@@ -1,4 +1,4 @@
-"""A first training, watched from its first update to its last; and the same, shorter, with a mask that hides nothing.
+"""A first training run, recorded from its first update to its last; and a shorter one whose mask hides nothing.
 
 Paper: sections 5, 6.1
 """

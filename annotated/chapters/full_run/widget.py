@@ -1,4 +1,4 @@
-"""A recorded training that the reader goes through: its curves, what it wrote, and where its heads looked.
+"""A recorded training run to browse: its curves, the translations it wrote, and where its heads looked.
 
 It shows what the live panel (`training_panel`) shows while a run goes on, from the same log and the same files, and
 needs no kernel.

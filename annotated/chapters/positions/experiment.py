@@ -1,4 +1,4 @@
-"""Eight ways to mark positions, on tasks where order matters; and counting without any (chapter 14).
+"""Position encodings compared, eight of them, on tasks where order matters; and counting without any.
 
 A small encoder gets a row of random symbols and must write another row. What is added to its embeddings is all that
 tells it where a symbol stands.

@@ -1,4 +1,4 @@
-"""What a training costs: operations by the paper's method and by counting; hours, money and energy on given hardware.
+"""Training cost: operations by the paper's method and by counting; hours, money and energy on given hardware.
 
 Prices and utilisations are the caller's: nothing here states what an hour costs.
 

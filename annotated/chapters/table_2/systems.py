@@ -1,4 +1,4 @@
-"""The systems of Table 2: what each is, how long it trained, who beats whom; and later trainings of the same models.
+"""Systems of Table 2: what each is, how long it trained, which beat which; and later runs of the same models.
 
 Paper: sections 2, 6.1, Table 2
 """

@@ -1,4 +1,4 @@
-"""The adapter of our own model: every capability there is.
+"""The adapter of our own model, with every capability.
 
 Each capability is one call of the library through the module that holds the function, so that whoever replaces the
 function (a mutant, a student) is examined with it.

@@ -1,4 +1,4 @@
-"""What must hold of any encoder-decoder: one function for each invariant, by theme, in the order of examination.
+"""Invariants of any encoder-decoder: one function for each, by theme, in the order of examination.
 
 `annotated doctor --list` prints them with what they need; `INVARIANTS` holds them by id.
 

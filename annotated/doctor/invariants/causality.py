@@ -1,4 +1,4 @@
-"""Who may see whom: nothing from later target tokens, everything from earlier ones and from the source.
+"""Causality: logits depend on no later target token, on every earlier one and on the whole source.
 
 Paper: sections 3.1, 3.2.3
 """

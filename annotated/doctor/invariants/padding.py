@@ -1,4 +1,4 @@
-"""Padding and company in a batch change nothing.
+"""Padding invariance and batch invariance: neither padding nor other sentences of the batch change a result.
 
 Paper: sections 3.2.3, 5.1
 """

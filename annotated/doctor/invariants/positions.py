@@ -1,4 +1,4 @@
-"""Order is known: to the encoder, to the decoder, and far from the beginning.
+"""Positions: the encoder and the decoder know the order of tokens, also far from the beginning.
 
 Paper: section 3.5
 """

@@ -1,4 +1,4 @@
-"""Numbers at their limits: what float32 forgives, and 16 bits do not.
+"""Precision: numbers that float32 holds and 16-bit types do not.
 
 Paper: section 3.2.3; training in 16 bits is today's practice
 """

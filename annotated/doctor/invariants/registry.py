@@ -1,4 +1,4 @@
-"""How an invariant is declared, and how it reports: it returns what it measured, or raises.
+"""Registry of invariants: each is a declared function that returns what it measured, or raises.
 
 Paper: none
 """

@@ -1,4 +1,4 @@
-"""What an examination found: as text in the terminal, as JSON, and as one page of HTML.
+"""Report of an examination: as text in the terminal, as JSON, and as one page of HTML.
 
 Paper: none
 """

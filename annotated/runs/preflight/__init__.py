@@ -1,4 +1,4 @@
-"""Everything that can be known to be wrong before a long training begins, and what to do about each of it.
+"""Preflight checks: everything that can be known to be wrong before a long training run, with advice for each.
 
 Paper: section 5.2; 12 hours and 3.5 days are too long to find out
 """

@@ -1,4 +1,4 @@
-"""Everything that can be known to be wrong before a long training begins, and what to do about each of it.
+"""Preflight: all checks of a training run that has not begun, and an estimate of its time.
 
 A check is data: its name, how it went, what it found, and advice. Nothing is changed, and nothing is downloaded.
 

@@ -1,4 +1,4 @@
-"""What preflight asks of the disk: data that is whole, room, a file system that keeps its word, a folder that is free.
+"""Preflight checks of the disk: data that is whole, room, a sound file system, a folder that is free.
 
 Paper: section 5.2
 """

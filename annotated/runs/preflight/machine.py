@@ -1,4 +1,4 @@
-"""What preflight asks of the machine: software, devices, precision, memory, cores.
+"""Preflight checks of the machine: software, devices, precision, memory, cores.
 
 Paper: section 5.2
 """

@@ -1,4 +1,4 @@
-"""Checks as data, and the table that they make.
+"""Preflight report: checks as data, and the table that they make.
 
 Paper: section 5.2
 """

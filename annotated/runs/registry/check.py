@@ -1,4 +1,4 @@
-"""Is an entry of the ledger what it says it is? As far as its own files tell, and the test set where it is at hand.
+"""Check of a registry entry against its own files, and against the test set where it is at hand.
 
 Paper: Table 2
 """

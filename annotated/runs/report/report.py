@@ -1,4 +1,4 @@
-"""What a finished run reports: scores under both rulers, and all that a stranger needs to believe or repeat them.
+"""Report of a finished run: scores under both rulers, and all that a stranger needs to believe or repeat them.
 
 `report.json` is one object:
 
