@@ -63,7 +63,7 @@ def training_panel(
     processes: int = 1,
     price_per_hour: float = 0.0,
 ) -> Any:
-    """Start, pause and resume a training from a notebook, and watch it learn.
+    """Start, pause and resume a training run from a notebook, and watch it learn.
 
     A page of the book has no kernel; there, and without ipywidgets, a sentence takes the panel's place.
 

@@ -197,7 +197,7 @@ def noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
 def epochs_chart(
     *, pairs: int, tokens: int, mean: float, steps: Sequence[tuple[str, int]], top: float = 60
 ) -> alt.LayerChart:
-    """How often a training sees its corpus, against the mean length of a sentence; sliders for length and batch.
+    """How often a training run sees its corpus, against the mean length of a sentence; sliders for length and batch.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def utilisation(flops: float, hours: float, devices: int, peak: float) -> float:
 
 
 class Bill(NamedTuple):
-    """What a training takes on given hardware.
+    """What a training run takes on given hardware.
 
     Paper: none; Table 2 stops at operations
     """

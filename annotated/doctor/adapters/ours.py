@@ -1,6 +1,6 @@
 """The adapter of our own model, with every capability.
 
-Each capability is one call of the library through the module that holds the function, so that whoever replaces the
+Each capability is one call of the library through the module that holds the function, so that code that replaces the
 function (a mutant, a student) is examined with it.
 
 Paper: sections 3, 5 and 6.1

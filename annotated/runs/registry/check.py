@@ -196,7 +196,7 @@ def _scores(folder: Path, report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _told(folder: Path, report: Mapping[str, Any]) -> Iterator[str]:
-    """What the entry says to people: the label of its data, and each score; whoever likes may add words."""
+    """What the entry says to people: the label of its data, and each score; a person may add words."""
     text = (folder / README).read_text(encoding="utf-8").lower()
     scores = [f"{report['scores'][system][ruler]['score']:.2f}" for system in _systems(report) for ruler in SIGNATURES]
     if missing := [part for part in (report["label"], *scores) if part.lower() not in text]:

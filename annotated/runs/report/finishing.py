@@ -95,7 +95,7 @@ def finish(
     Parameters
     ----------
     run
-        Folder of a training that has ended.
+        Folder of a training run that has ended.
     translator
         `annotated.Translator`.
     options, **changes

@@ -110,7 +110,7 @@ class RunReport:
 
 
 def training_facts(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What a log says of a training as a whole.
+    """What a log says of a training run as a whole.
 
     Parameters
     ----------
