@@ -1,4 +1,4 @@
-"""The shape of the library: imports run one way, files and functions stay short, names and first lines say one thing."""
+"""The shape of the library: imports run one way, files and functions are short, names and first lines are plain."""
 
 from __future__ import annotations
 
