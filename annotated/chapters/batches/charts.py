@@ -208,7 +208,7 @@ def epochs_chart(
     mean
         Target tokens of a sentence on average, where its slider starts.
     steps
-        Trainings to draw: name, and number of steps.
+        Training runs to draw: name, and number of steps.
     top
         End of the vertical axis.
 
