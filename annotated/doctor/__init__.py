@@ -39,6 +39,7 @@ from annotated.doctor.subject import (
 )
 
 __all__ = [
+    "Claims",
     "Finding",
     "FirstAttention",
     "Found",
@@ -46,7 +47,6 @@ __all__ = [
     "Mistake",
     "NotOffered",
     "OurSubject",
-    "Claims",
     "Report",
     "ResidualStep",
     "Subject",
