@@ -1,4 +1,4 @@
-"""Searching for translations. Read hypothesis, then search, greedy, pools, beam.
+"""Decoding: the search for translations. Read hypothesis, then search, greedy, pools, beam.
 
 Paper: section 6.1
 """

@@ -1,4 +1,4 @@
-"""Search tree: a beam search on record, with every candidate, its score, and what became of it."""
+"""Search tree of a beam search: every candidate, its score, and whether it was kept."""
 
 from __future__ import annotations
 

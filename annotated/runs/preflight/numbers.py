@@ -1,4 +1,4 @@
-"""Numbers, hours and ranges for people.
+"""Numbers for people: digits, hours and ranges.
 
 Paper: none; how numbers are shown
 """
