@@ -1,4 +1,4 @@
-"""The shape of the library: imports run one way, files and functions stay short, files are written whole."""
+"""The shape of the library: imports run one way, files are short and written whole, names and first lines plain."""
 
 from __future__ import annotations
 
@@ -39,6 +39,9 @@ ALLOWED: dict[str, set[str]] = {
 }
 """What each part may import besides itself: paper <- runs <- chapters. Parts that are not here (doctor, grading,
 interop, cli) stand beside or on top."""
+
+NO_NOUNS = set("what where which who whose how why when from is does do can everything every all".split())
+"""Words that no module's first line begins with: it begins with the noun that a reader would search for."""
 
 WRITES_IN_PLACE = {
     "storage.py": "makes files and folders whole: `atomic_write`, `atomic_folder`",
@@ -135,6 +138,21 @@ def test_files_and_functions_are_short(file: Path) -> None:
             assert lines <= MOST_LINES_OF_A_FUNCTION, f"{node.name} has {lines} lines"
 
 
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(PACKAGE).as_posix())
+def test_first_lines_begin_with_what_a_reader_would_search_for(file: Path) -> None:
+    words = (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").split()
+    assert not words or words[0].lower() not in NO_NOUNS, " ".join(words[:12])
+
+
+def test_no_two_classes_have_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(file.relative_to(PACKAGE).as_posix())
+    assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
 def writes_in_place(source: str) -> list[str]:
     """What a module calls to write a file under its last name, or to rename one, as 'line: call'."""
     found = []
@@ -154,7 +172,7 @@ def writes_in_place(source: str) -> list[str]:
 def test_files_are_written_whole_or_not_at_all() -> None:
     found = {file.relative_to(PACKAGE).as_posix(): writes_in_place(file.read_text(encoding="utf-8")) for file in FILES}
     wrong = {name: calls for name, calls in found.items() if calls and name not in WRITES_IN_PLACE}
-    assert not wrong, "take annotated.storage.atomic_write, or say in WRITES_IN_PLACE why not"
+    assert not wrong, f"take annotated.storage.atomic_write, or say in WRITES_IN_PLACE why not: {wrong}"
     assert not [name for name in WRITES_IN_PLACE if not found.get(name)], "these need no exception any more"
 
 

@@ -275,7 +275,7 @@ def _wmt14(pair: str) -> Catalogue:
         valid,
         test,
         further,
-        vocab_size=37_000 if to_german else 32_000,
+        vocab_size=DataConfig.vocab_size if to_german else 32_000,
         train_pairs=4_508_785 if to_german else 40_836_715,
         note="newstest2014 is the full set (sacreBLEU: wmt14/full), newstest2014-official the set of the evaluation "
         "itself (sacreBLEU: wmt14). The paper's 32,000 for French are word pieces; ours are byte pairs.",
