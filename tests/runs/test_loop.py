@@ -13,7 +13,8 @@ from safetensors.torch import load_file
 import annotated.model.transformer as transformer
 import annotated.training.update as update_module
 from annotated.config import ModelConfig, TrainingConfig
-from annotated.data.batching import Batch, TokenBatches, collate_ids
+from annotated.data.batch import Batch
+from annotated.data.batching import TokenBatches, collate_ids
 from annotated.data.store import TokenStore
 from annotated.model import Transformer, padding_mask
 from annotated.runs import NonFiniteLoss, list_checkpoints, read_records

@@ -1,6 +1,6 @@
 """Wrong training: the rate of an update, how its gradient is gathered, and what is averaged in the end.
 
-All but two of these mistakes are made around `annotated.training.update.update`, through which every training goes.
+All but two of these mistakes are made around `annotated.training.update.update`, through which every run and `fit` go.
 
 Paper: sections 5.1, 5.3, 6.1
 """
@@ -103,12 +103,12 @@ def _mean_of_each(patches: Patches, weight: Callable[[int], float]) -> None:
 
     def make(original: Any) -> Any:
         def wrong(model: Any, optimizer: Any, micro_batches: Sequence[Batch], *rest: Any, **options: Any) -> Any:
-            step, factor = options.pop("step"), weight(len(micro_batches))
+            micro_step, factor = options.pop("micro_step"), weight(len(micro_batches))
 
             def of_mean(batch: Batch, tokens: float) -> Any:
-                return step(batch, batch.target_tokens / factor)
+                return micro_step(batch, batch.target_tokens / factor)
 
-            return original(model, optimizer, micro_batches, *rest, step=of_mean, **options)
+            return original(model, optimizer, micro_batches, *rest, micro_step=of_mean, **options)
 
         return wrong
 
