@@ -129,7 +129,7 @@ def train(
             on_saved = functools.partial(log_checkpoint, run, log)
             writer = CheckpointWriter(folder, training.keep_checkpoints, training.keep_best, on_saved)
             longest = run.data.train.info.max_length
-            # Compiled only if the configuration says so. A context, since a compiler fails when a step is first made.
+            # Compiled only if the configuration says so. A context: a compiler that fails does so in the first update.
             step_context = compiled(run.model, training, run.precision, longest, processes.world_size)
             with GracefulStop() as stop, writer, step_context as micro_step:
                 stopped_by = make_updates(run, micro_step, log, stop, callbacks, writer)
