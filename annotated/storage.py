@@ -319,7 +319,7 @@ def lock_holder(path: str | Path) -> LockHolder | None:
 
 
 def last_lock_holder(path: str | Path) -> LockHolder | None:
-    """The process that is written in a lock's file, whoever holds the lock now; None if none is."""
+    """The process that is written in a lock's file, also if another holds the lock now; None if none is."""
     try:
         words = Path(path).read_text(encoding="utf-8").split()
     except OSError:  # there is no such file; or Windows, where a locked file cannot be read

@@ -1,4 +1,4 @@
-"""From text to text: a model, its tokenizer and a search, behind one call.
+"""Translator from text to text: a model, its tokenizer and a search, behind one call.
 
 Paper: section 6.1
 """

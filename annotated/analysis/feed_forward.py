@@ -1,4 +1,4 @@
-"""What the feed-forward networks of a trained model do: which contexts fire a unit, what it promotes, what it is worth.
+"""Feed-forward units of a trained model: the contexts that fire one, the tokens it promotes, the loss without it.
 
 Paper: section 3.3, equation 2, early appendix
 """

@@ -1,4 +1,4 @@
-"""What attention heads look at: roles, alignment with known word links, and the baselines that keep both honest.
+"""Roles of attention heads, their alignment with known word links, and the baselines that both are compared with.
 
 Everything here is counted on the classroom corpus, whose grammar says which word translates which.
 

@@ -1,4 +1,4 @@
-"""One sentence through the whole model: every tensor that leaves a box of figure 1, recorded by hooks.
+"""Trace of one sentence through the model: every tensor that leaves a box of figure 1, recorded by hooks.
 
 Paper: section 3, figure 1
 """

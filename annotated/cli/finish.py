@@ -16,7 +16,7 @@ from annotated.config import DecodingConfig
 
 @dataclass
 class Finish:
-    """Finish a training: average its last checkpoints, translate the test set, score it by both rulers, and report.
+    """Finish a training run: average its last checkpoints, translate the test set, score it by both rulers, and report.
 
     Everything goes into RUN/report/: translations, report.json, MODEL_CARD.md. Given again after a kill, the same
     command goes on where it stopped.

@@ -1,4 +1,4 @@
-"""`annotated preflight` and `annotated rehearse`: what a long training needs, before it begins."""
+"""`annotated preflight` and `annotated rehearse`: needs and checks of a long training run, before it begins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotated.config import DataConfig, ModelConfig, TrainingConfig
 
 @dataclass
 class Rehearse:
-    """Make some updates of a training as it will be, and tell what all of it will take. They are thrown away.
+    """Make some updates of a training run as it will be, and tell what all of it will take. They are thrown away.
 
     On several GPUs: torchrun --standalone --nproc-per-node 8 -m annotated rehearse RUN ...
     """
@@ -85,7 +85,7 @@ class Rehearse:
 
 @dataclass
 class Preflight:
-    """Look for all that can be known to be wrong before a long training begins. Nothing is changed or downloaded.
+    """Look for all that can be known to be wrong before a long training run. Nothing is changed or downloaded.
 
     Exit status 0: it can begin. 1: something will not work.
     """

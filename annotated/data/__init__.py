@@ -1,4 +1,4 @@
-"""From text to batches: corpora, the shared byte-pair vocabulary, encoded stores, batches by tokens.
+"""Data, from text to batches: corpora, the shared byte-pair vocabulary, encoded stores, batches by tokens.
 
 In the order of reading: `corpora` (files; the built-in one is `annotated.classroom`), `tokenizer`, `store`, `batching`.
 The paper's own corpora are fetched and prepared by `annotated.wmt14`.

@@ -1,4 +1,4 @@
-"""One batch: sentence pairs as rectangles, shifted for teacher forcing.
+"""Batch of sentence pairs as rectangles, shifted for teacher forcing.
 
 Paper: section 3.1 (outputs shifted right), section 5.1
 """

@@ -1,4 +1,4 @@
-"""Searching for translations. Read hypothesis, then search, greedy, pools, beam, search_tree.
+"""Decoding: the search for translations. Read hypothesis, then search, greedy, pools, beam, search_tree.
 
 Paper: section 6.1
 """

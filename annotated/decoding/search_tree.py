@@ -1,4 +1,4 @@
-"""A beam search on record: every candidate, its score, and what became of it.
+"""Search tree of a beam search: every candidate, its score, and whether it was kept.
 
 Paper: section 6.1
 """

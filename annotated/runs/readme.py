@@ -1,6 +1,6 @@
-"""The folder of a run explains itself: README.md says what is trained, on what, by which command, and what lies there.
+"""README of a run's folder: what is trained, on what data, by which command, and which files lie there.
 
-It is written anew at each start, from the configuration and from the log, so that whoever finds the folder in a year
+It is written anew at each start, from the configuration and from the log, so that somebody who finds it in a year
 knows what it is and how to go on with it.
 """
 

@@ -1,4 +1,4 @@
-"""How charts look and how they reach the reader: as static SVG that comes alive, or offline in a notebook.
+"""Theme of the charts, and how they reach the reader: as static SVG that comes alive, or offline in a notebook.
 
 Three renderers, two of them ours. `book` writes what the pages of the book need: a static SVG for the first
 paint and for print, and the specification beside it, which the book's own script draws when it scrolls into

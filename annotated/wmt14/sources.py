@@ -1,4 +1,4 @@
-"""Where the text of a preparation comes from, once it is in files: their names, and what they are for."""
+"""Sources of a preparation's text, once it is in files: their names, and what they are for."""
 
 from __future__ import annotations
 

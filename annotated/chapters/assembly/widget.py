@@ -1,4 +1,4 @@
-"""Where the parameters are: figure 1 with live counts, and the audit of Table 3.
+"""Audit of parameters: figure 1 with live counts, and Table 3 counted again.
 
 The widget's JavaScript counts by the formula of `annotated.analysis.parameters.parameter_parts`, in a live notebook
 and in the static pages of the book.

@@ -1,4 +1,4 @@
-"""Beams from 1 to 40 on two models: BLEU, length, probability, very short outputs; and what exact search says.
+"""Beam sizes from 1 to 40 on two models: BLEU, length, probability, very short outputs; and exact search.
 
 Needs the model trained on real text (`annotated.analysis.real_text`); trains the unsure classroom model itself.
 

@@ -1,4 +1,4 @@
-"""A search on record so completely that it can be run again, with any smaller beam, without the model.
+"""Search record, complete enough to run a search again with any smaller beam, without the model.
 
 Paper: section 6.1
 """

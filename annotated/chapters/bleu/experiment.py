@@ -1,4 +1,4 @@
-"""One model's translations under several rulers: tokenisers, searches, and a "BLEU" that has seen the answer.
+"""BLEU of one model under several rulers: tokenisers, searches, and a "BLEU" that has seen the answer.
 
 Of the real text only numbers are kept: ten for each sentence. The sentences on record are of the classroom corpus.
 

@@ -1,4 +1,4 @@
-"""Bytes, hours and ranges for people.
+"""Numbers for people: bytes, hours and ranges.
 
 Paper: none; how numbers are shown
 """

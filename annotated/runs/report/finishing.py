@@ -1,4 +1,4 @@
-"""The end of a run: the average of its last checkpoints, a beam search over the test set, and a report of it all.
+"""Finishing of a run: the average of its last checkpoints, a beam search over the test set, and a report.
 
 Nothing is done twice. What is translated is on the disk at once; a finish that was killed goes on where it stopped.
 
@@ -95,7 +95,7 @@ def finish(
     Parameters
     ----------
     run
-        Folder of a training that has ended.
+        Folder of a training run that has ended.
     translator
         `annotated.Translator`.
     options, **changes
