@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from annotated.classroom import ClassroomPair
 from annotated.classroom.lexicon import ADJECTIVES, NOUN
 from annotated.classroom.morphology import DETERMINERS
 from annotated.config import BOS, EOS
+from annotated.data.batch import pad
 from annotated.data.tokenizer import Tokenizer
 from annotated.model.transformer import AttentionMaps
 
@@ -99,7 +99,7 @@ class HeadCorpus(NamedTuple):
         """Tokenise and pad."""
         items = [PairTokens.of(pair, tokenizer) for pair in pairs]
         rows = ([i.source for i in items], [[BOS, *i.target] for i in items], [[*i.target, EOS] for i in items])
-        return cls(items, *(pad_sequence([torch.tensor(r) for r in part], batch_first=True) for part in rows))
+        return cls(items, *map(pad, rows))
 
 
 def noun_of_determiner(words: Sequence[str]) -> dict[int, int]:

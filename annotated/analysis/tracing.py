@@ -17,9 +17,6 @@ from annotated.config import BOS, EOS
 from annotated.model import Transformer
 from annotated.translator import Translator
 
-ENCODER_BOXES = ("self_attention", "add_norm_1", "feed_forward", "add_norm_2")
-DECODER_BOXES = ("self_attention", "add_norm_1", "cross_attention", "add_norm_2", "feed_forward", "add_norm_3")
-
 
 @dataclass(frozen=True)
 class Trace:

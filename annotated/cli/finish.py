@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from annotated.config import DecodingConfig
+from annotated.config import DecodingConfig, TrainingConfig
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Finish:
     """Power of one device in watts, to know the energy; unknown if not given."""
     export: tuple[Literal["ctranslate2", "onnx"], ...] = ()
     """Write the model for other programs too; needs the extra `export`."""
-    device: str = "auto"
+    device: str = TrainingConfig.device
     """'auto' takes a GPU if there is one; else a torch device name."""
     quiet: bool = False
     """No progress on the console."""

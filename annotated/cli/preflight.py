@@ -44,8 +44,9 @@ class Rehearse:
     def run(self) -> int:
         """Rehearse, and print what it tells."""
         from annotated.runs.dry_run import rehearse
-        from annotated.runs.preflight import show_bytes, show_hours, show_range
+        from annotated.runs.preflight import show_hours, show_range
         from annotated.runs.validation_callbacks import validation_bleu
+        from annotated.storage import format_bytes
 
         folder = self.run_folder or self.named
         if folder is None:
@@ -63,15 +64,15 @@ class Rehearse:
         if found is None:
             return 0
         estimate = found.estimate(price_per_hour=self.price_per_hour, watts=self.watts)
-        peak = "not known" if found.peak_memory_bytes is None else show_bytes(found.peak_memory_bytes)
+        peak = "not known" if found.peak_memory_bytes is None else format_bytes(found.peak_memory_bytes)
         rows = {
             "an update": show_range(found.seconds_per_update, "s"),
             "speed": show_range(found.tokens_per_second, "target tokens/s"),
             "memory": f"{peak}, the most at any time, of the {found.memory_kind}",
             "validation": f"{found.validation_seconds:.1f} s",
-            "checkpoint": f"{show_bytes(found.checkpoint_bytes)}, {found.checkpoint_seconds:.1f} s to the disk",
+            "checkpoint": f"{format_bytes(found.checkpoint_bytes)}, {found.checkpoint_seconds:.1f} s to the disk",
             f"{self.training.updates:,} updates": show_hours(estimate.hours),
-            "disk": show_bytes(estimate.disk_bytes),
+            "disk": format_bytes(estimate.disk_bytes),
         }
         if estimate.money is not None:
             rows["cost"] = show_range(estimate.money, "in your currency")

@@ -108,6 +108,12 @@ def collate_ids(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
     return collate(TokenStore.from_ids(pairs), np.arange(len(pairs)))
 
 
+def pad(rows: Sequence[Sequence[int]], device: torch.device | str | None = None) -> torch.Tensor:
+    """Rows of token ids as one tensor `[B, longest]`, filled up with padding."""
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=device)
+
+
 def _rectangle(tokens: NDArray, offsets: NDArray[np.int64], indices: Indices) -> tuple[NDArray, NDArray[np.int64]]:
     """Rows [B, longest] of the sentences at `indices`, and their lengths, without a loop over the pairs."""
     starts = offsets[indices]

@@ -29,7 +29,6 @@ from annotated.storage import exclusive_lock
 __all__ = ["StoreError", "StoreInfo", "TokenStore"]
 
 Lengths = NDArray[np.int64]
-IdPairs = Iterable[tuple[Sequence[int], Sequence[int]]]
 
 
 class TokenStore:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from annotated.config import DataConfig
 from annotated.data.text_files import CorpusError, raw_lines, read_lines
 from annotated.wmt14.options import PreparationError
 from annotated.wmt14.runner import Stage
@@ -48,7 +49,7 @@ class Sources:
     valid: Text
     test: Text
     further: tuple[Text, ...] = ()
-    vocab_size: int = 37_000
+    vocab_size: int = DataConfig.vocab_size
     stages: tuple[Stage, ...] = ()
     """What fetches it."""
     elsewhere: Mapping[str, Path] = field(default_factory=dict)

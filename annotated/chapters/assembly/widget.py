@@ -82,7 +82,7 @@ def _sizes(config: ModelConfig) -> dict[str, Any]:
     return {name: getattr(config, name) for name in _FIELDS}
 
 
-def audit_chart(rows: Sequence[AuditRow], *, vocab_size: int = 37_000) -> alt.LayerChart:
+def audit_chart(rows: Sequence[AuditRow], *, vocab_size: int = ModelConfig.vocab_size) -> alt.LayerChart:
     """For each row of Table 3, the vocabularies that give its printed count; a slider moves one through them.
 
     Parameters

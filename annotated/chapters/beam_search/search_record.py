@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from annotated.decoding import SearchTree
+from annotated.chapters.beam_search.search_tree import SearchTree
 
 _NOTHING = 0xFFFF
 

@@ -15,10 +15,11 @@ import torch
 
 from annotated.chapters.beam_search.playback import Playback
 from annotated.chapters.beam_search.search_record import Continuations, Forced, SearchRecord, pack
+from annotated.chapters.beam_search.search_tree import SearchTree, record_search
 from annotated.chapters.beam_search.weak_model import uncertain_translator
 from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS
-from annotated.decoding import Hypothesis, SearchTree, beam_search, greedy_decode, length_penalty, record_search
+from annotated.decoding import Hypothesis, beam_search, greedy_decode, length_penalty
 from annotated.translator import Translator
 
 BEAMS, TOP_ALPHA, BEAM, ALPHA = range(1, 9), 2.0, 4, 0.6

@@ -22,7 +22,6 @@ from typing import Any
 
 from annotated.chapters.first_run.experiment import SAMPLES
 from annotated.chapters.full_run.mirror import write_mirror
-from annotated.chapters.record import Record, recorded
 from annotated.runs import TrainingMonitor, read_records
 from annotated.runs.attention_snapshots import HEADS, SentenceHeads, read_heads
 from annotated.runs.report.report import RunReport
@@ -130,14 +129,6 @@ def keep(work: Path) -> None:
         for path in sorted((work / "run" / HEADS).glob("update-*.npz")):
             archive.writestr(zipfile.ZipInfo(path.name), path.read_bytes())
     draft.replace(KEPT)
-
-
-def recorded_run() -> Record:
-    """The record of the rehearsal.
-
-    Paper: section 6.1
-    """
-    return recorded("full_run")
 
 
 def kept_heads(every: int = 1) -> dict[int, Sequence[SentenceHeads]]:

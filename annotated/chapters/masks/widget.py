@@ -20,7 +20,7 @@ import pandas as pd
 import traitlets
 from numpy.typing import ArrayLike
 
-from annotated.config import PAD, SPECIAL_TOKENS
+from annotated.config import SPECIAL_TOKENS
 from annotated.model.transformer import AttentionMaps
 from annotated.viz.javascript import esm
 from annotated.viz.tables import array_table, curves_table
@@ -29,7 +29,6 @@ from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE, menu
 _HERE = Path(__file__).parent
 USES = ("encoder", "decoder", "cross")
 FILLS = ("library", "-inf", "-1e9", "-1e-12")
-_PAD = SPECIAL_TOKENS[PAD]
 
 
 class MaskPainter(anywidget.AnyWidget):

@@ -11,12 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from annotated.chapters.positions.charts import thousandths
+from annotated.config import ModelConfig
 from annotated.viz.theme import BLUE, GREY, ORANGE, menu, slider
 
 _COLUMNS = 4  # clocks in a row
 
 
-def clock_hands_chart(d_model: int = 512, *, clocks: int = 8, length: int = 200, position: int = 5) -> alt.LayerChart:
+def clock_hands_chart(
+    d_model: int = ModelConfig.d_model, *, clocks: int = 8, length: int = 200, position: int = 5
+) -> alt.LayerChart:
     """One clock for each of a few sine-cosine pairs, all showing the same position, which a slider moves.
 
     Parameters

@@ -4,7 +4,7 @@ Paper: section 5.2; 12 hours and 3.5 days are too long to find out
 """
 
 from annotated.runs.preflight.checking import count_weights, preflight
-from annotated.runs.preflight.numbers import show_bytes, show_hours, show_number, show_range
+from annotated.runs.preflight.numbers import show_hours, show_number, show_range
 from annotated.runs.preflight.table import PreflightCheck, PreflightReport
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "PreflightReport",
     "count_weights",
     "preflight",
-    "show_bytes",
     "show_hours",
     "show_number",
     "show_range",

@@ -18,10 +18,10 @@ from annotated.data.corpora import CorpusError, open_corpus
 from annotated.runs.checkpoint import latest_checkpoint
 from annotated.runs.dry_run import Rehearsal
 from annotated.runs.lock import run_lock, run_lock_holder
-from annotated.runs.preflight.numbers import show_bytes
 from annotated.runs.preflight.table import PreflightCheck
 from annotated.runs.setup import check_same_run
 from annotated.saving import CheckpointError, read_json
+from annotated.storage import format_bytes
 
 BYTES_PER_SAVED_WEIGHT = 12
 """Of a checkpoint: the weight and Adam's two moments, in float32."""
@@ -83,9 +83,8 @@ def check_disk(training: TrainingConfig, weights: int, known: Rehearsal | None, 
     free = shutil.disk_usage(there).free
     present = [path for path in (folder / "checkpoints").glob("update-*") if path.is_dir()] if folder else []
     needed = max(1, kept + 1 - len(present)) * checkpoint + 2 * 4 * weights + _RESERVE
-    found = (
-        f"{show_bytes(free)} free, {show_bytes(needed)} needed: {kept} checkpoints of {show_bytes(checkpoint)} and more"
-    )
+    found = f"{format_bytes(free)} free, {format_bytes(needed)} needed"
+    found += f": {kept} checkpoints of {format_bytes(checkpoint)} and more"
     if free < needed:
         return PreflightCheck(
             "disk", "fail", found, f"free some space under {there}, or lower --training.keep-checkpoints"

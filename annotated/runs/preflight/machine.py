@@ -14,8 +14,8 @@ import torch.distributed as dist
 from annotated.config import TrainingConfig
 from annotated.runs.dry_run import Rehearsal
 from annotated.runs.hardware import gpus, memory_bytes, name_machine, usable_cores
-from annotated.runs.preflight.numbers import show_bytes
 from annotated.runs.preflight.table import PreflightCheck
+from annotated.storage import format_bytes
 from annotated.training.distributed import choose_device
 from annotated.training.precision import Precision
 
@@ -68,7 +68,7 @@ def check_devices(training: TrainingConfig, weights: int) -> PreflightCheck:
         name = name_machine({"cores": usable_cores(), "processor": "this processor"})
         large = weights > _LARGE_FOR_A_CPU
         return PreflightCheck("devices", "warn" if large else "ok", f"no GPU is used: {name}", advice if large else "")
-    described = f"{name_machine({'gpus': found})}, {show_bytes(found[0]['memory_bytes'])} each"
+    described = f"{name_machine({'gpus': found})}, {format_bytes(found[0]['memory_bytes'])} each"
     if len(found) > 1:
         if not (dist.is_available() and dist.is_nccl_available()):
             return PreflightCheck(
@@ -124,12 +124,14 @@ def check_memory(training: TrainingConfig, weights: int, known: Rehearsal | None
     whose = "GPU memory" if on_gpu else "main memory"
     least, advice = BYTES_PER_WEIGHT * weights, "use a device with more memory, or fewer --training.micro-batch-tokens"
     if there is None:
-        return PreflightCheck("memory", "warn", f"cannot be told here; the weights' part of it is {show_bytes(least)}")
+        return PreflightCheck(
+            "memory", "warn", f"cannot be told here; the weights' part of it is {format_bytes(least)}"
+        )
     if known is not None and known.peak_memory_bytes is not None and (known.memory_kind == "GPU") == on_gpu:
-        text = f"{show_bytes(known.peak_memory_bytes)} of {show_bytes(there)} {whose} in the rehearsal"
+        text = f"{format_bytes(known.peak_memory_bytes)} of {format_bytes(there)} {whose} in the rehearsal"
         tight = known.peak_memory_bytes * _ROOM > there
         return PreflightCheck("memory", "warn" if tight else "ok", text, advice if tight else "")
-    text = f"{show_bytes(there)} {whose}; weights, gradients and moments take {show_bytes(least)}, activations more"
+    text = f"{format_bytes(there)} {whose}; weights, gradients and moments take {format_bytes(least)}, activations more"
     return PreflightCheck("memory", "fail" if least > there else "ok", text, advice if least > there else "")
 
 

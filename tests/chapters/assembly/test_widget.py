@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -10,11 +9,10 @@ import pytest
 from annotated import base, table_3
 from annotated.analysis.parameters import audit_table_3, count_parameters
 from annotated.chapters.assembly.widget import audit_chart, parameter_figure
+from tests.drawing import draw
 from tests.javascript import CHAPTERS, evaluate
 
 WIDGET = CHAPTERS / "assembly" / "widget.js"
-
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 
 
 def test_the_widget_starts_with_a_row_and_its_count() -> None:
@@ -60,7 +58,7 @@ def test_the_counts_in_the_page_are_those_of_the_library() -> None:
 @pytest.mark.parametrize(("vocabulary", "fitting"), [(37_000, 0), (41_100, 10), (36_000, 1)])
 def test_the_audit_says_which_rows_fit(vocabulary: int, fitting: int) -> None:
     spec = audit_chart(audit_table_3(), vocab_size=vocabulary).to_dict()
-    svg = vl_convert.vegalite_to_svg(json.dumps(spec), vl_version="6.4")
+    svg = draw(spec)
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
     assert f"{vocabulary:,} entries: {fitting} of 11 rows fit" in texts
     assert sum(" = " in text for text in texts) == fitting
