@@ -11,7 +11,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, menu
+from annotated.viz.parameters import menu
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 _NAMES = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
 _EVEN = "even spread"

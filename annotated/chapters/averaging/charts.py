@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import pandas as pd
 
+from annotated.viz.parameters import slider
 from annotated.viz.tables import curves_table
-from annotated.viz.theme import BLUE, GREY, INK, ORANGE, PALETTE, slider
+from annotated.viz.theme import BLUE, GREY, INK, ORANGE, PALETTE
 
 
 def last_k_chart(

@@ -14,7 +14,8 @@ import pandas as pd
 
 from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import Hypothesis, Node, SearchTree, length_penalty
-from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, PALETTE, slider
+from annotated.viz.parameters import slider
+from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, PALETTE
 
 FATES = {
     "alive": (BLUE, "circle"),

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated.viz.parameters import slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE, slider
+from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE
 
 _RATES, _PLACES = "rates, as written", "0.3 at several places"
 

@@ -12,7 +12,8 @@ import altair as alt
 import pandas as pd
 
 from annotated.config import ModelConfig
-from annotated.viz.theme import BLUE, GREY, INK, ORANGE, slider
+from annotated.viz.parameters import slider
+from annotated.viz.theme import BLUE, GREY, INK, ORANGE
 
 KINDS = {
     "sum": "sums of embedding and position",

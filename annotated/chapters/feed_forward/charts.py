@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from annotated.paper import TABLE_3
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, menu, slider
+from annotated.viz.parameters import menu, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 
 def parameter_share_chart(d_model: int = 512, d_ff: int = 2048) -> alt.LayerChart:

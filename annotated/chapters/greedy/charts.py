@@ -12,8 +12,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated.viz.parameters import slider
 from annotated.viz.tables import named_table
-from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
 
 SEARCHES = ("greedy search", "most probable")
 STATES = ("computed now", "kept", "not needed any more", "not there yet")

@@ -9,8 +9,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated.viz.parameters import slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 _GAP = 20  # largest difference of logits that is drawn
 _VOCABULARIES = (10, 100, 2000, 37000)

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from annotated.chapters.residuals.charts import PLACEMENT_COLOURS, placement_colour
-from annotated.viz.theme import BLUE, GREY, ORANGE, menu, slider
+from annotated.viz.parameters import menu, slider
+from annotated.viz.theme import BLUE, GREY, ORANGE
 
 _WARM = ["with warm-up", "without"]
 

@@ -11,8 +11,9 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated.viz.parameters import slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 BODY = 44_101_632
 """Parameters of the base model without its embedding, which chapter 15 counts."""

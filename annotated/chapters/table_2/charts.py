@@ -15,8 +15,9 @@ from annotated.chapters.table_2.costs import DEVICES, bill, update_flops
 from annotated.chapters.table_2.systems import BIG_EN_FR, SYSTEMS, Result, results, short_name
 from annotated.config import base, big
 from annotated.paper import SETTINGS
+from annotated.viz.parameters import slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 VIEWS = {
     "German": results("en-de"),

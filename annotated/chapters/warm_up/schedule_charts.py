@@ -11,8 +11,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated.viz.parameters import slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREEN, ORANGE, slider
+from annotated.viz.theme import BLUE, GREEN, ORANGE
 
 WIDTHS = (64, 128, 256, 512, 1024, 2048)
 SLIPS = {
