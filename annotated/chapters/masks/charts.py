@@ -6,6 +6,7 @@ Paper: section 3.1
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 
 import altair as alt
@@ -105,7 +106,8 @@ def canary_chart(losses: dict[str, Sequence[float]], floor: float) -> alt.LayerC
     )
     dash = alt.StrokeDash("mask:N", sort=names, scale=alt.Scale(domain=names))
     shape = alt.Shape("mask:N", sort=names, scale=alt.Scale(domain=names))
-    line = alt.Chart(pd.DataFrame({"y": [floor], "text": ["ln 16: all that noise allows"]})).encode(y="y:Q")
+    text = f"ln {round(math.exp(floor))}: all that noise allows"
+    line = alt.Chart(pd.DataFrame({"y": [floor], "text": [text]})).encode(y="y:Q")
     return alt.layer(
         line.mark_rule(strokeDash=[2, 3], color=GREY, strokeWidth=1.5),
         line.mark_text(align="left", dy=-14, x=6, fontSize=12).encode(text="text:N"),

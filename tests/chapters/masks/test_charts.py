@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -24,9 +25,11 @@ def test_reach_keeps_exact_zeros_apart() -> None:
         reach_chart({"held": -matrix}, ["a", "b"])
 
 
-def test_the_canary_chart_draws_a_line_for_each_mask() -> None:
-    chart = canary_chart({"−∞": [2.77, 2.78], "no mask": [0.1, 2.8]}, 2.773)
+@pytest.mark.parametrize("tokens", [16, 50])
+def test_the_canary_chart_draws_a_line_for_each_mask_and_names_the_floor(tokens: int) -> None:
+    floor = math.log(tokens)
+    chart = canary_chart({"−∞": [2.77, 2.78], "no mask": [0.1, 2.8]}, floor)
     values = json.dumps(chart.to_dict())
-    assert '"loss": 0.1' in values and '"y": 2.773' in values
+    assert '"loss": 0.1' in values and f'"y": {floor}' in values
     svg = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version="6.4")
-    assert "no mask" in svg and "ln 16" in svg
+    assert "no mask" in svg and f"ln {tokens}: all that noise allows" in svg
