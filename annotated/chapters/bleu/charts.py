@@ -12,7 +12,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from annotated.viz.parameters import slider
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
 
@@ -64,7 +64,6 @@ def rulers_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     """
     table = pd.DataFrame(rows)
     systems, order = table["system"].unique().tolist(), table["ruler"].unique().tolist()
-    menu = alt.param(name="system", value=systems[-1], bind=alt.binding_select(options=systems, name="translations "))
     base = alt.Chart(table).transform_filter("datum.system == system")
     y = alt.Y("ruler:N", sort=order, title=None, axis=alt.Axis(labelLimit=150))
     x = alt.X("bleu:Q", title="BLEU")
@@ -78,7 +77,7 @@ def rulers_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     description = f"BLEU of the same translations under {', '.join(order)}. A menu chooses among {', '.join(systems)}."
     return (
         alt.layer(bars, text)
-        .add_params(menu)
+        .add_params(menu("system", systems, systems[-1], "translations"))
         .properties(width="container", height=28 * len(order), description=description)
     )
 

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from annotated.viz.parameters import slider
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
@@ -42,7 +42,7 @@ def smoothing_chart(*, vocab_size: int = 37000, smoothing: float = 0.1, gap: flo
     params = [
         slider("epsilon", smoothing, 0, 0.5, 0.05, label="epsilon"),
         slider("gap", gap, 0, _GAP, 0.25, label="gap of the right logit"),
-        alt.param(name="V", value=vocab_size, bind=alt.binding_select(options=list(_VOCABULARIES), name="V ")),
+        menu("V", _VOCABULARIES, vocab_size),
     ]
     floor = "(epsilon == 0 ? 0 : -(1 - epsilon) * log(1 - epsilon) - epsilon * log(epsilon / (V - 1)))"
     best = "(log(1 - epsilon) - log(epsilon / (V - 1)))"
