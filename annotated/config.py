@@ -1,4 +1,4 @@
-"""Every default of the project, in one place: the paper's sections 3, 5 and 6.1 and Table 3 as data.
+"""Configuration: every default of the project in one place; sections 3, 5 and 6.1 and Table 3 as data.
 
 The four dataclasses are frozen; `replace` makes a changed copy and checks it. Nothing else in the
 library states a default for anything that stands here.

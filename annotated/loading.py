@@ -1,4 +1,4 @@
-"""Trained models by name or by path.
+"""Loading of trained models, by name or by path.
 
 Paper: section 6.1
 """

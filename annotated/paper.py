@@ -120,7 +120,7 @@ class Complexity(NamedTuple):
     maximum_path_length: str
 
 
-class Translation(NamedTuple):
+class TranslationResult(NamedTuple):
     """A row of Table 2: BLEU on newstest2014 and training cost in floating-point operations."""
 
     system: str
@@ -158,16 +158,16 @@ TABLE_1 = (
 )
 
 TABLE_2 = (
-    Translation("ByteNet", 23.75, None, None, None),
-    Translation("Deep-Att + PosUnk", None, 39.2, None, 1.0e20),
-    Translation("GNMT + RL", 24.6, 39.92, 2.3e19, 1.4e20),
-    Translation("ConvS2S", 25.16, 40.46, 9.6e18, 1.5e20),
-    Translation("MoE", 26.03, 40.56, 2.0e19, 1.2e20),
-    Translation("Deep-Att + PosUnk ensemble", None, 40.4, None, 8.0e20),
-    Translation("GNMT + RL ensemble", 26.30, 41.16, 1.8e20, 1.1e21),
-    Translation("ConvS2S ensemble", 26.36, 41.29, 7.7e19, 1.2e21),
-    Translation("Transformer (base model)", 27.3, 38.1, 3.3e18, 3.3e18),
-    Translation("Transformer (big)", 28.4, 41.8, 2.3e19, 2.3e19),
+    TranslationResult("ByteNet", 23.75, None, None, None),
+    TranslationResult("Deep-Att + PosUnk", None, 39.2, None, 1.0e20),
+    TranslationResult("GNMT + RL", 24.6, 39.92, 2.3e19, 1.4e20),
+    TranslationResult("ConvS2S", 25.16, 40.46, 9.6e18, 1.5e20),
+    TranslationResult("MoE", 26.03, 40.56, 2.0e19, 1.2e20),
+    TranslationResult("Deep-Att + PosUnk ensemble", None, 40.4, None, 8.0e20),
+    TranslationResult("GNMT + RL ensemble", 26.30, 41.16, 1.8e20, 1.1e21),
+    TranslationResult("ConvS2S ensemble", 26.36, 41.29, 7.7e19, 1.2e21),
+    TranslationResult("Transformer (base model)", 27.3, 38.1, 3.3e18, 3.3e18),
+    TranslationResult("Transformer (big)", 28.4, 41.8, 2.3e19, 2.3e19),
 )
 """The paper prints one cost for each Transformer, across both language pairs. For the big model on
 English-French the table says 41.8, as the abstract does from version 5 on; the text of section 6.1 says 41.0."""

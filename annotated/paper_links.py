@@ -1,4 +1,4 @@
-"""Where each part of the paper stands on the web: `resolve("3.2.1")`, `resolve("equation 1")`, `resolve("Table 3")`."""
+"""Links to the parts of the paper on the web: `resolve("3.2.1")`, `resolve("equation 1")`, `resolve("Table 3")`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole trainings by name: model, training, data and decoding that belong together.
+"""Recipes by name: a model, its training, data and decoding that belong together.
 
 The paper describes four: two models on two language pairs. A recipe is those four descriptions as values; whatever it
 leaves alone is a default of `annotated.config`, which is the paper's too. The fields that are ours, because the paper
@@ -27,7 +27,7 @@ from annotated.config import (
 
 @dataclass(frozen=True)
 class Recipe:
-    """A training that has a name.
+    """A training run that has a name.
 
     Paper: sections 5, 6.1
     """
@@ -61,7 +61,7 @@ averaged twenty span 11,400 updates."""
 
 
 def _wmt14(size: str, pair: str, model: ModelConfig) -> Recipe:
-    """One of the paper's four trainings: batches of 25,000 + 25,000 tokens and warm-up 4,000 are defaults."""
+    """One of the paper's four training runs: batches of 25,000 + 25,000 tokens and warm-up 4,000 are defaults."""
     spacing = BASE_CHECKPOINTS if size == "base" else BIG_CHECKPOINTS
     return Recipe(
         name=f"wmt14-{size}" + ("" if pair == "en-de" else f"-{pair}"),
@@ -113,7 +113,7 @@ RECIPES: dict[str, Recipe] = {
 
 
 def recipe(name: str) -> Recipe:
-    """A training by its name.
+    """A training run by its name.
 
     Raises
     ------

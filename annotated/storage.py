@@ -29,6 +29,14 @@ _UNSIGNED_SECONDS = 0.5
 Advice = str | Callable[[], str]
 
 
+def format_bytes(count: float) -> str:
+    """'1.70 GB', in powers of ten as disks are sold."""
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:,.2f} {unit}"
+    return f"{int(count)} bytes"
+
+
 class DiskFull(OSError):
     """The disk is full, or a quota; the message says what could not be saved, and what to do."""
 
@@ -319,7 +327,7 @@ def lock_holder(path: str | Path) -> LockHolder | None:
 
 
 def last_lock_holder(path: str | Path) -> LockHolder | None:
-    """The process that is written in a lock's file, whoever holds the lock now; None if none is."""
+    """The process that is written in a lock's file, also if another holds the lock now; None if none is."""
     try:
         words = Path(path).read_text(encoding="utf-8").split()
     except OSError:  # there is no such file; or Windows, where a locked file cannot be read

@@ -1,4 +1,4 @@
-"""From text to text: a model, its tokenizer and a search, behind one call.
+"""Translator from text to text: a model, its tokenizer and a search, behind one call.
 
 Paper: section 6.1
 """
@@ -12,9 +12,10 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from annotated.config import BOS, EOS, PAD, DecodingConfig
+from annotated.config import BOS, EOS, DecodingConfig
+from annotated.data.batch import pad
 from annotated.data.tokenizer import Tokenizer
-from annotated.decoding import Hypothesis, SearchTree, beam_search, greedy_decode, length_penalty, record_search
+from annotated.decoding import Hypothesis, beam_search, greedy_decode, length_penalty
 from annotated.model import AttentionMaps, Transformer
 
 Overlong = Literal["error", "truncate"]
@@ -179,22 +180,15 @@ class Translator:
         maps = AttentionMaps(*([weights[0].clone() for weights in group] for group in maps))
         return TokenAttention(self.tokenizer.tokens(ids), self.tokenizer.tokens([*tokens, EOS][:steps]), maps)
 
-    def search_tree(self, source: str, prefix: str = "", **options: Any) -> SearchTree:
-        """A beam search for one text, with every candidate on record; `prefix` is how each must begin, whole words.
+    def encode(self, texts: Sequence[str]) -> Tensor:
+        """Token ids `[B, S]` of texts as the model reads them: each with eos, then padding, on the model's device.
 
-        Paper: section 6.1
+        Raises
+        ------
+        OverlongSource
+            If a text is too long.
         """
-        config = self.decoding.replace(**options)
-        return record_search(
-            self.model,
-            self._tensor([self._source(source)]),
-            config.beam_size,
-            config.alpha,
-            config.max_new_tokens,
-            config.num_return,
-            extra_tokens=config.extra_tokens,
-            prefix=self.tokenizer.encode(prefix),
-        )
+        return self._tensor([ids or [EOS] for ids in self._encode(texts, "error")])
 
     def _source(self, text: str) -> list[int]:
         return self._encode([text], "error")[0] or [EOS]
@@ -231,9 +225,7 @@ class Translator:
             self.model.train(was_training)
 
     def _tensor(self, rows: Sequence[list[int]]) -> Tensor:
-        width = max(map(len, rows))
-        device = next(self.model.parameters()).device
-        return torch.tensor([row + [PAD] * (width - len(row)) for row in rows], device=device)
+        return pad(rows, next(self.model.parameters()).device)
 
 
 def _batches(sources: Sequence[list[int]], batch_tokens: int) -> Iterator[list[int]]:

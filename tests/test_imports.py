@@ -1,4 +1,4 @@
-"""The shape of the library: imports run one way, files and functions stay short."""
+"""The shape of the library: imports run one way, files and functions are short, names and first lines are plain."""
 
 from __future__ import annotations
 
@@ -39,6 +39,9 @@ ALLOWED: dict[str, set[str]] = {
 }
 """What each part may import besides itself: paper <- runs <- chapters. Parts that are not here (doctor, grading,
 interop, cli) stand beside or on top."""
+
+NO_NOUNS = set("what where which who whose how why when from is does do can everything every all".split())
+"""Words that no module's first line begins with: it begins with the noun that a reader would search for."""
 
 MOST_LINES_OF_A_FILE = 400  # aim at 250
 MOST_LINES_OF_A_FUNCTION = 60  # aim at 40; a docstring does not count
@@ -114,3 +117,18 @@ def test_files_and_functions_are_short(file: Path) -> None:
             body = node.body[1:] if ast.get_docstring(node) else node.body
             lines = (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
             assert lines <= MOST_LINES_OF_A_FUNCTION, f"{node.name} has {lines} lines"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(PACKAGE).as_posix())
+def test_first_lines_begin_with_what_a_reader_would_search_for(file: Path) -> None:
+    words = (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").split()
+    assert not words or words[0].lower() not in NO_NOUNS, " ".join(words[:12])
+
+
+def test_no_two_classes_have_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(file.relative_to(PACKAGE).as_posix())
+    assert not {name: found for name, found in places.items() if len(found) > 1}

@@ -24,6 +24,7 @@ from annotated.storage import (
     checksum,
     checksums,
     exclusive_lock,
+    format_bytes,
     last_lock_holder,
     lock_holder,
     sha256,
@@ -328,3 +329,8 @@ def test_whoever_looks_at_a_lock_keeps_nobody_out_and_is_not_taken_for_its_holde
 def test_the_module_imports_locks_only_when_one_is_taken(repository):
     code = LOAD + "sys.exit('filelock' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=repository, check=False).returncode == 0
+
+
+def test_bytes_for_people() -> None:
+    counts = (2.5e12, 2.5e9, 2.5e6, 2500, 999)
+    assert [format_bytes(count) for count in counts] == ["2.50 TB", "2.50 GB", "2.50 MB", "2.50 kB", "999 bytes"]

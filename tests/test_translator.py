@@ -80,9 +80,10 @@ def test_attention_between_readable_tokens(translator: Translator) -> None:
     assert len(own.target_tokens) == hypothesis.steps == own.maps.decoder[0].size(1)
 
 
-def test_a_search_tree_from_text(translator: Translator) -> None:
-    tree = translator.search_tree(TEXTS[0], beam_size=2)
-    assert tree.hypotheses[0].tokens == translator.hypotheses([TEXTS[0]], 1, beam_size=2)[0][0].hypothesis.tokens
+def test_texts_become_ids_as_the_model_reads_them(translator: Translator) -> None:
+    ids = translator.encode(["", TEXTS[0]])
+    assert ids[0].tolist() == [2] + [0] * (ids.size(1) - 1)
+    assert ids[1].tolist() == [*translator.tokenizer.encode(TEXTS[0]), 2]
 
 
 def test_overlong_sources_are_named_or_cut(translator: Translator) -> None:

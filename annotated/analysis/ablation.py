@@ -1,4 +1,4 @@
-"""What depends on a head: silence it, and count what is lost.
+"""Ablation of attention heads: each silenced in turn, and the loss counted.
 
 Paper: section 3.2.2; the experiment is that of later work
 """

@@ -1,4 +1,4 @@
-"""What the feed-forward networks of a trained model do: which contexts fire a unit, what it promotes, what it is worth.
+"""Feed-forward units of a trained model: the contexts that fire one, the tokens it promotes, the loss without it.
 
 Paper: section 3.3, equation 2, early appendix
 """
@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from annotated.config import BOS, EOS, PAD
+from annotated.data.batch import pad
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import PositionwiseFeedForward, Transformer
 from annotated.training.loss import label_smoothed_cross_entropy
@@ -61,7 +62,7 @@ def activity(
     """
     sources = [[*tokenizer.encode(source), EOS] for source, _ in pairs]
     targets = [tokenizer.encode(target) for _, target in pairs]
-    source, target = _padded(sources), _padded([[BOS, *ids] for ids in targets])
+    source, target = pad(sources), pad([[BOS, *ids] for ids in targets])
     read = source if stack == "encoder" else target
     layers = getattr(model, stack).layers
     kept: list[Tensor] = []
@@ -78,11 +79,6 @@ def activity(
     pieces = [tokenizer.tokens(ids) for ids in (sources if stack == "encoder" else [[BOS, *t] for t in targets])]
     following = pieces if stack == "encoder" else [tokenizer.tokens([*ids, EOS]) for ids in targets]
     return Activity(torch.stack([scores[real] for scores in kept]), pieces, following)
-
-
-def _padded(ids: Sequence[Sequence[int]]) -> Tensor:
-    longest = max(map(len, ids))
-    return torch.tensor([[*line, *[PAD] * (longest - len(line))] for line in ids])
 
 
 def value_logits(model: Transformer, layer: int, stack: Stack = "decoder") -> Tensor:
@@ -122,8 +118,8 @@ def pair_loss(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[tuple[st
     Paper: section 5.4
     """
     pieces = [(tokenizer.encode(source), tokenizer.encode(target)) for source, target in pairs]
-    source = _padded([[*s, EOS] for s, _ in pieces])
-    target_in, target_out = _padded([[BOS, *t] for _, t in pieces]), _padded([[*t, EOS] for _, t in pieces])
+    source = pad([[*s, EOS] for s, _ in pieces])
+    target_in, target_out = pad([[BOS, *t] for _, t in pieces]), pad([[*t, EOS] for _, t in pieces])
     total, count = label_smoothed_cross_entropy(model.eval()(source, target_in), target_out, 0.0)
     return float(total) / count
 

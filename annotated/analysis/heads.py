@@ -1,4 +1,4 @@
-"""What attention heads look at: roles, alignment with known word links, and the baselines that keep both honest.
+"""Roles of attention heads, their alignment with known word links, and the baselines that both are compared with.
 
 Everything here is counted on the classroom corpus, whose grammar says which word translates which.
 
@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from annotated.classroom import ClassroomPair
 from annotated.classroom.lexicon import ADJECTIVES, NOUN
 from annotated.classroom.morphology import DETERMINERS
 from annotated.config import BOS, EOS
+from annotated.data.batch import pad
 from annotated.data.tokenizer import Tokenizer
 from annotated.model.masks import padding_mask, target_mask
 from annotated.model.transformer import AttentionMaps
@@ -100,7 +100,7 @@ class HeadCorpus(NamedTuple):
         """Tokenise and pad."""
         items = [PairTokens.of(pair, tokenizer) for pair in pairs]
         rows = ([i.source for i in items], [[BOS, *i.target] for i in items], [[*i.target, EOS] for i in items])
-        return cls(items, *(pad_sequence([torch.tensor(r) for r in part], batch_first=True) for part in rows))
+        return cls(items, *map(pad, rows))
 
 
 def noun_of_determiner(words: Sequence[str]) -> dict[int, int]:

@@ -1,4 +1,4 @@
-"""Does a model see what it must not? Three instruments: weights, gradients, and what replaces the mask.
+"""Leak tests: does a model see what it must not? By weights, by gradients, and by what replaces the mask.
 
 A falling loss proves nothing: a model that sees its own answers has the lowest loss of all. Weights on forbidden keys
 can be added up (`leaked_weight`), but only inside one layer. The gradient (`reach`) follows every path from an input to

@@ -1,4 +1,4 @@
-"""Where a Transformer's parameters are, by formula and by counting; and what Table 3's counts say of the vocabulary.
+"""Parameter counts of a Transformer, by formula and by counting; and what Table 3's counts say of the vocabulary.
 
 Paper: section 3; Table 3
 """

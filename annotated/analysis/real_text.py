@@ -1,4 +1,4 @@
-"""The model trained on real text and that text, for experiments that need them; only their results are in the package.
+"""Real text and the model trained on it, for experiments that need them; only their results are in the package.
 
 `python -m benchmarks real_text run` trains the model, from a folder of English-German text (benchmarks/README.md).
 """

@@ -1,4 +1,4 @@
-"""Scores before the mask and the softmax, and who brought them: what every call of attention in a model reads.
+"""Attention scores before the mask and the softmax, with the queries and keys of every call in a model.
 
 Paper: sections 3.2.1, 3.2.3
 """

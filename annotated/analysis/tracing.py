@@ -1,4 +1,4 @@
-"""One sentence through the whole model: every tensor that leaves a box of figure 1, recorded by hooks.
+"""Trace of one sentence through the model: every tensor that leaves a box of figure 1, recorded by hooks.
 
 Paper: section 3, figure 1
 """
@@ -16,9 +16,6 @@ from torch import Tensor, nn
 from annotated.config import BOS, EOS
 from annotated.model import Transformer
 from annotated.translator import Translator
-
-ENCODER_BOXES = ("self_attention", "add_norm_1", "feed_forward", "add_norm_2")
-DECODER_BOXES = ("self_attention", "add_norm_1", "cross_attention", "add_norm_2", "feed_forward", "add_norm_3")
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class Record:
         ValueError
             If what is there is no rows.
         """
-        import pandas as pd  # here: who only reads a caption needs no tables
+        import pandas as pd  # here: a caption needs no tables
 
         found: Any = self.results
         for key in keys:
@@ -105,7 +105,7 @@ def make(name: str, run: Callable[[], dict[str, Any]], folder: Path | None = Non
     Path
         The file that holds the record.
     """
-    from annotated.runs.hardware import describe_machine  # here: who only reads records needs no training
+    from annotated.runs.hardware import describe_machine  # here: reading records needs no training code
 
     start = _cpu_seconds()
     results = run()

@@ -1,4 +1,4 @@
-"""One clause in both languages: what it says is decided once, how it is ordered is decided by where it stands."""
+"""Clauses in both languages: the content is decided once, the word order by where the clause stands."""
 
 from __future__ import annotations
 

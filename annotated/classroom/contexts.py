@@ -1,4 +1,4 @@
-"""Sentences in which one word can only be translated by looking at another: *it*, *bank*, *bat*."""
+"""Context-dependent words: sentences in which one can only be translated by looking at another: *it*, *bank*, *bat*."""
 
 from __future__ import annotations
 

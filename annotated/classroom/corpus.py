@@ -12,7 +12,6 @@ from annotated.classroom.constructions import HELD_OUT, SHARES, TEMPLATES, Const
 from annotated.classroom.phrases import Draw, Token
 
 Split = Literal["train", "valid", "test", "constructions"]
-_ATTACHED = frozenset(".,?!")
 
 
 @dataclass(frozen=True, slots=True)

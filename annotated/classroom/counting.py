@@ -1,4 +1,4 @@
-"""How many pairs there are: a lower bound, counted by the grammar's own word lists."""
+"""Number of sentence pairs that the grammar makes: a lower bound, counted by its own word lists."""
 
 from __future__ import annotations
 

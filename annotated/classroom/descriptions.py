@@ -1,4 +1,4 @@
-"""What things are like and where they are: *is* turns into ist, liegt or steht, *put* into legt or stellt."""
+"""Descriptions of things and places: *is* turns into ist, liegt or steht, *put* into legt or stellt."""
 
 from __future__ import annotations
 

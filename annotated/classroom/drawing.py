@@ -1,4 +1,4 @@
-"""Draws the content of a clause: verb, subject, objects, tense, negation, time and place, all of which fit together."""
+"""Drawing of a clause at random: verb, subject, objects, tense, negation, time and place that fit together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The word lists of `words` turned into entries with all their forms, grouped by semantic class."""
+"""Lexicon: the word lists of `words` turned into entries with all their forms, grouped by semantic class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The other words of the classroom grammar: adjectives, verbs, names, cities, adverbs."""
+"""Words of the classroom grammar other than nouns: adjectives, verbs, names, cities, adverbs."""
 
 # ruff: noqa: E501  (one word a line)
 

@@ -48,7 +48,7 @@ class _Common:
         return 0
 
     def _show(self, preparation) -> None:
-        from annotated.wmt14.progress import size
+        from annotated.storage import format_bytes
 
         needs = preparation.needs(self.stage)
         later = False
@@ -57,10 +57,12 @@ class _Common:
             print(f"{stage.name:<12} {'to do' if stage.name in needs.stages else other}")
             later = later or stage.name == self.stage
         more = f" and {needs.unknown} archives of unknown size" if needs.unknown else ""
-        print(f"download     {size(needs.download)}{more}")
-        print(f"disk         up to {size(needs.disk)}, the download included; {size(needs.free)} are free")
+        print(f"download     {format_bytes(needs.download)}{more}")
+        print(
+            f"disk         up to {format_bytes(needs.disk)}, the download included; {format_bytes(needs.free)} are free"
+        )
         if needs.disk > needs.free:
-            print(f"annotated: {size(needs.disk - needs.free)} of disk are missing", file=sys.stderr)
+            print(f"annotated: {format_bytes(needs.disk - needs.free)} of disk are missing", file=sys.stderr)
 
 
 @dataclass(kw_only=True)

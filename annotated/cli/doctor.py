@@ -157,6 +157,6 @@ def _list_invariants() -> int:
     from annotated.doctor.invariants import INVARIANTS
 
     for invariant in INVARIANTS.values():
-        needs = ", ".join(("logits", *invariant.needs, *(f"promise of {name}" for name in invariant.promises)))
+        needs = ", ".join(("logits", *invariant.needs, *(f"claim of {name}" for name in invariant.claims)))
         print(f"{invariant.id:<26}{invariant.title}\n{'':<26}needs {needs}")
     return 0

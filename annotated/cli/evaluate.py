@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from annotated.config import DataConfig, DecodingConfig
+from annotated.config import DataConfig, DecodingConfig, TrainingConfig
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Evaluate:
     """Write the translations here, one a line."""
     json: bool = False
     """Print one JSON object instead of text."""
-    device: str = "auto"
+    device: str = TrainingConfig.device
     """'auto' takes a GPU if there is one; else a torch device name."""
 
     def run(self) -> int:

@@ -11,12 +11,12 @@ from typing import Annotated, Literal
 
 import tyro
 
-from annotated.config import DecodingConfig
+from annotated.config import DecodingConfig, TrainingConfig
 
 
 @dataclass
 class Finish:
-    """Finish a training: average its last checkpoints, translate the test set, score it by both rulers, and report.
+    """Finish a training run: average its last checkpoints, translate the test set, score it by both rulers, and report.
 
     Everything goes into RUN/report/: translations, report.json, MODEL_CARD.md. Given again after a kill, the same
     command goes on where it stopped.
@@ -44,7 +44,7 @@ class Finish:
     """Power of one device in watts, to know the energy; unknown if not given."""
     export: tuple[Literal["ctranslate2", "onnx"], ...] = ()
     """Write the model for other programs too; needs the extra `export`."""
-    device: str = "auto"
+    device: str = TrainingConfig.device
     """'auto' takes a GPU if there is one; else a torch device name."""
     quiet: bool = False
     """No progress on the console."""

@@ -40,7 +40,7 @@ class Add:
 
 
 @dataclass
-class Check:
+class CheckLedger:
     """Check the entries of the ledger: schema, hashes, log against report, scores added up again, claims.
 
     Exit status 0: nothing is wrong. 1: something is.

@@ -1,4 +1,4 @@
-"""`annotated preflight` and `annotated rehearse`: what a long training needs, before it begins."""
+"""`annotated preflight` and `annotated rehearse`: needs and checks of a long training run, before it begins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotated.config import DataConfig, ModelConfig, TrainingConfig
 
 @dataclass
 class Rehearse:
-    """Make some updates of a training as it will be, and tell what all of it will take. They are thrown away.
+    """Make some updates of a training run as it will be, and tell what all of it will take. They are thrown away.
 
     On several GPUs: torchrun --standalone --nproc-per-node 8 -m annotated rehearse RUN ...
     """
@@ -44,8 +44,9 @@ class Rehearse:
     def run(self) -> int:
         """Rehearse, and print what it tells."""
         from annotated.runs.dry_run import rehearse
-        from annotated.runs.preflight import show_bytes, show_hours, show_range
+        from annotated.runs.preflight import show_hours, show_range
         from annotated.runs.validation_callbacks import validation_bleu
+        from annotated.storage import format_bytes
 
         folder = self.run_folder or self.named
         if folder is None:
@@ -63,15 +64,15 @@ class Rehearse:
         if found is None:
             return 0
         estimate = found.estimate(price_per_hour=self.price_per_hour, watts=self.watts)
-        peak = "not known" if found.peak_memory_bytes is None else show_bytes(found.peak_memory_bytes)
+        peak = "not known" if found.peak_memory_bytes is None else format_bytes(found.peak_memory_bytes)
         rows = {
             "an update": show_range(found.seconds_per_update, "s"),
             "speed": show_range(found.tokens_per_second, "target tokens/s"),
             "memory": f"{peak}, the most at any time, of the {found.memory_kind}",
             "validation": f"{found.validation_seconds:.1f} s",
-            "checkpoint": f"{show_bytes(found.checkpoint_bytes)}, {found.checkpoint_seconds:.1f} s to the disk",
+            "checkpoint": f"{format_bytes(found.checkpoint_bytes)}, {found.checkpoint_seconds:.1f} s to the disk",
             f"{self.training.updates:,} updates": show_hours(estimate.hours),
-            "disk": show_bytes(estimate.disk_bytes),
+            "disk": format_bytes(estimate.disk_bytes),
         }
         if estimate.money is not None:
             rows["cost"] = show_range(estimate.money, "in your currency")
@@ -85,7 +86,7 @@ class Rehearse:
 
 @dataclass
 class Preflight:
-    """Look for all that can be known to be wrong before a long training begins. Nothing is changed or downloaded.
+    """Look for all that can be known to be wrong before a long training run. Nothing is changed or downloaded.
 
     Exit status 0: it can begin. 1: something will not work.
     """

@@ -1,4 +1,4 @@
-"""From the command line to a command, and from an error to one line that a person can use."""
+"""The command-line program: from arguments to a command, and from an error to one line that a person can use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotated.cli.doctor import Doctor
 from annotated.cli.evaluate import Evaluate
 from annotated.cli.exercise import commands as exercise_commands
 from annotated.cli.finish import Finish
-from annotated.cli.ledger import Add, Check
+from annotated.cli.ledger import Add, CheckLedger
 from annotated.cli.models import Average, Export, Info
 from annotated.cli.preflight import Preflight, Rehearse, preflight_defaults, rehearse_defaults
 from annotated.cli.train import Train, train_defaults, with_folder
@@ -66,7 +66,7 @@ def _command(arguments: list[str]) -> Any:
     data |= Annotated[Show, sub("show")] | Annotated[Texts, sub("texts")]
     data |= Annotated[Wmt14, sub("wmt14")] | Annotated[Multi30k, sub("multi30k")]
     about = "Look at a corpus, or prepare one for training."
-    ledger = Annotated[Add, sub("add")] | Annotated[Check, sub("check")]
+    ledger = Annotated[Add, sub("add")] | Annotated[CheckLedger, sub("check")]
     exercise: Any = Annotated[
         exercise_commands(), sub("exercise", description="Graded exercises: start one, check it.")
     ]

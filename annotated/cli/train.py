@@ -18,7 +18,7 @@ from annotated.recipes import RECIPES
 
 FIRST_PRESET = "tiny"
 PAPERS = tuple(name for name in RECIPES if name.startswith("wmt14-") and name != "wmt14-tiny")
-"""The recipes of the paper's four trainings."""
+"""The recipes of the paper's four training runs."""
 RUNS = "runs"
 """Where `annotated train wmt14-base` makes its folder."""
 
@@ -31,7 +31,7 @@ class Train:
     annotated train run --training.updates 500 --training.batch-tokens 4000 --training.warmup 200
     --training.validate-every 100 --data.vocab-size 4000 --data.classroom-pairs 50000
 
-    The paper's own trainings are recipes, by name: wmt14-base, wmt14-big, wmt14-base-en-fr, wmt14-big-en-fr; then
+    The paper's own training runs are recipes, by name: wmt14-base, wmt14-big, wmt14-base-en-fr, wmt14-big-en-fr; then
     wmt14-tiny, a try of all that in minutes, and multi30k. Their text is prepared before: annotated data wmt14.
     annotated train wmt14-base --data.prepared data/wmt14-en-de
     is short for: annotated train runs/wmt14-base --preset wmt14-base --data.prepared data/wmt14-en-de
@@ -96,7 +96,7 @@ def check_validation(data: DataConfig) -> None:
 
 
 def check_pair(preset: str, data: DataConfig) -> None:
-    """Raise `ValueError` for one of the paper's trainings that is given the paper's other language pair.
+    """Raise `ValueError` for one of the paper's training runs that is given the paper's other language pair.
 
     Pairs that the paper does not have may be trained with any of them.
     """
@@ -121,7 +121,7 @@ def with_folder(arguments: Sequence[str]) -> list[str]:
     ------
     ValueError
         If the folder's name is almost that of a recipe, no preset is given, and there is no such folder: it would
-        become a training of another model on other text.
+        become a training run of another model on other text.
     """
     words = list(arguments)
     if len(words) < 2 or words[0] != "train" or _preset_of(words) is not None:

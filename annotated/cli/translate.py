@@ -12,7 +12,7 @@ from typing import Annotated, BinaryIO, Literal
 
 import tyro
 
-from annotated.config import DecodingConfig
+from annotated.config import DecodingConfig, TrainingConfig
 
 MOST_LINES = 2000
 """Lines translated together: enough to find many of one length, few enough to show progress."""
@@ -34,7 +34,7 @@ class Translate:
     """What to do with a line of more tokens than the model takes."""
     scores: bool = False
     """Write line number and score before each translation."""
-    device: str = "auto"
+    device: str = TrainingConfig.device
     """'auto' takes a GPU if there is one; else a torch device name."""
 
     def run(self) -> int:

@@ -1,4 +1,4 @@
-"""From text to batches: corpora, the shared byte-pair vocabulary, encoded stores, batches by tokens.
+"""Data, from text to batches: corpora, the shared byte-pair vocabulary, encoded stores, batches by tokens.
 
 In the order of reading: `corpora` (files; the built-in one is `annotated.classroom`), `tokenizer`, `store`, `batching`.
 The paper's own corpora are fetched and prepared by `annotated.wmt14`.
@@ -6,6 +6,7 @@ The paper's own corpora are fetched and prepared by `annotated.wmt14`.
 Paper: section 5.1
 """
 
+from annotated.data.batch import pad
 from annotated.data.batching import (
     Batch,
     BatchingError,
@@ -34,6 +35,7 @@ __all__ = [
     "collate_ids",
     "evaluation_batches",
     "open_corpus",
+    "pad",
     "padding_report",
     "read_pairs",
 ]

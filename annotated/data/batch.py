@@ -1,4 +1,4 @@
-"""One batch: sentence pairs as rectangles, shifted for teacher forcing.
+"""Batch of sentence pairs as rectangles, shifted for teacher forcing.
 
 Paper: section 3.1 (outputs shifted right), section 5.1
 """
@@ -106,6 +106,12 @@ def collate(store: TokenStore, indices: Sequence[int] | Indices) -> Batch:
 def collate_ids(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
     """Pad pairs of id lists (no bos, no eos) to one batch; `indices` counts them from 0."""
     return collate(TokenStore.from_ids(pairs), np.arange(len(pairs)))
+
+
+def pad(rows: Sequence[Sequence[int]], device: torch.device | str | None = None) -> torch.Tensor:
+    """Rows of token ids as one tensor `[B, longest]`, filled up with padding."""
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=device)
 
 
 def _rectangle(tokens: NDArray, offsets: NDArray[np.int64], indices: Indices) -> tuple[NDArray, NDArray[np.int64]]:

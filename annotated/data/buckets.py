@@ -1,4 +1,4 @@
-"""Which pairs go into a batch together: blocks in random order, pools sorted by length, cuts at a budget.
+"""Buckets by length, from which batches are cut: blocks in random order, pools sorted by length, cuts at a budget.
 
 All of it is arithmetic on the two lengths of each pair; no token is touched here.
 

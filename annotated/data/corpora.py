@@ -1,4 +1,4 @@
-"""Sentence pairs from wherever they are: the classroom grammar, TSV files, pairs of text files; always a stream.
+"""Corpora of sentence pairs: the classroom grammar, TSV files, pairs of text files; always a stream.
 
 Paper: section 5.1
 """

@@ -1,4 +1,4 @@
-"""A corpus as numbers on disk: encoded once, mapped into memory, so that its size does not matter.
+"""Token store: a corpus as numbers on disk, encoded once, mapped into memory, so that its size does not matter.
 
 A store is a folder with four flat files and `store.json`. The tokens of all sources lie one after the other in one
 file, each sentence ending with eos, and a second file says where each begins; the targets likewise. Training maps
@@ -29,7 +29,6 @@ from annotated.storage import exclusive_lock
 __all__ = ["StoreError", "StoreInfo", "TokenStore"]
 
 Lengths = NDArray[np.int64]
-IdPairs = Iterable[tuple[Sequence[int], Sequence[int]]]
 
 
 class TokenStore:

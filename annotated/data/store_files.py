@@ -1,4 +1,4 @@
-"""The files of a token store: written whole or not at all, checked when opened. `store.py` is the part to use."""
+"""Files of a token store: written whole or not at all, checked when opened. `store.py` is the part to use."""
 
 from __future__ import annotations
 

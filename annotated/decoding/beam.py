@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from annotated.config import EOS, DecodingConfig
-from annotated.decoding.attention import with_attention
 from annotated.decoding.hypothesis import Hypothesis, length_penalty
 from annotated.decoding.pools import Alive, Finished
 from annotated.decoding.prefix import Prefixes
@@ -25,6 +24,7 @@ from annotated.decoding.search import (
     forbidden_ids,
     max_lengths,
     top_tokens,
+    with_attention,
 )
 
 

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from annotated.config import BOS, EOS
-from annotated.decoding.attention import with_attention
 from annotated.decoding.hypothesis import Hypothesis, length_penalty
 from annotated.decoding.prefix import Prefixes
 from annotated.decoding.search import (
@@ -23,6 +22,7 @@ from annotated.decoding.search import (
     forbidden_ids,
     max_lengths,
     top_tokens,
+    with_attention,
 )
 
 

@@ -1,4 +1,4 @@
-"""What a search returns, and the length penalty that ranks it.
+"""Hypotheses, which a search returns, and the length penalty that ranks them.
 
 Paper: section 6.1
 """

@@ -1,4 +1,4 @@
-"""Forced beginnings: a search among the hypotheses that start with given tokens.
+"""Forced prefixes: a search among the hypotheses that start with given tokens.
 
 Paper: section 6.1
 """

@@ -1,10 +1,11 @@
-"""Search: what greedy and beam search share. The model they need, length caps, the choice of tokens, the active batch.
+"""Search: what greedy and beam search share. The model, length caps, the choice of tokens, the active batch, maps.
 
 Paper: sections 3.1 (auto-regression), 6.1
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from annotated.config import BOS, PAD, DecodingConfig
+from annotated.data.batch import pad
+from annotated.decoding.hypothesis import Hypothesis
+from annotated.model import AttentionMaps
 
 DEFAULTS = DecodingConfig()
 COMPACT_AT = 0.25
@@ -165,3 +169,37 @@ class ActiveBatch:
         self.sentences = [self.sentences[row] for row in keep]
         self.done = [False] * len(keep)
         return keep
+
+
+def with_attention(model: Any, source: Tensor, hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
+    """The same hypotheses, each with the attention maps of its own sentence, cut to its own lengths.
+
+    The maps are those of the search itself: a cached step and the whole sequence at once compute the same.
+
+    Parameters
+    ----------
+    source
+        Token ids `[B, S]`.
+    hypotheses
+        One for each sentence.
+
+    Paper: section 3.2.3, figures 3-5
+    """
+    if not hypotheses:
+        return []
+    read = [[BOS, *h.tokens][: h.steps] for h in hypotheses]
+    with decoding_mode(model):
+        _, maps = model(source, pad(read, source.device), return_attention=True)
+    lengths = (source != PAD).sum(dim=1).tolist()
+    return [
+        dataclasses.replace(hypothesis, attention=_cut_maps(maps, row, lengths[row], hypothesis.steps))
+        for row, hypothesis in enumerate(hypotheses)
+    ]
+
+
+def _cut_maps(maps: AttentionMaps, row: int, s: int, t: int) -> AttentionMaps:
+    return AttentionMaps(
+        [weights[row, :, :s, :s].clone() for weights in maps.encoder],
+        [weights[row, :, :t, :t].clone() for weights in maps.decoder],
+        [weights[row, :, :t, :s].clone() for weights in maps.cross],
+    )

@@ -28,10 +28,10 @@ from annotated.doctor.examine import examine
 from annotated.doctor.finding import Finding, Mistake
 from annotated.doctor.report import Report
 from annotated.doctor.subject import (
+    Claims,
     FirstAttention,
     Found,
     NotOffered,
-    Promises,
     ResidualStep,
     Subject,
     Tables,
@@ -39,6 +39,7 @@ from annotated.doctor.subject import (
 )
 
 __all__ = [
+    "Claims",
     "Finding",
     "FirstAttention",
     "Found",
@@ -46,7 +47,6 @@ __all__ = [
     "Mistake",
     "NotOffered",
     "OurSubject",
-    "Promises",
     "Report",
     "ResidualStep",
     "Subject",

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 import torch
 
 from annotated.doctor.finding import Finding, Outcome
-from annotated.doctor.invariants import INVARIANTS, Broken, Invariant
-from annotated.doctor.patient import Patient, undisturbed
+from annotated.doctor.invariants import INVARIANTS, Invariant, InvariantViolated
+from annotated.doctor.probe import Probe, preserved_state
 from annotated.doctor.report import Report
 from annotated.doctor.subject import NotOffered, Subject
 
@@ -68,10 +68,10 @@ def _require_logits(subject: Subject) -> None:
         raise ValueError(f"{type(subject).__name__} must say its vocab_size, a number")
     if not subject.offers("logits"):
         raise ValueError(f"{type(subject).__name__} must define logits(source, target_in)")
-    patient = Patient(subject)
-    source, target = patient.sources(4, 3), patient.targets_in(3, 2)
+    probe = Probe(subject)
+    source, target = probe.sources(4, 3), probe.targets_in(3, 2)
     try:
-        with undisturbed(subject), torch.no_grad():
+        with preserved_state(subject), torch.no_grad():
             logits = subject.logits(source, target)
     except Exception as error:
         kind, text = type(error).__name__, " ".join(str(error).split())
@@ -98,14 +98,14 @@ def _examine_one(subject: Subject, invariant: Invariant, seed: int) -> Finding:
 
 
 def _outcome(subject: Subject, invariant: Invariant, seed: int) -> tuple[Outcome, str]:
-    if lacking := [facet for facet in invariant.needs if not subject.offers(facet)]:
+    if lacking := [capability for capability in invariant.needs if not subject.offers(capability)]:
         return "not applicable", f"The adapter has no {', '.join(lacking)}."
-    if silent := [name for name in invariant.promises if getattr(subject.promises, name) is None]:
-        return "not applicable", f"The subject promises no {', '.join(silent)}."
+    if silent := [name for name in invariant.claims if getattr(subject.claims, name) is None]:
+        return "not applicable", f"The subject claims no {', '.join(silent)}."
     try:
-        with undisturbed(subject):
-            return "passed", invariant.examine(Patient(subject, seed))
-    except Broken as broken:
+        with preserved_state(subject):
+            return "passed", invariant.examine(Probe(subject, seed))
+    except InvariantViolated as broken:
         return "failed", str(broken)
     except NotOffered as reason:
         text = str(reason)

@@ -1,4 +1,4 @@
-"""What an invariant finds: passed, failed, not applicable or error, with the figures and the likely mistakes.
+"""Findings, one for each invariant: passed, failed, not applicable or error, with figures and likely mistakes.
 
 Paper: none
 """

@@ -1,6 +1,6 @@
-"""What the doctor examines: one encoder-decoder behind a small adapter, and what it promises to be.
+"""Subject of an examination: one encoder-decoder behind a small adapter, and what it claims to be.
 
-Only `Subject.logits` must be written. Every other method is a *facet*: as long as an adapter does not override it,
+Only `Subject.logits` must be written. Every other method is a *capability*: as long as an adapter does not override it,
 whatever needs it is reported as not applicable, never as passed.
 
 Paper: sections 3, 5 and 6.1
@@ -21,11 +21,11 @@ SIDES: tuple[Side, Side] = ("source", "target")
 
 
 class NotOffered(Exception):
-    """A facet that this subject does not have; the message is the facet's name, or says why."""
+    """A capability that this subject does not have; the message is the capability's name, or says why."""
 
 
 @dataclass(frozen=True)
-class Promises:
+class Claims:
     """What a subject claims to be. None claims nothing, and what depends on it is not examined.
 
     Paper: sections 3.1, 3.4, 3.5, 5.3, 5.4, 6.1
@@ -142,9 +142,9 @@ class Found(NamedTuple):
 
 
 class Subject:
-    """An encoder-decoder to be examined. Derive from it, write `logits`, and as many facets as you have.
+    """An encoder-decoder to be examined. Derive from it, write `logits`, and as many capabilities as you have.
 
-    Facets are called in evaluation mode (through `modules`) unless they say otherwise. They may be called often,
+    Capabilities are called in evaluation mode (through `modules`) unless they say otherwise. They may be called often,
     with small batches on the CPU. Weights, modes, gradients and random numbers are put back by the examination.
 
     Paper: section 3
@@ -156,7 +156,7 @@ class Subject:
     pad: int = 0
     bos: int = 1
     eos: int = 2
-    promises: Promises = Promises()
+    claims: Claims = Claims()
 
     def logits(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Logits `[B, T, V]` (or log-probabilities) of the next token at every target position.
@@ -332,9 +332,9 @@ class Subject:
         """
         self._lacks("evaluated")
 
-    def offers(self, facet: str) -> bool:
-        """Whether an adapter has written this facet."""
-        return getattr(type(self), facet) is not getattr(Subject, facet)
+    def offers(self, capability: str) -> bool:
+        """Whether an adapter has written this capability."""
+        return getattr(type(self), capability) is not getattr(Subject, capability)
 
-    def _lacks(self, facet: str) -> NoReturn:
-        raise NotOffered(f"the adapter has no {facet}")
+    def _lacks(self, capability: str) -> NoReturn:
+        raise NotOffered(f"the adapter has no {capability}")

@@ -1,4 +1,4 @@
-"""How good is a model? BLEU and chrF of its translations, perplexity of the references.
+"""Evaluation: BLEU and chrF of a model's translations, perplexity of the references.
 
 Paper: section 6
 """

@@ -1,4 +1,4 @@
-"""A model on a test corpus: everything that the paper's tables report of one, in one call.
+"""Evaluation of a model on a test corpus: all that the paper's tables report, in one call.
 
 Paper: section 6, Tables 2 and 3
 """

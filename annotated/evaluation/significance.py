@@ -1,4 +1,4 @@
-"""How sure is a BLEU? Intervals, and the question whether one system is better than another, by resampling sentences.
+"""Significance of a difference in BLEU: intervals, and whether one system is better, by resampling sentences.
 
 Paper: section 6.1, Table 2 (which prints no interval)
 """

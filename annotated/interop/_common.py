@@ -1,4 +1,4 @@
-"""What the converters share: projections of an attention, copying with absent biases, pieces, missing packages."""
+"""Helpers that converters share: projections of an attention, absent biases, pieces, missing packages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Attention snapshots of a run: where the heads look in a few fixed sentences, a file for each validation.
 
 A weight is kept in one byte, which is exact to a fifth of a per cent: a run of 100 validations of the base model takes
-some ten megabytes. Whoever watches reads the files; the training never does.
+some ten megabytes. Observers read the files; the training run never does.
 
 Paper: section 3.2.3, figures 3-5
 """

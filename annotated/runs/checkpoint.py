@@ -235,7 +235,7 @@ def latest_checkpoint(folder: Path) -> tuple[Path | None, list[str]]:
 
 
 def prepare_resume(folder: Path) -> tuple[Path | None, list[str]]:
-    """`latest_checkpoint`, with the folder tidied up for a training that goes on from there.
+    """`latest_checkpoint`, with the folder tidied up for a training run that goes on from there.
 
     Checkpoints newer than that one, which are damaged, get the ending `.damaged`, for you to look at; they are deleted
     when the run has come as far again. What a killed process left half written is swept up.

@@ -87,7 +87,7 @@ def _from_text(data: DataConfig, folder: Path, checkpoint: Path | None, make: bo
 
 
 def _from_prepared(data: DataConfig, folder: Path, checkpoint: Path | None, make: bool) -> PreparedData:
-    from annotated.wmt14 import PreparedCorpus  # here, because most trainings need none of it
+    from annotated.wmt14 import PreparedCorpus  # here, because most training runs need none of it
 
     corpus = PreparedCorpus.open(Path(str(data.prepared)))
     if make and checkpoint is not None:

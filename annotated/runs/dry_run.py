@@ -1,4 +1,4 @@
-"""A few hundred real updates, to know what a whole training will take on this hardware: hours, disk, money, energy.
+"""Dry run: some hundred real updates that tell what a whole run will take here: hours, disk, money, energy.
 
 Nothing is calculated from data sheets. The rehearsal is the training itself, with the same model, batches, precision
 and number of devices, in a folder that is deleted afterwards; only its first updates do not count, in which kernels
@@ -55,7 +55,7 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a training will take, as far as a rehearsal tells.
+    """What a training run will take, as far as a rehearsal tells.
 
     Paper: section 5.2, Table 2
     """
@@ -91,7 +91,7 @@ class Rehearsal:
     more than a trained one takes."""
     checkpoint_bytes: int
     checkpoint_seconds: float
-    """To write as many bytes to the disk; a training writes them in the background."""
+    """To write as many bytes to the disk; a training run writes them in the background."""
     model_bytes: int
     """Of the weights alone."""
     peak_memory_bytes: int | None
@@ -172,7 +172,7 @@ def rehearse(
     bleu: BleuFunction | None = None,
     quiet: bool = True,
 ) -> Rehearsal | None:
-    """Make some updates of a training as it will be, measure them, and delete what they wrote.
+    """Make some updates of a training run as it will be, measure them, and delete what they wrote.
 
     Parameters
     ----------

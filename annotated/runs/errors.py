@@ -1,4 +1,4 @@
-"""Errors of a training as sentences that say what to do: a full disk, a lost process, a loss that is not finite."""
+"""Errors of a training run as sentences that say what to do: a full disk, a lost process, a loss that is not finite."""
 
 from __future__ import annotations
 

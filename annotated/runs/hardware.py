@@ -1,4 +1,4 @@
-"""Hardware that a training runs on: processor, memory, GPUs and their speed in matrix products, as plain numbers.
+"""Hardware of a training run: processor, memory, GPUs and their speed in matrix products, as plain numbers.
 
 Paper: section 5.2 (hardware and schedule)
 """
@@ -113,10 +113,10 @@ def matmul_benchmark(device: torch.device | str, precision: str) -> float | None
     """Floating-point operations per second in a large matrix product, two for each multiplication with addition.
 
     Data sheets quote rates that no program reaches. This one is reached, by one product of the kind that a Transformer
-    is made of, so a training's share of it says how much is lost on everything else.
+    is made of, so a training run's share of it says how much is lost on everything else.
 
     The best of as many products as fit into a tenth of a second, with as many threads as the process has. No random
-    number is drawn, so a training that measures it is the same training.
+    number is drawn, so a training run that measures it is the same training.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A training that outlives the notebook: a process of its own, which can be found, stopped and taken up again.
+"""Launch of a training run that outlives the notebook: its own process, to be found, stopped and resumed.
 
 All of it goes by the folder of the run. Nothing depends on the process that started the training: another notebook,
 or the same one with a new kernel, finds it by the folder's lock.
@@ -37,12 +37,12 @@ seconds."""
 
 
 class LaunchError(RuntimeError):
-    """A training ended before it began; the message shows what it said."""
+    """A training run ended before it began; the message shows what it said."""
 
 
 @dataclass(frozen=True)
 class Launched:
-    """A training in a process of its own."""
+    """A training run in a process of its own."""
 
     folder: Path
     pid: int
@@ -204,12 +204,12 @@ def running(folder: str | Path) -> int | None:
 def stop(folder: str | Path, wait_seconds: float = 120.0) -> bool:
     """Ask the training in a folder to stop, and wait until it has: it finishes its update and saves a checkpoint.
 
-    Of a training over several machines this reaches the main process's machine; ask the scheduler to stop all.
+    Of a training run over several machines this reaches the main process's machine; ask the scheduler to stop all.
 
     Returns
     -------
     bool
-        False if no training ran there.
+        False if no training run ran there.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The lock of a run's folder: one training in it at a time, which others can find and send a signal to."""
+"""The lock of a run's folder: one process trains in it at a time, which others can find and send a signal to."""
 
 from __future__ import annotations
 

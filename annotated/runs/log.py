@@ -1,4 +1,4 @@
-"""What a training says while it runs: a line of JSON for programs, a progress bar or plain lines for people.
+"""Log of a training run: a line of JSON for programs, a progress bar or plain lines for people.
 
 The log is `log.jsonl`: one object a line, written at once, never rewritten while training. Its kinds:
 

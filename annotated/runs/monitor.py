@@ -1,4 +1,4 @@
-"""Watching a training from outside: everything comes from the files of its folder, and nothing is written there.
+"""Monitor of a training run, from outside: it reads the files of the run's folder and writes nothing there.
 
 A monitor may be made before the training begins, while it runs, or after it has ended, in any process, as often as one
 likes: the same folder gives the same picture.
@@ -21,10 +21,10 @@ Phase = Literal["empty", "preparing", "training", "stopped", "finished", "died"]
 
 @dataclass(frozen=True)
 class TrainingStatus:
-    """How a training stands. What is not known yet is None."""
+    """How a training run stands. What is not known yet is None."""
 
     phase: Phase
-    """'empty': no training was here. 'preparing': a process has the folder, and has made no update yet. 'training'.
+    """'empty': no training run was here. 'preparing': a process has the folder, and has made no update yet. 'training'.
     'stopped': by a signal, with a checkpoint saved. 'finished'. 'died': the process is gone without a word."""
     pid: int | None
     """Of the process that trains."""
@@ -87,7 +87,7 @@ class TrainingMonitor:
         ValueError
             If the log is damaged.
         """
-        pid = running(self.folder)  # before the log: a training that ends in between has written its end
+        pid = running(self.folder)  # before the log: a training run that ends in between has written its end
         self._read()
         phase = self._phase(pid)
         if phase == "died" and (pid := running(self.folder)) is not None:  # it has just begun

@@ -1,6 +1,6 @@
-"""The folder of a run explains itself: README.md says what is trained, on what, by which command, and what lies there.
+"""README of a run's folder: what is trained, on what data, by which command, and which files lie there.
 
-It is written anew at each start, from the configuration and from the log, so that whoever finds the folder in a year
+It is written anew at each start, from the configuration and from the log, so that somebody who finds it in a year
 knows what it is and how to go on with it.
 """
 
@@ -137,20 +137,20 @@ def _starts(folder: Path) -> list[str]:
     for record in read_records(folder):
         if record["kind"] == "start":
             rows.append(
-                f"| {record.get('time', '?')} | {record['update']:,} | {record['processes']} | {_machine(record)} | "
-                f"{record.get('library', 'annotated')}, torch {record['torch']} |"
+                f"| {record['time']} | {record['update']:,} | {record['processes']} | {_machine(record)} | "
+                f"{record['library']}, torch {record['torch']} |"
             )
     return rows
 
 
 def _machine(record: dict[str, Any]) -> str:
-    machine = record.get("machine") or {}
-    gpus = [gpu["name"] for gpu in machine.get("gpus", ())]
+    machine = record["machine"]
+    gpus = [gpu["name"] for gpu in machine["gpus"]]
     if not record["device"].startswith("cuda"):
         gpus = []
     named = [f"{gpus.count(name)} x {name}" for name in dict.fromkeys(gpus)]
-    what = ", ".join(named or [f"{machine.get('processor', record['device'])}, {machine.get('cores', '?')} cores"])
-    return f"{record['host']}: {what}" if "host" in record else what
+    what = ", ".join(named or [f"{machine['processor']}, {machine['cores']} cores"])
+    return f"{record['host']}: {what}"
 
 
 def _data_config(run: Run) -> DataConfig:

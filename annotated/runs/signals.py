@@ -1,4 +1,4 @@
-"""Signals that ask a training to stop: it finishes its update and saves, and torchrun's agent learns who was asked.
+"""Signals that ask a training run to stop: it finishes its update and saves, and torchrun's agent knows who was asked.
 
 Under torchrun a signal may reach its agent, which passes it on to its processes, or one of the processes, which tells
 the others at the next update; all save and end with status 128 + the signal's number. torchrun would take that for a

@@ -1,4 +1,4 @@
-"""Step metrics over all processes, read one update late so that a GPU is not waited for.
+"""Step metrics over all processes, read one update late so that a GPU never waits.
 
 Asking a GPU for a number means waiting until it has done everything before, and then it waits for its next work. So
 the numbers of an update stay where they are until the next one is under way. Meanwhile nothing can go wrong unseen:

@@ -1,4 +1,4 @@
-"""Validation callbacks: BLEU, translations and attention of a few sentences, computed by a training as it goes.
+"""Validation callbacks: BLEU, translations and attention of a few sentences, computed during a training run.
 
 Each is handed to `annotated.runs.train`, which calls it at every validation.
 """
@@ -20,7 +20,7 @@ from annotated.translator import OverlongSourceWarning, Translator
 
 
 def validation_bleu(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]]) -> float:
-    """BLEU of greedy translations, in percent: what `train(..., bleu=validation_bleu)` follows a training by.
+    """BLEU of greedy translations, in percent: what `train(..., bleu=validation_bleu)` follows a training run by.
 
     Beam search would score a little higher and take several times as long.
 

@@ -23,7 +23,7 @@ from annotated.training.precision import Precision
 from annotated.training.static_layout import StaticShape
 from annotated.training.update import MicroStep, make_micro_step
 
-Recorder = Callable[[Callable[[], None]], Callable[[], None]]
+GraphRecorder = Callable[[Callable[[], None]], Callable[[], None]]
 """From work on the device to a function that repeats it in the same memory."""
 
 _WARM_UPS = 3  # compiling, choosing kernels, first allocations: none of it may happen while a graph is recorded
@@ -113,7 +113,7 @@ class StaticStep:
         precision: Precision,
         shape: StaticShape,
         device: torch.device,
-        recorder: Recorder | None = None,
+        recorder: GraphRecorder | None = None,
         mode: str | None = None,
     ) -> None:
         self.model, self.precision, self.shape, self.device = model, precision, shape, device
@@ -188,7 +188,7 @@ class StaticStep:
 class _Recording:
     """The work of one shape, and the memory in which it happens."""
 
-    def __init__(self, work: Callable[[Tensor, Tensor], Tensor], flat: Tensor, recorder: Recorder | None) -> None:
+    def __init__(self, work: Callable[[Tensor, Tensor], Tensor], flat: Tensor, recorder: GraphRecorder | None) -> None:
         assert recorder is not None
         self.flat, self.tokens = flat, torch.ones((), device=flat.device)
         self.loss = torch.zeros((), device=flat.device)

@@ -1,4 +1,4 @@
-"""Precision of a training: float32 as the paper, or today's 16-bit types through autocast, with one interface."""
+"""Precision of training: float32 as the paper, or today's 16-bit types through autocast, with one interface."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class StaticShape:
 
     @classmethod
     def for_training(cls, training: TrainingConfig, longest: int, processes: int = 1) -> StaticShape:
-        """Room for the micro-batches of a training: an update's tokens, cut into pieces of whole sentences."""
+        """Room for the micro-batches of a training run: an update's tokens, cut into pieces of whole sentences."""
         pieces = training.micro_batches(processes) * processes
         if pieces == 1:
             return cls.for_tokens(training.batch_tokens, longest)

@@ -173,7 +173,7 @@ def _chosen(uses: list[dict[str, Any]], use: str, layer: int, head: int) -> dict
 
 
 def kept_heads(sentences: Sequence[SentenceHeads], titles: Sequence[str]) -> tuple[list[dict[str, Any]], bytes]:
-    """The traits `sentences` and `weights` of the widget, for heads that a training has kept.
+    """The traits `sentences` and `weights` of the widget, for heads that a training run has kept.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The chart of a training, alive: the same picture as `training_chart`, which grows while updates are made.
+"""Live chart of a training log: the same picture as `training_chart`, which grows while updates are made.
 
 Paper: section 5.2
 """

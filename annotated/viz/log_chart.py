@@ -1,4 +1,4 @@
-"""A training's log as a picture, the same for a run that goes on and for one that is over.
+"""Chart of a training log, the same for a run that goes on and for one that is over.
 
 Losses, learning rate and speed over the updates, and what the model made of some sentences, with a slider that moves
 through the run. All data lie in parameters of the chart (`log_data`), so a live view replaces them and nothing is
@@ -28,7 +28,7 @@ _SERIES = {"train": "training", "valid": "validation"}
 
 
 def log_data(records: Records, most_points: int = MOST_POINTS) -> dict[str, list[dict[str, Any]]]:
-    """The values of a `training_chart`'s parameters `log` and `said`, from the records of a training's log.
+    """The values of a `training_chart`'s parameters `log` and `said`, from the records of a training run's log.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def training_chart(
     speed: bool = True,
     dashboard: bool = False,
 ) -> alt.VConcatChart:
-    """Losses, learning rate and speed of one training, and what it made of its samples up to the slider's update.
+    """Losses, learning rate and speed of one training run, and what it made of its samples up to the slider's update.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def training_chart(
 
 
 def runs_chart(runs: Mapping[str, Records], *, sentence: int = 0, moment: int | None = None) -> alt.VConcatChart:
-    """Losses of several trainings on one scale, and below what each of them makes of one sentence.
+    """Losses of several training runs on one scale, and below what each of them makes of one sentence.
 
     Parameters
     ----------

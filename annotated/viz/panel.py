@@ -1,4 +1,4 @@
-"""A panel that starts, pauses and resumes a training, and shows how it goes: for a live notebook.
+"""Panel that starts, pauses and resumes a training run, and shows how it goes: for a live notebook.
 
 The training is a process of its own (`annotated.runs.launch`), and the panel only watches its folder. When the
 kernel dies, the training goes on; when the cell is run again, the new panel finds it.
@@ -63,7 +63,7 @@ def training_panel(
     processes: int = 1,
     price_per_hour: float = 0.0,
 ) -> Any:
-    """Start, pause and resume a training from a notebook, and watch it learn.
+    """Start, pause and resume a training run from a notebook, and watch it learn.
 
     A page of the book has no kernel; there, and without ipywidgets, a sentence takes the panel's place.
 

@@ -1,4 +1,4 @@
-"""Colours of charts, and the configuration that makes all of them look alike, on a light page and on a dark one."""
+"""Theme of the charts: colours, and the configuration that makes all look alike, on a light page and on a dark one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the heads of a running training look: the atlas of one moment, which follows the panel's slider.
+"""Attention heads of a training run in progress: the atlas of one moment, which follows the panel's slider.
 
 Paper: section 3.2.3, figures 3-5
 """

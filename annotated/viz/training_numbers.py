@@ -1,4 +1,4 @@
-"""What a training's speed is a fraction of, and what its time costs: numbers that its log implies.
+"""Training speed and cost: the share of the hardware's peak, hours, money and energy that a log implies.
 
 Paper: sections 5.2, 6.1; Table 2
 """
@@ -21,7 +21,7 @@ def flops_per_token(start: Mapping[str, Any]) -> float | None:
     Parameters
     ----------
     start
-        The record of kind 'start' of a training's log.
+        The record of kind 'start' of a training run's log.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def flops_per_token(start: Mapping[str, Any]) -> float | None:
 
 
 def fraction_of_peak(start: Mapping[str, Any], tokens_per_second: float | None) -> float | None:
-    """The share of what its devices could compute that a training uses, 1 for all; None if the log does not say.
+    """The share of what its devices could compute that a training run uses, 1 for all; None if the log does not say.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ _MODULES = {
     "options": ("PreparationError", "PreparationOptions"),
     "preparation": ("Preparation", "prepare", "prepare_files"),
 }
-"""Where each name is defined: a training that opens a `PreparedCorpus` needs no downloader."""
+"""Where each name is defined: a training run that opens a `PreparedCorpus` needs no downloader."""
 
 
 def __getattr__(name: str) -> Any:

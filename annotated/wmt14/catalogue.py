@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
 
+from annotated.config import DataConfig
 from annotated.wmt14.download import RemoteFile
 from annotated.wmt14.sgm import MemberFormat
 
@@ -52,7 +53,7 @@ class Catalogue:
     valid: CorpusPart
     test: CorpusPart
     further_tests: tuple[CorpusPart, ...] = ()
-    vocab_size: int = 37_000
+    vocab_size: int = DataConfig.vocab_size
     """Size of the shared vocabulary."""
     train_pairs: int | None = None
     """Pairs of all of `train` with both sides, as the Hugging Face library counted them."""
@@ -272,7 +273,7 @@ def _wmt14(pair: str) -> Catalogue:
         valid,
         test,
         further,
-        vocab_size=37_000 if to_german else 32_000,
+        vocab_size=DataConfig.vocab_size if to_german else 32_000,
         train_pairs=4_508_785 if to_german else 40_836_715,
         note="newstest2014 is the full set (sacreBLEU: wmt14/full), newstest2014-official the set of the evaluation "
         "itself (sacreBLEU: wmt14). The paper's 32,000 for French are word pieces; ours are byte pairs.",

@@ -98,7 +98,7 @@ class PreparedCorpus:
 
     @cached_property
     def identity(self) -> str:
-        """Hash of all that a training takes from the folder, wherever it lies: 16 hexadecimal digits."""
+        """Hash of all that a training run takes from the folder, wherever it lies: 16 hexadecimal digits."""
         content = {name: record["sha256"] for name, record in self.manifest["files"].items()}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 

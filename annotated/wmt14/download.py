@@ -22,7 +22,7 @@ from pathlib import Path
 from annotated import storage
 from annotated.wmt14.http_response import HttpResponse, Interrupted, SourceError, WrongContent
 
-Progress = Callable[[int, int | None], None]
+DownloadProgress = Callable[[int, int | None], None]
 
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds to wait before each new try of a stream that broke off without bringing anything."""
@@ -83,7 +83,7 @@ def download(
     *,
     mirrors: Sequence[str] = (),
     timeout: float = 30.0,
-    progress: Progress | None = None,
+    progress: DownloadProgress | None = None,
 ) -> Downloaded:
     """Bring a file into a folder, unless it is there already, and check it.
 
@@ -188,7 +188,9 @@ def _no_source(file: RemoteFile, folder: Path, problems: Sequence[str]) -> str:
 class _Transfer:
     """One file from one source, by way of a part file whose name says of which content it is the beginning."""
 
-    def __init__(self, url: str, file: RemoteFile, target: Path, timeout: float, progress: Progress | None) -> None:
+    def __init__(
+        self, url: str, file: RemoteFile, target: Path, timeout: float, progress: DownloadProgress | None
+    ) -> None:
         self.url, self.file, self.target, self.timeout = url, file, target, timeout
         self._pin = file.sha256 or file.md5
         self._part = self._named(self._pin) if self._pin else next(iter(_parts(target)), self._named(""))

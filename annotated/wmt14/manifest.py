@@ -16,7 +16,7 @@ from annotated.wmt14.options import PreparationError
 
 MANIFESTS = "manifest"
 
-Record = Mapping[str, Any]
+FileRecord = Mapping[str, Any]
 """Of a file: its `bytes`, `sha256`, and `modified`, the time of its last change in nanoseconds."""
 
 
@@ -25,7 +25,7 @@ def describe_file(path: Path) -> dict[str, Any]:
     return {**checksum(path), "modified": path.stat().st_mtime_ns}
 
 
-def compare_file(path: Path, record: Record, thorough: bool = False) -> Literal["same", "missing", "changed"]:
+def compare_file(path: Path, record: FileRecord, thorough: bool = False) -> Literal["same", "missing", "changed"]:
     """A file beside its record. One of the same size that nobody has touched since is not read again.
 
     Parameters

@@ -70,7 +70,7 @@ class Seen:
 
 
 @dataclass
-class Split:
+class CheckedBlock:
     """A block of training text after the check."""
 
     text: bytes = b""
@@ -82,7 +82,7 @@ class Split:
     """By '<set> <pair, source or target>', the first set that a pair stands in."""
 
 
-def split_block(block: tuple[bytes, NDArray[np.bool_]], seen: tuple[Seen, ...], remove: bool) -> Split:
+def split_block(block: tuple[bytes, NDArray[np.bool_]], seen: tuple[Seen, ...], remove: bool) -> CheckedBlock:
     """The lines of a block to train on.
 
     Parameters
@@ -92,7 +92,7 @@ def split_block(block: tuple[bytes, NDArray[np.bool_]], seen: tuple[Seen, ...], 
     remove
         Leave out pairs that an evaluation set holds; they are counted in any case.
     """
-    result, kept = Split(size=len(block[0])), []
+    result, kept = CheckedBlock(size=len(block[0])), []
     for line, keep in zip(block[0].decode().split("\n")[:-1], block[1], strict=True):
         if not keep:
             result.duplicates += 1

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from annotated.storage import Locked, atomic_write, exclusive_lock, sweep
+from annotated.storage import Locked, atomic_write, exclusive_lock, format_bytes, sweep
 from annotated.wmt14 import readme
 from annotated.wmt14.corpus import PreparedCorpus
 from annotated.wmt14.manifest import MANIFESTS
 from annotated.wmt14.options import DEFAULTS, PreparationError, PreparationOptions
-from annotated.wmt14.progress import Reporter, size
+from annotated.wmt14.progress import Reporter
 from annotated.wmt14.runner import PARTIAL, Runner, Stage
 from annotated.wmt14.sources import Sources, of_files
 from annotated.wmt14.steps import CLEAN, TRAIN, build_stages
@@ -46,10 +46,11 @@ class Needs:
     def __str__(self) -> str:
         if not self.stages:
             return "nothing to do: all of it was done before"
-        parts = [size(self.download)] if self.download else []
+        parts = [format_bytes(self.download)] if self.download else []
         parts += [f"{self.unknown} archives of unknown size"] if self.unknown else []
         fetch = f"{' and '.join(parts) or 'nothing'} to download"
-        return f"{', '.join(self.stages)}: {fetch}, up to {size(self.disk)} of disk ({size(self.free)} are free)"
+        disk = f"up to {format_bytes(self.disk)} of disk ({format_bytes(self.free)} are free)"
+        return f"{', '.join(self.stages)}: {fetch}, {disk}"
 
 
 class Preparation:
@@ -168,8 +169,8 @@ class Preparation:
         free = _free(self.folder)
         if disk > free:
             raise PreparationError(
-                f"{self.folder}: this takes up to {size(disk)} of disk and {size(free)} are free; free "
-                f"{size(disk - free)}, or prepare into a folder on another disk"
+                f"{self.folder}: this takes up to {format_bytes(disk)} of disk and {format_bytes(free)} are free; free "
+                f"{format_bytes(disk - free)}, or prepare into a folder on another disk"
             )
 
     def _tidy(self) -> None:

@@ -16,14 +16,6 @@ Advance = Callable[[int, int | None], None]
 """Called by a stage with how much is done, and how much there is, if that is known."""
 
 
-def size(count: float) -> str:
-    """Bytes for people: '1.70 GB'."""
-    for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= one:
-            return f"{count / one:,.2f} {unit}"
-    return f"{int(count)} bytes"
-
-
 class Reporter:
     """Tells a person and a program how far the stages are.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from annotated.storage import format_bytes
 from annotated.wmt14.clean import NOT_UTF8, RULES
 from annotated.wmt14.corpus import PreparedCorpus
-from annotated.wmt14.progress import size
 
 TERMS = {
     "wmt14": "The Workshop on Statistical Machine Translation gathered these texts for research: "
@@ -54,7 +54,7 @@ def _files(prepared: PreparedCorpus) -> Iterator[str]:
     for name, record in sorted(prepared.manifest["files"].items()):
         what = _FILES.get(name, "further test set" if name.startswith("test-") else "part of the store")
         what += f" ({names[name]})" if name in names else ""
-        yield f"| `{name}` | {what} | {size(record['bytes'])} | `{record['sha256'][:16]}...` |"
+        yield f"| `{name}` | {what} | {format_bytes(record['bytes'])} | `{record['sha256'][:16]}...` |"
     yield ""
     yield "`manifest/` has the whole hashes, and what each stage was given, told and made. `train.tsv` is the training"
     yield "text; `download/`, if it is there, the archives. Both may be deleted: a training needs neither."

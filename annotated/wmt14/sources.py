@@ -1,4 +1,4 @@
-"""Where the text of a preparation comes from, once it is in files: their names, and what they are for."""
+"""Sources of a preparation's text, once it is in files: their names, and what they are for."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from annotated.config import DataConfig
 from annotated.data.text_files import CorpusError, raw_lines, read_lines
 from annotated.wmt14.options import PreparationError
 from annotated.wmt14.runner import Stage
@@ -48,7 +49,7 @@ class Sources:
     valid: Text
     test: Text
     further: tuple[Text, ...] = ()
-    vocab_size: int = 37_000
+    vocab_size: int = DataConfig.vocab_size
     stages: tuple[Stage, ...] = ()
     """What fetches it."""
     elsewhere: Mapping[str, Path] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.optim.lr_scheduler import LambdaLR
 
-from annotated.doctor import FirstAttention, Promises, ResidualStep, Subject, Tables, Update
+from annotated.doctor import Claims, FirstAttention, ResidualStep, Subject, Tables, Update
 from annotated.doctor.adapters.hooks import Place, Recorder, residual_steps
 from annotated.doctor.subject import Side
 from annotated.model import AttentionMaps
@@ -23,7 +23,7 @@ class Harvard(Subject):
 
     name = "The Annotated Transformer"
     vocab_size, pad, bos, eos = common.VOCAB, 2, 0, 1
-    promises = Promises(
+    claims = Claims(
         d_model=common.D_MODEL,
         tied_embeddings=False,
         scaled_embeddings=True,

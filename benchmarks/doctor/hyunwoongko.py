@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from annotated.doctor import FirstAttention, NotOffered, Promises, ResidualStep, Subject, Tables, Update
+from annotated.doctor import Claims, FirstAttention, NotOffered, ResidualStep, Subject, Tables, Update
 from annotated.doctor.adapters.hooks import Recorder, places_of, residual_steps
 from annotated.doctor.subject import Side
 from annotated.model import AttentionMaps
@@ -33,7 +33,7 @@ class Hyunwoongko(Subject):
 
     name = "hyunwoongko/transformer"
     vocab_size, pad, bos, eos = common.VOCAB, 1, 2, 3  # torchtext's order, which its padding id needs
-    promises = Promises(
+    claims = Claims(
         d_model=common.D_MODEL,
         tied_embeddings=False,
         scaled_embeddings=False,

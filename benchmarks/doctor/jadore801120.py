@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from annotated.doctor import FirstAttention, Found, NotOffered, Promises, ResidualStep, Subject, Tables, Update
+from annotated.doctor import Claims, FirstAttention, Found, NotOffered, ResidualStep, Subject, Tables, Update
 from annotated.doctor.adapters.hooks import Recorder
 from annotated.doctor.subject import Side
 from annotated.model import AttentionMaps
@@ -27,7 +27,7 @@ class Jadore(Subject):
 
     name = "jadore801120/attention-is-all-you-need-pytorch"
     vocab_size, pad, bos, eos = common.VOCAB, 1, 2, 3  # torchtext's order
-    promises = Promises(
+    claims = Claims(
         d_model=common.D_MODEL,
         tied_embeddings=True,
         scaled_embeddings=False,

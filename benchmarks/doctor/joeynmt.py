@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from annotated.doctor import FirstAttention, Found, NotOffered, Promises, ResidualStep, Subject, Tables, Update
+from annotated.doctor import Claims, FirstAttention, Found, NotOffered, ResidualStep, Subject, Tables, Update
 from annotated.doctor.adapters.hooks import Recorder, places_of, residual_steps
 from annotated.doctor.subject import Side
 from annotated.model import AttentionMaps
@@ -25,7 +25,7 @@ class JoeyNMT(Subject):
 
     name = "joeynmt"
     vocab_size, pad, bos, eos = common.VOCAB, 1, 2, 3
-    promises = Promises(
+    claims = Claims(
         d_model=common.D_MODEL,
         tied_embeddings=True,
         scaled_embeddings=True,

@@ -29,7 +29,7 @@ def examined(name: str) -> dict[str, Any]:
     subject = implementation.subject()
     report = examine(subject)
     findings = [{"id": f.id, "outcome": f.outcome, "measured": f.measured} for f in report.findings]
-    promises = {key: value for key, value in asdict(subject.promises).items() if value is not None}
+    claims = {key: value for key, value in asdict(subject.claims).items() if value is not None}
     return {
         "id": name,
         "title": implementation.title,
@@ -37,9 +37,9 @@ def examined(name: str) -> dict[str, Any]:
         "version": implementation.version(),
         "commit": implementation.commit,
         "date": implementation.date,
-        "promises": promises,
+        "promises": claims,  # the name in records of before, kept so that they stay comparable
         "counts": report.counts,
-        "resembles": [resemblance.id for resemblance in report.resembles],
+        "resembles": [mutant.id for mutant in report.similar_mutants],
         "findings": findings,
     }
 

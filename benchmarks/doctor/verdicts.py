@@ -171,4 +171,4 @@ CHOICES: dict[str, tuple[str, ...]] = {
     ),
     "x_transformers_earlier": ("as the newer one",),
 }
-"""Where it departs from the paper on purpose, beside what its promises say."""
+"""Where it departs from the paper on purpose, beside what its claims say."""

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from annotated.doctor import FirstAttention, Found, NotOffered, Promises, ResidualStep, Subject, Tables
+from annotated.doctor import Claims, FirstAttention, Found, NotOffered, ResidualStep, Subject, Tables
 from annotated.doctor.adapters.hooks import Place, Recorder, residual_steps
 from annotated.doctor.subject import Side
 from annotated.model import AttentionMaps
@@ -26,7 +26,7 @@ class XTransformers(Subject):
 
     name = "x-transformers"
     vocab_size, pad, bos, eos = common.VOCAB, 0, 1, 2
-    promises = Promises(
+    claims = Claims(
         d_model=common.D_MODEL,
         tied_embeddings=False,  # `tie_token_emb` ties two of the three tables
         scaled_embeddings=False,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log
@@ -13,7 +11,7 @@ import torch
 from torch import Tensor
 
 from annotated.config import BOS, EOS, PAD
-from annotated.decoding import beam_search, greedy_decode, length_penalty, record_search, search
+from annotated.decoding import beam_search, greedy_decode, length_penalty, search
 
 A, B, C = 4, 5, 6
 VOCAB = 7
@@ -253,39 +251,3 @@ def test_an_empty_batch_and_an_empty_sentence() -> None:
 def test_options_that_make_no_sense_are_refused(options: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         beam_search(TableModel(GARDEN_PATH), source_of(0), **options)
-
-
-def test_the_recorded_tree_tells_every_fate() -> None:
-    table = {
-        (): {A: 0.5, B: 0.3, EOS: 0.12, C: 0.08},
-        (A,): {EOS: 0.6, B: 0.4},
-        (B,): {EOS: 0.5, A: 0.5},
-    }
-    tree = record_search(TableModel(table), source_of(0), 2, alpha=0.0, max_new_tokens=2, num_return=1)
-    fates = {tuple(tree.path(node.id)): node.fate for node in tree.nodes}
-    assert fates == {
-        (A,): "alive",
-        (B,): "alive",
-        (EOS,): "evicted",
-        (C,): "pruned",
-        (A, EOS): "finished",
-        (A, B): "cap" if tree.stopped_by == "cap" else "alive",
-        (B, EOS): "evicted",
-        (B, A): "cap" if tree.stopped_by == "cap" else "alive",
-    }
-    assert tree.stopped_by == "bound"  # 0.3 is finished, and 0.2 is the best that is alive
-    by_path = {tuple(tree.path(node.id)): node for node in tree.nodes}
-    assert by_path[A, EOS].log_probability == pytest.approx(log(0.5 * 0.6))
-    assert by_path[A, EOS].parent == by_path[A,].id and by_path[A, EOS].step == 2
-    assert tree.hypotheses == beam_search(TableModel(table), source_of(0), 2, 0.0, 2)[0]
-    assert json.loads(json.dumps(tree.to_dict()))["nodes"][0]["token"] == A
-
-
-def test_the_recorded_tree_of_a_search_that_reached_its_cap() -> None:
-    tree = record_search(TableModel(endless(A, 0.99)), source_of(0), 2, alpha=2.0, max_new_tokens=2)
-    assert tree.stopped_by == "cap"
-    fates = {tuple(tree.path(node.id)): node.fate for node in tree.nodes}
-    assert fates[A, A] == "cap" and fates[A,] == "alive"
-    assert math.isfinite(sum(node.score for node in tree.nodes))
-    with pytest.raises(ValueError, match="one sentence, not for 2"):
-        record_search(TableModel(GARDEN_PATH), source_of(0, 0))

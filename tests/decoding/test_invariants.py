@@ -17,6 +17,7 @@ from annotated.decoding.search import decoding_mode, max_lengths
 
 VOCAB = 7
 SEEDS = st.integers(0, 10_000)
+CAP = 4
 
 
 def random_model(seed: int, **changes) -> Transformer:
@@ -54,6 +55,20 @@ def log_probability(model: Transformer, source: Tensor, tokens: list[int], finis
     return float(logits[0].log_softmax(dim=-1).gather(1, torch.tensor(written)[:, None]).sum())
 
 
+def everything(model, source: torch.Tensor) -> dict[tuple[int, ...], float]:
+    """Log-probability of every finished hypothesis of at most CAP symbols."""
+    beginnings = [list(s) for n in range(CAP) for s in itertools.product(range(3, VOCAB), repeat=n)]
+    targets = torch.zeros(len(beginnings), CAP, dtype=torch.long)
+    for row, tokens in enumerate(beginnings):
+        targets[row, : len(tokens) + 1] = torch.tensor([BOS, *tokens])
+    with torch.no_grad():
+        every = model(source.expand(len(beginnings), -1), targets).log_softmax(dim=-1)
+    return {
+        tuple(tokens): sum(float(every[row, t, token]) for t, token in enumerate([*tokens, EOS]))
+        for row, tokens in enumerate(beginnings)
+    }
+
+
 def same(found: list[Hypothesis], expected: list[Hypothesis]) -> None:
     assert [h.tokens for h in found] == [h.tokens for h in expected]
     assert [h.finished for h in found] == [h.finished for h in expected]
@@ -69,19 +84,11 @@ def test_a_beam_of_one_is_greedy_search(seed: int) -> None:
 @given(seed=SEEDS, alpha=st.sampled_from([0.0, 0.6, 2.0]))
 @settings(max_examples=12)
 def test_a_wide_beam_finds_what_trying_everything_finds(seed: int, alpha: float) -> None:
-    model, source, cap = random_model(seed), random_source(seed, [4]), 4
-    beginnings = [list(s) for n in range(cap) for s in itertools.product(range(3, VOCAB), repeat=n)]
-    targets = torch.zeros(len(beginnings), cap, dtype=torch.long)
-    for row, tokens in enumerate(beginnings):
-        targets[row, : len(tokens) + 1] = torch.tensor([BOS, *tokens])
-    with torch.no_grad():
-        every = model(source.expand(len(beginnings), -1), targets).log_softmax(dim=-1)
-    scores = {}
-    for row, tokens in enumerate(beginnings):
-        total = sum(float(every[row, t, token]) for t, token in enumerate([*tokens, EOS]))
-        scores[tuple(tokens)] = total / length_penalty(len(tokens) + 1, alpha)
+    model, source = random_model(seed), random_source(seed, [4])
+    totals = everything(model, source)
+    scores = {tokens: total / length_penalty(len(tokens) + 1, alpha) for tokens, total in totals.items()}
     # 4 ** 3 hypotheses are alive before the last step, with 5 continuations each: all fit into 2k candidates.
-    found = beam_search(model, source, 5 * 4**3 // 2, alpha, max_new_tokens=cap, num_return=10)[0]
+    found = beam_search(model, source, 5 * 4**3 // 2, alpha, max_new_tokens=CAP, num_return=10)[0]
     # By scores, not by tokens: two hypotheses can be equally good to the last bit but one.
     assert [h.score for h in found] == pytest.approx(sorted(scores.values(), reverse=True)[:10], abs=1e-4)
     assert [scores[tuple(h.tokens)] for h in found] == pytest.approx([h.score for h in found], abs=1e-4)

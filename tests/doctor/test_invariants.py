@@ -78,7 +78,7 @@ def test_marian_is_cleared() -> None:
     assert report["cache-follows-beam"].outcome == report["greedy-follows-model"].outcome == "passed"
 
 
-# Subjects that are broken by hand: one facet, or what lies under it, is wrong
+# Subjects that are broken by hand: one capability, or what lies under it, is wrong
 
 
 def per_position(self: OurSubject, source: Tensor, target: Tensor) -> Tensor:
@@ -264,7 +264,7 @@ def broken(id: str) -> Subject:
         return Unsaved(model())
     subject = type("Broken", (OurSubject,), BROKEN[id])(model(dropout=0.0 if id == "dropout-on" else 0.1))
     if id == "dropout-on":
-        subject.promises = dataclasses.replace(subject.promises, dropout=0.1)
+        subject.claims = dataclasses.replace(subject.claims, dropout=0.1)
     return subject
 
 

@@ -95,7 +95,7 @@ def test_the_doctor_kills_each_mutant_by_exactly_what_is_recorded(
     before, replaced = library(), replaced_by(mutant)
     # An invariant that calls nothing of what the mutant replaces finds what it finds in the healthy model.
     touched = [name for name in INVARIANTS if name != CANARY and replaced & called[name]]
-    with mutants.switched_on(mutant.id):  # once for all the facets
+    with mutants.switched_on(mutant.id):  # once for all the capabilities
         subject = mutants.subject(mutant.id)
         findings = examine(subject, touched).findings
         # The canary trains a model, which takes time. Without a leak no model gets below the entropy of random

@@ -142,9 +142,9 @@ def test_a_failure_names_the_mistake_the_claim_and_the_chapter(ill: Report) -> N
 
 
 def test_the_nearest_known_mistake_is_named(ill: Report) -> None:
-    assert ill.resembles[0].similarity == 1.0
-    assert "mask_fill_tiny" in {one.id for one in ill.resembles}
-    assert not Report("well", ()).resembles
+    assert ill.similar_mutants[0].similarity == 1.0
+    assert "mask_fill_tiny" in {one.id for one in ill.similar_mutants}
+    assert not Report("well", ()).similar_mutants
 
 
 class Page(HTMLParser):

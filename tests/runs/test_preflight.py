@@ -13,7 +13,7 @@ from annotated import storage
 from annotated.chapters.full_run.mirror import Mirror
 from annotated.config import TrainingConfig, base, tiny
 from annotated.runs.lock import run_lock
-from annotated.runs.preflight import Check, Preflight, count_weights, machine, preflight
+from annotated.runs.preflight import PreflightCheck, PreflightReport, count_weights, machine, preflight
 from annotated.runs.preflight.folder import check_data, check_disk
 from annotated.runs.preflight.machine import check_devices, check_memory, check_precision
 from annotated.wmt14 import PreparationOptions, prepare_files
@@ -37,14 +37,16 @@ def test_a_training_that_can_begin(small: SmallRun) -> None:
     found = preflight(small.model, small.training, small.data, small.folder / "run")
     assert found.ready and [check.name for check in found.checks if check.status == "fail"] == []
     assert found["run"].found.endswith("a new run") and found["disk"].status == "ok"
-    assert found["time and cost"] == Check(
+    assert found["time and cost"] == PreflightCheck(
         "time and cost", "warn", "not known", "rehearse 200 updates here: annotated rehearse RUN, or --rehearse"
     )
     assert not (small.folder / "run").exists(), "looking changes nothing"
 
 
 def test_the_table_shows_every_finding_and_its_advice() -> None:
-    found = Preflight((Check("one", "ok", "good"), Check("two", "fail", "<bad>", "mend it")), None)
+    found = PreflightReport(
+        (PreflightCheck("one", "ok", "good"), PreflightCheck("two", "fail", "<bad>", "mend it")), None
+    )
     assert str(found) == "ok   one  good\nfail two  <bad>\n          -> mend it"
     assert not found.ready and "&lt;bad&gt;" in found._repr_html_() and "mend it" in found._repr_html_()
 

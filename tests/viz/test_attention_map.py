@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 
 from annotated import scaled_dot_product_attention
 from annotated.viz.attention_map import attention_chart, check_weights, query_chart
-
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
-
-
-def texts(chart) -> list[str]:
-    """Every text that the drawn chart shows."""
-    return re.findall(r"<text[^>]*>([^<]*)</text>", vl_convert.vegalite_to_svg(chart.to_dict(), vl_version="6.4"))
+from tests.drawing import texts
 
 
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 100))

@@ -1,4 +1,4 @@
-"""A chart of the audit of Table 3: which vocabularies give the printed numbers of parameters.
+"""Audit of Table 3 as a chart: which vocabularies give the printed numbers of parameters.
 
 Paper: Table 3
 """
@@ -11,13 +11,14 @@ import altair as alt
 import pandas as pd
 
 from annotated.analysis.parameters import AuditRow
+from annotated.config import ModelConfig
 from annotated.paper import TABLE_3 as PRINTED
 from annotated.viz.parameters import slider
 from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREY, ORANGE
 
 
-def audit_chart(rows: Sequence[AuditRow], *, vocab_size: int = 37_000) -> alt.LayerChart:
+def audit_chart(rows: Sequence[AuditRow], *, vocab_size: int = ModelConfig.vocab_size) -> alt.LayerChart:
     """For each row of Table 3, the vocabularies that give its printed count; a slider moves one through them.
 
     Parameters

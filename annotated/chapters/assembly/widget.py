@@ -1,4 +1,4 @@
-"""Where the parameters are: figure 1 with live counts.
+"""Figure 1 with live counts: where the parameters are.
 
 The widget's JavaScript counts by the formula of `annotated.analysis.parameters.parameter_parts`, in a live notebook
 and in the static pages of the book.

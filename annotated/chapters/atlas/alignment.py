@@ -1,4 +1,4 @@
-"""How well cross-attention heads agree with known word links: hits, links and the alignment error rate.
+"""Alignment of cross-attention heads with known word links: hits, links and the alignment error rate.
 
 Paper: section 4
 """

@@ -11,13 +11,13 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated.analysis.ablation import Head
 from annotated.viz.parameters import menu
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 _NAMES = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
 _EVEN = "even spread"
 _SHADE = alt.Scale(domain=[0, 1], range=[0, 0.85], clamp=True)
-Head = tuple[str, int, int]
 
 
 def head_label(layer: int, head: int) -> str:

@@ -1,4 +1,4 @@
-"""Every head of the classroom model, switched off one at a time, and each layer with only one head left on.
+"""Heads of the classroom model, switched off one at a time, and each layer with only one head left on.
 
 Paper: section 3.2.2, section 4
 """

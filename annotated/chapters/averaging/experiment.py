@@ -36,7 +36,7 @@ LINE = tuple(round(-0.5 + 0.1 * step, 1) for step in range(21))
 SENTENCES = 200
 """Sentences of the validation set (loss) and of the test set (BLEU); all are of `LONGEST` words at most."""
 
-State = Mapping[str, Tensor]
+StateDict = Mapping[str, Tensor]
 
 
 @cache
@@ -80,7 +80,7 @@ def train(
     return checkpoints
 
 
-def mean_of(states: Sequence[State]) -> dict[str, Tensor]:
+def mean_of(states: Sequence[StateDict]) -> dict[str, Tensor]:
     """The mean of weights, summed in float64 as `average_checkpoints` does.
 
     Paper: section 6.1
@@ -88,7 +88,7 @@ def mean_of(states: Sequence[State]) -> dict[str, Tensor]:
     return {name: (sum(s[name].double() for s in states) / len(states)).float() for name in states[0]}  # type: ignore[union-attr]
 
 
-def between(start: State, end: State, t: float) -> dict[str, Tensor]:
+def between(start: StateDict, end: StateDict, t: float) -> dict[str, Tensor]:
     """The weights (1 - t) start + t end: a straight line, that goes on beyond its two ends.
 
     Paper: section 6.1
@@ -96,7 +96,7 @@ def between(start: State, end: State, t: float) -> dict[str, Tensor]:
     return {name: (1 - t) * start[name] + t * end[name] for name in start}
 
 
-def with_weights(state: State, config: ModelConfig = CONFIG) -> Transformer:
+def with_weights(state: StateDict, config: ModelConfig = CONFIG) -> Transformer:
     """A model with these weights, in evaluation mode."""
     model = Transformer(config)
     model.load_state_dict(dict(state))
@@ -136,7 +136,7 @@ def scores(model: Any) -> dict[str, float]:
     }
 
 
-def line(start: State, end: State, loss: Callable[[State], float], stride: int = 1) -> list[float]:
+def line(start: StateDict, end: StateDict, loss: Callable[[StateDict], float], stride: int = 1) -> list[float]:
     """The loss at the places `LINE` (every `stride`-th) of the line from `start` (0) to `end` (1)."""
     return [loss(between(start, end, t)) for t in LINE[::stride]]
 
@@ -147,7 +147,7 @@ def _classroom_results() -> dict[str, Any]:
     runs |= {f"{schedule} 0": train(0, schedule) for schedule in SCHEDULES[1:]}
     papers = [runs[f"paper {seed}"] for seed in SEEDS]
 
-    def loss(state: State) -> float:
+    def loss(state: StateDict) -> float:
         return loss_of(with_weights(state), valid, tokenizer)
 
     last_k, each = {}, {}
@@ -181,7 +181,7 @@ def _real_results(sentences: int = 200) -> dict[str, Any]:
     tokenizer, config = loaded[0][1], loaded[0][0].config
     states = [model.state_dict() for model, _ in loaded]
 
-    def loss(state: State) -> float:
+    def loss(state: StateDict) -> float:
         return loss_of(with_weights(state, config), valid, tokenizer)
 
     return {

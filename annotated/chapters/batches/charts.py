@@ -1,4 +1,4 @@
-"""Charts of batches: what padding costs, how many pairs a budget of tokens is, how often a training sees its corpus.
+"""Charts of batches: what padding costs, how many pairs fill a budget of tokens, how many epochs a run takes.
 
 Paper: sections 5.1, 5.2
 """
@@ -198,7 +198,7 @@ def noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
 def epochs_chart(
     *, pairs: int, tokens: int, mean: float, steps: Sequence[tuple[str, int]], top: float = 60
 ) -> alt.LayerChart:
-    """How often a training sees its corpus, against the mean length of a sentence; sliders for length and batch.
+    """How often a training run sees its corpus, against the mean length of a sentence; sliders for length and batch.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def epochs_chart(
     mean
         Target tokens of a sentence on average, where its slider starts.
     steps
-        Trainings to draw: name, and number of steps.
+        Training runs to draw: name, and number of steps.
     top
         End of the vertical axis.
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annotated.classroom import classroom_pairs
 from annotated.data.buckets import by_length, cut, fill
+from annotated.data.store import Lengths
 from annotated.loading import load
 
 ENCODED = "ANNOTATED_REAL_ENCODED"
@@ -22,7 +22,6 @@ ENCODED = "ANNOTATED_REAL_ENCODED"
 SAMPLE, CLASSROOM, LONGEST = 4000, 2000, 100
 """Pairs whose lengths are recorded; pairs with a longer side are left out everywhere."""
 BUDGETS, POOLS = (1000, 4000, 25_000), (1000, 10_000, 100_000)
-Lengths = NDArray[np.int64]
 
 
 def real_lengths() -> tuple[Lengths, Lengths]:

@@ -2,6 +2,16 @@
 
 from annotated.chapters.beam_search.charts import alpha_chart, beam_sizes_chart, search_tree_chart
 from annotated.chapters.beam_search.diverse import diverse_beam_search
+from annotated.chapters.beam_search.search_tree import record_search, search_tree
 from annotated.chapters.beam_search.widget import BeamTree, beam_tree
 
-__all__ = ["BeamTree", "alpha_chart", "beam_sizes_chart", "beam_tree", "diverse_beam_search", "search_tree_chart"]
+__all__ = [
+    "BeamTree",
+    "alpha_chart",
+    "beam_sizes_chart",
+    "beam_tree",
+    "diverse_beam_search",
+    "record_search",
+    "search_tree",
+    "search_tree_chart",
+]

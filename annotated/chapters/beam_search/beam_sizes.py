@@ -1,4 +1,4 @@
-"""Beams from 1 to 40 on two models: BLEU, length, probability, very short outputs; and what exact search says.
+"""Beam sizes from 1 to 40 on two models: BLEU, length, probability, very short outputs; and exact search.
 
 Needs the model trained on real text (`annotated.analysis.real_text`); trains the unsure classroom model itself.
 
@@ -18,6 +18,7 @@ from annotated.chapters.beam_search.weak_model import uncertain_translator
 from annotated.chapters.greedy.exact import exact_search
 from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS
+from annotated.data.batch import pad
 from annotated.decoding import BeamSearch, Hypothesis, beam_search, length_penalty
 from annotated.decoding.beam import Candidates
 from annotated.decoding.search import decoding_mode, max_lengths
@@ -90,7 +91,7 @@ def sizes(translator: Translator, pairs: list[tuple[str, str]], beams: tuple[int
         found: dict[int, list[Hypothesis]] = {}
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
-            source = translator._tensor([sources[s] for s in batch])
+            source = pad([sources[s] for s in batch])
             with decoding_mode(translator.model):
                 limits = max_lengths(translator.model, source, None, EXTRA)
                 found.update(zip(batch, ManyAlphas(translator.model, source, limits, beam).run(), strict=True))
@@ -122,7 +123,7 @@ def exact(translator: Translator, pairs: list[tuple[str, str]]) -> list[dict[str
     """
     encode, rows = translator.tokenizer.encode, []
     for text, reference in pairs:
-        source, target = translator._tensor([[*encode(text), EOS]]), [*encode(reference), EOS]
+        source, target = torch.tensor([[*encode(text), EOS]]), [*encode(reference), EOS]
         with torch.inference_mode():
             steps = translator.model(source, torch.tensor([[BOS, *target[:-1]]]))[0].log_softmax(dim=-1)
         found = exact_search(translator.model, source, extra_tokens=EXTRA, max_prefixes=MAX_PREFIXES)

@@ -12,8 +12,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated.chapters.beam_search.search_tree import Node, SearchTree
 from annotated.data.tokenizer import Tokenizer
-from annotated.decoding import Hypothesis, Node, SearchTree, length_penalty
+from annotated.decoding import Hypothesis, length_penalty
 from annotated.viz.parameters import menu, slider
 from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, PALETTE
 

@@ -1,4 +1,4 @@
-"""A stand-in for a model, made of its recorded searches: the library's own search runs on it.
+"""Playback model, made of recorded searches: the library's own search runs on it in place of the model.
 
 Paper: section 6.1
 """

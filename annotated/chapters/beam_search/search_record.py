@@ -1,4 +1,4 @@
-"""A search on record so completely that it can be run again, with any smaller beam, without the model.
+"""Search record, complete enough to run a search again with any smaller beam, without the model.
 
 Paper: section 6.1
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from annotated.decoding import SearchTree
+from annotated.chapters.beam_search.search_tree import SearchTree
 
 _NOTHING = 0xFFFF
 

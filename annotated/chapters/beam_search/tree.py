@@ -1,4 +1,4 @@
-"""Thirty searches of an unsure model, recorded so that a page can run them again with any beam size and alpha.
+"""Recorded searches of an unsure model, thirty of them, for a page that runs them again with any beam and alpha.
 
 Also: how often greedy and beam search differ, and where the reference's own path leaves the beam.
 
@@ -15,10 +15,11 @@ import torch
 
 from annotated.chapters.beam_search.playback import Playback
 from annotated.chapters.beam_search.search_record import Continuations, Forced, SearchRecord, pack
+from annotated.chapters.beam_search.search_tree import SearchTree, record_search
 from annotated.chapters.beam_search.weak_model import uncertain_translator
 from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS
-from annotated.decoding import Hypothesis, SearchTree, beam_search, greedy_decode, length_penalty, record_search
+from annotated.decoding import Hypothesis, beam_search, greedy_decode, length_penalty
 from annotated.translator import Translator
 
 BEAMS, TOP_ALPHA, BEAM, ALPHA = range(1, 9), 2.0, 4, 0.6
@@ -29,8 +30,8 @@ SENTENCES, LONGEST = 400, 12
 WANTED = {"greedy": 7, "beam": 3, "length": 6, "close": 4, "calm": 4, "reference": 6, "missed": 0}
 
 
-class Case(NamedTuple):
-    """One sentence, and how its searches went."""
+class StudiedSentence(NamedTuple):
+    """A sentence with the results of its searches."""
 
     text: str
     reference: str
@@ -65,7 +66,7 @@ def steps_of(translator: Translator, source: list[int], target: list[int]) -> li
     return list(zip(own.squeeze(1).tolist(), ranks.tolist(), strict=True))
 
 
-def study(translator: Translator, text: str, reference: str) -> Case:
+def study(translator: Translator, text: str, reference: str) -> StudiedSentence:
     """Search for one sentence in four ways, and name what happened.
 
     Paper: section 6.1
@@ -88,10 +89,10 @@ def study(translator: Translator, text: str, reference: str) -> Case:
         "reference": best.tokens != gold,
     }
     kinds = [name for name, holds in rules.items() if holds]
-    return Case(text, reference, source, target, greedy, found, others, score, kinds)
+    return StudiedSentence(text, reference, source, target, greedy, found, others, score, kinds)
 
 
-def choose(cases: list[Case]) -> list[tuple[str, Case]]:
+def choose(cases: list[StudiedSentence]) -> list[tuple[str, StudiedSentence]]:
     """For each kind the first cases that are of it, rarest kind first, none twice; filled up with 'reference'."""
     chosen: dict[int, str] = {}
     for kind in sorted(WANTED, key=lambda kind: sum(kind in case.kinds for case in cases)):
@@ -140,7 +141,7 @@ def largest_difference(translator: Translator, source: list[int], tree: Continua
     return worst
 
 
-def record(translator: Translator, case: Case) -> SearchRecord:
+def record(translator: Translator, case: StudiedSentence) -> SearchRecord:
     """One sentence's searches, what comes of forcing each beginning, and the reference's own path."""
     tree = Continuations()
     for one in trees(translator, case.source):
@@ -157,7 +158,7 @@ def record(translator: Translator, case: Case) -> SearchRecord:
     return SearchRecord(tree, results, case.target, list(steps), list(ranks))
 
 
-def counts(cases: list[Case]) -> dict[str, int]:
+def counts(cases: list[StudiedSentence]) -> dict[str, int]:
     """How often greedy and beam search differ, and which scores higher."""
     differ = [c for c in cases if c.greedy.tokens != c.found[0].tokens]
     return {

@@ -1,4 +1,4 @@
-"""A classroom model after 800 updates, for experiments on search: its German is readable and it is often unsure.
+"""Weak model for experiments on search: a classroom model after 800 updates, readable and often unsure.
 
 The shipped classroom model has seen 6000 updates, and is so sure of itself that there is little to search for.
 """

@@ -1,7 +1,7 @@
-"""A beam search that the reader argues with: it runs in the page, on recorded continuations of a model.
+"""A beam search that the reader steers: it runs in the page, on recorded continuations of a model.
 
 The widget's JavaScript does what `annotated.decoding.beam_search` does, with any beam size from 1 to 8 and any alpha
-from 0 to 2, and shows what came of forcing each beginning.
+from 0 to 2, and shows the result of forcing each beginning.
 
 Paper: section 6.1
 """

@@ -1,4 +1,4 @@
-"""Three ways of scoring how well a state fits a place of the source: additive, dot product, general.
+"""Attention scores before 2017: additive, dot product and general, for a state and a place of the source.
 
 Paper: section 3.2.1, which compares the first two
 """

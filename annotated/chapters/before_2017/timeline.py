@@ -1,4 +1,4 @@
-"""What came before June 2017, dated by first public version.
+"""Timeline of models before June 2017, dated by first public version.
 
 Paper: sections 1, 2
 """

@@ -1,4 +1,4 @@
-"""One model's translations under several rulers: tokenisers, searches, and a "BLEU" that has seen the answer.
+"""BLEU of one model under several rulers: tokenisers, searches, and a "BLEU" that has seen the answer.
 
 Of the real text only numbers are kept: ten for each sentence. The sentences on record are of the classroom corpus.
 
@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from annotated.analysis.real_text import real_pairs, run_folder
 from annotated.chapters.averaging.experiment import classroom, mean_of, train, with_weights
-from annotated.config import BOS, EOS, PAD, SPECIAL_TOKENS
+from annotated.config import BOS, EOS, SPECIAL_TOKENS
+from annotated.data.batch import pad
 from annotated.data.tokenizer import Tokenizer
 from annotated.evaluation import bleu
 from annotated.evaluation.ngrams import ORDER, bleu_of, bleu_statistics, sentence_statistics
@@ -61,17 +61,10 @@ def teacher_forced(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[tup
     special = range(len(SPECIAL_TOKENS))
     for start in range(0, len(order), 32):
         rows = order[start : start + 32]
-        logits = model(
-            _padded([[*sources[n], EOS] for n in rows]), _padded([[BOS, *targets[n]] for n in rows])
-        )  # [B, T, V]
+        logits = model(pad([[*sources[n], EOS] for n in rows]), pad([[BOS, *targets[n]] for n in rows]))  # [B, T, V]
         for n, best in zip(rows, logits.argmax(-1).tolist(), strict=True):
             texts[n] = tokenizer.decode([token for token in best[: len(targets[n])] if token not in special])
     return texts
-
-
-def _padded(rows: list[list[int]]) -> Tensor:
-    width = max(map(len, rows))
-    return torch.tensor([row + [PAD] * (width - len(row)) for row in rows])
 
 
 def letters_bleu(hypothesis: str, reference: str) -> float:

@@ -1,4 +1,4 @@
-"""A widget that shows which n-grams two texts share, and the BLEU that follows.
+"""Highlighter of the n-grams that two texts share, and the BLEU that follows.
 
 Paper: section 6.1, Table 2
 """

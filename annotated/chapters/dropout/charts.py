@@ -1,4 +1,4 @@
-"""What dropout does to numbers, to curves of training, and to Table 3.
+"""Charts of dropout: what it does to numbers, to training curves, and to Table 3.
 
 Paper: section 5.4, Table 3 (D)
 """

@@ -1,4 +1,4 @@
-"""Training and validation loss at several rates of dropout, and at several places, on few sentences; two seeds each.
+"""Dropout rates and sites compared: training and validation loss on few sentences, two seeds each.
 
 Paper: section 5.4, Table 3 (D)
 """

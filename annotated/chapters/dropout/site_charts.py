@@ -1,4 +1,4 @@
-"""Every place where a Transformer may drop something: in the paper, in released code, in the libraries of today.
+"""Dropout sites: every place that drops something, in the paper, in released code, in the libraries of today.
 
 Paper: section 5.4, figure 1
 """

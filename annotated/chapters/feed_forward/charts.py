@@ -11,12 +11,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated.config import ModelConfig
 from annotated.paper import TABLE_3
 from annotated.viz.parameters import menu, slider
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 
-def parameter_share_chart(d_model: int = 512, d_ff: int = 2048) -> alt.LayerChart:
+def parameter_share_chart(d_model: int = ModelConfig.d_model, d_ff: int = ModelConfig.d_ff) -> alt.LayerChart:
     """Where the parameters of an encoder and a decoder layer are; a slider moves d_ff.
 
     Counted as the paper writes the layers: attention without biases, the feed-forward network with two, LayerNorm with

@@ -1,4 +1,4 @@
-"""A first training, watched from its first update to its last; and the same, shorter, with a mask that hides nothing.
+"""A first training run, recorded from its first update to its last; and a shorter one whose mask hides nothing.
 
 Paper: sections 5, 6.1
 """
@@ -28,7 +28,7 @@ SAMPLES = (
     "The queen laughs at old stories.",
     "She sings if it snows.",
 )
-"""Of the corpus's test split: no training saw them."""
+"""Of the corpus's test split: no training run saw them."""
 WORDS, PAIRS = 7, 40_000
 """Longest source sentence, in words and marks; and sentence pairs to train on."""
 LEAKY_WORDS, LEAKY_PAIRS = 5, 3000

@@ -46,7 +46,7 @@ def toy_model(bug: str | None = None, *, seed: int = 0, updates: int = UPDATES) 
     Parameters
     ----------
     bug
-        Id of a mutant (`annotated.doctor.mutants`); whoever uses the model must switch it on, too.
+        Id of a mutant (`annotated.doctor.mutants`); to use the model, switch it on, too.
 
     Returns
     -------

@@ -22,7 +22,6 @@ from typing import Any
 
 from annotated.chapters.first_run.experiment import SAMPLES
 from annotated.chapters.full_run.mirror import write_mirror
-from annotated.chapters.record import Record, recorded
 from annotated.runs import TrainingMonitor, read_records
 from annotated.runs.attention_snapshots import HEADS, SentenceHeads, read_heads
 from annotated.runs.report.report import RunReport
@@ -129,14 +128,6 @@ def keep(work: Path) -> None:
     with atomic_write(KEPT, "wb") as file, zipfile.ZipFile(file, "w") as archive:
         for path in sorted((work / "run" / HEADS).glob("update-*.npz")):
             archive.writestr(zipfile.ZipInfo(path.name), path.read_bytes())
-
-
-def recorded_run() -> Record:
-    """The record of the rehearsal.
-
-    Paper: section 6.1
-    """
-    return recorded("full_run")
 
 
 def kept_heads(every: int = 1) -> dict[int, Sequence[SentenceHeads]]:

@@ -1,4 +1,4 @@
-"""A recorded training that the reader goes through: its curves, what it wrote, and where its heads looked.
+"""A recorded training run to browse: its curves, the translations it wrote, and where its heads looked.
 
 It shows what the live panel (`training_panel`) shows while a run goes on, from the same log and the same files, and
 needs no kernel.
@@ -20,17 +20,16 @@ import traitlets
 from annotated.runs.attention_snapshots import SentenceHeads
 from annotated.viz.heads import kept_heads
 from annotated.viz.javascript import KIT, esm
-from annotated.viz.log_chart import validations
+from annotated.viz.log_chart import Records, validations
 from annotated.viz.training_numbers import fraction_of_peak
 
 _HERE = Path(__file__).parent
 MOST_POINTS = 150
 """Of one curve; a longer one is thinned."""
-Records = Sequence[Mapping[str, Any]]
 
 
 class RunPlayback(anywidget.AnyWidget):
-    """The widget; `run_playback` makes one from a training's log.
+    """The widget; `run_playback` makes one from a training run's log.
 
     `moment` says which validation is shown, from 0, and `price` what an hour costs; both may be set from Python in a
     live notebook.
@@ -54,7 +53,7 @@ def run_playback(
     moment: int | None = None,
     layer: int = 0,
 ) -> RunPlayback:
-    """A training to go through, validation by validation.
+    """A training run to go through, validation by validation.
 
     Parameters
     ----------

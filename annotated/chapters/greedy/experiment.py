@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 
 from annotated.analysis.real_text import real_pairs, run_folder
+from annotated.chapters.greedy.exact import exact_search
 from annotated.classroom import ClassroomPair, classroom_pairs
 from annotated.config import BOS, EOS, PAD, TrainingConfig, tiny
-from annotated.data import TokenBatches, TokenStore
+from annotated.data import TokenBatches, TokenStore, pad
 from annotated.decoding import Hypothesis, beam_search, greedy_decode
 from annotated.decoding.search import decoding_mode
 from annotated.loading import load
@@ -35,51 +36,10 @@ LARGEST = 1_000
 """Beginnings that an exact search may hold at once before it gives up."""
 
 
-def most_probable(model: Transformer, source: Sequence[int], found: Hypothesis) -> Hypothesis | None:
-    """The most probable translation of all, proven; None if there are too many candidates to look at.
-
-    A log-probability only falls while a sentence grows. So a beginning that is already less probable than some whole
-    sentence can be forgotten, and no other. Of one length there are never more than 1 / p beginnings of probability p
-    or more, because together they cannot exceed one: a good sentence to start from makes the search small.
-
-    Parameters
-    ----------
-    model
-        Any Transformer.
-    source
-        Ids of one sentence with eos.
-    found
-        A finished translation, the better the faster; it is returned if none is more probable.
-
-    Paper: section 6.1 (what a search looks for)
-    """
-    best, cap = found, len(source) + 50
-    prefixes, totals = torch.full((1, 1), BOS), torch.zeros(1, dtype=torch.float64)
-    with decoding_mode(model):
-        one = torch.tensor([list(source)])
-        memory = model.encode(one)
-        while len(prefixes) and prefixes.size(1) <= cap:
-            if len(prefixes) > LARGEST:
-                return None
-            log_probability = _next(model, prefixes, memory, one)
-            log_probability[:, [PAD, BOS]] = -math.inf
-            sums = totals[:, None] + log_probability.double()
-            end, row = sums[:, EOS].max(dim=0)
-            if end > best.log_probability + 1e-6:  # the sum of `found` was made in single precision
-                best = Hypothesis(prefixes[row, 1:].tolist(), float(end), float(end))
-            sums[:, EOS] = -math.inf
-            rows, tokens = (sums > best.log_probability).nonzero(as_tuple=True)
-            prefixes, totals = torch.cat((prefixes[rows], tokens[:, None]), dim=1), sums[rows, tokens]
-    return best
-
-
-def _next(model: Transformer, prefixes: Tensor, memory: Tensor, source: Tensor) -> Tensor:
-    """Log-probabilities `[R, V]` of the token after each prefix `[R, t]`."""
-    parts = [
-        model.decode(part, memory.expand(len(part), -1, -1), source.expand(len(part), -1))[:, -1]
-        for part in prefixes.split(512)
-    ]
-    return torch.cat(parts).log_softmax(dim=-1)
+def _most_probable(model: Transformer, source: Sequence[int], start: Hypothesis) -> Hypothesis | None:
+    """The most probable translation of ids with eos, breadth-first; None if it cannot be proven."""
+    found = exact_search(model, torch.tensor([list(source)]), width=LARGEST, max_open=LARGEST, start=start)
+    return found.hypothesis if found.proven else None
 
 
 def compare(model: Transformer, sources: Sequence[Sequence[int]], exact: bool = True) -> dict[str, Any]:
@@ -106,7 +66,7 @@ def compare(model: Transformer, sources: Sequence[Sequence[int]], exact: bool = 
         "gaps": [round(b.log_probability - g.log_probability, 3) for g, b in pairs],
     }
     if exact:
-        best = [most_probable(model, s, max(g, b, key=_value)) for s, g, b in zip(sources, greedy, beam, strict=True)]
+        best = [_most_probable(model, s, max(g, b, key=_value)) for s, g, b in zip(sources, greedy, beam, strict=True)]
         proven = [(g, b, x) for g, b, x in zip(greedy, beam, best, strict=True) if x is not None]
         counts["proven"] = len(proven)
         counts["greedy_lost"] = sum(g.tokens != x.tokens for g, _, x in proven)
@@ -121,16 +81,10 @@ def _value(hypothesis: Hypothesis) -> float:
 def _search(model: Transformer, sources: Sequence[Sequence[int]]) -> tuple[list[Hypothesis], list[Hypothesis]]:
     greedy, beam = [], []
     for start in range(0, len(sources), 50):
-        source = padded(sources[start : start + 50])
+        source = pad(sources[start : start + 50])
         greedy += greedy_decode(model, source)
         beam += [found[0] for found in beam_search(model, source, beam_size=4, alpha=0.0)]
     return greedy, beam
-
-
-def padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Ids `[B, S]`, filled up with padding."""
-    width = max(map(len, rows))
-    return torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows])
 
 
 def walk(model: Transformer, source: Sequence[int], best: Hypothesis | None = None) -> dict[str, Any]:
@@ -143,7 +97,7 @@ def walk(model: Transformer, source: Sequence[int], best: Hypothesis | None = No
     source
         Ids of one sentence with eos.
     best
-        The most probable translation; None lets `most_probable` find it.
+        The most probable translation; None lets `exact_search` find it.
 
     Returns
     -------
@@ -156,7 +110,7 @@ def walk(model: Transformer, source: Sequence[int], best: Hypothesis | None = No
     """
     one = torch.tensor([list(source)])
     greedy = greedy_decode(model, one, return_attention=True)[0]
-    best = best or most_probable(model, source, max(greedy, beam_search(model, one, alpha=0.0)[0][0], key=_value))
+    best = best or _most_probable(model, source, max(greedy, beam_search(model, one, alpha=0.0)[0][0], key=_value))
     if best is None or greedy.attention is None:
         raise ValueError("no most probable translation can be proven for this sentence")
     written, logs = _read(model, one, greedy)
@@ -207,7 +161,7 @@ def walks(model: Transformer, pairs: Sequence[ClassroomPair], sources: Sequence[
     lost: list[tuple[float, int, Hypothesis]] = []
     kept: list[tuple[float, int, Hypothesis]] = []
     for n, (g, b) in enumerate(zip(greedy, beam, strict=True)):
-        best = most_probable(model, sources[n], max(g, b, key=_value)) if g.finished and g.steps <= 12 else None
+        best = _most_probable(model, sources[n], max(g, b, key=_value)) if g.finished and g.steps <= 12 else None
         if best is not None and best.steps <= 12:
             (kept if best.tokens == g.tokens else lost).append((g.log_probability - best.log_probability, n, best))
     shown: list[dict[str, Any]] = []

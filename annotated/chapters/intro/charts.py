@@ -1,4 +1,4 @@
-"""A translation as it is written, piece by piece, and where the model looks for each piece.
+"""Chart of a translation, token by token, and of the source tokens that the model attends to for each.
 
 Paper: section 3.2.3
 """

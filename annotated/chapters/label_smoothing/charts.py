@@ -9,6 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated.config import ModelConfig, TrainingConfig
 from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -17,7 +18,9 @@ _GAP = 20  # largest difference of logits that is drawn
 _VOCABULARIES = (10, 100, 2000, 37000)
 
 
-def smoothing_chart(*, vocab_size: int = 37000, smoothing: float = 0.1, gap: float = 6.0) -> alt.VConcatChart:
+def smoothing_chart(
+    *, vocab_size: int = ModelConfig.vocab_size, smoothing: float = TrainingConfig.label_smoothing, gap: float = 6.0
+) -> alt.VConcatChart:
     """One prediction under label smoothing: its target, its loss and its gradient, against how sure the model is.
 
     The right token's logit lies above all the others' by a gap, and the others are alike. Three linked views show the

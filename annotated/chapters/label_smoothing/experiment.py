@@ -1,4 +1,4 @@
-"""The same small model trained with four strengths of label smoothing, on many sentence pairs and on few.
+"""Label smoothing at four strengths: the same small model, on many sentence pairs and on few.
 
 Paper: section 5.4, Table 3
 """

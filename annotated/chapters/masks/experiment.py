@@ -1,4 +1,4 @@
-"""A decoder that learns noise: with a mask and a shift its loss stays at ln V, and below it only if it cheats.
+"""Noise test for leaks: on random targets the loss of a decoder stays at ln V, and is below it only if it cheats.
 
 Paper: sections 3.1, 3.2.3
 """

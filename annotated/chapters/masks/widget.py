@@ -1,4 +1,4 @@
-"""A mask that the reader paints over real scores.
+"""Mask painter: a mask that the reader paints over real scores.
 
 The widget's JavaScript runs in a live notebook (anywidget) and in the static pages of the book. It gets scores,
 not weights: mask, fill and softmax are computed under the reader's hands.
@@ -16,14 +16,13 @@ import anywidget
 import numpy as np
 import traitlets
 
-from annotated.config import PAD, SPECIAL_TOKENS
+from annotated.config import SPECIAL_TOKENS
 from annotated.model.transformer import AttentionMaps
 from annotated.viz.javascript import esm
 
 _HERE = Path(__file__).parent
 USES = ("encoder", "decoder", "cross")
 FILLS = ("library", "-inf", "-1e9", "-1e-12")
-_PAD = SPECIAL_TOKENS[PAD]
 
 
 class MaskPainter(anywidget.AnyWidget):

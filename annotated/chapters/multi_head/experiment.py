@@ -1,4 +1,4 @@
-"""Four things at once: concatenated heads, averaged heads and one head fetch the tokens at four offsets.
+"""Heads compared on four offsets at once: concatenated heads, averaged heads and one head.
 
 Every position of a random sequence has to name the tokens one, two, three and four places before it. The network is
 one attention layer between an embedding and a linear read-out, so that nothing but the heads can fetch. Two sweeps

@@ -11,13 +11,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from annotated.chapters.positions.charts import thousandths
+from annotated.config import ModelConfig
 from annotated.viz.parameters import menu, slider
 from annotated.viz.theme import BLUE, GREY, ORANGE
 
 _COLUMNS = 4  # clocks in a row
 
 
-def clock_hands_chart(d_model: int = 512, *, clocks: int = 8, length: int = 200, position: int = 5) -> alt.LayerChart:
+def clock_hands_chart(
+    d_model: int = ModelConfig.d_model, *, clocks: int = 8, length: int = 200, position: int = 5
+) -> alt.LayerChart:
     """One clock for each of a few sine-cosine pairs, all showing the same position, which a slider moves.
 
     Parameters

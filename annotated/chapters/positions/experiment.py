@@ -1,4 +1,4 @@
-"""Eight ways to mark positions, on tasks where order matters; and counting without any (chapter 14).
+"""Position encodings compared, eight of them, on tasks where order matters; and counting without any.
 
 A small encoder gets a row of random symbols and must write another row. What is added to its embeddings is all that
 tells it where a symbol stands.
@@ -138,7 +138,7 @@ def compare(kind: str, task: Task, seed: int, steps: int = STEPS) -> float:
 
 
 def count_without_positions(causal: bool, seed: int, steps: int = STEPS) -> float:
-    """Accuracy of telling one's own index with no positions added, after a first symbol that marks the start."""
+    """Accuracy of naming a token's own index with no positions added, after a first symbol that marks the start."""
     torch.manual_seed(seed)
     model = Tagger(position_table("nothing"), causal)
     train_tagger(model, own_index, steps, draw=lambda rows: with_start(rows, LENGTH))

@@ -1,4 +1,4 @@
-"""What a model does past the length that it was trained on: waves, learned positions, random starts (chapter 14).
+"""Extrapolation past the training length: sinusoids, learned positions, random starts (chapter 14).
 
 The task is relative: write the symbol that stands one place back. Rows have up to 20 symbols in
 training, 60 in the test.

@@ -1,4 +1,4 @@
-"""What a trained model does with positions: moved starts, and scores from places alone.
+"""Offsets in a trained model: sentences moved to later positions, and attention scores from positions alone.
 
 Paper: section 3.5 (the hypothesis about relative positions)
 """

@@ -1,4 +1,4 @@
-"""Who asks and who answers, at each place of a model that calls attention.
+"""Charts of queries, keys and values: which sequence asks and which answers, for each of the three uses.
 
 Paper: sections 3.2, 3.2.3
 """

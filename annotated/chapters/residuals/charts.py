@@ -11,6 +11,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated.config import ModelConfig
 from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import curves_table, named_table
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
@@ -32,7 +33,7 @@ def placement_colour(names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def layer_norm_chart(values: Sequence[float], epsilon: float = 1e-6) -> alt.LayerChart:
+def layer_norm_chart(values: Sequence[float], epsilon: float = ModelConfig.norm_epsilon) -> alt.LayerChart:
     """One vector before and after layer normalisation; four sliders act on its scale, offset, gain and bias.
 
     Parameters

@@ -68,7 +68,7 @@ def train(
 
 @torch.no_grad()
 def valid_loss(model: Transformer) -> float:
-    """Loss in nats a token on 300 sentences that no training sees."""
+    """Loss in nats a token on 300 sentences that no training run sees."""
     sums = [
         batch_loss(model, batch, 0.0, "packed") for batch in evaluation_batches(short_sentences("valid", 300), 2000)
     ]

@@ -1,4 +1,4 @@
-"""Four Transformers that differ in one thing: what stands around a sub-layer.
+"""Placements of the normalisation: four Transformers that differ in what stands around a sub-layer.
 
 The library's own layers know two orders, as printed and as later released. Here are two more, for comparison: one
 without the residual sum, one without LayerNorm.

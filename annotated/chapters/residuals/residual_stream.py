@@ -1,4 +1,4 @@
-"""The sum that runs past all sub-layers: how long it is, what can be read from it, what gradient comes back along it.
+"""Residual stream: its length, what can be read from it, and the gradient that comes back along it.
 
 Paper: section 3.1
 """

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated.config import ModelConfig
 from annotated.viz.parameters import slider
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
@@ -140,7 +141,7 @@ def _softmax_bars(chosen: alt.Chart) -> tuple[alt.Chart, alt.Chart]:
     return weights, bars.mark_bar(color=ORANGE).encode(y=gradient)
 
 
-def saturation_chart(*, d_k: int = 64) -> alt.LayerChart:
+def saturation_chart(*, d_k: int = ModelConfig.d_k) -> alt.LayerChart:
     """Two keys, one softmax: the weight of the first, its gradient, and where scores of width d_k usually fall.
 
     The difference of two scores of the footnote's random vectors has the standard deviation sqrt(2 d_k), or sqrt(2)

@@ -11,6 +11,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated.config import ModelConfig
 from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -78,7 +79,9 @@ def pair_chart(history: Sequence[Sequence[tuple[str, str, int]]], merge: int = 1
     )  # fmt: skip
 
 
-def vocabulary_chart(rows: Mapping[str, Sequence[Mapping[str, Any]]], d_model: int = 512) -> alt.LayerChart:
+def vocabulary_chart(
+    rows: Mapping[str, Sequence[Mapping[str, Any]]], d_model: int = ModelConfig.d_model
+) -> alt.LayerChart:
     """What the size of a vocabulary buys: a menu of measures, and a slider for the size.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What the size of a byte-pair vocabulary buys: tokens per sentence, whole words, rare entries, for real text.
+"""Vocabulary sizes compared on real text: tokens per sentence, whole words, rare entries.
 
 The text is English-German text of free software: manuals, messages, dictionaries. Only numbers are recorded.
 

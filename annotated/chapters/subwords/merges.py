@@ -1,4 +1,4 @@
-"""What the entries of a byte-pair vocabulary are: whole words, pieces, rare ones, and which language uses them.
+"""Entries of a byte-pair vocabulary: whole words, pieces, rare ones, and the language that uses them.
 
 Paper: section 5.1 (a shared vocabulary of about 37,000 tokens)
 """

@@ -1,4 +1,4 @@
-"""Self-attention that looks no farther than its neighbourhood.
+"""Restricted self-attention: each position attends to its neighbourhood only.
 
 Paper: section 4; Table 1
 """

@@ -29,7 +29,7 @@ COUNTED = {
     f"Transformer ({name})": update_flops(config) * SETTINGS[size]["steps"]
     for name, size, config in (("base model", "base", base()), ("big", "big", big()))
 }
-"""Operations that the Transformers' trainings need, counted."""
+"""Operations that the Transformers' training runs need, counted."""
 QUANTITIES = ("device-hours", "money", "energy")
 _KINDS = {"Transformer": (BLUE, "circle"), "single model": (ORANGE, "square"), "ensemble": (GREEN, "triangle-up")}
 _SIDES = {"Transformer (base model)": "left", "GNMT + RL": "left"} | dict.fromkeys(

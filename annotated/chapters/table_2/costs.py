@@ -1,4 +1,4 @@
-"""What a training costs: operations by the paper's method and by counting; hours, money and energy on given hardware.
+"""Training cost: operations by the paper's method and by counting; hours, money and energy on given hardware.
 
 Prices and utilisations are the caller's: nothing here states what an hour costs.
 
@@ -138,7 +138,7 @@ def utilisation(flops: float, hours: float, devices: int, peak: float) -> float:
 
 
 class Bill(NamedTuple):
-    """What a training takes on given hardware.
+    """What a training run takes on given hardware.
 
     Paper: none; Table 2 stops at operations
     """

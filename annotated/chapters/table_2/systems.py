@@ -1,4 +1,4 @@
-"""The systems of Table 2: what each is, how long it trained, who beats whom; and later trainings of the same models.
+"""Systems of Table 2: what each is, how long it trained, which beat which; and later runs of the same models.
 
 Paper: sections 2, 6.1, Table 2
 """
@@ -70,8 +70,8 @@ def short_name(system: str) -> str:
     return names.get(alone, alone) + (" × 8" if alone != system else "")
 
 
-class Run(NamedTuple):
-    """A training as its own paper reports it.
+class PublishedRun(NamedTuple):
+    """A training run as its own paper reports it.
 
     Paper: section 6.1, Table 2
     """
@@ -91,14 +91,14 @@ class Run(NamedTuple):
 
 
 RUNS = (
-    Run("GNMT + RL", "en-de", 1, 96, "K80", "shazeer2017"),
-    Run("GNMT + RL", "en-fr", 6, 96, "K80", "wu2016"),
-    Run("ConvS2S", "en-de", 18.5, 1, "M40", "gehring2017"),
-    Run("ConvS2S", "en-fr", 37, 8, "M40", "gehring2017"),
-    Run("MoE", "en-de", 1, 64, "K40", "shazeer2017"),
-    Run("MoE", "en-fr", 6, 64, "K40", "shazeer2017"),
-    Run("Transformer (base model)", "en-de", 0.5, 8, "P100", "vaswani2017"),
-    Run("Transformer (big)", "en-de", 3.5, 8, "P100", "vaswani2017"),
+    PublishedRun("GNMT + RL", "en-de", 1, 96, "K80", "shazeer2017"),
+    PublishedRun("GNMT + RL", "en-fr", 6, 96, "K80", "wu2016"),
+    PublishedRun("ConvS2S", "en-de", 18.5, 1, "M40", "gehring2017"),
+    PublishedRun("ConvS2S", "en-fr", 37, 8, "M40", "gehring2017"),
+    PublishedRun("MoE", "en-de", 1, 64, "K40", "shazeer2017"),
+    PublishedRun("MoE", "en-fr", 6, 64, "K40", "shazeer2017"),
+    PublishedRun("Transformer (base model)", "en-de", 0.5, 8, "P100", "vaswani2017"),
+    PublishedRun("Transformer (big)", "en-de", 3.5, 8, "P100", "vaswani2017"),
 )
 """The single models of Table 2 whose days and devices are published.
 

@@ -1,4 +1,4 @@
-"""Six decoders, with and without a mask, with a shift of 0, 1 and 2: their training loss, and what they then write.
+"""Decoders with and without a mask, with a shift of 0, 1 and 2: their training loss, and what they then write.
 
 Paper: section 3.1
 """

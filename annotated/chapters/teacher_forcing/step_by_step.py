@@ -1,4 +1,4 @@
-"""One pass over a whole target against one pass for each of its tokens: passes, positions computed, processor time.
+"""Teacher forcing against step by step: passes, positions computed, processor time.
 
 Paper: section 3.1
 """

@@ -1,4 +1,4 @@
-"""Which learning rates a small Transformer survives, for warm-ups of several lengths: post-norm and pre-norm.
+"""Learning rates that a small Transformer survives, for warm-ups of several lengths: post-norm and pre-norm.
 
 Paper: sections 3.1, 5.3, equation 3
 """

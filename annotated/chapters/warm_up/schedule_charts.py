@@ -11,6 +11,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated.config import ModelConfig, TrainingConfig
 from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, ORANGE
@@ -27,7 +28,9 @@ _CURVES = ["as written", "with the slip"]
 _BRANCHES = {"rate": BLUE, "rising": GREEN, "falling": ORANGE}
 
 
-def schedule_chart(*, d_model: int = 512, warmup: int = 4000, factor: float = 1.0, last: int = 20000) -> alt.LayerChart:
+def schedule_chart(
+    *, d_model: int = ModelConfig.d_model, warmup: int = TrainingConfig.warmup, factor: float = 1.0, last: int = 20000
+) -> alt.LayerChart:
     """Equation 3 and its two branches; the reader moves width, warm-up, factor, updates, and chooses the axes.
 
     Parameters
@@ -131,7 +134,11 @@ def _axes() -> dict[str, alt.X | alt.Y]:
 
 
 def slip_chart(
-    *, d_model: int = 512, warmup: int = 4000, configured: float = 2e-4, accumulate: int = 10
+    *,
+    d_model: int = ModelConfig.d_model,
+    warmup: int = TrainingConfig.warmup,
+    configured: float = 2e-4,
+    accumulate: int = 10,
 ) -> alt.LayerChart:
     """The rate that each update gets from a schedule with a slip, beside the paper's; a menu chooses the slip.
 

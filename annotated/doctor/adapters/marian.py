@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from annotated.config import BOS, EOS, PAD
 from annotated.doctor.adapters.hooks import Recorder, places_of, residual_steps
-from annotated.doctor.patient import dropout_of
-from annotated.doctor.subject import FirstAttention, Promises, ResidualStep, Side, Subject, Tables
+from annotated.doctor.probe import dropout_of
+from annotated.doctor.subject import Claims, FirstAttention, ResidualStep, Side, Subject, Tables
 from annotated.interop._common import optional
 from annotated.model import AttentionMaps
 
@@ -43,7 +43,7 @@ class MarianSubject(Subject):
         config = model.config
         self.vocab_size = config.vocab_size
         self.pad, self.bos, self.eos = config.pad_token_id, config.decoder_start_token_id, config.eos_token_id
-        self.promises = Promises(
+        self.claims = Claims(
             d_model=config.d_model,
             tied_embeddings=bool(config.tie_word_embeddings and config.share_encoder_decoder_embeddings),
             scaled_embeddings=bool(config.scale_embedding),

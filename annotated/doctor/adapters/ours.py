@@ -1,6 +1,6 @@
-"""The adapter of our own model: every facet there is.
+"""The adapter of our own model, with every capability.
 
-Each facet is one call of the library through the module that holds the function, so that whoever replaces the
+Each capability is one call of the library through the module that holds the function, so that code that replaces the
 function (a mutant, a student) is examined with it.
 
 Paper: sections 3, 5 and 6.1
@@ -23,7 +23,7 @@ from annotated.data import batch as batch_module
 from annotated.decoding import beam as beam_module
 from annotated.decoding import greedy as greedy_module
 from annotated.doctor.adapters.hooks import Place, Recorder, residual_steps
-from annotated.doctor.subject import FirstAttention, Found, Promises, ResidualStep, Side, Subject, Tables, Update
+from annotated.doctor.subject import Claims, FirstAttention, Found, ResidualStep, Side, Subject, Tables, Update
 from annotated.evaluation import corpus as corpus_module
 from annotated.model import AttentionMaps, Recorded, Transformer
 from annotated.training import averaging as averaging_module
@@ -63,7 +63,7 @@ class OurSubject(Subject):
         # The padded layout is the one that `logits` takes: what is trained is what is examined.
         self.training = training or TrainingConfig(layout="padded")
         self.vocab_size = model.config.vocab_size
-        self.promises = promises(model.config, self.training)
+        self.claims = claims(model.config, self.training)
 
     # The model itself
 
@@ -238,9 +238,9 @@ def _text(ids: Sequence[int]) -> str:
     return " ".join(map(str, ids))
 
 
-def promises(config: ModelConfig, training: TrainingConfig | None = None) -> Promises:
-    """What a model of this library promises by its configuration; without `training`, nothing about training."""
-    return Promises(
+def claims(config: ModelConfig, training: TrainingConfig | None = None) -> Claims:
+    """What a model of this library claims by its configuration; without `training`, nothing about training."""
+    return Claims(
         d_model=config.d_model,
         tied_embeddings=config.tie_embeddings,
         scaled_embeddings=True,

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 
 from annotated.config import BOS, EOS, PAD, ModelConfig
 from annotated.doctor.adapters.hooks import Recorder, places_of, residual_steps
-from annotated.doctor.adapters.ours import promises
-from annotated.doctor.patient import dropout_of
+from annotated.doctor.adapters.ours import claims
+from annotated.doctor.probe import dropout_of
 from annotated.doctor.subject import FirstAttention, NotOffered, ResidualStep, Side, Subject, Tables
 from annotated.interop.torch_transformer import TorchTransformer
 from annotated.model import AttentionMaps, Transformer
@@ -49,7 +49,7 @@ class TorchSubject(Subject):
     def __init__(self, model: TorchTransformer, name: str = "torch.nn.Transformer") -> None:
         self.model, self.name = model, name
         self.vocab_size = model.config.vocab_size
-        self.promises = promises(model.config)
+        self.claims = claims(model.config)
 
     def logits(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Logits `[B, T, V]`; in evaluation mode by torch's fast path, as its users get them."""

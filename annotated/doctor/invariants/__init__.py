@@ -1,4 +1,4 @@
-"""What must hold of any encoder-decoder: one function for each invariant, by theme, in the order of examination.
+"""Invariants of any encoder-decoder: one function for each, by theme, in the order of examination.
 
 `annotated doctor --list` prints them with what they need; `INVARIANTS` holds them by id.
 
@@ -19,7 +19,7 @@ from annotated.doctor.invariants import (
     precision,
     training,
 )
-from annotated.doctor.invariants.registry import DECLARED, Broken, Invariant
+from annotated.doctor.invariants.registry import DECLARED, Invariant, InvariantViolated
 
 THEMES = (causality, padding, positions, attention, parts, parameters, precision, training, decoding, evaluation)
 """In the order of examination: what a failure of one often explains in the next comes first."""
@@ -32,4 +32,4 @@ INVARIANTS: dict[str, Invariant] = {
 }
 """All of them by id, in the order of examination."""
 
-__all__ = ["INVARIANTS", "THEMES", "Broken", "Invariant"]
+__all__ = ["INVARIANTS", "THEMES", "Invariant", "InvariantViolated"]

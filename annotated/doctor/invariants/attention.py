@@ -13,16 +13,16 @@ from torch import Tensor
 
 from annotated.doctor.finding import Mistake
 from annotated.doctor.invariants.registry import invariant, not_applicable, require
-from annotated.doctor.patient import CLOSE, Patient, dropout_of, of_size, relative_difference
+from annotated.doctor.probe import CLOSE, Probe, dropout_of, of_size, relative_difference
 from annotated.model import AttentionMaps
 
 AFTER_DROPOUT = Mistake("The maps are kept after dropout.", 21)
 KINDS = ("encoder", "decoder", "cross")
 
 
-def _maps(patient: Patient, source: Tensor, target: Tensor) -> AttentionMaps:
+def _maps(probe: Probe, source: Tensor, target: Tensor) -> AttentionMaps:
     with torch.no_grad():
-        return patient.subject.attention(source, target)
+        return probe.subject.attention(source, target)
 
 
 @invariant(
@@ -32,9 +32,9 @@ def _maps(patient: Patient, source: Tensor, target: Tensor) -> AttentionMaps:
     paper="section 3.2.3",
     needs=("attention",),
 )
-def attention_shape(patient: Patient) -> str:
+def attention_shape(probe: Probe) -> str:
     """Maps are `[B, H, S, S]`, `[B, H, T, T]` and, for cross-attention, `[B, H, T, S]`."""
-    maps = _maps(patient, patient.sources(6, 4), patient.targets_in(3, 5))
+    maps = _maps(probe, probe.sources(6, 4), probe.targets_in(3, 5))
     expected = {"encoder": (6, 6), "decoder": (5, 5), "cross": (5, 6)}
     for kind in KINDS:
         layers = getattr(maps, kind)
@@ -53,10 +53,10 @@ def attention_shape(patient: Patient) -> str:
     paper="section 3.2.1",
     needs=("attention",),
 )
-def attention_rows(patient: Patient) -> str:
+def attention_rows(probe: Probe) -> str:
     """Each row of weights is a distribution: nothing negative, sum one."""
-    source, target = patient.sources(6, 4), patient.targets_in(5, 5)
-    maps = _maps(patient, source, target)
+    source, target = probe.sources(6, 4), probe.targets_in(5, 5)
+    maps = _maps(probe, source, target)
     for kind in KINDS:
         for number, layer in enumerate(getattr(maps, kind), 1):
             _require_distributions(layer, f"{kind} layer {number}")
@@ -69,11 +69,11 @@ def attention_rows(patient: Patient) -> str:
     paper="section 3.2.1",
     needs=("attention", "modules"),
 )
-def attention_before_dropout(patient: Patient) -> str:
+def attention_before_dropout(probe: Probe) -> str:
     """In training too, rows of the maps sum to one."""
-    source, target = patient.sources(6, 6), patient.targets_in(5, 5)
-    with patient.training(), dropout_of(patient.modules(), 0.3):
-        maps = _maps(patient, source, target)
+    source, target = probe.sources(6, 6), probe.targets_in(5, 5)
+    with probe.training(), dropout_of(probe.modules(), 0.3):
+        maps = _maps(probe, source, target)
     for kind in KINDS:
         for number, layer in enumerate(getattr(maps, kind), 1):
             _require_distributions(layer, f"{kind} layer {number} (training mode)")
@@ -94,10 +94,10 @@ def _require_distributions(weights: Tensor, where: str) -> None:
     paper="section 3.2.3",
     needs=("attention",),
 )
-def attention_hidden(patient: Patient) -> str:
+def attention_hidden(probe: Probe) -> str:
     """Weights of padded keys and of later target positions are exactly zero."""
-    subject, source, target = patient.subject, patient.sources(6, 4), patient.targets_in(5, 3)
-    maps = _maps(patient, source, target)
+    subject, source, target = probe.subject, probe.sources(6, 4), probe.targets_in(5, 3)
+    maps = _maps(probe, source, target)
     real_source, real_target = source != subject.pad, target != subject.pad
     # Written out: the library's own mask may be what is examined.
     causal = torch.ones(target.size(1), target.size(1), dtype=torch.bool).tril()
@@ -128,10 +128,10 @@ def attention_hidden(patient: Patient) -> str:
     paper="section 3.2.1, equation 1",
     needs=("first_attention",),
 )
-def attention_scale(patient: Patient) -> str:
+def attention_scale(probe: Probe) -> str:
     """First attention: weights = softmax(q k / sqrt(d_k)), by equation 1."""
     with torch.no_grad():
-        first = patient.subject.first_attention(patient.sources(8, 8))
+        first = probe.subject.first_attention(probe.sources(8, 8))
     d_k = first.q.size(-1)
     products = first.q @ first.k.transpose(-2, -1)
     difference = float(((products / math.sqrt(d_k)).softmax(dim=-1) - first.weights).abs().max())
@@ -150,15 +150,15 @@ def attention_scale(patient: Patient) -> str:
     paper="section 3.2.2",
     needs=("first_attention", "modules"),
 )
-def heads_read_whole_input(patient: Patient) -> str:
+def heads_read_whole_input(probe: Probe) -> str:
     """First attention: q, k, v of each head depend on all of their position's input, and on no other position."""
     with torch.enable_grad():
-        first = patient.subject.first_attention(patient.sources(5))
+        first = probe.subject.first_attention(probe.sources(5))
         if not first.x.requires_grad or not first.q.requires_grad:
             require(False, "q does not hang on the input of the attention.")
         for name, part in (("query", first.q), ("key", first.k), ("value", first.v)):
             for head in range(part.size(1)):
-                factors = torch.randn(part.size(-1), generator=patient.generator)
+                factors = torch.randn(part.size(-1), generator=probe.generator)
                 line = (part[0, head, 2] * factors).sum()
                 (gradient,) = torch.autograd.grad(line, first.x, retain_graph=True)
                 own = gradient[0, 2]
@@ -180,10 +180,10 @@ def heads_read_whole_input(patient: Patient) -> str:
     paper="section 3.2.2",
     needs=("first_attention",),
 )
-def heads_are_concatenated(patient: Patient) -> str:
+def heads_are_concatenated(probe: Probe) -> str:
     """First attention: output = Concat(weights v of each head) W_O."""
     with torch.no_grad():
-        first = patient.subject.first_attention(patient.sources(6, 6))
+        first = probe.subject.first_attention(probe.sources(6, 6))
         joined = (first.weights @ first.v).transpose(1, 2).flatten(2)
         expected = joined @ first.w_o.T
         expected = expected if first.b_o is None else expected + first.b_o
@@ -199,10 +199,10 @@ def heads_are_concatenated(patient: Patient) -> str:
     paper="section 3.2.2",
     needs=("first_attention",),
 )
-def heads_differ(patient: Patient) -> str:
+def heads_differ(probe: Probe) -> str:
     """First attention: no two of the queries, keys and values of all heads come from one projection."""
     with torch.no_grad():
-        first = patient.subject.first_attention(patient.sources(6))
+        first = probe.subject.first_attention(probe.sources(6))
     parts = {"queries": first.q[0], "keys": first.k[0], "values": first.v[0]}
     vectors = [(f"{name} of head {head + 1}", part) for name, heads in parts.items() for head, part in enumerate(heads)]
     for (name, one), (other_name, other) in itertools.combinations(vectors, 2):

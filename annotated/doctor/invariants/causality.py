@@ -1,4 +1,4 @@
-"""Who may see whom: nothing from later target tokens, everything from earlier ones and from the source.
+"""Causality: logits depend on no later target token, on every earlier one and on the whole source.
 
 Paper: sections 3.1, 3.2.3
 """
@@ -11,9 +11,9 @@ import torch
 from torch.nn import functional as F
 
 from annotated.doctor.finding import Mistake
-from annotated.doctor.invariants.probes import encoder_reach, target_reach
+from annotated.doctor.invariants.dependence import encoder_reach, target_reach
 from annotated.doctor.invariants.registry import invariant, not_applicable, require
-from annotated.doctor.patient import SAME, Patient, of_size, relative_difference
+from annotated.doctor.probe import SAME, Probe, of_size, relative_difference
 
 TINY_FILL = Mistake("Hidden scores get a small number such as -1e-12, which a softmax takes for zero.", 7, "C01")
 NO_CAUSAL_MASK = Mistake("The decoder's self-attention has no causal mask while training.", 7, "C12")
@@ -27,14 +27,14 @@ LENGTH = 6
 @invariant(
     "leak-by-change", TINY_FILL, NO_CAUSAL_MASK, OFF_BY_ONE, TRANSPOSED, WRONG_SOFTMAX, paper="sections 3.1, 3.2.3"
 )
-def leak_by_change(patient: Patient) -> str:
+def leak_by_change(probe: Probe) -> str:
     """Changing later target tokens leaves the logits before them as they were."""
-    source, target = patient.sources(5), patient.targets_in(LENGTH)
-    first, worst, where = patient.logits(source, target), 0.0, 0
+    source, target = probe.sources(5), probe.targets_in(LENGTH)
+    first, worst, where = probe.logits(source, target), 0.0, 0
     for position in range(1, LENGTH):
         changed = target.clone()
-        changed[0, position:] = _other(patient, target[0, position:])
-        difference = relative_difference(patient.logits(source, changed)[:, :position], first[:, :position])
+        changed[0, position:] = _other(probe, target[0, position:])
+        difference = relative_difference(probe.logits(source, changed)[:, :position], first[:, :position])
         if difference > worst:
             worst, where = difference, position
     require(
@@ -54,9 +54,9 @@ def leak_by_change(patient: Patient) -> str:
     paper="sections 3.1, 3.2.3",
     needs=("modules",),
 )
-def leak_by_gradient(patient: Patient) -> str:
+def leak_by_gradient(probe: Probe) -> str:
     """The gradient of a position's logits with respect to later target embeddings is exactly zero."""
-    reach = target_reach(patient, patient.sources(5), patient.targets_in(LENGTH))
+    reach = target_reach(probe, probe.sources(5), probe.targets_in(LENGTH))
     later = reach.triu(1)
     require(
         float(later.max()) == 0.0,
@@ -73,14 +73,14 @@ def leak_by_gradient(patient: Patient) -> str:
     Mistake("The decoder's self-attention reads something else than the shifted target.", 6, "C22"),
     paper="section 3.2.3",
 )
-def target_past_is_seen(patient: Patient) -> str:
+def target_past_is_seen(probe: Probe) -> str:
     """Every position's logits depend on all target tokens up to and with its own."""
-    source, target = patient.sources(5), patient.targets_in(LENGTH)
-    first = patient.logits(source, target)
+    source, target = probe.sources(5), probe.targets_in(LENGTH)
+    first = probe.logits(source, target)
     for position in range(1, LENGTH):
         changed = target.clone()
-        changed[0, position] = _other(patient, target[0, position])
-        moved = (patient.logits(source, changed) - first)[0, position:].abs().amax(dim=-1)
+        changed[0, position] = _other(probe, target[0, position])
+        moved = (probe.logits(source, changed) - first)[0, position:].abs().amax(dim=-1)
         blind = [position + i for i in (moved == 0).nonzero().flatten().tolist()]
         require(not blind, f"Another token at target position {position} changes nothing at positions {blind}.")
     return f"Each of {LENGTH} positions answers to a change of every token up to its own."
@@ -93,14 +93,14 @@ def target_past_is_seen(patient: Patient) -> str:
     Mistake("The mask is cut to the target's length.", 7),
     paper="section 3.2.3",
 )
-def source_is_reached(patient: Patient) -> str:
+def source_is_reached(probe: Probe) -> str:
     """Every target position's logits depend on every source token."""
-    source, target = patient.sources(7), patient.targets_in(LENGTH)
-    first = patient.logits(source, target)
+    source, target = probe.sources(7), probe.targets_in(LENGTH)
+    first = probe.logits(source, target)
     for position in range(source.size(1) - 1):
         changed = source.clone()
-        changed[0, position] = _other(patient, source[0, position])
-        moved = (patient.logits(changed, target) - first)[0].abs().amax(dim=-1)
+        changed[0, position] = _other(probe, source[0, position])
+        moved = (probe.logits(changed, target) - first)[0].abs().amax(dim=-1)
         deaf = (moved == 0).nonzero().flatten().tolist()
         require(not deaf, f"Another token at source position {position} changes nothing at target positions {deaf}.")
     return "Another token at any source position changes the logits of every target position."
@@ -113,9 +113,9 @@ def source_is_reached(patient: Patient) -> str:
     paper="section 3.2.3",
     needs=("encode",),
 )
-def encoder_sees_both_sides(patient: Patient) -> str:
+def encoder_sees_both_sides(probe: Probe) -> str:
     """Every position of the memory depends on every source token."""
-    reach = encoder_reach(patient, patient.sources(6))
+    reach = encoder_reach(probe, probe.sources(6))
     blind = (reach == 0).nonzero().tolist()
     require(not blind, f"Memory position {blind and blind[0][0]} does not see source token {blind and blind[0][1]}.")
     return f"Each of {len(reach)} memory positions answers to a change of every source token."
@@ -130,21 +130,21 @@ def encoder_sees_both_sides(patient: Patient) -> str:
     paper="section 3.1",
     needs=("fresh", "modules"),
 )
-def leak_canary(patient: Patient) -> str:
+def leak_canary(probe: Probe) -> str:
     """Trained briefly on random tokens, the loss does not fall below the entropy of the tokens."""
-    subject = patient.subject.fresh()
+    subject = probe.subject.fresh()
     parameters = [parameter for module in subject.modules() for parameter in module.parameters()]
     size = sum(parameter.numel() for parameter in parameters)
     if size > CANARY_SIZE:
         not_applicable(f"{size:,} parameters are too many to train here")
-    words = patient.words[: min(8, len(patient.words))]
+    words = probe.words[: min(8, len(probe.words))]
     floor = math.log(len(words))
     optimizer = torch.optim.Adam(parameters, lr=8e-3, betas=(0.9, 0.98))
 
     def loss(rows: int) -> torch.Tensor:
-        draw = torch.randint(len(words), (rows, CANARY_LENGTH), generator=patient.generator)
-        read, write = patient.shifted(torch.cat((words[draw], torch.full((rows, 1), subject.eos)), dim=1))
-        source = patient.rectangle([[subject.eos]] * rows)  # which says nothing
+        draw = torch.randint(len(words), (rows, CANARY_LENGTH), generator=probe.generator)
+        read, write = probe.shifted(torch.cat((words[draw], torch.full((rows, 1), subject.eos)), dim=1))
+        source = probe.rectangle([[subject.eos]] * rows)  # which says nothing
         logits = subject.logits(source, read)[:, :CANARY_LENGTH]
         return F.cross_entropy(logits.flatten(0, 1), write[:, :CANARY_LENGTH].flatten())
 
@@ -165,8 +165,8 @@ CANARY_UPDATES, CANARY_LENGTH = 40, 3
 """Short sequences: a leak is learnt the faster, the fewer positions there are to look at."""
 
 
-def _other(patient: Patient, tokens: torch.Tensor) -> torch.Tensor:
+def _other(probe: Probe, tokens: torch.Tensor) -> torch.Tensor:
     """Ordinary tokens, each another than the one given."""
-    words = patient.words
+    words = probe.words
     place = (tokens[..., None] == words).int().argmax(dim=-1)
     return words[(place + 1 + len(words) // 3) % len(words)]

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from annotated.doctor.finding import Mistake
-from annotated.doctor.invariants.registry import Broken, invariant, not_applicable, require
-from annotated.doctor.patient import CLOSE, Patient, dropout_of, of_size, relative_difference
+from annotated.doctor.invariants.registry import InvariantViolated, invariant, not_applicable, require
+from annotated.doctor.probe import CLOSE, Probe, dropout_of, of_size, relative_difference
 from annotated.doctor.subject import Found
 
 STALE = Mistake("The cache is not reordered together with the hypotheses, or a part of it is not.", 24)
@@ -31,14 +31,14 @@ CAP = 8
     paper="section 3.1",
     needs=("start", "step"),
 )
-def cache_equals_forward(patient: Patient) -> str:
+def cache_equals_forward(probe: Probe) -> str:
     """Decoding step by step gives the logits of the whole prefix at once, also beside longer sentences."""
-    source, target = patient.sources(6, 3, 4), patient.targets_in(6, 6, 6)
-    expected = patient.logits(source, target)
-    state, worst = patient.subject.start(source), 0.0
+    source, target = probe.sources(6, 3, 4), probe.targets_in(6, 6, 6)
+    expected = probe.logits(source, target)
+    state, worst = probe.subject.start(source), 0.0
     for position in range(target.size(1)):
         with torch.no_grad():
-            logits, state = patient.subject.step(state, target[:, position])
+            logits, state = probe.subject.step(state, target[:, position])
         difference = relative_difference(logits.float(), expected[:, position])
         said = f"Step {position + 1} differs from the whole prefix: the logits by {of_size(difference)}."
         require(difference <= CLOSE, said)
@@ -52,10 +52,10 @@ def cache_equals_forward(patient: Patient) -> str:
     paper="section 6.1",
     needs=("start", "step", "reorder"),
 )
-def cache_follows_beam(patient: Patient) -> str:
+def cache_follows_beam(probe: Probe) -> str:
     """After a reordering, each row goes on as its parent."""
-    subject, beam = patient.subject, 3
-    source = patient.sources(5, 3)
+    subject, beam = probe.subject, 3
+    source = probe.sources(5, 3)
     rows = source.repeat_interleave(beam, dim=0)
     state = subject.start(source, beam)
     written = torch.full((2 * beam, 1), subject.bos)
@@ -67,20 +67,20 @@ def cache_follows_beam(patient: Patient) -> str:
         for _ in range(1 if parents is not None else 2):
             with torch.no_grad():
                 logits, state = subject.step(state, written[:, -1])
-            difference = relative_difference(logits.float(), patient.logits(rows, written)[:, -1])
+            difference = relative_difference(logits.float(), probe.logits(rows, written)[:, -1])
             said = f"After step {written.size(1)}, the rows' logits are off by {of_size(difference)}."
             require(difference <= CLOSE, said)
-            written = torch.cat((written, patient.tokens(1, 2 * beam).T), dim=1)
+            written = torch.cat((written, probe.tokens(1, 2 * beam).T), dim=1)
     return "Twice reordered, every row goes on as its parent."
 
 
-def _enliven(patient: Patient, source: Tensor) -> None:
+def _sharpen_weights(probe: Probe, source: Tensor) -> None:
     """Make the model write different tokens, and end some of its outputs and not all, if that can be arranged.
 
     Where no output ends, eos changes places in the output table with a token that is often written.
     """
-    subject = patient.subject
-    patient.enliven()
+    subject = probe.subject
+    probe.sharpen_weights()
     for _ in range(3):
         if not (subject.offers("greedy") and subject.offers("tables")):
             return
@@ -102,26 +102,26 @@ def _enliven(patient: Patient, source: Tensor) -> None:
     paper="section 3.1",
     needs=("greedy",),
 )
-def greedy_follows_model(patient: Patient) -> str:
+def greedy_follows_model(probe: Probe) -> str:
     """Greedy search writes the model's most probable token at each step, ends at eos, keeps to the cap."""
-    source = patient.sources(*[3, 4, 5, 6] * 6)
-    _enliven(patient, source)
-    found = patient.subject.greedy(source, CAP)
+    source = probe.sources(*[3, 4, 5, 6] * 6)
+    _sharpen_weights(probe, source)
+    found = probe.subject.greedy(source, CAP)
     require(len(found) == len(source), f"{len(source)} sentences give {len(found)} outputs.")
     ended = 0
     for row, tokens in zip(source, found, strict=True):
-        _require_greedy(patient, row, tokens)
+        _require_greedy(probe, row, tokens)
         ended += len(tokens) < CAP
     return f"{len(found)} outputs follow the most probable token; {ended} end in eos, the others at the cap."
 
 
-def _require_greedy(patient: Patient, source: Tensor, tokens: list[int]) -> None:
-    subject = patient.subject
+def _require_greedy(probe: Probe, source: Tensor, tokens: list[int]) -> None:
+    subject = probe.subject
     require(subject.eos not in tokens, f"Output {tokens} goes on after eos ({subject.eos}).")
     require(len(tokens) <= CAP, f"An output has {len(tokens)} tokens; the cap is {CAP} symbols.")
     source = source[source != subject.pad][None] if subject.pad not in (subject.bos, subject.eos) else source[None]
-    target = patient.rectangle([[subject.bos, *tokens]])[:, :CAP]
-    logits = patient.logits(source, target)[0]
+    target = probe.rectangle([[subject.bos, *tokens]])[:, :CAP]
+    logits = probe.logits(source, target)[0]
     allowed = logits.clone()
     allowed[:, [subject.pad, subject.bos]] = -math.inf
     written = [*tokens, subject.eos][:CAP]
@@ -143,14 +143,14 @@ def _require_greedy(patient: Patient, source: Tensor, tokens: list[int]) -> None
     paper="section 5.4",
     needs=("greedy", "modules"),
 )
-def greedy_without_dropout(patient: Patient) -> str:
+def greedy_without_dropout(probe: Probe) -> str:
     """Greedy search called in training mode gives the same, and puts the mode back."""
-    source = patient.sources(3, 4, 5, 6)
-    _enliven(patient, source)
-    expected = patient.subject.greedy(source, CAP)
-    with patient.training(), dropout_of(patient.modules(), 0.3):
-        found = patient.subject.greedy(source, CAP)
-        stays = all(module.training for module in patient.subject.modules())
+    source = probe.sources(3, 4, 5, 6)
+    _sharpen_weights(probe, source)
+    expected = probe.subject.greedy(source, CAP)
+    with probe.training(), dropout_of(probe.modules(), 0.3):
+        found = probe.subject.greedy(source, CAP)
+        stays = all(module.training for module in probe.subject.modules())
     changed = sum(a != b for a, b in zip(found, expected, strict=True))
     require(changed == 0, f"{changed} of {len(source)} outputs change when the model was in training mode before.")
     require(stays, "After a search the model is in evaluation mode, where it was in training mode before.")
@@ -164,14 +164,14 @@ def greedy_without_dropout(patient: Patient) -> str:
     paper="section 6.1",
     needs=("greedy", "beam"),
 )
-def beam_one_is_greedy(patient: Patient) -> str:
+def beam_one_is_greedy(probe: Probe) -> str:
     """A beam of one finds what greedy search finds."""
-    source = patient.sources(3, 4, 5, 6, 3, 5)
-    _enliven(patient, source)
+    source = probe.sources(3, 4, 5, 6, 3, 5)
+    _sharpen_weights(probe, source)
     for row in source:
-        alone = row[row != patient.subject.pad][None]
-        (greedy,) = patient.subject.greedy(alone, CAP)
-        found = patient.subject.beam(alone, 1, 0.6, CAP)
+        alone = row[row != probe.subject.pad][None]
+        (greedy,) = probe.subject.greedy(alone, CAP)
+        found = probe.subject.beam(alone, 1, 0.6, CAP)
         require(len(found) == 1, f"A beam of one finds {len(found)} hypotheses.")
         require(found[0].tokens == greedy, f"A beam of one finds {found[0].tokens}, greedy search {greedy}.")
     return f"The same outputs for {len(source)} sentences."
@@ -186,16 +186,16 @@ def beam_one_is_greedy(patient: Patient) -> str:
     paper="section 6.1",
     needs=("beam",),
 )
-def beam_scores(patient: Patient) -> str:
-    """Log-probabilities are the model's own, eos included; scores are the promised penalty; best first."""
-    source, count = patient.sources(3, 5, 4), 0
-    _enliven(patient, source)
+def beam_scores(probe: Probe) -> str:
+    """Log-probabilities are the model's own, eos included; scores are the claimed penalty; best first."""
+    source, count = probe.sources(3, 5, 4), 0
+    _sharpen_weights(probe, source)
     for alpha, row in itertools.product((0.0, 0.6), source):
-        alone = row[row != patient.subject.pad][None]
-        found = patient.subject.beam(alone, 4, alpha, CAP)
+        alone = row[row != probe.subject.pad][None]
+        found = probe.subject.beam(alone, 4, alpha, CAP)
         require(0 < len(found) <= 4, f"A beam of four finds {len(found)} hypotheses.")
         for hypothesis in found:
-            _require_own_score(patient, alone, hypothesis, alpha)
+            _require_own_score(probe, alone, hypothesis, alpha)
         texts = [tuple(hypothesis.tokens) for hypothesis in found]
         require(len(set(texts)) == len(texts), "Two hypotheses of a beam are the same.")
         ranks = [(hypothesis.finished, hypothesis.score) for hypothesis in found]
@@ -204,22 +204,22 @@ def beam_scores(patient: Patient) -> str:
     return f"Log-probabilities and scores of {count} hypotheses are right."
 
 
-def _require_own_score(patient: Patient, source: Tensor, found: Found, alpha: float) -> None:
-    expected = _log_probability(patient, source, found)
+def _require_own_score(probe: Probe, source: Tensor, found: Found, alpha: float) -> None:
+    expected = _log_probability(probe, source, found)
     said = f"{found.tokens} is given log-probability {found.log_probability:.4f}; the model gives {expected:.4f}."
     require(math.isclose(found.log_probability, expected, rel_tol=1e-3, abs_tol=1e-3), said)
-    if patient.subject.promises.length_penalty == "wu":
+    if probe.subject.claims.length_penalty == "wu":
         length = len(found.tokens) + found.finished
         score = expected / ((5 + length) / 6) ** alpha
-        said = f"{length} symbols of log-probability {expected:.4f} score {found.score:.4f}; promised is {score:.4f}."
+        said = f"{length} symbols of log-probability {expected:.4f} score {found.score:.4f}; claimed is {score:.4f}."
         require(math.isclose(found.score, score, rel_tol=1e-3, abs_tol=1e-3), said)
 
 
-def _log_probability(patient: Patient, source: Tensor, found: Found) -> float:
-    subject = patient.subject
+def _log_probability(probe: Probe, source: Tensor, found: Found) -> float:
+    subject = probe.subject
     written = [*found.tokens, subject.eos] if found.finished else found.tokens
-    read = patient.rectangle([[subject.bos, *written[:-1]]])
-    lines = patient.log_probabilities(source, read)[0]
+    read = probe.rectangle([[subject.bos, *written[:-1]]])
+    lines = probe.log_probabilities(source, read)[0]
     return sum(float(line[token]) for line, token in zip(lines, written, strict=True))
 
 
@@ -231,27 +231,27 @@ def _log_probability(patient: Patient, source: Tensor, found: Found) -> float:
     paper="section 6.1",
     needs=("beam",),
 )
-def beam_exhaustive(patient: Patient) -> str:
+def beam_exhaustive(probe: Probe) -> str:
     """On a tiny vocabulary a beam as wide as everything finds the best sequence there is."""
-    subject, words = patient.subject, patient.words.tolist()
+    subject, words = probe.subject, probe.words.tolist()
     longest = next((n for n in (4, 3, 2) if len(words) ** (n - 1) * (len(words) + 1) <= MOST), None)
     if longest is None:
         not_applicable(f"a vocabulary of {subject.vocab_size} has too many sequences to try them all")
-    patient.enliven(sure=True)
+    probe.sharpen_weights(sure=True)
     lengths: list[int] = []
     # A strong penalty of short texts, besides the usual one: else the best may always be the empty text.
-    alphas = (0.6, 2.0) if subject.promises.length_penalty == "wu" else (0.0,)
-    for alpha, row in zip(itertools.cycle(alphas), patient.sources(4, 3, 5, 6, 4, 5), strict=False):
+    alphas = (0.6, 2.0) if subject.claims.length_penalty == "wu" else (0.0,)
+    for alpha, row in zip(itertools.cycle(alphas), probe.sources(4, 3, 5, 6, 4, 5), strict=False):
         source = row[row != subject.pad][None]
-        best = _best_of_all(patient, source, longest, alpha)
+        best = _best_of_all(probe, source, longest, alpha)
         lengths.append(len(best.tokens) + 1)
         found = subject.beam(source, len(words) ** (longest - 1) * (len(words) + 1), alpha, longest)
         if not found:
-            raise Broken("The beam finds nothing.")
+            raise InvariantViolated("The beam finds nothing.")
         said = f"Of all sequences up to {longest} symbols {best.tokens} scores best, {best.score:.4f}"
         cut = f"{said}; the widest beam returns the unfinished {found[0].tokens} first."
         require(found[0].finished, cut)
-        got = _log_probability(patient, source, found[0]) / _penalty(found[0], alpha)
+        got = _log_probability(probe, source, found[0]) / _penalty(found[0], alpha)
         enough = got > best.score or math.isclose(got, best.score, rel_tol=1e-4, abs_tol=1e-3)
         require(enough, f"{said}; the widest beam finds {found[0].tokens} with {got:.4f}.")
     return f"The best of all sequences of up to {longest} symbols are found; they have {_list(lengths)} symbols."
@@ -269,14 +269,14 @@ def _penalty(found: Found, alpha: float) -> float:
     return ((5 + len(found.tokens) + found.finished) / 6) ** alpha
 
 
-def _best_of_all(patient: Patient, source: Tensor, longest: int, alpha: float) -> Found:
+def _best_of_all(probe: Probe, source: Tensor, longest: int, alpha: float) -> Found:
     """The finished sequence of at most `longest` symbols that scores best, among all."""
-    subject, best = patient.subject, None
+    subject, best = probe.subject, None
     for length in range(longest):
-        texts = list(itertools.product(patient.words.tolist(), repeat=length))
-        read = patient.rectangle([[subject.bos, *text] for text in texts])
+        texts = list(itertools.product(probe.words.tolist(), repeat=length))
+        read = probe.rectangle([[subject.bos, *text] for text in texts])
         written = torch.tensor([[*text, subject.eos] for text in texts])
-        lines = patient.log_probabilities(source.expand(len(texts), -1), read)
+        lines = probe.log_probabilities(source.expand(len(texts), -1), read)
         totals = lines.gather(2, written[..., None]).sum(dim=(1, 2))
         top = int(totals.argmax())
         total = float(totals[top])

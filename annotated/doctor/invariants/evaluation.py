@@ -9,7 +9,7 @@ import math
 
 from annotated.doctor.finding import Mistake
 from annotated.doctor.invariants.registry import invariant, require
-from annotated.doctor.patient import Patient
+from annotated.doctor.probe import Probe
 
 OF_SENTENCES = Mistake("BLEU of single sentences is averaged.", 26, "A1")
 
@@ -22,17 +22,15 @@ OF_SENTENCES = Mistake("BLEU of single sentences is averaged.", 26, "A1")
     paper="section 6.2",
     needs=("perplexity",),
 )
-def perplexity(patient: Patient) -> str:
+def perplexity(probe: Probe) -> str:
     """exp of the mean negative log-probability over all target tokens, eos included, unsmoothed."""
-    subject = patient.subject
-    sources = [patient.tokens(1, n)[0].tolist() for n in (3, 5, 2)]
-    targets = [patient.tokens(1, n)[0].tolist() for n in (6, 1, 3)]
+    subject = probe.subject
+    sources = [probe.tokens(1, n)[0].tolist() for n in (3, 5, 2)]
+    targets = [probe.tokens(1, n)[0].tolist() for n in (6, 1, 3)]
     total, count = 0.0, 0
     for source, target in zip(sources, targets, strict=True):
         read, write = [subject.bos, *target], [*target, subject.eos]
-        log_probabilities = patient.log_probabilities(
-            patient.rectangle([[*source, subject.eos]]), patient.rectangle([read])
-        )
+        log_probabilities = probe.log_probabilities(probe.rectangle([[*source, subject.eos]]), probe.rectangle([read]))
         total -= sum(float(log_probabilities[0, t, token]) for t, token in enumerate(write))
         count += len(write)
     expected, got = math.exp(total / count), subject.perplexity(sources, targets)
@@ -51,9 +49,9 @@ SENTENCE = "walking quietly through the old town park"
     paper="section 6.1",
     needs=("bleu",),
 )
-def bleu_words(patient: Patient) -> str:
+def bleu_words(probe: Probe) -> str:
     """BLEU counts n-grams of words as they are written; identical texts get 100, disjoint ones 0."""
-    bleu = patient.subject.bleu
+    bleu = probe.subject.bleu
     same = bleu([SENTENCE], [SENTENCE])
     require(abs(same - 100) < 0.1, f"A text gets {same:.2f} against itself.")
     disjoint = bleu(["seven green bottles hanging on that wall"], [SENTENCE])
@@ -76,9 +74,9 @@ def bleu_words(patient: Patient) -> str:
     paper="section 6.1",
     needs=("bleu",),
 )
-def bleu_corpus(patient: Patient) -> str:
+def bleu_corpus(probe: Probe) -> str:
     """BLEU pools counts over the corpus instead of averaging sentences, and punishes short output."""
-    bleu, long = patient.subject.bleu, "one two three four five six seven eight nine ten"
+    bleu, long = probe.subject.bleu, "one two three four five six seven eight nine ten"
     # n-grams found of n-grams written, for n = 1 to 4.
     expected = 100 * (10 / 16 * 9 / 14 * 8 / 12 * 7 / 10) ** 0.25
     pooled = bleu([long, "alpha beta gamma delta epsilon zeta"], [long, "red blue green black white brown"])
@@ -102,12 +100,12 @@ def bleu_corpus(patient: Patient) -> str:
     paper="section 6.1",
     needs=("evaluated",),
 )
-def bleu_of_translations(patient: Patient) -> str:
+def bleu_of_translations(probe: Probe) -> str:
     """What is scored does not depend on the references."""
-    patient.enliven()
-    sources = [patient.tokens(1, n)[0].tolist() for n in (3, 5, 4)]
-    references = [[patient.tokens(1, n)[0].tolist() for n in lengths] for lengths in ((4, 2, 7), (1, 6, 3))]
-    first, second = (patient.subject.evaluated(sources, chosen) for chosen in references)
+    probe.sharpen_weights()
+    sources = [probe.tokens(1, n)[0].tolist() for n in (3, 5, 4)]
+    references = [[probe.tokens(1, n)[0].tolist() for n in lengths] for lengths in ((4, 2, 7), (1, 6, 3))]
+    first, second = (probe.subject.evaluated(sources, chosen) for chosen in references)
     moved = sum(a != b for a, b in zip(first, second, strict=True))
     require(moved == 0, f"With other references, {moved} of {len(first)} texts that are scored are other ones.")
     return f"With other references the same {len(first)} texts are scored."

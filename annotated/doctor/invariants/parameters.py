@@ -1,4 +1,4 @@
-"""Parameters: shared where promised, different elsewhere, saved whole; and dropout, which acts on them in training.
+"""Parameters: shared where claimed, different elsewhere, saved whole; and dropout, which acts on them in training.
 
 Paper: sections 3.4, 5.4
 """
@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from annotated.doctor.finding import Mistake
 from annotated.doctor.invariants.registry import invariant, not_applicable, require
-from annotated.doctor.patient import CLOSE, SAME, Patient, of_size, relative_difference
+from annotated.doctor.probe import CLOSE, SAME, Probe, of_size, relative_difference
 from annotated.doctor.subject import SIDES
 
 
@@ -22,13 +22,13 @@ from annotated.doctor.subject import SIDES
     Mistake("The tying is written and never reached.", 13),
     paper="section 3.4",
     needs=("tables",),
-    promises=("tied_embeddings",),
+    claims=("tied_embeddings",),
 )
-def tied_tables(patient: Patient) -> str:
-    """What is promised to be one matrix is one tensor."""
-    if not patient.subject.promises.tied_embeddings:
-        not_applicable("it promises three matrices")
-    tables = patient.subject.tables()
+def tied_tables(probe: Probe) -> str:
+    """What is claimed to be one matrix is one tensor."""
+    if not probe.subject.claims.tied_embeddings:
+        not_applicable("it claims three matrices")
+    tables = probe.subject.tables()
     places = {(table.data_ptr(), tuple(table.shape)) for table in tables}
     require(len(places) == 1, f"Source, target and output tables are {len(places)} tensors.")
     return "Source, target and output share one tensor."
@@ -42,9 +42,9 @@ def tied_tables(patient: Patient) -> str:
     paper="section 3.1",
     needs=("modules",),
 )
-def layers_differ(patient: Patient) -> str:
+def layers_differ(probe: Probe) -> str:
     """In a new model no two matrices hold the same numbers."""
-    subject = patient.subject.fresh() if patient.subject.offers("fresh") else patient.subject
+    subject = probe.subject.fresh() if probe.subject.offers("fresh") else probe.subject
     shared = {table.data_ptr() for table in subject.tables()} if subject.offers("tables") else set()
     named = {}
     for module in subject.modules():
@@ -67,16 +67,16 @@ def layers_differ(patient: Patient) -> str:
     paper="section 3.4",
     needs=("fresh",),
 )
-def initial_loss(patient: Patient) -> str:
+def initial_loss(probe: Probe) -> str:
     """A new model's loss is near ln V."""
-    subject = patient.subject.fresh()
+    subject = probe.subject.fresh()
     if subject.offers("modules"):
         for module in subject.modules():
             module.eval()
-    source, target = patient.sources(*[6] * 16), patient.targets_in(*[6] * 16)
+    source, target = probe.sources(*[6] * 16), probe.targets_in(*[6] * 16)
     with torch.no_grad():
         logits = subject.logits(source, target).flatten(0, 1)
-    right = patient.tokens(len(logits))
+    right = probe.tokens(len(logits))
     loss, uniform = float(F.cross_entropy(logits, right)), math.log(subject.vocab_size)
     said = f"The loss of a new model on random targets is {loss:.2f}; ln V is {uniform:.2f}."
     require(abs(loss - uniform) < 1.5, said)
@@ -91,19 +91,19 @@ def initial_loss(patient: Patient) -> str:
     paper="section 5",
     needs=("fresh", "modules"),
 )
-def state_round_trip(patient: Patient) -> str:
+def state_round_trip(probe: Probe) -> str:
     """The state dict, loaded into a new model, gives the same logits, and what is shared stays shared."""
     torch.manual_seed(1_000_003)  # else what is random and not saved might be the same by chance
-    copy = patient.subject.fresh()
-    for module, other in zip(patient.subject.modules(), copy.modules(), strict=True):
+    copy = probe.subject.fresh()
+    for module, other in zip(probe.subject.modules(), copy.modules(), strict=True):
         other.load_state_dict({name: tensor.clone() for name, tensor in module.state_dict().items()})
         other.eval()
-    source, target = patient.sources(5, 3), patient.targets_in(4, 6)
+    source, target = probe.sources(5, 3), probe.targets_in(4, 6)
     with torch.no_grad():
-        difference = relative_difference(copy.logits(source, target).float(), patient.logits(source, target))
+        difference = relative_difference(copy.logits(source, target).float(), probe.logits(source, target))
     require(difference <= SAME, f"The logits of the copy differ by {of_size(difference)}.")
     if copy.offers("tables"):
-        before, after = (len({table.data_ptr() for table in one.tables()}) for one in (patient.subject, copy))
+        before, after = (len({table.data_ptr() for table in one.tables()}) for one in (probe.subject, copy))
         require(after == before, f"Loading makes {after} matrices of the {before} between tokens and vectors.")
     return "A new model with the saved state computes the same logits."
 
@@ -113,13 +113,13 @@ def state_round_trip(patient: Patient) -> str:
     Mistake("Dropout acts in evaluation too: F.dropout without training=self.training.", 21),
     paper="section 5.4",
 )
-def dropout_off(patient: Patient) -> str:
+def dropout_off(probe: Probe) -> str:
     """In evaluation mode, two calls agree."""
-    source, target = patient.sources(6, 6), patient.targets_in(6, 6)
+    source, target = probe.sources(6, 6), probe.targets_in(6, 6)
     torch.manual_seed(1)
-    first = patient.logits(source, target)
+    first = probe.logits(source, target)
     torch.manual_seed(2)
-    difference = relative_difference(patient.logits(source, target), first)
+    difference = relative_difference(probe.logits(source, target), first)
     require(difference <= SAME, f"In evaluation mode the logits of two calls differ by {of_size(difference)}.")
     return "Two calls in evaluation mode give the same logits."
 
@@ -131,37 +131,37 @@ def dropout_off(patient: Patient) -> str:
     Mistake("What is kept is not multiplied by 1 / (1 - p).", 21),
     paper="section 5.4",
     needs=("modules",),
-    promises=("dropout",),
+    claims=("dropout",),
 )
-def dropout_on(patient: Patient) -> str:
-    """In training mode dropout acts, with the promised probability and the factor 1 / (1 - p)."""
-    subject, p = patient.subject, patient.subject.promises.dropout or 0.0
+def dropout_on(probe: Probe) -> str:
+    """In training mode dropout acts, with the claimed probability and the factor 1 / (1 - p)."""
+    subject, p = probe.subject, probe.subject.claims.dropout or 0.0
     if p == 0:
-        not_applicable("it promises no dropout")
-    source, target = patient.sources(6, 6), patient.targets_in(6, 6)
-    with patient.training():
-        difference = relative_difference(patient.logits(source, target), patient.logits(source, target))
+        not_applicable("it claims no dropout")
+    source, target = probe.sources(6, 6), probe.targets_in(6, 6)
+    with probe.training():
+        difference = relative_difference(probe.logits(source, target), probe.logits(source, target))
     require(difference > CLOSE, "Two calls in training mode give the same logits: nothing is dropped.")
     said = [f"In training mode the logits of two calls differ by {of_size(difference)}."]
     if subject.offers("embed"):
-        said.append(_examine_embeddings(patient, p))
+        said.append(_examine_embeddings(probe, p))
     if subject.offers("residuals"):
-        said.append(_examine_sublayers(patient, source, target))
+        said.append(_examine_sublayers(probe, source, target))
     return " ".join(said)
 
 
-def _examine_embeddings(patient: Patient, p: float) -> str:
-    ids = patient.tokens(32, 8)
+def _examine_embeddings(probe: Probe, p: float) -> str:
+    ids = probe.tokens(32, 8)
     with torch.no_grad():
         for side in SIDES:
-            clean = patient.subject.embed(ids, side)
-            with patient.training():
-                noisy = patient.subject.embed(ids, side)
+            clean = probe.subject.embed(ids, side)
+            with probe.training():
+                noisy = probe.subject.embed(ids, side)
             dropped = (noisy == 0) & (clean != 0)
             share, spread = float(dropped.float().mean()), math.sqrt(p * (1 - p) / clean.numel())
             require(
                 abs(share - p) < 6 * spread,
-                f"On the {side} side {share:.1%} of embeddings are dropped; promised is {p:.1%}.",
+                f"On the {side} side {share:.1%} of embeddings are dropped; claimed is {p:.1%}.",
             )
             factor = float((noisy[~dropped] * clean[~dropped]).sum() / clean[~dropped].square().sum())
             require(
@@ -170,12 +170,12 @@ def _examine_embeddings(patient: Patient, p: float) -> str:
     return f"{p:.0%} of the embeddings are dropped, the others multiplied by {1 / (1 - p):.3f}."
 
 
-def _examine_sublayers(patient: Patient, source: torch.Tensor, target: torch.Tensor) -> str:
-    with patient.training(), torch.no_grad():
-        steps = patient.subject.residuals(source, target)
+def _examine_sublayers(probe: Probe, source: torch.Tensor, target: torch.Tensor) -> str:
+    with probe.training(), torch.no_grad():
+        steps = probe.subject.residuals(source, target)
     for step in steps:
         total = step.before + step.output
-        if patient.subject.promises.norm == "post":
+        if probe.subject.claims.norm == "post":
             total = F.layer_norm(total, total.shape[-1:], step.gain, step.bias, step.epsilon)
         require(relative_difference(total, step.after) > CLOSE, f"Nothing is dropped behind {step.where}.")
     return "Every sub-layer's output is dropped from."

@@ -12,18 +12,18 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from annotated.doctor.finding import Mistake
-from annotated.doctor.invariants.registry import Broken, invariant, not_applicable, require
-from annotated.doctor.patient import CLOSE, Patient, of_size, relative_difference
+from annotated.doctor.invariants.registry import InvariantViolated, invariant, not_applicable, require
+from annotated.doctor.probe import CLOSE, Probe, of_size, relative_difference
 from annotated.doctor.subject import SIDES, NotOffered, ResidualStep, Side
 
 
-def token_scale(patient: Patient, side: Side, length: int) -> tuple[float, Tensor]:
+def token_scale(probe: Probe, side: Side, length: int) -> tuple[float, Tensor]:
     """The factor on the table's rows on their way in, and what is added to them: positions `[length, D]`."""
-    tables = patient.subject.tables()
+    tables = probe.subject.tables()
     table = (tables.source if side == "source" else tables.target).detach()
-    a, b = (int(token) for token in patient.words[:2])
+    a, b = (int(token) for token in probe.words[:2])
     with torch.no_grad():
-        vectors = patient.subject.embed(torch.tensor([[a] * length, [b] * length]), side)
+        vectors = probe.subject.embed(torch.tensor([[a] * length, [b] * length]), side)
     rows, difference = table[a] - table[b], vectors[0, 0] - vectors[1, 0]
     scale = float((rows @ difference) / rows.square().sum())
     if relative_difference(difference, scale * rows) > 1e-3:
@@ -38,20 +38,20 @@ def token_scale(patient: Patient, side: Side, length: int) -> tuple[float, Tenso
     Mistake("One side is scaled and the other is not.", 13),
     paper="section 3.4",
     needs=("embed", "tables"),
-    promises=("scaled_embeddings", "d_model"),
+    claims=("scaled_embeddings", "d_model"),
 )
-def embedding_scale(patient: Patient) -> str:
+def embedding_scale(probe: Probe) -> str:
     """Token vectors enter as the table's rows times sqrt(d_model), plus the position."""
-    promises = patient.subject.promises
-    expected = math.sqrt(promises.d_model or 0) if promises.scaled_embeddings else 1.0
+    claims = probe.subject.claims
+    expected = math.sqrt(claims.d_model or 0) if claims.scaled_embeddings else 1.0
     for side in SIDES:
         try:
-            scale, _ = token_scale(patient, side, 4)
+            scale, _ = token_scale(probe, side, 4)
         except NotOffered as error:
-            raise Broken(str(error).capitalize() + ".") from None
-        said = f"On the {side} side the table's rows are multiplied by {scale:.4g}; promised is {expected:.4g}."
+            raise InvariantViolated(str(error).capitalize() + ".") from None
+        said = f"On the {side} side the table's rows are multiplied by {scale:.4g}; claimed is {expected:.4g}."
         require(abs(scale / expected - 1) < 1e-3, said)
-    return f"The table's rows are multiplied by {expected:.4g}, as promised."
+    return f"The table's rows are multiplied by {expected:.4g}, as claimed."
 
 
 @invariant(
@@ -62,14 +62,14 @@ def embedding_scale(patient: Patient) -> str:
     Mistake("A pre-norm stack lacks its last norm.", 12),
     paper="section 3.1",
     needs=("residuals",),
-    promises=("norm",),
+    claims=("norm",),
 )
-def residuals(patient: Patient) -> str:
-    """Around each sub-layer: residual sum and LayerNorm, in the promised order."""
-    subject, source = patient.subject, patient.sources(5, 5)
+def residuals(probe: Probe) -> str:
+    """Around each sub-layer: residual sum and LayerNorm, in the claimed order."""
+    subject, source = probe.subject, probe.sources(5, 5)
     with torch.no_grad():
-        steps = subject.residuals(source, patient.targets_in(5, 5))
-    norm = subject.promises.norm
+        steps = subject.residuals(source, probe.targets_in(5, 5))
+    norm = subject.claims.norm
     for step in steps:
         total = step.before + step.output
         read, after = (step.before, _norm(step, total)) if norm == "post" else (_norm(step, step.before), total)
@@ -82,7 +82,7 @@ def residuals(patient: Patient) -> str:
             difference = relative_difference(one.after, following.before)
             require(difference <= CLOSE, f"Something stands between {one.where} and {following.where}.")
     if subject.offers("encode"):
-        _examine_memory(patient, source, [step for step in steps if step.where.startswith("encoder")])
+        _examine_memory(probe, source, [step for step in steps if step.where.startswith("encoder")])
     return f"{len(steps)} sub-layers are {norm}-norm with a residual sum."
 
 
@@ -90,13 +90,13 @@ def _norm(step: ResidualStep, x: Tensor) -> Tensor:
     return F.layer_norm(x, x.shape[-1:], step.gain, step.bias, step.epsilon)
 
 
-def _examine_memory(patient: Patient, source: Tensor, steps: list[ResidualStep]) -> None:
+def _examine_memory(probe: Probe, source: Tensor, steps: list[ResidualStep]) -> None:
     with torch.no_grad():
-        memory = patient.subject.encode(source)
+        memory = probe.subject.encode(source)
     if not steps or steps[-1].after.shape != memory.shape:
         return
     difference = relative_difference(memory, steps[-1].after)
-    if patient.subject.promises.norm == "pre":
+    if probe.subject.claims.norm == "pre":
         require(difference > CLOSE, "The encoder hands on the residual sum itself, without a norm on top.")
 
 
@@ -106,20 +106,20 @@ def _examine_memory(patient: Patient, source: Tensor, steps: list[ResidualStep])
     Mistake("The network mixes positions.", 10, "C34"),
     paper="section 3.3, equation 2",
     needs=("feed_forward",),
-    promises=("d_model",),
+    claims=("d_model",),
 )
-def feed_forward(patient: Patient) -> str:
+def feed_forward(probe: Probe) -> str:
     """The feed-forward network mixes no positions, and is not linear."""
-    x = torch.randn(2, 5, patient.subject.promises.d_model or 0, generator=patient.generator)
+    x = torch.randn(2, 5, probe.subject.claims.d_model or 0, generator=probe.generator)
     with torch.no_grad():
-        y = patient.subject.feed_forward(x)
+        y = probe.subject.feed_forward(x)
         changed = x.clone()
-        changed[0, 2] += torch.randn(x.size(-1), generator=patient.generator)
-        moved = (patient.subject.feed_forward(changed) - y).abs().amax(dim=-1)
+        changed[0, 2] += torch.randn(x.size(-1), generator=probe.generator)
+        moved = (probe.subject.feed_forward(changed) - y).abs().amax(dim=-1)
         moved[0, 2] = 0
         reach = float(moved.max()) / float(y.abs().max())
         require(reach <= CLOSE, f"Another vector at one position changes others by {of_size(reach)}.")
-        zero = patient.subject.feed_forward(torch.zeros_like(x))
-        bend = float((patient.subject.feed_forward(-x) + y - 2 * zero).abs().max()) / float(y.abs().max())
+        zero = probe.subject.feed_forward(torch.zeros_like(x))
+        bend = float((probe.subject.feed_forward(-x) + y - 2 * zero).abs().max()) / float(y.abs().max())
     require(bend > 1e-3, f"f(x) + f(-x) - 2 f(0) is {bend:.0e} of f(x): the network is linear.")
     return "One position's vector changes that position only, and f(-x) is not -f(x)."

@@ -1,4 +1,4 @@
-"""Order is known: to the encoder, to the decoder, and far from the beginning.
+"""Positions: the encoder and the decoder know the order of tokens, also far from the beginning.
 
 Paper: section 3.5
 """
@@ -10,8 +10,8 @@ from torch import Tensor
 
 from annotated.doctor.finding import Mistake
 from annotated.doctor.invariants.parts import token_scale
-from annotated.doctor.invariants.registry import Broken, invariant, not_applicable, require
-from annotated.doctor.patient import CLOSE, Patient, of_size, relative_difference
+from annotated.doctor.invariants.registry import InvariantViolated, invariant, not_applicable, require
+from annotated.doctor.probe import CLOSE, Probe, of_size, relative_difference
 from annotated.doctor.subject import SIDES, NotOffered
 
 NOT_ADDED = Mistake("Positions are computed and not added, on this side at least.", 14, "C25")
@@ -20,23 +20,23 @@ OVERWRITTEN = Mistake("The encoding is too small to matter beside the embeddings
 
 
 @invariant("source-order", NOT_ADDED, ALL_ALIKE, OVERWRITTEN, paper="section 3.5")
-def source_order(patient: Patient) -> str:
+def source_order(probe: Probe) -> str:
     """Exchanging two source tokens changes the logits."""
-    patient.enliven()  # some initialise so small that attention hardly acts
-    source, target = patient.sources(6), patient.targets_in(5)
+    probe.sharpen_weights()  # some initialise so small that attention hardly acts
+    source, target = probe.sources(6), probe.targets_in(5)
     exchanged = source.clone()
     exchanged[0, 1], exchanged[0, 3] = source[0, 3], source[0, 1]
-    difference = relative_difference(patient.logits(exchanged, target), patient.logits(source, target))
+    difference = relative_difference(probe.logits(exchanged, target), probe.logits(source, target))
     require(difference > LEAST, f"Two source tokens change places, and the logits change by {of_size(difference)}.")
     return f"Two source tokens change places, and the logits change by {of_size(difference)}."
 
 
 @invariant("target-positions", NOT_ADDED, ALL_ALIKE, OVERWRITTEN, paper="section 3.5")
-def target_positions(patient: Patient) -> str:
+def target_positions(probe: Probe) -> str:
     """A target of one repeated token has different logits at every position."""
-    length = min(16, patient.subject.promises.longest or 16)
-    source, target = patient.sources(5), patient.tokens(1, 1).repeat(1, length)
-    closest = _closest(patient.logits(source, target)[0])
+    length = min(16, probe.subject.claims.longest or 16)
+    source, target = probe.sources(5), probe.tokens(1, 1).repeat(1, length)
+    closest = _closest(probe.logits(source, target)[0])
     require(closest > CLOSE, f"Two of {length} positions have the same logits (nearest: {of_size(closest)}).")
     return f"The logits of {length} positions of one repeated token are at least {of_size(closest)} apart."
 
@@ -48,15 +48,15 @@ def target_positions(patient: Patient) -> str:
     ALL_ALIKE,
     paper="section 3.5",
 )
-def far_positions(patient: Patient) -> str:
-    """Positions up to 600, or the promised longest, are read, and differ."""
-    length = min(FAR, patient.subject.promises.longest or FAR)
+def far_positions(probe: Probe) -> str:
+    """Positions up to 600, or the claimed longest, are read, and differ."""
+    length = min(FAR, probe.subject.claims.longest or FAR)
     try:
-        vectors = _far_vectors(patient, length)
+        vectors = _far_vectors(probe, length)
     except NotOffered:
         raise
     except Exception as error:  # a table that ends is what is looked for here, however it says so
-        raise Broken(f"{length} positions cannot be read: {type(error).__name__}: {error}") from error
+        raise InvariantViolated(f"{length} positions cannot be read: {type(error).__name__}: {error}") from error
     for side, rows in vectors.items():
         require(bool(rows.isfinite().all()), f"Among {length} {side} positions some are NaN or infinite.")
         closest = _closest(rows)
@@ -64,15 +64,15 @@ def far_positions(patient: Patient) -> str:
     return f"{length} positions are read, and no two are alike."
 
 
-def _far_vectors(patient: Patient, length: int) -> dict[str, Tensor]:
+def _far_vectors(probe: Probe, length: int) -> dict[str, Tensor]:
     """What one repeated token becomes at each of `length` positions, `[length, D]` or `[length, V]`."""
-    if patient.subject.offers("embed"):
-        ids = patient.tokens(1, 1).repeat(1, length)
+    if probe.subject.offers("embed"):
+        ids = probe.tokens(1, 1).repeat(1, length)
         with torch.no_grad():
-            return {side: patient.subject.embed(ids, side)[0] for side in SIDES}
-    source = torch.cat((patient.tokens(1, length - 1), patient.sources(1)), dim=1)
-    target = patient.tokens(1, 1).repeat(1, length)
-    return {"target": patient.logits(source, target)[0]}
+            return {side: probe.subject.embed(ids, side)[0] for side in SIDES}
+    source = torch.cat((probe.tokens(1, length - 1), probe.sources(1)), dim=1)
+    target = probe.tokens(1, 1).repeat(1, length)
+    return {"target": probe.logits(source, target)[0]}
 
 
 FAR = 600
@@ -88,20 +88,20 @@ LEAST = 1e-5
     Mistake("Positions are scaled together with the embeddings.", 13),
     paper="section 3.5",
     needs=("embed", "tables"),
-    promises=("positions", "d_model"),
+    claims=("positions", "d_model"),
 )
-def sinusoids(patient: Patient) -> str:
-    """The promised sinusoids: constant norm, dot products of the paper's frequencies."""
-    promises, length = patient.subject.promises, 40
-    if promises.positions != "sinusoidal":
-        not_applicable(f"it promises {promises.positions} positions")
-    d_model = promises.d_model or 0
+def sinusoids(probe: Probe) -> str:
+    """The claimed sinusoids: constant norm, dot products of the paper's frequencies."""
+    claims, length = probe.subject.claims, 40
+    if claims.positions != "sinusoidal":
+        not_applicable(f"it claims {claims.positions} positions")
+    d_model = claims.d_model or 0
     frequencies = 10000 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     offsets = torch.arange(length)[:, None] - torch.arange(length)
     # sin a sin b + cos a cos b = cos(a - b), whatever the order of the dimensions.
     expected = (offsets[..., None] * frequencies).cos().sum(dim=-1)
     for side in SIDES:
-        _, rows = token_scale(patient, side, length)
+        _, rows = token_scale(probe, side, length)
         rows = rows.double()
         norms = rows.square().sum(dim=1)
         spread = float((norms - d_model / 2).abs().max()) / (d_model / 2)

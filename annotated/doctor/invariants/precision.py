@@ -1,4 +1,4 @@
-"""Numbers at their limits: what float32 forgives, and 16 bits do not.
+"""Precision: numbers that float32 holds and 16-bit types do not.
 
 Paper: section 3.2.3; training in 16 bits is today's practice
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 import torch
 
 from annotated.doctor.finding import Mistake
-from annotated.doctor.invariants.registry import Broken, invariant, not_applicable, require
-from annotated.doctor.patient import Patient
+from annotated.doctor.invariants.registry import InvariantViolated, invariant, not_applicable, require
+from annotated.doctor.probe import Probe
 
 
 @invariant(
@@ -19,19 +19,19 @@ from annotated.doctor.patient import Patient
     paper="section 3.2.3",
     needs=("fresh", "modules"),
 )
-def half_precision(patient: Patient) -> str:
+def half_precision(probe: Probe) -> str:
     """In float16 a new model computes finite logits, with padding and a future to hide."""
-    subject = patient.subject.fresh()
+    subject = probe.subject.fresh()
     for module in subject.modules():
         module.half().eval()
-    source, target = patient.sources(5, 3), patient.targets_in(6, 4)
+    source, target = probe.sources(5, 3), probe.targets_in(6, 4)
     with torch.no_grad():
         try:
             logits = subject.logits(source, target)
         except RuntimeError as error:
             if "not implemented" in str(error):
                 not_applicable(f"this release of PyTorch computes no float16 here ({str(error).splitlines()[0]})")
-            raise Broken(f"In float16: {str(error).splitlines()[0]}.") from error
+            raise InvariantViolated(f"In float16: {str(error).splitlines()[0]}.") from error
     real = target != subject.pad
     wrong = int((~logits[real].isfinite()).sum())
     require(wrong == 0, f"In float16, {wrong} of {logits[real].numel()} logits are NaN or infinite.")

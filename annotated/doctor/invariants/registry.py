@@ -1,4 +1,4 @@
-"""How an invariant is declared, and how it reports: it returns what it measured, or raises.
+"""Registry of invariants: each is a declared function that returns what it measured, or raises.
 
 Paper: none
 """
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from annotated.doctor.finding import Mistake
-from annotated.doctor.patient import Patient
+from annotated.doctor.probe import Probe
 from annotated.doctor.subject import NotOffered
 
-Examine = Callable[[Patient], str]
+Examine = Callable[[Probe], str]
 
 
-class Broken(Exception):
+class InvariantViolated(Exception):
     """The invariant does not hold; the message says what was measured."""
 
 
@@ -32,12 +32,12 @@ class Invariant:
     theme: str
     paper: str
     needs: tuple[str, ...]
-    """Facets of `Subject`, by name."""
-    promises: tuple[str, ...]
-    """Fields of `Promises` that must not be None."""
+    """Capabilities of `Subject`, by name."""
+    claims: tuple[str, ...]
+    """Fields of `Claims` that must not be None."""
     mistakes: tuple[Mistake, ...]
     examine: Examine
-    """Returns what it measured in one sentence; raises `Broken` or `NotOffered`."""
+    """Returns what it measured in one sentence; raises `InvariantViolated` or `NotOffered`."""
 
 
 DECLARED: list[Invariant] = []
@@ -49,7 +49,7 @@ def invariant(
     *mistakes: Mistake,
     paper: str,
     needs: tuple[str, ...] = (),
-    promises: tuple[str, ...] = (),
+    claims: tuple[str, ...] = (),
 ) -> Callable[[Examine], Examine]:
     """Declare a function as an invariant; its docstring's first line is the title, its module the theme."""
 
@@ -58,16 +58,16 @@ def invariant(
         theme = function.__module__.rpartition(".")[2]
         if id in {known.id for known in DECLARED}:
             raise ValueError(f"there are two invariants {id}")
-        DECLARED.append(Invariant(id, title, theme, paper, needs, promises, mistakes, function))
+        DECLARED.append(Invariant(id, title, theme, paper, needs, claims, mistakes, function))
         return function
 
     return declare
 
 
 def require(holds: bool, measured: str) -> None:
-    """Raise `Broken` unless it holds."""
+    """Raise `InvariantViolated` unless it holds."""
     if not holds:
-        raise Broken(measured)
+        raise InvariantViolated(measured)
 
 
 def not_applicable(why: str) -> NoReturn:

@@ -14,17 +14,17 @@ from torch.nn import functional as F
 
 from annotated.doctor.finding import Mistake
 from annotated.doctor.invariants.registry import invariant, require
-from annotated.doctor.patient import CLOSE, Patient, of_size, relative_difference
+from annotated.doctor.probe import CLOSE, Probe, of_size, relative_difference
 from annotated.doctor.subject import Update
 
 MICRO_BATCHES = Mistake("The schedule counts micro-batches, so warm-up is over too early.", 20, "A2")
 MEAN_OF_MEANS = Mistake("Means of micro-batches are averaged although they hold different numbers of tokens.", 17)
 
 
-def _targets(patient: Patient, *lengths: int) -> Tensor:
+def _targets(probe: Probe, *lengths: int) -> Tensor:
     """Targets that end in eos, these many symbols long, padded."""
-    rows = [[*patient.tokens(1, n - 1)[0].tolist(), patient.subject.eos] for n in lengths]
-    return patient.rectangle(rows)
+    rows = [[*probe.tokens(1, n - 1)[0].tolist(), probe.subject.eos] for n in lengths]
+    return probe.rectangle(rows)
 
 
 @invariant(
@@ -35,9 +35,9 @@ def _targets(patient: Patient, *lengths: int) -> Tensor:
     paper="section 3.1",
     needs=("shift",),
 )
-def shift(patient: Patient) -> str:
+def shift(probe: Probe) -> str:
     """target_in is bos and the target without its last token; target_out is the target."""
-    subject, targets = patient.subject, _targets(patient, 5, 3, 4)
+    subject, targets = probe.subject, _targets(probe, 5, 3, 4)
     read, write = subject.shift(targets)
     real = targets != subject.pad
     width = targets.size(1)
@@ -56,13 +56,13 @@ def shift(patient: Patient) -> str:
     paper="section 5.4",
     needs=("loss",),
 )
-def loss_ignores_padding(patient: Patient) -> str:
+def loss_ignores_padding(probe: Probe) -> str:
     """The loss does not depend on logits at padding, nor on how much there is."""
-    subject, targets = patient.subject, _targets(patient, 5, 3)
-    logits = _random_logits(patient, targets)
+    subject, targets = probe.subject, _targets(probe, 5, 3)
+    logits = _random_logits(probe, targets)
     loss = float(subject.loss(logits, targets))
     other = logits.clone()
-    other[targets == subject.pad] = torch.randn(subject.vocab_size, generator=patient.generator)
+    other[targets == subject.pad] = torch.randn(subject.vocab_size, generator=probe.generator)
     moved = abs(float(subject.loss(other, targets)) - loss)
     require(moved <= CLOSE * abs(loss), f"Other logits at padding change the loss from {loss:.4f} by {moved:.2g}.")
     longer, wider = F.pad(logits, (0, 0, 0, 3)), F.pad(targets, (0, 3), value=subject.pad)
@@ -78,11 +78,11 @@ def loss_ignores_padding(patient: Patient) -> str:
     paper="sections 5.1, 5.4",
     needs=("loss",),
 )
-def loss_per_token(patient: Patient) -> str:
+def loss_per_token(probe: Probe) -> str:
     """The loss of a batch is the mean over its real tokens, not over sentences."""
-    subject, lengths = patient.subject, (6, 2)
-    targets = _targets(patient, *lengths)
-    logits = _random_logits(patient, targets)
+    subject, lengths = probe.subject, (6, 2)
+    targets = _targets(probe, *lengths)
+    logits = _random_logits(probe, targets)
     each = [float(subject.loss(logits[i : i + 1, :n], targets[i : i + 1, :n])) for i, n in enumerate(lengths)]
     expected = sum(n * loss for n, loss in zip(lengths, each, strict=True)) / sum(lengths)
     loss = float(subject.loss(logits, targets))
@@ -95,18 +95,18 @@ def loss_per_token(patient: Patient) -> str:
 
 @invariant(
     "loss-target",
-    Mistake("There is no label smoothing, or another than is promised.", 19, "C43"),
+    Mistake("There is no label smoothing, or another than is claimed.", 19, "C43"),
     Mistake("The smoothed target is no distribution: what is shared out does not add up to epsilon.", 19, "C43"),
     Mistake("The softmax is applied twice.", 19),
     paper="section 5.4",
     needs=("loss",),
-    promises=("smoothing",),
+    claims=("smoothing",),
 )
-def loss_target(patient: Patient) -> str:
-    """The loss is a cross-entropy against the promised smoothed target: its gradient says so, and its floor."""
-    subject, epsilon = patient.subject, patient.subject.promises.smoothing or 0.0
-    targets = _targets(patient, 6)
-    logits = _random_logits(patient, targets).requires_grad_(True)
+def loss_target(probe: Probe) -> str:
+    """The loss is a cross-entropy against the claimed smoothed target: its gradient says so, and its floor."""
+    subject, epsilon = probe.subject, probe.subject.claims.smoothing or 0.0
+    targets = _targets(probe, 6)
+    logits = _random_logits(probe, targets).requires_grad_(True)
     with torch.enable_grad():
         loss = subject.loss(logits, targets)
         (gradient,) = torch.autograd.grad(loss, logits)
@@ -118,7 +118,7 @@ def loss_target(patient: Patient) -> str:
     require(least > -1e-4, f"The target distribution goes down to {least:.4f}.")
     accepted = (1 - epsilon, 1 - epsilon + epsilon / v)  # the rest shared by the others, or by all
     off = min(float((gold - value).abs().max()) for value in accepted)
-    require(off < 1e-3, f"The right token has {float(gold[0]):.4f} of the target; promised is {accepted[0]:.4f}.")
+    require(off < 1e-3, f"The right token has {float(gold[0]):.4f} of the target; claimed is {accepted[0]:.4f}.")
     crossed = -(target * logits.detach()[0].log_softmax(dim=-1)).sum(dim=-1).mean()
     entropy = float(-(target.clamp_min(0) * target.clamp_min(1e-30).log()).sum(dim=-1).mean())
     constant = float(loss.detach() - crossed)
@@ -130,8 +130,8 @@ def loss_target(patient: Patient) -> str:
     return f"The loss is {kinds[nearest]} with {float(gold[0]):.4f} on the right token; its floor is {floor:.4f}."
 
 
-def _random_logits(patient: Patient, targets: Tensor) -> Tensor:
-    return torch.randn(*targets.shape, patient.subject.vocab_size, generator=patient.generator)
+def _random_logits(probe: Probe, targets: Tensor) -> Tensor:
+    return torch.randn(*targets.shape, probe.subject.vocab_size, generator=probe.generator)
 
 
 @invariant(
@@ -140,12 +140,12 @@ def _random_logits(patient: Patient, targets: Tensor) -> Tensor:
     Mistake("The minimum of the two branches is taken the wrong way, or a power has the wrong sign.", 20),
     paper="section 5.3, equation 3",
     needs=("learning_rate",),
-    promises=("d_model", "warmup"),
+    claims=("d_model", "warmup"),
 )
-def schedule(patient: Patient) -> str:
+def schedule(probe: Probe) -> str:
     """The rates are equation 3 for updates 1, 2, 3, around the peak and after it."""
-    subject = patient.subject
-    d_model, warmup = subject.promises.d_model or 1, subject.promises.warmup or 1
+    subject = probe.subject
+    d_model, warmup = subject.claims.d_model or 1, subject.claims.warmup or 1
     for update in (1, 2, 3, warmup - 1, warmup, warmup + 1, 4 * warmup):
         if update < 1:
             continue
@@ -157,20 +157,20 @@ def schedule(patient: Patient) -> str:
     return f"Equation 3 with its peak of {peak:.2e} at update {warmup}."
 
 
-def _batches(patient: Patient) -> list[tuple[Tensor, Tensor]]:
+def _batches(probe: Probe) -> list[tuple[Tensor, Tensor]]:
     """Two micro-batches of different size."""
-    return [(patient.sources(4, 3), _targets(patient, 6, 5)), (patient.sources(5), _targets(patient, 2))]
+    return [(probe.sources(4, 3), _targets(probe, 6, 5)), (probe.sources(5), _targets(probe, 2))]
 
 
-def _updates(patient: Patient, batches: Sequence[tuple[Tensor, Tensor]], accumulate: int) -> list[Update]:
+def _updates(probe: Probe, batches: Sequence[tuple[Tensor, Tensor]], accumulate: int) -> list[Update]:
     """What training makes of these batches without dropout; the weights are put back."""
-    parameters = [parameter for module in patient.subject.modules() for parameter in module.parameters()]
+    parameters = [parameter for module in probe.subject.modules() for parameter in module.parameters()]
     kept = [parameter.detach().clone() for parameter in parameters]
     for parameter in parameters:
         parameter.grad = None
     try:
-        with torch.enable_grad(), patient.training(dropout=False):
-            return patient.subject.updates(batches, accumulate)
+        with torch.enable_grad(), probe.training(dropout=False):
+            return probe.subject.updates(batches, accumulate)
     finally:
         with torch.no_grad():
             for parameter, value in zip(parameters, kept, strict=True):
@@ -179,13 +179,13 @@ def _updates(patient: Patient, batches: Sequence[tuple[Tensor, Tensor]], accumul
 
 
 @invariant("warmup-unit", MICRO_BATCHES, paper="section 5.3", needs=("updates", "modules"))
-def warmup_unit(patient: Patient) -> str:
+def warmup_unit(probe: Probe) -> str:
     """Update k is made with the rate of update k, with or without accumulation."""
-    batches = _batches(patient)
-    plain = [update.rate for update in _updates(patient, batches * 2, 1)]
-    accumulated = [update.rate for update in _updates(patient, batches * 4, 2)]
-    if patient.subject.offers("learning_rate"):
-        expected = [patient.subject.learning_rate(k) for k in range(1, len(plain) + 1)]
+    batches = _batches(probe)
+    plain = [update.rate for update in _updates(probe, batches * 2, 1)]
+    accumulated = [update.rate for update in _updates(probe, batches * 4, 2)]
+    if probe.subject.offers("learning_rate"):
+        expected = [probe.subject.learning_rate(k) for k in range(1, len(plain) + 1)]
         same = all(math.isclose(a, b, rel_tol=1e-4) for a, b in zip(plain, expected, strict=True))
         require(same, f"Updates 1 to {len(plain)} have rates {_few(plain)}; the schedule gives {_few(expected)}.")
     same = all(math.isclose(a, b, rel_tol=1e-4) for a, b in zip(plain, accumulated, strict=False))
@@ -205,17 +205,17 @@ def _few(rates: Sequence[float]) -> str:
     paper="section 5.1",
     needs=("updates", "modules"),
 )
-def accumulation(patient: Patient) -> str:
+def accumulation(probe: Probe) -> str:
     """Accumulated micro-batches give the gradient of the whole batch, one update for each group."""
-    first, second = _batches(patient)
+    first, second = _batches(probe)
     rows = [
-        [row[row != patient.subject.pad].tolist() for part in side for row in part]
+        [row[row != probe.subject.pad].tolist() for part in side for row in part]
         for side in zip(first, second, strict=True)
     ]
-    whole = [(patient.rectangle(rows[0]), patient.rectangle(rows[1]))]
-    parts = _updates(patient, [first, second, first, second], 2)
+    whole = [(probe.rectangle(rows[0]), probe.rectangle(rows[1]))]
+    parts = _updates(probe, [first, second, first, second], 2)
     require(len(parts) == 2, f"Four micro-batches, two to an update, make {len(parts)} updates.")
-    (expected,) = _updates(patient, whole, 1)
+    (expected,) = _updates(probe, whole, 1)
     worst = _difference(parts[0].gradient, expected.gradient)
     said = f"The gradient of two micro-batches differs from that of their union by {of_size(worst, 'its')}."
     require(worst <= 10 * CLOSE, said)
@@ -237,10 +237,10 @@ def _difference(one: dict[str, Tensor], other: dict[str, Tensor]) -> float:
     paper="section 5.3",
     needs=("updates", "modules"),
 )
-def gradient_cleared(patient: Patient) -> str:
+def gradient_cleared(probe: Probe) -> str:
     """Nothing of one update's gradient is left in the next."""
-    batch = _batches(patient)[0]
-    made = _updates(patient, [batch] * 3, 1)
+    batch = _batches(probe)[0]
+    made = _updates(probe, [batch] * 3, 1)
     require(len(made) == 3, f"Three batches make {len(made)} updates.")
     norms = [math.sqrt(sum(float(g.square().sum()) for g in update.gradient.values())) for update in made]
     shown = ", ".join(f"{norm:.3f}" for norm in norms)
@@ -257,11 +257,11 @@ def gradient_cleared(patient: Patient) -> str:
     paper="section 6.1",
     needs=("average",),
 )
-def averaging(patient: Patient) -> str:
+def averaging(probe: Probe) -> str:
     """The average of checkpoints is their mean, and leaves them as they were."""
-    states = [{"a": torch.randn(3, 2, generator=patient.generator)} for _ in range(3)]
+    states = [{"a": torch.randn(3, 2, generator=probe.generator)} for _ in range(3)]
     before = [state["a"].clone() for state in states]
-    averaged = patient.subject.average(states)["a"]
+    averaged = probe.subject.average(states)["a"]
     difference = relative_difference(averaged, torch.stack(before).mean(dim=0))
     require(difference <= CLOSE, f"The average of three checkpoints differs from their mean by {difference:.2g}.")
     intact = all(torch.equal(state["a"], kept) for state, kept in zip(states, before, strict=True))

@@ -116,13 +116,13 @@ def subject(id: str) -> Subject:
         If there is no such mutant.
     """
     mutant = find(id)
-    facets = {
+    capabilities = {
         name: _with_mistake(getattr(OurSubject, name), mutant.id)
-        for name, facet in vars(OurSubject).items()
-        if callable(facet) and not name.startswith("_")
+        for name, capability in vars(OurSubject).items()
+        if callable(capability) and not name.startswith("_")
     }
     with switched_on(mutant.id):
-        return _built(type("MutantSubject", (OurSubject,), facets), name=f"mutant {mutant.id}")
+        return _built(type("MutantSubject", (OurSubject,), capabilities), name=f"mutant {mutant.id}")
 
 
 def _built(kind: type[OurSubject], **options: Any) -> OurSubject:
@@ -131,11 +131,11 @@ def _built(kind: type[OurSubject], **options: Any) -> OurSubject:
         return kind(Transformer(SMALL).eval(), **options)
 
 
-def _with_mistake(facet: Any, id: str) -> Any:
-    @functools.wraps(facet)
+def _with_mistake(capability: Any, id: str) -> Any:
+    @functools.wraps(capability)
     def asked(self: Subject, *args: Any, **options: Any) -> Any:
         with switched_on(id):
-            return facet(self, *args, **options)
+            return capability(self, *args, **options)
 
     return asked
 

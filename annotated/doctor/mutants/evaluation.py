@@ -91,7 +91,7 @@ def bleu_without_brevity_penalty(patches: Patches) -> None:
     source="hyunwoongko/transformer",
 )
 def bleu_teacher_forced(patches: Patches) -> None:
-    class Forced:
+    class TeacherForced:
         """Says what the model thinks comes next, with the reference before its eyes."""
 
         def __init__(self, translator: Any, pairs: Sequence[tuple[str, str]]) -> None:
@@ -106,6 +106,6 @@ def bleu_teacher_forced(patches: Patches) -> None:
             return [self.tokenizer.decode(ids[: n - 1]) for ids, n in zip(best, lengths, strict=True)]
 
     def make(original: Any) -> Any:
-        return lambda translator, pairs, **options: original(Forced(translator, pairs), pairs, **options)
+        return lambda translator, pairs, **options: original(TeacherForced(translator, pairs), pairs, **options)
 
     patches.function(evaluate, make)

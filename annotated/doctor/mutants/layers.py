@@ -93,7 +93,7 @@ def norm_before_sum(patches: Patches) -> None:
 
 
 @BANK.mutant(
-    "LayerNorm stands before the sub-layer, though the order of the paper was promised.",
+    "LayerNorm stands before the sub-layer, though the order of the paper was claimed.",
     "residuals",
     claim="C46",
     source="harvardnlp/annotated-transformer, like the paper's released code in its later defaults",
@@ -227,7 +227,7 @@ def dropout_in_evaluation(patches: Patches) -> None:
     patches.attribute(Dropout, "add", lambda self, residual, x: residual + F.dropout(x, self.p, True))
 
 
-@BANK.mutant("Dropout is never applied, though it was promised.", "dropout-on")
+@BANK.mutant("Dropout is never applied, though it was claimed.", "dropout-on")
 def dropout_missing(patches: Patches) -> None:
     patches.attribute(Dropout, "forward", lambda self, x: x)
     patches.attribute(Dropout, "add", lambda self, residual, x: residual + x)

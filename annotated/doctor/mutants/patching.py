@@ -1,4 +1,4 @@
-"""How a known-wrong variant is put into this library, and taken out again.
+"""Patches that put a known-wrong variant into this library, and take it out again.
 
 Everything goes through `Patches`, which remembers what it replaced; nothing is left behind, also after an error.
 """

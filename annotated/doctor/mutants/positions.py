@@ -198,7 +198,7 @@ def _read_output(patches: Patches) -> None:
 
 
 @BANK.mutant(
-    "The output has a matrix of its own, though one for all was promised.",
+    "The output has a matrix of its own, though one for all was claimed.",
     "tied-tables",
     claim="C36",
     source="harvardnlp/annotated-transformer, where the lines that tie are switched off",

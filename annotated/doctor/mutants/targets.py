@@ -149,7 +149,7 @@ def smoothing_adds_up_to_more(patches: Patches) -> None:
     patches.function(smoothed_target, lambda original: lambda e, size: (1.0, original(e, size)[1]))
 
 
-@BANK.mutant("Label smoothing was promised and is left out of the loss.", "loss-target", claim="C43")
+@BANK.mutant("Label smoothing was claimed and is left out of the loss.", "loss-target", claim="C43")
 def smoothing_missing(patches: Patches) -> None:
     patches.function(smoothed_target, lambda original: lambda e, size: original(0.0, size))
 

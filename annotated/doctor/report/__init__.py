@@ -1,4 +1,4 @@
-"""What an examination found: as text in the terminal, as JSON, and as one page of HTML.
+"""Report of an examination: as text in the terminal, as JSON, and as one page of HTML.
 
 Paper: none
 """
@@ -16,7 +16,7 @@ from annotated import __version__
 from annotated.doctor.finding import Finding, Outcome
 from annotated.doctor.report.page import fragment, page
 from annotated.doctor.report.terminal import print_report
-from annotated.doctor.resemblance import Resemblance, resemblances
+from annotated.doctor.similar_mutants import SimilarMutant, similar_mutants
 
 SCHEMA = "annotated.doctor/1"
 """Of the JSON: fields may be added under this name, and none removed or given another meaning."""
@@ -56,9 +56,9 @@ class Report:
         return {outcome: len(self.of(outcome)) for outcome in get_args(Outcome)}
 
     @property
-    def resembles(self) -> list[Resemblance]:
+    def similar_mutants(self) -> list[SimilarMutant]:
         """Known mistakes that fail much the same invariants, the nearest first."""
-        return resemblances(self.findings)
+        return similar_mutants(self.findings)
 
     @property
     def seconds(self) -> float:
@@ -86,7 +86,7 @@ class Report:
             "healthy": self.healthy,
             "counts": self.counts,
             "versions": self.versions,
-            "resembles": [asdict(resemblance) for resemblance in self.resembles],
+            "resembles": [asdict(mutant) for mutant in self.similar_mutants],
             "findings": [finding.to_dict() for finding in self.findings],
         }
 

@@ -80,7 +80,7 @@ def _body(report: Report, heading: str) -> str:
         f'<p class="quiet">{escape(summary(report).split(". ")[0])}. Examined with {escape(versions)}.</p>',
     ]
     trouble = (*report.of("failed"), *report.of("error"))
-    if near := report.resembles:
+    if near := report.similar_mutants:
         rows = "".join(
             f'<li>{escape(one.sentence)} <span class="quiet">({escape(alike(one))})</span></li>' for one in near
         )

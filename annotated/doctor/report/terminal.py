@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from annotated.doctor.finding import Finding
-from annotated.doctor.resemblance import Resemblance
+from annotated.doctor.similar_mutants import SimilarMutant
 
 if TYPE_CHECKING:
     from annotated.doctor.report import Report
@@ -29,7 +29,7 @@ def print_report(report: Report, console: Any = None, passed: bool = True) -> No
     console = console or Console(highlight=False)
     console.print(Text(f"Examination of {report.subject}", style="bold"))
     console.print(summary(report))
-    if near := report.resembles:
+    if near := report.similar_mutants:
         console.print("\nKnown mistakes that fail much the same invariants:")
         for one in near:
             console.print(Padding(Text.assemble(f"· {one.sentence} ", (f"[{alike(one)}]", "cyan")), (0, 0, 0, 2)))
@@ -67,7 +67,7 @@ def verdict(report: Report) -> str:
     return "Nothing wrong was found." if report.of("passed") else "Nothing could be examined."
 
 
-def alike(one: Resemblance) -> str:
+def alike(one: SimilarMutant) -> str:
     """How near a known mistake is, with its claim if it has one: 'exactly these, claim C01'."""
     near = "exactly these" if one.similarity == 1 else f"{one.similarity:.0%} alike"
     return f"{near}, claim {one.claim}" if one.claim else near

@@ -60,7 +60,7 @@ class GradingOptions:
 
 @dataclass(frozen=True)
 class GradingRun:
-    """What came of a folder.
+    """Result of grading a folder.
 
     Attributes
     ----------

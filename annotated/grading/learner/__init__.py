@@ -1,1 +1,1 @@
-"""Learner: checks of one's own answer in a notebook or a terminal, hints, and the record of progress."""
+"""Learner: checks of an answer in a notebook or a terminal, hints, and the record of progress."""

@@ -1,18 +1,17 @@
-"""Everything that can be known to be wrong before a long training begins, and what to do about each of it.
+"""Preflight checks: everything that can be known to be wrong before a long training run, with advice for each.
 
 Paper: section 5.2; 12 hours and 3.5 days are too long to find out
 """
 
 from annotated.runs.preflight.checking import count_weights, preflight
-from annotated.runs.preflight.numbers import show_bytes, show_hours, show_number, show_range
-from annotated.runs.preflight.table import Check, Preflight
+from annotated.runs.preflight.numbers import show_hours, show_number, show_range
+from annotated.runs.preflight.table import PreflightCheck, PreflightReport
 
 __all__ = [
-    "Check",
-    "Preflight",
+    "PreflightCheck",
+    "PreflightReport",
     "count_weights",
     "preflight",
-    "show_bytes",
     "show_hours",
     "show_number",
     "show_range",

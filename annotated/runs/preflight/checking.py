@@ -1,4 +1,4 @@
-"""Everything that can be known to be wrong before a long training begins, and what to do about each of it.
+"""Preflight: all checks of a training run that has not begun, and an estimate of its time.
 
 A check is data: its name, how it went, what it found, and advice. Nothing is changed, and nothing is downloaded.
 
@@ -18,7 +18,7 @@ from annotated.runs.dry_run import REHEARSAL, Estimate, Rehearsal
 from annotated.runs.preflight import folder as places
 from annotated.runs.preflight import machine
 from annotated.runs.preflight.numbers import show_hours, show_range
-from annotated.runs.preflight.table import Check, Preflight
+from annotated.runs.preflight.table import PreflightCheck, PreflightReport
 from annotated.saving import CheckpointError
 
 _SAME_TRAINING = ("model", "training")
@@ -36,8 +36,8 @@ def preflight(
     price_per_hour: float | None = None,
     watts: float | None = None,
     mirrors: Sequence[str] = (),
-) -> Preflight:
-    """Look at machine, data, disk and folder before a training.
+) -> PreflightReport:
+    """Look at machine, data, disk and folder before a training run.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def preflight(
     ]
     estimate = None if known is None else known.estimate(price_per_hour=price_per_hour, watts=watts)
     checks.append(_check_time(known, estimate, doubt))
-    return Preflight(tuple(checks), estimate)
+    return PreflightReport(tuple(checks), estimate)
 
 
 def count_weights(config: ModelConfig) -> int:
@@ -101,11 +101,11 @@ def _rehearsal(
     return given, f"it was made with another {', '.join(differing)}: rehearse again" if differing else ""
 
 
-def _check_time(known: Rehearsal | None, estimate: Estimate | None, doubt: str) -> Check:
+def _check_time(known: Rehearsal | None, estimate: Estimate | None, doubt: str) -> PreflightCheck:
     name = "time and cost"
     if known is None or estimate is None:
         advice = "rehearse 200 updates here: annotated rehearse RUN, or --rehearse"
-        return Check(name, "warn", "not known", doubt or advice)
+        return PreflightCheck(name, "warn", "not known", doubt or advice)
     found = f"{show_range(known.seconds_per_update, 's an update')}; {show_hours(estimate.hours)}"
     if known.devices > 1:
         found += f" on {known.devices} devices"
@@ -113,4 +113,4 @@ def _check_time(known: Rehearsal | None, estimate: Estimate | None, doubt: str) 
         found += f"; {show_range(estimate.money, 'in your currency')}"
     if estimate.kilowatt_hours is not None:
         found += f"; {show_range(estimate.kilowatt_hours, 'kWh')}"
-    return Check(name, "warn" if doubt else "ok", f"{found}; rehearsed on {known.date}", doubt)
+    return PreflightCheck(name, "warn" if doubt else "ok", f"{found}; rehearsed on {known.date}", doubt)

@@ -1,4 +1,4 @@
-"""What preflight asks of the disk: data that is whole, room, a file system that keeps its word, a folder that is free.
+"""Preflight checks of the disk: data that is whole, room, a sound file system, a folder that is free.
 
 Paper: section 5.2
 """
@@ -18,10 +18,10 @@ from annotated.data.corpora import CorpusError, open_corpus
 from annotated.runs.checkpoint import latest_checkpoint
 from annotated.runs.dry_run import Rehearsal
 from annotated.runs.lock import run_lock, run_lock_holder
-from annotated.runs.preflight.numbers import show_bytes
-from annotated.runs.preflight.table import Check
+from annotated.runs.preflight.table import PreflightCheck
 from annotated.runs.setup import check_same_run
 from annotated.saving import CheckpointError, read_json
+from annotated.storage import format_bytes
 
 BYTES_PER_SAVED_WEIGHT = 12
 """Of a checkpoint: the weight and Adam's two moments, in float32."""
@@ -30,7 +30,7 @@ _RESERVE = 200_000_000
 """Bytes for logs, the tokenizer, and whatever else wants to write on that disk."""
 
 
-def check_data(data: DataConfig, mirrors: Sequence[str] = ()) -> Iterator[Check]:
+def check_data(data: DataConfig, mirrors: Sequence[str] = ()) -> Iterator[PreflightCheck]:
     """That the text is there and, where it was prepared, that it is what its manifest says.
 
     Parameters
@@ -46,11 +46,13 @@ def check_data(data: DataConfig, mirrors: Sequence[str] = ()) -> Iterator[Check]
             for split in ("train", "valid", "test"):
                 open_corpus(getattr(data, split), split, data)
         except CorpusError as error:
-            yield Check(
+            yield PreflightCheck(
                 "data", "fail", str(error), "give files that exist with --data.train, --data.valid, --data.test"
             )
             return
-        yield Check("data", "ok", "the classroom corpus" if data.train == "classroom" else f"{data.train} is there")
+        yield PreflightCheck(
+            "data", "ok", "the classroom corpus" if data.train == "classroom" else f"{data.train} is there"
+        )
         return
     from annotated.wmt14 import PreparedCorpus  # only those who train on it need it
 
@@ -58,14 +60,14 @@ def check_data(data: DataConfig, mirrors: Sequence[str] = ()) -> Iterator[Check]
         corpus = PreparedCorpus.open(prepared)
         corpus.verify()
     except (OSError, ValueError) as error:
-        yield Check("data", "fail", str(error), f"prepare it first: annotated data wmt14 {prepared}")
+        yield PreflightCheck("data", "fail", str(error), f"prepare it first: annotated data wmt14 {prepared}")
         yield from _check_mirrors(mirrors)
         return
     pairs = f"{corpus.source_language}-{corpus.target_language}, {len(corpus.train):,} training pairs"
-    yield Check("data", "ok", f"{prepared}: {pairs}; every file is as its manifest says")
+    yield PreflightCheck("data", "ok", f"{prepared}: {pairs}; every file is as its manifest says")
 
 
-def check_disk(training: TrainingConfig, weights: int, known: Rehearsal | None, folder: Path | None) -> Check:
+def check_disk(training: TrainingConfig, weights: int, known: Rehearsal | None, folder: Path | None) -> PreflightCheck:
     """That the disk has room for the checkpoints that will be kept, one more, and the final model.
 
     Parameters
@@ -81,45 +83,48 @@ def check_disk(training: TrainingConfig, weights: int, known: Rehearsal | None, 
     free = shutil.disk_usage(there).free
     present = [path for path in (folder / "checkpoints").glob("update-*") if path.is_dir()] if folder else []
     needed = max(1, kept + 1 - len(present)) * checkpoint + 2 * 4 * weights + _RESERVE
-    found = (
-        f"{show_bytes(free)} free, {show_bytes(needed)} needed: {kept} checkpoints of {show_bytes(checkpoint)} and more"
-    )
+    found = f"{format_bytes(free)} free, {format_bytes(needed)} needed"
+    found += f": {kept} checkpoints of {format_bytes(checkpoint)} and more"
     if free < needed:
-        return Check("disk", "fail", found, f"free some space under {there}, or lower --training.keep-checkpoints")
+        return PreflightCheck(
+            "disk", "fail", found, f"free some space under {there}, or lower --training.keep-checkpoints"
+        )
     if free < 1.5 * needed:
-        return Check("disk", "warn", found, "that is close: others write on this disk too")
-    return Check("disk", "ok", found)
+        return PreflightCheck("disk", "warn", found, "that is close: others write on this disk too")
+    return PreflightCheck("disk", "ok", found)
 
 
 def check_folder(
     model_config: ModelConfig, training: TrainingConfig, data: DataConfig, folder: Path | None
-) -> Iterator[Check]:
+) -> Iterator[PreflightCheck]:
     """That the folder of the run is nobody else's, and that its file system locks, renames and keeps files."""
     there = _existing(folder)
     problem = _file_system_problem(there)
     advice = "put the run on a local disk, or on a network file system with locks (NFS 4, Lustre with flock)"
-    yield Check(
+    yield PreflightCheck(
         "file system", "fail" if problem else "ok", problem or "locks, renames and keeps files", advice * bool(problem)
     )
     if folder is None:
         return
     holder = run_lock_holder(folder)
     if holder is not None:
-        yield Check("run", "fail", f"{folder}: {holder} trains here", "follow it, stop it, or take another folder")
+        yield PreflightCheck(
+            "run", "fail", f"{folder}: {holder} trains here", "follow it, stop it, or take another folder"
+        )
         return
     wanted = {"model": model_config.to_dict(), "training": training.to_dict(), "data": data.to_dict()}
     try:
         checkpoint, reports = latest_checkpoint(folder)
         if checkpoint is None:
-            yield Check("run", "ok", f"{folder}: a new run")
+            yield PreflightCheck("run", "ok", f"{folder}: a new run")
             return
         state = read_json(checkpoint / "state.json")
         check_same_run(state["configuration"], wanted, folder)
     except CheckpointError as error:
-        yield Check("run", "fail", str(error), "go on with the old configuration, or take another folder")
+        yield PreflightCheck("run", "fail", str(error), "go on with the old configuration, or take another folder")
         return
     found = f"{folder}: goes on after update {state['update']:,} of {training.updates:,}"
-    yield Check("run", "warn" if reports else "ok", "; ".join([found, *reports]))
+    yield PreflightCheck("run", "warn" if reports else "ok", "; ".join([found, *reports]))
 
 
 def _existing(folder: Path | None) -> Path:
@@ -148,19 +153,21 @@ def _file_system_problem(folder: Path) -> str | None:
     return None
 
 
-def _check_mirrors(mirrors: Sequence[str]) -> Iterator[Check]:
+def _check_mirrors(mirrors: Sequence[str]) -> Iterator[PreflightCheck]:
     """Whether somebody answers where data would come from. Any answer counts: a mirror need not list itself."""
     for mirror in mirrors:
         if not mirror.startswith(("http://", "https://")):
             there = Path(mirror.removeprefix("file:")).is_dir()
-            yield Check("mirror", "ok" if there else "fail", f"{mirror} is {'' if there else 'not '}there")
+            yield PreflightCheck("mirror", "ok" if there else "fail", f"{mirror} is {'' if there else 'not '}there")
             continue
         try:
             with urllib.request.urlopen(mirror, timeout=SECONDS_FOR_A_MIRROR):
                 pass
         except urllib.error.HTTPError as error:
-            yield Check("mirror", "ok", f"{mirror} answers ({error.code})")
+            yield PreflightCheck("mirror", "ok", f"{mirror} answers ({error.code})")
         except (OSError, ValueError) as error:
-            yield Check("mirror", "fail", f"{mirror} does not answer: {error}", "check the address, or give another")
+            yield PreflightCheck(
+                "mirror", "fail", f"{mirror} does not answer: {error}", "check the address, or give another"
+            )
         else:
-            yield Check("mirror", "ok", f"{mirror} answers")
+            yield PreflightCheck("mirror", "ok", f"{mirror} answers")

@@ -1,4 +1,4 @@
-"""What preflight asks of the machine: software, devices, precision, memory, cores.
+"""Preflight checks of the machine: software, devices, precision, memory, cores.
 
 Paper: section 5.2
 """
@@ -14,8 +14,8 @@ import torch.distributed as dist
 from annotated.config import TrainingConfig
 from annotated.runs.dry_run import Rehearsal
 from annotated.runs.hardware import gpus, memory_bytes, name_machine, usable_cores
-from annotated.runs.preflight.numbers import show_bytes
-from annotated.runs.preflight.table import Check
+from annotated.runs.preflight.table import PreflightCheck
+from annotated.storage import format_bytes
 from annotated.training.distributed import choose_device
 from annotated.training.precision import Precision
 
@@ -26,7 +26,7 @@ _LARGE_FOR_A_CPU = 20_000_000
 _ROOM = 1.1
 
 
-def check_software(training: TrainingConfig) -> Check:
+def check_software(training: TrainingConfig) -> PreflightCheck:
     """torch, and what it needs to compile and to talk to other processes.
 
     Paper: none; software
@@ -38,15 +38,15 @@ def check_software(training: TrainingConfig) -> Check:
         if dist.is_available() and dist.is_nccl_available():
             found += f", NCCL {'.'.join(map(str, torch.cuda.nccl.version()))}"  # type: ignore[no-untyped-call]
     if number < OLDEST_TORCH:
-        return Check("software", "fail", found, "install torch 2.3 or newer")
+        return PreflightCheck("software", "fail", found, "install torch 2.3 or newer")
     if training.compile and not _can_compile():
-        return Check(
+        return PreflightCheck(
             "software", "fail", f"{found}; nothing to compile with", "install a C++ compiler (on a GPU: triton)"
         )
-    return Check("software", "ok", found)
+    return PreflightCheck("software", "ok", found)
 
 
-def check_devices(training: TrainingConfig, weights: int) -> Check:
+def check_devices(training: TrainingConfig, weights: int) -> PreflightCheck:
     """That there is a device of the kind that is asked for, and that it is up to the model.
 
     Parameters
@@ -59,26 +59,28 @@ def check_devices(training: TrainingConfig, weights: int) -> Check:
     try:
         device = choose_device(training.device)
     except (ValueError, RuntimeError) as error:
-        return Check("devices", "fail", str(error), "run on a machine with a GPU, or give --training.device cpu")
+        return PreflightCheck(
+            "devices", "fail", str(error), "run on a machine with a GPU, or give --training.device cpu"
+        )
     found = gpus()
     if device.type != "cuda":
         advice = "a training of this size takes weeks on a CPU: rent a GPU, or take the recipe wmt14-tiny"
         name = name_machine({"cores": usable_cores(), "processor": "this processor"})
         large = weights > _LARGE_FOR_A_CPU
-        return Check("devices", "warn" if large else "ok", f"no GPU is used: {name}", advice if large else "")
-    described = f"{name_machine({'gpus': found})}, {show_bytes(found[0]['memory_bytes'])} each"
+        return PreflightCheck("devices", "warn" if large else "ok", f"no GPU is used: {name}", advice if large else "")
+    described = f"{name_machine({'gpus': found})}, {format_bytes(found[0]['memory_bytes'])} each"
     if len(found) > 1:
         if not (dist.is_available() and dist.is_nccl_available()):
-            return Check(
+            return PreflightCheck(
                 "devices", "fail", described, "this torch has no NCCL: install a build that has, or use one GPU"
             )
-        return Check(
+        return PreflightCheck(
             "devices", "ok", described, f"for all: torchrun --nproc-per-node {len(found)} -m annotated train ..."
         )
-    return Check("devices", "ok", described)
+    return PreflightCheck("devices", "ok", described)
 
 
-def check_precision(training: TrainingConfig) -> Check:
+def check_precision(training: TrainingConfig) -> PreflightCheck:
     """That the device computes in the chosen precision.
 
     Paper: none; the paper trained in float32
@@ -87,20 +89,26 @@ def check_precision(training: TrainingConfig) -> Check:
         device = choose_device(training.device)
         Precision(training.precision, device)
     except (ValueError, RuntimeError) as error:
-        return Check("precision", "fail", str(error), "choose --training.precision fp32 or bf16")
+        return PreflightCheck("precision", "fail", str(error), "choose --training.precision fp32 or bf16")
     name = training.precision
     if device.type == "cuda":
         newer = torch.cuda.get_device_capability(device) >= (8, 0)
         if name == "bf16" and not newer:
-            return Check("precision", "warn", "bf16 is emulated on this GPU, slowly", "use --training.precision fp16")
+            return PreflightCheck(
+                "precision", "warn", "bf16 is emulated on this GPU, slowly", "use --training.precision fp16"
+            )
         if name == "fp32" and newer:
-            return Check("precision", "warn", "fp32", "--training.precision bf16 is several times as fast here")
+            return PreflightCheck(
+                "precision", "warn", "fp32", "--training.precision bf16 is several times as fast here"
+            )
     elif name != "fp32":
-        return Check("precision", "warn", f"{name} on a CPU", "most CPUs are faster with --training.precision fp32")
-    return Check("precision", "ok", name)
+        return PreflightCheck(
+            "precision", "warn", f"{name} on a CPU", "most CPUs are faster with --training.precision fp32"
+        )
+    return PreflightCheck("precision", "ok", name)
 
 
-def check_memory(training: TrainingConfig, weights: int, known: Rehearsal | None) -> Check:
+def check_memory(training: TrainingConfig, weights: int, known: Rehearsal | None) -> PreflightCheck:
     """That weights, gradients and moments fit; with a rehearsal, that everything did.
 
     Parameters
@@ -116,16 +124,18 @@ def check_memory(training: TrainingConfig, weights: int, known: Rehearsal | None
     whose = "GPU memory" if on_gpu else "main memory"
     least, advice = BYTES_PER_WEIGHT * weights, "use a device with more memory, or fewer --training.micro-batch-tokens"
     if there is None:
-        return Check("memory", "warn", f"cannot be told here; the weights' part of it is {show_bytes(least)}")
+        return PreflightCheck(
+            "memory", "warn", f"cannot be told here; the weights' part of it is {format_bytes(least)}"
+        )
     if known is not None and known.peak_memory_bytes is not None and (known.memory_kind == "GPU") == on_gpu:
-        text = f"{show_bytes(known.peak_memory_bytes)} of {show_bytes(there)} {whose} in the rehearsal"
+        text = f"{format_bytes(known.peak_memory_bytes)} of {format_bytes(there)} {whose} in the rehearsal"
         tight = known.peak_memory_bytes * _ROOM > there
-        return Check("memory", "warn" if tight else "ok", text, advice if tight else "")
-    text = f"{show_bytes(there)} {whose}; weights, gradients and moments take {show_bytes(least)}, activations more"
-    return Check("memory", "fail" if least > there else "ok", text, advice if least > there else "")
+        return PreflightCheck("memory", "warn" if tight else "ok", text, advice if tight else "")
+    text = f"{format_bytes(there)} {whose}; weights, gradients and moments take {format_bytes(least)}, activations more"
+    return PreflightCheck("memory", "fail" if least > there else "ok", text, advice if least > there else "")
 
 
-def check_cores(training: TrainingConfig) -> Check:
+def check_cores(training: TrainingConfig) -> PreflightCheck:
     """That there is a core for each device's process, which feeds it.
 
     Paper: none; hardware
@@ -134,8 +144,10 @@ def check_cores(training: TrainingConfig) -> Check:
     threads = os.environ.get("OMP_NUM_THREADS")
     found = f"{cores} cores" + (f", OMP_NUM_THREADS={threads}" if threads else "")
     if cores < devices:
-        return Check("cores", "warn", f"{found} for {devices} GPUs", "each GPU's process needs a core to itself")
-    return Check("cores", "ok", found)
+        return PreflightCheck(
+            "cores", "warn", f"{found} for {devices} GPUs", "each GPU's process needs a core to itself"
+        )
+    return PreflightCheck("cores", "ok", found)
 
 
 def _can_compile() -> bool:

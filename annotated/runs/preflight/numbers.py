@@ -1,4 +1,4 @@
-"""Bytes, hours and ranges for people.
+"""Numbers for people: digits, hours and ranges.
 
 Paper: none; how numbers are shown
 """
@@ -8,14 +8,6 @@ from __future__ import annotations
 import math
 
 from annotated.runs.dry_run import Range
-
-
-def show_bytes(count: float) -> str:
-    """'2.5 GB', in powers of ten as disks are sold."""
-    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count / 1e3:.0f} kB"
 
 
 def show_number(value: float) -> str:

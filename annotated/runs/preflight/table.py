@@ -1,4 +1,4 @@
-"""Checks as data, and the table that they make.
+"""Preflight report: checks as data, and the table that they make.
 
 Paper: section 5.2
 """
@@ -11,18 +11,18 @@ from typing import Literal
 
 from annotated.runs.dry_run import Estimate
 
-Status = Literal["ok", "warn", "fail"]
+CheckStatus = Literal["ok", "warn", "fail"]
 
 
 @dataclass(frozen=True)
-class Check:
+class PreflightCheck:
     """One thing that was looked at.
 
     Paper: section 5.2
     """
 
     name: str
-    status: Status
+    status: CheckStatus
     """'ok'; 'warn': it will work, but read this; 'fail': it will not work."""
     found: str
     advice: str = ""
@@ -30,13 +30,13 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Preflight:
-    """All checks of a training that has not begun; printed, it is a table.
+class PreflightReport:
+    """All checks of a training run that has not begun; printed, it is a table.
 
     Paper: section 5.2
     """
 
-    checks: tuple[Check, ...]
+    checks: tuple[PreflightCheck, ...]
     estimate: Estimate | None
     """Hours, disk and money, from a rehearsal; None without one."""
 
@@ -45,7 +45,7 @@ class Preflight:
         """Whether nothing failed."""
         return all(check.status != "fail" for check in self.checks)
 
-    def __getitem__(self, name: str) -> Check:
+    def __getitem__(self, name: str) -> PreflightCheck:
         return next(check for check in self.checks if check.name == name)
 
     def __str__(self) -> str:

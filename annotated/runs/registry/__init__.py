@@ -1,4 +1,4 @@
-"""A ledger of finished runs, and the script that checks it.
+"""Registry of finished runs (the ledger), and the script that checks it.
 
 Paper: Table 2
 """

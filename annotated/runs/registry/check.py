@@ -1,4 +1,4 @@
-"""Is an entry of the ledger what it says it is? As far as its own files tell, and the test set where it is at hand.
+"""Check of a registry entry against its own files, and against the test set where it is at hand.
 
 Paper: Table 2
 """
@@ -196,7 +196,7 @@ def _scores(folder: Path, report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _told(folder: Path, report: Mapping[str, Any]) -> Iterator[str]:
-    """What the entry says to people: the label of its data, and each score; whoever likes may add words."""
+    """What the entry says to people: the label of its data, and each score; a person may add words."""
     text = (folder / README).read_text(encoding="utf-8").lower()
     scores = [f"{report['scores'][system][ruler]['score']:.2f}" for system in _systems(report) for ruler in SIGNATURES]
     if missing := [part for part in (report["label"], *scores) if part.lower() not in text]:

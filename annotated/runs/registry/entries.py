@@ -1,4 +1,4 @@
-"""A ledger of finished runs, each with its log, in a form that a script can check.
+"""Registry entries: finished runs, each with its log, in a form that a script can check.
 
 An entry is a folder:
 

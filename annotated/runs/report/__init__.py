@@ -1,4 +1,4 @@
-"""The end of a run: from its last checkpoints to two BLEUs and a report. Read finishing first.
+"""Report of a finished run: from its last checkpoints to two BLEUs. Read finishing first.
 
 Paper: section 6.1, Table 2
 """

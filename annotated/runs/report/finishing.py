@@ -1,4 +1,4 @@
-"""The end of a run: the average of its last checkpoints, a beam search over the test set, and a report of it all.
+"""Finishing of a run: the average of its last checkpoints, a beam search over the test set, and a report.
 
 Nothing is done twice. What is translated is on the disk at once; a finish that was killed goes on where it stopped.
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from annotated.config import DataConfig, DecodingConfig
+from annotated.config import DataConfig, DecodingConfig, TrainingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.evaluation.corpus import TranslatesText
 from annotated.model import Transformer
@@ -74,7 +74,7 @@ class FinishOptions:
     """Report a run that has not made all its updates; the report says so."""
     watts: float | None = None
     """Of one device, to know the energy; None leaves it unknown."""
-    device: str = "auto"
+    device: str = TrainingConfig.device
     recipe: str | None = None
     """The name that the training goes by, for the report."""
     command: str | None = None
@@ -95,7 +95,7 @@ def finish(
     Parameters
     ----------
     run
-        Folder of a training that has ended.
+        Folder of a training run that has ended.
     translator
         `annotated.Translator`.
     options, **changes
@@ -244,7 +244,7 @@ def _content(
         "tokenizer": about["tokenizer"],
         "training": training,
         "hardware": {
-            "trained_on": start.get("machine") or {"torch": start["torch"]},
+            "trained_on": start["machine"],
             "device": start["device"],
             "finished_on": describe_machine(),
         },

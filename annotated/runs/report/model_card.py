@@ -86,9 +86,8 @@ def hours_and_machine(report: Mapping[str, Any]) -> str:
 
     Paper: section 5.2
     """
-    machine = report["hardware"]["trained_on"]
-    name = name_machine(machine) if "processor" in machine else report["hardware"]["device"]
-    return f"{duration(3600 * report['training']['hours'])} on {name}"
+    machine = name_machine(report["hardware"]["trained_on"])
+    return f"{duration(3600 * report['training']['hours'])} on {machine}"
 
 
 def _summary(report: Mapping[str, Any]) -> str:

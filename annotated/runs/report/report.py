@@ -1,4 +1,4 @@
-"""What a finished run reports: scores under both rulers, and all that a stranger needs to believe or repeat them.
+"""Report of a finished run: scores under both rulers, and all that a stranger needs to believe or repeat them.
 
 `report.json` is one object:
 
@@ -110,7 +110,7 @@ class RunReport:
 
 
 def training_facts(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What a log says of a training as a whole.
+    """What a log says of a training run as a whole.
 
     Parameters
     ----------

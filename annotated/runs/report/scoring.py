@@ -1,4 +1,4 @@
-"""One set of translations under the two rulers that the name BLEU has, with intervals, and whether an average helped.
+"""Scoring of translations by the two rulers called BLEU, with intervals, and whether an average helped.
 
 The numbers that both rulers count in each sentence are kept as a table, so that everybody can add them up again, or
 compare two systems, without a word of the text.

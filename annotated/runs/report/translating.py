@@ -1,4 +1,4 @@
-"""A test set translated so that nothing is done twice: what is translated is on the disk before the next begins.
+"""Translation of a test set so that nothing is done twice: each part is on the disk before the next begins.
 
 Paper: section 6.1 (beam search over newstest2014)
 """

@@ -33,7 +33,7 @@ PAPER: dict[str, dict[Any, str]] = {
     "positions": {"learned": "learned positions"},
     "smoothing": {0.0: "no label smoothing"},
 }
-"""Promises that are not the paper's, in words."""
+"""Claims that are not the paper's, in words."""
 
 WEIGHTS = ("matters", "hardly matters", "a choice")
 """Of verdicts, the gravest first."""
@@ -72,7 +72,7 @@ class Doctor(SphinxDirective):
         for theme, members in groupby(INVARIANTS.values(), key=lambda invariant: invariant.theme):
             rows = []
             for one in members:
-                needs = ", ".join(("logits", *one.needs, *(f"promise {name}" for name in one.promises)))
+                needs = ", ".join(("logits", *one.needs, *(f"claim {name}" for name in one.claims)))
                 likely = f"{one.mistakes[0].says} {_claim(one.mistakes[0].claim)}" if one.mistakes else ""
                 rows.append((f"`{one.id}`", one.title, likely, needs))
             head = ("Invariant", "What must hold", "Likeliest mistake", "Needs")

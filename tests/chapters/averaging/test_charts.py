@@ -5,12 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotated.chapters.averaging.charts import averaged_noise_chart, last_k_chart, weight_line_chart
-
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
-
-
-def drawn(chart) -> str:
-    return vl_convert.vegalite_to_svg(chart.to_dict(), vl_version="6.4")
+from tests.drawing import draw
 
 
 def test_the_last_k_are_counted_from_the_end() -> None:
@@ -18,14 +13,14 @@ def test_the_last_k_are_counted_from_the_end() -> None:
     chart = last_k_chart(runs, {"a": [2.2, 2.1, 2.0]}, k=3)
     dots = chart.to_dict()["layer"][0]["data"]["values"]
     assert [(d["k"], d["loss"]) for d in dots] == [(1, 2.0), (2, 2.1), (3, 2.2)]
-    assert "average of 3: loss 1.400, BLEU 32.5" in drawn(chart)
+    assert "average of 3: loss 1.400, BLEU 32.5" in draw(chart)
     with pytest.raises(ValueError, match="a: 2 checkpoints and 3 averages"):
         last_k_chart(runs, {"a": [1.0, 2.0]})
 
 
 def test_the_walk_shows_the_nearest_measured_place() -> None:
     lines = {"within": [(0.0, 1.0), (0.4, 0.8), (1.0, 1.2)], "between": [(0.0, 1.0), (1.0, 1.0)]}
-    picture = drawn(weight_line_chart(lines, ends={"within": ("old", "new"), "between": ("one", "two")}))
+    picture = draw(weight_line_chart(lines, ends={"within": ("old", "new"), "between": ("one", "two")}))
     assert "t = 0.4: 0.800" in picture and "old" in picture and "two" not in picture
 
 

@@ -8,15 +8,10 @@ import pytest
 from annotated.chapters.batches.charts import epochs_chart, noise_chart, pairs_per_batch_chart, waste_chart
 from annotated.chapters.batches.widget import padding_tiles
 from annotated.data.buckets import cut, fill
+from tests.drawing import draw
 from tests.javascript import CHAPTERS, evaluate
 
 BATCHES = CHAPTERS / "batches" / "batches.js"
-
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
-
-
-def drawn(chart: object) -> str:
-    return vl_convert.vegalite_to_svg(chart.to_dict() | {"width": 500}, vl_version="6.4")  # type: ignore[attr-defined]
 
 
 def test_lengths_arrive_pair_by_pair() -> None:
@@ -43,13 +38,17 @@ def test_what_does_not_fit_is_refused(texts: dict, way: str, message: str) -> No
 
 def test_charts_show_the_numbers_of_their_sliders() -> None:
     rows = [{"label": "packed", "budget": 10, "padding": 0.0}, {"label": "loose", "budget": 10, "padding": 0.625}]
-    assert "62.5%" in drawn(waste_chart(rows))
+    assert "62.5%" in draw(waste_chart(rows), width=500)
     # 30,000 tokens are 1,500 pairs of 20.
-    assert "30,000 tokens = 1,500 pairs of 20 tokens" in drawn(pairs_per_batch_chart([0] + [5] * 40, budget=30_000))
+    assert "30,000 tokens = 1,500 pairs of 20 tokens" in draw(
+        pairs_per_batch_chart([0] + [5] * 40, budget=30_000), width=500
+    )
     # Noise 2 at 100 tokens on the line 20 / sqrt(n), and 1 at 400.
-    assert "1.00 at 400 tokens" in drawn(noise_chart([{"tokens": 100, "noise": 2}, {"tokens": 400, "noise": 1}]))
+    assert "1.00 at 400 tokens" in draw(
+        noise_chart([{"tokens": 100, "noise": 2}, {"tokens": 400, "noise": 1}]), width=500
+    )
     # 100 steps of 5,000 tokens over 1,000 pairs of 20 tokens are 25 epochs.
-    assert ">25.0<" in drawn(epochs_chart(pairs=1000, tokens=5000, mean=20, steps=[("one", 100)]))
+    assert ">25.0<" in draw(epochs_chart(pairs=1000, tokens=5000, mean=20, steps=[("one", 100)]), width=500)
 
 
 def test_charts_refuse_nonsense() -> None:

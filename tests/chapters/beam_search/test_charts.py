@@ -9,10 +9,11 @@ import torch
 
 import annotated
 from annotated.chapters import recorded
+from annotated.chapters.beam_search import record_search
 from annotated.chapters.beam_search.charts import alpha_chart, beam_sizes_chart, search_tree_chart, tree_rows
 from annotated.chapters.beam_search.playback import Playback
 from annotated.chapters.beam_search.search_record import unpack
-from annotated.decoding import Hypothesis, record_search
+from annotated.decoding import Hypothesis
 
 
 @pytest.fixture(scope="module")

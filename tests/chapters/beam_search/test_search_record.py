@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
+from annotated.chapters.beam_search import record_search
 from annotated.chapters.beam_search.playback import Playback
 from annotated.chapters.beam_search.search_record import Continuations, Forced, SearchRecord, pack, unpack
 from annotated.config import EOS
-from annotated.decoding import beam_search, greedy_decode, record_search
+from annotated.decoding import beam_search, greedy_decode
 from tests.decoding.test_invariants import VOCAB, random_model, random_source, same
 
 

@@ -9,10 +9,11 @@ import torch
 
 import annotated
 from annotated.chapters import recorded
+from annotated.chapters.beam_search import record_search
 from annotated.chapters.beam_search.playback import Playback
 from annotated.chapters.beam_search.search_record import unpack
 from annotated.chapters.beam_search.widget import beam_tree
-from annotated.decoding import beam_search, greedy_decode, record_search
+from annotated.decoding import beam_search, greedy_decode
 from tests.javascript import CHAPTERS, evaluate
 
 FOLDER = CHAPTERS / "beam_search"

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 import numpy as np
 import pytest
 
 from annotated.chapters.embeddings.charts import balance_chart, direction_chart, neighbour_chart, tying_chart
-
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
-
-
-def texts(spec: dict) -> list[str]:
-    return re.findall(r"<text[^>]*>([^<]*)</text>", vl_convert.vegalite_to_svg(json.dumps(spec), vl_version="6.4"))
+from tests.drawing import texts
 
 
 @pytest.mark.parametrize(("exponent", "d", "share"), [(0.5, 64, 2 / 3), (0, 64, 1 / 33), (1, 64, 4096 / 4128)])

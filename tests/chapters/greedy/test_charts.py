@@ -9,9 +9,8 @@ import pytest
 
 from annotated.chapters.greedy.charts import cache_chart, cache_cost_chart, lost_chart, two_ways_chart
 from annotated.chapters.greedy.widget import step_player
+from tests.drawing import draw
 from tests.javascript import CHAPTERS, evaluate
-
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 
 
 def names(ids: list[int]) -> list[str]:
@@ -49,7 +48,7 @@ def computed(chart: alt.LayerChart, step: int, cached: str) -> int:
     spec = chart.to_dict()
     for param in spec["params"]:
         param["value"] = step if param["name"] == "step" else cached
-    words = vl_convert.vegalite_to_svg(spec, vl_version="6.4")
+    words = draw(spec)
     return int(words.split(f"step {step}: ")[1].split(" tiles")[0])
 
 

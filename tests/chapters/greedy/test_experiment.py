@@ -1,8 +1,7 @@
-"""The exact search finds what listing every sentence finds; a walk says what greedy search did."""
+"""A walk says what greedy search did."""
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import pytest
@@ -10,49 +9,10 @@ import torch
 
 from annotated.chapters import recorded
 from annotated.chapters.greedy import experiment as greedy
-from annotated.config import BOS, EOS, tiny
+from annotated.config import BOS, EOS
 from annotated.decoding import Hypothesis, greedy_decode
 from annotated.model import Transformer
-
-REAL = [3, 4, 5]
-SOURCE = [3, 5, EOS]
-
-
-@pytest.fixture(scope="module")
-def model() -> Transformer:
-    """Six ids, of which three are real; greedy search loses on it."""
-    torch.manual_seed(30)
-    model = Transformer(tiny(vocab_size=6, d_model=16, d_ff=32, num_heads=2, d_k=8, d_v=8, dropout=0.0)).eval()
-    with torch.no_grad():
-        model.output_weight.mul_(2)
-    return model
-
-
-def log_probability(model: Transformer, tokens: tuple[int, ...]) -> float:
-    written = [*tokens, EOS]
-    with torch.no_grad():
-        logs = model(torch.tensor([SOURCE]), torch.tensor([[BOS, *written[:-1]]]))[0].log_softmax(-1)
-    return math.fsum(float(row[token]) for row, token in zip(logs, written, strict=True))
-
-
-def test_the_most_probable_translation_is_that_of_a_list_of_all(model: Transformer) -> None:
-    every = {w: log_probability(model, w) for n in range(5) for w in itertools.product(REAL, repeat=n)}
-    start = min(every, key=every.__getitem__)  # a bad one to begin with
-    found = greedy.most_probable(model, SOURCE, Hypothesis(list(start), every[start], 0.0))
-    assert found is not None and found.log_probability >= max(every.values()) - 1e-4
-    assert abs(log_probability(model, tuple(found.tokens)) - found.log_probability) < 1e-4
-    assert (
-        tuple(found.tokens)
-        == max(every, key=every.__getitem__)
-        != tuple(greedy_decode(model, torch.tensor([SOURCE]))[0].tokens)
-    )
-    # Nothing better to be found: what was handed in comes back.
-    assert greedy.most_probable(model, SOURCE, found) is found
-
-
-def test_it_gives_up_where_there_are_too_many(model: Transformer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(greedy, "LARGEST", 2)
-    assert greedy.most_probable(model, SOURCE, Hypothesis([3], -50.0, 0.0)) is None
+from tests.chapters.greedy.conftest import SOURCE, log_probability
 
 
 def test_a_walk_repeats_the_greedy_search(model: Transformer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from annotated.chapters.masks.charts import canary_chart, reach_chart
-
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
+from tests.drawing import draw
 
 
 def test_reach_keeps_exact_zeros_apart() -> None:
@@ -20,7 +19,7 @@ def test_reach_keeps_exact_zeros_apart() -> None:
     assert [(r["i"], r["j"], r["share"], r["zero"]) for r in rows] == [
         (0, 0, 1.0, False), (0, 1, 0.0, True), (1, 0, 1.0, False), (1, 1, 0.0, False),
     ]  # fmt: skip
-    assert vl_convert.vegalite_to_svg(spec, vl_version="6.4").count("<path") > 3
+    assert draw(spec).count("<path") > 3
     with pytest.raises(ValueError, match="'held' must hold"):
         reach_chart({"held": -matrix}, ["a", "b"])
 
@@ -31,5 +30,5 @@ def test_the_canary_chart_draws_a_line_for_each_mask_and_names_the_floor(tokens:
     chart = canary_chart({"−∞": [2.77, 2.78], "no mask": [0.1, 2.8]}, floor)
     values = json.dumps(chart.to_dict())
     assert '"loss": 0.1' in values and f'"y": {floor}' in values
-    svg = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version="6.4")
+    svg = draw(chart)
     assert "no mask" in svg and f"ln {tokens}: all that noise allows" in svg

@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 
 import numpy as np
 import pytest
 
 from annotated import sinusoidal_encoding
 from annotated.chapters.positions.charts import offset_chart, positional_encoding_chart, rotation_chart
-
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
-
-
-def texts(spec: dict) -> list[str]:
-    return re.findall(r"<text[^>]*>([^<]*)</text>", vl_convert.vegalite_to_svg(spec, vl_version="6.4"))
-
-
-def at(spec: dict, **values: float) -> dict:
-    """The specification with its sliders moved."""
-    for parameter in spec["params"]:
-        if parameter["name"] in values:
-            parameter["value"] = values.pop(parameter["name"])
-    assert not values, f"no slider for {values}"
-    return spec
+from tests.drawing import moved, texts
 
 
 def test_the_table_is_the_librarys() -> None:
@@ -35,7 +20,7 @@ def test_the_table_is_the_librarys() -> None:
 
 
 def test_the_title_names_the_wavelength_of_the_chosen_dimension() -> None:
-    spec = at(positional_encoding_chart(20, 8).to_dict(), dimension=5)
+    spec = moved(positional_encoding_chart(20, 8).to_dict(), dimension=5)
     expected = 2 * math.pi * 10000 ** (4 / 8)  # dimension 5 is the cosine of pair 2
     assert f"dimension 5, a cosine: one wave in {expected:,.1f} positions" in texts(spec)
 
@@ -48,7 +33,7 @@ def test_dot_products_are_those_of_the_table() -> None:
 
 @pytest.mark.parametrize("position", [0, 3, 11])
 def test_the_angle_between_the_hands_does_not_depend_on_the_position(position: int) -> None:
-    spec = at(rotation_chart(16).to_dict(), position=position, offset=6, pair=2)
+    spec = moved(rotation_chart(16).to_dict(), position=position, offset=6, pair=2)
     assert f"the angle between the hands: {math.degrees(6 / 10000 ** (4 / 16)):.1f}°" in texts(spec)
 
 

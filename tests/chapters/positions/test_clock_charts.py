@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
-
-import pytest
 
 from annotated import sinusoidal_encoding
 from annotated.chapters.positions.clock_charts import clock_hands_chart, layout_chart
-
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
-
-
-def texts(spec: dict) -> list[str]:
-    return re.findall(r"<text[^>]*>([^<]*)</text>", vl_convert.vegalite_to_svg(json.dumps(spec), vl_version="6.4"))
-
-
-def rows(spec: dict, key: str) -> list[dict]:
-    """The rows, anywhere in the specification, that have the key."""
-    found = [v["data"]["values"] for v in [spec, *spec.get("layer", [])] if "values" in v.get("data", {})]
-    return next(values for values in found if key in values[0])
+from tests.drawing import rows, texts
 
 
 def test_each_clock_turns_with_its_pair() -> None:

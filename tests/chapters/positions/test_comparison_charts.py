@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 import numpy as np
 import pytest
 
@@ -14,18 +11,7 @@ from annotated.chapters.positions.comparison_charts import (
     position_scores_chart,
     start_chart,
 )
-
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
-
-
-def texts(spec: dict) -> list[str]:
-    return re.findall(r"<text[^>]*>([^<]*)</text>", vl_convert.vegalite_to_svg(json.dumps(spec), vl_version="6.4"))
-
-
-def rows(spec: dict, key: str) -> list[dict]:
-    """The rows, anywhere in the specification, that have the key."""
-    found = [v["data"]["values"] for v in [spec, *spec.get("layer", [])] if "values" in v.get("data", {})]
-    return next(values for values in found if key in values[0])
+from tests.drawing import rows, texts
 
 
 def test_a_comparison_draws_every_seed_and_describes_the_means() -> None:

@@ -7,14 +7,14 @@ import re
 import pytest
 
 from annotated.chapters.query_key_value.charts import CallSite, call_site_chart
+from tests.drawing import draw
 
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 CROSS = CallSite("cross", [[0.75, 0.25], [0.1, 0.9], [0.5, 0.5]], ["x", "y", "z"], ["a", "b"], "target", "source")
 ENCODER = CallSite("encoder", [[1.0, 0.0], [0.4, 0.6]], ["a", "b"], ["a", "b"], "source", "source")
 
 
 def numbers(chart) -> list[str]:
-    svg = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version="6.4")
+    svg = draw(chart)
     return [t for t in re.findall(r"<text[^>]*>([^<]*)</text>", svg) if re.fullmatch(r"\d\.\d\d", t)]
 
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 import torch
 
 from annotated import scaled_dot_product_attention
 from annotated.chapters.scaled_dot_product.charts import _steps, one_query_chart
+from tests.drawing import texts
 
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 K = torch.tensor([[0.0, 0, 1, 0], [1, 1, 1, 1], [0, 1, 0, 0]])
 Q = torch.stack([K[0], K[1], torch.tensor([1.0, 2, 0, 1])])
 V = torch.tensor([[0.0, 0], [1, 0], [0, 1]])
 NAMES = ["the", "cat", "sat"]
-
-
-def texts(chart) -> list[str]:
-    return re.findall(r"<text[^>]*>([^<]*)</text>", vl_convert.vegalite_to_svg(chart.to_dict(), vl_version="6.4"))
 
 
 def test_the_numbers_of_the_last_query_by_hand() -> None:

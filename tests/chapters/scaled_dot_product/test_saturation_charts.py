@@ -10,13 +10,12 @@ import pytest
 import torch
 
 from annotated.chapters.scaled_dot_product.saturation_charts import saturation_chart, scale_chart
-
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
+from tests.drawing import draw
 
 
 def bars(chart) -> list[tuple[float, float, float]]:
     """(score, weight, gradient) of each bar of weights, from the labels that Vega writes for screen readers."""
-    svg = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version="6.4")
+    svg = draw(chart)
     found = re.findall(r'aria-label="[^"]*weight p: ([\d.e−-]+)[^"]*"', svg)
     return [float(x.replace("−", "-")) for x in found]
 

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from annotated.chapters.table_1.charts import NAMES, WHAT, cost_chart, terms_chart
 from annotated.chapters.table_1.complexity import LAYERS, operations, path_length
-
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
-
-
-def texts(spec: dict) -> list[str]:
-    return re.findall(r"<text[^>]*>([^<]*)</text>", vl_convert.vegalite_to_svg(spec, vl_version="6.4"))
-
-
-def at(spec: dict, **values: object) -> dict:
-    """The specification with its controls moved."""
-    for parameter in spec["params"]:
-        if parameter["name"] in values:
-            parameter["value"] = values.pop(parameter["name"])
-    assert not values, f"no control for {values}"
-    return spec
+from tests.drawing import moved, texts
 
 
 def shown(**values: object) -> dict[str, str]:
     """What the bars of the cost chart are labelled with, by layer."""
-    lines = (text.split(": ") for text in texts(at(cost_chart().to_dict(), **values)) if ": " in text)
+    lines = (text.split(": ") for text in texts(moved(cost_chart().to_dict(), **values)) if ": " in text)
     return {name: value for name, value in lines if name in NAMES.values()}
 
 
@@ -54,4 +38,4 @@ def test_steps_that_wait() -> None:
 
 
 def test_terms_are_marked_where_they_cross() -> None:
-    assert "d = 64" in texts(at(terms_chart().to_dict(), d2=6))
+    assert "d = 64" in texts(moved(terms_chart().to_dict(), d2=6))

@@ -7,14 +7,13 @@ import re
 import pytest
 
 from annotated.chapters.table_1.time_charts import paths_chart, time_chart
-
-vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
+from tests.drawing import draw
 
 
 def words(spec: dict, hops: int) -> str:
     """All text in the picture after so many hops."""
     next(p for p in spec["params"] if p["name"] == "hops")["value"] = hops
-    return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", vl_convert.vegalite_to_svg(spec, vl_version="6.4")))
+    return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", draw(spec)))
 
 
 def test_paths_say_when_the_last_position_is_reached() -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, get_args
 
-Kind = Literal[
+FaultKind = Literal[
     "404",
     "503",
     "html",
@@ -55,7 +55,7 @@ _WEB_PAGE = (
 class Fault:
     """One way to misbehave, for one file."""
 
-    kind: Kind
+    kind: FaultKind
     times: int | None = None
     """Only for the first so many requests of the file; None for all."""
     after: int = 1000
@@ -92,7 +92,7 @@ class Mirror:
         If there is no such kind of fault.
     """
 
-    def __init__(self, folder: Path, faults: Mapping[str, Fault | Kind] | None = None) -> None:
+    def __init__(self, folder: Path, faults: Mapping[str, Fault | FaultKind] | None = None) -> None:
         self.folder = Path(folder)
         self.faults = {name: _fault(given) for name, given in (faults or {}).items()}
         self.requests: list[Request] = []
@@ -233,10 +233,10 @@ class Mirror:
             handler.connection.close()
 
 
-def _fault(given: Fault | Kind) -> Fault:
+def _fault(given: Fault | FaultKind) -> Fault:
     fault = given if isinstance(given, Fault) else Fault(given)
-    if fault.kind not in get_args(Kind):
-        raise ValueError(f"there is no fault {fault.kind!r}; there are: {', '.join(get_args(Kind))}")
+    if fault.kind not in get_args(FaultKind):
+        raise ValueError(f"there is no fault {fault.kind!r}; there are: {', '.join(get_args(FaultKind))}")
     return fault
 
 

@@ -14,7 +14,7 @@ ID_COLUMNS = ("SIS Login ID", "SIS User ID", "ID", "Student")
 
 @dataclass(frozen=True)
 class CanvasTable:
-    """What came of it.
+    """Result of an export.
 
     Attributes
     ----------

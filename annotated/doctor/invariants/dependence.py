@@ -1,4 +1,4 @@
-"""Gradients at the embeddings of any model, found by hooks, and what depends on what.
+"""Dependence of outputs on inputs: gradients at the embeddings of any model, found by hooks, and changed tokens.
 
 Paper: section 3.2.3
 """
@@ -13,11 +13,11 @@ import torch
 from torch import Tensor, nn
 
 from annotated.doctor.invariants.registry import not_applicable
-from annotated.doctor.patient import Patient
+from annotated.doctor.probe import Probe
 
 
 @contextmanager
-def embedded(patient: Patient, ids: Tensor) -> Iterator[list[Tensor]]:
+def embedded(probe: Probe, ids: Tensor) -> Iterator[list[Tensor]]:
     """Inside, whatever module embeds exactly these ids returns a leaf with gradient; the list collects the leaves."""
     leaves: list[Tensor] = []
 
@@ -31,7 +31,7 @@ def embedded(patient: Patient, ids: Tensor) -> Iterator[list[Tensor]]:
         return leaves[-1]
 
     # Only modules without parts: one that holds the decoder also reads ids and returns vectors.
-    lone = [module for module in patient.modules() if not list(module.children())]
+    lone = [module for module in probe.modules() if not list(module.children())]
     handles = [module.register_forward_hook(replace, with_kwargs=True) for module in lone]
     try:
         yield leaves
@@ -40,25 +40,25 @@ def embedded(patient: Patient, ids: Tensor) -> Iterator[list[Tensor]]:
             handle.remove()
 
 
-def target_reach(patient: Patient, source: Tensor, target_in: Tensor) -> Tensor:
+def target_reach(probe: Probe, source: Tensor, target_in: Tensor) -> Tensor:
     """The norm of d logits_t / d embedded target token j, `[T, T]`, for one sentence."""
-    with torch.enable_grad(), embedded(patient, target_in) as leaves:
-        output = patient.subject.logits(source, target_in)[0]
+    with torch.enable_grad(), embedded(probe, target_in) as leaves:
+        output = probe.subject.logits(source, target_in)[0]
         if not leaves:
             not_applicable("no module was seen to embed the target's ids")
         return _norms(output, leaves)
 
 
-def encoder_reach(patient: Patient, source: Tensor) -> Tensor:
+def encoder_reach(probe: Probe, source: Tensor) -> Tensor:
     """How much memory position i changes when source token j is replaced, `[S, S]`, for one sentence."""
     with torch.no_grad():
-        first = patient.subject.encode(source)[0]
+        first = probe.subject.encode(source)[0]
         columns = []
         for position in range(source.size(1)):
             changed = source.clone()
-            others = patient.words[patient.words != source[0, position]]
+            others = probe.words[probe.words != source[0, position]]
             changed[0, position] = others[0]
-            columns.append((patient.subject.encode(changed)[0] - first).abs().amax(dim=-1))
+            columns.append((probe.subject.encode(changed)[0] - first).abs().amax(dim=-1))
     return torch.stack(columns, dim=1)
 
 

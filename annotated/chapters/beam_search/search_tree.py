@@ -1,7 +1,4 @@
-"""A beam search on record: every candidate, its score, and what became of it.
-
-Paper: section 6.1
-"""
+"""Search tree of a beam search: every candidate, its score, and whether it was kept."""
 
 from __future__ import annotations
 
@@ -17,6 +14,7 @@ from annotated.config import EOS
 from annotated.decoding.beam import BeamSearch, Candidates, check_options
 from annotated.decoding.hypothesis import Hypothesis, length_penalty
 from annotated.decoding.search import DEFAULTS, StepModel, decoding_mode, max_lengths
+from annotated.translator import Translator
 
 Fate = Literal["alive", "pruned", "finished", "evicted", "cap"]
 
@@ -45,10 +43,7 @@ class Node:
 
 @dataclass
 class SearchTree:
-    """All candidates of one sentence's search, in the order in which they were ranked.
-
-    Paper: section 6.1
-    """
+    """All candidates of one sentence's search, in the order in which they were ranked."""
 
     source: list[int]
     beam_size: int
@@ -103,8 +98,6 @@ def record_search(
     ------
     ValueError
         If there is not exactly one sentence, or as `beam_search` raises.
-
-    Paper: section 6.1
     """
     check_options(beam_size, alpha, max_new_tokens, num_return, extra_tokens)
     source = source[None] if source.dim() == 1 else source
@@ -123,6 +116,36 @@ def record_search(
                 search.nodes[node].fate = "cap"
     stopped_by: Literal["bound", "cap"] = "cap" if by_cap else "bound"
     return SearchTree(source[0].tolist(), beam_size, alpha, cap, search.nodes, stopped_by, hypotheses)
+
+
+def search_tree(translator: Translator, text: str, prefix: str = "", **options: Any) -> SearchTree:
+    """A beam search for one text, with every candidate on record.
+
+    Parameters
+    ----------
+    translator
+        Its model and tokenizer, and its own way to search where `options` does not say otherwise.
+    prefix
+        How every translation must begin, in whole words.
+    **options
+        Fields of `DecodingConfig`: beam_size, alpha, ...
+
+    Raises
+    ------
+    OverlongSource
+        If the text is too long for the translator.
+    """
+    config = translator.decoding.replace(**options)
+    return record_search(
+        translator.model,
+        translator.encode([text]),
+        config.beam_size,
+        config.alpha,
+        config.max_new_tokens,
+        config.num_return,
+        extra_tokens=config.extra_tokens,
+        prefix=translator.tokenizer.encode(prefix),
+    )
 
 
 class _RecordedSearch(BeamSearch):

@@ -1,4 +1,4 @@
-"""A subject on the table: sentences to read, modes to set, and instruments that several invariants share.
+"""Probe of a subject: sentences for it to read, modes to set, and measures that several invariants share.
 
 Paper: none
 """
@@ -29,8 +29,8 @@ SMALL = 5_000_000
 """Parameters below which threads cost more than they gain, by far where the machine has other work."""
 
 
-class Patient:
-    """One subject during one invariant: seeded, in evaluation mode, and restored afterwards by the examination.
+class Probe:
+    """One subject while one invariant is examined: seeded sentences, modes and logits. `preserved_state` restores it.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ class Patient:
         except NotOffered:
             return []
 
-    def enliven(self, sure: bool = False) -> None:
-        """Enlarge the matrices: a new model writes one token again and again, this one does not.
+    def sharpen_weights(self, sure: bool = False) -> None:
+        """Enlarge the matrices, so that outputs vary: a new model writes one token again and again.
 
         `sure` enlarges the tables of tokens too: then few continuations share almost all of the probability.
         """
@@ -162,7 +162,7 @@ def of_size(difference: float, whose: str = "their") -> str:
 
 
 @contextmanager
-def undisturbed(subject: Subject) -> Iterator[None]:
+def preserved_state(subject: Subject) -> Iterator[None]:
     """Evaluation mode, one thread, fixed random numbers inside; weights, modes, gradients, random state put back."""
     try:
         tops = subject.modules()

@@ -1,4 +1,4 @@
-"""Which known mistakes fail the same invariants? One mistake fails several, and together they give it away.
+"""Similar mutants: known mistakes that fail much the same invariants as a subject, for they tell its mistake.
 
 Paper: none
 """
@@ -16,7 +16,7 @@ MOST = 3
 
 
 @dataclass(frozen=True)
-class Resemblance:
+class SimilarMutant:
     """A mistake of the bank that fails much the same invariants as the subject.
 
     Paper: none
@@ -30,10 +30,10 @@ class Resemblance:
     """Invariants that both fail, as a share of those that either fails; 1.0 if they fail exactly the same."""
 
 
-def resemblances(findings: Sequence[Finding]) -> list[Resemblance]:
+def similar_mutants(findings: Sequence[Finding]) -> list[SimilarMutant]:
     """The mistakes of the bank that are most like these findings, the nearest first; at most three.
 
-    Only what was examined counts: a subject with few facets is compared by these.
+    Only what was examined counts: a subject with few capabilities is compared by these.
     """
     from annotated.doctor.mutants import MUTANTS  # here, because the bank imports the adapters
 
@@ -44,5 +44,5 @@ def resemblances(findings: Sequence[Finding]) -> list[Resemblance]:
         expected = examined.intersection(mutant.killed_by)
         similarity = len(failed & expected) / max(len(failed | expected), 1)
         if similarity >= LEAST:
-            near.append(Resemblance(mutant.id, mutant.sentence, mutant.claim, round(similarity, 2)))
-    return sorted(near, key=lambda resemblance: -resemblance.similarity)[:MOST]
+            near.append(SimilarMutant(mutant.id, mutant.sentence, mutant.claim, round(similarity, 2)))
+    return sorted(near, key=lambda similar: -similar.similarity)[:MOST]
