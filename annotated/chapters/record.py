@@ -10,6 +10,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from annotated.storage import atomic_write
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -115,10 +117,8 @@ def make(name: str, run: Callable[[], dict[str, Any]], folder: Path | None = Non
         "results": results,
     }
     path = record_path(name, folder)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}")
-    draft.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    draft.replace(path)
+    with atomic_write(path) as file:
+        file.write(json.dumps(record, indent=1) + "\n")
     return path
 
 

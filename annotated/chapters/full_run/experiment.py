@@ -25,6 +25,7 @@ from annotated.chapters.full_run.mirror import write_mirror
 from annotated.runs import TrainingMonitor, read_records
 from annotated.runs.attention_snapshots import HEADS, SentenceHeads, read_heads
 from annotated.runs.report.report import RunReport
+from annotated.storage import atomic_write
 
 MARK = "A rehearsal on classroom text, in WMT14's own layout. It is not WMT14."
 PAIRS = 30_000
@@ -124,11 +125,9 @@ def _counts(folder: Path) -> dict[str, Any]:
 
 def keep(work: Path) -> None:
     """Put the heads of the run beside the record: a file for each validation, in one archive."""
-    draft = KEPT.with_name(f".{KEPT.name}")
-    with zipfile.ZipFile(draft, "w") as archive:
+    with atomic_write(KEPT, "wb") as file, zipfile.ZipFile(file, "w") as archive:
         for path in sorted((work / "run" / HEADS).glob("update-*.npz")):
             archive.writestr(zipfile.ZipInfo(path.name), path.read_bytes())
-    draft.replace(KEPT)
 
 
 def kept_heads(every: int = 1) -> dict[int, Sequence[SentenceHeads]]:
