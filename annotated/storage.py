@@ -27,6 +27,7 @@ _UNSIGNED_SECONDS = 0.5
 """How long a process that has just taken a lock may need to write down who it is."""
 
 Advice = str | Callable[[], str]
+"""What to do about a full disk: words, or what gives them when they are needed."""
 
 
 def format_bytes(count: float) -> str:

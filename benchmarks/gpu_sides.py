@@ -18,7 +18,7 @@ from annotated.training.compiled import CudaGraphs, StaticStep
 from annotated.training.optimizer import make_optimizer
 from annotated.training.precision import Precision
 from annotated.training.static_layout import StaticShape
-from annotated.training.update import MicroStep, StepMetrics, make_micro_step, update
+from annotated.training.update import MicroStep, UpdateMetrics, make_micro_step, update
 from benchmarks.peers import registry, workload
 from benchmarks.peers.project import library_batch, model_config
 from benchmarks.peers.workload import Pair, Shape, WorkBatch
@@ -147,7 +147,7 @@ def _ours(mode: Mode, shape: Shape, batches: list[WorkBatch], tokens: int, devic
     ours = [library_batch(batch) for batch in batches]
     last = [torch.zeros(())]
 
-    def check(metrics: StepMetrics) -> Tensor | None:
+    def before_step(metrics: UpdateMetrics) -> Tensor | None:
         last[0] = metrics.gradient_norm
         return last[0] if device.type == "cuda" else None
 
@@ -160,9 +160,9 @@ def _ours(mode: Mode, shape: Shape, batches: list[WorkBatch], tokens: int, devic
                 [batch],
                 batch.target_tokens,
                 rate=1e-4,
-                step=micro_step,
+                micro_step=micro_step,
                 precision=precision,
-                check=check,
+                before_step=before_step,
             )
         return made.losses[0] / batch.target_tokens
 

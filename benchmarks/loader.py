@@ -80,7 +80,7 @@ def appetite(store: TokenStore, rounds: int) -> dict[str, Any]:
 
     def step() -> int:
         batch = next(batches)
-        update(model, optimizer, [batch], batch.target_tokens, rate=0.0, step=micro_step)
+        update(model, optimizer, [batch], batch.target_tokens, rate=0.0, micro_step=micro_step)
         return batch.source_tokens + batch.target_tokens
 
     loaded: list[float] = []

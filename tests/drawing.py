@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from annotated.viz.theme import VEGA_LITE
+from annotated.viz.renderers import VEGA_LITE
 
 vl_convert = pytest.importorskip("vl_convert", reason="evaluating charts needs the extra `book`")
 

@@ -19,6 +19,7 @@ from annotated.classroom.morphology import DETERMINERS
 from annotated.config import BOS, EOS
 from annotated.data.batch import pad
 from annotated.data.tokenizer import Tokenizer
+from annotated.model.masks import padding_mask, target_mask
 from annotated.model.transformer import AttentionMaps
 
 KINDS = ("encoder", "decoder", "cross")
@@ -188,7 +189,7 @@ def role_scores(maps: AttentionMaps, corpus: HeadCorpus) -> list[dict[str, objec
     found: list[dict[str, object]] = []
     for kind in KINDS:
         layers = torch.stack(getattr(maps, kind))  # [L, B, H, q, k]
-        allowed = _allowed(kind, corpus, layers.shape[-2:])
+        allowed = _allowed(kind, corpus)
         for role in wanted[0][kind]:
             places = [(n, *cell) for n, roles in enumerate(wanted) for cell in roles[kind][role]]
             sentence, row, column = torch.tensor(places).T
@@ -207,12 +208,11 @@ def role_scores(maps: AttentionMaps, corpus: HeadCorpus) -> list[dict[str, objec
     return found
 
 
-def _allowed(kind: str, corpus: HeadCorpus, shape: torch.Size) -> Tensor:
+def _allowed(kind: str, corpus: HeadCorpus) -> Tensor:
     """Which cells the masks leave open, `[B, q, k]`, for real rows."""
     queries = corpus.source if kind == "encoder" else corpus.target_in
-    keys = corpus.target_in if kind == "decoder" else corpus.source
-    open_cells = (queries != 0)[:, :, None] & (keys != 0)[:, None, :]
-    return open_cells.tril() if kind == "decoder" else open_cells.expand(-1, *shape)
+    keys = target_mask(corpus.target_in) if kind == "decoder" else padding_mask(corpus.source)
+    return (padding_mask(queries).mT & keys)[:, 0]
 
 
 def mean_entropy(maps: AttentionMaps, corpus: HeadCorpus) -> dict[tuple[str, int, int], float]:
@@ -225,7 +225,7 @@ def mean_entropy(maps: AttentionMaps, corpus: HeadCorpus) -> dict[tuple[str, int
     found: dict[tuple[str, int, int], float] = {}
     for kind in KINDS:
         layers = torch.stack(getattr(maps, kind))
-        choices = _allowed(kind, corpus, layers.shape[-2:]).sum(-1)  # [B, q]
+        choices = _allowed(kind, corpus).sum(-1)  # [B, q]
         rows = (choices > 1)[None, :, None]
         entropy = torch.special.entr(layers).sum(-1) / choices.clamp(min=2).log()[None, :, None]
         means = (entropy * rows).sum((1, 3), dtype=torch.float64) / rows.sum()

@@ -24,7 +24,7 @@ class Average:
 
     def run(self) -> int:
         """Average and save."""
-        from annotated.runs.averaging import average_last
+        from annotated.runs.last_checkpoints import average_last
         from annotated.saving import load_model, save_pretrained
 
         if self.last < 1:

@@ -8,7 +8,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from annotated.runs.averaging import average_last
     from annotated.runs.checkpoint import (
         TrainingState,
         check_checkpoint,
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
         save_checkpoint,
     )
     from annotated.runs.errors import NonFiniteLoss
+    from annotated.runs.last_checkpoints import average_last
     from annotated.runs.launch import Launched, LaunchError, running, stop, train_command
     from annotated.runs.log import read_records
     from annotated.runs.log_table import read_log
@@ -47,7 +47,6 @@ __all__ = [
 ]
 
 _LATER = {
-    "averaging": ("average_last",),
     "checkpoint": (
         "TrainingState",
         "check_checkpoint",
@@ -57,6 +56,7 @@ _LATER = {
         "save_checkpoint",
     ),
     "errors": ("NonFiniteLoss",),
+    "last_checkpoints": ("average_last",),
     "launch": ("LaunchError", "Launched", "running", "stop", "train_command"),
     "log": ("read_records",),
     "log_table": ("read_log",),

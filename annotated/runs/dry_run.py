@@ -27,8 +27,8 @@ from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs.checkpoint import list_checkpoints
 from annotated.runs.hardware import describe_machine, peak_process_bytes
 from annotated.runs.log import read_records
-from annotated.runs.logging_hooks import BleuFunction
 from annotated.runs.loop import train
+from annotated.runs.validation_hooks import BleuFunction
 from annotated.saving import CheckpointError, read_json
 from annotated.storage import atomic_write
 

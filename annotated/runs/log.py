@@ -1,19 +1,15 @@
 """Log of a training run: a line of JSON for programs, a progress bar or plain lines for people.
 
-The log is `log.jsonl`: one object a line, written at once, never rewritten while training. Its kinds:
+The log is `log.jsonl`: one object a line, written at once, never rewritten while training. Its `kind` is one of
 
-- `start`: a process starts: update, time (UTC, for people: nothing reckons with it), host, machine, library, torch,
-  device, processes, configuration, parameters, train_tokens (source and target tokens of the training set), peak_flops
-  (what one device does in a matrix product, measured; see `annotated.runs.hardware`).
-- `train`: update, epoch, tokens_seen, loss (label-smoothed, nats per target token, mean since the last such line),
-  learning_rate, gradient_norm (of this update), tokens_per_second (target tokens), elapsed (seconds, over all resumes).
-- `valid`: update, valid_loss (not smoothed, nats per target token), perplexity (its exponential), bleu if asked for.
-- `samples`: update, samples: some sentences, each with its `source` and the `translation` of the model as it is now.
-- `heads`: update, path of the file that says where the heads look (`attention_snapshots`), how many sentences.
-- `checkpoint`: update, path: it is on the disk, whole. Written while training goes on, so this may stand below lines of
-  later updates.
-- `best`: the same for one that is kept for its validation loss.
-- `end`: update, finished, stopped_by.
+- `start`: a process starts;
+- `train`: an update, and the loss and the speed since the last such line;
+- `valid`: a validation; `samples` and `heads`: what the model translated then, and where its heads looked;
+- `checkpoint`, and `best` for one that is kept for its validation loss: it is on the disk, whole. Written while
+  training goes on, so this may stand below lines of later updates;
+- `end`: the training ends, finished or stopped.
+
+The fields of each kind are in the table `annotated.runs.log_fields.FIELDS`.
 """
 
 from __future__ import annotations

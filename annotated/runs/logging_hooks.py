@@ -1,50 +1,21 @@
-"""Logging hooks of the training loop: lines of the log, validation, checkpoints, and the model at the end.
-
-Paper: section 6.1 (averaging), 6.2 (the development set)
-"""
+"""Logging hooks of the training loop: the lines of the log about the start, the speed and the checkpoints of a run."""
 
 from __future__ import annotations
 
 import contextlib
 import datetime
-import math
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import torch
 
-from annotated.data.batching import evaluation_batches
-from annotated.data.tokenizer import Tokenizer
-from annotated.model import Transformer
-from annotated.runs.attention_snapshots import SentenceHeads, write_heads
-from annotated.runs.averaging import average_last
-from annotated.runs.checkpoint import take_snapshot
-from annotated.runs.checkpoint_writer import CheckpointWriter, Saved
+from annotated.runs.checkpoint_writer import Saved
 from annotated.runs.hardware import describe_machine, matmul_benchmark
 from annotated.runs.log import TrainingLog
 from annotated.runs.readme import write_readme
 from annotated.runs.setup import Run
-from annotated.saving import save_pretrained
-from annotated.training.validation import validation_loss
-
-MODEL = "model"
-
-BleuFunction = Callable[[Transformer, Tokenizer, list[tuple[str, str]]], float]
-"""From a model, its tokenizer and pairs (source, reference) to BLEU, in percent."""
-SamplesFunction = Callable[[Transformer, Tokenizer], Sequence[tuple[str, str]]]
-"""From a model and its tokenizer to pairs (source, translation) for the log; it leaves random numbers alone."""
-HeadsFunction = Callable[[Transformer, Tokenizer], Sequence[SentenceHeads]]
-"""From a model and its tokenizer to where the heads look in a few sentences; it leaves random numbers alone."""
-
-
-class ValidationCallbacks(NamedTuple):
-    """Functions that are called with the model at each validation; none of them changes the training."""
-
-    bleu: BleuFunction | None = None
-    samples: SamplesFunction | None = None
-    heads: HeadsFunction | None = None
+from annotated.runs.validation_hooks import ValidationCallbacks
 
 
 class ThroughputMeter:
@@ -126,95 +97,7 @@ def log_throughput(run: Run, log: TrainingLog, meter: ThroughputMeter, rate: flo
     )
 
 
-def validate(
-    run: Run, log: TrainingLog, callbacks: ValidationCallbacks, averaged: bool = False
-) -> tuple[float, float | None]:
-    """Loss and BLEU on the validation set, and the translations of the samples, into the log."""
-    training, processes = run.training, run.processes
-    pieces = training.micro_batches(processes.world_size) * processes.world_size
-    budget = max(training.batch_tokens // pieces, run.data.valid.info.max_length)
-    batches = evaluation_batches(run.data.valid, budget, training.layout)
-    loss = validation_loss(run.model, batches, training.layout, run.precision, processes)
-    score = None
-    if callbacks.bleu is not None and training.validate_bleu and processes.is_main:
-        with _evaluating(run.model):
-            score = callbacks.bleu(run.model, run.data.tokenizer, run.data.valid_pairs(training.validate_bleu))
-    if not averaged:
-        run.state.valid_loss = loss
-    log.write(
-        "valid",
-        update=run.state.update,
-        epoch=run.batches.epoch,
-        tokens_seen=run.state.tokens_seen,
-        valid_loss=loss,
-        perplexity=math.exp(min(loss, 700.0)),
-        bleu=score,
-        averaged=averaged,
-        elapsed=run.elapsed,
-    )
-    if callbacks.samples is not None and processes.is_main:
-        with _evaluating(run.model):
-            pairs = callbacks.samples(run.model, run.data.tokenizer)
-        shown = [{"source": source, "translation": translation} for source, translation in pairs]
-        log.write("samples", update=run.state.update, samples=shown, averaged=averaged)
-    if callbacks.heads is not None and processes.is_main and not averaged:
-        _keep_heads(run, log, callbacks.heads)
-    return loss, score
-
-
-def _keep_heads(run: Run, log: TrainingLog, heads: HeadsFunction) -> None:
-    with _evaluating(run.model):
-        sentences = heads(run.model, run.data.tokenizer)
-    try:
-        path = write_heads(run.folder, run.state.update, sentences)
-    except OSError as error:  # nothing that only watches may end a run
-        log.say(f"where the heads look after update {run.state.update} could not be kept: {error}")
-        return
-    log.write("heads", update=run.state.update, path=str(path.relative_to(run.folder)), sentences=len(sentences))
-
-
-@contextlib.contextmanager
-def _evaluating(model: Transformer) -> Iterator[None]:
-    model.eval()
-    yield
-    model.train()
-
-
-def save(run: Run, writer: CheckpointWriter, *, regular: bool, interim: bool) -> None:
-    """Copy what a checkpoint holds, and let it be written; training goes on meanwhile.
-
-    Parameters
-    ----------
-    regular
-        The update has its turn.
-    interim
-        A signal came.
-    """
-    if not run.processes.is_main:
-        return
-    validated = run.state.update % run.training.validate_every == 0
-    best = validated and run.state.valid_loss is not None and writer.is_among_best(run.state.valid_loss)
-    if regular or interim or best:
-        snapshot = take_snapshot(run.model, run.optimizer, run.state_to_save(not regular), run.data.tokenizer)
-        writer.save(snapshot, regular=regular or interim, best=best)
-
-
 def log_checkpoint(run: Run, log: TrainingLog, saved: Saved) -> None:
     """A checkpoint that is on the disk, into the log."""
     kind, path = "best" if saved.is_best else "checkpoint", str(saved.path.relative_to(run.folder))
     log.write(kind, update=saved.update, path=path, elapsed=run.elapsed)
-
-
-def finish(run: Run, log: TrainingLog, callbacks: ValidationCallbacks) -> tuple[float, float | None]:
-    """Average the last checkpoints, validate the average, and save it as the model of the run."""
-    if run.processes.is_main:
-        state, chosen = average_last(run.folder, run.training.average_last)
-        run.model.load_state_dict(state)
-        log.say(f"the model is the average of {', '.join(path.name for path in chosen)}")
-    run.processes.broadcast(list(run.model.state_dict().values()))
-    loss, score = validate(run, log, callbacks, averaged=True)
-    if run.processes.is_main:
-        save_pretrained(run.folder / MODEL, run.model, run.data.tokenizer)
-        log.say(f"saved in {run.folder / MODEL}")
-    run.processes.barrier()
-    return loss, score

@@ -13,32 +13,28 @@ from pathlib import Path
 from torch import Tensor
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
+from annotated.runs.checkpoint_hooks import MODEL, finish, save
 from annotated.runs.checkpoint_writer import CheckpointWriter
 from annotated.runs.errors import translate_errors
 from annotated.runs.hardware import keep_freed_memory
 from annotated.runs.lock import run_lock
 from annotated.runs.log import TrainingLog
-from annotated.runs.logging_hooks import (
-    MODEL,
+from annotated.runs.logging_hooks import log_checkpoint, log_start, log_throughput
+from annotated.runs.random_states import seed_dropout
+from annotated.runs.setup import Run, start_run
+from annotated.runs.signals import GracefulStop, stop_bypassed_agent
+from annotated.runs.update_metrics import DeferredMetrics
+from annotated.runs.validation_hooks import (
     BleuFunction,
     HeadsFunction,
     SamplesFunction,
     ValidationCallbacks,
-    finish,
-    log_checkpoint,
-    log_start,
-    log_throughput,
-    save,
     validate,
 )
-from annotated.runs.random_states import seed_dropout
-from annotated.runs.setup import Run, start_run
-from annotated.runs.signals import GracefulStop, asked_of_processes
-from annotated.runs.step_metrics import DeferredMetrics
 from annotated.training.compiled import compiled
 from annotated.training.distributed import Processes, process_group
 from annotated.training.schedule import learning_rate
-from annotated.training.update import MicroStep, StepMetrics, update
+from annotated.training.update import MicroStep, UpdateMetrics, update
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class TrainingResult:
     finished: bool
     """False if a signal ended the run early; the same call goes on with it."""
     stopped_by: str | None
-    """Name of that signal."""
+    """Name of that signal, if this process got it, else "a signal to another process"."""
     tokens_seen: int
     """Target tokens trained on."""
     model_folder: Path | None
@@ -62,7 +58,8 @@ class TrainingResult:
     bleu: float | None
     """Of the averaged model, if BLEU was asked for."""
     asked_of_processes: bool = False
-    """True if a process of torchrun's got the signal, and not its agent, which should be told (`end_agent`)."""
+    """True if a process of torchrun's got the signal, and not its agent, whom the caller should then tell with
+    `annotated.runs.signals.end_agent`, as the last thing that it does."""
 
 
 def train(
@@ -129,14 +126,15 @@ def train(
         run = start_run(model_config, training, data, folder, processes, resume)
         with TrainingLog(folder if processes.is_main else None, training.updates, quiet) as log:
             log_start(run, log, callbacks)
-            noted = functools.partial(log_checkpoint, run, log)
-            writer = CheckpointWriter(folder, training.keep_checkpoints, training.keep_best, noted)
+            on_saved = functools.partial(log_checkpoint, run, log)
+            writer = CheckpointWriter(folder, training.keep_checkpoints, training.keep_best, on_saved)
             longest = run.data.train.info.max_length
-            faster = compiled(run.model, training, run.precision, longest, processes.world_size)
-            with GracefulStop() as stop, writer, faster as step:
-                stopped_by = make_updates(run, step, log, stop, callbacks, writer)
+            # Compiled only if the configuration says so. A context: a compiler that fails does so in the first update.
+            step_context = compiled(run.model, training, run.precision, longest, processes.world_size)
+            with GracefulStop() as stop, writer, step_context as micro_step:
+                stopped_by = make_updates(run, micro_step, log, stop, callbacks, writer)
             processes.barrier()  # until the last checkpoint is on the disk
-            asked = stopped_by is not None and asked_of_processes(processes, stop)
+            bypassed_agent = stopped_by is not None and stop_bypassed_agent(processes, stop)
             if stopped_by:
                 where = f"stopped by {stopped_by} after update {run.state.update}, which is saved"
                 log.say(f"{where}; the same command goes on from here")
@@ -151,7 +149,7 @@ def train(
         model_folder=None if stopped_by else folder / MODEL,
         valid_loss=valid_loss,
         bleu=score,
-        asked_of_processes=asked,
+        asked_of_processes=bypassed_agent,
     )
 
 
@@ -161,27 +159,29 @@ def _alone(processes: Processes, folder: Path) -> contextlib.AbstractContextMana
 
 def make_updates(
     run: Run,
-    step: MicroStep,
+    micro_step: MicroStep,
     log: TrainingLog,
     stop: GracefulStop,
     callbacks: ValidationCallbacks,
     writer: CheckpointWriter,
 ) -> str | None:
-    """The loop; returns the name of the signal that ended it early, or None.
+    """The loop; returns what ended it early, or None.
+
+    That is the name of the signal that this process got, or else "a signal to another process".
 
     Paper: section 5
     """
     training, processes, model, state = run.training, run.processes, run.model, run.state
     deferred = DeferredMetrics(run.optimizer, run.precision, processes, run.folder)
 
-    def check(metrics: StepMetrics) -> Tensor | None:
+    def before_step(metrics: UpdateMetrics) -> Tensor | None:
         return deferred.add(metrics, state.update + 1, run.batches.epoch, stop.name is not None)
 
     model.train()
     while state.update < training.updates:
         number = state.update + 1
         rate = learning_rate(number, model.config.d_model, training.warmup, training.learning_rate_scale)
-        if processes.rank:
+        if processes.rank:  # the random states of rank 0 are in the checkpoint, those of no other process
             seed_dropout(training.seed, processes.rank, number, processes.device)
         shard = run.next_shard()
         made = update(
@@ -190,27 +190,27 @@ def make_updates(
             shard.batches,
             shard.target_tokens,
             rate=rate,
-            step=step,
+            micro_step=micro_step,
             clip_norm=training.clip_norm,
             precision=run.precision,
             processes=processes,
-            check=check,
+            before_step=before_step,
         )
         state.update, state.tokens_seen = number, state.tokens_seen + made.tokens
         log.advance(number)
         last = number == training.updates
-        regular = number % training.checkpoint_every == 0 or last
+        due = number % training.checkpoint_every == 0 or last
         logged, validated = number % training.log_every == 0, number % training.validate_every == 0
-        if regular or logged or validated or deferred.stops:
+        if due or logged or validated or deferred.stops:
             deferred.flush()
-        stops = deferred.stops
-        if regular or stops or logged:
+        stopping = deferred.stops
+        if due or stopping or logged:
             log_throughput(run, log, deferred.meter, made.rate, deferred.norm)
         writer.collect()
         with deferred.meter.paused():
             if validated:
                 validate(run, log, callbacks)
-            save(run, writer, regular=regular, interim=stops)
-        if stops and not last:
+            save(run, writer, due=due, stopping=stopping)
+        if stopping and not last:
             return stop.name or "a signal to another process"
     return None

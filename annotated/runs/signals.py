@@ -49,8 +49,8 @@ class GracefulStop:
         self.name = signal.Signals(number).name
 
 
-def asked_of_processes(processes: Processes, stop: GracefulStop) -> bool:
-    """Whether a request to stop came to some of torchrun's processes, and not from an agent.
+def stop_bypassed_agent(processes: Processes, stop: GracefulStop) -> bool:
+    """Whether a request to stop came to some of torchrun's processes directly, and not through an agent.
 
     An agent tells all of its processes. (So with one process on a machine this cannot be known, and the answer is
     False: torchrun may then undo the stop, if it has restarts left. `annotated.runs.stop` tells the agent.)

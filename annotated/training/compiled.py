@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from annotated.config import TrainingConfig
-from annotated.data.batching import Batch
+from annotated.data.batch import Batch
 from annotated.model import Transformer, forward_rows
 from annotated.model.fast.fused import has_varlen_kernel
 from annotated.training.loss import LogitsTerms, logits_terms, static_loss

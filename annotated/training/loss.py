@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from annotated.config import PAD
-from annotated.data.batching import Batch
+from annotated.data.batch import Batch
 from annotated.model import RaggedRows, Transformer, forward_rows
 from annotated.training.static_layout import StaticBatch, StaticShape
 

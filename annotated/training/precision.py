@@ -52,24 +52,25 @@ class Precision:
         if self.scaler is not None:
             self.scaler.unscale_(optimizer)
 
-    def step(self, optimizer: Optimizer, unread: Tensor | None = None) -> None:
+    def step(self, optimizer: Optimizer, must_be_finite: Tensor | None = None) -> None:
         """One step of the optimiser, unless fp16 gradients overflowed.
 
         Parameters
         ----------
         optimizer
-            A fused one if `unread` is given.
-        unread
+            A fused one if `must_be_finite` is given.
+        must_be_finite
             Numbers on the device: if one is infinite or NaN, the step changes nothing. The processor does not learn
             which it was, so it need not wait.
         """
         if self.scaler is not None:
             self.scaler.step(optimizer)
             self.scaler.update()
-        elif unread is None:
+        elif must_be_finite is None:
             optimizer.step()
         else:  # as PyTorch's GradScaler leaves out a step
-            optimizer.grad_scale, optimizer.found_inf = None, (~unread.isfinite().all()).float()  # type: ignore[attr-defined]
+            skipped = (~must_be_finite.isfinite().all()).float()
+            optimizer.grad_scale, optimizer.found_inf = None, skipped  # type: ignore[attr-defined]
             try:
                 optimizer.step()
             finally:

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from annotated.config import TrainingConfig
-from annotated.data.batching import Batch
+from annotated.data.batch import Batch
 from annotated.model import FixedRows, RaggedRows
 
 ROW_MULTIPLE = 512

@@ -1,6 +1,8 @@
 """Update of the parameters: one function that makes one, and a short training that calls it.
 
-Whatever trains here calls `update`: the run that can be resumed, the doctor, and the experiments of the chapters.
+`update` is called by the run that can be resumed, by the doctor where it examines this library's training, and by
+`fit`, with which most experiments of the chapters train. Some experiments, and the doctor's leak canary, have a loop of
+their own: their loss is another one, or their model need not be a `Transformer`.
 
 Paper: section 5
 """
@@ -29,7 +31,7 @@ MicroStep = Callable[[Batch, float], Tensor]
 
 
 @dataclass(frozen=True)
-class StepMetrics:
+class UpdateMetrics:
     """What one update measured in this process. Tensors are on the device, and nothing has waited for them yet."""
 
     micro_batches: Sequence[Batch]
@@ -57,12 +59,12 @@ def update(
     tokens: int,
     *,
     rate: float,
-    step: MicroStep,
+    micro_step: MicroStep,
     clip_norm: float | None = None,
     precision: Precision | None = None,
     processes: Processes | None = None,
-    check: Callable[[StepMetrics], Tensor | None] | None = None,
-) -> StepMetrics:
+    before_step: Callable[[UpdateMetrics], Tensor | None] | None = None,
+) -> UpdateMetrics:
     """Change the parameters once.
 
     Parameters
@@ -74,30 +76,32 @@ def update(
         this number, once: so the gradient is that of the whole batch, however the batch is cut.
     rate
         The learning rate of this update.
-    step
-        Forward and backward pass of one micro-batch: `micro_step`, or what `compiled` makes of it.
+    micro_step
+        Forward and backward pass of one micro-batch: made by `make_micro_step`, or by `compiled`.
     clip_norm, precision, processes
         Limit of the gradient's norm; how fp16 scales the loss; who shares the batch. None for none, float32, nobody.
-    check
-        Called before the parameters change. It raises an error if the loss or the gradient is not finite; or it
-        returns numbers on the device, and the optimiser makes no step if one of them is not finite, without waiting.
+    before_step
+        Called with the metrics when the gradient is complete, before it is clipped and the optimiser makes its step. If
+        it raises an error, the parameters stay as they are. If it returns numbers (on the device), they must be finite,
+        or the optimiser makes no step; that is decided on the device, and nobody waits for it. They need a fused
+        optimiser, and with fp16 they are not looked at: its scaler decides.
 
     Paper: section 5
     """
     precision, processes = precision or Precision("fp32", torch.device("cpu")), processes or Processes()
     set_learning_rate(optimizer, rate)
     optimizer.zero_grad(set_to_none=True)
-    # Every step adds the gradient of its loss sum over the tokens of the whole batch.
-    losses = [step(batch, tokens) for batch in micro_batches]
+    # Each micro-step adds the gradient of its loss sum over the tokens of the whole batch.
+    losses = [micro_step(batch, tokens) for batch in micro_batches]
     processes.sum_gradients(model)
     precision.unscale(optimizer)
     parameters = list(model.parameters())
     norm = gradient_norm(parameters)
-    metrics = StepMetrics(micro_batches, losses, norm, tokens, rate)
-    unread = check(metrics) if check is not None else None
+    metrics = UpdateMetrics(micro_batches, losses, norm, tokens, rate)
+    must_be_finite = before_step(metrics) if before_step is not None else None
     if clip_norm is not None:
         clip_gradients(parameters, norm, clip_norm)
-    precision.step(optimizer, unread)
+    precision.step(optimizer, must_be_finite)
     return metrics
 
 
@@ -164,7 +168,7 @@ def fit(
     Paper: section 5
     """
     optimizer, precision = make_optimizer(model, training), Precision(training.precision, model.output_weight.device)
-    step, losses = make_micro_step(model.train(), training, precision), []
+    micro_step, losses = make_micro_step(model.train(), training, precision), []
     for number, batch in zip(range(1, updates + 1), batches, strict=False):
         metrics = update(
             model,
@@ -172,7 +176,7 @@ def fit(
             [batch],
             batch.target_tokens,
             rate=rate(number),
-            step=step,
+            micro_step=micro_step,
             clip_norm=training.clip_norm,
             precision=precision,
         )

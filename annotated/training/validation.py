@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import torch
 
-from annotated.data.batching import Batch
+from annotated.data.batch import Batch
 from annotated.model import Transformer
 from annotated.training.distributed import Processes
 from annotated.training.loss import batch_loss

@@ -4,7 +4,7 @@ Importing any part of it chooses Altair's renderer (`use_renderer`), unless you 
 charts carry their data (`use_inline_data`).
 """
 
-from annotated.viz.theme import use_inline_data, use_renderer
+from annotated.viz.renderers import use_inline_data, use_renderer
 
 use_renderer()
 use_inline_data()

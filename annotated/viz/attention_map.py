@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from annotated.viz.parameters import slider
 from annotated.viz.tables import array_table
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 _TOLERANCE = 1e-3
 _NUMBERED_UP_TO = 8  # columns of a map that still have room for the weight in figures

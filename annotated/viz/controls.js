@@ -1,4 +1,4 @@
-// Controls of the widgets: selects, sliders, tick boxes, radio buttons, buttons, readouts, and their link to a model.
+// Controls of the widgets: selects, fields, sliders, tick boxes, radio buttons, buttons, readouts, and their link to a model.
 // A property with a hyphen, or `role`, becomes an attribute; every other one a property of the element.
 export function html(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -35,9 +35,11 @@ export function onWidth(element, draw) {
   return () => watch.disconnect();
 }
 
-export const optionsOf = choices => choices.map(([value, textContent]) => html("option", { value, textContent }));
+// Of [value, text], or of groups: [label, [[value, text], ...]].
+export const optionsOf = choices => choices.map(([value, content]) => Array.isArray(content)
+  ? html("optgroup", { label: value }, ...optionsOf(content)) : html("option", { value, textContent: content }));
 
-// A menu of [value, text]; `choose` gets the value, as text.
+// A menu of such choices; `choose` gets the value, as text.
 export function select(choices, choose, properties = {}) {
   const menu = html("select", properties, ...optionsOf(choices));
   menu.addEventListener("change", () => choose(menu.value));
@@ -57,6 +59,20 @@ export function radios(name, choices, choose, properties = {}) {
 }
 
 export const group = (legend, ...children) => html("fieldset", {}, html("legend", { textContent: legend }), ...children);
+
+// A field for the reader's own text, of several lines if it has `rows`; `change` gets the text.
+export function field(change, properties = {}) {
+  const input = html("rows" in properties ? "textarea" : "input", { spellcheck: false, ...properties });
+  input.addEventListener("input", () => change(input.value));
+  return input;
+}
+
+// A field for a number; `change` gets it, 0 for what is none.
+export function numberField(change, properties = {}) {
+  const input = html("input", { type: "number", ...properties });
+  input.addEventListener("input", () => change(+input.value || 0));
+  return input;
+}
 
 export function slider(properties, move) {
   const input = html("input", { type: "range", ...properties });

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from annotated.viz.theme import BOOK_VARIABLE
+from annotated.viz.renderers import BOOK_VARIABLE
 
 
 class Notice:

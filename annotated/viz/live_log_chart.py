@@ -13,7 +13,8 @@ from typing import Any
 import altair as alt
 
 from annotated.viz.log_chart import log_data, training_chart
-from annotated.viz.theme import BOOK_VARIABLE, with_theme
+from annotated.viz.renderers import BOOK_VARIABLE
+from annotated.viz.theme import with_theme
 
 STYLE = """
 .vega-embed, .vega-embed svg { max-width: 100%; height: auto; }

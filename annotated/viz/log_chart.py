@@ -16,8 +16,9 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated.viz.parameters import slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
 from annotated.viz.training_numbers import fraction_of_peak
 
 Records = Sequence[Mapping[str, Any]]

@@ -22,7 +22,7 @@ from annotated.runs.log import duration
 from annotated.runs.monitor import Phase, TrainingMonitor, TrainingStatus
 from annotated.viz.live import Notice
 from annotated.viz.live_log_chart import STYLE, LiveTrainingChart
-from annotated.viz.theme import BOOK_VARIABLE
+from annotated.viz.renderers import BOOK_VARIABLE
 from annotated.viz.training_heads import LiveHeads
 from annotated.viz.training_numbers import fraction_of_peak, money
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-ONE_ROW = alt.Data(values=[{}])
-"""The data of a mark that is drawn from parameters alone. A DataFrame without columns would have no row to draw."""
+ONE_ROW = pd.DataFrame([{}])
+"""One row without columns: the data of a mark that is drawn from parameters alone."""
 
 
 def array_table(array: ArrayLike, value: str, **axes: Iterable[Any]) -> pd.DataFrame:

@@ -20,7 +20,9 @@ from typing import Any, TypeVar
 from annotated.wmt14.options import PreparationError
 
 T = TypeVar("T")
+"""What a piece of work is."""
 R = TypeVar("R")
+"""What comes of it."""
 
 _AHEAD = 2
 """Pieces of work for each process that are under way at once: bounds memory."""

@@ -33,7 +33,7 @@ def model_config(shape: Shape, **changes: Any) -> ModelConfig:
 
 def library_batch(batch: WorkBatch) -> Any:
     """A `Batch` of the library."""
-    from annotated.data.batching import Batch
+    from annotated.data.batch import Batch
 
     target_in, target_out = batch.target[:, :-1].contiguous(), batch.target[:, 1:].contiguous()
     # Padding of target_in: the eos of a shorter sentence stands where target_out has its padding.

@@ -95,7 +95,7 @@ def test_names_resolve_however_they_are_written(site: Any) -> None:
     assert "section 3.2.3" in described.split("Paper")[1]
 
 
-@pytest.mark.parametrize("name", ["altair", "numpy", "python", "torch"])
+@pytest.mark.parametrize("name", ["altair", "numpy", "pandas", "python", "torch"])
 def test_inventories_name_what_exists(extension: Any, name: str) -> None:
     source, inventories = extension("source"), extension("inventories")
     _, base, objects = inventories.read(inventories.FOLDER / f"{name}.txt")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -58,6 +59,15 @@ def test_every_experiment_has_its_record_and_every_record_its_experiment() -> No
     for name in experiments:
         found = recorded(name)
         assert found.command == f"python -m annotated.chapters {name}" and found.results and found.cpu_seconds > 0
+
+
+def test_docstrings_name_records_that_there_are() -> None:
+    named = {
+        (name, file.relative_to(record.CHAPTERS).as_posix())
+        for file in record.CHAPTERS.rglob("*.py")
+        for name in re.findall(r"\brecord\s+`([^`]+)`", file.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 5 and {pair for pair in named if pair[0] not in record_names()} == set()
 
 
 def test_the_command_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,11 +13,14 @@ from safetensors.torch import load_file
 import annotated.model.transformer as transformer
 import annotated.training.update as update_module
 from annotated.config import ModelConfig, TrainingConfig
-from annotated.data.batching import Batch, TokenBatches, collate_ids
+from annotated.data.batch import Batch
+from annotated.data.batching import TokenBatches, collate_ids
 from annotated.data.store import TokenStore
 from annotated.model import Transformer, padding_mask
 from annotated.runs import NonFiniteLoss, list_checkpoints, read_records
+from annotated.runs.log_fields import FIELDS
 from annotated.runs.signals import GracefulStop
+from annotated.runs.validation_callbacks import sample_heads, sample_translations
 from annotated.saving import load_model
 from annotated.training import average_checkpoints, batch_loss, learning_rate, make_optimizer
 
@@ -62,6 +65,17 @@ def test_the_log_says_what_happened(small):
     ]  # fmt: skip
     assert valid[-1]["perplexity"] == pytest.approx(math.exp(valid[-1]["valid_loss"]))
     assert calls == [(False, records[0]["vocab_size"], 7)] * 3
+
+
+def test_the_lines_of_the_log_have_the_fields_of_the_table(small):
+    sentences = ["the red cat sleeps", "two dogs"]
+    result = small.train(keep_best=1, samples=sample_translations(sentences), heads=sample_heads(sentences))
+    found = {}
+    for record in read_records(result.folder):
+        found.setdefault(record["kind"], []).append(record.keys() - {"kind"})
+    assert found.keys() == FIELDS.keys()
+    for kind, lines in found.items():
+        assert all(line == FIELDS[kind].keys() for line in lines), kind
 
 
 def test_the_loss_in_the_log_is_that_of_the_batches(small):

@@ -15,7 +15,7 @@ import annotated.runs.signals as signals
 from annotated.runs import running
 from annotated.runs.errors import PeerLostError, translate_errors
 from annotated.runs.lock import LOCK, run_lock, run_lock_holder
-from annotated.runs.signals import GracefulStop, asked_of_processes
+from annotated.runs.signals import GracefulStop, stop_bypassed_agent
 from annotated.training import CheckpointError, DiskFull
 from annotated.training.distributed import Processes
 
@@ -48,13 +48,13 @@ def test_whether_an_agent_asked(monkeypatch, mine, others, nodes, expected):
     monkeypatch.setenv("GROUP_RANK", "0")
     stop = GracefulStop()
     stop.name = "SIGTERM" if mine else None
-    assert asked_of_processes(Group(others), stop) is expected  # type: ignore[arg-type]
+    assert stop_bypassed_agent(Group(others), stop) is expected  # type: ignore[arg-type]
 
 
 def test_without_torchrun_there_is_no_agent():
     stop = GracefulStop()
     stop.name = "SIGTERM"
-    assert not asked_of_processes(Processes(), stop)
+    assert not stop_bypassed_agent(Processes(), stop)
 
 
 def test_under_torchrun_a_request_may_come_twice(monkeypatch):

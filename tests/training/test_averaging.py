@@ -8,8 +8,8 @@ import torch
 from safetensors.torch import save_file
 
 from annotated.runs import TrainingState
-from annotated.runs.averaging import average_last
 from annotated.runs.checkpoint import FORMAT
+from annotated.runs.last_checkpoints import average_last
 from annotated.saving import write_json
 from annotated.storage import checksums
 from annotated.training import CheckpointError, average_checkpoints

@@ -22,7 +22,7 @@ from annotated.data.batching import collate_ids
 from annotated.model import Transformer, forward_rows
 from annotated.model.fast import fused
 from annotated.runs import NonFiniteLoss, list_checkpoints, read_records
-from annotated.runs.step_metrics import DeferredMetrics, ReducedMetrics
+from annotated.runs.update_metrics import DeferredMetrics, ReducedMetrics
 from annotated.training import batch_loss, make_optimizer
 from annotated.training.compiled import StaticStep
 from annotated.training.distributed import Processes
@@ -150,10 +150,10 @@ def test_on_the_device_nothing_of_an_update_is_waited_for(tmp_path):
         return step._work(laid[batch.target_tokens], torch.tensor(10.0))
 
     def make(number: int):
-        def check(metrics):
+        def before_step(metrics):
             return deferred.add(metrics, number, 0, False)
 
-        options = {"rate": 0.1, "step": on_device, "clip_norm": 1.0, "check": check}
+        options = {"rate": 0.1, "micro_step": on_device, "clip_norm": 1.0, "before_step": before_step}
         return update_module.update(model, optimizer, BATCHES[:2], 10, **options)
 
     with NumbersAskedFor() as asked:

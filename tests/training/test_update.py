@@ -39,7 +39,7 @@ def test_micro_batches_make_the_update_of_the_whole_batch():
     for cut in ([PAIRS], [PAIRS[:1], PAIRS[1:]], [[pair] for pair in PAIRS]):
         model, optimizer, step = new()
         batches = [collate_ids(pairs) for pairs in cut]
-        made = update(model, optimizer, batches, sum(b.target_tokens for b in batches), rate=0.01, step=step)
+        made = update(model, optimizer, batches, sum(b.target_tokens for b in batches), rate=0.01, micro_step=step)
         results.append(parameters(model))
         norms.append(float(made.gradient_norm))
         assert made.tokens == 14 and made.rate == 0.01 and len(made.losses) == len(cut)
@@ -52,9 +52,9 @@ def test_the_rate_is_that_of_this_update_and_old_gradients_have_no_part():
     model, optimizer, step = new()
     batch, before = collate_ids(PAIRS), parameters(model)
     batch_loss(model, batch, 0.1, "packed")[0].backward()
-    made = update(model, optimizer, [batch], batch.target_tokens, rate=0.0, step=step)
+    made = update(model, optimizer, [batch], batch.target_tokens, rate=0.0, micro_step=step)
     assert all(map(torch.equal, parameters(model), before)), "at a rate of 0 nothing moves"
-    again = update(model, optimizer, [batch], batch.target_tokens, rate=0.5, step=step)
+    again = update(model, optimizer, [batch], batch.target_tokens, rate=0.5, micro_step=step)
     assert float(made.gradient_norm) == float(again.gradient_norm)
     assert optimizer.param_groups[0]["lr"] == 0.5
     assert not any(map(torch.equal, parameters(model), before))
@@ -63,12 +63,12 @@ def test_the_rate_is_that_of_this_update_and_old_gradients_have_no_part():
 def test_clipping_limits_the_gradient_and_reports_its_norm_before():
     model, optimizer, step = new()
     batch = collate_ids(PAIRS)
-    made = update(model, optimizer, [batch], batch.target_tokens, rate=0.01, step=step, clip_norm=0.1)
+    made = update(model, optimizer, [batch], batch.target_tokens, rate=0.01, micro_step=step, clip_norm=0.1)
     left = math.sqrt(sum(float(p.grad.square().sum()) for p in model.parameters()))
     assert float(made.gradient_norm) > 0.2 and left == pytest.approx(0.1, rel=1e-3)
 
 
-def test_the_check_comes_before_the_parameters_change():
+def test_before_step_is_called_before_the_parameters_change():
     model, optimizer, step = new()
     batch, before = collate_ids(PAIRS), parameters(model)
 
@@ -77,12 +77,13 @@ def test_the_check_comes_before_the_parameters_change():
         raise ArithmeticError("not this one")
 
     with pytest.raises(ArithmeticError):
-        update(model, optimizer, [batch], batch.target_tokens, rate=0.5, step=step, check=refuse)
+        update(model, optimizer, [batch], batch.target_tokens, rate=0.5, micro_step=step, before_step=refuse)
     assert all(map(torch.equal, parameters(model), before))
     if optimizer.param_groups[0].get("fused"):
         for number, moves in ((math.nan, False), (1.0, True)):
             numbers = torch.tensor([2.0, number])
-            update(model, optimizer, [batch], batch.target_tokens, rate=0.5, step=step, check=lambda _, n=numbers: n)
+            refusing = {"micro_step": step, "before_step": lambda _, n=numbers: n}
+            update(model, optimizer, [batch], batch.target_tokens, rate=0.5, **refusing)
             assert all(map(torch.equal, parameters(model), before)) is not moves
 
 

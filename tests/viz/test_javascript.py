@@ -109,3 +109,21 @@ def test_the_kit_cuts_and_clamps() -> None:
     assert evaluate(drawing, cut, "abcdef") == ["abc…", "abcdef", "a", 6]
     keys = "({ clamp, arrowOf }) => [clamp(-1, 3), clamp(3, 3), ...['ArrowUp', 'a'].map(key => arrowOf({ key }) ?? 0)]"
     assert evaluate(controls, keys) == [0, 2, [-1, 0], 0]
+
+
+def test_fields_tell_what_was_typed_and_menus_have_groups() -> None:
+    code = """({ field, numberField, select }) => {
+      globalThis.document = { createElement: tag => ({ tag, children: [], heard: {},
+        append(...more) { this.children.push(...more); }, addEventListener(name, act) { this.heard[name] = act; } }) };
+      const told = [], say = what => told.push(what), made = [field(say), field(say, { rows: 2 }), numberField(say)];
+      for (const [i, value] of ["a", "b c", "2.5"].entries()) { made[i].value = value; made[i].heard.input(); }
+      made[2].value = "none"; made[2].heard.input();
+      const menu = select([["kind", [[0, "one"], [1, "two"]]], [2, "three"]], say);
+      menu.value = "2"; menu.heard.change();
+      const shape = ({ tag, label, textContent, children }) => [tag, label ?? textContent, ...children.map(shape)];
+      return [made.map(input => [input.tag, input.type ?? "", input.spellcheck ?? ""]), told, menu.children.map(shape)];
+    }"""
+    made, told, options = evaluate(PACKAGE / "viz" / "controls.js", code)
+    assert made == [["input", "", False], ["textarea", "", False], ["input", "number", ""]]
+    assert told == ["a", "b c", 2.5, 0, "2"]
+    assert options == [["optgroup", "kind", ["option", "one"], ["option", "two"]], ["option", "three"]]

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from annotated.viz.live import Notice, live_panel
-from annotated.viz.theme import BOOK_VARIABLE
+from annotated.viz.renderers import BOOK_VARIABLE
 
 
 def test_in_the_book_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,8 @@ from annotated.viz.live import Notice
 from annotated.viz.live_log_chart import LiveTrainingChart, live_training_chart
 from annotated.viz.log_chart import log_data, runs_chart, training_chart
 from annotated.viz.panel import training_panel
-from annotated.viz.theme import BOOK_VARIABLE, with_theme
+from annotated.viz.renderers import BOOK_VARIABLE
+from annotated.viz.theme import with_theme
 
 
 def log(updates: int, total: int = 40) -> list[dict]:

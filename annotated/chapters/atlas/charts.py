@@ -12,7 +12,8 @@ import altair as alt
 import pandas as pd
 
 from annotated.analysis.ablation import Head
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, menu
+from annotated.viz.parameters import menu
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 _NAMES = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
 _EVEN = "even spread"

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import pandas as pd
 
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import curves_table
-from annotated.viz.theme import BLUE, GREY, INK, ORANGE, PALETTE, slider
+from annotated.viz.theme import BLUE, GREY, INK, ORANGE, PALETTE
 
 
 def last_k_chart(
@@ -43,7 +44,6 @@ def last_k_chart(
     means = [pd.DataFrame(runs[name]).assign(run=name, k=range(1, len(runs[name]) + 1)) for name in names]
     dots = curves_table({name: list(reversed(each[name])) for name in names}, "run", "k", "loss", start=1)
     most = int(dots["k"].max())
-    menu = alt.param(name="run", value=names[0], bind=alt.binding_select(options=names, name="run "))
     moved = slider("last", k, 1, most, 1, label="average of the last")
     x = alt.X("k:Q", title="checkpoints, counted from the last one back", scale=alt.Scale(zero=False, padding=14),
               axis=alt.Axis(tickMinStep=1, format="d"))  # fmt: skip
@@ -69,7 +69,7 @@ def last_k_chart(
     )
     return (
         alt.layer(points, line, here, text)
-        .add_params(menu, moved)
+        .add_params(menu("run", names), moved)
         .properties(width="container", height=280, description=description)
     )
 
@@ -93,7 +93,6 @@ def weight_line_chart(
     names = list(lines)
     walks = pd.concat([pd.DataFrame(lines[name], columns=["t", "loss"]).assign(line=name) for name in names])
     marks = pd.concat([pd.DataFrame({"line": name, "t": [0, 1], "what": ends[name]}) for name in names])
-    menu = alt.param(name="path", value=names[0], bind=alt.binding_select(options=names, name="line "))
     low, high = float(walks["t"].min()), float(walks["t"].max())
     moved = slider("t", t, low, high, 0.1)
     ticks = alt.Axis(values=[half / 2 for half in range(math.ceil(2 * low), math.floor(2 * high) + 1)], format=".1f")
@@ -125,7 +124,7 @@ def weight_line_chart(
     )
     return (
         alt.layer(rules, line, here, text, labels)
-        .add_params(menu, moved)
+        .add_params(menu("path", names, label="line"), moved)
         .properties(width="container", height=280, description=description)
     )
 

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated.viz.parameters import slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 
 def waste_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:

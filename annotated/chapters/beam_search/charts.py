@@ -15,7 +15,8 @@ import pandas as pd
 from annotated.chapters.beam_search.search_tree import Node, SearchTree
 from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import Hypothesis, length_penalty
-from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, PALETTE, slider
+from annotated.viz.parameters import menu, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, PALETTE
 
 FATES = {
     "alive": (BLUE, "circle"),
@@ -206,7 +207,6 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
     models = list(sizes)
     table = pd.concat([pd.DataFrame(sizes[model]).assign(model=model) for model in models], ignore_index=True)
     table["line"] = table["alpha"].map("alpha {:g}".format)
-    menu = alt.param(name="model", value=models[0], bind=alt.binding_select(options=models, name="model "))
     lines = sorted(table["line"].unique().tolist())
     charts = []
     measures = (
@@ -228,7 +228,7 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
             )
         )
         if not number:
-            base = base.add_params(menu)
+            base = base.add_params(menu("model", models))
         charts.append(
             alt.layer(base.mark_line(strokeWidth=2), base.mark_point(filled=True, size=55, opacity=1)).properties(
                 width=440, height=130

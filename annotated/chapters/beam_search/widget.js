@@ -1,5 +1,5 @@
 // A beam search that runs in the page, on recorded continuations; its tree, its ranking, and what it threw away.
-import { button, html, labelled, onTraits, readout, setter, slider, traits, unique } from "../../viz/controls.js";
+import { button, html, labelled, onTraits, readout, select, setter, slider, traits, unique } from "../../viz/controls.js";
 import { inflate, setAttributes, svg } from "../../viz/drawing.js";
 import { COLOURS, drawTree, mark } from "./picture.js";
 import { pathOf, penalty, unpack } from "./search.js";
@@ -16,10 +16,7 @@ const SEARCHED = ["sentence", "beam", "alpha", "all", "graveyard", "greedy", "re
 function sentenceMenu(sentences, id, set) {
   const groups = new Map();
   sentences.forEach((s, i) => groups.set(s.group, [...groups.get(s.group) ?? [], [i, s.text]]));
-  const menu = html("select", { id }, ...[...groups].map(([label, list]) =>
-    html("optgroup", { label }, ...list.map(([value, textContent]) => html("option", { value, textContent })))));
-  menu.addEventListener("change", () => set({ sentence: +menu.value, force: -1, node: 0 }));
-  return menu;
+  return select([...groups], value => set({ sentence: +value, force: -1, node: 0 }), { id });
 }
 
 function slide(text, id, range, move) {

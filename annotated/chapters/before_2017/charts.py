@@ -13,8 +13,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import curves_table
-from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE, menu, slider
+from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE
 
 _YEARS = alt.Scale(domain=["2012-10-01", "2017-08-15"], nice=False)
 _STROKE = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=300)

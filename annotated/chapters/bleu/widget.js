@@ -1,17 +1,12 @@
 // Two texts, the n-grams that they share, and the BLEU that follows. Everything is computed here, from the texts alone.
-import { button, html, labelled, onTraits, radios, readout, select, setter, traits, unique } from "../../viz/controls.js";
+import { button, field, html, labelled, onTraits, radios, readout, select, setter, traits, unique } from "../../viz/controls.js";
 import { covered, ngrams, score, tokens } from "./score.js";
 
 const LABELS = { "13a": "13a (sacreBLEU's default)", none: "none (split at spaces)", intl: "intl (all punctuation)",
   char: "char (letters)", paper: "13a + compounds split" };
+const ROOM = { rows: 2, maxLength: 400 };
 const COLUMNS = ["n", "shared", "clipped", "of", "precision"];
 const shown = text => text.replaceAll("##AT##-##AT##", "@-@");
-
-function field(change) {
-  const area = html("textarea", { rows: 2, spellcheck: false, maxLength: 400 });
-  area.addEventListener("input", () => change(area.value));
-  return area;
-}
 
 // The table of counts, a row for each n; the row's radio button chooses the n-grams that are shown.
 function countTable(choose) {
@@ -33,7 +28,7 @@ function build(model, el, set) {
     set({ hypothesis, reference });
   });
   const kind = select(Object.entries(LABELS), tokenizer => set({ tokenizer }));
-  const own = field(hypothesis => set({ hypothesis })), gold = field(reference => set({ reference }));
+  const own = field(hypothesis => set({ hypothesis }), ROOM), gold = field(reference => set({ reference }), ROOM);
   const strips = ["translation", "reference"].map(name => html("p", { className: "strip", "aria-label": `tokens of the ${name}`, role: "group" }));
   const { rows, table } = countTable(n => set({ n })), chips = html("div", { className: "chips", role: "group" });
   const total = readout(), bar = html("p", { className: "formula" });

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE, slider
+from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE
 
 _RATES, _PLACES = "rates, as written", "0.3 at several places"
 
@@ -102,7 +103,7 @@ def dropout_curves_chart(runs: Sequence[Mapping[str, Any]], *, block: int) -> al
     Parameters
     ----------
     runs
-        Of the record `dropout_rates`: site, p, seed, train and valid.
+        Of the record `dropout`: site, p, seed, train and valid.
     block
         Updates between two numbers of a curve.
 
@@ -116,9 +117,8 @@ def dropout_curves_chart(runs: Sequence[Mapping[str, Any]], *, block: int) -> al
     if not runs:
         raise ValueError("there are no runs to draw")
     last = block * len(runs[0]["train"])
-    menu = alt.param(name="group", value=_RATES, bind=alt.binding_select(options=[_RATES, _PLACES], name="compare "))
-    kinds = ["both", "training", "validation"]
-    which = alt.param(name="measure", value="both", bind=alt.binding_select(options=kinds, name="loss "))
+    group = menu("group", [_RATES, _PLACES], label="compare")
+    measure = menu("measure", ["both", "training", "validation"], label="loss")
     at = slider("at", last, block, last, block, label="read at update")
     description = (
         f"Curves of {len(runs)} runs, a line for each seed: training loss dashed, validation loss solid. Menus choose "
@@ -127,7 +127,7 @@ def dropout_curves_chart(runs: Sequence[Mapping[str, Any]], *, block: int) -> al
     )
     return (
         alt.layer(*_curve_layers(_curves(runs), block, last))
-        .add_params(menu, which, at)
+        .add_params(group, measure, at)
         .properties(width="container", height=330, description=description)
     )
 
@@ -215,7 +215,7 @@ def regularisation_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     table = pd.DataFrame(rows)
     settings = table["setting"].unique().tolist()
     params = [
-        alt.param(name="setting", value=settings[0], bind=alt.binding_select(options=settings, name="vary ")),
+        menu("setting", settings, label="vary"),
         alt.param(name="score", value="BLEU", bind=alt.binding_radio(options=["BLEU", "perplexity"], name="show ")),
     ]
     chart = (

@@ -12,7 +12,8 @@ import altair as alt
 import pandas as pd
 
 from annotated.config import ModelConfig
-from annotated.viz.theme import BLUE, GREY, INK, ORANGE, slider
+from annotated.viz.parameters import menu, slider
+from annotated.viz.theme import BLUE, GREY, INK, ORANGE
 
 KINDS = {
     "sum": "sums of embedding and position",
@@ -107,7 +108,7 @@ def dropout_sites_chart(config: ModelConfig | None = None, *, convention: str | 
         raise ValueError(f"convention must be one of {'; '.join(options)}")
     ours = site_rates(config or ModelConfig())
     params = [
-        alt.param(name="whose", value=convention, bind=alt.binding_select(options=options, name="whose model ")),
+        menu("whose", options, convention, "whose model"),
         slider("p", ours["sum"], 0, 0.5, 0.05, label="ours: dropout"),
         slider("p_attention", ours["weights"], 0, 0.5, 0.05, label="ours: attention"),
         slider("p_relu", ours["relu"], 0, 0.5, 0.05, label="ours: feed-forward"),

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, menu, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
 
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 _USES = ("source embedding", "target embedding", "logits")

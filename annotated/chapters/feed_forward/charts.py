@@ -13,7 +13,8 @@ import pandas as pd
 
 from annotated.config import ModelConfig
 from annotated.paper import TABLE_3
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, menu, slider
+from annotated.viz.parameters import menu, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 
 def parameter_share_chart(d_model: int = ModelConfig.d_model, d_ff: int = ModelConfig.d_ff) -> alt.LayerChart:

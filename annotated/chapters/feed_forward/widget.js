@@ -1,5 +1,5 @@
 // Hidden units of feed-forward networks: the contexts that fire one most, and what its value row promotes.
-import { button, group, html, onTraits, radios, readout, setter, slider, traits, unique } from "../../viz/controls.js";
+import { button, field, group, html, onTraits, radios, readout, setter, slider, traits, unique } from "../../viz/controls.js";
 
 const ENDS = { "<s>": "(start) ", "</s>": " (end)" };
 const shown = text => text.replace(/<\/?s>/g, end => ENDS[end]).replaceAll("▁", " ");
@@ -39,8 +39,7 @@ function build(model, el, set, find) {
   const units = model.get("units"), step = by => set({ unit: (model.get("unit") + by + units) % units });
   const kinds = radios(unique("layer"), model.get("layers").map((name, i) => [i, name]), layer => set({ layer }));
   const knob = slider({ min: 1, max: units, step: 1 }, value => set({ unit: value - 1 })), count = html("span", { className: "count" });
-  const search = html("input", { type: "search", size: 12, autocomplete: "off", spellcheck: false });
-  search.addEventListener("input", find);
+  const search = field(find, { type: "search", size: 12, autocomplete: "off" });
   const found = readout("div", { className: "found" }), title = readout("p", { className: "title" });
   const list = html("ol"), says = html("p", { className: "says" });
   el.append(html("div", { className: "neurons" }, group("Which layer?", ...kinds.labels),

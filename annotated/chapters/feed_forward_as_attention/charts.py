@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from annotated.viz.theme import BLUE, menu, slider
+from annotated.viz.parameters import menu, slider
+from annotated.viz.theme import BLUE
 
 
 def memory_weights_chart(tokens: Sequence[str], scores: ArrayLike, *, ranks: int = 80) -> alt.LayerChart:

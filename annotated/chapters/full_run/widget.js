@@ -1,5 +1,5 @@
 // A recorded training, to go through: curves, readings, what it wrote, where its heads looked.
-import { html, onTraits, onWidth, readout, setter } from "../../viz/controls.js";
+import { html, numberField, onTraits, onWidth, readout, setter } from "../../viz/controls.js";
 import { inflate, setAttributes, svg } from "../../viz/drawing.js";
 import { headsView } from "../../viz/heads_view.js";
 import { player } from "../../viz/player.js";
@@ -22,8 +22,7 @@ function inner(values) {
 
 // Everything that the reader sees, once; returns the parts that change.
 function build(model, el, controls, set) {
-  const price = html("input", { type: "number", min: 0, step: 0.1, value: model.get("price") });
-  price.addEventListener("input", () => set({ price: Math.max(0, +price.value || 0) }));
+  const price = numberField(value => set({ price: Math.max(0, value) }), { min: 0, step: 0.1, value: model.get("price") });
   const parts = { says: readout(), tiles: html("div", { className: "tiles" }), cost: html("span", { className: "cost" }),
     wrote: html("table", { className: "wrote" }), headsTitle: html("p", { className: "run-heads-title" }),
     heads: html("div", { className: "run-heads" }) };

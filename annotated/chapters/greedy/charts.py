@@ -12,8 +12,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import named_table
-from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
 
 SEARCHES = ("greedy search", "most probable")
 STATES = ("computed now", "kept", "not needed any more", "not there yet")
@@ -40,7 +41,6 @@ def two_ways_chart(walks: Sequence[Mapping[str, Any]], tokens: Callable[[list[in
     if not names or len(set(names)) < len(names):
         raise ValueError("give at least one sentence, and each text once")
     table = pd.concat([_two_ways(walk, tokens) for walk in walks])
-    menu = alt.param(name="shown", value=names[0], bind=alt.binding_select(options=names, name="sentence "))
     scale = alt.Scale(domain=list(SEARCHES), range=[BLUE, GREEN])
     base = (
         alt.Chart(table)
@@ -64,7 +64,7 @@ def two_ways_chart(walks: Sequence[Mapping[str, Any]], tokens: Callable[[list[in
             base.transform_filter("!datum.above").mark_text(align="right", dx=-7, dy=7, **word).encode(text="label:N"),
             base.transform_filter("datum.above").mark_text(align="left", dx=7, dy=-7, **word).encode(text="label:N"),
         )
-        .add_params(menu)
+        .add_params(menu("shown", names, label="sentence"))
         .properties(
             width="container",
             height=300,

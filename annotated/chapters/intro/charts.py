@@ -13,7 +13,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from annotated.viz.attention_map import check_weights
-from annotated.viz.theme import BLUE, INK, ORANGE, slider
+from annotated.viz.parameters import slider
+from annotated.viz.theme import BLUE, INK, ORANGE
 
 _ROW = 27  # pixels for a piece
 _SOURCE, _TARGET = 0.36, 0.64  # where the two columns of pieces end and begin, of the width

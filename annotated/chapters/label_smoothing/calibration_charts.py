@@ -11,6 +11,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated.viz.parameters import menu
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 
@@ -31,8 +32,8 @@ def reliability_chart(runs: Sequence[Mapping[str, Any]], *, data: str, smoothing
     if smoothing not in strengths or data not in sizes:
         raise ValueError(f"there is no run with smoothing {smoothing} on {data} pairs")
     params = [
-        alt.param(name="epsilon", value=smoothing, bind=alt.binding_select(options=strengths, name="epsilon ")),
-        alt.param(name="size", value=data, bind=alt.binding_select(options=sizes, name="training pairs ")),
+        menu("epsilon", strengths, smoothing),
+        menu("size", sizes, data, "training pairs"),
     ]
     mean = table.groupby(["data", "e"])["calibration error"].mean()
     errors = "; ".join(f"{size} pairs, epsilon {e:g}: {mean[size, e]:.3f}" for size in sizes for e in strengths)
@@ -112,7 +113,6 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
         raise ValueError(f"no measure {first!r}; there are {', '.join(MEASURES)}")
     table = _measures(runs)
     sizes, strengths = table["data"].unique().tolist(), sorted(table["e"].unique().tolist())
-    menu = alt.binding_select(options=list(MEASURES), name="show ")
     data = table.melt(["data", "e", "seed"], list(MEASURES), "measure", "v")
     chosen = alt.Chart(data).transform_filter("datum.measure == measure")
     x = alt.X("e:Q", title="epsilon", axis=alt.Axis(values=strengths))
@@ -135,7 +135,7 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
     said = "; ".join(f"{size} pairs: " + ", ".join(f"{mean[size, e]:.2f}" for e in strengths) for size in sizes)
     return (
         alt.layer(means, seeds)
-        .add_params(alt.param(name="measure", value=first, bind=menu))
+        .add_params(menu("measure", list(MEASURES), first, "show"))
         .properties(
             width="container",
             height=240,

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from annotated.config import ModelConfig, TrainingConfig
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 _GAP = 20  # largest difference of logits that is drawn
 _VOCABULARIES = (10, 100, 2000, 37000)
@@ -44,7 +45,7 @@ def smoothing_chart(
     params = [
         slider("epsilon", smoothing, 0, 0.5, 0.05, label="epsilon"),
         slider("gap", gap, 0, _GAP, 0.25, label="gap of the right logit"),
-        alt.param(name="V", value=vocab_size, bind=alt.binding_select(options=list(_VOCABULARIES), name="V ")),
+        menu("V", _VOCABULARIES, vocab_size),
     ]
     floor = "(epsilon == 0 ? 0 : -(1 - epsilon) * log(1 - epsilon) - epsilon * log(epsilon / (V - 1)))"
     best = "(log(1 - epsilon) - log(epsilon / (V - 1)))"

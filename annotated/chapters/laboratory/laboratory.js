@@ -1,6 +1,6 @@
 // The laboratory: a sentence of the reader's, translated in the page, with switches on the parts of the model.
 // The book joins this file and what it imports to one classic script, which also runs from the file system.
-import { button, html, select } from "../../viz/controls.js";
+import { button, field, html, select } from "../../viz/controls.js";
 import { isPlain, switchboard } from "./switches.js";
 import { resultParts, showStep, showTranslation } from "./results.js";
 import { Tokenizer } from "./tokenizer.js";
@@ -41,7 +41,7 @@ function mount(box) {
 
 function open(box, parts) {
   const { tokenizer, config } = parts, results = resultParts();
-  const input = html("input", { type: "text", value: EXAMPLES[0], maxLength: 160, spellcheck: false, autocomplete: "off" });
+  const input = field(later, { type: "text", value: EXAMPLES[0], maxLength: 160, autocomplete: "off" });
   const examples = select([["", "an example …"], ...EXAMPLES.map(text => [text, text])],
     text => { if (text) { input.value = text; chosen = 0; run(); } });
   const { switches, elements } = switchboard(config, run);
@@ -71,7 +71,11 @@ function open(box, parts) {
     }
     box.dataset.state = "done";
   }
-  input.addEventListener("input", () => { clearTimeout(waiting); chosen = 0; waiting = setTimeout(run, 250); });
+  function later() {
+    clearTimeout(waiting);
+    chosen = 0;
+    waiting = setTimeout(run, 250);
+  }
   run();
   input.focus();
 }

@@ -99,7 +99,7 @@ export class Transformer {
   }
 
   // LayerNorm(x + sublayer(x)): post-norm, as written
-  leave(name, x, y, n, set) {
+  after(name, x, y, n, set) {
     const d = this.config.d_model, gain = this.tensors[`${name}.norm.weight`], shift = this.tensors[`${name}.norm.bias`];
     const out = new Float32Array(n * d);
     for (let i = 0; i < n; i++) {
@@ -121,8 +121,8 @@ export class Transformer {
       const name = `encoder.layers.${l}`;
       const [y, weights] = this.attend(`${name}.self_attention`, `encoder.${l}`, x, n, x, n, false, set);
       maps.push(weights);
-      x = this.leave(`${name}.self_attention_residual`, x, y, n, set);
-      x = this.leave(`${name}.feed_forward_residual`, x, this.feedForward(`${name}.feed_forward`, x, n, set), n, set);
+      x = this.after(`${name}.self_attention_residual`, x, y, n, set);
+      x = this.after(`${name}.feed_forward_residual`, x, this.feedForward(`${name}.feed_forward`, x, n, set), n, set);
     }
     return { memory: x, length: n, maps };
   }
@@ -135,11 +135,11 @@ export class Transformer {
       const name = `decoder.layers.${l}`;
       let [y, weights] = this.attend(`${name}.self_attention`, `decoder.${l}`, x, n, x, n, set.causal, set);
       own.push(weights);
-      x = this.leave(`${name}.self_attention_residual`, x, y, n, set);
+      x = this.after(`${name}.self_attention_residual`, x, y, n, set);
       [y, weights] = this.attend(`${name}.cross_attention`, `cross.${l}`, x, n, memory, length, false, set);
       cross.push(weights);
-      x = this.leave(`${name}.cross_attention_residual`, x, y, n, set);
-      x = this.leave(`${name}.feed_forward_residual`, x, this.feedForward(`${name}.feed_forward`, x, n, set), n, set);
+      x = this.after(`${name}.cross_attention_residual`, x, y, n, set);
+      x = this.after(`${name}.feed_forward_residual`, x, this.feedForward(`${name}.feed_forward`, x, n, set), n, set);
     }
     const d = this.config.d_model, table = this.tensors["embedding.weight"];
     const p = softmax(linear(x.subarray((n - 1) * d), 1, table, table.rows));

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated.viz.parameters import menu
 from annotated.viz.tables import array_table, curves_table, named_table
-from annotated.viz.theme import BLUE, GREY, ORANGE, menu
+from annotated.viz.theme import BLUE, GREY, ORANGE
 
 _RETRIEVAL = ("heads", "offset", "accuracy")
 _SHARE = alt.Scale(domain=[0, 1])

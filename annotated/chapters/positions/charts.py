@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from annotated.model.positional_encoding import sinusoidal_encoding
+from annotated.viz.parameters import slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 _WAVE_TIP = ["position:O", "dimension:O", alt.Tooltip("value:Q", format=".3f")]
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from annotated.chapters.positions.charts import thousandths
 from annotated.config import ModelConfig
-from annotated.viz.theme import BLUE, GREY, ORANGE, menu, slider
+from annotated.viz.parameters import menu, slider
+from annotated.viz.theme import BLUE, GREY, ORANGE
 
 _COLUMNS = 4  # clocks in a row
 

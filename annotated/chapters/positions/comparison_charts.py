@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated.viz.parameters import menu
 from annotated.viz.tables import ONE_ROW, curves_table
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, menu
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
 
 
 def comparison_chart(scores: Mapping[str, Mapping[str, Sequence[float]]], *, task: str | None = None) -> alt.LayerChart:

@@ -52,8 +52,7 @@ class Tagger(nn.Module):
         """Logits `[B, T, V]` of ids `[B, T]` that stand at positions start, start + 1, ..."""
         length = ids.size(1)
         x = self.embedding(ids) + self.positions[start : start + length]
-        mask = causal_mask(length) if self.causal else torch.ones(1, 1, 1, length, dtype=torch.bool)
-        return self.out(self.encoder(x, Masked(mask)))
+        return self.out(self.encoder(x, Masked(causal_mask(length) if self.causal else None)))
 
 
 def position_table(kind: str, length: int = LENGTH, width: int = WIDTH) -> Tensor:

@@ -14,8 +14,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from annotated.viz.attention_map import check_weights
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, menu, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 
 class CallSite(NamedTuple):

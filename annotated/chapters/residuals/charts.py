@@ -12,8 +12,9 @@ import altair as alt
 import pandas as pd
 
 from annotated.config import ModelConfig
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import curves_table, named_table
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, menu, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
 
 PLACEMENT_COLOURS = {"post-norm": BLUE, "pre-norm": ORANGE, "no residual": GREEN, "no norm": PALETTE[3]}
 _SHAPES = ["circle", "square", "triangle-up", "diamond"]

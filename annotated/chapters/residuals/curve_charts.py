@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from annotated.chapters.residuals.charts import PLACEMENT_COLOURS, placement_colour
-from annotated.viz.theme import BLUE, GREY, ORANGE, menu, slider
+from annotated.viz.parameters import menu, slider
+from annotated.viz.theme import BLUE, GREY, ORANGE
 
 _WARM = ["with warm-up", "without"]
 
@@ -26,7 +27,7 @@ def placement_curves_chart(
     Parameters
     ----------
     runs
-        Of the record `norm_placement`: placement, warmup, seed and loss.
+        Of the record `residuals`: placement, warmup, seed and loss.
     block
         Updates that one number of a loss stands for.
     top, low
@@ -79,7 +80,7 @@ def variant_curves_chart(runs: Sequence[Mapping[str, Any]], *, block: int, windo
     Parameters
     ----------
     runs
-        Of the record `parameter_attention`: variant, seed and loss.
+        Of the record `feed_forward_as_attention`: variant, seed and loss.
     block
         Updates that one number of a loss stands for.
 

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import array_table
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, menu, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 _COLUMNS = (0.1, 0.9, 1.65, 2.8, 3.95, 5.0, 6.7)  # where the columns of the table begin
 

@@ -14,7 +14,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from annotated.config import ModelConfig
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+from annotated.viz.parameters import slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 _EDGE = 40  # where the histogram ends; what lies beyond is counted in its last bins
 _GAP = 12  # largest difference of two scores in `saturation_chart`

@@ -12,8 +12,9 @@ import altair as alt
 import pandas as pd
 
 from annotated.config import ModelConfig
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 BODY = 44_101_632
 """Parameters of the base model without its embedding, which chapter 15 counts."""
@@ -86,7 +87,7 @@ def vocabulary_chart(
     Parameters
     ----------
     rows
-        For 'real text' and 'classroom' the rows of the record `vocabulary_size`.
+        For 'real text' and 'classroom' the rows of the record `subwords`.
     d_model
         D: the width of the embedding, for its number of parameters.
 
@@ -100,8 +101,7 @@ def vocabulary_chart(
     if set(rows) != set(TEXTS):
         raise ValueError(f"rows are wanted for {' and '.join(TEXTS)}, not {list(rows)}")
     sizes = [row["vocab_size"] for row in rows["real text"]]
-    choose = alt.param(name="measure", value="tokens in a sentence",
-                       bind=alt.binding_select(options=list(MEASURES), name="show "))  # fmt: skip
+    choose = menu("measure", list(MEASURES), "tokens in a sentence", "show")
     size = alt.param(name="size", expr=f"{sizes}[place]")
     weights = alt.param(name="weights", expr=f"size * {d_model}")
     title = (
@@ -165,7 +165,7 @@ def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
     Parameters
     ----------
     growth
-        As the record `vocabulary_size` has it: for each language 'running' and 'different'.
+        As the record `subwords` has it: for each language 'running' and 'different'.
 
     Paper: section 5.1
     """

@@ -1,5 +1,5 @@
 // Byte-pair encoding of the reader's own text (section 5.1), merge by merge.
-import { button, html, readout, setter, slider } from "../../viz/controls.js";
+import { button, field, html, readout, setter, slider } from "../../viz/controls.js";
 import { svg } from "../../viz/drawing.js";
 import { isCalm, playing } from "../../viz/player.js";
 import { learned, piecesOf, readable, replay } from "./replay.js";
@@ -8,19 +8,18 @@ const lineOf = piece => readable(piece).replaceAll("\n", "⏎").replaceAll("\t",
 
 // Everything that the reader sees, once; returns the parts that change.
 function build(model, el, most, { type, jump, step, toggle }) {
-  const field = html("textarea", { rows: 2, maxLength: model.get("longest"), spellcheck: false, autocomplete: "off" });
-  field.addEventListener("input", () => type(field.value));
+  const own = field(type, { rows: 2, maxLength: model.get("longest"), autocomplete: "off" });
   const knob = slider({ min: 0, max: most, step: 1, "aria-label": "merges carried out" }, jump), many = html("output");
   const back = button("◀ back", () => step(-1)), play = button("▶ play", toggle), next = button("next ▶", () => step(1));
   const from = button("from the bytes", () => jump(0)), all = button("all merges", () => jump(most));
   const says = readout("p", { className: "says" }), counts = html("p", { className: "counts" });
   const stage = html("div", { className: "stage" }), curve = html("div", { className: "curve" }), numbers = html("p", { className: "ids" });
   el.append(html("div", { className: "merge-replay" },
-    html("label", { className: "own" }, "your text", field),
+    html("label", { className: "own" }, "your text", own),
     html("div", { className: "bar" }, html("label", {}, "merges ", knob, many)),
     html("div", { className: "buttons" }, from, back, play, next, all),
     says, stage, counts, curve, html("details", {}, html("summary", { textContent: "the numbers that the model gets" }), numbers)));
-  return { field, knob, many, back, play, next, from, all, says, counts, stage, curve, numbers };
+  return { own, knob, many, back, play, next, from, all, says, counts, stage, curve, numbers };
 }
 
 function newsOf({ words }, done, last, isUsed, fresh) {
@@ -86,7 +85,7 @@ function render({ model, el }) {
   function type() {
     const text = model.get("text");
     read = replay(text, merges);
-    if (parts.field.value !== text) parts.field.value = text;
+    if (parts.own.value !== text) parts.own.value = text;
     draw();
   }
   model.on("change:text", type);

@@ -14,8 +14,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, menu, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
 
 NAMES = {
     "self-attention": "self-attention",

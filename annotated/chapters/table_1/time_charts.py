@@ -12,8 +12,9 @@ import altair as alt
 import pandas as pd
 
 from annotated.chapters.table_1.charts import COLOURS, DASH, LABELS, NAMES, powers, tens
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import curves_table
-from annotated.viz.theme import BLUE, GREY, menu, slider
+from annotated.viz.theme import BLUE, GREY
 
 _COLOUR_STROKES = alt.Color(
     "layer:N",

@@ -15,8 +15,9 @@ from annotated.chapters.table_2.costs import DEVICES, bill, update_flops
 from annotated.chapters.table_2.systems import BIG_EN_FR, SYSTEMS, Result, results, short_name
 from annotated.config import base, big
 from annotated.paper import SETTINGS
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 VIEWS = {
     "German": results("en-de"),
@@ -88,7 +89,7 @@ def _marks(points: alt.Chart, x: alt.X, tooltip: list[Any]) -> alt.LayerChart:
 def _choice(name: str, options: list[str], value: str) -> Any:
     if value not in options:
         raise ValueError(f"{name} is one of {', '.join(options)}, not '{value}'")
-    return alt.param(name=name, value=value, bind=alt.binding_select(options=options, name=f"{name} "))
+    return menu(name, options, value)
 
 
 def bleu_flops_chart(language: str = "German", *, budget: float = 20.0) -> alt.LayerChart:

@@ -11,6 +11,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated.viz.parameters import menu
 from annotated.viz.tables import curves_table
 from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE
 
@@ -27,7 +28,7 @@ def passes_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     Parameters
     ----------
     rows
-        Of the record `step_by_step`: way, length, passes, positions and milliseconds.
+        Of the record `teacher_forcing/step_by_step`: way, length, passes, positions and milliseconds.
 
     Raises
     ------
@@ -41,7 +42,6 @@ def passes_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         raise ValueError("every row needs a positive length, passes, positions and milliseconds")
     names, labels = table["way"].unique().tolist(), list(QUANTITIES.values())
     data = table.rename(columns=QUANTITIES).melt(["way", "length"], labels, "what", "value")
-    menu = alt.param(name="counted", value=labels[0], bind=alt.binding_select(options=labels, name="count "))
     chosen = alt.Chart(data).transform_filter("datum.what == counted")
     unit = (
         chosen.transform_aggregate(rows="count()", groupby=["what"])
@@ -50,7 +50,7 @@ def passes_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     )
     return (
         alt.layer(*_way_lines(chosen, names, sorted(table["length"].unique().tolist())), unit)
-        .add_params(menu)
+        .add_params(menu("counted", labels, label="count"))
         .properties(
             width="container",
             height=280,

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, menu, slider
+from annotated.viz.parameters import menu, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
 
 Factors = tuple[Sequence[str], ArrayLike]
 """Pieces, eos last, and the natural logarithm of the probability that each had when it was written."""

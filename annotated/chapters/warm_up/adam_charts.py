@@ -11,8 +11,9 @@ import altair as alt
 import pandas as pd
 
 from annotated.chapters.warm_up.adam import gradients_behind
+from annotated.viz.parameters import slider
 from annotated.viz.tables import named_table
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE, slider
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
 
 
 def memory_chart(betas: Sequence[float] = (0.9, 0.98, 0.997, 0.999), *, last: int = 4000) -> alt.LayerChart:

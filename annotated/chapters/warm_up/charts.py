@@ -11,6 +11,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated.viz.parameters import menu
 from annotated.viz.theme import BLUE, GREY, ORANGE
 
 
@@ -44,12 +45,9 @@ def warm_up_chart(
     placements, rates, warmups = (table[key].unique().tolist() for key in ("p", "r", "w"))
     rates, warmups = sorted(rates), sorted(warmups)
     params = [
-        alt.param(name=name, value=value, bind=alt.binding_select(options=options, name=label + " "))
-        for name, value, options, label in (
-            ("placed", placement, placements, "placement"),
-            ("rate", rate, rates, "learning rate"),
-            ("warm", warmup, warmups, "warm-up"),
-        )
+        menu("placed", placements, placement, "placement"),
+        menu("rate", rates, rate, "learning rate"),
+        menu("warm", warmups, warmup, "warm-up"),
     ]
     ends = cells["v"].map("{:.2f}".format).where(cells["v"].notna(), "no number")
     said = ", ".join(

@@ -38,8 +38,8 @@ def curve(
     Returns
     -------
     dict
-        The settings, and `loss` (blocks of 10 updates) and `valid` of `norm_placement.train`; None where a number is
-        no longer finite.
+        The settings, and `loss` (blocks of 10 updates) and `valid` of `residuals.experiment.train`; None where a number
+        is no longer finite.
 
     Paper: section 5.3
     """

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from annotated.config import ModelConfig, TrainingConfig
+from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREEN, ORANGE, slider
+from annotated.viz.theme import BLUE, GREEN, ORANGE
 
 WIDTHS = (64, 128, 256, 512, 1024, 2048)
 SLIPS = {
@@ -49,7 +50,7 @@ def schedule_chart(
     if d_model not in WIDTHS or not 500 <= warmup <= 16000 or not 2000 <= last <= 100_000:
         raise ValueError(f"controls cannot start at d_model {d_model}, warm-up {warmup} and {last} updates")
     params = [
-        alt.param(name="d_model", value=d_model, bind=alt.binding_select(options=list(WIDTHS), name="d_model ")),
+        menu("d_model", WIDTHS, d_model),
         slider("warmup", warmup, 500, 16000, 500, label="warm-up"),
         slider("factor", factor, 0.5, 4, 0.5),
         slider("last", last, 2000, 100_000, 2000, label="updates"),
@@ -171,7 +172,7 @@ def slip_chart(
     )
     first = lines.transform_filter("datum.update <= 10").mark_point(filled=True, size=35, opacity=1)
     params = [
-        alt.param(name="slip", value=next(iter(SLIPS)), bind=alt.binding_select(options=list(SLIPS), name="slip ")),
+        menu("slip", list(SLIPS)),
         slider("accumulate", accumulate, 1, 32, 1, label="micro-batches per update"),
     ]
     ends = f"'warm-up of {warmup} ends after update ' + format({warmup} / accumulate, '.0f')"

@@ -139,13 +139,13 @@ class OurSubject(Subject):
             made.append(Update(optimizer.param_groups[0]["lr"], gradient))
 
         optimizer.register_step_pre_hook(note)
-        step = update_module.make_micro_step(model, training, Precision("fp32", torch.device("cpu")))
+        micro_step = update_module.make_micro_step(model, training, Precision("fp32", torch.device("cpu")))
         batches = list(self._batches(micro_batches))
         for number in range(1, len(batches) // accumulate + 1):
             group = batches[(number - 1) * accumulate : number * accumulate]
             tokens, rate = sum(batch.target_tokens for batch in group), self._rate(number)
             clip = training.clip_norm
-            update_module.update(model, optimizer, group, tokens, rate=rate, step=step, clip_norm=clip)
+            update_module.update(model, optimizer, group, tokens, rate=rate, micro_step=micro_step, clip_norm=clip)
         return made
 
     def _rate(self, update: int) -> float:

@@ -103,12 +103,12 @@ def _mean_of_each(patches: Patches, weight: Callable[[int], float]) -> None:
 
     def make(original: Any) -> Any:
         def wrong(model: Any, optimizer: Any, micro_batches: Sequence[Batch], *rest: Any, **options: Any) -> Any:
-            step, factor = options.pop("step"), weight(len(micro_batches))
+            micro_step, factor = options.pop("micro_step"), weight(len(micro_batches))
 
             def of_mean(batch: Batch, tokens: float) -> Any:
-                return step(batch, batch.target_tokens / factor)
+                return micro_step(batch, batch.target_tokens / factor)
 
-            return original(model, optimizer, micro_batches, *rest, step=of_mean, **options)
+            return original(model, optimizer, micro_batches, *rest, micro_step=of_mean, **options)
 
         return wrong
 

@@ -28,7 +28,7 @@ def parsed(code: str) -> ast.Module | None:
         return None
 
 
-def definitions(tree: ast.Module | None) -> dict[str, ast.stmt]:
+def definitions(tree: ast.Module | None) -> dict[str, ast.AST]:
     """For each name that code defines, the statement that defines it last; nothing for code that did not parse."""
     statements = tree.body if tree else []
     return {name: node for node in statements if isinstance(node, _DEFINITIONS) for name in _bound_by(node)}
@@ -53,7 +53,7 @@ def used_names(code: str) -> set[str]:
     return {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)} if tree else set()
 
 
-def _bound_by(node: ast.stmt) -> Iterator[str]:
+def _bound_by(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
     elif isinstance(node, ast.Import | ast.ImportFrom):

@@ -21,8 +21,8 @@ from annotated.config import DataConfig, DecodingConfig, TrainingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.evaluation.corpus import TranslatesText
 from annotated.model import Transformer
-from annotated.runs.averaging import average_last
 from annotated.runs.hardware import describe_machine
+from annotated.runs.last_checkpoints import average_last
 from annotated.runs.lock import run_lock, run_lock_holder
 from annotated.runs.log import LOG, read_records
 from annotated.runs.report.model_card import model_card

@@ -119,7 +119,8 @@ class NameRole(SphinxRole):
 
 def candidates(target: str, module: str | None, owner: str | None) -> list[str]:
     """Full names that a name may stand for, by the module and the class in whose documentation it stands."""
-    names = [target]
+    # `import pandas as pd` under TYPE_CHECKING: who imports the module needs no pandas, and autodoc sees the short name.
+    names = [re.sub(r"^pd\.", "pandas.", target)]
     if module:
         names += [f"{module}.{owner}.{target}"] * bool(owner) + [f"{module}.{target}"]
     return [true_name(name) for name in names]

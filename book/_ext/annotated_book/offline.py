@@ -20,7 +20,7 @@ from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from annotated.viz.theme import BOOK_VARIABLE, VEGA_LITE
+from annotated.viz.renderers import BOOK_VARIABLE, VEGA_LITE
 from annotated_book.accessibility import repair
 
 # Vega compiles its expressions ('unsafe-eval'); widgets are modules made from a blob.

@@ -1,15 +1,12 @@
-"""The figure with counts and the audit's chart say what the library counts."""
+"""The figure with counts says what the library counts."""
 
 from __future__ import annotations
-
-import re
 
 import pytest
 
 from annotated import base, table_3
-from annotated.analysis.parameters import audit_table_3, count_parameters
-from annotated.chapters.assembly.widget import audit_chart, parameter_figure
-from tests.drawing import draw
+from annotated.analysis.parameters import count_parameters
+from annotated.chapters.assembly.widget import parameter_figure
 from tests.javascript import CHAPTERS, evaluate
 
 WIDGET = CHAPTERS / "assembly" / "widget.js"
@@ -53,19 +50,3 @@ def test_the_counts_in_the_page_are_those_of_the_library() -> None:
     for size, found in zip(sizes, counts, strict=True):
         config = base(vocab_size=1000).replace(**size, num_decoder_layers=size["num_encoder_layers"])
         assert sum(found.values()) == count_parameters(config)
-
-
-@pytest.mark.parametrize(("vocabulary", "fitting"), [(37_000, 0), (41_100, 10), (36_000, 1)])
-def test_the_audit_says_which_rows_fit(vocabulary: int, fitting: int) -> None:
-    spec = audit_chart(audit_table_3(), vocab_size=vocabulary).to_dict()
-    svg = draw(spec)
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
-    assert f"{vocabulary:,} entries: {fitting} of 11 rows fit" in texts
-    assert sum(" = " in text for text in texts) == fitting
-    base_count = f"{count_parameters(base(vocab_size=vocabulary)) / 1e6:.1f}"
-    assert any(text.startswith(base_count) and text.endswith("65") for text in texts)
-
-
-def test_an_audit_of_nothing_is_refused() -> None:
-    with pytest.raises(ValueError):
-        audit_chart([])

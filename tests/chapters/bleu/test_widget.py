@@ -1,19 +1,11 @@
-"""The widget's own tokenisers and score are sacreBLEU's, on nasty strings; its charts hold what they are given."""
+"""The widget's own tokenisers and score are sacreBLEU's, on nasty strings."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
-from annotated.chapters.bleu.widget import (
-    TOKENIZERS,
-    bootstrap_chart,
-    brevity_chart,
-    ngram_highlighter,
-    power_chart,
-    rulers_chart,
-)
+from annotated.chapters.bleu.widget import TOKENIZERS, ngram_highlighter
 from annotated.evaluation.ngrams import bleu_of, bleu_statistics, ngram_counts
 from annotated.evaluation.paper_bleu import paper_style
 from tests.javascript import CHAPTERS, evaluate
@@ -113,16 +105,3 @@ def test_the_widget_starts_with_the_first_example() -> None:
             ngram_highlighter({"one": ("a", "b")}, **wrong)
     with pytest.raises(ValueError, match="at least one"):
         ngram_highlighter({})
-
-
-def test_charts_hold_what_they_are_given() -> None:
-    curve = brevity_chart().to_dict()["layer"][0]["data"]["values"]
-    assert next(row["y"] for row in curve if row["x"] == 0.5) == pytest.approx(np.exp(-1), abs=1e-3)
-    assert all(row["y"] == 1 for row in curve if row["x"] >= 1)
-    bars = bootstrap_chart([-0.05, 0.01, 0.02, 0.19], ("a", "b"), score=0.04).to_dict()["layer"][0]["data"]["values"]
-    assert [(row["from"], row["share"]) for row in bars] == [(-0.1, 0.25), (0.0, 0.5), (0.1, 0.25)]
-    assert [row["side"] for row in bars] == ["a is better", "b is better", "b is better"]
-    rows = [{"system": s, "ruler": r, "bleu": 1.0} for s in "xy" for r in ("13a", "char")]
-    assert rulers_chart(rows).to_dict()["params"][0]["value"] == "y"
-    power = power_chart([{"sentences": 100, "pair": "p", "share": 0.5}]).to_dict()
-    assert "97.5" in power["description"]

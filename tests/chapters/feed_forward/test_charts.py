@@ -11,7 +11,7 @@ from annotated import base
 from annotated.chapters.feed_forward.charts import d_ff_chart, fold_chart, parameter_share_chart, removal_chart
 from annotated.chapters.feed_forward_as_attention.charts import memory_weights_chart
 from annotated.model import Transformer
-from annotated.viz.theme import book_renderer
+from annotated.viz.renderers import book_renderer
 
 
 def texts(chart: Any) -> str:

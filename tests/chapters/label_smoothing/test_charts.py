@@ -11,7 +11,7 @@ import torch
 from annotated.chapters.label_smoothing.calibration_charts import reliability_chart, strength_chart
 from annotated.chapters.label_smoothing.charts import smoothing_chart
 from annotated.training.loss import label_smoothed_cross_entropy
-from annotated.viz.theme import book_renderer
+from annotated.viz.renderers import book_renderer
 
 RUNS = [
     {

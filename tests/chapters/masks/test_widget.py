@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 import torch
 
 import annotated
 from annotated.analysis.scores import attention_scores
-from annotated.chapters.masks.widget import canary_chart, mask_painter, reach_chart
+from annotated.chapters.masks.widget import mask_painter
 from annotated.model.masks import padding_mask, target_mask
-from tests.drawing import draw
 from tests.javascript import CHAPTERS, evaluate
 
 REACH = CHAPTERS / "masks" / "reach.js"
@@ -50,26 +47,6 @@ def test_what_does_not_fit_is_refused(scores: annotated.AttentionMaps) -> None:
         mask_painter(scores, SOURCES, TARGETS, use="self")
     with pytest.raises(ValueError, match="fill one of"):
         mask_painter(scores, SOURCES, TARGETS, fill="-1e12")
-
-
-def test_reach_keeps_exact_zeros_apart() -> None:
-    matrix = np.array([[2.0, 0.0], [1.0, 1e-9]])
-    spec = reach_chart({"held": matrix, "open": np.ones((2, 2))}, ["a", "b"]).to_dict()
-    rows = [r for r in spec["data"]["values"] if r["which"] == "held"]
-    assert [(r["i"], r["j"], r["share"], r["zero"]) for r in rows] == [
-        (0, 0, 1.0, False), (0, 1, 0.0, True), (1, 0, 1.0, False), (1, 1, 0.0, False),
-    ]  # fmt: skip
-    assert draw(spec).count("<path") > 3
-    with pytest.raises(ValueError, match="'held' must hold"):
-        reach_chart({"held": -matrix}, ["a", "b"])
-
-
-def test_the_canary_chart_draws_a_line_for_each_mask() -> None:
-    chart = canary_chart({"−∞": [2.77, 2.78], "no mask": [0.1, 2.8]}, 2.773)
-    values = json.dumps(chart.to_dict())
-    assert '"loss": 0.1' in values and '"y": 2.773' in values
-    svg = draw(chart)
-    assert "no mask" in svg and "ln 16" in svg
 
 
 @pytest.mark.parametrize("use", ["encoder", "decoder", "cross"])

@@ -8,7 +8,7 @@ import pytest
 
 from annotated.chapters.residuals.charts import gradient_chart, layer_norm_chart, stream_chart
 from annotated.chapters.residuals.curve_charts import placement_curves_chart, variant_curves_chart
-from annotated.viz.theme import book_renderer
+from annotated.viz.renderers import book_renderer
 
 RUNS = [
     {"placement": p, "warmup": w, "seed": s, "loss": [7.0, 6.0, 5.0]}

@@ -9,7 +9,8 @@ import vl_convert
 
 from annotated.chapters.table_2.charts import COUNTED, bleu_flops_chart, run_price_chart
 from annotated.chapters.table_2.costs import DEVICES, bill
-from annotated.viz.theme import VEGA_LITE, with_theme
+from annotated.viz.renderers import VEGA_LITE
+from annotated.viz.theme import with_theme
 
 
 def words(chart: object) -> list[str]:

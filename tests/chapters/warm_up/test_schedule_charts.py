@@ -13,7 +13,7 @@ from annotated.chapters.warm_up.adam_charts import first_updates_chart, memory_c
 from annotated.chapters.warm_up.charts import warm_up_chart
 from annotated.chapters.warm_up.schedule_charts import SLIPS, schedule_chart, slip_chart
 from annotated.training.schedule import learning_rate
-from annotated.viz.theme import book_renderer
+from annotated.viz.renderers import book_renderer
 
 
 def rates_drawn(slip: str, accumulate: int, update: int) -> tuple[float, float]:

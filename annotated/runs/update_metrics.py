@@ -1,4 +1,4 @@
-"""Step metrics over all processes, read one update late so that a GPU never waits.
+"""Update metrics over all processes, read one update late so that a GPU never waits.
 
 Asking a GPU for a number means waiting until it has done everything before, and then it waits for its next work. So
 the numbers of an update stay where they are until the next one is under way. Meanwhile nothing can go wrong unseen:
@@ -19,7 +19,7 @@ from annotated.runs.errors import non_finite
 from annotated.runs.logging_hooks import ThroughputMeter
 from annotated.training.distributed import Processes
 from annotated.training.precision import Precision
-from annotated.training.update import StepMetrics
+from annotated.training.update import UpdateMetrics
 
 
 @dataclass
@@ -28,14 +28,14 @@ class ReducedMetrics:
 
     update: int
     epoch: int
-    local: StepMetrics
+    local: UpdateMetrics
     """Of this process."""
     numbers: Tensor
     """float64 [3]: loss sum and requests to stop over all processes, and the gradient's norm."""
     _copied: torch.cuda.Event | None = field(default=None, init=False)
 
     @classmethod
-    def of(cls, local: StepMetrics, update: int, epoch: int, stop: bool, processes: Processes) -> ReducedMetrics:
+    def of(cls, local: UpdateMetrics, update: int, epoch: int, stop: bool, processes: Processes) -> ReducedMetrics:
         """Sum the metrics of the update that is being made; nothing waits for anything."""
         loss = local.loss_sum
         summed = processes.all_reduce(torch.stack((loss, torch.full_like(loss, float(stop)))))
@@ -99,7 +99,7 @@ class DeferredMetrics:
         """The numbers of the update under way, if they were not read: no step may be made if one is not finite."""
         return None if self._waiting is None else self._waiting.numbers
 
-    def add(self, metrics: StepMetrics, update: int, epoch: int, stop: bool) -> Tensor | None:
+    def add(self, metrics: UpdateMetrics, update: int, epoch: int, stop: bool) -> Tensor | None:
         """Take the metrics of an update before it is applied; read them, or those of the update before.
 
         Parameters

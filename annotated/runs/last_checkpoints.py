@@ -1,4 +1,4 @@
-"""Average of the last checkpoints of a run."""
+"""Last checkpoints of a run: which they are, and their average."""
 
 from __future__ import annotations
 

@@ -1,0 +1,65 @@
+"""The renderer of the book, and the choice of a renderer."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import altair as alt
+import pytest
+
+from annotated.viz import renderers
+from annotated.viz.parameters import slider
+
+pytest.importorskip("vl_convert", reason="the book's charts need the extra `book`")
+
+
+def chart(description: str | None = "one point") -> alt.Chart:
+    made = alt.Chart(alt.Data(values=[{"a": 1}])).mark_point().encode(x="a:Q")
+    return made.properties(description=description) if description else made
+
+
+def test_a_chart_without_a_description_is_refused() -> None:
+    with pytest.raises(ValueError, match="description"):
+        renderers.book_renderer(chart(None).to_dict())
+
+
+def test_the_figure_holds_the_specification_and_a_first_picture() -> None:
+    output = renderers.book_renderer(chart('a "quoted" <text> </script>').to_dict())
+    assert output["text/plain"] == 'a "quoted" <text> </script>'
+    figure = output["text/html"]
+    assert figure.count("</script>") == 1, "the description must not end the script element"
+    assert 'aria-label="a &quot;quoted&quot; &lt;text&gt; &lt;/script&gt;"' in figure
+    assert "<svg" in figure
+    spec = json.loads(re.search(r'<script type="application/json">(.*?)</script>', figure, re.DOTALL)[1])
+    assert spec["description"] == 'a "quoted" <text> </script>'
+    assert spec["config"]["axis"]["labelColor"] == "currentColor" and spec["config"]["background"] is None
+
+
+def test_a_picture_of_many_marks_is_a_png_and_keeps_its_specification() -> None:
+    values = [{"a": i, "b": i % 37} for i in range(1500)]
+    many = alt.Chart(alt.Data(values=values)).mark_point().encode(x="a:Q", y="b:Q").properties(description="many")
+    figure = renderers.book_renderer(many.to_dict())["text/html"]
+    assert "<svg" not in figure and "data:image/png;base64," in figure and '"a":1499' in figure
+
+
+def test_the_place_of_sliders_is_reserved() -> None:
+    def height(made: alt.Chart) -> float:
+        return float(re.search(r"min-height:(\d+)px", renderers.book_renderer(made.to_dict())["text/html"])[1])
+
+    assert height(chart().add_params(slider("z", 1, 0, 5))) > height(chart()) + 20
+
+
+@pytest.mark.parametrize(("building", "expected"), [("1", "book"), ("", "default")])
+def test_the_build_of_the_book_chooses_its_renderer(
+    monkeypatch: pytest.MonkeyPatch, building: str, expected: str
+) -> None:
+    monkeypatch.setenv(renderers.BOOK_VARIABLE, building)
+    with alt.renderers.enable("default"):
+        assert renderers.use_renderer() == expected
+
+
+def test_the_users_choice_of_renderer_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(renderers.BOOK_VARIABLE, "1")
+    with alt.renderers.enable("json"):
+        assert renderers.use_renderer() == "json"
