@@ -119,7 +119,7 @@ class NameRole(SphinxRole):
 
 def candidates(target: str, module: str | None, owner: str | None) -> list[str]:
     """Full names that a name may stand for, by the module and the class in whose documentation it stands."""
-    # `import pandas as pd` under TYPE_CHECKING: who imports the module needs no pandas, and autodoc sees the short name.
+    # `import pandas as pd` under TYPE_CHECKING: importing the module needs no pandas, and autodoc sees the short name.
     names = [re.sub(r"^pd\.", "pandas.", target)]
     if module:
         names += [f"{module}.{owner}.{target}"] * bool(owner) + [f"{module}.{target}"]
