@@ -97,7 +97,7 @@ class ModelConfig(_Config):
 class TrainingConfig(_Config):
     """How a model is trained; the defaults are the paper's.
 
-    Paper: sections 5.1 (batches), 5.2 (schedule), 5.3 (optimiser), 5.4 (regularisation), 6.1 (averaging)
+    Paper: sections 5.1 (batches), 5.2 (schedule), 5.3 (optimiser), 5.4 (regularisation)
     """
 
     updates: int = 100_000
@@ -157,10 +157,7 @@ class TrainingConfig(_Config):
         _require(self.average_last <= self.keep_checkpoints, "average_last asks for more checkpoints than are kept")
 
     def micro_batches(self, devices: int = 1) -> int:
-        """Micro-batches that each of so many devices accumulates for one update.
-
-        Paper: section 5.1 (the batch), section 5.2 (8 GPUs)
-        """
+        """Micro-batches that each of so many devices accumulates for one update."""
         return -(-self.batch_tokens // (devices * (self.micro_batch_tokens or self.batch_tokens)))
 
 
@@ -316,7 +313,7 @@ def table_3(row: str, **changes: Any) -> ModelConfig:
 def table_3_training(row: str, **changes: Any) -> TrainingConfig:
     """The training of one row of Table 3: rows D3 and D4 change label smoothing, 'big' trains for longer.
 
-    Paper: Table 3, section 5.4
+    Paper: Table 3
     """
     return TrainingConfig(**TABLE_3_TRAINING.get(_row(row), {})).replace(**changes)
 

@@ -1,7 +1,4 @@
-"""Loading of trained models, by name or by path.
-
-Paper: section 6.1
-"""
+"""Loading of trained models, by name or by path."""
 
 from __future__ import annotations
 
@@ -81,8 +78,6 @@ def load(
         If there is neither a model nor a folder of that name.
     CheckpointError
         If a file is missing or damaged, or model and tokenizer do not belong together.
-
-    Paper: section 6.1
     """
     folder = find_model(path_or_name)
     model, tokenizer = load_model(folder, choose_device(device))

@@ -287,26 +287,19 @@ def entries() -> dict[str, str]:
 def parse(text: str) -> list[str]:
     """The references in a `Paper:` line, as keys of `entries` (not checked to exist), in order and without repeats.
 
-    What stands in parentheses, and words that follow a number (', row base'), are comments. A line that
-    begins with 'none' says that the paper has nothing of the kind, and refers to nothing.
+    What stands in parentheses, and words that follow a number (', row base'), are comments.
 
     Examples
     --------
     >>> parse("sections 3.2.1 (weights), 5.2-5.4; equation 1; Table 3, row base")
     ['section 3.2.1', 'section 5.2', 'section 5.3', 'section 5.4', 'equation 1', 'Table 3']
     """
-    if _is_ours(text):
-        return []
     text = re.sub(r"\([^()]*\)", "", text)
     found = [key.lower() for key in _APPENDIX.findall(text)]
     for kind, numbers in _LIST.findall(text):
         expanded = _RANGE.sub(lambda match: ", ".join(_between(*match.groups())), numbers)
         found += [f"{_KINDS[kind.lower()]} {number}" for number in re.findall(_NUMBER, expanded)]
     return list(dict.fromkeys(found))
-
-
-def _is_ours(text: str) -> bool:
-    return re.match(r"none\b", text.strip(), re.IGNORECASE) is not None
 
 
 def _between(first: str, last: str) -> list[str]:
@@ -354,7 +347,7 @@ def paper_lines(package: Path | None = None) -> dict[str, str]:
 
 
 def implementations(package: Path | None = None) -> dict[str, list[str]]:
-    """The map from the paper to code: each key of `entries`, and the public objects whose `Paper:` line names it."""
+    """The map from the paper to code: each key of `entries`, and the public objects that are this part of the paper."""
     found: dict[str, list[str]] = {key: [] for key in entries()}
     for name, line in paper_lines(package).items():
         for key in parse(line):
@@ -369,7 +362,7 @@ def unknown_references(package: Path | None = None) -> list[str]:
     for name, line in paper_lines(package).items():
         keys = parse(line)
         problems += [f"{name}: the paper has no {key}" for key in keys if key not in known]
-        if not keys and not _is_ours(line):
+        if not keys:
             problems.append(f"{name}: no section, equation, figure or table in 'Paper: {line}'")
     return problems
 

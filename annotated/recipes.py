@@ -3,8 +3,6 @@
 The paper describes four: two models on two language pairs. A recipe is those four descriptions as values; whatever it
 leaves alone is a default of `annotated.config`, which is the paper's too. The fields that are ours, because the paper
 was trained in 2017 or says nothing, are in `OURS`, with reasons. `annotated train wmt14-base` takes one by its name.
-
-Paper: sections 5, 6.1, Table 2
 """
 
 from __future__ import annotations
@@ -27,10 +25,7 @@ from annotated.config import (
 
 @dataclass(frozen=True)
 class Recipe:
-    """A training run that has a name.
-
-    Paper: sections 5, 6.1
-    """
+    """A training run that has a name."""
 
     name: str
     about: str

@@ -2,8 +2,6 @@
 
 The configuration travels with the weights, and the tokenizer's fingerprint with the configuration, so that a model
 is never run with another shape or another vocabulary than it was trained with.
-
-Paper: section 3 (the model), section 5.1 (the vocabulary)
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Translator from text to text: a model, its tokenizer and a search, behind one call.
-
-Paper: section 6.1
-"""
+"""Translator from text to text: a model, its tokenizer and a search, behind one call."""
 
 from __future__ import annotations
 
@@ -52,8 +49,6 @@ class TokenAttention(NamedTuple):
 
     `maps.encoder[l]` is `[H, S, S]`, `maps.decoder[l]` `[H, T, T]`, `maps.cross[l]` `[H, T, S]`. Row t is the
     step that wrote `target_tokens[t]`; both lists end with eos (an unfinished translation's target does not).
-
-    Paper: section 3.2.3, figures 3-5
     """
 
     source_tokens: list[str]
@@ -78,8 +73,6 @@ class Translator:
     ------
     ValueError
         If model and tokenizer differ in the size of the vocabulary.
-
-    Paper: section 6.1
     """
 
     def __init__(
@@ -150,10 +143,7 @@ class Translator:
         return result
 
     def score(self, source: str, target: str) -> Hypothesis:
-        """What the model thinks of a given translation: its log-probability (eos included) and its score.
-
-        Paper: section 6.1
-        """
+        """What the model thinks of a given translation: its log-probability (eos included) and its score."""
         tokens = self.tokenizer.encode(target)
         with torch.inference_mode():
             logits, _ = self._read(self._source(source), tokens)

@@ -1,7 +1,4 @@
-"""Ablation of attention heads: each silenced in turn, and the loss counted.
-
-Paper: section 3.2.2; the experiment is that of later work
-"""
+"""Ablation of attention heads: each silenced in turn, and the loss counted."""
 
 from __future__ import annotations
 
@@ -22,10 +19,7 @@ Head = tuple[str, int, int]
 
 
 def attention_of(model: Transformer, kind: str, layer: int) -> MultiHeadAttention:
-    """One of the model's attention sub-layers.
-
-    Paper: section 3.2.3
-    """
+    """One of the model's attention sub-layers."""
     if kind not in KINDS:
         raise ValueError(f"there is no attention {kind!r}; there are {', '.join(KINDS)}")
     part = (model.encoder if kind == "encoder" else model.decoder).layers[layer]
@@ -35,10 +29,7 @@ def attention_of(model: Transformer, kind: str, layer: int) -> MultiHeadAttentio
 
 
 def all_heads(model: Transformer) -> list[Head]:
-    """Every head of the model, encoder first.
-
-    Paper: section 3.2.3
-    """
+    """Every head of the model, encoder first."""
     config = model.config
     layers = {"encoder": config.num_encoder_layers, "decoder": config.num_decoder_layers}
     layers["cross"] = layers["decoder"]
@@ -49,8 +40,6 @@ def columns_of(model: Transformer, kind: str, layer: int, head: int) -> Tensor:
     """The columns of W_O through which a head writes, `[D, d_v]`: a view, so that changing it changes the model.
 
     `out_projection` applies x @ weight.T: its columns are the rows of the paper's W_O.
-
-    Paper: section 3.2.2
     """
     attention = attention_of(model, kind, layer)
     if not 0 <= head < attention.num_heads:
@@ -65,8 +54,6 @@ def silenced(model: Transformer, *heads: Head) -> Iterator[None]:
 
     A head reaches the output of its layer through its own columns of W_O alone: they are set to zero, and afterwards
     to what they were.
-
-    Paper: section 3.2.2
     """
     with ExitStack() as stack:
         for head in heads:
@@ -78,20 +65,14 @@ def silenced(model: Transformer, *heads: Head) -> Iterator[None]:
 
 @torch.no_grad()
 def next_token_loss(model: Transformer, corpus: HeadCorpus) -> float:
-    """Nats per target token, without label smoothing, the target being given as in training.
-
-    Paper: section 5.4
-    """
+    """Nats per target token, without label smoothing, the target being given as in training."""
     total, count = label_smoothed_cross_entropy(model(corpus.source, corpus.target_in), corpus.target_out, 0.0)
     return float(total) / count
 
 
 @torch.no_grad()
 def exact_translations(model: Transformer, corpus: HeadCorpus) -> float:
-    """The share of sentences whose greedy translation is the reference, token for token.
-
-    Paper: section 6.1
-    """
+    """The share of sentences whose greedy translation is the reference, token for token."""
     found = greedy_decode(model, corpus.source, max_new_tokens=corpus.target_out.size(1) + 5)
     return sum(h.tokens == one.target for h, one in zip(found, corpus.items, strict=True)) / len(corpus.items)
 
@@ -103,8 +84,6 @@ def ablation(model: Transformer, corpus: HeadCorpus, groups: Sequence[Sequence[H
     -------
     list of dict
         loss and exact, in the order of the groups; an empty group is the whole model.
-
-    Paper: section 3.2.2
     """
     found = []
     for heads in groups:

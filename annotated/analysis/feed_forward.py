@@ -1,7 +1,4 @@
-"""Feed-forward units of a trained model: the contexts that fire one, the tokens it promotes, the loss without it.
-
-Paper: section 3.3, equation 2, early appendix
-"""
+"""Feed-forward units of a trained model: the contexts that fire one, the tokens it promotes, the loss without it."""
 
 from __future__ import annotations
 
@@ -24,10 +21,7 @@ Stack = Literal["encoder", "decoder"]
 
 @dataclass(frozen=True)
 class Activity:
-    """Hidden units of one stack while it read some sentences.
-
-    Paper: section 3.3, equation 2
-    """
+    """Hidden units of one stack while it read some sentences."""
 
     scores: Tensor
     """x W_1 + b_1, before the ReLU: `[L, N, F]`, N the real tokens of all sentences, one after the other."""
@@ -57,8 +51,6 @@ def activity(
     ----------
     pairs
         Source and target texts; the decoder is given the target (teacher forcing).
-
-    Paper: section 3.3, equation 2
     """
     sources = [[*tokenizer.encode(source), EOS] for source, _ in pairs]
     targets = [tokenizer.encode(target) for _, target in pairs]
@@ -85,8 +77,6 @@ def value_logits(model: Transformer, layer: int, stack: Stack = "decoder") -> Te
     """What each hidden unit's value row says to the vocabulary: rows of W_2 times the output matrix, `[F, V]`.
 
     The rows are seen through the projection alone, as if no layer and no LayerNorm came after.
-
-    Paper: sections 3.3, 3.4
     """
     outer = getattr(model, stack).layers[layer].feed_forward.outer
     return model.project(outer.weight.detach().t()).detach()
@@ -94,10 +84,7 @@ def value_logits(model: Transformer, layer: int, stack: Stack = "decoder") -> Te
 
 @contextmanager
 def silenced(module: nn.Module) -> Iterator[None]:
-    """Make a sub-layer add nothing to its residual connection, for as long as the block lasts.
-
-    Paper: section 3.1
-    """
+    """Make a sub-layer add nothing to its residual connection, for as long as the block lasts."""
 
     def nothing(_module: nn.Module, _inputs: Any, output: Any) -> Any:
         if isinstance(output, tuple):
@@ -113,10 +100,7 @@ def silenced(module: nn.Module) -> Iterator[None]:
 
 @torch.no_grad()
 def pair_loss(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]]) -> float:
-    """Loss in nats a target token, without label smoothing.
-
-    Paper: section 5.4
-    """
+    """Loss in nats a target token, without label smoothing."""
     pieces = [(tokenizer.encode(source), tokenizer.encode(target)) for source, target in pairs]
     source = pad([[*s, EOS] for s, _ in pieces])
     target_in, target_out = pad([[BOS, *t] for _, t in pieces]), pad([[*t, EOS] for _, t in pieces])
@@ -125,10 +109,7 @@ def pair_loss(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[tuple[st
 
 
 def sub_layers(model: Transformer) -> Iterator[tuple[str, int, str, nn.Module]]:
-    """Every sub-layer: stack, layer from 1, kind ('self-attention', 'cross-attention', 'feed-forward'), module.
-
-    Paper: section 3.1, figure 1
-    """
+    """Every sub-layer: stack, layer from 1, kind ('self-attention', 'cross-attention', 'feed-forward'), module."""
     names = {"self_attention": "self-attention", "cross_attention": "cross-attention", "feed_forward": "feed-forward"}
     for stack in ("encoder", "decoder"):
         for number, layer in enumerate(getattr(model, stack).layers, 1):
@@ -138,10 +119,7 @@ def sub_layers(model: Transformer) -> Iterator[tuple[str, int, str, nn.Module]]:
 
 
 def conv_twin(network: PositionwiseFeedForward) -> nn.Sequential:
-    """The same network as two convolutions of width 1 with a ReLU between them, over `[B, D, S]`.
-
-    Paper: section 3.3
-    """
+    """The same network as two convolutions of width 1 with a ReLU between them, over `[B, D, S]`."""
     layers: list[nn.Module] = []
     for linear in (network.inner, network.outer):
         conv = nn.Conv1d(linear.in_features, linear.out_features, kernel_size=1)

@@ -1,8 +1,6 @@
 """Roles of attention heads, their alignment with known word links, and the baselines that both are compared with.
 
 Everything here is counted on the classroom corpus, whose grammar says which word translates which.
-
-Paper: section 4, figures 3-5
 """
 
 from __future__ import annotations
@@ -56,10 +54,7 @@ class PairTokens(NamedTuple):
 
 
 def words_of_pieces(tokenizer: Tokenizer, text: str, words: Sequence[str]) -> list[int]:
-    """For each piece of the text, the number of the word in which it ends.
-
-    Paper: section 5.1
-    """
+    """For each piece of the text, the number of the word in which it ends."""
     ends, at = [], 0
     for word in words:
         at = text.index(word, at) + len(word)
@@ -72,8 +67,6 @@ def gold_cells(one: PairTokens) -> Links:
     """The cells (row t, column s) of cross-attention where a translator would look.
 
     Row t has read the target up to piece t - 1 and is about to write piece t.
-
-    Paper: section 3.2.3
     """
     links = set(one.pair.alignment)
     return {
@@ -107,8 +100,6 @@ def noun_of_determiner(words: Sequence[str]) -> dict[int, int]:
     """English determiners and their nouns, as word numbers; adjectives may stand between.
 
     In a compound of two words the second is the one that decides the German gender.
-
-    Paper: section 4
     """
     found = {}
     for i, word in enumerate(words):
@@ -147,8 +138,6 @@ def roles_of(one: PairTokens) -> dict[str, dict[str, Links]]:
     """For each kind of attention, the named sets of cells (row, column) that a head might prefer.
 
     Rows of the decoder are the tokens read, bos first; row t of the cross-attention is about to write piece t.
-
-    Paper: section 4, figures 3-5
     """
     source, target = one.pair.source_words, one.pair.target_words
     pieces = {i: [s for s, w in enumerate(one.source_word) if w == i] for i in range(len(source))}
@@ -182,8 +171,6 @@ def role_scores(maps: AttentionMaps, corpus: HeadCorpus) -> list[dict[str, objec
     -------
     list of dict
         kind, layer, head (from 0), role, score, chance: shares between 0 and 1.
-
-    Paper: section 4, figures 3-5
     """
     wanted = [roles_of(one) for one in corpus.items]
     found: list[dict[str, object]] = []
@@ -219,8 +206,6 @@ def mean_entropy(maps: AttentionMaps, corpus: HeadCorpus) -> dict[tuple[str, int
     """The mean entropy of each head's rows, as a share of the most it could be: 0 one key, 1 an even spread.
 
     Rows with a single key to look at are left out. Keys of the result: (kind, layer, head).
-
-    Paper: section 3.2.1
     """
     found: dict[tuple[str, int, int], float] = {}
     for kind in KINDS:

@@ -3,8 +3,6 @@
 A falling loss proves nothing: a model that sees its own answers has the lowest loss of all. Weights on forbidden keys
 can be added up (`leaked_weight`), but only inside one layer. The gradient (`reach`) follows every path from an input to
 an output, through all layers at once.
-
-Paper: sections 3.1, 3.2.3
 """
 
 from __future__ import annotations
@@ -40,8 +38,6 @@ def leaked_weight(weights: Tensor, mask: Tensor) -> float:
     -------
     float
         0.0 if the mask holds; NaN if there are no weights at all.
-
-    Paper: section 3.2.3
     """
     forbidden = ~mask.expand_as(weights)
     return float(weights[forbidden].sum() / weights.sum())
@@ -64,8 +60,6 @@ def reach(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     -------
     Tensor
         `[T, S]`: row i holds the norms of the gradient of output i.
-
-    Paper: section 3.1
     """
     x = x.detach().clone().requires_grad_(True)
     output = function(x)[0].flatten(1)  # [T, ...]
@@ -84,8 +78,6 @@ def decoder_reach(model: Transformer, source: Tensor, target_in: Tensor, *, mask
         Token ids of one sentence, `[1, S]` and `[1, T]`.
     masked
         False leaves the causal mask out, to see what it prevents.
-
-    Paper: sections 3.1, 3.2.3
     """
     with torch.no_grad():
         memory = model.encode(source)
@@ -103,8 +95,6 @@ def masked_by(fill: float | None) -> Iterator[None]:
     """Inside, models of this library write this number over scores of hidden keys, in every layout; None hides none.
 
     This is how masks are often written. `-math.inf` is the library's own way, except that an empty row gives NaN.
-
-    Paper: section 3.2.3 ("setting to minus infinity")
     """
 
     def explicit(

@@ -1,7 +1,4 @@
-"""Parameter counts of a Transformer, by formula and by counting; and what Table 3's counts say of the vocabulary.
-
-Paper: section 3; Table 3
-"""
+"""Parameter counts of a Transformer, by formula and by counting; and what Table 3's counts say of the vocabulary."""
 
 from __future__ import annotations
 
@@ -20,10 +17,7 @@ RESHAPED = tuple(row for row, printed in TABLE_3.items() if printed.parameters i
 
 
 def count_parameters(config: ModelConfig) -> int:
-    """Trained numbers of the model, counted on the model itself; no memory is used for them.
-
-    Paper: Table 3, last column
-    """
+    """Trained numbers of the model, counted on the model itself; no memory is used for them."""
     with torch.device("meta"):
         return Transformer(config).num_parameters()
 
@@ -36,8 +30,6 @@ def parameter_parts(config: ModelConfig) -> dict[str, int]:
     dict
         'embedding' is one V x D matrix when tied and three when not; 'positions' is 0 for sinusoids; 'norms' has a
         gain and a bias of width D for each sub-layer.
-
-    Paper: section 3, figure 1
     """
     d, keys, values = config.d_model, config.num_heads * config.d_k, config.num_heads * config.d_v
     attention = d * (2 * keys + values) + values * d
@@ -59,10 +51,7 @@ def parameter_parts(config: ModelConfig) -> dict[str, int]:
 
 
 def counted_parts(model: Transformer) -> dict[str, int]:
-    """The boxes of `parameter_parts`, counted on a model: which module holds each of its parameters.
-
-    Paper: section 3, figure 1
-    """
+    """The boxes of `parameter_parts`, counted on a model: which module holds each of its parameters."""
     parts = dict.fromkeys(parameter_parts(model.config), 0)
     for name, module in model.named_modules():
         numbers = sum(p.numel() for p in module.parameters())
@@ -81,10 +70,7 @@ def counted_parts(model: Transformer) -> dict[str, int]:
 
 
 class AuditRow(NamedTuple):
-    """A row of Table 3: what it prints, what we count without any embedding, and which vocabularies fit.
-
-    Paper: Table 3
-    """
+    """A row of Table 3: what it prints, what we count without any embedding, and which vocabularies fit."""
 
     row: str
     printed: float
@@ -107,7 +93,7 @@ def audit_table_3() -> list[AuditRow]:
 
     A printed 65 stands for anything from 64.5 to 65.5 million; one shared embedding of V rows adds V x d_model.
 
-    Paper: Table 3, last column; section 5.1
+    Paper: Table 3, last column
     """
     rows = []
     for row, printed in TABLE_3.items():
@@ -125,8 +111,6 @@ def forward_flops(config: ModelConfig, source_length: int, target_length: int) -
     """Floating-point operations to read one sentence pair, two for each multiplication with addition.
 
     Norms, softmaxes, residual sums and the look-up of embeddings are left out; a causal mask saves nothing here.
-
-    Paper: section 3; Table 2 counts training
     """
     parts, s, t = parameter_parts(config.replace(tie_embeddings=True)), source_length, target_length
     width = config.num_heads * (config.d_k + config.d_v)

@@ -22,8 +22,6 @@ def run_folder() -> Path:
     ------
     FileNotFoundError
         If there is none: the message says how to make it.
-
-    Paper: none; data for experiments
     """
     folder = Path(os.environ.get(RUN, "build/real_text/ours"))
     if not (folder / "model").is_dir():
@@ -41,8 +39,6 @@ def real_pairs(split: str, count: int | None = None) -> list[tuple[str, str]]:
     ------
     FileNotFoundError
         If the text is not there.
-
-    Paper: none; data for experiments
     """
     from annotated.data import read_pairs
 

@@ -1,7 +1,4 @@
-"""Attention scores before the mask and the softmax, with the queries and keys of every call in a model.
-
-Paper: sections 3.2.1, 3.2.3
-"""
+"""Attention scores before the mask and the softmax, with the queries and keys of every call in a model."""
 
 from __future__ import annotations
 
@@ -16,10 +13,7 @@ from annotated.model.transformer import AttentionMaps
 
 
 class Call(NamedTuple):
-    """One call of multi-head attention: where it stands, and the tensors that it was given, not copied.
-
-    Paper: section 3.2.3
-    """
+    """One call of multi-head attention: where it stands, and the tensors that it was given, not copied."""
 
     name: str
     module: MultiHeadAttention
@@ -41,8 +35,6 @@ def attention_calls(model: Transformer, source: Tensor, target_in: Tensor) -> li
     -------
     list of Call
         Named like the modules: 'encoder.layers.0.self_attention', 'decoder.layers.2.cross_attention'.
-
-    Paper: section 3.2.3
     """
     calls: list[Call] = []
 
@@ -68,10 +60,7 @@ def attention_calls(model: Transformer, source: Tensor, target_in: Tensor) -> li
 
 
 def call_scores(call: Call) -> Tensor:
-    """The scaled scores `[B, H, T, S]` of one call, before the mask: Q K^T / sqrt(d_k) for every head.
-
-    Paper: section 3.2.1, equation 1
-    """
+    """The scaled scores `[B, H, T, S]` of one call, before the mask: Q K^T / sqrt(d_k) for every head."""
     module = call.module
     with torch.no_grad():
         q = (call.query @ module.w_q.T).unflatten(-1, (module.num_heads, -1)).transpose(1, 2)
@@ -93,8 +82,6 @@ def attention_scores(model: Transformer, source: Tensor, target_in: Tensor) -> A
     -------
     AttentionMaps
         Lists over layers of `[B, H, S, S]`, `[B, H, T, T]` and `[B, H, T, S]`.
-
-    Paper: section 3.2.1, equation 1
     """
     kinds: dict[str, list[Tensor]] = {"encoder": [], "decoder": [], "cross": []}
     for call in attention_calls(model, source, target_in):

@@ -1,7 +1,4 @@
-"""Trace of one sentence through the model: every tensor that leaves a box of figure 1, recorded by hooks.
-
-Paper: section 3, figure 1
-"""
+"""Trace of one sentence through the model: every tensor that leaves a box of figure 1, recorded by hooks."""
 
 from __future__ import annotations
 
@@ -24,8 +21,6 @@ class Trace:
 
     Names of boxes: `source.embedding`, `source.positions`, `source.sum`, the same three of `target`,
     `encoder.1.self_attention` and so on with layers counted from 1 as in the paper, `memory`, `linear` and `softmax`.
-
-    Paper: section 3, figure 1
     """
 
     source_ids: list[int]
@@ -59,8 +54,6 @@ def trace(translator: Translator, source: str, target: str | None = None) -> Tra
     ------
     ValueError
         If the source is empty, or the model is pre-norm: in figure 1 the norm comes after the addition.
-
-    Paper: section 3, figure 1
     """
     model, tokenizer = translator.model, translator.tokenizer
     if model.config.norm != "post":

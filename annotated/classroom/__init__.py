@@ -1,7 +1,4 @@
-"""The classroom corpus: English-German sentence pairs from a grammar of our own, with gold word alignments.
-
-Paper: section 5.1
-"""
+"""The classroom corpus: English-German sentence pairs from a grammar of our own, with gold word alignments."""
 
 from annotated.classroom.constructions import HELD_OUT, Construction
 from annotated.classroom.corpus import ClassroomPair, classroom_pairs, join_words

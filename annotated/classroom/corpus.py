@@ -70,8 +70,6 @@ def classroom_pairs(split: Split, count: int, seed: int = 0) -> Iterator[Classro
     ------
     ValueError
         If there is no such split, or `count` is negative.
-
-    Paper: section 5.1
     """
     if split not in get_args(Split):
         raise ValueError(f"the classroom corpus has no split {split!r}; its splits are {', '.join(get_args(Split))}")

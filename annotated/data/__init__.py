@@ -2,8 +2,6 @@
 
 In the order of reading: `corpora` (files; the built-in one is `annotated.classroom`), `tokenizer`, `store`, `batching`.
 The paper's own corpora are fetched and prepared by `annotated.wmt14`.
-
-Paper: section 5.1
 """
 
 from annotated.data.batch import pad

@@ -1,7 +1,4 @@
-"""Batch of sentence pairs as rectangles, shifted for teacher forcing.
-
-Paper: section 3.1 (outputs shifted right), section 5.1
-"""
+"""Batch of sentence pairs as rectangles, shifted for teacher forcing."""
 
 from __future__ import annotations
 
@@ -68,10 +65,7 @@ class Batch:
 
 
 class Shard(NamedTuple):
-    """What one process computes of an update's batch, and what it divides by.
-
-    Paper: section 5.2 (8 GPUs share each batch)
-    """
+    """What one process computes of an update's batch, and what it divides by."""
 
     batches: list[Batch]
     """The micro-batches of this process; empty if there are more processes than the batch has pairs for."""
@@ -80,10 +74,7 @@ class Shard(NamedTuple):
 
 
 def collate(store: TokenStore, indices: Sequence[int] | Indices) -> Batch:
-    """Pad the pairs of a store at `indices` to one batch.
-
-    Paper: section 3.1, section 5.1
-    """
+    """Pad the pairs of a store at `indices` to one batch."""
     indices = np.asarray(indices, dtype=np.int64)
     if not len(indices):
         raise BatchingError("a batch needs at least one pair")

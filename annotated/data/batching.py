@@ -1,7 +1,4 @@
-"""Batches by tokens: bucketed by length, seeded, resumable in mid-epoch, cut into pieces for any number of devices.
-
-Paper: section 5.1 (batches of about 25,000 source and 25,000 target tokens, of pairs of similar length)
-"""
+"""Batches by tokens: bucketed by length, seeded, resumable in mid-epoch, cut into pieces for any number of devices."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Buckets by length, from which batches are cut: blocks in random order, pools sorted by length, cuts at a budget.
 
 All of it is arithmetic on the two lengths of each pair; no token is touched here.
-
-Paper: section 5.1 (pairs batched together by approximate sequence length)
 """
 
 from __future__ import annotations
@@ -103,8 +101,6 @@ def pieces(tokens: Indices, count: int) -> list[slice]:
     -------
     list of slice
         Consecutive slices that cover every pair once; some are empty if there are few pairs.
-
-    Paper: section 5.2 (8 GPUs share each batch)
     """
     ends = np.cumsum(tokens)
     piece = (2 * ends - tokens) * count // (2 * ends[-1])  # in whole numbers: the same on every machine

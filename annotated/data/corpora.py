@@ -1,7 +1,4 @@
-"""Corpora of sentence pairs: the classroom grammar, TSV files, pairs of text files; always a stream.
-
-Paper: section 5.1
-"""
+"""Corpora of sentence pairs: the classroom grammar, TSV files, pairs of text files; always a stream."""
 
 from __future__ import annotations
 
@@ -53,8 +50,6 @@ def read_pairs(spec: str | Path, counts: PairCounts | None = None) -> Iterator[P
     CorpusError
         If a file is missing, broken or not UTF-8, a TSV line has not exactly two columns, two files have different
         numbers of lines, or there is no pair at all.
-
-    Paper: section 5.1
     """
     counts = PairCounts() if counts is None else counts
     paths = _paths(spec)
@@ -179,8 +174,6 @@ def side_by_side(source: Path, target: Path) -> Iterator[Pair]:
     ------
     CorpusError
         If a file is missing, broken or not UTF-8, or the two have different numbers of lines.
-
-    Paper: section 5.1
     """
     sides, number = (read_lines(source), read_lines(target)), 0
     while True:

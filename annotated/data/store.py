@@ -3,8 +3,6 @@
 A store is a folder with four flat files and `store.json`. The tokens of all sources lie one after the other in one
 file, each sentence ending with eos, and a second file says where each begins; the targets likewise. Training maps
 the files and touches only the pairs of the current batch, so the operating system decides how much is in memory.
-
-Paper: section 5.1
 """
 
 from __future__ import annotations
@@ -147,8 +145,6 @@ class TokenStore:
             If there is no space for it; the message says what to free.
         OSError
             If the files cannot be written for another reason.
-
-        Paper: section 5.1
         """
         folder = Path(folder)
         with exclusive_lock(folder / store_files.LOCK):

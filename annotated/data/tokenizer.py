@@ -3,8 +3,6 @@
 The alphabet is the 256 bytes, so every text has ids, nothing is ever unknown, and `decode(encode(text)) == text`.
 The four special tokens are entries of the vocabulary that no text can produce: a user who types "</s>" gets
 the pieces "</", "s" and ">", and gets them in every program that reads the file, not only in this one.
-
-Paper: section 5.1 (one byte-pair vocabulary of 37,000 entries for both languages)
 """
 
 from __future__ import annotations
@@ -63,8 +61,6 @@ class Tokenizer:
         ------
         TokenizerError
             If `vocab_size` is below 260, or there is no text.
-
-        Paper: section 5.1
         """
         if vocab_size < SMALLEST_VOCABULARY:
             raise TokenizerError(

@@ -1,7 +1,4 @@
-"""Decoding: the search for translations. Read hypothesis, then search, greedy, pools, beam.
-
-Paper: section 6.1
-"""
+"""Decoding: the search for translations. Read hypothesis, then search, greedy, pools, beam."""
 
 from annotated.decoding.beam import BeamSearch, beam_search
 from annotated.decoding.ensemble import Ensemble

@@ -1,7 +1,4 @@
-"""Beam search with a pool of growing and a pool of finished hypotheses, and a bound that proves when to stop.
-
-Paper: section 6.1
-"""
+"""Beam search with a pool of growing and a pool of finished hypotheses, and a bound that proves when to stop."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 Nothing is merged. Every member keeps its own weights and its own memory, and at each step their distributions over the
 next token are averaged. So k members cost k times as much as one.
-
-Paper: Table 2 (the ensembles that the paper compares with); the paper itself averages checkpoints, section 6.1
 """
 
 from __future__ import annotations
@@ -26,10 +24,7 @@ Mean = Literal["arithmetic", "geometric"]
 
 @dataclass
 class EnsembleState:
-    """What the members remember: one state for each, which move together.
-
-    Paper: section 6.1; a hypothesis that moves in one member's memory moves in all
-    """
+    """What the members remember: one state for each, which move together."""
 
     members: list[State]
 
@@ -65,8 +60,6 @@ class Ensemble(nn.Module):
     ------
     ValueError
         If there is no model, the vocabularies differ, or there is no such mean.
-
-    Paper: Table 2 (ensembles); equation 1 is each member's own affair
     """
 
     def __init__(
@@ -110,10 +103,7 @@ class Ensemble(nn.Module):
         return self.average([logits for logits, _ in found]), maps
 
     def average(self, logits: Sequence[Tensor]) -> Tensor:
-        """Log-probabilities `[..., V]` of the ensemble, from each member's logits `[..., V]`.
-
-        Paper: Table 2 (ensembles)
-        """
+        """Log-probabilities `[..., V]` of the ensemble, from each member's logits `[..., V]`."""
         log_p = torch.stack([x.float().log_softmax(dim=-1) for x in logits])
         if self.mean == "geometric":
             return log_p.mean(dim=0).log_softmax(dim=-1)
@@ -126,10 +116,7 @@ class Ensemble(nn.Module):
         )
 
     def decode_step(self, token: Tensor, state: EnsembleState) -> tuple[Tensor, EnsembleState]:
-        """Log-probabilities `[R, V]` of the next token after one more `[R]`, and the state.
-
-        Paper: section 3.1 (auto-regression): the members read what they wrote *together*
-        """
+        """Log-probabilities `[R, V]` of the next token after one more `[R]`, and the state."""
         logits = []
         for number, model in enumerate(self._members()):
             one, state.members[number] = model.decode_step(token, state.members[number])
@@ -137,10 +124,7 @@ class Ensemble(nn.Module):
         return self.average(logits), state
 
     def num_parameters(self) -> int:
-        """Trained numbers of all members together; one that takes part twice counts once.
-
-        Paper: Table 3, last column
-        """
+        """Trained numbers of all members together; one that takes part twice counts once."""
         return sum(parameter.numel() for parameter in self.parameters())
 
     def _members(self) -> list[StepModel]:

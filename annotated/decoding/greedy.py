@@ -1,7 +1,4 @@
-"""Greedy search: the most probable token at every step.
-
-Paper: section 3.1 (auto-regression)
-"""
+"""Greedy search: the most probable token at every step."""
 
 from __future__ import annotations
 
@@ -69,7 +66,7 @@ def greedy_decode(
     ValueError
         If a sentence is empty, ids lie outside the vocabulary, or a prefix makes no sense.
 
-    Paper: section 3.1
+    Paper: section 3.1 (auto-regression)
     """
     # A changed copy of the configuration checks the values.
     dataclasses.replace(DEFAULTS, alpha=alpha, max_new_tokens=max_new_tokens, extra_tokens=extra_tokens)

@@ -1,7 +1,4 @@
-"""Hypotheses, which a search returns, and the length penalty that ranks them.
-
-Paper: section 6.1
-"""
+"""Hypotheses, which a search returns, and the length penalty that ranks them."""
 
 from __future__ import annotations
 
@@ -20,8 +17,6 @@ class Hypothesis:
     has, unfinished. `attention`, if it was asked for, holds maps of this sentence alone: `encoder[l]`
     `[H, S, S]`, `decoder[l]` `[H, T, T]` and `cross[l]` `[H, T, S]`, where row t is the step that wrote
     token t, and the last row of a finished hypothesis the step that wrote eos.
-
-    Paper: section 6.1
     """
 
     tokens: list[int]

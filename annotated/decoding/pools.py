@@ -1,7 +1,4 @@
-"""The two pools of beam search: hypotheses that still grow, and hypotheses that have ended.
-
-Paper: section 6.1; two pools as in the paper's released code
-"""
+"""The two pools of beam search: hypotheses that still grow, and hypotheses that have ended."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Forced prefixes: a search among the hypotheses that start with given tokens.
-
-Paper: section 6.1
-"""
+"""Forced prefixes: a search among the hypotheses that start with given tokens."""
 
 from __future__ import annotations
 
@@ -29,8 +26,6 @@ class Prefixes:
     ------
     ValueError
         If there is not one for each sentence, or one is longer than its cap, goes on after eos, or holds pad or bos.
-
-    Paper: section 6.1
     """
 
     def __init__(self, tokens: Sequence[Sequence[int]], max_lengths: Sequence[int]) -> None:

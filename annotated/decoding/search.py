@@ -1,7 +1,4 @@
-"""Search: what greedy and beam search share. The model, length caps, the choice of tokens, the active batch, maps.
-
-Paper: sections 3.1 (auto-regression), 6.1
-"""
+"""Search: what greedy and beam search share. The model, length caps, the choice of tokens, the active batch, maps."""
 
 from __future__ import annotations
 
@@ -72,8 +69,6 @@ def max_lengths(model: StepModel, source: Tensor, max_new_tokens: int | None, ex
     ------
     ValueError
         If the source is not `[B, S]` ids, or a sentence has no token at all.
-
-    Paper: section 6.1
     """
     if source.dim() != 2:
         raise ValueError(f"source must be token ids [batch, length], not {list(source.shape)}")
@@ -183,8 +178,6 @@ def with_attention(model: Any, source: Tensor, hypotheses: Sequence[Hypothesis])
         Token ids `[B, S]`.
     hypotheses
         One for each sentence.
-
-    Paper: section 3.2.3, figures 3-5
     """
     if not hypotheses:
         return []

@@ -15,8 +15,6 @@ A first examination takes one class with one method::
 That is enough for eleven invariants. Each further method of `Subject` that is written lets the doctor examine more;
 what it could not examine, the report lists with the method that was missing. On the command line:
 `annotated doctor my_file.py:Mine`.
-
-Paper: sections 3, 5 and 6.1
 """
 
 from __future__ import annotations
@@ -78,7 +76,5 @@ def doctor(subject_or_model: Any, only: list[str] | None = None) -> Report:
     ------
     ValueError
         If it is nothing that can be examined.
-
-    Paper: sections 3, 5 and 6.1
     """
     return examine(subject_of(subject_or_model), only)

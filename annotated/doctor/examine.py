@@ -1,7 +1,4 @@
-"""The examination: every invariant in turn, each on the subject as it was found.
-
-Paper: none
-"""
+"""The examination: every invariant in turn, each on the subject as it was found."""
 
 from __future__ import annotations
 
@@ -47,8 +44,6 @@ def examine(
     ValueError
         If there is no invariant of a name in `only`, the vocabulary is too small to build sentences from, or the
         subject gives no logits for two plain sentences.
-
-    Paper: sections 3, 5 and 6.1
     """
     if unknown := [name for name in only or () if name not in INVARIANTS]:
         raise ValueError(f"there is no invariant {', '.join(unknown)}; there are {', '.join(INVARIANTS)}")

@@ -1,7 +1,4 @@
-"""Findings, one for each invariant: passed, failed, not applicable or error, with figures and likely mistakes.
-
-Paper: none
-"""
+"""Findings, one for each invariant: passed, failed, not applicable or error, with figures and likely mistakes."""
 
 from __future__ import annotations
 
@@ -38,10 +35,7 @@ CHAPTERS = {
 
 @dataclass(frozen=True)
 class Mistake:
-    """What often lies behind a failed invariant.
-
-    Paper: none
-    """
+    """What often lies behind a failed invariant."""
 
     says: str
     """One sentence."""
@@ -59,10 +53,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Finding:
-    """The outcome of one invariant.
-
-    Paper: none
-    """
+    """The outcome of one invariant."""
 
     id: str
     title: str

@@ -1,7 +1,4 @@
-"""Probe of a subject: sentences for it to read, modes to set, and measures that several invariants share.
-
-Paper: none
-"""
+"""Probe of a subject: sentences for it to read, modes to set, and measures that several invariants share."""
 
 from __future__ import annotations
 
@@ -38,8 +35,6 @@ class Probe:
         What is examined.
     seed
         Of all random sentences.
-
-    Paper: none
     """
 
     def __init__(self, subject: Subject, seed: int = 0) -> None:

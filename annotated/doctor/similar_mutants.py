@@ -1,7 +1,4 @@
-"""Similar mutants: known mistakes that fail much the same invariants as a subject, for they tell its mistake.
-
-Paper: none
-"""
+"""Similar mutants: known mistakes that fail much the same invariants as a subject, for they tell its mistake."""
 
 from __future__ import annotations
 
@@ -17,10 +14,7 @@ MOST = 3
 
 @dataclass(frozen=True)
 class SimilarMutant:
-    """A mistake of the bank that fails much the same invariants as the subject.
-
-    Paper: none
-    """
+    """A mistake of the bank that fails much the same invariants as the subject."""
 
     id: str
     """In `annotated.doctor.mutants`."""

@@ -2,8 +2,6 @@
 
 Only `Subject.logits` must be written. Every other method is a *capability*: as long as an adapter does not override it,
 whatever needs it is reported as not applicable, never as passed.
-
-Paper: sections 3, 5 and 6.1
 """
 
 from __future__ import annotations
@@ -26,10 +24,7 @@ class NotOffered(Exception):
 
 @dataclass(frozen=True)
 class Claims:
-    """What a subject claims to be. None claims nothing, and what depends on it is not examined.
-
-    Paper: sections 3.1, 3.4, 3.5, 5.3, 5.4, 6.1
-    """
+    """What a subject claims to be. None claims nothing, and what depends on it is not examined."""
 
     d_model: int | None = None
     """D."""
@@ -54,10 +49,7 @@ class Claims:
 
 
 class Tables(NamedTuple):
-    """The matrices between token ids and vectors, each `[V, D]`: the parameters themselves, not copies.
-
-    Paper: section 3.4
-    """
+    """The matrices between token ids and vectors, each `[V, D]`: the parameters themselves, not copies."""
 
     source: Tensor
     target: Tensor
@@ -65,10 +57,7 @@ class Tables(NamedTuple):
 
 
 class FirstAttention(NamedTuple):
-    """What happens inside the encoder's first self-attention, without dropout.
-
-    Paper: section 3.2.2, figure 2
-    """
+    """What happens inside the encoder's first self-attention, without dropout."""
 
     x: Tensor
     """What it reads, `[B, S, D]`; with gradients enabled, q, k and v hang on it."""
@@ -92,8 +81,6 @@ class ResidualStep(NamedTuple):
     """One sub-layer with what is around it. In evaluation mode, post-norm: `after = LayerNorm(before + output)`.
 
     Pre-norm: `read = LayerNorm(before)` and `after = before + output`.
-
-    Paper: section 3.1
     """
 
     where: str
@@ -114,10 +101,7 @@ class ResidualStep(NamedTuple):
 
 
 class Update(NamedTuple):
-    """One change of the parameters, as training made it.
-
-    Paper: section 5.3
-    """
+    """One change of the parameters, as training made it."""
 
     rate: float
     """The optimiser's learning rate."""
@@ -126,10 +110,7 @@ class Update(NamedTuple):
 
 
 class Found(NamedTuple):
-    """One hypothesis of a beam search.
-
-    Paper: section 6.1
-    """
+    """One hypothesis of a beam search."""
 
     tokens: list[int]
     """Without bos and eos."""
@@ -146,8 +127,6 @@ class Subject:
 
     Capabilities are called in evaluation mode (through `modules`) unless they say otherwise. They may be called often,
     with small batches on the CPU. Weights, modes, gradients and random numbers are put back by the examination.
-
-    Paper: section 3
     """
 
     name: str = "model"
@@ -167,8 +146,6 @@ class Subject:
             Token ids `[B, S]`, each sentence ending in eos, padded on the right.
         target_in
             Token ids `[B, T]`, each starting with bos, padded on the right.
-
-        Paper: section 3, figure 1
         """
         raise NotImplementedError("a Subject must define logits(source, target_in)")
 
@@ -183,52 +160,31 @@ class Subject:
         self._lacks("fresh")
 
     def encode(self, source: Tensor) -> Tensor:
-        """The memory `[B, S, D]`.
-
-        Paper: section 3.1
-        """
+        """The memory `[B, S, D]`."""
         self._lacks("encode")
 
     def attention(self, source: Tensor, target_in: Tensor) -> AttentionMaps:
-        """Weights of all layers, in whatever mode the modules are: before dropout.
-
-        Paper: section 3.2.3
-        """
+        """Weights of all layers, in whatever mode the modules are: before dropout."""
         self._lacks("attention")
 
     def first_attention(self, source: Tensor) -> FirstAttention:
-        """The inside of the encoder's first self-attention while it reads `source` `[B, S]`.
-
-        Paper: section 3.2.2
-        """
+        """The inside of the encoder's first self-attention while it reads `source` `[B, S]`."""
         self._lacks("first_attention")
 
     def residuals(self, source: Tensor, target_in: Tensor) -> list[ResidualStep]:
-        """Every sub-layer of both stacks, in order, in whatever mode the modules are.
-
-        Paper: section 3.1
-        """
+        """Every sub-layer of both stacks, in order, in whatever mode the modules are."""
         self._lacks("residuals")
 
     def feed_forward(self, x: Tensor) -> Tensor:
-        """The encoder's first feed-forward network on `[B, L, D]`.
-
-        Paper: section 3.3
-        """
+        """The encoder's first feed-forward network on `[B, L, D]`."""
         self._lacks("feed_forward")
 
     def embed(self, ids: Tensor, side: Side) -> Tensor:
-        """Token vectors plus positions `[B, L, D]`, as they enter the first layer; with dropout in training mode.
-
-        Paper: sections 3.4, 3.5
-        """
+        """Token vectors plus positions `[B, L, D]`, as they enter the first layer; with dropout in training mode."""
         self._lacks("embed")
 
     def tables(self) -> Tables:
-        """The three matrices of section 3.4.
-
-        Paper: section 3.4
-        """
+        """The three matrices of section 3.4."""
         self._lacks("tables")
 
     # Training
@@ -240,23 +196,15 @@ class Subject:
         ----------
         targets
             `[B, T]`: tokens and eos without bos, padded on the right.
-
-        Paper: section 3.1 ("offset by one position")
         """
         self._lacks("shift")
 
     def loss(self, logits: Tensor, target_out: Tensor) -> Tensor:
-        """The training loss for each real target token, a scalar with gradient.
-
-        Paper: section 5.4
-        """
+        """The training loss for each real target token, a scalar with gradient."""
         self._lacks("loss")
 
     def learning_rate(self, update: int) -> float:
-        """The rate that update number `update` (from 1) is made with.
-
-        Paper: section 5.3, equation 3
-        """
+        """The rate that update number `update` (from 1) is made with."""
         self._lacks("learning_rate")
 
     def updates(self, micro_batches: Sequence[tuple[Tensor, Tensor]], accumulate: int) -> list[Update]:
@@ -266,25 +214,17 @@ class Subject:
         -------
         list of Update
             One for each time that the parameters were changed.
-
-        Paper: sections 5.1, 5.3
         """
         self._lacks("updates")
 
     def average(self, states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
-        """The average of checkpoints.
-
-        Paper: section 6.1
-        """
+        """The average of checkpoints."""
         self._lacks("average")
 
     # Decoding
 
     def start(self, source: Tensor, beam_size: int = 1) -> Any:
-        """A decoder state for `B * beam_size` rows, row r for sentence r // beam_size; room for 32 steps at least.
-
-        Paper: section 3.1 (auto-regression)
-        """
+        """A decoder state for `B * beam_size` rows, row r for sentence r // beam_size; room for 32 steps at least."""
         self._lacks("start")
 
     def step(self, state: Any, tokens: Tensor) -> tuple[Tensor, Any]:
@@ -296,40 +236,25 @@ class Subject:
         self._lacks("reorder")
 
     def greedy(self, source: Tensor, max_new_tokens: int) -> list[list[int]]:
-        """Tokens of each sentence, without bos and eos; the cap counts eos. In whatever mode the modules are.
-
-        Paper: section 3.1
-        """
+        """Tokens of each sentence, without bos and eos; the cap counts eos. In whatever mode the modules are."""
         self._lacks("greedy")
 
     def beam(self, source: Tensor, beam_size: int, alpha: float, max_new_tokens: int) -> list[Found]:
-        """The best hypotheses of one sentence `[1, S]`, best first, at most `beam_size`; the cap counts eos.
-
-        Paper: section 6.1
-        """
+        """The best hypotheses of one sentence `[1, S]`, best first, at most `beam_size`; the cap counts eos."""
         self._lacks("beam")
 
     # Evaluation
 
     def perplexity(self, sources: Sequence[list[int]], targets: Sequence[list[int]]) -> float:
-        """Perplexity per target token, eos included, of id lists without bos and eos.
-
-        Paper: section 6.2
-        """
+        """Perplexity per target token, eos included, of id lists without bos and eos."""
         self._lacks("perplexity")
 
     def bleu(self, hypotheses: Sequence[str], references: Sequence[str]) -> float:
-        """BLEU of a corpus, in percent.
-
-        Paper: section 6.1
-        """
+        """BLEU of a corpus, in percent."""
         self._lacks("bleu")
 
     def evaluated(self, sources: Sequence[list[int]], references: Sequence[list[int]]) -> list[str]:
-        """The texts whose BLEU its evaluation reports; ids without bos and eos, written as "5 17 9".
-
-        Paper: section 6.1
-        """
+        """The texts whose BLEU its evaluation reports; ids without bos and eos, written as "5 17 9"."""
         self._lacks("evaluated")
 
     def offers(self, capability: str) -> bool:

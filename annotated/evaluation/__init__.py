@@ -1,7 +1,4 @@
-"""Evaluation: BLEU and chrF of a model's translations, perplexity of the references.
-
-Paper: section 6
-"""
+"""Evaluation: BLEU and chrF of a model's translations, perplexity of the references."""
 
 from annotated.evaluation.bleu import BleuScore, bleu
 from annotated.evaluation.corpus import Evaluation, evaluate

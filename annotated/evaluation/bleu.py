@@ -1,7 +1,4 @@
-"""BLEU and chrF of whole corpora, by sacreBLEU, with the signatures that make the numbers comparable.
-
-Paper: section 6.1, Table 2
-"""
+"""BLEU and chrF of whole corpora, by sacreBLEU, with the signatures that make the numbers comparable."""
 
 from __future__ import annotations
 
@@ -11,11 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class BleuScore:
-    """How translations compare with their references, in percent.
-
-    Paper: section 6.1, Table 2 (whose BLEU is on text tokenised in advance, with German compounds split: its
-    numbers lie above sacreBLEU's for the same translations)
-    """
+    """How translations compare with their references, in percent."""
 
     bleu: float
     chrf: float

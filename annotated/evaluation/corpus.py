@@ -1,7 +1,4 @@
-"""Evaluation of a model on a test corpus: all that the paper's tables report, in one call.
-
-Paper: section 6, Tables 2 and 3
-"""
+"""Evaluation of a model on a test corpus: all that the paper's tables report, in one call."""
 
 from __future__ import annotations
 
@@ -58,7 +55,7 @@ def evaluate(
     overlong, **options
         As in `Translator.translate`.
 
-    Paper: section 6, Tables 2 and 3
+    Paper: section 6
     """
     translations = translator.translate([source for source, _ in pairs], overlong=overlong, **options)
     scores = bleu(translations, [reference for _, reference in pairs])

@@ -2,8 +2,6 @@
 
 Ten whole numbers of each sentence are all that BLEU needs of it. They can be added up in any selection of sentences,
 which is what a bootstrap does thousands of times, and they say nothing that would give the text away.
-
-Paper: section 6.1, Table 2
 """
 
 from __future__ import annotations
@@ -20,10 +18,7 @@ ORDER = 4
 
 
 def ngram_counts(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
-    """How often each n-gram stands in a list of tokens.
-
-    Paper: section 6.1, Table 2 (BLEU)
-    """
+    """How often each n-gram stands in a list of tokens."""
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
 
@@ -40,8 +35,6 @@ def sentence_statistics(hypothesis: Sequence[str], reference: Sequence[str]) -> 
     list
         Length of the hypothesis, length of the reference, matches of n = 1..4 (a hypothesis' n-gram counts at most
         as often as the reference has it), and n-grams of the hypothesis, n = 1..4.
-
-    Paper: section 6.1, Table 2 (BLEU)
     """
     matches, totals = [], []
     for n in range(1, ORDER + 1):
@@ -67,8 +60,6 @@ def bleu_statistics(
     ------
     ValueError
         If the two differ in number.
-
-    Paper: section 6.1, Table 2 (BLEU)
     """
     if len(hypotheses) != len(references):
         raise ValueError(f"{len(hypotheses)} translations for {len(references)} references: one of each is needed")
@@ -92,8 +83,6 @@ def bleu_of(totals: Any) -> NDArray[np.float64]:
     -------
     ndarray
         `[...]`
-
-    Paper: section 6.1, Table 2 (BLEU)
     """
     totals = np.asarray(totals, dtype=np.float64)
     own, gold = totals[..., 0], totals[..., 1]

@@ -3,8 +3,6 @@
 The paper says "BLEU" and no more. Its released code has a script, `get_ende_bleu.sh`: Moses' tokeniser, then hyphenated
 words taken apart (a habit of the papers before it), then Moses' `multi-bleu.perl`. Moses' tokeniser is not rebuilt
 here: one of sacreBLEU's own stands in for it, so that the effect of each step can be measured by itself.
-
-Paper: section 6.1, Table 2
 """
 
 from __future__ import annotations
@@ -25,17 +23,12 @@ def split_compounds(tokenized: str) -> str:
 
     One word becomes three tokens, and the middle one is easy to get right. The script replaces without overlap, so a
     part of one letter keeps its second hyphen: 'a-b-c' becomes 'a ##AT##-##AT## b-c'.
-
-    Paper: section 6.1, Table 2 (the script of the released code)
     """
     return _BETWEEN.sub(rf"\1 {HYPHEN} \2", tokenized)
 
 
 def plain_quotes(text: str) -> str:
-    """Text with typographic quotation marks made plain, as in the reference that the script's users were given.
-
-    Paper: section 6.1, Table 2 (the reference of the released code)
-    """
+    """Text with typographic quotation marks made plain, as in the reference that the script's users were given."""
     return text.translate(_PLAIN)
 
 
@@ -48,8 +41,6 @@ def paper_style(text: str, tokenize: str = "13a", *, quotes: bool = True, compou
         sacreBLEU's tokeniser that stands in for Moses'.
     quotes, compounds
         Whether to make quotes plain, and to take hyphenated words apart.
-
-    Paper: section 6.1, Table 2
     """
     from sacrebleu.metrics import BLEU  # here, because its import is slow
 

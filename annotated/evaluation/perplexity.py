@@ -1,7 +1,4 @@
-"""Perplexity: how many tokens, or words, the model hesitates between on average.
-
-Paper: section 6.2, Table 3
-"""
+"""Perplexity: how many tokens, or words, the model hesitates between on average."""
 
 from __future__ import annotations
 
@@ -25,8 +22,6 @@ class Perplexity:
     """Perplexity of references given their sources, from the loss without label smoothing.
 
     The end of a sentence is predicted too: it counts as one token, and as one word.
-
-    Paper: section 6.2, Table 3 ("perplexities are per-wordpiece ... and should not be compared to per-word ones")
     """
 
     loss_sum: float
@@ -78,7 +73,7 @@ def perplexity(
     ValueError
         If there are no pairs.
 
-    Paper: sections 5.4 (label smoothing hurts it), 6.2
+    Paper: section 6.2, Table 3
     """
     if not pairs:
         raise ValueError("there are no pairs to measure perplexity on")

@@ -1,7 +1,4 @@
-"""Significance of a difference in BLEU: intervals, and whether one system is better, by resampling sentences.
-
-Paper: section 6.1, Table 2 (which prints no interval)
-"""
+"""Significance of a difference in BLEU: intervals, and whether one system is better, by resampling sentences."""
 
 from __future__ import annotations
 
@@ -21,10 +18,7 @@ SEED_VARIABLE = "SACREBLEU_SEED"
 
 @dataclass(frozen=True)
 class Comparison:
-    """One system's BLEU with its interval, and how it compares with the first system.
-
-    Paper: section 6.1, Table 2
-    """
+    """One system's BLEU with its interval, and how it compares with the first system."""
 
     name: str
     bleu: float
@@ -65,8 +59,6 @@ def compare(
     ------
     ValueError
         If there is no system, or one differs from the references in number.
-
-    Paper: section 6.1, Table 2
     """
     if not systems or not references:
         raise ValueError("there must be at least one system, and sentences to compare it on")
@@ -112,8 +104,6 @@ def resample(
     ------
     ValueError
         If the systems have no or different sentences.
-
-    Paper: section 6.1, Table 2
     """
     stacked = np.stack([np.asarray(one, dtype=np.float64) for one in statistics])
     if stacked.ndim != 3 or not stacked.shape[1]:

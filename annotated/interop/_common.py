@@ -31,10 +31,7 @@ def optional(name: str, extra: str = "export") -> ModuleType:
 
 
 def projections(attention: MultiHeadAttention) -> list[tuple[Tensor, Tensor | None]]:
-    """W_Q, W_K, W_V and W_O, each `[out, in]` with its bias `[out]` or None: views, so writing them writes the model.
-
-    Paper: section 3.2.2
-    """
+    """W_Q, W_K, W_V and W_O, each `[out, in]` with its bias `[out]` or None: views of the model."""
     weights = (attention.w_q, attention.w_k, attention.w_v)
     biases: tuple[Tensor | None, ...] = (None, None, None)
     if attention.in_bias is not None:

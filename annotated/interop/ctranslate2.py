@@ -12,8 +12,6 @@ What differs, and what the converter does about it:
 * The engine writes pad and bos unless told otherwise: `suppress_sequences=[["<pad>"], ["<s>"]]` does what our
   searches always do, except that it spreads the probability of the two over the other tokens. A trained model
   gives them next to none. The engine also refuses an empty translation unless `min_decoding_length=0`.
-
-Paper: sections 3, 6.1
 """
 
 from __future__ import annotations
@@ -65,8 +63,6 @@ def export_ctranslate2(
         Without the package ctranslate2.
     ValueError
         If d_k differs from d_v, or tokenizer and model differ in vocabulary.
-
-    Paper: section 3
     """
     config = model.config
     if config.d_k != config.d_v:

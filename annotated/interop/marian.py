@@ -14,8 +14,6 @@ What differs, and what the converters do about it:
 * **LayerNorm's epsilon** is 1e-5 in Marian and not part of its configuration. `to_marian` sets it on the
   modules, which holds in memory; a Marian model saved and loaded again has 1e-5 whatever it had before.
 * Marian is post-norm, with heads d_model / num_heads wide and sinusoids up to `max_position_embeddings`.
-
-Paper: section 3
 """
 
 from __future__ import annotations
@@ -61,8 +59,6 @@ def to_marian(model: Transformer, max_positions: int | None = None) -> Any:
         Without the package transformers.
     ValueError
         If Marian cannot express the model: pre-norm, learned positions, other widths of heads.
-
-    Paper: section 3
     """
     config = model.config
     if config.norm != "post" or config.final_norm:
@@ -105,8 +101,6 @@ def from_marian(marian: Any, order: Sequence[int] | None = None) -> Transformer:
     ValueError
         If our model cannot compute the same, or the special tokens are numbered otherwise and no order is
         given.
-
-    Paper: section 3
     """
     config = _read_config(marian)
     special = tuple(getattr(marian.config, f"{name}_token_id") for name in ("pad", "decoder_start", "eos"))

@@ -10,8 +10,6 @@ Two graphs, plain functions of their inputs, opset 18 or newer, every size but t
     `[L, B, H, t, K]`, `past_values` `[L, B, H, t, d_v]` -> `logits` `[B, V]`, `keys` `[L, B, H, t + 1, K]`,
     `values`. The first step has bos and pasts with t = 0; each later step has what the one before returned.
     To reorder beams, index `keys` and `values` by parent along B.
-
-Paper: sections 3.1 (auto-regression), 3.2.1; caching is practice, not in the paper
 """
 
 from __future__ import annotations
@@ -38,10 +36,7 @@ STEP_INPUTS = ("token", "source", "cross_keys", "cross_values", "past_keys", "pa
 
 
 class OnnxEncoder(nn.Module):
-    """The encoder, and each decoder layer's keys and values of its output.
-
-    Paper: section 3.1
-    """
+    """The encoder, and each decoder layer's keys and values of its output."""
 
     def __init__(self, model: Transformer, max_positions: int) -> None:
         super().__init__()
@@ -59,10 +54,7 @@ class OnnxEncoder(nn.Module):
 
 
 class OnnxDecoderStep(nn.Module):
-    """One step of the decoder with its cache as arguments and results.
-
-    Paper: section 3.1
-    """
+    """One step of the decoder with its cache as arguments and results."""
 
     def __init__(self, model: Transformer, max_positions: int) -> None:
         super().__init__()
@@ -131,8 +123,6 @@ def export_onnx(model: Transformer, folder: str | Path, max_positions: int | Non
         Without the packages onnx and onnxscript.
     ValueError
         If `max_positions` exceeds what the model learned.
-
-    Paper: section 3
     """
     for package in ("onnx", "onnxscript"):
         optional(package)

@@ -9,8 +9,6 @@ What differs, and what the converters do about it:
 * It has neither embeddings nor positions nor a projection to the vocabulary: `TorchTransformer` adds ours.
 * Its masks are True where attention is *forbidden*; its layers use one dropout probability for everything,
   and `to_torch` sets each place to the model's own.
-
-Paper: section 3
 """
 
 from __future__ import annotations
@@ -39,8 +37,6 @@ class TorchTransformer(nn.Module):
         The `torch.nn.Transformer`, batch first.
     config
         The configuration of the model that it was made from.
-
-    Paper: section 3, figure 1
     """
 
     def __init__(self, model: Transformer) -> None:
@@ -86,8 +82,6 @@ def to_torch(model: Transformer) -> TorchTransformer:
     ------
     ValueError
         If d_k or d_v is not d_model / num_heads, which torch cannot express.
-
-    Paper: section 3
     """
     require_equal_heads(model.config, "torch.nn.Transformer")
     converted = TorchTransformer(model).to(model.embedding.weight)
@@ -121,8 +115,6 @@ def from_torch(
     ValueError
         If our model cannot compute the same: another activation, layers of other classes, a LayerNorm on
         top of one stack only, pre-norm without, or differing epsilons or dropouts between layers.
-
-    Paper: section 3
     """
     if isinstance(core, TorchTransformer):
         tied, learned = core.config.tie_embeddings, core.config.positions == "learned"

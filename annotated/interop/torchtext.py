@@ -3,8 +3,6 @@
 torchtext's last release, 0.18.0, loads with torch 2.3 and nothing newer, so all this lives in an environment of
 its own: the extra `torchtext`, built and tested by `make torchtext-test`. Only `Vocab` and Multi30k need it;
 `Pieces` works anywhere.
-
-Paper: section 5.1
 """
 
 from __future__ import annotations
@@ -30,8 +28,6 @@ class Pieces:
     """A table of tokens by id, with pad, bos, eos and unk as 0 to 3: what torchtext calls a Vocab.
 
     It knows which tokens there are, not how text is cut into them: encode takes tokens, not text.
-
-    Paper: section 5.1
     """
 
     tokens: tuple[str, ...]

@@ -1,8 +1,6 @@
 """The model. Read attention, then masks, feed_forward, embeddings, positional_encoding, layers, transformer.
 
 What speed needs is in `annotated.model.fast`, and may stay closed at first.
-
-Paper: section 3
 """
 
 from annotated.model.attention import Masked, MultiHeadAttention, Recorded, scaled_dot_product_attention

@@ -2,8 +2,6 @@
 
 A layer projects, and an `attend` object mixes: `MultiHeadAttention` makes queries, keys and values, and the object that
 it is given turns them into outputs. `Masked` and `Recorded` are here; `annotated.model.fast` has others, for speed.
-
-Paper: sections 3.2, 3.2.1, 3.2.2, 3.2.3; figure 2; equation 1
 """
 
 from __future__ import annotations
@@ -66,7 +64,7 @@ def scaled_dot_product_attention(
 class Masked:
     """Attention of every head under one mask: equation 1, from PyTorch's fused kernel, which stores no weights.
 
-    Paper: sections 3.2.1, 3.2.3
+    Paper: section 3.2.3
     """
 
     mask: Tensor | None = None
@@ -86,10 +84,7 @@ class Masked:
 
 @dataclass(frozen=True)
 class Recorded(Masked):
-    """`Masked` as equation 1 is written, which keeps the weights of every call.
-
-    Paper: section 3.2.1, equation 1; figures 3-5
-    """
+    """`Masked` as equation 1 is written, which keeps the weights of every call."""
 
     weights: list[Tensor] = field(default_factory=list)
     """`[B, H, T, S]` of each call, in order, before dropout."""

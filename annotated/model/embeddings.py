@@ -1,7 +1,4 @@
-"""Token embeddings, and the projection to the vocabulary that shares their matrix.
-
-Paper: section 3.4
-"""
+"""Token embeddings, and the projection to the vocabulary that shares their matrix."""
 
 from __future__ import annotations
 

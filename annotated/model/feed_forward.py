@@ -1,7 +1,4 @@
-"""The position-wise feed-forward network.
-
-Paper: section 3.3, equation 2
-"""
+"""The position-wise feed-forward network."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Encoder and decoder layers: sub-layers, each with a residual connection, dropout and LayerNorm.
-
-Paper: sections 3.1, 5.4; figure 1
-"""
+"""Encoder and decoder layers: sub-layers, each with a residual connection, dropout and LayerNorm."""
 
 from __future__ import annotations
 

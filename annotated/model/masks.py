@@ -1,7 +1,4 @@
-"""Masks: boolean, True = may attend, broadcastable to `[B, H, queries, keys]`; built here and nowhere else.
-
-Paper: sections 3.2.3, 3.1
-"""
+"""Masks: boolean, True = may attend, broadcastable to `[B, H, queries, keys]`; built here and nowhere else."""
 
 from __future__ import annotations
 
@@ -51,10 +48,7 @@ def target_mask(ids: Tensor, pad_id: int = PAD) -> Tensor:
 
 
 def length_mask(lengths: Tensor, width: int) -> Tensor:
-    """`padding_mask` of sentences padded on the right, from their lengths `[B]`: boolean `[B, 1, 1, width]`.
-
-    Paper: section 3.2.3
-    """
+    """`padding_mask` of sentences padded on the right, from their lengths `[B]`: boolean `[B, 1, 1, width]`."""
     return (torch.arange(width, device=lengths.device) < lengths[:, None])[:, None, None, :]
 
 
@@ -65,15 +59,10 @@ def segment_mask(queries: Tensor, keys: Tensor) -> Tensor:
     ----------
     queries, keys
         The number of the sentence that each query `[M]` and each key `[N]` belongs to.
-
-    Paper: section 3.2.3
     """
     return (queries[:, None] == keys)[None, None]
 
 
 def order_mask(queries: Tensor, keys: Tensor) -> Tensor:
-    """`causal_mask` by positions: keys whose place `[N]` is not after the query's place `[M]`, `[1, 1, M, N]`.
-
-    Paper: sections 3.1, 3.2.3
-    """
+    """`causal_mask` by positions: keys whose place `[N]` is not after the query's place `[M]`, `[1, 1, M, N]`."""
     return (keys <= queries[:, None])[None, None]

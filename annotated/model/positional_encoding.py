@@ -1,7 +1,4 @@
-"""Positions: sinusoids that extend to any length, or a learned table.
-
-Paper: section 3.5; Table 3, row E
-"""
+"""Positions: sinusoids that extend to any length, or a learned table."""
 
 from __future__ import annotations
 

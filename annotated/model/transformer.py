@@ -1,7 +1,4 @@
-"""The Transformer: embeddings, positions, encoder, decoder, and the projection to the vocabulary.
-
-Paper: section 3, figure 1
-"""
+"""The Transformer: embeddings, positions, encoder, decoder, and the projection to the vocabulary."""
 
 from __future__ import annotations
 
@@ -84,27 +81,19 @@ class Transformer(nn.Module):
         ------
         ValueError
             If ids lie outside the vocabulary, or the two batches differ in size.
-
-        Paper: section 3, figure 1
         """
         maps = AttentionMaps([], [], []) if return_attention else None
         logits = self.decode(target_in, self.encode(source, maps), source, maps)
         return logits if maps is None else (logits, maps)
 
     def encode(self, source: Tensor, maps: AttentionMaps | None = None) -> Tensor:
-        """The encoder's output for token ids `[B, S]`: the memory, `[B, S, D]`; `maps` gets the layers' weights.
-
-        Paper: section 3.1
-        """
+        """The encoder's output for token ids `[B, S]`: the memory, `[B, S, D]`; `maps` gets the layers' weights."""
         _check_ids(source, "source")
         attend = self._attend(padding_mask(source), None if maps is None else maps.encoder)
         return self.encoder(self.embed(source), attend)
 
     def decode(self, target_in: Tensor, memory: Tensor, source: Tensor, maps: AttentionMaps | None = None) -> Tensor:
-        """Logits `[B, T, V]` for target ids `[B, T]`, given the memory `[B, S, D]` of source ids `[B, S]`.
-
-        Paper: section 3.1
-        """
+        """Logits `[B, T, V]` for target ids `[B, T]`, given the memory `[B, S, D]` of source ids `[B, S]`."""
         _check_ids(target_in, "target_in", source.size(0))
         own = self._attend(target_mask(target_in), None if maps is None else maps.decoder)
         cross = self._attend(padding_mask(source), None if maps is None else maps.cross)
@@ -131,10 +120,7 @@ class Transformer(nn.Module):
 
     @property
     def output_weight(self) -> nn.Parameter:
-        """The matrix of `project`, `[V, D]`; the embedding's own when they are tied.
-
-        Paper: section 3.4
-        """
+        """The matrix of `project`, `[V, D]`; the embedding's own when they are tied."""
         return (self.embedding if self.config.tie_embeddings else self.output_embedding).weight
 
     def start_state(self, source: Tensor, beam_size: int = 1, *, max_new_tokens: int) -> DecoderState:

@@ -2,8 +2,6 @@
 
 A weight is kept in one byte, which is exact to a fifth of a per cent: a run of 100 validations of the base model takes
 some ten megabytes. Observers read the files; the training run never does.
-
-Paper: section 3.2.3, figures 3-5
 """
 
 from __future__ import annotations
@@ -30,10 +28,7 @@ _USES = ("encoder", "decoder", "cross")
 
 
 class SentenceHeads(NamedTuple):
-    """Where all heads look while one sentence is read and its translation written; 255 is all of the attention.
-
-    Paper: section 3.2.3, figures 3-5
-    """
+    """Where all heads look while one sentence is read and its translation written; 255 is all of the attention."""
 
     source_tokens: Sequence[str]
     """The S tokens that the encoder reads, the end of the sentence included."""
@@ -48,18 +43,12 @@ class SentenceHeads(NamedTuple):
 
 
 def as_bytes(weights: ArrayLike) -> NDArray[np.uint8]:
-    """Attention weights from 0 to 1, rounded to one byte each.
-
-    Paper: section 3.2.1
-    """
+    """Attention weights from 0 to 1, rounded to one byte each."""
     return (np.asarray(weights, dtype=np.float64) * 255).round().clip(0, 255).astype(np.uint8)
 
 
 def write_heads(folder: Path, update: int, sentences: Sequence[SentenceHeads]) -> Path:
-    """Write the heads after an update; a process that is killed leaves a whole file, or none.
-
-    Paper: section 3.2.3
-    """
+    """Write the heads after an update; a process that is killed leaves a whole file, or none."""
     path = folder / HEADS / f"update-{update:09d}.npz"
     tokens = [[list(one.source_tokens), list(one.target_tokens)] for one in sentences]
     arrays: dict[str, NDArray[Any]] = {f"{use}_{n}": getattr(s, use) for n, s in enumerate(sentences) for use in _USES}
@@ -80,8 +69,6 @@ def read_heads(path: str | Path | IO[bytes]) -> list[SentenceHeads]:
     ------
     CheckpointError
         If the file is missing, damaged, or holds something else.
-
-    Paper: section 3.2.3, figures 3-5
     """
     try:
         with np.load(path, allow_pickle=False) as file:

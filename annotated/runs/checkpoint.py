@@ -6,8 +6,6 @@ appears whole or not at all, and is checked against its SHA-256 sums before it i
 
 Those of the lowest validation loss may be kept besides, in `best/`: folders of the same kind, which can be loaded and
 trained on, and which are never averaged, for averaging takes what is in `checkpoints/`.
-
-Paper: sections 5.2 and 6.1 (the last 5 or 20 checkpoints are averaged)
 """
 
 from __future__ import annotations
@@ -191,10 +189,7 @@ def list_checkpoints(folder: Path) -> list[Path]:
 
 
 def newest_update(folder: Path) -> int:
-    """The update of a run's newest checkpoint, by its name, unread; 0 if there is none.
-
-    Paper: section 6.1 (checkpoints)
-    """
+    """The update of a run's newest checkpoint, by its name, unread; 0 if there is none."""
     return max(map(_update_of, list_checkpoints(folder)), default=0)
 
 

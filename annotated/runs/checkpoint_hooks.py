@@ -1,7 +1,4 @@
-"""Checkpoint hooks of the training loop: a checkpoint when one is due, and at the end the average of the last ones.
-
-Paper: section 6.1 (averaging)
-"""
+"""Checkpoint hooks of the training loop: a checkpoint when one is due, and at the end the average of the last ones."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Dataset of a run: from the names of corpora to a tokenizer and encoded pairs.
-
-Paper: section 5.1
-"""
+"""Dataset of a run: from the names of corpora to a tokenizer and encoded pairs."""
 
 from __future__ import annotations
 
@@ -53,8 +50,6 @@ def prepare_data(data: DataConfig, folder: Path, processes: Processes, checkpoin
     ------
     CheckpointError
         If the checkpoint was trained with another tokenizer than the configuration names.
-
-    Paper: section 5.1
     """
     prepare = _from_text if data.prepared is None else _from_prepared
     if processes.is_main:

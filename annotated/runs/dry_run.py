@@ -3,8 +3,6 @@
 Nothing is calculated from data sheets. The rehearsal is the training itself, with the same model, batches, precision
 and number of devices, in a folder that is deleted afterwards; only its first updates do not count, in which kernels
 are chosen and compiled.
-
-Paper: section 5.2 (0.4 and 1.0 seconds a step, 12 hours and 3.5 days), Table 2 (training cost)
 """
 
 from __future__ import annotations
@@ -55,10 +53,7 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a training run will take, as far as a rehearsal tells.
-
-    Paper: section 5.2, Table 2
-    """
+    """What a training run will take, as far as a rehearsal tells."""
 
     hours: Range
     """From the first update to the last, validations included; without interruptions."""
@@ -72,10 +67,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What a rehearsal measured, on what, and of which training.
-
-    Paper: section 5.2
-    """
+    """What a rehearsal measured, on what, and of which training."""
 
     seconds_per_update: Range
     tokens_per_second: Range
@@ -115,8 +107,6 @@ class Rehearsal:
         ------
         ValueError
             If one of them is negative.
-
-        Paper: section 5.2, Table 2
         """
         if min(price_per_hour or 0.0, watts or 0.0) < 0:
             raise ValueError(f"price and watts must not be negative: {price_per_hour}, {watts}")
@@ -199,8 +189,6 @@ def rehearse(
     ------
     ValueError
         If there are fewer than two updates to measure, or there is no folder under `torchrun`.
-
-    Paper: section 5.2
     """
     if updates < 2 or warm_up < 0:
         raise ValueError(f"two updates at least can be measured, after none or more: not {updates} after {warm_up}")

@@ -1,7 +1,4 @@
-"""Hardware of a training run: processor, memory, GPUs and their speed in matrix products, as plain numbers.
-
-Paper: section 5.2 (hardware and schedule)
-"""
+"""Hardware of a training run: processor, memory, GPUs and their speed in matrix products, as plain numbers."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ _NEVER_TRIM_BELOW = 2**31 - 1
 
 
 def describe_machine() -> dict[str, Any]:
-    """Processor, cores, memory in bytes, GPUs, Python and torch: what a reader needs to judge a number.
-
-    Paper: section 5.2
-    """
+    """Processor, cores, memory in bytes, GPUs, Python and torch: what a reader needs to judge a number."""
     return {
         "processor": _processor(),
         "cores": usable_cores(),
@@ -44,20 +38,14 @@ def describe_machine() -> dict[str, Any]:
 
 
 def usable_cores() -> int:
-    """Cores that this process may use, which containers and batch systems make fewer than the machine has.
-
-    Paper: section 5.2
-    """
+    """Cores that this process may use, which containers and batch systems make fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def memory_bytes() -> int | None:
-    """Main memory that this process may use: the machine's, or less where a control group says so; None if unknown.
-
-    Paper: section 5.2
-    """
+    """Main memory that this process may use: the machine's, or less where a control group says so; None if unknown."""
     found = []
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
@@ -70,10 +58,7 @@ def memory_bytes() -> int | None:
 
 
 def gpus() -> list[dict[str, Any]]:
-    """Name and memory in bytes of each GPU that torch sees.
-
-    Paper: section 5.2
-    """
+    """Name and memory in bytes of each GPU that torch sees."""
     if not torch.cuda.is_available():
         return []
     found = (torch.cuda.get_device_properties(number) for number in range(torch.cuda.device_count()))
@@ -81,10 +66,7 @@ def gpus() -> list[dict[str, Any]]:
 
 
 def peak_process_bytes() -> int | None:
-    """The most main memory that this process has used so far; None where the system does not tell.
-
-    Paper: section 5.2
-    """
+    """The most main memory that this process has used so far; None where the system does not tell."""
     try:
         import resource  # not on Windows
     except ImportError:
@@ -100,8 +82,6 @@ def name_machine(machine: dict[str, Any]) -> str:
     ----------
     machine
         As `describe_machine` makes it.
-
-    Paper: section 5.2
     """
     names = [gpu["name"] for gpu in machine.get("gpus", [])]
     if not names:
@@ -129,8 +109,6 @@ def matmul_benchmark(device: torch.device | str, precision: str) -> float | None
     -------
     float or None
         None if the device cannot do it.
-
-    Paper: section 6.1, Table 2
     """
     return _measured(str(torch.device(device)), precision, torch.get_num_threads())
 

@@ -22,8 +22,6 @@ def average_last(folder: str | Path, count: int) -> tuple[dict[str, Tensor], lis
     ------
     CheckpointError
         If there is none.
-
-    Paper: section 6.1
     """
     whole = (path for path in reversed(list_checkpoints(Path(folder))) if check_checkpoint(path) is None)
     chosen = list(itertools.islice(whole, count))[::-1]

@@ -67,8 +67,6 @@ def train_command(
     ------
     ValueError
         If a sentence begins with a dash, which a command line takes for an option.
-
-    Paper: section 5
     """
     wanted = (model_config, training, data)
     words = min((_words(folder, wanted, *start) for start in _starts()), key=len)
@@ -141,8 +139,6 @@ def launch(
     LaunchError
         If the process ends at once, or does not begin in time: the message shows its last lines. Also on Windows,
         where nothing locks the folder: the message shows the command for a terminal.
-
-    Paper: section 5.2
     """
     folder = Path(folder).resolve()
     command = train_command(folder, model_config, training, data, samples)
@@ -194,8 +190,6 @@ def running(folder: str | Path) -> int | None:
     """The number of the process that trains in a folder, however it was started; None if none does.
 
     Of several processes it is torchrun's, as long as that lives.
-
-    Paper: section 5.2
     """
     holder = run_lock_holder(Path(folder))
     return None if holder is None else holder.signal_pid
@@ -217,8 +211,6 @@ def stop(folder: str | Path, wait_seconds: float = 120.0) -> bool:
         If it runs on another machine.
     TimeoutError
         If it still runs after `wait_seconds`. A second request ends it at once, without a checkpoint.
-
-    Paper: section 5.2
     """
     folder = Path(folder)
     holder = run_lock_holder(folder)

@@ -1,7 +1,4 @@
-"""Training loop of a run that can be stopped and resumed, in the order in which things happen.
-
-Paper: section 5
-"""
+"""Training loop of a run that can be stopped and resumed, in the order in which things happen."""
 
 from __future__ import annotations
 
@@ -114,8 +111,6 @@ def train(
         If the folder holds a run with another configuration, or no usable checkpoint, or another process trains there.
     DiskFull
         If a checkpoint cannot be saved; the ones before are untouched.
-
-    Paper: section 5
     """
     folder = Path(folder)
     group = process_group(training.device, training.peer_timeout)
@@ -168,8 +163,6 @@ def make_updates(
     """The loop; returns what ended it early, or None.
 
     That is the name of the signal that this process got, or else "a signal to another process".
-
-    Paper: section 5
     """
     training, processes, model, state = run.training, run.processes, run.model, run.state
     deferred = DeferredMetrics(run.optimizer, run.precision, processes, run.folder)

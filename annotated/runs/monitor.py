@@ -2,8 +2,6 @@
 
 A monitor may be made before the training begins, while it runs, or after it has ended, in any process, as often as one
 likes: the same folder gives the same picture.
-
-Paper: none; this is how a run of 100,000 updates (section 5.2) is watched
 """
 
 from __future__ import annotations
@@ -62,8 +60,6 @@ class TrainingMonitor:
     ----------
     folder
         Of the run; it need not exist yet.
-
-    Paper: section 5.2
     """
 
     def __init__(self, folder: str | Path) -> None:

@@ -1,7 +1,4 @@
-"""The states of all random number generators, as JSON, so that a resumed run draws what it would have drawn.
-
-Paper: section 5.4 (dropout is where the numbers go)
-"""
+"""The states of all random number generators, as JSON, so that a resumed run draws what it would have drawn."""
 
 from __future__ import annotations
 
@@ -22,10 +19,7 @@ def seed_everything(seed: int) -> None:
 
 
 def seed_dropout(seed: int, rank: int, update: int, device: torch.device) -> None:
-    """Let a process draw the same masks in an update whenever it makes it; ranks above 0, whose states nobody saves.
-
-    Paper: section 5.4 (residual dropout)
-    """
+    """Let a process draw the same masks in an update whenever it makes it; ranks above 0, whose states nobody saves."""
     gpu = torch.cuda.current_device() if device.index is None and device.type == "cuda" else device.index
     generator = torch.cuda.default_generators[gpu] if device.type == "cuda" else torch.default_generator
     generator.manual_seed(seed + 1_000_003 * rank + update)  # other ones than any process in any update

@@ -1,7 +1,4 @@
-"""Setup of a run before its first update: data, model and optimiser, new or as a checkpoint left them.
-
-Paper: sections 5.1, 5.3
-"""
+"""Setup of a run before its first update: data, model and optimiser, new or as a checkpoint left them."""
 
 from __future__ import annotations
 

@@ -23,8 +23,6 @@ def validation_bleu(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[tu
     """BLEU of greedy translations, in percent: what `train(..., bleu=validation_bleu)` follows a training run by.
 
     Beam search would score a little higher and take several times as long.
-
-    Paper: section 6.2 (the development set)
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OverlongSourceWarning)
@@ -38,8 +36,6 @@ def sample_translations(sentences: Sequence[str]) -> Callable[[Transformer, Toke
     """What `train(..., samples=sample_translations(sentences))` writes into the log at each validation.
 
     Greedy search, so it takes a fraction of a second; it draws no random numbers, so the training is the same with it.
-
-    Paper: section 3.1 (auto-regression)
     """
     return _SampleTranslations(tuple(sentences))
 
@@ -63,8 +59,6 @@ def sample_heads(sentences: Sequence[str]) -> Callable[[Transformer, Tokenizer],
 
     While each sentence is read and translated, by greedy search, by the model as it is at that moment. A sentence of
     more than `annotated.runs.attention_snapshots.MOST_TOKENS` tokens is left out; a longer translation is cut.
-
-    Paper: section 3.2.3, figures 3-5
     """
     texts = list(sentences)
 

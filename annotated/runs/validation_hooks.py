@@ -1,7 +1,4 @@
-"""Validation hooks of the training loop: loss, BLEU, translations and attention weights on the validation set.
-
-Paper: section 6.2 (the development set)
-"""
+"""Validation hooks of the training loop: loss, BLEU, translations and attention weights on the validation set."""
 
 from __future__ import annotations
 

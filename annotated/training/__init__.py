@@ -1,7 +1,4 @@
-"""Training. Read loss, schedule, optimizer, update; then precision, distributed, averaging. Of a run: `annotated.runs`.
-
-Paper: section 5
-"""
+"""Training. Read loss, schedule, optimizer, update; then precision, distributed, averaging. Runs: `annotated.runs`."""
 
 from annotated.saving import CheckpointError
 from annotated.storage import DiskFull

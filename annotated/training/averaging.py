@@ -1,7 +1,4 @@
-"""The average of checkpoints, which translates better than the last one.
-
-Paper: section 6.1 (the last 5 checkpoints of the base model, the last 20 of the big one)
-"""
+"""The average of checkpoints, which translates better than the last one."""
 
 from __future__ import annotations
 

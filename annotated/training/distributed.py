@@ -3,8 +3,6 @@
 Each process computes the gradient of its sentences' summed loss, divided by the number of target tokens of
 *all* processes. The sum of these gradients is then the gradient of the whole batch, exactly, however the
 tokens are spread. So gradients are added up once for each update, and nothing else is exchanged.
-
-Paper: section 5.2 (one machine with 8 GPUs)
 """
 
 from __future__ import annotations
@@ -150,7 +148,7 @@ def process_group(device: str, timeout: float) -> Iterator[Processes]:
     TimeoutError
         If not all processes came; the message names the missing.
 
-    Paper: section 5.2
+    Paper: section 5.2 (one machine with 8 GPUs)
     """
     rank, world_size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
     chosen = choose_device(device, int(os.environ.get("LOCAL_RANK", 0)))

@@ -1,7 +1,4 @@
-"""Label-smoothed cross-entropy: readable over logits, and fused with the projection for training.
-
-Paper: section 5.4
-"""
+"""Label-smoothed cross-entropy: readable over logits, and fused with the projection for training."""
 
 from __future__ import annotations
 
@@ -100,8 +97,6 @@ def logits_terms(
     loss, difference
         float32 `[N]` in nats; and softmax with (right - others) taken from the right token, shaped and typed like
         logits, or None without gradient.
-
-    Paper: section 5.4
     """
     log_probabilities = logits.log_softmax(dim=-1, dtype=torch.float32)
     loss = log_probabilities.gather(1, gold).squeeze(1) * (others - right)
@@ -204,8 +199,6 @@ def projected_cross_entropy(
     -------
     Tensor
         Scalar float32, in nats; `backward` may run through it once.
-
-    Paper: sections 3.4, 5.4
     """
     chunk = chunk or _equal_chunk(len(hidden), CHUNK_ROWS.get(hidden.device.type, CHUNK_ROWS["cuda"]))
     return _ProjectedCrossEntropy.apply(hidden, weight, gold, smoothing, chunk, terms, torch.is_grad_enabled())
@@ -243,8 +236,6 @@ def batch_loss(
     -------
     loss_sum, token_count
         As `label_smoothed_cross_entropy`.
-
-    Paper: sections 5.1, 5.4
     """
     if layout == "padded":
         read = batch.source, batch.target_in
@@ -275,8 +266,6 @@ def static_loss(
     ----------
     forward, terms
         `annotated.model.forward_rows` and `logits_terms`, or compiled ones.
-
-    Paper: sections 5.1, 5.4
     """
     rows = batch.source, batch.source_rows, batch.target_in, batch.target_rows
     hidden = forward(model, *rows)

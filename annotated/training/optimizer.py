@@ -1,7 +1,4 @@
-"""Adam as the paper sets it, and the gradient's norm.
-
-Paper: section 5.3
-"""
+"""Adam as the paper sets it, and the gradient's norm."""
 
 from __future__ import annotations
 

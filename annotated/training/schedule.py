@@ -1,7 +1,4 @@
-"""The learning rate: a linear warm-up, then a decay with the inverse square root of the update.
-
-Paper: section 5.3, equation 3
-"""
+"""The learning rate: a linear warm-up, then a decay with the inverse square root of the update."""
 
 from __future__ import annotations
 
@@ -49,8 +46,6 @@ def set_learning_rate(optimizer: Optimizer, rate: float) -> None:
 
     A plain assignment in the place of `torch.optim.lr_scheduler`, whose schedulers count from 0 and act after
     the step: that shifts equation 3 by one update.
-
-    Paper: section 5.3
     """
     for group in optimizer.param_groups:
         group["lr"] = rate

@@ -41,10 +41,7 @@ class StaticBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class StaticShape:
-    """Room for a batch: the rows of either side, and the longest sentence.
-
-    Paper: section 5.1
-    """
+    """Room for a batch: the rows of either side, and the longest sentence."""
 
     rows: int
     """N = M: rows of each side."""

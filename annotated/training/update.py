@@ -3,8 +3,6 @@
 `update` is called by the run that can be resumed, by the doctor where it examines this library's training, and by
 `fit`, with which most experiments of the chapters train. Some experiments, and the doctor's leak canary, have a loop of
 their own: their loss is another one, or their model need not be a `Transformer`.
-
-Paper: section 5
 """
 
 from __future__ import annotations
@@ -118,8 +116,6 @@ def micro_step(
     """Add the gradient of one micro-batch's loss sum over `tokens`, those of the whole update; return the loss sum.
 
     `forward` is for `batch_loss`: the model's pass, if it is compiled.
-
-    Paper: sections 5.1, 5.4
     """
     with precision.autocast():
         loss_sum, _ = batch_loss(model, batch.to(precision.device), smoothing, layout, forward)
@@ -164,8 +160,6 @@ def fit(
     -------
     list of float
         The loss of each update, in nats per target token.
-
-    Paper: section 5
     """
     optimizer, precision = make_optimizer(model, training), Precision(training.precision, model.output_weight.device)
     micro_step, losses = make_micro_step(model.train(), training, precision), []

@@ -1,7 +1,4 @@
-"""Validation loss: on sentences that the model was not trained on, without label smoothing.
-
-Paper: section 6.2 (Table 3 reports the perplexity of the development set), section 5.4 (smoothing hurts it)
-"""
+"""Validation loss: on sentences that the model was not trained on, without label smoothing."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ def validation_loss(
     float
         Nats per target token, eos included; its exponential is the perplexity per token.
 
-    Paper: sections 5.4, 6.2
+    Paper: section 6.2
     """
     was_training = model.training
     model.eval()

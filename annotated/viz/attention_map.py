@@ -1,7 +1,4 @@
-"""Charts of attention: a map of weights, and a query that the reader turns.
-
-Paper: sections 3.2.1, 3.2.3
-"""
+"""Charts of attention: a map of weights, and a query that the reader turns."""
 
 from __future__ import annotations
 
@@ -85,7 +82,7 @@ def attention_chart(
     ValueError
         As `check_weights`; also if `weights` has more than two dimensions.
 
-    Paper: sections 3.2.1, 3.2.3
+    Paper: figures 3-5
     """
     array = check_weights(weights, queries, keys)
     if array.ndim != 2:
@@ -121,8 +118,6 @@ def query_chart(
         Where the query starts; the angle in degrees.
     scale
         What the dot products are multiplied by; 1 / sqrt(2) as the paper has it for d_k = 2.
-
-    Paper: section 3.2.1, equation 1
     """
     array = np.asarray(keys, dtype=np.float64)
     if array.shape != (len(names), 2):

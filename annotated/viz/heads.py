@@ -2,8 +2,6 @@
 
 The same JavaScript runs in a live notebook (anywidget) and in the static pages of the book. Weights travel as
 one byte each, which is exact to a fifth of a per cent and keeps a page small.
-
-Paper: section 3.2.3
 """
 
 from __future__ import annotations
@@ -34,8 +32,6 @@ class AttentionHeads(anywidget.AnyWidget):
     `sentence`, `use`, `layer`, `head`, `query` and `key` say what the reader has chosen, counted from 0, and `view`
     is 'matrix' or 'arcs'; all may be set from Python in a live notebook. `notes[use][layer * heads + head]` is a
     line of text about a head.
-
-    Paper: section 3.2.3
     """
 
     _esm = esm(KIT / "heads.js")
@@ -58,10 +54,7 @@ class AttentionHeads(anywidget.AnyWidget):
 
 
 class SentenceMaps(NamedTuple):
-    """What `attention_atlas` needs of one sentence pair; the fields are the parameters of `attention_heads`.
-
-    Paper: section 3.2.3
-    """
+    """What `attention_atlas` needs of one sentence pair; the fields are the parameters of `attention_heads`."""
 
     title: str
     source_tokens: Sequence[str]
@@ -106,7 +99,7 @@ def attention_heads(
     ValueError
         As `check_weights`; if `next_tokens` does not fit `target_tokens`; if there is no such use, layer or head.
 
-    Paper: section 3.2.3
+    Paper: figures 3-5
     """
     one = SentenceMaps("", source_tokens, target_tokens, next_tokens, gold)
     uses, chunk = _uses(maps, sentence, one)
@@ -140,8 +133,6 @@ def attention_atlas(
     ------
     ValueError
         As `attention_heads`; if there is no such sentence; if there are more or fewer sentences than rows in the batch.
-
-    Paper: section 3.2.3, figures 3-5
     """
     if len(sentences) != len(maps.cross[0]):
         raise ValueError(f"{len(sentences)} sentences do not fit maps of {len(maps.cross[0])}")
@@ -186,8 +177,6 @@ def kept_heads(sentences: Sequence[SentenceHeads], titles: Sequence[str]) -> tup
     ------
     ValueError
         If there are more or fewer titles than sentences.
-
-    Paper: section 3.2.3, figures 3-5
     """
     shown: list[dict[str, Any]] = []
     chunks: list[bytes] = []

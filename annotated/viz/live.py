@@ -42,8 +42,6 @@ def live_panel(function: Callable[..., Any], what: str, **controls: Any) -> Any:
     -------
     ipywidgets.interactive or Notice
         To be the last expression of a cell.
-
-    Paper: none; a control for notebooks
     """
     if os.environ.get(BOOK_VARIABLE):
         return Notice(f"Run this page in Jupyter to {what}.")

@@ -1,7 +1,4 @@
-"""Live chart of a training log: the same picture as `training_chart`, which grows while updates are made.
-
-Paper: section 5.2
-"""
+"""Live chart of a training log: the same picture as `training_chart`, which grows while updates are made."""
 
 from __future__ import annotations
 
@@ -34,8 +31,6 @@ class LiveTrainingChart:
         So far, as `annotated.runs.read_records` gives them; at least the one of kind 'start'.
     moved
         Called with the update at which the slider stands when it moves.
-
-    Paper: section 5.2
     """
 
     def __init__(
@@ -86,10 +81,7 @@ class LiveTrainingChart:
 
 
 class NoTrainingChart:
-    """In the place of a live chart where there is no notebook: the next cell shows the whole picture.
-
-    Paper: none; a control for notebooks
-    """
+    """In the place of a live chart where there is no notebook: the next cell shows the whole picture."""
 
     def update(self, records: Sequence[Mapping[str, Any]]) -> None:
         """Show nothing."""
@@ -104,8 +96,6 @@ def live_training_chart(records: Sequence[Mapping[str, Any]], **options: Any) ->
         So far; at least the one of kind 'start'.
     **options
         Of `training_chart`.
-
-    Paper: section 5.2
     """
     try:
         from IPython import get_ipython

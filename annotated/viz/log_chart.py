@@ -3,8 +3,6 @@
 Losses, learning rate and speed over the updates, and what the model made of some sentences, with a slider that moves
 through the run. All data lie in parameters of the chart (`log_data`), so a live view replaces them and nothing is
 drawn anew.
-
-Paper: sections 5.2, 5.3
 """
 
 from __future__ import annotations
@@ -89,8 +87,6 @@ def training_chart(
     ------
     ValueError
         If the records do not begin with a start.
-
-    Paper: sections 5.2, 5.3
     """
     start = next((r for r in records if r["kind"] == "start"), None)
     if start is None:
@@ -130,8 +126,6 @@ def runs_chart(runs: Mapping[str, Records], *, sentence: int = 0, moment: int | 
         Which of the samples to show, from 0.
     moment
         Where the slider stands at first; None for the last update.
-
-    Paper: section 5
     """
     names, data = list(runs), {name: log_data(records, 120) for name, records in runs.items()}
     start = next(r for r in runs[names[-1]] if r["kind"] == "start")

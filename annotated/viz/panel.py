@@ -2,8 +2,6 @@
 
 The training is a process of its own (`annotated.runs.launch`), and the panel only watches its folder. When the
 kernel dies, the training goes on; when the cell is run again, the new panel finds it.
-
-Paper: section 5.2
 """
 
 from __future__ import annotations
@@ -79,8 +77,6 @@ def training_panel(
     ipywidgets.VBox or Notice
         To be the last expression of a cell. Making another panel for the same folder closes the one before; the
         training does not notice.
-
-    Paper: section 5.2
     """
     if os.environ.get(BOOK_VARIABLE):
         return Notice("Run this page in Jupyter to start, pause and resume this training, and to watch it learn.")

@@ -1,7 +1,4 @@
-"""Attention heads of a training run in progress: the atlas of one moment, which follows the panel's slider.
-
-Paper: section 3.2.3, figures 3-5
-"""
+"""Attention heads of a training run in progress: the atlas of one moment, which follows the panel's slider."""
 
 from __future__ import annotations
 
@@ -24,8 +21,6 @@ class LiveHeads:
     ----------
     folder
         Of the run.
-
-    Paper: section 3.2.3, figures 3-5
     """
 
     def __init__(self, folder: Path) -> None:

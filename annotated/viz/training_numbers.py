@@ -1,7 +1,4 @@
-"""Training speed and cost: the share of the hardware's peak, hours, money and energy that a log implies.
-
-Paper: sections 5.2, 6.1; Table 2
-"""
+"""Training speed and cost: the share of the hardware's peak, hours, money and energy that a log implies."""
 
 from __future__ import annotations
 
@@ -27,8 +24,6 @@ def flops_per_token(start: Mapping[str, Any]) -> float | None:
     -------
     float or None
         None if the log, of an older version, does not say how long its sentences are.
-
-    Paper: Table 2, footnote 5
     """
     tokens, pairs = start.get("train_tokens"), start.get("train_pairs")
     model = start.get("configuration", {}).get("model")
@@ -48,8 +43,6 @@ def fraction_of_peak(start: Mapping[str, Any], tokens_per_second: float | None) 
         The record of kind 'start'; its `peak_flops` is the rate of one process's device, measured at the start.
     tokens_per_second
         Target tokens, over all processes.
-
-    Paper: Table 2
     """
     peak, each = start.get("peak_flops"), flops_per_token(start)
     if not peak or not each or tokens_per_second is None:
@@ -58,8 +51,5 @@ def fraction_of_peak(start: Mapping[str, Any], tokens_per_second: float | None) 
 
 
 def money(seconds: float, price_per_hour: float) -> float:
-    """What so many seconds cost, in the currency of the price.
-
-    Paper: none; Table 2 counts FLOPs
-    """
+    """What so many seconds cost, in the currency of the price."""
     return seconds / 3600 * price_per_hour

@@ -162,6 +162,8 @@ def catalogue(name: str, pair: str = "en-de") -> Catalogue:
     ------
     CatalogueError
         If there is none.
+
+    Paper: section 5.1
     """
     known = {("wmt14", "en-de"): _wmt14, ("wmt14", "en-fr"): _wmt14, ("multi30k", "en-de"): _multi30k}
     if (name, pair) not in known:

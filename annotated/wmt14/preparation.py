@@ -218,6 +218,8 @@ def prepare(
         If an archive cannot be had.
     OSError
         If the disk is full; the message says how to go on.
+
+    Paper: section 5.1
     """
     from annotated.wmt14.fetch_steps import of_catalogue
 

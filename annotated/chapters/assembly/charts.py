@@ -1,7 +1,4 @@
-"""Audit of Table 3 as a chart: which vocabularies give the printed numbers of parameters.
-
-Paper: Table 3
-"""
+"""Audit of Table 3 as a chart: which vocabularies give the printed numbers of parameters."""
 
 from __future__ import annotations
 
@@ -27,8 +24,6 @@ def audit_chart(rows: Sequence[AuditRow], *, vocab_size: int = ModelConfig.vocab
         As `annotated.analysis.parameters.audit_table_3` returns them.
     vocab_size
         Where the slider starts.
-
-    Paper: Table 3, last column; section 5.1
     """
     if not rows:
         raise ValueError("there is no row to draw")

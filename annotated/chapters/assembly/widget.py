@@ -2,8 +2,6 @@
 
 The widget's JavaScript counts by the formula of `annotated.analysis.parameters.parameter_parts`, in a live notebook
 and in the static pages of the book.
-
-Paper: section 3, figure 1; Table 3
 """
 
 from __future__ import annotations
@@ -29,8 +27,6 @@ class ParameterFigure(anywidget.AnyWidget):
 
     `sizes` holds the model that is counted, by the names of `ModelConfig` (`num_encoder_layers` is N, for both
     stacks), and may be set from Python in a live notebook; `total` is what it comes to.
-
-    Paper: section 3, figure 1
     """
 
     _esm = esm(_HERE / "widget.js")
@@ -54,8 +50,6 @@ def parameter_figure(row: str = "base", vocab_size: int | None = None) -> Parame
     ------
     ValueError
         If Table 3 has no such row, or the widget does not offer it because its boxes are another row's.
-
-    Paper: section 3, figure 1; Table 3
     """
     if row in _SAME:
         raise ValueError(f"row {row} of Table 3 has the boxes of the base model: choose 'base'")

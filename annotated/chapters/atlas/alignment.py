@@ -1,7 +1,4 @@
-"""Alignment of cross-attention heads with known word links: hits, links and the alignment error rate.
-
-Paper: section 4
-"""
+"""Alignment of cross-attention heads with known word links: hits, links and the alignment error rate."""
 
 from __future__ import annotations
 
@@ -19,8 +16,6 @@ def word_links(weights: Tensor, one: PairTokens) -> Links:
 
     Weights are summed over the pieces of a source word and over the rows that write a target word. A word whose
     favourite is the end mark gets no link. Links are (source word, target word), as in `ClassroomPair.alignment`.
-
-    Paper: section 3.2.3
     """
     columns = torch.zeros(len(one.source), len(one.pair.source_words) + 1, dtype=weights.dtype)
     for s, i in enumerate([*one.source_word, len(one.pair.source_words)]):
@@ -36,8 +31,6 @@ def alignment_error_rate(found: Iterable[Links], gold: Iterable[Links]) -> float
     """1 - 2 |A and G| / (|A| + |G|), over all sentences: 0 for the gold links, 1 for none of them.
 
     This is the rate of Och and Ney (2003) where every gold link is a sure one.
-
-    Paper: section 4
     """
     pairs = [(set(a), set(g)) for a, g in zip(found, gold, strict=True)]
     shared = sum(len(a & g) for a, g in pairs)
@@ -45,10 +38,7 @@ def alignment_error_rate(found: Iterable[Links], gold: Iterable[Links]) -> float
 
 
 def alignment_errors(maps: AttentionMaps, corpus: HeadCorpus) -> dict[tuple[int, int], float]:
-    """The alignment error rate of each cross-attention head (layer, head).
-
-    Paper: section 4
-    """
+    """The alignment error rate of each cross-attention head (layer, head)."""
     gold = [set(one.pair.alignment) for one in corpus.items]
     return {
         (layer, head): alignment_error_rate(
@@ -68,8 +58,6 @@ def hit_rate(choose: Callable[[int, int], int], gold: Sequence[Links]) -> float:
         Called with the number of the sentence and of the row; returns a column.
     gold
         For each sentence its cells (row, column).
-
-    Paper: section 4
     """
     rows = [(n, t) for n, cells in enumerate(gold) for t in sorted({t for t, _ in cells})]
     return sum((t, choose(n, t)) in gold[n] for n, t in rows) / len(rows)

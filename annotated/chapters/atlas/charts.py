@@ -1,7 +1,4 @@
-"""Charts of all heads at once: their roles, what is lost without them, and how little the two agree.
-
-Paper: section 4, figures 3-5
-"""
+"""Charts of all heads at once: their roles, what is lost without them, and how little the two agree."""
 
 from __future__ import annotations
 
@@ -21,10 +18,7 @@ _SHADE = alt.Scale(domain=[0, 1], range=[0, 0.85], clamp=True)
 
 
 def head_label(layer: int, head: int) -> str:
-    """'layer 1, head 2' for (0, 1): people count from one.
-
-    Paper: section 3.2.2
-    """
+    """'layer 1, head 2' for (0, 1): people count from one."""
     return f"layer {layer + 1}, head {head + 1}"
 
 
@@ -37,8 +31,6 @@ def roles_chart(scores: Sequence[Mapping[str, Any]], *, kind: str = "encoder") -
         As `annotated.analysis.heads.role_scores` returns them.
     kind
         Where the menu starts: 'encoder', 'decoder' or 'cross'.
-
-    Paper: section 4, figures 3-5
     """
     if kind not in _NAMES:
         raise ValueError(f"there is no attention {kind!r}; there are {', '.join(_NAMES)}")
@@ -99,8 +91,6 @@ def ablation_chart(measures: Mapping[str, Mapping[Head, float]], *, formats: Map
         By name, the loss of each head (kind, layer, head); zero or more, or a little less.
     formats
         By name, how the numbers are written, as `.2f`.
-
-    Paper: section 3.2.2
     """
     table = pd.concat(_losses(name, values, formats[name]) for name, values in measures.items())
     order = table["row"].unique().tolist()
@@ -165,8 +155,6 @@ def looks_and_matters_chart(
         What is lost without it, between 0 and 1.
     marked
         The heads to name in the picture.
-
-    Paper: section 4
     """
     if set(looks) != set(loses):
         raise ValueError("both measures need the same heads")

@@ -1,7 +1,4 @@
-"""Heads of the classroom model, switched off one at a time, and each layer with only one head left on.
-
-Paper: section 3.2.2, section 4
-"""
+"""Heads of the classroom model, switched off one at a time, and each layer with only one head left on."""
 
 from __future__ import annotations
 
@@ -18,10 +15,7 @@ SENTENCES = 400
 
 
 def run() -> dict[str, Any]:
-    """The loss and the exact greedy translations of the whole model, without each head, and with one head a layer.
-
-    Paper: section 3.2.2
-    """
+    """The loss and the exact greedy translations of the whole model, without each head, and with one head a layer."""
     torch.set_num_threads(1)
     translator = load("classroom")
     corpus = HeadCorpus.of(classroom_pairs("test", SENTENCES), translator.tokenizer)

@@ -1,7 +1,4 @@
-"""Charts of averaged checkpoints: the last k of a run, lines between weights, and noise that cancels.
-
-Paper: section 6.1
-"""
+"""Charts of averaged checkpoints: the last k of a run, lines between weights, and noise that cancels."""
 
 from __future__ import annotations
 
@@ -34,8 +31,6 @@ def last_k_chart(
     ------
     ValueError
         If a run has another number of checkpoints than of averages.
-
-    Paper: section 6.1
     """
     names = list(runs)
     for name in names:
@@ -87,8 +82,6 @@ def weight_line_chart(
         By name, what stands at t = 0 and at t = 1.
     t
         Where the walk begins; the nearest measured place is shown.
-
-    Paper: section 6.1
     """
     names = list(lines)
     walks = pd.concat([pd.DataFrame(lines[name], columns=["t", "loss"]).assign(line=name) for name in names])
@@ -136,8 +129,6 @@ def averaged_noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
     ----------
     rows
         Each with 'k', and 'excess': the loss above that of the model without noise.
-
-    Paper: section 6.1
     """
     kinds = ["measured", "the first, divided by k"]
     table = pd.DataFrame(rows)[["k", "excess"]].rename(columns={"excess": kinds[0]})

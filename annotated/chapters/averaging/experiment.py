@@ -1,7 +1,4 @@
-"""Checkpoints averaged, lines between them, and ensembles: small classroom runs, and the run on real text.
-
-Paper: section 6.1 (the last 5 or 20 checkpoints are averaged), Table 2 (ensembles)
-"""
+"""Checkpoints averaged, lines between them, and ensembles: small classroom runs, and the run on real text."""
 
 from __future__ import annotations
 
@@ -47,10 +44,7 @@ def training_set() -> TokenStore:
 
 
 def rate(update: int, schedule: str, updates: int = UPDATES) -> float:
-    """The learning rate: the paper's formula with a warm-up of 200, held constant from there, or falling to zero.
-
-    Paper: section 5.3, equation 3
-    """
+    """The learning rate: the paper's formula with a warm-up of 200, held constant from there, or falling to zero."""
     warmup, scale = 200, 0.5
     if schedule == "paper" or update <= warmup:
         return learning_rate(update, CONFIG.d_model, warmup, scale)
@@ -64,8 +58,6 @@ def train(
     """Train a small classroom model; the last `KEPT` checkpoints, `EVERY` updates apart, oldest first.
 
     The seed decides the first weights, the dropout and the order of the data, which are the same data for all.
-
-    Paper: sections 5.1, 5.3
     """
     torch.manual_seed(seed)
     model = Transformer(config)
@@ -81,18 +73,12 @@ def train(
 
 
 def mean_of(states: Sequence[StateDict]) -> dict[str, Tensor]:
-    """The mean of weights, summed in float64 as `average_checkpoints` does.
-
-    Paper: section 6.1
-    """
+    """The mean of weights, summed in float64 as `average_checkpoints` does."""
     return {name: (sum(s[name].double() for s in states) / len(states)).float() for name in states[0]}  # type: ignore[union-attr]
 
 
 def between(start: StateDict, end: StateDict, t: float) -> dict[str, Tensor]:
-    """The weights (1 - t) start + t end: a straight line, that goes on beyond its two ends.
-
-    Paper: section 6.1
-    """
+    """The weights (1 - t) start + t end: a straight line, that goes on beyond its two ends."""
     return {name: (1 - t) * start[name] + t * end[name] for name in start}
 
 
@@ -104,10 +90,7 @@ def with_weights(state: StateDict, config: ModelConfig = CONFIG) -> Transformer:
 
 
 def loss_of(model: nn.Module, pairs: Sequence[tuple[str, str]], tokenizer: Any) -> float:
-    """Nats a token on unseen sentences, without smoothing; for a model or an ensemble.
-
-    Paper: section 6.2
-    """
+    """Nats a token on unseen sentences, without smoothing; for a model or an ensemble."""
     layout: Literal["padded", "packed"] = "packed" if isinstance(model, Transformer) else "padded"
     return round(perplexity(model, tokenizer, pairs, layout=layout).loss, 4)  # type: ignore[arg-type]
 
@@ -120,10 +103,7 @@ def classroom(split: Literal["train", "valid", "test"], count: int = SENTENCES) 
 
 
 def scores(model: Any) -> dict[str, float]:
-    """Loss on the validation set, BLEU of greedy translations of the test set, and milliseconds a sentence for those.
-
-    Paper: sections 6.1, 6.2
-    """
+    """Loss on the validation set, BLEU of greedy translations of the test set, and milliseconds per sentence."""
     tokenizer, test = load("classroom").tokenizer, classroom("test")
     translator = Translator(model, tokenizer)
     start = time.process_time()

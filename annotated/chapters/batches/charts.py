@@ -1,7 +1,4 @@
-"""Charts of batches: what padding costs, how many pairs fill a budget of tokens, how many epochs a run takes.
-
-Paper: sections 5.1, 5.2
-"""
+"""Charts of batches: what padding costs, how many pairs fill a budget of tokens, how many epochs a run takes."""
 
 from __future__ import annotations
 
@@ -30,8 +27,6 @@ def waste_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     ------
     ValueError
         If there are no rows, or a share lies outside 0 to 1.
-
-    Paper: section 5.1
     """
     if not rows:
         raise ValueError("there is nothing to draw")
@@ -78,8 +73,6 @@ def pairs_per_batch_chart(histogram: ArrayLike, *, budget: int = 25_000) -> alt.
     ------
     ValueError
         If the histogram is not a row of counts.
-
-    Paper: section 5.1
     """
     counts = np.asarray(histogram)
     if counts.ndim != 1 or counts.sum() <= 0 or counts.min() < 0:
@@ -155,8 +148,6 @@ def noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
     ----------
     rows
         `tokens` and `noise`: the distance of a batch's gradient from that of the whole corpus, over the latter's norm.
-
-    Paper: section 5.1
     """
     if not rows:
         raise ValueError("there is nothing to draw")
@@ -212,8 +203,6 @@ def epochs_chart(
         Training runs to draw: name, and number of steps.
     top
         End of the vertical axis.
-
-    Paper: sections 5.1, 5.2
     """
     if pairs < 1 or not steps:
         raise ValueError("there must be pairs to see, and a training that sees them")

@@ -1,7 +1,4 @@
-"""Lengths of real and of classroom sentences in tokens, and the padding of eight ways to batch them. No text is kept.
-
-Paper: section 5.1
-"""
+"""Lengths of real and of classroom sentences in tokens, and the padding of eight ways to batch them; no text."""
 
 from __future__ import annotations
 
@@ -31,8 +28,6 @@ def real_lengths() -> tuple[Lengths, Lengths]:
     ------
     FileNotFoundError
         If the text has not been encoded: the message says how.
-
-    Paper: none; data for experiments
     """
     path = Path(os.environ.get(ENCODED, "build/real_text/train.npz"))
     if not path.is_file():
@@ -42,10 +37,7 @@ def real_lengths() -> tuple[Lengths, Lengths]:
 
 
 def classroom_lengths(count: int = CLASSROOM) -> tuple[Lengths, Lengths]:
-    """Source and target lengths of classroom pairs, eos included.
-
-    Paper: none; data for experiments
-    """
+    """Source and target lengths of classroom pairs, eos included."""
     encode = load("classroom").tokenizer.encode
     pairs = list(classroom_pairs("train", count))
     return (
@@ -55,10 +47,7 @@ def classroom_lengths(count: int = CLASSROOM) -> tuple[Lengths, Lengths]:
 
 
 def fixed_width(source: Lengths, target: Lengths, width: int) -> dict[str, float]:
-    """What a fixed width makes of the text: real tokens over cells, and the shares of pairs and of tokens cut off.
-
-    Paper: section 5.1
-    """
+    """What a fixed width makes of the text: real tokens over cells, and the shares of pairs and of tokens cut off."""
     kept = int(np.minimum(source, width).sum() + np.minimum(target, width).sum())
     return {
         "fill": kept / (2 * width * len(source)),
@@ -68,10 +57,7 @@ def fixed_width(source: Lengths, target: Lengths, width: int) -> dict[str, float
 
 
 def pooled_order(source: Lengths, target: Lengths, pool_pairs: int, seed: int = 0) -> Lengths:
-    """Shuffled, cut into pools, each pool sorted by length: the order in which the pairs are cut into batches.
-
-    Paper: section 5.1
-    """
+    """Shuffled, cut into pools, each pool sorted by length: the order in which the pairs are cut into batches."""
     rng = np.random.default_rng(seed)
     shuffled = rng.permutation(len(source))
     parts = [shuffled[i : i + pool_pairs] for i in range(0, len(source), pool_pairs)]
@@ -86,8 +72,6 @@ def waste(source: Lengths, target: Lengths, budget: int) -> Iterator[dict[str, A
     iterator of dict
         `way` ('as they come', 'by source', 'pools', 'all sorted'), `pool` (pairs sorted together), `budget`,
         `padding`, `batches`.
-
-    Paper: section 5.1
     """
     everything = np.arange(len(source))
     orders = [("as they come", 1, everything), ("by source", len(source), np.argsort(source, kind="stable"))]

@@ -1,8 +1,6 @@
 """Batches as rows of tiles, real tokens and padding, under the reader's own way of batching.
 
 The widget's JavaScript sorts and cuts as `annotated.data.buckets` does, on lengths alone.
-
-Paper: section 5.1
 """
 
 from __future__ import annotations
@@ -22,10 +20,7 @@ WAYS = ("fixed", "come", "pools", "packed")
 
 
 class PaddingTiles(anywidget.AnyWidget):
-    """The widget; `padding_tiles` makes one. Its choices may be read and set from Python in a live notebook.
-
-    Paper: section 5.1
-    """
+    """The widget; `padding_tiles` makes one. Its choices may be read and set from Python in a live notebook."""
 
     _esm = esm(_HERE / "widget.js")
     _css = _HERE / "widget.css"
@@ -60,8 +55,6 @@ def padding_tiles(
     ------
     ValueError
         If there is no text or no such way, or if lengths do not fit.
-
-    Paper: section 5.1
     """
     if way not in WAYS:
         raise ValueError(f"way must be one of {', '.join(WAYS)}, not {way!r}")

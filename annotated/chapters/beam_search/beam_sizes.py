@@ -1,8 +1,6 @@
 """Beam sizes from 1 to 40 on two models: BLEU, length, probability, very short outputs; and exact search.
 
 Needs the model trained on real text (`annotated.analysis.real_text`); trains the unsure classroom model itself.
-
-Paper: section 6.1
 """
 
 from __future__ import annotations
@@ -77,10 +75,7 @@ class ManyAlphas(BeamSearch):
 
 
 def sizes(translator: Translator, pairs: list[tuple[str, str]], beams: tuple[int, ...] = BEAMS) -> list[dict[str, Any]]:
-    """One row of numbers for each beam size and alpha.
-
-    Paper: section 6.1
-    """
+    """One row of numbers for each beam size and alpha."""
     encode, decode = translator.tokenizer.encode, translator.tokenizer.decode
     sources = [[*encode(source), EOS] for source, _ in pairs]
     references = [reference for _, reference in pairs]
@@ -117,10 +112,7 @@ def sizes(translator: Translator, pairs: list[tuple[str, str]], beams: tuple[int
 
 
 def exact(translator: Translator, pairs: list[tuple[str, str]]) -> list[dict[str, Any]]:
-    """For each sentence the log-probabilities of the reference, of nothing at all, of beams, of the best there is.
-
-    Paper: section 6.1
-    """
+    """For each sentence the log-probabilities of the reference, of nothing at all, of beams, of the best there is."""
     encode, rows = translator.tokenizer.encode, []
     for text, reference in pairs:
         source, target = torch.tensor([[*encode(text), EOS]]), [*encode(reference), EOS]

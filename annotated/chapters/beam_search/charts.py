@@ -1,7 +1,4 @@
-"""Charts of searches: a tree that stands still, rankings under the length penalty, and beams of many sizes.
-
-Paper: section 6.1
-"""
+"""Charts of searches: a tree that stands still, rankings under the length penalty, and beams of many sizes."""
 
 from __future__ import annotations
 
@@ -67,8 +64,6 @@ def search_tree_chart(tree: SearchTree, tokenizer: Tokenizer) -> alt.LayerChart:
     ----------
     tree
         From `record_search`.
-
-    Paper: section 6.1
     """
     best, table = tree.hypotheses[0], _kept_nodes(tree, tokenizer)
     names, lowest = list(FATES), int(table["row"].max())
@@ -150,8 +145,6 @@ def alpha_chart(hypotheses: Sequence[Hypothesis], texts: Sequence[str], top: flo
     ------
     ValueError
         If there are not as many texts as hypotheses.
-
-    Paper: section 6.1
     """
     if len(hypotheses) != len(texts):
         raise ValueError(f"{len(texts)} texts for {len(hypotheses)} hypotheses: one of each is needed")
@@ -201,8 +194,6 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
     ----------
     sizes
         For each model the rows of `annotated.chapters.beam_search.beam_sizes`.
-
-    Paper: section 6.1
     """
     models = list(sizes)
     table = pd.concat([pd.DataFrame(sizes[model]).assign(model=model) for model in models], ignore_index=True)

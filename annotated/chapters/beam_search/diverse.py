@@ -1,7 +1,4 @@
-"""Diverse beam search: several small beams, each of which avoids the words of those before it.
-
-Paper: none; Vijayakumar et al. (2018) on top of section 6.1
-"""
+"""Diverse beam search: several small beams, each of which avoids the words of those before it."""
 
 from __future__ import annotations
 
@@ -56,8 +53,6 @@ def diverse_beam_search(
     ------
     ValueError
         If the groups do not divide the beam, the strength is negative, or as `beam_search` raises.
-
-    Paper: section 6.1 (the search that is varied)
     """
     check_options(beam_size, alpha, max_new_tokens, 1, extra_tokens)
     if num_groups < 1 or beam_size % num_groups:

@@ -1,7 +1,4 @@
-"""Playback model, made of recorded searches: the library's own search runs on it in place of the model.
-
-Paper: section 6.1
-"""
+"""Playback model, made of recorded searches: the library's own search runs on it in place of the model."""
 
 from __future__ import annotations
 
@@ -47,8 +44,6 @@ class Playback:
         For each sentence its source ids, and what was recorded. A source that is not among them is refused.
     vocab_size
         Of the model.
-
-    Paper: section 6.1
     """
 
     def __init__(self, records: Sequence[tuple[Sequence[int], Continuations]], vocab_size: int) -> None:

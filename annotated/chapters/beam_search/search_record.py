@@ -1,7 +1,4 @@
-"""Search record, complete enough to run a search again with any smaller beam, without the model.
-
-Paper: section 6.1
-"""
+"""Search record, complete enough to run a search again with any smaller beam, without the model."""
 
 from __future__ import annotations
 
@@ -76,10 +73,7 @@ class Forced:
 
 @dataclass
 class SearchRecord:
-    """Everything about the searches for one sentence that a page needs.
-
-    Paper: section 6.1
-    """
+    """Everything about the searches for one sentence that a page needs."""
 
     tree: Continuations
     forced: list[Forced | None]

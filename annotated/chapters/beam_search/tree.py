@@ -1,8 +1,6 @@
 """Recorded searches of an unsure model, thirty of them, for a page that runs them again with any beam and alpha.
 
 Also: how often greedy and beam search differ, and where the reference's own path leaves the beam.
-
-Paper: section 6.1
 """
 
 from __future__ import annotations
@@ -67,10 +65,7 @@ def steps_of(translator: Translator, source: list[int], target: list[int]) -> li
 
 
 def study(translator: Translator, text: str, reference: str) -> StudiedSentence:
-    """Search for one sentence in four ways, and name what happened.
-
-    Paper: section 6.1
-    """
+    """Search for one sentence in four ways, and name what happened."""
     encode = translator.tokenizer.encode
     source, target = [*encode(text), EOS], [*encode(reference), EOS]
     greedy = greedy_decode(translator.model, tensor(source), extra_tokens=EXTRA)[0]

@@ -33,10 +33,7 @@ PAIRS, UPDATES, WARMUP, RATE, BATCH_TOKENS, SMOOTHING, SEED = 60_000, 800, 150, 
 
 @cache
 def uncertain_translator() -> Translator:
-    """Train it, in about two CPU minutes, with the shipped model's tokenizer; once a process.
-
-    Paper: section 5 (training), at a toy's size
-    """
+    """Train it, in about two CPU minutes, with the shipped model's tokenizer; once a process."""
     torch.set_num_threads(1)
     tokenizer = load("classroom").tokenizer
     ids = [(tokenizer.encode(p.source), tokenizer.encode(p.target)) for p in classroom_pairs("train", PAIRS)]

@@ -2,8 +2,6 @@
 
 The widget's JavaScript does what `annotated.decoding.beam_search` does, with any beam size from 1 to 8 and any alpha
 from 0 to 2, and shows the result of forcing each beginning.
-
-Paper: section 6.1
 """
 
 from __future__ import annotations
@@ -40,8 +38,6 @@ class BeamTree(anywidget.AnyWidget):
     alone; `greedy`, `reference`, `graveyard` and `bound` say what is shown besides; `node` is the beginning that is
     pointed at and `force` the one that is forced (-1: none), both numbers of the recorded tree. All of them may be set
     from Python in a live notebook.
-
-    Paper: section 6.1
     """
 
     _esm = esm(_HERE / "widget.js")
@@ -79,8 +75,6 @@ def beam_tree(results: Mapping[str, Any], tokenizer: Tokenizer, *, sentence: int
     ------
     ValueError
         If there is no such sentence, or a beam size or alpha is outside what was recorded.
-
-    Paper: section 6.1
     """
     about = results["sentences"]
     if not 0 <= sentence < len(about):

@@ -1,7 +1,4 @@
-"""Charts of recurrent models: accuracy over length, what is attended to, what a summary still knows, and dates.
-
-Paper: sections 1, 2
-"""
+"""Charts of recurrent models: accuracy over length, what is attended to, what a summary still knows, and dates."""
 
 from __future__ import annotations
 
@@ -44,8 +41,6 @@ def length_chart(
     ------
     ValueError
         If a curve has not one point for each length.
-
-    Paper: section 1
     """
     models = list(next(iter(curves.values())))
     chart = alt.Chart(_spread(lengths, curves)).transform_filter("datum.measure == measure")
@@ -110,8 +105,6 @@ def alignment_chart(examples: Sequence[Mapping[str, Any]], *, start: int = 2) ->
     ------
     ValueError
         If weights do not fit symbols.
-
-    Paper: sections 2, 3.2.1
     """
     for i, example in enumerate(examples):
         if len(example["weights"]) != len(example["source"]) * len(example["written"]):
@@ -163,8 +156,6 @@ def probe_chart(probes: Mapping[str, Mapping[str, Sequence[float]]], chance: flo
         For each place that was read, for each length, a share of right answers for each position.
     chance
         The accuracy of guessing.
-
-    Paper: section 1
     """
     places = list(probes)
     lengths = [int(n) for n in next(iter(probes.values()))]
@@ -206,8 +197,6 @@ def timeline_chart(works: Sequence[Any]) -> alt.LayerChart:
     ----------
     works
         As `annotated.chapters.before_2017.timeline.TIMELINE`.
-
-    Paper: sections 1, 2
     """
     kinds = list(dict.fromkeys(work.kind for work in works))
     table = pd.DataFrame(works).assign(order=range(len(works)), label=[[work.who, work.what] for work in works])

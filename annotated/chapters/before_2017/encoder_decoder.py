@@ -1,7 +1,4 @@
-"""A recurrent encoder-decoder, with attention or without: the model that the paper's first section starts from.
-
-Paper: sections 1, 2
-"""
+"""A recurrent encoder-decoder, with attention or without: the model that the paper's first section starts from."""
 
 from __future__ import annotations
 
@@ -75,8 +72,6 @@ class RecurrentEncoderDecoder(nn.Module):
         -------
         memory, summary
             The states at every position `[B, S, hidden]`, and the two last states as one vector `[B, hidden]`.
-
-        Paper: section 1
         """
         x, real = self.embedding(source), source != PAD
         there, (last, *_) = self.forward_reader(x, real=real)
@@ -91,10 +86,7 @@ class RecurrentEncoderDecoder(nn.Module):
         summary: Tensor,
         real: Tensor,
     ) -> tuple[Tensor, Tensor | None]:
-        """What one step of the decoder is given of the source, `[B, hidden]`, and the weights `[B, S]`.
-
-        Paper: section 2
-        """
+        """What one step of the decoder is given of the source, `[B, hidden]`, and the weights `[B, S]`."""
         if self.score is None:
             return summary, None  # one vector, for any length
         scores = self.score(query, prepared).masked_fill(~real, -math.inf)

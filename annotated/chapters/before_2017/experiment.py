@@ -2,8 +2,6 @@
 
 Every model gets the same updates, the same symbols in the same order, and about 200,000 parameters. Random symbols
 cannot be guessed from their neighbours, so what is written right was carried from the source.
-
-Paper: sections 1, 2
 """
 
 from __future__ import annotations
@@ -29,10 +27,7 @@ RATES = {"plain": 3e-3, "attention": 3e-3, "transformer": 1e-3}
 
 
 def build(kind: Kind, *, score: Any = "additive", hidden: int | None = None) -> nn.Module:
-    """A new model of about 200,000 parameters, unless `hidden` makes a recurrent one wider.
-
-    Paper: sections 1, 2
-    """
+    """A new model of about 200,000 parameters, unless `hidden` makes a recurrent one wider."""
     if kind == "transformer":
         config = ModelConfig(vocab_size=VOCAB, d_model=64, d_ff=192, num_heads=4, d_k=16, d_v=16, dropout=0.0)
         return Transformer(config.replace(num_encoder_layers=2, num_decoder_layers=2, norm="pre"))
@@ -42,10 +37,7 @@ def build(kind: Kind, *, score: Any = "additive", hidden: int | None = None) -> 
 
 
 def draw(count: int, length: int, task: Task, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Sources `[B, length + 1]`, which end in eos, and what is to be written, `[B, length]`.
-
-    Paper: none; a task to measure with
-    """
+    """Sources `[B, length + 1]`, which end in eos, and what is to be written, `[B, length]`."""
     symbols = torch.randint(FIRST, VOCAB, (count, length), generator=generator)
     source = torch.cat([symbols, symbols.new_full((count, 1), EOS)], dim=1)
     return source, symbols if task == "copy" else symbols.flip(1)
@@ -67,8 +59,6 @@ def train(
     -------
     model, losses
         The trained model, and the loss of every update in nats a symbol.
-
-    Paper: sections 1, 2
     """
     torch.manual_seed(seed)
     model = build(kind, score=score, hidden=hidden)
@@ -91,10 +81,7 @@ def train(
 
 @torch.no_grad()
 def write(model: nn.Module, source: Tensor, length: int) -> Tensor:
-    """What the model writes on its own, each step reading its own last symbol: `[B, length]`.
-
-    Paper: section 3.1
-    """
+    """What the model writes on its own, each step reading its own last symbol: `[B, length]`."""
     if isinstance(model, RecurrentEncoderDecoder):
         return model.generate(source, length)[0]
     assert isinstance(model, Transformer)
@@ -106,10 +93,7 @@ def write(model: nn.Module, source: Tensor, length: int) -> Tensor:
 
 
 def accuracy(model: nn.Module, length: int, *, task: Task = "copy", count: int = 200) -> tuple[float, float]:
-    """Share of symbols written right, and of sequences without a mistake, on symbols never seen in training.
-
-    Paper: none; a task to measure with
-    """
+    """Share of symbols written right, and of sequences without a mistake, on symbols never seen in training."""
     source, target = draw(count, length, task, torch.Generator().manual_seed(1000 + length))
     right = write(model, source, length) == target
     return float(right.float().mean()), float(right.all(dim=1).float().mean())
@@ -130,8 +114,6 @@ def probe(model: RecurrentEncoderDecoder, length: int, place: Literal["summary",
         state at position j, which attention can fetch.
     count
         Sources; the map is fitted by least squares on two thirds of them and tested on the rest.
-
-    Paper: section 1
     """
     source, symbols = draw(count, length, "copy", torch.Generator().manual_seed(2000 + length))
     memory, summary = model.encode(source)
@@ -147,10 +129,7 @@ def probe(model: RecurrentEncoderDecoder, length: int, place: Literal["summary",
 
 
 def alignments(model: RecurrentEncoderDecoder, lengths: tuple[int, ...], task: Task = "copy") -> list[dict]:
-    """What the model reads, writes and attends to, for one source of each length; weights in thousandths.
-
-    Paper: section 2
-    """
+    """What the model reads, writes and attends to, for one source of each length; weights in thousandths."""
     rows = []
     for length in lengths:
         source, _ = draw(1, length, task, torch.Generator().manual_seed(3000 + length))

@@ -2,8 +2,6 @@
 
 Both split into two parts. What a step takes from its input is one matrix product for all positions at once. What it
 takes from the step before is a loop, and no hardware can run the turns of that loop side by side.
-
-Paper: sections 1, 4; Table 1
 """
 
 from __future__ import annotations
@@ -102,10 +100,7 @@ class GRULayer(_RecurrentLayer):
         return (self.from_state.weight.new_zeros(batch, self.hidden),)
 
     def step(self, projected: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """h_t = f(h_(t-1), x_t): a mixture of the old state and a candidate, gate by gate.
-
-        Paper: section 1
-        """
+        """h_t = f(h_(t-1), x_t): a mixture of the old state and a candidate, gate by gate."""
         (h,) = state
         reset_x, update_x, new_x = projected.chunk(3, dim=-1)
         reset_h, update_h, new_h = self.from_state(h).chunk(3, dim=-1)
@@ -130,10 +125,7 @@ class LSTMLayer(_RecurrentLayer):
         return zeros, zeros
 
     def step(self, projected: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """The cell forgets a part, takes in a part, and shows a part.
-
-        Paper: section 1
-        """
+        """The cell forgets a part, takes in a part, and shows a part."""
         h, c = state
         take, forget, candidate, show = (projected + self.from_state(h)).chunk(4, dim=-1)
         c = forget.sigmoid() * c + take.sigmoid() * candidate.tanh()

@@ -1,7 +1,4 @@
-"""Attention scores before 2017: additive, dot product and general, for a state and a place of the source.
-
-Paper: section 3.2.1, which compares the first two
-"""
+"""Attention scores before 2017: additive, dot product and general, for a state and a place of the source."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ class AdditiveScore(nn.Module):
         return self.u(memory)
 
     def forward(self, query: Tensor, prepared: Tensor) -> Tensor:
-        """Scores `[B, S]` of one query `[B, query_width]` and what `prepare` returned.
-
-        Paper: section 3.2.1
-        """
+        """Scores `[B, S]` of one query `[B, query_width]` and what `prepare` returned."""
         return torch.tanh(self.w(query)[:, None] + prepared) @ self.v
 
 
@@ -56,10 +50,7 @@ class DotScore(nn.Module):
         return memory
 
     def forward(self, query: Tensor, prepared: Tensor) -> Tensor:
-        """Scores `[B, S]`; see `AdditiveScore.forward`.
-
-        Paper: section 3.2.1
-        """
+        """Scores `[B, S]`; see `AdditiveScore.forward`."""
         return (prepared @ query[:, :, None]).squeeze(-1)
 
 
@@ -67,8 +58,6 @@ class GeneralScore(nn.Module):
     """s . W h: a dot product after a learned matrix (Luong, Pham and Manning, 2015).
 
     With W = W_Q^T W_K this is the Transformer's score without its division.
-
-    Paper: section 3.2.1
     """
 
     def __init__(self, query_width: int, key_width: int, width: int) -> None:
@@ -80,10 +69,7 @@ class GeneralScore(nn.Module):
         return self.w(memory)
 
     def forward(self, query: Tensor, prepared: Tensor) -> Tensor:
-        """Scores `[B, S]`; see `AdditiveScore.forward`.
-
-        Paper: section 3.2.1
-        """
+        """Scores `[B, S]`; see `AdditiveScore.forward`."""
         return (prepared @ query[:, :, None]).squeeze(-1)
 
 

@@ -1,7 +1,4 @@
-"""Timeline of models before June 2017, dated by first public version.
-
-Paper: sections 1, 2
-"""
+"""Timeline of models before June 2017, dated by first public version."""
 
 from __future__ import annotations
 
@@ -9,10 +6,7 @@ from typing import NamedTuple
 
 
 class Work(NamedTuple):
-    """One work, and when its first version could be read.
-
-    Paper: none; data about the literature
-    """
+    """One work, and when its first version could be read."""
 
     month: str
     """Of the first version on arXiv, '2014-09'; the number of an arXiv paper begins with it."""

@@ -1,7 +1,4 @@
-"""Charts of BLEU: its brevity penalty, the rulers, and how sure a difference is.
-
-Paper: section 6.1, Table 2
-"""
+"""Charts of BLEU: its brevity penalty, the rulers, and how sure a difference is."""
 
 from __future__ import annotations
 
@@ -24,8 +21,6 @@ def brevity_chart(ratio: float = 0.8) -> alt.LayerChart:
     ----------
     ratio
         Where the slider stands at first: length of the translation by length of the reference.
-
-    Paper: section 6.1, Table 2 (BLEU)
     """
     moved = slider("ratio", ratio, 0.3, 1.5, 0.01, label="length of translation / reference")
     xs = np.arange(0.3, 1.501, 0.02).round(2)
@@ -59,8 +54,6 @@ def rulers_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     ----------
     rows
         Each with 'system', 'ruler' and 'bleu'.
-
-    Paper: section 6.1, Table 2
     """
     table = pd.DataFrame(rows)
     systems, order = table["system"].unique().tolist(), table["ruler"].unique().tolist()
@@ -97,8 +90,6 @@ def bootstrap_chart(
         The difference on the test set itself.
     step
         Width of a bar.
-
-    Paper: section 6.1, Table 2
     """
     values = np.asarray(draws, dtype=np.float64)
     places, counts = np.unique(np.floor(values / step).astype(int), return_counts=True)
@@ -138,8 +129,6 @@ def power_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     ----------
     rows
         Each with 'sentences', 'pair' and 'share': of the test sets of that size on which the better system won.
-
-    Paper: section 6.1, Table 2
     """
     table = pd.DataFrame(rows)
     pairs, chart = table["pair"].unique().tolist(), alt.Chart(table)

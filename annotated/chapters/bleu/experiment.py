@@ -1,8 +1,6 @@
 """BLEU of one model under several rulers: tokenisers, searches, and a "BLEU" that has seen the answer.
 
 Of the real text only numbers are kept: ten for each sentence. The sentences on record are of the classroom corpus.
-
-Paper: sections 6.1, 6.2, Table 2
 """
 
 from __future__ import annotations
@@ -51,10 +49,7 @@ def unpack(packed: str) -> NDArray[np.int64]:
 
 @torch.no_grad()
 def teacher_forced(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """The best token at each place of the reference, where the *reference's* own beginning was read: not a translation.
-
-    Paper: section 3.1 (in translation the model reads what it wrote itself)
-    """
+    """The best token at each place of the reference, after the *reference's* own beginning: not a translation."""
     sources, targets = (tokenizer.encode_batch([pair[side] for pair in pairs]) for side in (0, 1))
     texts = [""] * len(pairs)
     order = sorted(range(len(pairs)), key=lambda n: len(targets[n]))
@@ -71,8 +66,6 @@ def letters_bleu(hypothesis: str, reference: str) -> float:
     """What becomes of BLEU when lists are nested one level too little: word i is compared with word i, by its letters.
 
     Without smoothing, as in the code that this is modelled on: anything missing makes zero.
-
-    Paper: none; a slip in a well-known reimplementation
     """
     words = zip(hypothesis.split(), reference.split(), strict=False)
     totals = np.sum([[0] * 10, *(sentence_statistics(a, b) for a, b in words)], axis=0)
@@ -80,10 +73,7 @@ def letters_bleu(hypothesis: str, reference: str) -> float:
 
 
 def ladder(decoded: Sequence[str], forced: Sequence[str], references: Sequence[str]) -> dict[str, float]:
-    """From a BLEU of translations to a number that is none, one mistake after the other.
-
-    Paper: section 6.2 (BLEU of translations)
-    """
+    """From a BLEU of translations to a number that is none, one mistake after the other."""
     numbers = {
         "decoded": bleu(decoded, references).bleu,
         "teacher-forced": bleu(forced, references).bleu,
@@ -94,10 +84,7 @@ def ladder(decoded: Sequence[str], forced: Sequence[str], references: Sequence[s
 
 
 def rulers(hypotheses: Sequence[str], references: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """One set of translations under every ruler: score, signature, and precisions and lengths in sacreBLEU's words.
-
-    Paper: section 6.1, Table 2
-    """
+    """One set of translations under every ruler: score, signature, and precisions and lengths in sacreBLEU's words."""
     found = {name: bleu(hypotheses, references, tokenize=name) for name in TOKENIZERS}
     for name, (quotes, compounds) in STYLES.items():
         found[name] = paper_style_bleu(hypotheses, references, quotes=quotes, compounds=compounds)

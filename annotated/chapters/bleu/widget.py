@@ -1,7 +1,4 @@
-"""Highlighter of the n-grams that two texts share, and the BLEU that follows.
-
-Paper: section 6.1, Table 2
-"""
+"""Highlighter of the n-grams that two texts share, and the BLEU that follows."""
 
 from __future__ import annotations
 
@@ -23,8 +20,6 @@ class NgramHighlighter(anywidget.AnyWidget):
 
     `hypothesis` and `reference` are the texts shown, which the reader may edit; `tokenizer` is one of `TOKENIZERS`,
     and `n` the length of the n-grams listed.
-
-    Paper: section 6.1, Table 2 (BLEU)
     """
 
     _esm = esm(_HERE / "widget.js")
@@ -52,8 +47,6 @@ def ngram_highlighter(
     ------
     ValueError
         If there is no example, no such tokeniser, or `n` is not 1..4.
-
-    Paper: section 6.1, Table 2 (BLEU)
     """
     if not examples:
         raise ValueError("there must be at least one example")

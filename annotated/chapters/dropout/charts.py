@@ -1,7 +1,4 @@
-"""Charts of dropout: what it does to numbers, to training curves, and to Table 3.
-
-Paper: section 5.4, Table 3 (D)
-"""
+"""Charts of dropout: what it does to numbers, to training curves, and to Table 3."""
 
 from __future__ import annotations
 
@@ -38,8 +35,6 @@ def dropout_chart(values: ArrayLike, *, p: float = 0.1, draws: int = 6, seed: in
     ------
     ValueError
         If there is no vector, or p is not in [0, 0.9].
-
-    Paper: section 5.4
     """
     x = np.asarray(values, dtype=float)
     if x.ndim != 1 or not x.size:
@@ -111,8 +106,6 @@ def dropout_curves_chart(runs: Sequence[Mapping[str, Any]], *, block: int) -> al
     ------
     ValueError
         If there are no runs.
-
-    Paper: section 5.4
     """
     if not runs:
         raise ValueError("there are no runs to draw")
@@ -207,8 +200,6 @@ def regularisation_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     ----------
     rows
         `setting` ('P_drop' or 'eps_ls'), `value`, `BLEU`, `perplexity` and `row`.
-
-    Paper: section 5.4, Table 3 (D)
     """
     if not rows:
         raise ValueError("there is nothing to draw")

@@ -1,7 +1,4 @@
-"""Dropout rates and sites compared: training and validation loss on few sentences, two seeds each.
-
-Paper: section 5.4, Table 3 (D)
-"""
+"""Dropout rates and sites compared: training and validation loss on few sentences, two seeds each."""
 
 from __future__ import annotations
 
@@ -44,8 +41,6 @@ def site_config(site: str, p: float, config: ModelConfig = CONFIG) -> ModelConfi
     ------
     ValueError
         If there is no such site.
-
-    Paper: section 5.4
     """
     fields = {
         "as written": ("dropout",),
@@ -85,8 +80,6 @@ def curve(site: str, p: float, seed: int = 0, updates: int = UPDATES, block: int
         The settings, and three curves in nats a token with a number every `block` updates: `noisy`, the mean loss of
         the training batches as it is minimised, dropout included; `train`, the loss on some of the same pairs without
         dropout; `valid`, the same on pairs never trained on.
-
-    Paper: sections 5.3, 5.4
     """
     # Loaded before the seed is set: loading draws random numbers of its own.
     stores = sentences("train", PAIRS), sentences("train", 200), sentences("valid", 200)

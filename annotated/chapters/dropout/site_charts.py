@@ -1,7 +1,4 @@
-"""Dropout sites: every place that drops something, in the paper, in released code, in the libraries of today.
-
-Paper: section 5.4, figure 1
-"""
+"""Dropout sites: every place that drops something, in the paper, in released code, in the libraries of today."""
 
 from __future__ import annotations
 
@@ -46,10 +43,7 @@ _COLUMNS = {
 
 
 def site_rates(config: ModelConfig) -> dict[str, float]:
-    """The rate of each kind of place in a model of this library.
-
-    Paper: section 5.4
-    """
+    """The rate of each kind of place in a model of this library."""
     return {
         "sum": config.dropout,
         "output": config.dropout,
@@ -99,8 +93,6 @@ def dropout_sites_chart(config: ModelConfig | None = None, *, convention: str | 
     ------
     ValueError
         If there is no such convention.
-
-    Paper: section 5.4, figure 1
     """
     options = [*CONVENTIONS, OURS]
     convention = convention or options[0]

@@ -1,7 +1,4 @@
-"""Charts of embeddings: the balance of word and place, the shared matrix, neighbours, and the unused direction.
-
-Paper: section 3.4
-"""
+"""Charts of embeddings: the balance of word and place, the shared matrix, neighbours, and the unused direction."""
 
 from __future__ import annotations
 
@@ -34,8 +31,6 @@ def balance_chart(widths: Sequence[int] = (64, 128, 512, 1024), *, exponent: flo
         Up to four values of d_model.
     exponent
         Where the slider starts.
-
-    Paper: section 3.4
     """
     if not 1 <= len(widths) <= len(_DASHES):
         raise ValueError(f"between one and {len(_DASHES)} widths, not {len(widths)}")
@@ -86,10 +81,7 @@ def _word_shares(first: int, last: int) -> alt.Title:
 
 
 def tying_chart() -> alt.LayerChart:
-    """One matrix and its three uses; a menu brings one use forward.
-
-    Paper: section 3.4
-    """
+    """One matrix and its three uses; a menu brings one use forward."""
     outputs = ["row × √d_model", "row × √d_model", "output · every row"]
     uses = pd.DataFrame({"use": _USES, "way": _WAYS, "y": [2, 1, 0], "out": outputs})
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, 10]), axis=None)
@@ -146,8 +138,6 @@ def neighbour_chart(
         and a word, such as the language that the piece belongs to.
     piece
         Which to show first; None for the first.
-
-    Paper: section 3.4
     """
     if not neighbours:
         raise ValueError("there is no piece to choose")
@@ -195,8 +185,6 @@ def direction_chart(cosines: Mapping[str, ArrayLike], axis: str, *, step: float 
         What the direction is, for the title of the axis.
     step
         Width of a bin.
-
-    Paper: section 3.4
     """
     bins, means = {}, []
     for group, values in cosines.items():

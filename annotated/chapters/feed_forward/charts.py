@@ -1,7 +1,4 @@
-"""Charts of the feed-forward network: where the parameters are, what the ReLU folds, what is missed.
-
-Paper: section 3.3, equation 2
-"""
+"""Charts of the feed-forward network: where the parameters are, what the ReLU folds, what is missed."""
 
 from __future__ import annotations
 
@@ -29,8 +26,6 @@ def parameter_share_chart(d_model: int = ModelConfig.d_model, d_ff: int = ModelC
         D; h d_k = h d_v = D.
     d_ff
         Where the slider starts.
-
-    Paper: section 3.3, Table 3
     """
     parts = ["attention", "feed-forward", "LayerNorm"]
     counted = _counted(parts, d_model)
@@ -88,8 +83,6 @@ def fold_chart(resolution: int = 27) -> alt.LayerChart:
 
     Each unit is zero on one side of its line, and rises on the other. Their sum is flat in pieces, and bent along the
     lines. Without the ReLU nothing is bent.
-
-    Paper: section 3.3, equation 2
     """
     angle, shift = slider("angle", 30, -180, 180, 10), slider("shift", 0.4, -2, 2, 0.1)
     relu = alt.param(name="relu", value=True, bind=alt.binding_checkbox(name="ReLU "))
@@ -143,10 +136,7 @@ def _three_units(resolution: int) -> alt.Chart:
 
 
 def d_ff_chart() -> alt.LayerChart:
-    """What Table 3 reports for three values of d_ff; a menu chooses the measure.
-
-    Paper: Table 3, section 6.2
-    """
+    """What Table 3 reports for three values of d_ff; a menu chooses the measure."""
     printed = {"1024": TABLE_3["C6"], "2048": TABLE_3["base"], "4096": TABLE_3["C7"]}
     named = {"BLEU": "bleu", "perplexity": "perplexity", "parameters (millions)": "parameters"}
     wide = pd.DataFrame({name: {d: getattr(row, field) for d, row in printed.items()} for name, field in named.items()})
@@ -183,8 +173,6 @@ def removal_chart(losses: Mapping[tuple[str, int, str], float], baseline: float)
         Loss in nats a token, by stack, layer (from 1) and kind of sub-layer.
     baseline
         Loss of the whole model.
-
-    Paper: section 3.1
     """
     lost = pd.Series(losses, name="loss").rename_axis(["stack", "layer", "kind"]).reset_index()
     table = pd.DataFrame(

@@ -1,8 +1,6 @@
 """A widget for the hidden units of feed-forward networks: what fires each one, and what its value row promotes.
 
 Everything travels as two bytes a number, so that a page can hold every unit of a small model.
-
-Paper: section 3.3, early appendix
 """
 
 from __future__ import annotations
@@ -23,10 +21,7 @@ _PROMOTED = 6
 
 
 class NeuronExplorer(anywidget.AnyWidget):
-    """The widget; `neuron_explorer` makes one. `layer` and `unit` are what is shown, from 0.
-
-    Paper: section 3.3
-    """
+    """The widget; `neuron_explorer` makes one. `layer` and `unit` are what is shown, from 0."""
 
     _esm = esm(_HERE / "widget.js")
     _css = _HERE / "widget.css"
@@ -73,8 +68,6 @@ def neuron_explorer(
     ------
     ValueError
         If there is no such layer or unit, the sentences hold too many tokens, or `values` do not fit.
-
-    Paper: section 3.3, early appendix
     """
     hidden = activity.hidden
     layers, tokens, units = hidden.shape

@@ -1,7 +1,4 @@
-"""The feed-forward network read as attention: what each key-value pair gets under a ReLU and under a softmax.
-
-Paper: early appendix
-"""
+"""The feed-forward network read as attention: what each key-value pair gets under a ReLU and under a softmax."""
 
 from __future__ import annotations
 
@@ -27,8 +24,6 @@ def memory_weights_chart(tokens: Sequence[str], scores: ArrayLike, *, ranks: int
         x W_1 + b_1, `[N, F]`.
     ranks
         Pairs to draw, the strongest first; all F are counted.
-
-    Paper: early appendix
     """
     array = np.asarray(scores, dtype=np.float64)
     if array.ndim != 2 or len(array) != len(tokens):

@@ -1,7 +1,4 @@
-"""Attention over parameters in place of the feed-forward networks: learning curves and step times, three seeds each.
-
-Paper: early appendix
-"""
+"""Attention over parameters in place of the feed-forward networks: learning curves and step times, three seeds each."""
 
 from __future__ import annotations
 
@@ -36,19 +33,13 @@ PEAK, WARMUP, UPDATES = 2e-3, 200, 600
 
 
 def layer(variant: str, sizes: dict[str, dict[str, int] | None], d_model: int, d_ff: int) -> nn.Module:
-    """One layer of a variant.
-
-    Paper: early appendix
-    """
+    """One layer of a variant."""
     shape = sizes[variant]
     return PositionwiseFeedForward(d_model, d_ff) if shape is None else ParameterAttention(d_model, **shape)
 
 
 def curve(variant: str, seed: int = 0, updates: int = UPDATES) -> dict[str, Any]:
-    """Train one small model with the layers of a variant.
-
-    Paper: early appendix
-    """
+    """Train one small model with the layers of a variant."""
     torch.manual_seed(seed)
     shape = VARIANTS[variant]
     model = Transformer(SMALL) if shape is None else with_parameter_attention(SMALL, **shape)
@@ -57,10 +48,7 @@ def curve(variant: str, seed: int = 0, updates: int = UPDATES) -> dict[str, Any]
 
 
 def seconds(module: nn.Module, d_model: int, positions: int = 512, repeats: int = 9) -> float:
-    """CPU seconds of one layer, forward and backward; the median of some repeats.
-
-    Paper: early appendix
-    """
+    """CPU seconds of one layer, forward and backward; the median of some repeats."""
     x = torch.randn(positions, d_model, requires_grad=True)
     times = []
     for _ in range(repeats):

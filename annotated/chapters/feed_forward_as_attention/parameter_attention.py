@@ -1,7 +1,4 @@
-"""Attention over parameters: the layer that the paper's first versions tried in place of the feed-forward network.
-
-Paper: early appendix, section 3.3
-"""
+"""Attention over parameters: the layer that the paper's first versions tried in place of the feed-forward network."""
 
 from __future__ import annotations
 
@@ -54,10 +51,7 @@ class ParameterAttention(nn.Module):
 
 
 def with_parameter_attention(config: ModelConfig, num_heads: int, d_k: int, d_v: int, rows: int) -> Transformer:
-    """A Transformer in which every feed-forward network is replaced by attention over parameters.
-
-    Paper: early appendix
-    """
+    """A Transformer in which every feed-forward network is replaced by attention over parameters."""
     model = Transformer(config)
     for layer in (*model.encoder.layers, *model.decoder.layers):
         layer.feed_forward = ParameterAttention(config.d_model, num_heads, d_k, d_v, rows)

@@ -1,7 +1,4 @@
-"""A first training run, recorded from its first update to its last; and a shorter one whose mask hides nothing.
-
-Paper: sections 5, 6.1
-"""
+"""A first training run, recorded from its first update to its last; and a shorter one whose mask hides nothing."""
 
 from __future__ import annotations
 
@@ -38,19 +35,13 @@ TRANSLATED = 100
 
 
 def short_pairs(split: str, count: int, words: int) -> list[tuple[str, str]]:
-    """The first pairs of a split of the classroom corpus whose source has at most so many words and marks.
-
-    Paper: section 5.1
-    """
+    """The first pairs of a split of the classroom corpus whose source has at most so many words and marks."""
     pairs = (p for p in classroom_pairs(split, 1_000_000) if len(p.source_words) <= words)  # type: ignore[arg-type]
     return [(p.source, p.target) for p in islice(pairs, count)]
 
 
 def write_pairs(path: Path, pairs: Sequence[tuple[str, str]]) -> Path:
-    """A TSV file as `DataConfig(train=...)` reads it: source, tab, target.
-
-    Paper: section 5.1
-    """
+    """A TSV file as `DataConfig(train=...)` reads it: source, tab, target."""
     with atomic_write(path) as file:
         file.writelines(f"{source}\t{target}\n" for source, target in pairs)
     return path

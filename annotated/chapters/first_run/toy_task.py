@@ -1,7 +1,4 @@
-"""The copy task, learned by models with known mistakes: what a toy task tells of them, and what the doctor tells.
-
-Paper: none; the toy task is that of The Annotated Transformer
-"""
+"""The copy task, learned by models with known mistakes: what a toy task tells of them, and what the doctor tells."""
 
 from __future__ import annotations
 
@@ -52,8 +49,6 @@ def toy_model(bug: str | None = None, *, seed: int = 0, updates: int = UPDATES) 
     -------
     model, losses
         In evaluation mode; and the loss of each update, in nats a token.
-
-    Paper: none
     """
     with switched_on(bug) if bug else contextlib.nullcontext():
         torch.manual_seed(seed)

@@ -2,8 +2,6 @@
 
 It is not WMT14, and its BLEU is none of WMT14. What is recorded: each command with its time and its last words, the
 training's log with one stop by SIGTERM in the middle, where the heads looked at each validation, and the report.
-
-Paper: sections 5, 6.1
 """
 
 from __future__ import annotations
@@ -62,8 +60,6 @@ def run(work: Path = WORK) -> dict[str, Any]:
     dict
         'steps': command, seconds, status and last words of each; 'log'; 'samples'; 'report'; 'data': counts of each
         stage; 'pairs'.
-
-    Paper: sections 5, 6.1
     """
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
@@ -137,8 +133,6 @@ def kept_heads(every: int = 1) -> dict[int, Sequence[SentenceHeads]]:
     ----------
     every
         1 for each validation, 2 for each second one, the last one always.
-
-    Paper: section 3.2.3, figures 3-5
     """
     with zipfile.ZipFile(KEPT) as archive:
         names = sorted(archive.namelist())

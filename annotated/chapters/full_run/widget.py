@@ -2,8 +2,6 @@
 
 It shows what the live panel (`training_panel`) shows while a run goes on, from the same log and the same files, and
 needs no kernel.
-
-Paper: sections 5.2, 6.1; figures 3-5
 """
 
 from __future__ import annotations
@@ -33,8 +31,6 @@ class RunPlayback(anywidget.AnyWidget):
 
     `moment` says which validation is shown, from 0, and `price` what an hour costs; both may be set from Python in a
     live notebook.
-
-    Paper: section 5.2
     """
 
     _esm = esm(_HERE / "widget.js")
@@ -73,8 +69,6 @@ def run_playback(
     ------
     ValueError
         If the log has no start or no validation, or there is no such moment.
-
-    Paper: sections 5.2, 6.1
     """
     starts = [r for r in records if r["kind"] == "start"]
     moments = _moments(records)

@@ -1,7 +1,4 @@
-"""Charts of greedy search: two ways through a sentence, how often greedy loses, and what a cache saves.
-
-Paper: sections 3.1, 6.1
-"""
+"""Charts of greedy search: two ways through a sentence, how often greedy loses, and what a cache saves."""
 
 from __future__ import annotations
 
@@ -34,8 +31,6 @@ def two_ways_chart(walks: Sequence[Mapping[str, Any]], tokens: Callable[[list[in
     ------
     ValueError
         If there is no sentence, or two have the same text.
-
-    Paper: section 6.1
     """
     names = [walk["text"] for walk in walks]
     if not names or len(set(names)) < len(names):
@@ -101,8 +96,6 @@ def lost_chart(stages: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     ----------
     stages
         Each with `updates`, `proven`, `greedy_lost` and `beam_lost`, as in the record `greedy`.
-
-    Paper: section 6.1
     """
     names = ["greedy search", "beam of four"]
     table = pd.DataFrame(stages).set_index("updates")
@@ -143,8 +136,6 @@ def cache_chart(length: int = 8, source_length: int = 6, *, step: int = 5) -> al
     ------
     ValueError
         If there is no such step.
-
-    Paper: section 3.1; a cache is practice, not in the paper
     """
     if not 1 <= step <= length or source_length < 1:
         raise ValueError(f"step must lie between 1 and {length}, and the source needs a token")
@@ -206,8 +197,6 @@ def cache_cost_chart(costs: Mapping[str, Mapping[int, float]], title: str) -> al
         For each way, what each length costs: positive numbers.
     title
         Of the vertical axis, with the unit.
-
-    Paper: section 3.1
     """
     names = list(costs)
     table = named_table(costs, "way", "length", "cost")

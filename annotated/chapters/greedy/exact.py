@@ -1,7 +1,4 @@
-"""Exact search: the most probable translation there is, found by going through all that could still be it.
-
-Paper: section 6.1 (what beam search approximates)
-"""
+"""Exact search: the most probable translation there is, found by going through all that could still be it."""
 
 from __future__ import annotations
 
@@ -20,10 +17,7 @@ from annotated.decoding.search import DEFAULTS, StepModel, decoding_mode, forbid
 
 
 class Exact(NamedTuple):
-    """What an exact search found, and at what price.
-
-    Paper: section 6.1
-    """
+    """What an exact search found, and at what price."""
 
     hypothesis: Hypothesis
     """The most probable one; its score is its log-probability."""
@@ -73,8 +67,6 @@ def exact_search(
     ------
     ValueError
         If there is not exactly one sentence, or as `beam_search` raises.
-
-    Paper: section 6.1
     """
     source = source[None] if source.dim() == 1 else source
     if source.size(0) != 1:

@@ -1,7 +1,4 @@
-"""Greedy search against the most probable translation: how often they differ, and at which word greedy leaves it.
-
-Paper: sections 3.1, 6.1
-"""
+"""Greedy search against the most probable translation: how often they differ, and at which word greedy leaves it."""
 
 from __future__ import annotations
 
@@ -52,8 +49,6 @@ def compare(model: Transformer, sources: Sequence[Sequence[int]], exact: bool = 
         `greedy_higher`: whose is the more probable; `at_cap`, greedy searches that never wrote eos; `greedy_lost` and
         `beam_lost`, where the translation is not the most probable one, of the `proven` sentences. `gaps`: by how much
         the beam's log-probability is higher, where they differ.
-
-    Paper: section 6.1
     """
     greedy, beam = _search(model, sources)
     pairs = [(g, b) for g, b in zip(greedy, beam, strict=True) if g.tokens != b.tokens]
@@ -105,8 +100,6 @@ def walk(model: Transformer, source: Sequence[int], best: Hypothesis | None = No
         `source`: ids. `steps`: for each step the `tokens` and `probabilities` of the ten best choices, the `entropy` in
         bits, `attention` over the source (mean of the last layer's heads). `greedy` and `best`: `tokens` with eos and
         the `log_probability` of each. `leaves`: the step at which greedy parts from `best`, from 0, or None.
-
-    Paper: sections 3.1, 6.1
     """
     one = torch.tensor([list(source)])
     greedy = greedy_decode(model, one, return_attention=True)[0]
@@ -153,10 +146,7 @@ def _of(logs: Tensor, written: list[int]) -> list[float]:
 
 
 def walks(model: Transformer, pairs: Sequence[ClassroomPair], sources: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
-    """Short sentences to show: those where greedy loses most, each with another word to part at, then some it keeps.
-
-    Paper: section 3.1
-    """
+    """Short sentences to show: those where greedy loses most, each with another word to part at, then some it keeps."""
     greedy, beam = _search(model, sources)
     lost: list[tuple[float, int, Hypothesis]] = []
     kept: list[tuple[float, int, Hypothesis]] = []

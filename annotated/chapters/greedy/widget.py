@@ -1,8 +1,6 @@
 """A greedy search that the reader steps through: what there was to choose from, and where it went wrong.
 
 The widget's JavaScript runs in a live notebook (anywidget) and in the static pages of the book.
-
-Paper: sections 3.1, 6.1
 """
 
 from __future__ import annotations
@@ -24,8 +22,6 @@ class StepPlayer(anywidget.AnyWidget):
     """The widget; `step_player` makes one from recorded searches.
 
     `sentence` and `step` say what is shown, both counted from 0. Both may be set from Python in a live notebook.
-
-    Paper: section 3.1
     """
 
     _esm = esm(_HERE / "widget.js")
@@ -59,8 +55,6 @@ def step_player(
     ------
     ValueError
         If there is no such search or step, or a search and its steps do not fit.
-
-    Paper: sections 3.1, 6.1
     """
     if not 0 <= sentence < len(walks):
         raise ValueError(f"sentence must be one of the {len(walks)} searches, counted from 0, not {sentence}")

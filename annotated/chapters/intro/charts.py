@@ -1,7 +1,4 @@
-"""Chart of a translation, token by token, and of the source tokens that the model attends to for each.
-
-Paper: section 3.2.3
-"""
+"""Chart of a translation, token by token, and of the source tokens that the model attends to for each."""
 
 from __future__ import annotations
 
@@ -41,8 +38,6 @@ def writing_chart(
     ------
     ValueError
         As `check_weights`; if `start` is not one of the rows.
-
-    Paper: section 3.2.3
     """
     array = check_weights(weights, written, source)
     if array.ndim != 2:

@@ -1,7 +1,4 @@
-"""Charts of models trained with label smoothing: calibration, and what each strength costs.
-
-Paper: section 5.4, Table 3
-"""
+"""Charts of models trained with label smoothing: calibration, and what each strength costs."""
 
 from __future__ import annotations
 
@@ -24,8 +21,6 @@ def reliability_chart(runs: Sequence[Mapping[str, Any]], *, data: str, smoothing
         Of the record `label_smoothing`: data, smoothing, seed, bins, ece.
     data, smoothing
         What the menus start with.
-
-    Paper: section 5.4
     """
     table = _measures(runs)
     strengths, sizes = sorted(table["e"].unique().tolist()), table["data"].unique().tolist()
@@ -106,8 +101,6 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
         Of the record `label_smoothing`.
     first
         The measure to begin with, a key of `MEASURES`.
-
-    Paper: section 5.4, Table 3
     """
     if first not in MEASURES:
         raise ValueError(f"no measure {first!r}; there are {', '.join(MEASURES)}")

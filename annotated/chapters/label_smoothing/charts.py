@@ -1,7 +1,4 @@
-"""Label smoothing in one picture: target, loss with its floor, and gradient.
-
-Paper: section 5.4
-"""
+"""Label smoothing in one picture: target, loss with its floor, and gradient."""
 
 from __future__ import annotations
 
@@ -37,8 +34,6 @@ def smoothing_chart(
     ------
     ValueError
         If a control cannot start there.
-
-    Paper: section 5.4
     """
     if vocab_size not in _VOCABULARIES or not 0 <= smoothing <= 0.5 or not 0 <= gap <= _GAP:
         raise ValueError(f"controls cannot start at V {vocab_size}, epsilon {smoothing} and a gap of {gap}")

@@ -1,7 +1,4 @@
-"""Label smoothing at four strengths: the same small model, on many sentence pairs and on few.
-
-Paper: section 5.4, Table 3
-"""
+"""Label smoothing at four strengths: the same small model, on many sentence pairs and on few."""
 
 from __future__ import annotations
 
@@ -41,10 +38,7 @@ def store(pairs: list[tuple[str, str]]) -> TokenStore:
 
 
 def train(data: TokenStore, smoothing: float, seed: int = 0, updates: int = UPDATES) -> Transformer:
-    """A small pre-norm model, trained with label smoothing of this strength; all else is equal.
-
-    Paper: section 5.4
-    """
+    """A small pre-norm model, trained with label smoothing of this strength; all else is equal."""
     model = placed(SMALL, "pre-norm", seed)
     batches = TokenBatches(data, BATCH_TOKENS, seed=seed, pool_pairs=25_000)
     training = TrainingConfig(label_smoothing=smoothing)
@@ -71,8 +65,6 @@ def calibration(logits: Tensor, gold: Tensor, bins: int = BINS) -> dict[str, Any
     dict
         `bins`: for each tenth of the confidences that holds tokens, [mean confidence, share right, tokens].
         `ece`: the expected calibration error, the mean distance of the two over all tokens, bin by bin.
-
-    Paper: section 5.4 ("the model learns to be more unsure")
     """
     confidence, best = logits.softmax(dim=-1).max(dim=-1)
     right = (best == gold).float()
@@ -88,10 +80,7 @@ def calibration(logits: Tensor, gold: Tensor, bins: int = BINS) -> dict[str, Any
 
 
 def measures(model: Transformer, smoothing: float, pairs: list[tuple[str, str]]) -> dict[str, Any]:
-    """Everything that is compared: losses, accuracy, calibration, the logits' gap, translations.
-
-    Paper: sections 5.4, 6.1, Table 3
-    """
+    """Everything that is compared: losses, accuracy, calibration, the logits' gap, translations."""
     logits, gold = predictions(model, store(pairs))
     plain, count = label_smoothed_cross_entropy(logits, gold, 0.0)
     smoothed, _ = label_smoothed_cross_entropy(logits, gold, smoothing)

@@ -1,7 +1,4 @@
-"""Charts of what masks let through: what a decoder's outputs depend on, and the canary's loss.
-
-Paper: section 3.1
-"""
+"""Charts of what masks let through: what a decoder's outputs depend on, and the canary's loss."""
 
 from __future__ import annotations
 
@@ -34,8 +31,6 @@ def reach_chart(matrices: dict[str, ArrayLike], tokens: Sequence[str]) -> alt.La
     ------
     ValueError
         If a matrix does not fit the tokens, or holds a negative number.
-
-    Paper: section 3.1
     """
     tables = {name: _shares(name, matrix, len(tokens)) for name, matrix in matrices.items()}
     names = list(matrices)
@@ -93,8 +88,6 @@ def canary_chart(losses: dict[str, Sequence[float]], floor: float) -> alt.LayerC
         For each mask, the loss in nats at positions 1 to T.
     floor
         ln V: the loss of an honest model of V equally likely tokens.
-
-    Paper: section 3.1
     """
     names = list(losses)
     table = curves_table(losses, "mask", "position", "loss", start=1).round({"loss": 4})

@@ -1,7 +1,4 @@
-"""Noise test for leaks: on random targets the loss of a decoder stays at ln V, and is below it only if it cheats.
-
-Paper: sections 3.1, 3.2.3
-"""
+"""Noise test for leaks: on random targets the loss of a decoder stays at ln V, and is below it only if it cheats."""
 
 from __future__ import annotations
 
@@ -54,8 +51,6 @@ def canary(
     -------
     dict
         'loss' in nats a token, 'accuracy', and 'by_position', the loss at each of the LENGTH positions.
-
-    Paper: section 3.1 (the mask, and the offset by one position)
     """
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(1000 + seed)

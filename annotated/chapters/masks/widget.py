@@ -2,8 +2,6 @@
 
 The widget's JavaScript runs in a live notebook (anywidget) and in the static pages of the book. It gets scores,
 not weights: mask, fill and softmax are computed under the reader's hands.
-
-Paper: sections 3.1, 3.2.3
 """
 
 from __future__ import annotations
@@ -31,8 +29,6 @@ class MaskPainter(anywidget.AnyWidget):
     `sentence`, `use` and `fill` are numbers into `sentences`, `USES` and `FILLS`; `padding` and `causal` say which
     ingredients are in the mask; `flipped` lists the cells [query, key] that the reader painted over; `query` and `key`
     are the cell that is pointed at. All of them may be set from Python in a live notebook.
-
-    Paper: section 3.2.3
     """
 
     _esm = esm(_HERE / "widget.js")
@@ -79,8 +75,6 @@ def mask_painter(
     ------
     ValueError
         If tokens and scores do not fit, or there is no such use or fill.
-
-    Paper: sections 3.1, 3.2.3
     """
     if use not in USES or fill not in FILLS:
         raise ValueError(f"use must be one of {', '.join(USES)} and fill one of {', '.join(FILLS)}")

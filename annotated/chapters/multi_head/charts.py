@@ -1,7 +1,4 @@
-"""Charts of many heads: what concatenated, averaged and single heads fetch, and what one head reads.
-
-Paper: section 3.2.2, Table 3
-"""
+"""Charts of many heads: what concatenated, averaged and single heads fetch, and what one head reads."""
 
 from __future__ import annotations
 
@@ -29,8 +26,6 @@ def retrieval_chart(arms: Mapping[str, Mapping[str, Sequence[float]]], *, chance
         By name, `by_offset`: the accuracy at each of the offsets 1, 2, ...
     chance
         Accuracy of a blind guess, drawn as a line.
-
-    Paper: section 3.2.2
     """
     for name, arm in arms.items():
         if not all(0 <= value <= 1 for value in arm["by_offset"]):
@@ -73,8 +68,6 @@ def head_count_chart(measured: Mapping[int, Sequence[float]], printed: Mapping[i
         Accuracies of several seeds, by number of heads.
     printed
         BLEU, by number of heads.
-
-    Paper: section 6.2, Table 3
     """
     if not measured or not printed:
         raise ValueError("both the measured and the printed numbers are needed")
@@ -117,8 +110,6 @@ def reads_chart(kinds: Mapping[str, ArrayLike]) -> alt.LayerChart:
     ----------
     kinds
         By name, `[H, H]`: heads on rows, slices of the input on columns; each is scaled to its largest entry.
-
-    Paper: section 3.2.2
     """
     tables = {}
     for name, matrix in kinds.items():

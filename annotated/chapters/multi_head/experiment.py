@@ -3,8 +3,6 @@
 Every position of a random sequence has to name the tokens one, two, three and four places before it. The network is
 one attention layer between an embedding and a linear read-out, so that nothing but the heads can fetch. Two sweeps
 follow Table 3: the number of heads at constant cost (rows A), and the width of the keys (rows B).
-
-Paper: section 3.2.2, Table 3
 """
 
 from __future__ import annotations
@@ -29,10 +27,7 @@ FEW_SEEDS = range(3)  # for the sweeps
 
 
 class Arm(NamedTuple):
-    """A way to attend: how many heads, how wide their keys and values, and how their outputs are joined.
-
-    Paper: section 3.2.2
-    """
+    """A way to attend: how many heads, how wide their keys and values, and how their outputs are joined."""
 
     heads: int
     d_k: int
@@ -53,10 +48,7 @@ KEY_WIDTHS = (1, 2, 4, 8)
 
 
 class Retriever(nn.Module):
-    """Embedding plus sinusoids, one attention layer, and a linear read-out for each offset.
-
-    Paper: section 3.2.2
-    """
+    """Embedding plus sinusoids, one attention layer, and a linear read-out for each offset."""
 
     def __init__(self, arm: Arm) -> None:
         super().__init__()
@@ -90,10 +82,7 @@ def draw(batch: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
 
 
 def accuracy(arm: Arm, seed: int = 0, steps: int = STEPS, batch: int = 32) -> list[float]:
-    """Train an arm and return, for each of the four offsets, its share of right answers on new sequences.
-
-    Paper: section 3.2.2
-    """
+    """Train an arm and return, for each of the four offsets, its share of right answers on new sequences."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = Retriever(arm)
@@ -115,10 +104,7 @@ def accuracy(arm: Arm, seed: int = 0, steps: int = STEPS, batch: int = 32) -> li
 
 
 def trials(arm: Arm, seeds: Sequence[int] = SEEDS, steps: int = STEPS) -> dict[str, Any]:
-    """An arm with several seeds: mean accuracy of each seed, and of each offset over all seeds.
-
-    Paper: section 3.2.2
-    """
+    """An arm with several seeds: mean accuracy of each seed, and of each offset over all seeds."""
     found = torch.tensor([accuracy(arm, seed, steps) for seed in seeds], dtype=torch.float64)
     return {
         **arm._asdict(),
@@ -128,10 +114,7 @@ def trials(arm: Arm, seeds: Sequence[int] = SEEDS, steps: int = STEPS) -> dict[s
 
 
 def run() -> dict[str, Any]:
-    """The four arms, then the two sweeps: h with d_k = d_v = d_model / h, and d_k at four heads.
-
-    Paper: section 3.2.2, Table 3
-    """
+    """The four arms, then the two sweeps: h with d_k = d_v = d_model / h, and d_k at four heads."""
     torch.set_num_threads(1)
     by_heads = {str(h): trials(Arm(h, SMALL // h, SMALL // h, d_model=SMALL), FEW_SEEDS) for h in HEADS}
     by_width = {str(k): trials(Arm(4, k, SMALL // 4, d_model=SMALL), FEW_SEEDS) for k in KEY_WIDTHS}

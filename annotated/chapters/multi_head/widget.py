@@ -1,7 +1,4 @@
-"""A widget that takes one sentence through multi-head attention: split, attend, concatenate, mix.
-
-Paper: section 3.2.2, figure 2
-"""
+"""A widget that takes one sentence through multi-head attention: split, attend, concatenate, mix."""
 
 from __future__ import annotations
 
@@ -98,10 +95,7 @@ STEPS: tuple[dict[str, str], ...] = (
 
 
 class SplitHeads(anywidget.AnyWidget):
-    """The widget; `split_heads` makes one. `step` and `heads` (an index into `options`) may be set from Python.
-
-    Paper: section 3.2.2, figure 2
-    """
+    """The widget; `split_heads` makes one. `step` and `heads` (an index into `options`) may be set from Python."""
 
     _esm = esm(_HERE / "widget.js")
     _css = _HERE / "widget.css"
@@ -139,8 +133,6 @@ def split_heads(
     ------
     ValueError
         If some H does not divide D, there are more than 8 heads, or no such `start`.
-
-    Paper: section 3.2.2, figure 2
     """
     if any(d_model % h or not 0 < h <= 8 for h in heads):
         raise ValueError(f"heads must divide d_model {d_model} and be 8 at most: {list(heads)}")

@@ -1,7 +1,4 @@
-"""The boxes of figure 1: what each does, the shape that leaves it, the lines of the library that make it.
-
-Paper: section 3, figure 1
-"""
+"""The boxes of figure 1: what each does, the shape that leaves it, the lines of the library that make it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Our own drawing of figure 1 as SVG: encoder left, decoder right, upwards as in the paper.
-
-Paper: figure 1
-"""
+"""Our own drawing of figure 1 as SVG: encoder left, decoder right, upwards as in the paper."""
 
 from __future__ import annotations
 
@@ -58,8 +55,6 @@ def drawing(shapes: Mapping[str, str], layers: int, words: tuple[str, str] = (""
         L, written beside both stacks.
     words
         What has been written so far, and the next piece.
-
-    Paper: figure 1
     """
     read, following = (html.escape(word) for word in words)
     title = "The Transformer, drawn after figure 1 of the paper"

@@ -1,8 +1,6 @@
 """A widget: figure 1, drawn anew, in which every box shows the tensor that leaves it for a real sentence.
 
 Tensors travel as one byte a number, exact to half a per cent of the largest, which keeps a page small.
-
-Paper: section 3, figure 1
 """
 
 from __future__ import annotations
@@ -45,8 +43,6 @@ class Architecture(anywidget.AnyWidget):
 
     `sentence`, `box`, `layer` (from 1) and `step` (from 0) say what the reader has chosen, and may be set from
     Python in a live notebook.
-
-    Paper: section 3, figure 1
     """
 
     _esm = esm(_HERE / "widget.js")
@@ -62,10 +58,7 @@ class Architecture(anywidget.AnyWidget):
     step = traitlets.Int(0).tag(sync=True)
 
     def show(self, translator: Translator, texts: Sequence[str]) -> None:
-        """Trace these sentences instead, in a live notebook.
-
-        Paper: section 3, figure 1
-        """
+        """Trace these sentences instead, in a live notebook."""
         data, sentences = _packed(translator, texts)
         with self.hold_sync():
             self.data, self.sentences = data, sentences
@@ -97,8 +90,6 @@ def architecture(
     ------
     ValueError
         If there is no text, or no such box, layer or step; and as `annotated.analysis.tracing.trace`.
-
-    Paper: section 3, figure 1
     """
     if isinstance(texts, str) or not texts:
         raise ValueError("give a list of at least one sentence")
@@ -132,8 +123,6 @@ def architecture_twin(traced: Trace, config: ModelConfig) -> Twin:
     """The drawing without a script: every box with the shape of its tensor for one sentence.
 
     The widget hides it where it can run.
-
-    Paper: figure 1
     """
     shapes = {box.name: _numbers(box, traced, config) for box in BOXES}
     middle = len(traced.next_tokens) // 2
@@ -146,10 +135,7 @@ def architecture_twin(traced: Trace, config: ModelConfig) -> Twin:
 
 
 def architecture_table(traced: Trace, config: ModelConfig) -> Twin:
-    """Every box as a row: what leaves it, its shape in letters and in numbers, its code, its section.
-
-    Paper: figure 1
-    """
+    """Every box as a row: what leaves it, its shape in letters and in numbers, its code, its section."""
     parts = []
     for side, name in (("source", "Encoder side"), ("target", "Decoder side")):
         parts.append(f"<tbody><tr><th scope='rowgroup' colspan='4'>{name}</th></tr>")

@@ -1,7 +1,4 @@
-"""Charts of the sinusoids: the table of waves, dot products between positions, and the clock hands.
-
-Paper: section 3.5
-"""
+"""Charts of the sinusoids: the table of waves, dot products between positions, and the clock hands."""
 
 from __future__ import annotations
 
@@ -28,8 +25,6 @@ def positional_encoding_chart(length: int = 60, d_model: int = 64, *, position: 
         Shape of the table.
     position, dimension
         Where the sliders start.
-
-    Paper: section 3.5
     """
     sliders = slider("position", position, 0, length - 1), slider("dimension", dimension, 0, d_model - 1)
     chart = (
@@ -89,10 +84,7 @@ def _one_wave(chart: alt.Chart, d_model: int) -> alt.LayerChart:
 
 
 def offset_chart(length: int = 80, d_model: int = 64, *, position: int = 20) -> alt.LayerChart:
-    """The dot product of one position's encoding with every other's; a slider moves the position.
-
-    Paper: section 3.5
-    """
+    """The dot product of one position's encoding with every other's; a slider moves the position."""
     encoding = sinusoidal_encoding(length, d_model).double()
     products = (encoding @ encoding.T).numpy().round(2)
     curve = (
@@ -122,10 +114,7 @@ def offset_chart(length: int = 80, d_model: int = 64, *, position: int = 20) -> 
 
 
 def rotation_chart(d_model: int = 64, *, reach: int = 40, pairs: int = 16) -> alt.LayerChart:
-    """One sine-cosine pair as a clock hand at a position and at a later one; three sliders move them.
-
-    Paper: section 3.5
-    """
+    """One sine-cosine pair as a clock hand at a position and at a later one; three sliders move them."""
     pairs = min(pairs, d_model // 2)
     waves = sinusoidal_encoding(2 * reach + 1, d_model).double().numpy().round(4).T[: 2 * pairs].tolist()
     hands = _hands(pd.DataFrame({"pair": range(pairs), "sin": waves[0::2], "cos": waves[1::2]}))

@@ -1,7 +1,4 @@
-"""Charts of the sinusoids: a wall of clocks, and the two layouts.
-
-Paper: section 3.5
-"""
+"""Charts of the sinusoids: a wall of clocks, and the two layouts."""
 
 from __future__ import annotations
 
@@ -33,8 +30,6 @@ def clock_hands_chart(
         Positions that the slider reaches.
     position
         Where it starts.
-
-    Paper: section 3.5
     """
     pairs = sorted({round(i) for i in np.linspace(0, d_model // 2 - 1, min(clocks, d_model // 2))})
     table = _clocks(np.array(pairs), d_model)
@@ -98,10 +93,7 @@ def _rims(clocks: pd.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
 
 
 def layout_chart(length: int = 40, d_model: int = 32) -> alt.Chart:
-    """The same table with sines and cosines in turn, as written, or all sines first, as released.
-
-    Paper: section 3.5
-    """
+    """The same table with sines and cosines in turn, as written, or all sines first, as released."""
     written = np.arange(d_model)
     released = written // 2 + (written % 2) * d_model // 2
     table = pd.DataFrame({"written": written, "released": released, "v": thousandths(length, d_model)})

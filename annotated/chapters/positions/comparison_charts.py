@@ -1,7 +1,4 @@
-"""Charts of what trained models do with places: which encodings work, how far, and which heads use offsets.
-
-Paper: section 3.5; Table 3, row E
-"""
+"""Charts of what trained models do with places: which encodings work, how far, and which heads use offsets."""
 
 from __future__ import annotations
 
@@ -27,8 +24,6 @@ def comparison_chart(scores: Mapping[str, Mapping[str, Sequence[float]]], *, tas
         Task to kind to one accuracy for each seed.
     task
         Which to show first; None for the first.
-
-    Paper: section 3.5; Table 3, row E
     """
     tasks = list(scores)
     start = tasks[0] if task is None else task
@@ -67,8 +62,6 @@ def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int) -> alt.La
         For each kind, `[seeds, positions]`.
     trained
         Longest row in training.
-
-    Paper: section 3.5
     """
     arrays = {kind: np.asarray(values, dtype=np.float64) for kind, values in curves.items()}
     seeds = {array.shape[0] for array in arrays.values()}
@@ -125,8 +118,6 @@ def start_chart(
         The last position that training has seen.
     start
         Which to show first; None for the last.
-
-    Paper: section 3.5
     """
     table = pd.DataFrame({"start": starts, "loss": losses}).round({"loss": 4})
     x = alt.X("start:O", title="position of the first word", axis=alt.Axis(labelAngle=0))
@@ -169,8 +160,6 @@ def position_scores_chart(scores: ArrayLike, *, seen: int, names: Sequence[str] 
         Of the H heads.
     head
         Which to show first.
-
-    Paper: sections 3.2.1, 3.5
     """
     array = np.asarray(scores, dtype=np.float64)
     if array.ndim != 3 or array.shape[1] != array.shape[2]:

@@ -2,8 +2,6 @@
 
 A small encoder gets a row of random symbols and must write another row. What is added to its embeddings is all that
 tells it where a symbol stands.
-
-Paper: section 3.5; Table 3, row E
 """
 
 from __future__ import annotations
@@ -35,8 +33,6 @@ class Tagger(nn.Module):
         Whether a position sees only itself and what came before.
     width
         D, a multiple of 4.
-
-    Paper: sections 3.1, 3.4, 3.5
     """
 
     def __init__(self, positions: Tensor, causal: bool = False, symbols: int = SYMBOLS, width: int = WIDTH) -> None:

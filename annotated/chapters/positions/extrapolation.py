@@ -2,8 +2,6 @@
 
 The task is relative: write the symbol that stands one place back. Rows have up to 20 symbols in
 training, 60 in the test.
-
-Paper: section 3.5 (the hypothesis that sinusoids may extrapolate)
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Offsets in a trained model: sentences moved to later positions, and attention scores from positions alone.
-
-Paper: section 3.5 (the hypothesis about relative positions)
-"""
+"""Offsets in a trained model: sentences moved to later positions, and attention scores from positions alone."""
 
 from __future__ import annotations
 
@@ -16,10 +13,7 @@ from annotated.model import MultiHeadAttention, Transformer, sinusoidal_encoding
 
 
 class MovedPositions(nn.Module):
-    """Sinusoids for a text that starts at a later position than 0; or zeros, for one that has no positions.
-
-    Paper: section 3.5
-    """
+    """Sinusoids for a text that starts at a later position than 0; or zeros, for one that has no positions."""
 
     def __init__(self, d_model: int, start: int | None) -> None:
         super().__init__()
@@ -34,10 +28,7 @@ class MovedPositions(nn.Module):
 
 @contextmanager
 def moved(model: Transformer, start: int | None) -> Iterator[Transformer]:
-    """The model, for a while, with every source and target starting at position `start`; None for no positions.
-
-    Paper: section 3.5
-    """
+    """The model, for a while, with every source and target starting at position `start`; None for no positions."""
     if start is not None and start < 0:
         raise ValueError(f"positions start at 0 or later, not at {start}")
     own: nn.Module = model.positions
@@ -54,8 +45,6 @@ def position_scores(attention: MultiHeadAttention, length: int) -> Tensor:
 
     Queries and keys are the sinusoids themselves, so this is exact for the part of a first layer's scores that stems
     from places only. The mean of each row is taken off, for a softmax does not see it.
-
-    Paper: sections 3.2.1, 3.5
     """
     heads, d_k = attention.num_heads, attention.d_k
     places = sinusoidal_encoding(length, attention.d_model).to(attention.in_projection)
@@ -66,10 +55,7 @@ def position_scores(attention: MultiHeadAttention, length: int) -> Tensor:
 
 
 def explained_by_offset(scores: Tensor) -> Tensor:
-    """Share of the squares of `[..., n, n]` scores that their mean for each offset explains; 1 if only it matters.
-
-    Paper: section 3.5
-    """
+    """Share of the squares of `[..., n, n]` scores that their mean for each offset explains; 1 if only it matters."""
     n = scores.size(-1)
     fit = torch.zeros_like(scores)
     for offset in range(1 - n, n):

@@ -1,7 +1,4 @@
-"""Charts of queries, keys and values: which sequence asks and which answers, for each of the three uses.
-
-Paper: sections 3.2, 3.2.3
-"""
+"""Charts of queries, keys and values: which sequence asks and which answers, for each of the three uses."""
 
 from __future__ import annotations
 
@@ -24,8 +21,6 @@ class CallSite(NamedTuple):
 
     `weights` is `[T, S]`; `asks` and `answers` say which language the queries and the keys belong to, 'source' or
     'target', and so which colour they get.
-
-    Paper: section 3.2.3
     """
 
     name: str
@@ -54,8 +49,6 @@ def call_site_chart(sites: Sequence[CallSite], *, query: int = 4) -> alt.ConcatC
     ------
     ValueError
         As `check_weights`; or if a site's `asks` or `answers` is neither 'source' nor 'target'.
-
-    Paper: sections 3.2, 3.2.3
     """
     names = [site.name for site in sites]
     people, links = _tables(sites)

@@ -1,7 +1,4 @@
-"""Charts of residual connections and layer normalisation: one vector normalised, streams and gradients.
-
-Paper: sections 3.1, 5.4
-"""
+"""Charts of residual connections and layer normalisation: one vector normalised, streams and gradients."""
 
 from __future__ import annotations
 
@@ -40,8 +37,6 @@ def layer_norm_chart(values: Sequence[float], epsilon: float = ModelConfig.norm_
     ----------
     values
         The vector's entries.
-
-    Paper: section 3.1
     """
     if len(values) < 2:
         raise ValueError("a vector of one entry has no variance to divide by")
@@ -99,8 +94,6 @@ def stream_chart(
         A logarithmic axis.
     first
         The measure to show at first; else the first.
-
-    Paper: section 3.1
     """
     table = curves_table(curves, "measure", "placement", "state", "value")
     measures, placements = list(curves), set(table["placement"])
@@ -148,8 +141,6 @@ def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]
     ------
     ValueError
         If the depths are not evenly spaced, or `depth` is none of them.
-
-    Paper: section 3.1
     """
     depths = sorted(next(iter(norms.values())))
     steps = {b - a for a, b in zip(depths, depths[1:], strict=False)}

@@ -1,7 +1,4 @@
-"""Training curves to choose among: placements of the normalisation, and variants of a layer.
-
-Paper: sections 3.1, 5.3, early appendix
-"""
+"""Training curves to choose among: placements of the normalisation, and variants of a layer."""
 
 from __future__ import annotations
 
@@ -32,8 +29,6 @@ def placement_curves_chart(
         Updates that one number of a loss stands for.
     top, low
         Ends of the vertical axis, in nats; a line that lies beyond runs along the edge.
-
-    Paper: sections 3.1, 5.3
     """
     table = pd.DataFrame(list(runs), columns=["placement", "warmup", "seed", "loss"])
     table = table.assign(warm=np.where(table.pop("warmup") > 0, *_WARM), seed=table["seed"].astype(str))
@@ -83,8 +78,6 @@ def variant_curves_chart(runs: Sequence[Mapping[str, Any]], *, block: int, windo
         Of the record `feed_forward_as_attention`: variant, seed and loss.
     block
         Updates that one number of a loss stands for.
-
-    Paper: early appendix
     """
     table = pd.DataFrame(list(runs), columns=["variant", "seed", "loss"]).astype({"seed": str})
     even = np.ones(window) / window

@@ -1,7 +1,4 @@
-"""Training curves of post-norm, pre-norm, no residual and no norm, with and without warm-up; three seeds each.
-
-Paper: sections 3.1, 5.3, 5.4
-"""
+"""Training curves of post-norm, pre-norm, no residual and no norm, with and without warm-up; three seeds each."""
 
 from __future__ import annotations
 
@@ -51,8 +48,6 @@ def train(
     dict
         `loss`: nats a token, the mean of each block of 10 updates. `valid`: the same on unseen sentences at the end.
         `milliseconds`: CPU time of an update.
-
-    Paper: sections 5.1, 5.3
     """
     batches = TokenBatches(short_sentences("train", 6000), tokens, seed=seed, pool_pairs=6000)
     training, start = TrainingConfig(label_smoothing=0.0), time.process_time()
@@ -76,10 +71,7 @@ def valid_loss(model: Transformer) -> float:
 
 
 def curve(placement: str, warmup: int, seed: int = 0, updates: int = UPDATES, config: ModelConfig = DEEP) -> Any:
-    """One run: its settings, and what `train` returns.
-
-    Paper: sections 3.1, 5.3
-    """
+    """One run: its settings, and what `train` returns."""
     model = placed(config, placement, seed)
     return {"placement": placement, "warmup": warmup, "seed": seed, **train(model, updates, warmup, seed=seed)}
 

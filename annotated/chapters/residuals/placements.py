@@ -2,8 +2,6 @@
 
 The library's own layers know two orders, as printed and as later released. Here are two more, for comparison: one
 without the residual sum, one without LayerNorm.
-
-Paper: sections 3.1, 5.4
 """
 
 from __future__ import annotations
@@ -19,10 +17,7 @@ PLACEMENTS = ("post-norm", "pre-norm", "no residual", "no norm")
 
 
 class WithoutResidual(SublayerConnection):
-    """LayerNorm(Dropout(Sublayer(x))): as printed, but the input is not added back.
-
-    Paper: section 3.1, with its residual connection left out
-    """
+    """LayerNorm(Dropout(Sublayer(x))): as printed, but the input is not added back."""
 
     def after(self, x: Tensor, y: Tensor) -> Tensor:
         """What the next sub-layer gets: the sub-layer's output y alone, `[..., D]`."""
@@ -30,10 +25,7 @@ class WithoutResidual(SublayerConnection):
 
 
 class WithoutNorm(SublayerConnection):
-    """x + Dropout(Sublayer(x)): as printed, but nothing is normalised.
-
-    Paper: section 3.1, with its LayerNorm left out
-    """
+    """x + Dropout(Sublayer(x)): as printed, but nothing is normalised."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
@@ -65,8 +57,6 @@ def placed(config: ModelConfig, placement: str, seed: int = 0) -> Transformer:
     ------
     ValueError
         If there is no such placement.
-
-    Paper: sections 3.1, 5.4
     """
     if placement not in PLACEMENTS:
         raise ValueError(f"no placement {placement!r}; there are {', '.join(PLACEMENTS)}")

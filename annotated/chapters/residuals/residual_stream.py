@@ -1,7 +1,4 @@
-"""Residual stream: its length, what can be read from it, and the gradient that comes back along it.
-
-Paper: section 3.1
-"""
+"""Residual stream: its length, what can be read from it, and the gradient that comes back along it."""
 
 from __future__ import annotations
 
@@ -31,18 +28,13 @@ def stream(model: Transformer, source: Tensor) -> list[Tensor]:
     -------
     list of Tensor
         2 L + 1 states `[B, S, D]`; a norm at the top of the stack is not among them.
-
-    Paper: section 3.1, figure 1
     """
     return [state for state, _ in _walk(model, source)]
 
 
 @torch.no_grad()
 def additions(model: Transformer, source: Tensor) -> list[Tensor]:
-    """What each of the encoder's 2 L sub-layers computes, before it meets the stream, `[B, S, D]`.
-
-    Paper: section 3.1
-    """
+    """What each of the encoder's 2 L sub-layers computes, before it meets the stream, `[B, S, D]`."""
     return [added for _, added in _walk(model, source)[1:] if added is not None]
 
 
@@ -69,10 +61,7 @@ def _watched(after: Callable[[Tensor, Tensor], Tensor], states: list[Any], x: Te
 
 
 def lengths(states: Sequence[Tensor]) -> list[float]:
-    """Mean Euclidean length of the vectors of each state.
-
-    Paper: section 3.1
-    """
+    """Mean Euclidean length of the vectors of each state."""
     return [float(state.norm(dim=-1).mean()) for state in states]
 
 
@@ -90,8 +79,6 @@ def readable(state: Tensor, labels: Tensor, *, ridge: float = 1e-2) -> float:
         Integers `[B, S]`: positions or token ids.
     ridge
         Weight of the penalty, relative to the number of vectors.
-
-    Paper: section 3.1
     """
     half = len(state) // 2
     x = state.double().flatten(0, 1)
@@ -117,8 +104,6 @@ def gradient_norms(model: Transformer, source: Tensor, target_in: Tensor, target
     -------
     dict
         'encoder' and 'decoder': one number a layer; 'all': one number, the norm over all parameters of the model.
-
-    Paper: section 3.1
     """
     model.zero_grad()
     logits = model.eval()(source, target_in)
@@ -135,10 +120,7 @@ def _norm(module: nn.Module) -> float:
 
 
 def by_hand(x: Tensor, gain: Tensor, bias: Tensor, epsilon: float) -> Tensor:
-    """Layer normalisation written out: each vector by its own mean and variance, `[..., D]`.
-
-    Paper: section 3.1
-    """
+    """Layer normalisation written out: each vector by its own mean and variance, `[..., D]`."""
     mean = x.mean(dim=-1, keepdim=True)
     variance = ((x - mean) ** 2).mean(dim=-1, keepdim=True)
     return gain * (x - mean) / torch.sqrt(variance + epsilon) + bias

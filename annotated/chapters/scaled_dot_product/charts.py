@@ -1,7 +1,4 @@
-"""Attention of one query, number by number, in the order of the boxes of figure 2.
-
-Paper: section 3.2.1, figure 2 (left), equation 1
-"""
+"""Attention of one query, number by number, in the order of the boxes of figure 2."""
 
 from __future__ import annotations
 
@@ -43,8 +40,6 @@ def one_query_chart(
     ------
     ValueError
         If the shapes do not fit each other or the names.
-
-    Paper: section 3.2.1, figure 2 (left), equation 1
     """
     q, k, v = (np.asarray(x, dtype=np.float64) for x in (queries, keys, values))
     if not (q.shape == k.shape and len(k) == len(names)) or v.shape != (len(names), 2):

@@ -1,7 +1,4 @@
-"""Charts of what the division by sqrt(d_k) does: scores, weights and gradients under a scale that the reader moves.
-
-Paper: section 3.2.1
-"""
+"""Charts of what the division by sqrt(d_k) does: scores, weights and gradients under a scale that the reader moves."""
 
 from __future__ import annotations
 
@@ -40,8 +37,6 @@ def scale_chart(widths: Sequence[int], scores: ArrayLike, *, step: int = 9, expo
     ------
     ValueError
         If the scores do not have a matrix for each width.
-
-    Paper: section 3.2.1
     """
     array = np.asarray(scores, dtype=np.float64)
     if array.ndim != 3 or len(array) != len(widths):
@@ -151,8 +146,6 @@ def saturation_chart(*, d_k: int = ModelConfig.d_k) -> alt.LayerChart:
     ----------
     d_k
         Where the slider starts; a power of two up to 1024.
-
-    Paper: section 3.2.1
     """
     choose = slider("log_d_k", int(np.log2(d_k)), 0, 10, label="log2 of d_k")
     title = "'d_k = ' + pow(2, log_d_k) + '; grey: two thirds of all differences'"

@@ -1,7 +1,4 @@
-"""Charts of byte-pair encoding: pairs counted merge by merge, what a size buys, and words that never end.
-
-Paper: section 5.1
-"""
+"""Charts of byte-pair encoding: pairs counted merge by merge, what a size buys, and words that never end."""
 
 from __future__ import annotations
 
@@ -43,8 +40,6 @@ def pair_chart(history: Sequence[Sequence[tuple[str, str, int]]], merge: int = 1
     ------
     ValueError
         If a list is empty, or not sorted by count.
-
-    Paper: section 5.1
     """
     for number, pairs in enumerate(history, start=1):
         counts = [count for _, _, count in pairs]
@@ -95,8 +90,6 @@ def vocabulary_chart(
     ------
     ValueError
         If the texts are others.
-
-    Paper: section 5.1
     """
     if set(rows) != set(TEXTS):
         raise ValueError(f"rows are wanted for {' and '.join(TEXTS)}, not {list(rows)}")
@@ -166,8 +159,6 @@ def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
     ----------
     growth
         As the record `subwords` has it: for each language 'running' and 'different'.
-
-    Paper: section 5.1
     """
     names = ["German", "English"]
     measured = [pd.DataFrame(growth[name.lower()]).assign(language=name) for name in names]

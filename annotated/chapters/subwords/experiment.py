@@ -1,8 +1,6 @@
 """Vocabulary sizes compared on real text: tokens per sentence, whole words, rare entries.
 
 The text is English-German text of free software: manuals, messages, dictionaries. Only numbers are recorded.
-
-Paper: section 5.1
 """
 
 from __future__ import annotations
@@ -40,8 +38,6 @@ def measure(tokenizer: Tokenizer, held_out: Sequence[Pair], seen: Mapping[str, i
         Pairs (English, German) that the tokenizer was not trained on.
     seen
         `word_counts` of the text that it was trained on.
-
-    Paper: section 5.1
     """
     row: dict[str, Any] = {"vocab_size": tokenizer.vocab_size}
     whole = tokens = words = 0
@@ -68,10 +64,7 @@ def measure(tokenizer: Tokenizer, held_out: Sequence[Pair], seen: Mapping[str, i
 
 
 def growth(pairs: Sequence[Pair], held_out: Sequence[Pair]) -> dict[str, dict[str, list[float]]]:
-    """Different words in the first 1,000, 2,000, ... pairs, and the share of held-out words that are not among them.
-
-    Paper: none; why word vocabularies are never finished
-    """
+    """Different words in the first 1,000, 2,000, ... pairs, and the share of held-out words that are not among them."""
     result: dict[str, dict[str, list[float]]] = {}
     for side, name in enumerate(("english", "german")):
         asked = bare(word_counts(pair[side] for pair in held_out))
@@ -87,10 +80,7 @@ def growth(pairs: Sequence[Pair], held_out: Sequence[Pair]) -> dict[str, dict[st
 
 
 def languages(tokenizer: Tokenizer, pairs: Sequence[Pair]) -> dict[str, Any]:
-    """Who uses the entries of a shared vocabulary: a language counts if it has a tenth of an entry's uses, at least.
-
-    Paper: section 5.1 ("a shared source-target vocabulary")
-    """
+    """Who uses the entries of a shared vocabulary: a language counts if it has a tenth of an entry's uses, at least."""
     english, german = (token_counts(tokenizer, word_counts(pair[side] for pair in pairs)) for side in (0, 1))
     totals = sum(english.values()), sum(german.values())
     kinds: Counter[str] = Counter()
@@ -108,10 +98,7 @@ def languages(tokenizer: Tokenizer, pairs: Sequence[Pair]) -> dict[str, Any]:
 
 
 def by_frequency(tokenizer: Tokenizer, held_out: Sequence[Pair], seen: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Held-out words by how often the training text has them: their share, and their mean number of pieces.
-
-    Paper: section 5.1
-    """
+    """Held-out words by how often the training text has them: their share, and their mean number of pieces."""
     counts = {w: n for w, n in word_counts(text for pair in held_out for text in pair).items() if is_word(w)}
     cut = dict(zip(counts, map(len, pieces(tokenizer, counts)), strict=True))
     rows = []
@@ -124,10 +111,7 @@ def by_frequency(tokenizer: Tokenizer, held_out: Sequence[Pair], seen: Mapping[s
 
 
 def leak(pairs: Sequence[Pair], test: Sequence[Pair]) -> dict[str, float]:
-    """Unknown words of a test set, for a word vocabulary (words seen twice) built without it, and with it.
-
-    Paper: none; a fault of The Annotated Transformer
-    """
+    """Unknown words of a test set, for a word vocabulary (words seen twice) built without it, and with it."""
     train, asked = (bare(word_counts(text for pair in some for text in pair)) for some in (pairs, test))
     both = train + asked
     share = {}
@@ -138,10 +122,7 @@ def leak(pairs: Sequence[Pair], test: Sequence[Pair]) -> dict[str, float]:
 
 
 def run() -> dict[str, Any]:
-    """Real text and classroom text at nine sizes; words of real text; who shares the 37,000 entries.
-
-    Paper: section 5.1
-    """
+    """Real text and classroom text at nine sizes; words of real text; who shares the 37,000 entries."""
     path = Path(os.environ.get(DATA, "../shared/data/en-de")) / "train.tsv.zst"
     train, held_out = list(read_pairs(str(path))), real_pairs("valid", MEASURED)
     texts = [text for pair in train for text in pair]

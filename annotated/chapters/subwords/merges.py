@@ -1,7 +1,4 @@
-"""Entries of a byte-pair vocabulary: whole words, pieces, rare ones, and the language that uses them.
-
-Paper: section 5.1 (a shared vocabulary of about 37,000 tokens)
-"""
+"""Entries of a byte-pair vocabulary: whole words, pieces, rare ones, and the language that uses them."""
 
 from __future__ import annotations
 
@@ -24,8 +21,6 @@ def merges(tokenizer: Tokenizer) -> list[tuple[str, str]]:
     """The pairs that a tokenizer merges, in the order in which they were learned.
 
     Pieces are written in the byte-level alphabet, in which a space is "Ġ".
-
-    Paper: section 5.1
     """
     model = json.loads(tokenizer.__getstate__())["model"]
     pairs = [merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"]]
@@ -46,8 +41,6 @@ def first_entries(tokenizer: Tokenizer, vocab_size: int) -> Tokenizer:
     ------
     TokenizerError
         If `vocab_size` is below 260, or above the size that the tokenizer has.
-
-    Paper: section 5.1
     """
     if not SMALLEST_VOCABULARY <= vocab_size <= tokenizer.vocab_size:
         raise TokenizerError(f"vocab_size must lie between {SMALLEST_VOCABULARY} and {tokenizer.vocab_size}")
@@ -63,8 +56,6 @@ def word_counts(texts: Iterable[str]) -> Counter[str]:
 
     Words come in the byte-level alphabet. One that follows a space begins with "Ġ"; digits and punctuation are words
     of their own.
-
-    Paper: section 5.1
     """
     counts: Counter[str] = Counter()
     for text in texts:
@@ -74,18 +65,12 @@ def word_counts(texts: Iterable[str]) -> Counter[str]:
 
 @functools.cache
 def is_word(word: str) -> bool:
-    """Whether a cut of `word_counts` has a letter in it, so is a word and no number or punctuation.
-
-    Paper: none; a definition
-    """
+    """Whether a cut of `word_counts` has a letter in it, so is a word and no number or punctuation."""
     return any(character.isalpha() for character in readable(word))
 
 
 def bare(counts: Mapping[str, int]) -> Counter[str]:
-    """The words with letters, and without the space before them: "Ġhouse" and "house" are one word.
-
-    Paper: none; a definition
-    """
+    """The words with letters, and without the space before them: "Ġhouse" and "house" are one word."""
     words: Counter[str] = Counter()
     for word, count in counts.items():
         if is_word(word):
@@ -94,10 +79,7 @@ def bare(counts: Mapping[str, int]) -> Counter[str]:
 
 
 def token_counts(tokenizer: Tokenizer, counts: Mapping[str, int]) -> Counter[int]:
-    """How often each entry of the vocabulary is used in a text of which `word_counts` are given.
-
-    Paper: section 5.1
-    """
+    """How often each entry of the vocabulary is used in a text of which `word_counts` are given."""
     used: Counter[int] = Counter()
     words = list(counts)
     for word, ids in zip(words, pieces(tokenizer, words), strict=True):
@@ -107,10 +89,7 @@ def token_counts(tokenizer: Tokenizer, counts: Mapping[str, int]) -> Counter[int
 
 
 def pieces(tokenizer: Tokenizer, words: Iterable[str]) -> list[list[int]]:
-    """The ids of words in the byte-level alphabet, each cut by itself.
-
-    Paper: section 5.1
-    """
+    """The ids of words in the byte-level alphabet, each cut by itself."""
     return tokenizer.encode_batch([_text(word) for word in words])
 
 

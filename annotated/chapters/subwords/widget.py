@@ -1,7 +1,4 @@
-"""A widget that replays the merges of a tokenizer, one after another, on a text that the reader types.
-
-Paper: section 5.1
-"""
+"""A widget that replays the merges of a tokenizer, one after another, on a text that the reader types."""
 
 from __future__ import annotations
 
@@ -23,8 +20,6 @@ class MergeReplay(anywidget.AnyWidget):
     """The widget; `merge_replay` makes one.
 
     `text` is what is cut, and `merged` how many of the merges have been carried out; both may be set from Python.
-
-    Paper: section 5.1
     """
 
     _esm = esm(_HERE / "widget.js")
@@ -55,8 +50,6 @@ def merge_replay(tokenizer: Tokenizer, text: str, merged: int | None = None) -> 
     ValueError
         If the text is too long, there are not that many merges, or two merges make the same piece: then the order in
         which they were learned is not enough to cut a text.
-
-    Paper: section 5.1
     """
     pairs = merges(tokenizer)
     made = {left + right for left, right in pairs}

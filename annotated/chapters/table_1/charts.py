@@ -1,8 +1,6 @@
 """Charts of Table 1 by its formulas: cost against its four variables, and the terms of self-attention.
 
 `annotated.chapters.table_1.time_charts` draws what was measured.
-
-Paper: section 4, Table 1
 """
 
 from __future__ import annotations
@@ -47,10 +45,7 @@ _FORMULAS = {
 
 
 def formula(layer: str, what: int) -> str:
-    """The Vega expression of a column of `WHAT` for a layer, in `datum.n` and the sliders d, k and r.
-
-    Paper: section 4, Table 1
-    """
+    """The Vega expression of a column of `WHAT` for a layer, in `datum.n` and the sliders d, k and r."""
     return _FORMULAS[layer][what].replace("N", "datum.n")
 
 
@@ -63,8 +58,6 @@ def cost_chart(*, n: int = 5, d: int = 9, k: int = 3, r: int = 32) -> alt.VConca
         Where the sliders start, as powers of two.
     k, r
         Kernel and neighbourhood, as they are.
-
-    Paper: section 4, Table 1
     """
     sliders = (
         slider("n2", n, 3, 13, label="length n, as a power of 2:"),
@@ -124,8 +117,6 @@ def terms_chart(*, d: int = 9) -> alt.LayerChart:
     ----------
     d
         Where the slider starts, as a power of two.
-
-    Paper: section 4, Table 1
     """
     names = ["projections, 4nd² (not in Table 1)", "scores and mixture, 2n²d (Table 1's n²d)"]
     table = pd.DataFrame({"term": names, "i": [0, 1]}).merge(pd.DataFrame({"p": np.arange(12, 53) / 4}), how="cross")

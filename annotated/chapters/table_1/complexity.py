@@ -1,8 +1,6 @@
 """Table 1 by formula and by count: operations, steps that wait for each other, path lengths.
 
 `annotated.chapters.table_1.timing` measures the same layers by the clock.
-
-Paper: section 4, Table 1
 """
 
 from __future__ import annotations
@@ -102,10 +100,7 @@ def _refuse_centred(centred: bool) -> None:
 def build(
     layer: Layer, d: int, *, k: int = 3, r: int = 33, heads: int = 8, depth: int = 0, centred: bool = False
 ) -> nn.Module:
-    """One layer, ready for `apply`; `depth` is its place in a stack, which a dilated convolution must know.
-
-    Paper: section 4, Table 1
-    """
+    """One layer, ready for `apply`; `depth` is its place in a stack, which a dilated convolution must know."""
     if layer == "self-attention":
         return MultiHeadAttention(d, heads)
     if layer == "restricted":
@@ -118,10 +113,7 @@ def build(
 
 
 def apply(module: nn.Module, x: Tensor) -> Tensor:
-    """The output `[B, S, D]` of a layer from `build`; attention goes the way that equation 1 is written.
-
-    Paper: section 4
-    """
+    """The output `[B, S, D]` of a layer from `build`; attention goes the way that equation 1 is written."""
     if isinstance(module, MultiHeadAttention):
         return module(x, x, x, Recorded())
     output = module(x)
@@ -132,8 +124,6 @@ def counted(layer: Layer, n: int, d: int, k: int = 3, r: int = 33) -> int:
     """The same number as `operations` sums to, counted by PyTorch while the layer runs.
 
     PyTorch counts a multiplication and an addition as two; softmax, gates and other work on single elements not at all.
-
-    Paper: section 4, Table 1
     """
     module, x = build(layer, d, k=k, r=r), torch.zeros(1, n, d)
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
@@ -145,8 +135,6 @@ def longest_chain(output: Tensor) -> int:
     """Matrix products that must wait for one another: the longest chain of them in the graph that autograd recorded.
 
     With unlimited hardware all else could be done side by side, so this is the least number of steps in sequence.
-
-    Paper: section 4, Table 1
     """
     longest: dict[object, int] = {}
     waiting = [output.grad_fn]
@@ -163,10 +151,7 @@ def longest_chain(output: Tensor) -> int:
 
 
 def waiting_products(layer: Layer, n: int, d: int = 8, k: int = 3, r: int = 33) -> int:
-    """The `longest_chain` of one layer on a sequence of n positions.
-
-    Paper: section 4, Table 1
-    """
+    """The `longest_chain` of one layer on a sequence of n positions."""
     x = torch.zeros(1, n, d, requires_grad=True)
     return longest_chain(apply(build(layer, d, k=k, r=r, heads=2), x))
 
@@ -182,8 +167,6 @@ def spread(layer: Layer, n: int, k: int = 3, r: int = 33, *, centred: bool = Fal
     -------
     list
         For each number of hops, n truth values.
-
-    Paper: section 4, Table 1
     """
     _refuse_centred(centred and layer == "dilated")
     generator = torch.Generator().manual_seed(0)
@@ -215,8 +198,5 @@ def _step_everywhere(layer: nn.Module, x: Tensor, states: Tensor) -> Tensor:
 
 
 def hops_needed(layer: Layer, n: int, k: int = 3, r: int = 33, *, centred: bool = False) -> int:
-    """The least number of hops after which position n depends on position 1, found by trying.
-
-    Paper: section 4, Table 1
-    """
+    """The least number of hops after which position n depends on position 1, found by trying."""
     return len(spread(layer, n, k, r, centred=centred)) - 1

@@ -1,7 +1,4 @@
-"""Convolutions over a sequence: contiguous, dilated, separable.
-
-Paper: sections 2, 4; Table 1
-"""
+"""Convolutions over a sequence: contiguous, dilated, separable."""
 
 from __future__ import annotations
 
@@ -40,10 +37,7 @@ class Convolution(nn.Module):
         nn.init.xavier_uniform_(self.weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        """k neighbours of each position side by side, then one matrix for all positions: `[B, S, D]`.
-
-        Paper: section 4, Table 1
-        """
+        """k neighbours of each position side by side, then one matrix for all positions: `[B, S, D]`."""
         span = (self.kernel - 1) * self.dilation
         left = span if self.causal else span // 2
         padded = F.pad(x, (0, 0, left, span - left))
@@ -73,10 +67,7 @@ class SeparableConvolution(nn.Module):
         self.pointwise = nn.Linear(width, width, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """k products a channel and position, then d of them: `[B, S, D]`.
-
-        Paper: section 4
-        """
+        """k products a channel and position, then d of them: `[B, S, D]`."""
         left = self.kernel - 1 if self.causal else self.kernel // 2
         padded = F.pad(x, (0, 0, left, self.kernel - 1 - left))
         return self.pointwise(self.depthwise(padded.transpose(1, 2)).transpose(1, 2))
@@ -88,8 +79,5 @@ def _check_kernel(kernel: int, causal: bool) -> None:
 
 
 def dilations(kernel: int, layers: int) -> list[int]:
-    """1, k, k^2, ...: with these, every layer multiplies by k what the stack can see.
-
-    Paper: section 4, Table 1
-    """
+    """1, k, k^2, ...: with these, every layer multiplies by k what the stack can see."""
     return [kernel**layer for layer in range(layers)]

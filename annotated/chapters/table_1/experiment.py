@@ -1,7 +1,4 @@
-"""Table 1 by the clock: the processor time of one layer of each kind over lengths and widths, on one core.
-
-Paper: section 4, Table 1
-"""
+"""Table 1 by the clock: the processor time of one layer of each kind over lengths and widths, on one core."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Restricted self-attention: each position attends to its neighbourhood only.
-
-Paper: section 4; Table 1
-"""
+"""Restricted self-attention: each position attends to its neighbourhood only."""
 
 from __future__ import annotations
 
@@ -61,8 +58,6 @@ class RestrictedSelfAttention(nn.Module):
         -------
         output or (output, weights)
             `[B, S, D]`
-
-        Paper: section 4, Table 1
         """
         back = self.size - 1 if self.causal else self.size // 2
         ahead = self.size - 1 - back

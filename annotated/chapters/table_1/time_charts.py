@@ -1,7 +1,4 @@
-"""Charts of Table 1 by measurement: times of layers, and their paths hop by hop.
-
-Paper: section 4, Table 1
-"""
+"""Charts of Table 1 by measurement: times of layers, and their paths hop by hop."""
 
 from __future__ import annotations
 
@@ -36,8 +33,6 @@ def time_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     ------
     ValueError
         If a row names a layer that has no name here.
-
-    Paper: section 4, Table 1
     """
     if unknown := {row["layer"] for row in rows} - set(NAMES):
         raise ValueError(f"unknown layers {sorted(unknown)}; there are {sorted(NAMES)}")
@@ -82,8 +77,6 @@ def paths_chart(arrivals: Mapping[str, Sequence[int]], *, hops: int = 1) -> alt.
     ------
     ValueError
         If the layers differ in length.
-
-    Paper: section 4, Table 1
     """
     lengths = {len(one) for one in arrivals.values()}
     if len(lengths) != 1:

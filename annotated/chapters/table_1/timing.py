@@ -1,7 +1,4 @@
-"""Table 1 by the clock: the processor time of one layer, and the exponent with which it grows.
-
-Paper: section 4, Table 1
-"""
+"""Table 1 by the clock: the processor time of one layer, and the exponent with which it grows."""
 
 from __future__ import annotations
 
@@ -18,8 +15,6 @@ def seconds(function: Callable[[], object], repeats: int = 5, least: float = 0.0
     """The processor time of one call: the best of several rounds, each long enough for the clock.
 
     Other work on the machine can only add to a round, so the best one is nearest to the truth.
-
-    Paper: none; a clock
     """
     function()
     calls, best = 1, math.inf
@@ -37,20 +32,14 @@ def seconds(function: Callable[[], object], repeats: int = 5, least: float = 0.0
 
 
 def layer_seconds(layer: Layer, n: int, d: int, k: int = 3, r: int = 33, repeats: int = 5) -> float:
-    """The processor time of one layer on one sequence, without gradients; the least of `repeats` rounds (`seconds`).
-
-    Paper: section 4, Table 1
-    """
+    """The processor time of one layer on one sequence, without gradients; the least of `repeats` rounds (`seconds`)."""
     module, x = build(layer, d, k=k, r=r), torch.randn(1, n, d)
     with torch.no_grad():
         return seconds(lambda: apply(module, x), repeats)
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """p of the power law that fits best: the slope of a straight line through the logarithms.
-
-    Paper: section 4
-    """
+    """p of the power law that fits best: the slope of a straight line through the logarithms."""
     x, y = ([math.log(value) for value in numbers] for numbers in (sizes, values))
     mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
     together = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))

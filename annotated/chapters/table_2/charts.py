@@ -1,7 +1,4 @@
-"""Charts of Table 2: BLEU against operations under a budget, and the same results on hardware of the reader's choice.
-
-Paper: section 6.1, Table 2
-"""
+"""Charts of Table 2: BLEU against operations under a budget, and the same results on chosen hardware."""
 
 from __future__ import annotations
 
@@ -106,8 +103,6 @@ def bleu_flops_chart(language: str = "German", *, budget: float = 20.0) -> alt.L
     ------
     ValueError
         If a control cannot start there.
-
-    Paper: Table 2
     """
     if not 18 <= budget <= 21.5:
         raise ValueError(f"the slider goes from 10^18 to 10^21.5 FLOPs, not to 10^{budget}")
@@ -193,8 +188,6 @@ def run_price_chart(
     ------
     ValueError
         If a control cannot start there.
-
-    Paper: section 6.1, Table 2
     """
     if not (5 <= utilisation <= 90 and 5 <= share <= 100 and 0 <= price <= 20 and 1 <= overhead <= 2):
         raise ValueError(

@@ -1,8 +1,6 @@
 """Training cost: operations by the paper's method and by counting; hours, money and energy on given hardware.
 
 Prices and utilisations are the caller's: nothing here states what an hour costs.
-
-Paper: section 6.1, Table 2
 """
 
 from __future__ import annotations
@@ -14,10 +12,7 @@ from annotated.config import ModelConfig
 
 
 class Device(NamedTuple):
-    """A processor by its data sheet, or by measurement.
-
-    Paper: section 5.2 used eight P100
-    """
+    """A processor by its data sheet, or by measurement."""
 
     name: str
     year: int | None
@@ -60,8 +55,6 @@ prints only a peak 'with sparsity' half of it; the last one is measured."""
 BOARD_PEAKS = {"K80": 4.37e12, "K40": 5.04e12, "M40": 6.8e12, "P100": 10.6e12}
 """Float32 peak of one GPU at its highest clock, by NVIDIA's specifications (a K80 board, 8.74, holds two GPUs), for
 comparison with what the paper takes them to sustain: `annotated.paper.SETTINGS["FLOP/s"]`.
-
-Paper: section 6.1 (footnote)
 """
 
 
@@ -87,7 +80,7 @@ def flops_by_time(hours: float, devices: int, rate: float) -> float:
     >>> f"{flops_by_time(12, 8, 9.5e12):.1e}"
     '3.3e+18'
 
-    Paper: section 6.1
+    Paper: section 6.1 (footnote), Table 2
     """
     if min(hours, devices, rate) <= 0:
         raise ValueError(f"hours, devices and rate must be positive, not {hours}, {devices} and {rate}")
@@ -107,8 +100,6 @@ def update_flops(config: ModelConfig, tokens: int = 25_000, length: int = 28) ->
         Real tokens in the batch on each side, source and target.
     length
         Of every sentence on each side; it matters little, because attention between positions is 1 % of the count.
-
-    Paper: sections 3, 5.1; Table 2 estimates it by time
     """
     return 3 * sum(forward_flops(config, length, length).values()) * tokens / length
 
@@ -123,25 +114,17 @@ def rule_of_six(parameters: int, tokens: int) -> float:
     tokens
         D, the tokens that pass through all N. In an encoder-decoder a source token passes the encoder and a target
         token the decoder, so that a *pair* of tokens meets N: D counts one side, not both.
-
-    Paper: none; a rule of later work on language models
     """
     return 6.0 * parameters * tokens
 
 
 def utilisation(flops: float, hours: float, devices: int, peak: float) -> float:
-    """The share of what the devices could have done that was needed: counted operations over hours x devices x peak.
-
-    Paper: sections 5.2, 6.1
-    """
+    """The share of what the devices could have done that was needed: counted operations over hours x devices x peak."""
     return flops / flops_by_time(hours, devices, peak)
 
 
 class Bill(NamedTuple):
-    """What a training run takes on given hardware.
-
-    Paper: none; Table 2 stops at operations
-    """
+    """What a training run takes on given hardware."""
 
     device_hours: float
     hours: float
@@ -182,8 +165,6 @@ def bill(
     ------
     ValueError
         If a number is out of its range.
-
-    Paper: section 6.1, Table 2
     """
     if not 0 < utilisation <= 1:
         raise ValueError(f"utilisation is a share, above 0 and at most 1, not {utilisation}")

@@ -1,7 +1,4 @@
-"""Systems of Table 2: what each is, how long it trained, which beat which; and later runs of the same models.
-
-Paper: sections 2, 6.1, Table 2
-"""
+"""Systems of Table 2: what each is, how long it trained, which beat which; and later runs of the same models."""
 
 from __future__ import annotations
 
@@ -15,16 +12,11 @@ from annotated.paper import SETTINGS, TABLE_2
 Pair = Literal["en-de", "en-fr"]
 BIG_EN_FR = {"table": 41.8, "text": 41.0}
 """The big model, English to French: Table 2 has the first; section 6.1, and the early versions throughout, the second.
-
-Paper: section 6.1, Table 2
 """
 
 
 class System(NamedTuple):
-    """A row of Table 2, placed.
-
-    Paper: section 2, Table 2
-    """
+    """A row of Table 2, placed."""
 
     system: str
     year: int
@@ -56,25 +48,19 @@ SYSTEMS = (
 )
 """The rows of Table 2, in its order.
 
-Paper: section 2, Table 2
+Paper: Table 2
 """
 
 
 def short_name(system: str) -> str:
-    """The name of a system where there is little room: 'base', 'big', 'Deep-Att', '... × 8' for an ensemble.
-
-    Paper: Table 2
-    """
+    """The name of a system where there is little room: 'base', 'big', 'Deep-Att', '... × 8' for an ensemble."""
     names = {"Transformer (base model)": "base", "Transformer (big)": "big", "Deep-Att + PosUnk": "Deep-Att"}
     alone = system.removesuffix(" ensemble")
     return names.get(alone, alone) + (" × 8" if alone != system else "")
 
 
 class PublishedRun(NamedTuple):
-    """A training run as its own paper reports it.
-
-    Paper: section 6.1, Table 2
-    """
+    """A training run as its own paper reports it."""
 
     system: str
     pair: Pair
@@ -102,15 +88,12 @@ RUNS = (
 )
 """The single models of Table 2 whose days and devices are published.
 
-Paper: section 5.2, Table 2
+Paper: Table 2
 """
 
 
 class Result(NamedTuple):
-    """A row of Table 2 for one pair of languages, and who is at least as good for at most the same cost.
-
-    Paper: Table 2
-    """
+    """A row of Table 2 for one pair of languages, and who is at least as good for at most the same cost."""
 
     system: str
     bleu: float
@@ -143,8 +126,6 @@ def results(pair: Pair, changed: Mapping[str, float] | None = None) -> list[Resu
     ------
     ValueError
         For another pair, or a system that is not in the table.
-
-    Paper: Table 2
     """
     if pair not in ("en-de", "en-fr"):
         raise ValueError(f"Table 2 has 'en-de' and 'en-fr', not '{pair}'")
@@ -170,10 +151,7 @@ def _beats(one: tuple[float, float | None], other: tuple[float, float | None]) -
 
 
 class Reproduction(NamedTuple):
-    """BLEU on newstest2014, English to German, of a later training that published its signature or its steps.
-
-    Paper: Table 2 has the numbers that it is after
-    """
+    """BLEU on newstest2014, English to German, of a later training that published its signature or its steps."""
 
     model: Literal["base", "big"]
     sacrebleu: float
@@ -203,7 +181,4 @@ REPRODUCTIONS = (
         "https://github.com/facebookresearch/fairseq/tree/main/examples/scaling_nmt",
     ),
 )  # fmt: skip
-"""As reported in the public repositories of three code bases; not made again here.
-
-Paper: Table 2
-"""
+"""As reported in the public repositories of three code bases; not made again here."""

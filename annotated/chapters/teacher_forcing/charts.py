@@ -1,7 +1,4 @@
-"""Charts of teacher forcing: one pass against many, loss against what is written, and a wrong word in the prefix.
-
-Paper: section 3.1
-"""
+"""Charts of teacher forcing: one pass against many, loss against what is written, and a wrong word in the prefix."""
 
 from __future__ import annotations
 
@@ -34,8 +31,6 @@ def passes_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     ------
     ValueError
         If there are no rows, or a number is not positive: both axes are logarithmic.
-
-    Paper: section 3.1
     """
     table = pd.DataFrame(rows, columns=["way", "length", *QUANTITIES])
     if table.empty or not table.drop(columns="way").gt(0).all(axis=None):
@@ -91,8 +86,6 @@ def loss_and_writing_chart(cells: Mapping[str, Mapping[str, float]]) -> alt.Laye
     ----------
     cells
         For each decoder, by name, its 'loss' in nats a token and 'sentences', the share it writes without a fault.
-
-    Paper: section 3.1
     """
     table = pd.DataFrame.from_dict(dict(cells), orient="index").rename_axis("decoder").reset_index()
     table = table[["decoder", "loss", "sentences"]]
@@ -132,8 +125,6 @@ def wrong_word_chart(losses: Mapping[str, Sequence[float]]) -> alt.LayerChart:
     ----------
     losses
         For each kind of prefix, the mean loss of the right word 1, 2, 3 ... places after the word that was exchanged.
-
-    Paper: section 3.1
     """
     names, reach = list(losses), max(map(len, losses.values()))
     base = alt.Chart(curves_table(losses, "prefix", "distance", "loss", start=1).round(4)).encode(

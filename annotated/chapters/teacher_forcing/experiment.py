@@ -1,7 +1,4 @@
-"""Decoders with and without a mask, with a shift of 0, 1 and 2: their training loss, and what they then write.
-
-Paper: section 3.1
-"""
+"""Decoders with and without a mask, with a shift of 0, 1 and 2: their training loss, and what they then write."""
 
 from __future__ import annotations
 
@@ -51,20 +48,14 @@ def store(split: str, count: int) -> TokenStore:
 
 
 def decoder_input(target_out: Tensor, shift: int) -> Tensor:
-    """What a decoder reads that has to write `target_out` `[B, T]`: the same, `shift` places to the right.
-
-    Paper: section 3.1 (the offset by one position)
-    """
+    """What a decoder reads that has to write `target_out` `[B, T]`: the same, `shift` places to the right."""
     start = target_out.new_full((len(target_out), shift), BOS)
     shifted = torch.cat([start, target_out], dim=1)[:, : target_out.size(1)]
     return shifted.masked_fill(target_out == PAD, PAD)
 
 
 def logits_of(model: Transformer, source: Tensor, target_in: Tensor, masked: bool) -> Tensor:
-    """Logits `[B, T, V]` with the causal mask, or with padding alone hidden.
-
-    Paper: section 3.1
-    """
+    """Logits `[B, T, V]` with the causal mask, or with padding alone hidden."""
     if masked:
         return model(source, target_in)
     x = model.embedding(target_in) + model.positions(target_in.size(1))
@@ -82,8 +73,6 @@ def train_decoder(
     -------
     model, losses
         In evaluation mode; the training loss of each block of `BLOCK` updates, in nats a token.
-
-    Paper: section 3.1
     """
     torch.manual_seed(seed)
     model = Transformer(tiny(vocab_size=2000, dropout=0.0, norm="pre", **SHAPE))
@@ -119,8 +108,6 @@ def write(model: Transformer, source: Tensor, masked: bool = True, shift: int = 
     -------
     list
         For each sentence the ids before eos.
-
-    Paper: section 3.1 (auto-regression)
     """
     rows = torch.full((len(source), max(shift, 1)), BOS)
     first = rows.size(1)
@@ -140,8 +127,6 @@ def judge(model: Transformer, masked: bool, shift: int, count: int = 300) -> dic
     dict
         With the right words in the decoder's input: 'loss' in nats a token, 'accuracy' of tokens, and 'all_right',
         the share of sentences whose tokens are all right. Writing alone: 'sentences', the share equal to the reference.
-
-    Paper: section 3.1
     """
     loss, right, tokens, all_right, sentences = 0.0, 0, 0, 0, 0
     for batch in evaluation_batches(store("test", count), 2000):
@@ -163,10 +148,7 @@ def judge(model: Transformer, masked: bool, shift: int, count: int = 300) -> dic
 
 @torch.no_grad()
 def slots(model: Transformer, source: str, target: str, masked: bool, shift: int, top: int = 4) -> list[list[Any]]:
-    """For each slot of one sentence: the probability of the right token, and the `top` most probable ones.
-
-    Paper: section 3.1
-    """
+    """For each slot of one sentence: the probability of the right token, and the `top` most probable ones."""
     tokenizer = load("classroom").tokenizer
     batch = collate(TokenStore.from_ids([(tokenizer.encode(source), tokenizer.encode(target))], 2000), [0])
     logits = logits_of(model, batch.source, decoder_input(batch.target_out, shift), masked)[0]
@@ -197,8 +179,6 @@ def after_a_wrong_word(
     -------
     list
         Means in nats, over all sentences that reach as far.
-
-    Paper: section 3.1
     """
     if prefix not in PREFIXES:
         raise ValueError(f"the prefix holds {', or '.join(PREFIXES)}; not {prefix!r}")

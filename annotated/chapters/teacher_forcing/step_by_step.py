@@ -1,7 +1,4 @@
-"""Teacher forcing against step by step: passes, positions computed, processor time.
-
-Paper: section 3.1
-"""
+"""Teacher forcing against step by step: passes, positions computed, processor time."""
 
 from __future__ import annotations
 
@@ -21,38 +18,26 @@ REPEATS = 4
 
 
 def in_one_pass(model: Transformer, source: Tensor, target_in: Tensor) -> Tensor:
-    """Logits `[B, T, V]` of all positions at once.
-
-    Paper: section 3.1
-    """
+    """Logits `[B, T, V]` of all positions at once."""
     return model(source, target_in)
 
 
 def with_a_cache(model: Transformer, source: Tensor, target_in: Tensor) -> Tensor:
-    """The same logits, one position after another; keys and values of earlier ones are kept.
-
-    Paper: section 3.1 (auto-regression)
-    """
+    """The same logits, one position after another; keys and values of earlier ones are kept."""
     state = model.start_state(source, max_new_tokens=target_in.size(1))
     rows = [model.decode_step(token, state)[0] for token in target_in.T]
     return torch.stack(rows, dim=1)
 
 
 def with_a_growing_prefix(model: Transformer, source: Tensor, target_in: Tensor) -> Tensor:
-    """The same logits, from a prefix that is computed anew each time, one token longer.
-
-    Paper: section 3.1 (auto-regression)
-    """
+    """The same logits, from a prefix that is computed anew each time, one token longer."""
     memory = model.encode(source)
     rows = [model.decode(target_in[:, :t], memory, source)[:, -1] for t in range(1, target_in.size(1) + 1)]
     return torch.stack(rows, dim=1)
 
 
 def training_step(model: Transformer, source: Tensor, target_in: Tensor) -> Tensor:
-    """The loss of all positions at once, and the gradient of every parameter.
-
-    Paper: section 5
-    """
+    """The loss of all positions at once, and the gradient of every parameter."""
     with torch.enable_grad():
         loss = F.cross_entropy(model(source, target_in).flatten(0, 1), target_in.flatten())
         model.zero_grad()
@@ -74,8 +59,6 @@ def measure(lengths: tuple[int, ...] = LENGTHS, repeats: int = REPEATS) -> list[
     """For each way and length: decoder passes, positions computed, and milliseconds of processor time.
 
     Source and target are one random sentence pair, both of that length. The model is the size of the classroom model.
-
-    Paper: section 3.1
     """
     torch.manual_seed(0)
     model, rows = Transformer(tiny(vocab_size=2000)).eval(), []

@@ -2,8 +2,6 @@
 
 The widget's JavaScript runs in a live notebook (anywidget) and in the static pages of the book. Who sees what is
 worked out there, from the mask and the shift; the probabilities come from decoders that were trained that way.
-
-Paper: section 3.1
 """
 
 from __future__ import annotations
@@ -26,8 +24,6 @@ class TeacherForcingStepper(anywidget.AnyWidget):
 
     `sentence` counts from 0, and so does `slot`; `masked` and `shift` are the two switches. All four may be set from
     Python in a live notebook.
-
-    Paper: section 3.1
     """
 
     _esm = esm(_HERE / "widget.js")
@@ -41,10 +37,7 @@ class TeacherForcingStepper(anywidget.AnyWidget):
 
 
 def cell_name(masked: bool, shift: int) -> str:
-    """How a decoder is called in the data: 'mask, shift 1', or 'no mask, shift 0'.
-
-    Paper: none; a name
-    """
+    """How a decoder is called in the data: 'mask, shift 1', or 'no mask, shift 0'."""
     return f"{'mask' if masked else 'no mask'}, shift {shift}"
 
 
@@ -74,8 +67,6 @@ def teacher_forcing_stepper(
     ------
     ValueError
         If a decoder is missing, or its slots do not fit the target.
-
-    Paper: section 3.1
     """
     names = [cell_name(m, s) for m in (True, False) for s in SHIFTS]
     for one in sentences:

@@ -1,7 +1,4 @@
-"""Charts of the chain rule: the factors of a sentence's probability, their running sum, and a recurrent chain.
-
-Paper: sections 1, 3
-"""
+"""Charts of the chain rule: the factors of a sentence's probability, their running sum, and a recurrent chain."""
 
 from __future__ import annotations
 
@@ -42,8 +39,6 @@ def factors_chart(sentences: Mapping[str, Factors], *, start: str | None = None,
     ------
     ValueError
         If there is no sentence, none of that name, if pieces and numbers differ in count, or a logarithm is above 0.
-
-    Paper: section 3
     """
     checked = {name: _checked(name, factors) for name, factors in sentences.items()}
     if not checked or start not in (None, *checked):
@@ -113,8 +108,6 @@ def running_sum_chart(sentences: Mapping[str, Factors]) -> alt.LayerChart:
     ------
     ValueError
         As `factors_chart`.
-
-    Paper: section 3
     """
     sums = {}
     for name, factors in sentences.items():
@@ -166,8 +159,6 @@ def unroll_chart(influence: ArrayLike, *, step: int = 6) -> Any:
     ------
     ValueError
         If a number is not positive, or there are fewer than two.
-
-    Paper: section 1
     """
     sizes = np.asarray(influence, dtype=np.float64)
     if sizes.ndim != 1 or len(sizes) < 2 or not (sizes > 0).all():
@@ -230,10 +221,7 @@ def _influence(table: pd.DataFrame, steps: alt.Scale) -> alt.LayerChart:
 
 
 def lengths_chart(lengths: Sequence[tuple[int, int]]) -> alt.LayerChart:
-    """Pieces of the source against pieces of the target; the diagonal is where they are equal.
-
-    Paper: section 3
-    """
+    """Pieces of the source against pieces of the target; the diagonal is where they are equal."""
     if not lengths or min(min(pair) for pair in lengths) < 1:
         raise ValueError("lengths must be pairs of positive numbers")
     pairs = pd.DataFrame(lengths, columns=["n", "m"])

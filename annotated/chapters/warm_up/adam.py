@@ -1,7 +1,4 @@
-"""Adam by hand, how many gradients its averages rest on, and what its first steps are worth.
-
-Paper: section 5.3
-"""
+"""Adam by hand, how many gradients its averages rest on, and what its first steps are worth."""
 
 from __future__ import annotations
 
@@ -29,8 +26,6 @@ def adam_steps(
     -------
     list of Tensor
         Steps: the parameter after update k is the one before it plus step k.
-
-    Paper: section 5.3
     """
     steps: list[Tensor] = []
     m = v = torch.zeros(())
@@ -47,8 +42,6 @@ def gradients_behind(beta: float, update: int) -> float:
     """Effective number of gradients in Adam's bias-corrected average after some updates.
 
     Its weights are beta^age, divided by their sum; the effective number is (sum w)^2 / sum w^2.
-
-    Paper: section 5.3
     """
     return (1 + beta) / (1 - beta) * (1 - beta**update) / (1 + beta**update)
 
@@ -72,8 +65,6 @@ def first_steps(
         For each k. `size`: root mean square of the step over the parameters, in units of the learning rate.
         `agreement`: cosine of the angle between the step and the mean gradient of the second half, each divided by the
         root of the mean square.
-
-    Paper: section 5.3
     """
     half = len(gradients) // 2
     if not updates or max(updates) > half:

@@ -1,7 +1,4 @@
-"""Charts of Adam: how its memory fills, and what its first updates are worth.
-
-Paper: section 5.3
-"""
+"""Charts of Adam: how its memory fills, and what its first updates are worth."""
 
 from __future__ import annotations
 
@@ -28,8 +25,6 @@ def memory_chart(betas: Sequence[float] = (0.9, 0.98, 0.997, 0.999), *, last: in
         Decay rates to draw.
     last
         Updates to draw.
-
-    Paper: section 5.3
     """
     if not betas or not all(0 < beta < 1 for beta in betas):
         raise ValueError(f"decay rates lie between 0 and 1, not {list(betas)}")
@@ -99,8 +94,6 @@ def first_updates_chart(measured: Mapping[str, Sequence[float]], updates: Sequen
         By name, a share between 0 and 1 for each of `updates`.
     updates
         Numbers of the updates, from 1.
-
-    Paper: section 5.3
     """
     if any(len(line) != len(updates) for line in measured.values()):
         raise ValueError(f"each line needs {len(updates)} numbers, one for each update")

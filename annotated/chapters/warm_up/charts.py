@@ -1,7 +1,4 @@
-"""A chart of the grid of learning rates and warm-ups: a heat map of where runs end, and the curves of a chosen cell.
-
-Paper: section 5.3
-"""
+"""A chart of the grid of learning rates and warm-ups: a heat map of where runs end, and the curves of a chosen cell."""
 
 from __future__ import annotations
 
@@ -35,8 +32,6 @@ def warm_up_chart(
     ------
     ValueError
         If there is no such run.
-
-    Paper: section 5.3
     """
     table = pd.DataFrame(runs).rename(columns={"placement": "p", "rate": "r", "warmup": "w"}).astype({"seed": str})
     cells = table.groupby(["p", "r", "w"], sort=False)["valid"].agg(v=_mean, n="size")

@@ -1,7 +1,4 @@
-"""Learning rates that a small Transformer survives, for warm-ups of several lengths: post-norm and pre-norm.
-
-Paper: sections 3.1, 5.3, equation 3
-"""
+"""Learning rates that a small Transformer survives, for warm-ups of several lengths: post-norm and pre-norm."""
 
 from __future__ import annotations
 
@@ -21,10 +18,7 @@ UPDATES, BATCH_TOKENS = 250, 200
 
 
 def frequency_loss() -> float:
-    """Loss in nats a token of a guess that knows how frequent each piece is, and nothing else.
-
-    Paper: none; where a run that has learned nothing about sentences stays
-    """
+    """Loss in nats a token of a guess that knows how frequent each piece is, and nothing else."""
     seen, unseen = (short_sentences(*s).target_tokens for s in (("train", 6000), ("valid", 300)))
     counts = np.bincount(seen, minlength=2000) + 1
     return float(-np.log(counts / counts.sum())[unseen].mean())
@@ -40,8 +34,6 @@ def curve(
     dict
         The settings, and `loss` (blocks of 10 updates) and `valid` of `residuals.experiment.train`; None where a number
         is no longer finite.
-
-    Paper: section 5.3
     """
     found = train(placed(config, placement, seed), updates, warmup, peak=rate, seed=seed, tokens=BATCH_TOKENS)
     kept = {

@@ -1,7 +1,4 @@
-"""Charts of the learning rate: equation 3 under sliders, and what common slips make of it.
-
-Paper: section 5.3, equation 3
-"""
+"""Charts of the learning rate: equation 3 under sliders, and what common slips make of it."""
 
 from __future__ import annotations
 
@@ -44,8 +41,6 @@ def schedule_chart(
     ------
     ValueError
         If a control cannot start there.
-
-    Paper: section 5.3, equation 3
     """
     if d_model not in WIDTHS or not 500 <= warmup <= 16000 or not 2000 <= last <= 100_000:
         raise ValueError(f"controls cannot start at d_model {d_model}, warm-up {warmup} and {last} updates")
@@ -150,8 +145,6 @@ def slip_chart(
         The rate that an optimiser holds before the schedule has set any.
     accumulate
         Where the slider of micro-batches per update starts.
-
-    Paper: section 5.3, equation 3
     """
     if not 1 <= accumulate <= 32:
         raise ValueError(f"the slider goes from 1 to 32 micro-batches, not to {accumulate}")

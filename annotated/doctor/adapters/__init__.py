@@ -1,7 +1,4 @@
-"""Adapters: ours, `torch.nn.Transformer`, MarianMT; and which of them a model gets.
-
-Paper: section 3
-"""
+"""Adapters: ours, `torch.nn.Transformer`, MarianMT; and which of them a model gets."""
 
 from __future__ import annotations
 
@@ -21,10 +18,7 @@ __all__ = ["MarianSubject", "OurSubject", "TorchSubject", "small_marian", "small
 
 
 def small_ours() -> OurSubject:
-    """A small new model of ours, to be examined.
-
-    Paper: section 3
-    """
+    """A small new model of ours, to be examined."""
     shape = {"d_model": 32, "d_k": 8, "d_v": 8, "d_ff": 64, "num_encoder_layers": 2, "num_decoder_layers": 2}
     return OurSubject(Transformer(tiny(vocab_size=16, **shape)))
 
@@ -42,8 +36,6 @@ def subject_of(model: Any) -> Subject:
     ------
     ValueError
         If it is something else; the message says what to write.
-
-    Paper: section 3
     """
     if isinstance(model, Subject):
         return model

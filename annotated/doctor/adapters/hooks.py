@@ -1,7 +1,4 @@
-"""Hooks that adapters share: what a module was given and returned, and the residual stream around sub-layers.
-
-Paper: section 3.1
-"""
+"""Hooks that adapters share: what a module was given and returned, and the residual stream around sub-layers."""
 
 from __future__ import annotations
 
@@ -71,8 +68,6 @@ def residual_steps(
         Runs the model.
     pre
         Whether the norms come before the sub-layers.
-
-    Paper: section 3.1
     """
     every = {module for places, top in stacks for place in places for module in (*place[1:], top)}
     modules = [module for module in every if module is not None]

@@ -1,7 +1,4 @@
-"""The adapter of Hugging Face's `MarianMTModel`. Needs the extra `export`.
-
-Paper: section 3
-"""
+"""The adapter of Hugging Face's `MarianMTModel`. Needs the extra `export`."""
 
 from __future__ import annotations
 
@@ -34,8 +31,6 @@ class MarianSubject(Subject):
         Trained or new. Published models start decoding from their padding token, and so are examined.
     name
         For the report.
-
-    Paper: section 3
     """
 
     def __init__(self, model: Any, name: str = "MarianMTModel") -> None:
@@ -193,8 +188,6 @@ def small_marian() -> MarianSubject:
     ------
     ImportError
         Without the package transformers.
-
-    Paper: section 3
     """
     transformers = optional("transformers")
     sides = {

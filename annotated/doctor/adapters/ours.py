@@ -2,8 +2,6 @@
 
 Each capability is one call of the library through the module that holds the function, so that code that replaces the
 function (a mutant, a student) is examined with it.
-
-Paper: sections 3, 5 and 6.1
 """
 
 from __future__ import annotations
@@ -52,8 +50,6 @@ class OurSubject(Subject):
         For the report.
     training
         Label smoothing, warm-up and layout are taken from here; None for the paper's.
-
-    Paper: sections 3, 5 and 6.1
     """
 
     pad, bos, eos = PAD, BOS, EOS

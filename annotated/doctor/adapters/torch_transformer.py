@@ -1,7 +1,4 @@
-"""The adapter of `torch.nn.Transformer`, which needs embeddings, positions and a projection around it.
-
-Paper: section 3
-"""
+"""The adapter of `torch.nn.Transformer`, which needs embeddings, positions and a projection around it."""
 
 from __future__ import annotations
 
@@ -40,8 +37,6 @@ class TorchSubject(Subject):
         A `TorchTransformer`, as `annotated.interop.to_torch` and `with_embeddings` make them.
     name
         For the report.
-
-    Paper: section 3
     """
 
     pad, bos, eos = PAD, BOS, EOS
@@ -140,8 +135,6 @@ def with_embeddings(core: nn.Transformer, vocab_size: int = 16) -> TorchTransfor
     ------
     ValueError
         If it is not batch-first, or has layers of classes that are not torch's.
-
-    Paper: section 3
     """
     layers: list[Any] = [*core.encoder.layers, *core.decoder.layers]
     if not core.batch_first:
@@ -170,10 +163,7 @@ def with_embeddings(core: nn.Transformer, vocab_size: int = 16) -> TorchTransfor
 
 
 def small_torch() -> TorchSubject:
-    """A small `torch.nn.Transformer` as torch makes it, to be examined.
-
-    Paper: section 3
-    """
+    """A small `torch.nn.Transformer` as torch makes it, to be examined."""
     return TorchSubject(with_embeddings(nn.Transformer(32, 4, 2, 2, 64, batch_first=True)))
 
 

@@ -1,8 +1,6 @@
 """Invariants of any encoder-decoder: one function for each, by theme, in the order of examination.
 
 `annotated doctor --list` prints them with what they need; `INVARIANTS` holds them by id.
-
-Paper: sections 3, 5 and 6
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Attention is what equation 1 and section 3.2.2 say, as its maps and the first attention show.
-
-Paper: sections 3.2.1, 3.2.2, 3.2.3
-"""
+"""Attention is what equation 1 and section 3.2.2 say, as its maps and the first attention show."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Causality: logits depend on no later target token, on every earlier one and on the whole source.
-
-Paper: sections 3.1, 3.2.3
-"""
+"""Causality: logits depend on no later target token, on every earlier one and on the whole source."""
 
 from __future__ import annotations
 

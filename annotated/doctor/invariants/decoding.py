@@ -1,7 +1,4 @@
-"""Decoding: the cache, greedy search, beam search.
-
-Paper: sections 3.1, 6.1
-"""
+"""Decoding: the cache, greedy search, beam search."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Dependence of outputs on inputs: gradients at the embeddings of any model, found by hooks, and changed tokens.
-
-Paper: section 3.2.3
-"""
+"""Dependence of outputs on inputs: gradients at the embeddings of any model, found by hooks, and changed tokens."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Evaluation: perplexity per token, BLEU of words over a corpus, and of translations.
-
-Paper: sections 6.1, 6.2
-"""
+"""Evaluation: perplexity per token, BLEU of words over a corpus, and of translations."""
 
 from __future__ import annotations
 

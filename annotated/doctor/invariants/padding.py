@@ -1,7 +1,4 @@
-"""Padding invariance and batch invariance: neither padding nor other sentences of the batch change a result.
-
-Paper: sections 3.2.3, 5.1
-"""
+"""Padding invariance and batch invariance: neither padding nor other sentences of the batch change a result."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Parameters: shared where claimed, different elsewhere, saved whole; and dropout, which acts on them in training.
-
-Paper: sections 3.4, 5.4
-"""
+"""Parameters: shared where claimed, different elsewhere, saved whole; and dropout, which acts on them in training."""
 
 from __future__ import annotations
 

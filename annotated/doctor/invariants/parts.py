@@ -1,7 +1,4 @@
-"""The other parts of a layer: embeddings, residuals with their norms, the feed-forward network.
-
-Paper: sections 3.1, 3.3, 3.4
-"""
+"""The other parts of a layer: embeddings, residuals with their norms, the feed-forward network."""
 
 from __future__ import annotations
 

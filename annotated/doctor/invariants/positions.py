@@ -1,7 +1,4 @@
-"""Positions: the encoder and the decoder know the order of tokens, also far from the beginning.
-
-Paper: section 3.5
-"""
+"""Positions: the encoder and the decoder know the order of tokens, also far from the beginning."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Precision: numbers that float32 holds and 16-bit types do not.
-
-Paper: section 3.2.3; training in 16 bits is today's practice
-"""
+"""Precision: numbers that float32 holds and 16-bit types do not."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Registry of invariants: each is a declared function that returns what it measured, or raises.
-
-Paper: none
-"""
+"""Registry of invariants: each is a declared function that returns what it measured, or raises."""
 
 from __future__ import annotations
 
@@ -22,10 +19,7 @@ class InvariantViolated(Exception):
 
 @dataclass(frozen=True)
 class Invariant:
-    """Something that must hold of an encoder-decoder.
-
-    Paper: none
-    """
+    """Something that must hold of an encoder-decoder."""
 
     id: str
     title: str

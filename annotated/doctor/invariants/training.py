@@ -1,7 +1,4 @@
-"""Training: the shift, the loss, the schedule, accumulated gradients, averaged checkpoints.
-
-Paper: sections 3.1, 5.3, 5.4, 6.1
-"""
+"""Training: the shift, the loss, the schedule, accumulated gradients, averaged checkpoints."""
 
 from __future__ import annotations
 

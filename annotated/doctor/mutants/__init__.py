@@ -2,8 +2,6 @@
 
 What the doctor is examined with: it must find every one of them. And a collection to learn from: most of the mistakes
 were really made, some by famous code, and nearly all of them train without an error message.
-
-Paper: sections 3, 5 and 6.1
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Wrong attention: the scale, the softmax, the heads, and which sequence looks at which.
-
-Paper: sections 3.2.1, 3.2.2, 3.2.3
-"""
+"""Wrong attention: the scale, the softmax, the heads, and which sequence looks at which."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Wrong decoding: what is cached, what follows a hypothesis, how it is scored, and when it stops.
-
-Paper: sections 3.1, 6.1
-"""
+"""Wrong decoding: what is cached, what follows a hypothesis, how it is scored, and when it stops."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Wrong evaluation: what BLEU counts, and of what.
-
-Paper: section 6.1
-"""
+"""Wrong evaluation: what BLEU counts, and of what."""
 
 from __future__ import annotations
 

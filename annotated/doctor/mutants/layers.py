@@ -1,7 +1,4 @@
-"""Wrong layers: how many, how they differ, and what stands around a sub-layer.
-
-Paper: sections 3.1, 3.3, 5.4
-"""
+"""Wrong layers: how many, how they differ, and what stands around a sub-layer."""
 
 from __future__ import annotations
 

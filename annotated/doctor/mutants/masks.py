@@ -1,7 +1,4 @@
-"""Wrong masks: what hides a key, which keys are hidden, and where.
-
-Paper: sections 3.1, 3.2.3
-"""
+"""Wrong masks: what hides a key, which keys are hidden, and where."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Wrong embeddings and positions: their sizes, their formula, where they are added, and what is shared.
-
-Paper: sections 3.4, 3.5
-"""
+"""Wrong embeddings and positions: their sizes, their formula, where they are added, and what is shared."""
 
 from __future__ import annotations
 

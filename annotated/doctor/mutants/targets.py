@@ -1,7 +1,4 @@
-"""Wrong targets: what the decoder reads and writes, and what the loss makes of it.
-
-Paper: sections 3.1, 5.4
-"""
+"""Wrong targets: what the decoder reads and writes, and what the loss makes of it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Wrong training: the rate of an update, how its gradient is gathered, and what is averaged in the end.
 
 All but two of these mistakes are made around `annotated.training.update.update`, through which every training run goes.
-
-Paper: sections 5.1, 5.3, 6.1
 """
 
 from __future__ import annotations

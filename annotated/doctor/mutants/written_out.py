@@ -1,7 +1,4 @@
-"""Attention written out as equation 1, in two parts that a mutant can exchange: the scores, and the weights.
-
-Paper: section 3.2.1, equation 1
-"""
+"""Attention written out as equation 1, in two parts that a mutant can exchange: the scores, and the weights."""
 
 from __future__ import annotations
 

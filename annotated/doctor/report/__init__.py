@@ -1,7 +1,4 @@
-"""Report of an examination: as text in the terminal, as JSON, and as one page of HTML.
-
-Paper: none
-"""
+"""Report of an examination: as text in the terminal, as JSON, and as one page of HTML."""
 
 from __future__ import annotations
 
@@ -32,8 +29,6 @@ class Report:
     """The findings of one examination.
 
     In a notebook it shows itself; `print` gives the text.
-
-    Paper: none
     """
 
     subject: str

@@ -1,7 +1,4 @@
-"""The report as one page of HTML: no other file, no network, no script; light and dark, wide and narrow.
-
-Paper: none
-"""
+"""The report as one page of HTML: no other file, no network, no script; light and dark, wide and narrow."""
 
 from __future__ import annotations
 

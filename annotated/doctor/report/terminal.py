@@ -1,7 +1,4 @@
-"""The report in the terminal: what is wrong first, and what may be behind it.
-
-Paper: none
-"""
+"""The report in the terminal: what is wrong first, and what may be behind it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Preflight checks: everything that can be known to be wrong before a long training run, with advice for each.
-
-Paper: section 5.2; 12 hours and 3.5 days are too long to find out
-"""
+"""Preflight checks: everything that can be known to be wrong before a long training run, with advice for each."""
 
 from annotated.runs.preflight.checking import count_weights, preflight
 from annotated.runs.preflight.numbers import show_hours, show_number, show_range

@@ -1,8 +1,6 @@
 """Preflight: all checks of a training run that has not begun, and an estimate of its time.
 
 A check is data: its name, how it went, what it found, and advice. Nothing is changed, and nothing is downloaded.
-
-Paper: section 5.2; 12 hours and 3.5 days are too long to find out
 """
 
 from __future__ import annotations
@@ -51,8 +49,6 @@ def preflight(
         Of one device, for the estimate.
     mirrors
         Where missing data would be downloaded from; asked only if something is missing, for a few seconds at most.
-
-    Paper: section 5.2
     """
     where = None if folder is None else Path(folder)
     known, doubt = _rehearsal(rehearsal, where, {"model": model_config.to_dict(), "training": training.to_dict()})
@@ -73,10 +69,7 @@ def preflight(
 
 
 def count_weights(config: ModelConfig) -> int:
-    """Numbers in the weights of a model, without making it.
-
-    Paper: Table 3
-    """
+    """Numbers in the weights of a model, without making it."""
     with torch.device("meta"):
         return Transformer(config).num_parameters()
 

@@ -1,7 +1,4 @@
-"""Preflight checks of the disk: data that is whole, room, a sound file system, a folder that is free.
-
-Paper: section 5.2
-"""
+"""Preflight checks of the disk: data that is whole, room, a sound file system, a folder that is free."""
 
 from __future__ import annotations
 
@@ -37,8 +34,6 @@ def check_data(data: DataConfig, mirrors: Sequence[str] = ()) -> Iterator[Prefli
     ----------
     mirrors
         Asked for an answer if the data has still to be downloaded.
-
-    Paper: section 5.1
     """
     prepared = data.prepared
     if prepared is None:
@@ -74,8 +69,6 @@ def check_disk(training: TrainingConfig, weights: int, known: Rehearsal | None, 
     ----------
     weights
         Numbers in the model's weights.
-
-    Paper: section 6.1 (the last 5 or 20 checkpoints)
     """
     checkpoint = known.checkpoint_bytes if known else BYTES_PER_SAVED_WEIGHT * weights
     kept = training.keep_checkpoints + training.keep_best

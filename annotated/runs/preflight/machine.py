@@ -1,7 +1,4 @@
-"""Preflight checks of the machine: software, devices, precision, memory, cores.
-
-Paper: section 5.2
-"""
+"""Preflight checks of the machine: software, devices, precision, memory, cores."""
 
 from __future__ import annotations
 
@@ -27,10 +24,7 @@ _ROOM = 1.1
 
 
 def check_software(training: TrainingConfig) -> PreflightCheck:
-    """torch, and what it needs to compile and to talk to other processes.
-
-    Paper: none; software
-    """
+    """torch, and what it needs to compile and to talk to other processes."""
     number = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
     found = f"torch {torch.__version__}"
     if torch.cuda.is_available():
@@ -53,8 +47,6 @@ def check_devices(training: TrainingConfig, weights: int) -> PreflightCheck:
     ----------
     weights
         Numbers in the model's weights.
-
-    Paper: section 5.2
     """
     try:
         device = choose_device(training.device)
@@ -81,10 +73,7 @@ def check_devices(training: TrainingConfig, weights: int) -> PreflightCheck:
 
 
 def check_precision(training: TrainingConfig) -> PreflightCheck:
-    """That the device computes in the chosen precision.
-
-    Paper: none; the paper trained in float32
-    """
+    """That the device computes in the chosen precision."""
     try:
         device = choose_device(training.device)
         Precision(training.precision, device)
@@ -115,8 +104,6 @@ def check_memory(training: TrainingConfig, weights: int, known: Rehearsal | None
     ----------
     weights
         Numbers in the model's weights.
-
-    Paper: none; hardware
     """
     found = gpus()
     on_gpu = training.device != "cpu" and bool(found)
@@ -136,10 +123,7 @@ def check_memory(training: TrainingConfig, weights: int, known: Rehearsal | None
 
 
 def check_cores(training: TrainingConfig) -> PreflightCheck:
-    """That there is a core for each device's process, which feeds it.
-
-    Paper: none; hardware
-    """
+    """That there is a core for each device's process, which feeds it."""
     cores, devices = usable_cores(), max(1, len(gpus()))
     threads = os.environ.get("OMP_NUM_THREADS")
     found = f"{cores} cores" + (f", OMP_NUM_THREADS={threads}" if threads else "")

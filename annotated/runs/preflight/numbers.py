@@ -1,7 +1,4 @@
-"""Numbers for people: digits, hours and ranges.
-
-Paper: none; how numbers are shown
-"""
+"""Numbers for people: digits, hours and ranges."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Preflight report: checks as data, and the table that they make.
-
-Paper: section 5.2
-"""
+"""Preflight report: checks as data, and the table that they make."""
 
 from __future__ import annotations
 
@@ -16,10 +13,7 @@ CheckStatus = Literal["ok", "warn", "fail"]
 
 @dataclass(frozen=True)
 class PreflightCheck:
-    """One thing that was looked at.
-
-    Paper: section 5.2
-    """
+    """One thing that was looked at."""
 
     name: str
     status: CheckStatus
@@ -31,10 +25,7 @@ class PreflightCheck:
 
 @dataclass(frozen=True)
 class PreflightReport:
-    """All checks of a training run that has not begun; printed, it is a table.
-
-    Paper: section 5.2
-    """
+    """All checks of a training run that has not begun; printed, it is a table."""
 
     checks: tuple[PreflightCheck, ...]
     estimate: Estimate | None

@@ -1,7 +1,4 @@
-"""Registry of finished runs (the ledger), and the script that checks it.
-
-Paper: Table 2
-"""
+"""Registry of finished runs (the ledger), and the script that checks it."""
 
 from annotated.runs.registry.check import Problem, check_entry, check_ledger
 from annotated.runs.registry.entries import Entry, add_entry, entries, read_entries, thin_log

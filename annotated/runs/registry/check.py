@@ -1,7 +1,4 @@
-"""Check of a registry entry against its own files, and against the test set where it is at hand.
-
-Paper: Table 2
-"""
+"""Check of a registry entry against its own files, and against the test set where it is at hand."""
 
 from __future__ import annotations
 
@@ -66,8 +63,6 @@ def check_ledger(folder: str | Path = LEDGER, tests: Sequence[TestSet] = ()) -> 
     ------
     FileNotFoundError
         If there is no such folder.
-
-    Paper: Table 2
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -80,10 +75,7 @@ def check_ledger(folder: str | Path = LEDGER, tests: Sequence[TestSet] = ()) -> 
 
 
 def check_entry(folder: Path, tests: Sequence[TestSet] = ()) -> list[str]:
-    """What is wrong with one entry; nothing if nothing is.
-
-    Paper: Table 2
-    """
+    """What is wrong with one entry; nothing if nothing is."""
     try:
         about, report = read_json(folder / ENTRY), RunReport.read(folder).content
         wrong = [*_files(folder, about), *_schema(report)] or list(_signatures(report))

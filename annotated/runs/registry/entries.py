@@ -9,8 +9,6 @@ An entry is a folder:
   set, whose text stays its publisher's.
 - `README.md`: for people, made from the report; and `entry.json`: the hashes of all these.
 - `test.tsv`: only where the test set may be published; then the translations are scored again.
-
-Paper: Table 2
 """
 
 from __future__ import annotations
@@ -50,10 +48,7 @@ NAME = re.compile(r"[a-z0-9]+(-[a-z0-9.]+)*")
 
 @dataclass(frozen=True)
 class Entry:
-    """A run in the ledger.
-
-    Paper: Table 2
-    """
+    """A run in the ledger."""
 
     name: str
     folder: Path
@@ -74,8 +69,6 @@ def entries(folder: str | Path = LEDGER) -> list[Entry]:
     ------
     CheckpointError
         If an entry cannot be read.
-
-    Paper: Table 2
     """
     found = []
     for place in sorted(path for path in Path(folder).glob("*") if (path / REPORT).is_file()):
@@ -144,8 +137,6 @@ def add_entry(run: str | Path, name: str, folder: str | Path = LEDGER, *, test: 
         If the name is not such a name, or claims what the data do not allow.
     CheckpointError
         If the run is not finished.
-
-    Paper: Table 2
     """
     run, folder = Path(run), Path(folder)
     report = RunReport.read(run)
@@ -184,8 +175,6 @@ def thin_log(records: Sequence[Mapping[str, Any]], most: int = LOG_BYTES) -> tup
     ------
     ValueError
         If even without all others the log is too large.
-
-    Paper: section 5.2
     """
     kept = [dict(record) for record in records if record["kind"] in KEPT_KINDS]
     for record in kept:
@@ -212,8 +201,6 @@ def claim_problem(name: str, report: Mapping[str, Any]) -> str | None:
     ----------
     name
         Of the entry: one that begins with 'wmt14' claims to be a run on WMT14.
-
-    Paper: section 5.1
     """
     allowed = label(report["data"])
     if report["label"] != allowed or report["data"]["label"] != allowed:
@@ -230,8 +217,6 @@ def readme(name: str, report: Mapping[str, Any], step: int) -> str:
     ----------
     step
         Of the training records in the log, one in so many was kept.
-
-    Paper: Table 2
     """
     test, training = report["test"], report["training"]
     known = f" ({test['known_as']})" if test["known_as"] else ""

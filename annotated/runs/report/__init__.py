@@ -1,7 +1,4 @@
-"""Report of a finished run: from its last checkpoints to two BLEUs. Read finishing first.
-
-Paper: section 6.1, Table 2
-"""
+"""Report of a finished run: from its last checkpoints to two BLEUs. Read finishing first."""
 
 from annotated.runs.report.finishing import FinishOptions, finish
 from annotated.runs.report.model_card import model_card

@@ -1,8 +1,6 @@
 """Finishing of a run: the average of its last checkpoints, a beam search over the test set, and a report.
 
 Nothing is done twice. What is translated is on the disk at once; a finish that was killed goes on where it stopped.
-
-Paper: section 6.1 (averages of 5 and 20 checkpoints, beam 4, alpha 0.6), Table 2
 """
 
 from __future__ import annotations
@@ -56,10 +54,7 @@ MakesTranslator = Callable[[Transformer, Tokenizer], TranslatesText]
 
 @dataclass(frozen=True)
 class FinishOptions:
-    """How a run is finished; the defaults are the paper's, and the run's own.
-
-    Paper: section 6.1
-    """
+    """How a run is finished; the defaults are the paper's, and the run's own."""
 
     prepared: str | None = None
     """Folder of the prepared data, if it is not where it was during training."""
@@ -115,8 +110,6 @@ def finish(
     ------
     CheckpointError
         If the run still trains, has not made all its updates, or has no checkpoint; the message says what to do.
-
-    Paper: section 6.1
     """
     options, run = replace(options or FinishOptions(), **changes), Path(run)
     records = _log_of(run, options.unfinished)

@@ -1,8 +1,6 @@
 """A model card made from a report: what the model is, what it was trained on, how good it is, where it will fail.
 
 Nothing in it is claimed that the report does not hold.
-
-Paper: none; how a model is handed on
 """
 
 from __future__ import annotations
@@ -32,8 +30,6 @@ def model_card(report: Mapping[str, Any]) -> str:
     ----------
     report
         The content of `report.json`.
-
-    Paper: section 6.1, Table 2
     """
     parts = (
         f"# {report['name']}",
@@ -56,10 +52,7 @@ def model_card(report: Mapping[str, Any]) -> str:
 
 
 def scores_table(report: Mapping[str, Any]) -> str:
-    """The scores under both rulers, as a table in Markdown.
-
-    Paper: section 6.1, Table 2
-    """
+    """The scores under both rulers, as a table in Markdown."""
     count = len(report["averaged"])
     names = {"average": f"average of {count} checkpoints" if count > 1 else "one checkpoint", "last": "the last alone"}
     rulers = {"sacrebleu": "BLEU, sacreBLEU", "paper": "BLEU, the paper's way", "chrf": "chrF"}
@@ -74,18 +67,12 @@ def scores_table(report: Mapping[str, Any]) -> str:
 
 
 def title(report: Mapping[str, Any]) -> str:
-    """The label of the data, to begin a sentence with.
-
-    Paper: none; how a model is handed on
-    """
+    """The label of the data, to begin a sentence with."""
     return f"{report['label'][0].upper()}{report['label'][1:]}"
 
 
 def hours_and_machine(report: Mapping[str, Any]) -> str:
-    """'3:12:05 on 8 x NVIDIA H100', as far as is on record: hours, minutes, seconds.
-
-    Paper: section 5.2
-    """
+    """'3:12:05 on 8 x NVIDIA H100', as far as is on record: hours, minutes, seconds."""
     machine = name_machine(report["hardware"]["trained_on"])
     return f"{duration(3600 * report['training']['hours'])} on {machine}"
 

@@ -8,8 +8,6 @@
   signatures and 95 % intervals; and their `difference`.
 - `configuration`, `parameters`, `tokenizer`; `training`: updates, tokens, hours, loss; `hardware`, `energy`.
 - `translation`: sentences and seconds; `versions`; `commands`; `files`: bytes and SHA-256 of each.
-
-Paper: section 6.1, Table 2
 """
 
 from __future__ import annotations
@@ -50,10 +48,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class RunReport:
-    """A finished run's report; printed, the two rulers stand side by side.
-
-    Paper: section 6.1, Table 2
-    """
+    """A finished run's report; printed, the two rulers stand side by side."""
 
     folder: Path
     content: dict[str, Any]
@@ -121,8 +116,6 @@ def training_facts(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     ------
     CheckpointError
         If no update is on record.
-
-    Paper: section 5.2
     """
     starts = [record for record in records if record["kind"] == "start"]
     windows = [record for record in records if record["kind"] == "train"]
@@ -158,10 +151,7 @@ def _device_seconds(records: Sequence[Mapping[str, Any]]) -> float:
 
 
 def without_folders(configuration: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """A configuration whose files are known by their names alone: where they lay is nobody else's business.
-
-    Paper: none; a report is made to be published
-    """
+    """A configuration whose files are known by their names alone: where they lay is nobody else's business."""
     found = {group: dict(fields) for group, fields in configuration.items()}
     for name in _PATHS:
         value = found.get("data", {}).get(name)
@@ -171,10 +161,7 @@ def without_folders(configuration: Mapping[str, Mapping[str, Any]]) -> dict[str,
 
 
 def public_command(words: Sequence[str]) -> str:
-    """A command line for a terminal, whose folders are known by their names alone.
-
-    Paper: none; a report is made to be published
-    """
+    """A command line for a terminal, whose folders are known by their names alone."""
     import shlex
 
     return shlex.join(Path(word).name if Path(word).is_absolute() else word for word in words)
@@ -189,8 +176,6 @@ def commands(
     ----------
     facts
         What is known of the data, as `describe_data` gives it.
-
-    Paper: section 5
     """
     groups = without_folders(configuration)
     data = DataConfig.from_dict(groups["data"])
@@ -210,10 +195,7 @@ def commands(
 
 
 def versions() -> dict[str, str]:
-    """Of everything that has a part in a score.
-
-    Paper: none; software
-    """
+    """Of everything that has a part in a score."""
     from annotated import __version__  # the package imports this module's package
 
     return {"annotated": __version__, **{name: version(name) for name in ("torch", "sacrebleu", "tokenizers")}}

@@ -2,8 +2,6 @@
 
 The numbers that both rulers count in each sentence are kept as a table, so that everybody can add them up again, or
 compare two systems, without a word of the text.
-
-Paper: section 6.1, Table 2 (which prints no interval)
 """
 
 from __future__ import annotations
@@ -28,10 +26,7 @@ _COLUMNS = ("length", "reference", *(f"{what}{n}" for what in ("match", "count")
 
 
 def statistics(systems: Mapping[str, Sequence[str]], references: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    """The ten numbers of each sentence, by 'system.ruler'; each `[sentences, 10]`.
-
-    Paper: section 6.1, Table 2 (BLEU)
-    """
+    """The ten numbers of each sentence, by 'system.ruler'; each `[sentences, 10]`."""
     plain = [paper_style(text) for text in references]
     found = {}
     for name, texts in systems.items():
@@ -58,8 +53,6 @@ def score(
         `{system: {"sacrebleu": {score, low, high, signature, detail}, "paper": ..., "chrf": {score, signature}}}`, and
         with two systems `"difference"`: for each ruler score, low, high and the share of resampled test sets in which
         the first is not better.
-
-    Paper: section 6.1, Table 2
     """
     drawn = {ruler: resample([counted[f"{name}.{ruler}"] for name in systems], SAMPLES, seed=SEED) for ruler in RULERS}
     found: dict[str, Any] = {}
@@ -91,10 +84,7 @@ def score(
 
 
 def write_statistics(counted: Mapping[str, NDArray[np.int64]]) -> str:
-    """A table with a row for each sentence, separated by tabs.
-
-    Paper: section 6.1, Table 2 (BLEU)
-    """
+    """A table with a row for each sentence, separated by tabs."""
     head = "\t".join(f"{name}.{column}" for name in counted for column in _COLUMNS)
     rows = np.concatenate(list(counted.values()), axis=1)
     return "\n".join([head, *("\t".join(map(str, row)) for row in rows.tolist())]) + "\n"
@@ -107,8 +97,6 @@ def read_statistics(text: str) -> dict[str, NDArray[np.int64]]:
     ------
     ValueError
         If it is not such a table.
-
-    Paper: section 6.1, Table 2 (BLEU)
     """
     head, *lines = text.splitlines() or [""]
     names = list(dict.fromkeys(column.rpartition(".")[0] for column in head.split("\t")))
@@ -123,10 +111,7 @@ def read_statistics(text: str) -> dict[str, NDArray[np.int64]]:
 
 
 def score_of(counted: NDArray[np.int64]) -> float:
-    """BLEU of a corpus, in percent, from the ten numbers of each sentence `[sentences, 10]`.
-
-    Paper: section 6.1, Table 2 (BLEU)
-    """
+    """BLEU of a corpus, in percent, from the ten numbers of each sentence `[sentences, 10]`."""
     return float(bleu_of(counted.sum(axis=0)))
 
 

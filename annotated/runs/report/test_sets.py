@@ -1,7 +1,4 @@
-"""The test set of a run, and what its training data were: by hashes, so that a claim can be checked without the text.
-
-Paper: section 5.1 (data), section 6.1 (newstest2014)
-"""
+"""The test set of a run, and what its training data were: by hashes, which need no text."""
 
 from __future__ import annotations
 
@@ -30,10 +27,7 @@ KNOWN_LENGTHS = {
 
 @dataclass(frozen=True)
 class TestSet:
-    """Sentences to translate, and how people have translated them.
-
-    Paper: section 6.1
-    """
+    """Sentences to translate, and how people have translated them."""
 
     __test__ = False  # for pytest, which collects classes by their names
 
@@ -76,8 +70,6 @@ def open_test_set(data: DataConfig, test: str | None = None) -> TestSet:
         If no test set has that name.
     CorpusError
         If its file is missing or broken.
-
-    Paper: section 6.1
     """
     if data.prepared is None:
         name = "classroom test" if data.test == "classroom" else Path(data.test).name
@@ -98,8 +90,6 @@ def prepared_test_sets(folder: str | Path) -> list[TestSet]:
     ------
     PreparationError
         If the folder was not prepared.
-
-    Paper: section 6.1
     """
     from annotated.wmt14 import PreparedCorpus
 
@@ -109,10 +99,7 @@ def prepared_test_sets(folder: str | Path) -> list[TestSet]:
 
 
 def describe_data(data: DataConfig, run: Path) -> dict[str, Any]:
-    """What a run was trained on: names, counts and hashes, and the label that these allow.
-
-    Paper: section 5.1
-    """
+    """What a run was trained on: names, counts and hashes, and the label that these allow."""
     if data.prepared is None:
         store = read_json(run / "data" / "train" / "store.json")["info"]
         generated = data.train == "classroom"
@@ -138,8 +125,6 @@ def label(data: Mapping[str, Any]) -> str:
     ----------
     data
         With `catalogue`, `pair` and `archives` (name to `sha256` and `md5`), as a report has them.
-
-    Paper: section 5.1
     """
     name, pair = data["catalogue"], data["pair"]
     if name not in TITLES:  # own files, or the classroom corpus
@@ -153,8 +138,6 @@ def other_archives(name: str, pair: str, archives: Mapping[str, Mapping[str, Any
     """The published archives of a catalogue that are missing here, or are here with other bytes.
 
     Where nobody has published a SHA-256, the record that the download was checked against another hash has to do.
-
-    Paper: section 5.1
     """
     from annotated.wmt14.catalogue import catalogue
 

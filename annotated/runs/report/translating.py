@@ -1,7 +1,4 @@
-"""Translation of a test set so that nothing is done twice: each part is on the disk before the next begins.
-
-Paper: section 6.1 (beam search over newstest2014)
-"""
+"""Translation of a test set so that nothing is done twice: each part is on the disk before the next begins."""
 
 from __future__ import annotations
 
@@ -26,10 +23,7 @@ PART_TOKENS = 16_384
 
 @dataclass(frozen=True)
 class Translated:
-    """The translations of a test set.
-
-    Paper: section 6.1
-    """
+    """The translations of a test set."""
 
     texts: list[str]
     """One for each source, in the order of the sources, each one line."""
@@ -65,8 +59,6 @@ def translate_once(
         What the weights are known by: the SHA-256 of their file.
     progress
         Called with sentences done and sentences in all.
-
-    Paper: section 6.1
     """
     path = Path(journal)
     parts = _parts(translator.tokenizer, sources)
