@@ -34,11 +34,22 @@ def describe() -> dict[str, Any]:
     return {
         "cores": os.cpu_count(),
         "processor": processor(),
+        "instructions": instructions(),
         "memory_gib": round(memory, 1),
         "system": platform.system(),
         "python": platform.python_version(),
         "versions": versions,
     }
+
+
+def instructions() -> str:
+    """The instruction set that torch uses, 'AVX512' or 'AVX2': ratios to other engines differ with it.
+
+    ATEN_CPU_CAPABILITY=avx2, ONEDNN_MAX_CPU_ISA=AVX2 and CT2_FORCE_CPU_ISA=AVX2 hold all engines to AVX2.
+    """
+    import torch  # here: only who describes a machine needs it
+
+    return torch.backends.cpu.get_cpu_capability()
 
 
 def cpu_seconds(pid: int | None = None) -> float:
