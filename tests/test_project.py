@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import re
 import subprocess
 import tomllib
@@ -147,3 +149,39 @@ def test_commands_in_the_readme_explain_themselves(capsys: pytest.CaptureFixture
     for command in sorted(commands):
         assert main([command, "--help"]) == 0
         assert f"usage: annotated {command}" in capsys.readouterr().out
+
+
+_IMPORT = re.compile(r"from (annotated(?:\.\w+)*) import (\([^)]*\)|[^\n;\"'`\\#]*)")
+
+
+def missing_imports(text: str) -> list[str]:
+    """Names that a text imports from the library, anywhere in it, and that are not there."""
+    missing = []
+    for module, names in _IMPORT.findall(text):
+        for name in (part.strip().split(" as ")[0] for part in names.strip("()").replace("\n", " ").split(",")):
+            if name.isidentifier() and not _exists(module, name):
+                missing.append(f"{module}.{name}")
+    return missing
+
+
+def _exists(module: str, name: str) -> bool:
+    try:
+        return hasattr(importlib.import_module(module), name) or bool(importlib.util.find_spec(f"{module}.{name}"))
+    except ModuleNotFoundError as error:
+        return not str(error.name).startswith("annotated")  # an extra that is not installed here
+
+
+def test_every_import_that_is_written_anywhere_works() -> None:
+    """Also in strings: the README of a run tells its reader what to type."""
+    assert missing_imports("x = \"python -c 'from annotated.training import stop; stop(1)'\"") == [
+        "annotated.training.stop"
+    ]
+    assert missing_imports("from annotated.runs import (\n    stop,\n    train as learn,\n)") == []
+    skipped = {"CHANGELOG.md", "tests/test_imports.py", "tests/test_project.py"}  # these name what must not be there
+    wrong = {
+        file.relative_to(ROOT).as_posix(): found
+        for file in tracked_text_files()
+        if file.relative_to(ROOT).as_posix() not in skipped
+        and (found := missing_imports(file.read_text(encoding="utf-8")))
+    }
+    assert not wrong

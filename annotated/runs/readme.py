@@ -77,7 +77,7 @@ def readme(run: Run, samples: Sequence[str] = ()) -> str:
             "In a notebook: `annotated.viz.panel.training_panel(folder)`; chapter 33 of the book has it.\n",
             _block(
                 "Stop (it saves a checkpoint and ends with status 143):",
-                f"python -c \"from annotated.training import stop; stop('{run.folder}')\"",
+                f"python -c \"from annotated.runs import stop; stop('{run.folder}')\"",
             ),
             _block(
                 "When it is finished, translate the test set and report:", f"annotated finish {_quoted(run.folder)}"

@@ -18,10 +18,9 @@ from torch import Tensor
 from annotated.config import DataConfig, DecodingConfig, TrainingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
-from annotated.runs import train
+from annotated.runs import average_last, train
 from annotated.runs.dataset import prepare_data
 from annotated.saving import load_model, save_pretrained
-from annotated.training import average_last
 from annotated.training.distributed import process_group
 from benchmarks.real_text.corpus import Validation, pairs, tokenizer_path
 from benchmarks.real_text.settings import Budget, Log, Settings

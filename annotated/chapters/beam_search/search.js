@@ -6,7 +6,7 @@ export const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
 // The tokens from the beginning to a node of the record.
 export const pathOf = (one, at) => at > 0 ? [...pathOf(one, one.parent[at]), one.token[at]] : [];
 
-// The record, as annotated/analysis/search_record.py wrote it: one object for each sentence.
+// The record, as annotated/chapters/beam_search/search_record.py wrote it: one object for each sentence.
 export function unpack(buffer) {
   const view = new DataView(buffer), count = view.getUint32(0, true);
   if (view.byteLength < 4 * count) throw new Error("the record is cut off");

@@ -20,7 +20,7 @@ def folder(top: Path, *names: str) -> Path:
 
 
 def test_three_layouts(tmp_path: Path) -> None:
-    folder(tmp_path, "ada/ex05-1_final.py", "ada/work/ex07-2.ipynb", "ben_li_ex05_1.py", "cleo.py", ".git/ex05-1.py")
+    folder(tmp_path, "ada/ex05-1_final.py", "ada/week-7/ex07-2.ipynb", "ben_li_ex05_1.py", "cleo.py", ".git/ex05-1.py")
     found = collect(tmp_path)
     assert [(one.student, one.exercise) for one in found.submissions] == [
         ("ada", "ex05-1"), ("ada", "ex07-2"), ("ben_li", "ex05-1"),
@@ -28,7 +28,7 @@ def test_three_layouts(tmp_path: Path) -> None:
     assert found.skipped == (("cleo.py", "it does not say which exercise it answers"),)
     only = collect(tmp_path, "ex05-1")
     assert [one.student for one in only.submissions] == ["ada", "ben_li", "cleo"]
-    assert only.skipped == (("ada/work/ex07-2.ipynb", "it is for ex07-2"),)
+    assert only.skipped == (("ada/week-7/ex07-2.ipynb", "it is for ex07-2"),)
 
 
 def test_of_several_files_the_last_by_name_counts(tmp_path: Path) -> None:
