@@ -4,6 +4,7 @@ The exercises live beside the library, in `exercises/`, and a wheel carries them
 An editable installation copies nothing: it finds those of the checkout.
 """
 
+import re
 import shutil
 from pathlib import Path
 
@@ -22,4 +23,14 @@ class BuildWithExercises(build_py):
             shutil.copytree("exercises", out, ignore=shutil.ignore_patterns("__pycache__"))
 
 
-setup(cmdclass={"build_py": BuildWithExercises})
+def readme() -> str:
+    """The README without its pictures: they lie in the repository, and whoever reads a wheel's has only the text."""
+    text = Path("README.md").read_text(encoding="utf-8")
+    return re.sub(r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n\n", "", text, flags=re.MULTILINE)
+
+
+setup(
+    cmdclass={"build_py": BuildWithExercises},
+    long_description=readme(),
+    long_description_content_type="text/markdown",
+)

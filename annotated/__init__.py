@@ -21,20 +21,21 @@ from annotated.config import (
     table_3_training,
     tiny,
 )
-from annotated.decoding import Hypothesis, beam_search, greedy_decode
-from annotated.model import (
-    AttentionMaps,
-    MultiHeadAttention,
-    Transformer,
-    causal_mask,
-    padding_mask,
-    scaled_dot_product_attention,
-    sinusoidal_encoding,
-)
 
 if TYPE_CHECKING:
+    from annotated.decoding import Hypothesis, beam_search, greedy_decode
     from annotated.loading import load
+    from annotated.model import (
+        AttentionMaps,
+        MultiHeadAttention,
+        Transformer,
+        causal_mask,
+        padding_mask,
+        scaled_dot_product_attention,
+        sinusoidal_encoding,
+    )
     from annotated.runs.log_table import read_log
+    from annotated.saving import load_model, save_pretrained
     from annotated.training.loss import label_smoothed_cross_entropy
     from annotated.training.schedule import learning_rate
     from annotated.translator import Translator
@@ -58,9 +59,11 @@ __all__ = [
     "label_smoothed_cross_entropy",
     "learning_rate",
     "load",
+    "load_model",
     "padding_mask",
     "preset",
     "read_log",
+    "save_pretrained",
     "scaled_dot_product_attention",
     "sinusoidal_encoding",
     "table_3",
@@ -69,20 +72,37 @@ __all__ = [
 ]
 
 _LATER = {
-    "Translator": "annotated.translator",
-    "label_smoothed_cross_entropy": "annotated.training.loss",
-    "learning_rate": "annotated.training.schedule",
-    "load": "annotated.loading",
-    "read_log": "annotated.runs.log_table",
+    "annotated.decoding": ("Hypothesis", "beam_search", "greedy_decode"),
+    "annotated.loading": ("load",),
+    "annotated.model": (
+        "AttentionMaps",
+        "MultiHeadAttention",
+        "Transformer",
+        "causal_mask",
+        "padding_mask",
+        "scaled_dot_product_attention",
+        "sinusoidal_encoding",
+    ),
+    "annotated.runs.log_table": ("read_log",),
+    "annotated.saving": ("load_model", "save_pretrained"),
+    "annotated.training.loss": ("label_smoothed_cross_entropy",),
+    "annotated.training.schedule": ("learning_rate",),
+    "annotated.translator": ("Translator",),
 }
-"""Names whose modules need more than torch; they are imported when first asked for."""
+"""Modules and the names in them that are imported when first asked for: `annotated --help` needs no torch."""
+
+_PARTS = ("config", "data", "decoding", "evaluation", "model", "paper", "recipes", "training")
+"""Parts of the library that `import annotated` alone makes reachable: `annotated.model.masks`."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        from importlib import import_module
+    from importlib import import_module
 
-        return getattr(import_module(_LATER[name]), name)
+    if name in _PARTS:
+        return import_module(f"annotated.{name}")
+    for module, names in _LATER.items():
+        if name in names:
+            return getattr(import_module(module), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -40,6 +40,18 @@ def _require(condition: bool, message: str) -> None:
         raise ValueError(message)
 
 
+def require_sizes(**sizes: int | None) -> None:
+    """Refuse a size below one; those that are None are left to their defaults.
+
+    Raises
+    ------
+    ValueError
+        With the name of the size.
+    """
+    for name, value in sizes.items():
+        _require(value is None or value >= 1, f"{name} must be at least 1, not {value}")
+
+
 @dataclass(frozen=True)
 class ModelConfig(_Config):
     """The shape of a Transformer; the defaults are the paper's base model.
@@ -56,7 +68,8 @@ class ModelConfig(_Config):
     num_heads: int = 8
     """H: attention heads."""
     d_k: int = 64
-    """K: width of one head's queries and keys."""
+    """K: width of one head's queries and keys. It stays as it is when num_heads or d_model change: unlike in other
+    libraries, which take d_model / num_heads, both are free, as in rows A and B of the paper's Table 3."""
     d_v: int = 64
     """Width of one head's values."""
     num_encoder_layers: int = 6
@@ -183,7 +196,7 @@ class DecodingConfig(_Config):
 
     def __post_init__(self) -> None:
         _require(self.beam_size >= 1, f"beam_size must be at least 1, not {self.beam_size}")
-        _require(self.alpha >= 0, f"alpha must not be negative, not {self.alpha}")
+        _require(0 <= self.alpha < float("inf"), f"alpha must be finite and not negative, not {self.alpha}")
         _require(self.extra_tokens >= 0, "extra_tokens must not be negative")
         _require(self.max_new_tokens is None or self.max_new_tokens >= 1, "max_new_tokens must be at least 1")
         _require(self.batch_tokens >= 1, f"batch_tokens must be at least 1, not {self.batch_tokens}")
@@ -213,7 +226,7 @@ class DataConfig(_Config):
     tokenizer: str | None = None
     """A tokenizer.json trained before; None trains one on the training text."""
     max_length: int = 256
-    """Pairs with a longer side, in tokens, are left out of training, and counted."""
+    """Pairs with a longer side, in tokens, are left out of training and validation, counted, and said."""
     classroom_pairs: int = 200_000
     """Training pairs drawn from the classroom grammar."""
     pool_pairs: int = 262_144

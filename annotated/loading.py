@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from annotated.config import DecodingConfig
 from annotated.runs.checkpoint import latest_checkpoint
-from annotated.saving import CheckpointError, load_model
+from annotated.saving import CheckpointError
 from annotated.training.distributed import choose_device
 from annotated.translator import Translator
 
@@ -49,8 +50,12 @@ def find_model(path_or_name: str | Path) -> Path:
     for candidate in (folder, folder / "model"):
         if (candidate / "config.json").is_file():
             return candidate
-    if (folder / "checkpoints").is_dir() and (checkpoint := latest_checkpoint(folder)[0]) is not None:
-        return checkpoint
+    if (folder / "checkpoints").is_dir():
+        checkpoint, reports = latest_checkpoint(folder)
+        if checkpoint is not None:
+            for report in reports:  # 'update-9 is damaged (why); what a training does about it'
+                warnings.warn(f"{folder}: {report.partition(';')[0]}; {checkpoint.name} is used instead", stacklevel=3)
+            return checkpoint
     raise CheckpointError(
         f"{folder} holds no model: expected config.json and model.safetensors, or the folder of a training run"
     )
@@ -79,8 +84,5 @@ def load(
     CheckpointError
         If a file is missing or damaged, or model and tokenizer do not belong together.
     """
-    folder = find_model(path_or_name)
-    model, tokenizer = load_model(folder, choose_device(device))
-    if tokenizer is None:
-        raise CheckpointError(f"{folder}: the model was saved without a tokenizer, so it cannot read text")
-    return Translator(model, tokenizer, dataclasses.replace(decoding or DecodingConfig(), **options))
+    decoding = dataclasses.replace(decoding or DecodingConfig(), **options)
+    return Translator.from_pretrained(find_model(path_or_name), choose_device(device), decoding)

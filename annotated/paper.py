@@ -266,6 +266,8 @@ REASONS = {
 }
 """Why a part of the paper has no code (yet); a part that has code may not stand here."""
 
+_BESIDE = ("analysis", "chapters", "viz")
+"""Parts of the library that show or measure what the others compute."""
 _KINDS = {"section": "section", "equation": "equation", "figure": "figure", "table": "Table"}
 _NUMBER = r"\d+(?:\.\d+)*"
 _SEPARATOR = r"\s*(?:-|–|,\s*and\b|,|\band\b|\bto\b|&)\s*"
@@ -347,13 +349,16 @@ def paper_lines(package: Path | None = None) -> dict[str, str]:
 
 
 def implementations(package: Path | None = None) -> dict[str, list[str]]:
-    """The map from the paper to code: each key of `entries`, and the public objects that are this part of the paper."""
+    """The map from the paper to code: each key of `entries`, and the public objects that are this part of the paper.
+
+    What the paper's own code has comes first; what a chapter or a picture of the book adds to it comes last.
+    """
     found: dict[str, list[str]] = {key: [] for key in entries()}
     for name, line in paper_lines(package).items():
         for key in parse(line):
             if key in found:
                 found[key].append(name)
-    return found
+    return {key: sorted(names, key=lambda name: name.split(".")[1] in _BESIDE) for key, names in found.items()}
 
 
 def unknown_references(package: Path | None = None) -> list[str]:

@@ -19,9 +19,11 @@ from torch import Tensor
 from annotated.config import ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
-from annotated.storage import atomic_folder, atomic_write
+from annotated.storage import atomic_folder, atomic_write, checksum, require_replaceable, verify_checksums
 
 FORMAT = 1
+MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "log.jsonl", "README.md")
+"""What may lie in a model folder: our three files, a model card, and the log of the classroom model."""
 
 
 class CheckpointError(RuntimeError):
@@ -33,15 +35,18 @@ class NewerVersionError(CheckpointError):
 
 
 def save_pretrained(folder: str | Path, model: Transformer, tokenizer: Tokenizer | None = None) -> None:
-    """Write a model folder, whole or not at all; one that is there already is replaced.
+    """Write a model folder, whole or not at all; a model folder that is there already is replaced.
 
     Raises
     ------
+    FileExistsError
+        If the folder holds something that is not of a model folder; it is left as it is.
     CheckpointError
         If model and tokenizer differ in the size of the vocabulary.
     DiskFull
         If the disk is full; a folder that was there before is untouched.
     """
+    require_replaceable(folder, MODEL_FILES)
     with atomic_folder(folder) as partial:
         write_model_files(partial, model.config, model.state_dict(), tokenizer)
 
@@ -63,7 +68,8 @@ def write_model_files(
         belongs = {"fingerprint": tokenizer.fingerprint, "vocab_size": tokenizer.vocab_size}
     write_tensors(folder / "model.safetensors", state)
     about = {"format": FORMAT, "library": f"annotated {__version__}", "torch": torch.__version__}
-    write_json(folder / "config.json", {**about, "model": config.to_dict(), "tokenizer": belongs})
+    files = {"model.safetensors": checksum(folder / "model.safetensors")}
+    write_json(folder / "config.json", {**about, "model": config.to_dict(), "tokenizer": belongs, "files": files})
 
 
 def load_model(folder: str | Path, device: torch.device | str = "cpu") -> tuple[Transformer, Tokenizer | None]:
@@ -77,7 +83,8 @@ def load_model(folder: str | Path, device: torch.device | str = "cpu") -> tuple[
     Raises
     ------
     CheckpointError
-        If a file is missing or damaged, or weights, configuration and tokenizer do not belong together.
+        If a file is missing or damaged, or weights, configuration and tokenizer do not belong together. Damage shows
+        by the weights' checksum; folders of versions that wrote none are loaded without.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -86,7 +93,18 @@ def load_model(folder: str | Path, device: torch.device | str = "cpu") -> tuple[
     config = _model_config(about, folder / "config.json")
     tokenizer = _load_tokenizer(folder / "tokenizer.json", about.get("tokenizer"), config)
     model = Transformer(config)
-    load_weights(model, read_tensors(folder / "model.safetensors"), folder / "model.safetensors")
+    state = read_tensors(folder / "model.safetensors")
+    problem = verify_checksums(folder, about.get("files", {}))
+    try:
+        load_weights(model, state, folder / "model.safetensors")
+    except CheckpointError as error:
+        raise CheckpointError(
+            f"{error}; the file is not as it was written ({problem})" if problem else str(error)
+        ) from None
+    if problem:
+        raise CheckpointError(
+            f"{folder}: damaged ({problem}); copy it anew. If you changed it on purpose, write it with save_pretrained"
+        )
     return model.to(device).eval(), tokenizer
 
 
@@ -225,5 +243,5 @@ def check_version(found: Any, known: int, path: Path) -> None:
     if isinstance(found, int) and found > known:
         raise NewerVersionError(
             f"{path}: written by a newer version of this library (format {found}; this one reads up to {known}). "
-            "Update the package: pip install --upgrade annotated-attention"
+            "Install the newer version of the package, from its checkout or its wheel"
         )

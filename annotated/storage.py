@@ -14,7 +14,7 @@ import secrets
 import shutil
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Literal, NamedTuple, TextIO, overload
 
@@ -162,6 +162,27 @@ def atomic_folder(path: str | Path, *, advice: Advice = ADVICE) -> Iterator[Path
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
+
+
+def require_replaceable(folder: str | Path, names: Iterable[str]) -> None:
+    """Make sure that a folder may be replaced: it is missing, empty, or holds nothing but files of these names.
+
+    Raises
+    ------
+    FileExistsError
+        If there is something else, which would be lost; the message names it.
+    """
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder}: there is a file of this name; give the name of a folder that is new")
+    known = {*names}
+    foreign = sorted(path.name for path in folder.glob("*") if path.name not in known)
+    if foreign:
+        raise FileExistsError(
+            f"{folder}: not replaced, for it holds {foreign[0]}"
+            + (f" and {len(foreign) - 1} more" if len(foreign) > 1 else "")
+            + "; give the name of a folder that is new or empty"
+        )
 
 
 def sweep(folder: str | Path) -> None:

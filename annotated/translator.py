@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self, overload
 
 import torch
 from torch import Tensor
@@ -14,6 +15,8 @@ from annotated.data.batch import pad
 from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import Hypothesis, beam_search, greedy_decode, length_penalty
 from annotated.model import AttentionMaps, Transformer
+from annotated.saving import CheckpointError, load_model, save_pretrained
+from annotated.training.distributed import choose_device
 
 Overlong = Literal["error", "truncate"]
 
@@ -34,7 +37,16 @@ class OverlongSource(ValueError):
 
 
 class OverlongSourceWarning(UserWarning):
-    """A sentence was cut to as many tokens as the translator takes."""
+    """Sentences were cut to as many tokens as the translator takes; `numbers` counts the texts of the call from 1."""
+
+    def __init__(self, numbers: Sequence[int], limit: int, called: str = "sentence") -> None:
+        self.numbers, self.limit = list(numbers), limit
+        listed = ", ".join(map(str, self.numbers[:5])) + (", ..." if len(self.numbers) > 5 else "")
+        super().__init__(f"cut to {limit} tokens: {called} {listed}")
+
+
+class OutOfMemory(MemoryError):
+    """A batch of sentences and their beams do not fit into memory; the message says what to make smaller."""
 
 
 class Translation(NamedTuple):
@@ -90,9 +102,44 @@ class Translator:
         self.model, self.tokenizer, self.decoding = model, tokenizer, decoding or DecodingConfig()
         self.max_source_tokens = max_source_tokens or model.config.max_positions
 
-    def __call__(self, text: str) -> str:
-        """The best translation of one text."""
-        return self.translate([text])[0]
+    @classmethod
+    def from_pretrained(
+        cls, folder: str | Path, device: torch.device | str = "cpu", decoding: DecodingConfig | None = None
+    ) -> Self:
+        """Read a model folder, which `save_pretrained` wrote; `annotated.load` takes names and runs too.
+
+        Raises
+        ------
+        CheckpointError
+            If a file is missing or damaged, or the model was saved without a tokenizer.
+        """
+        model, tokenizer = load_model(folder, device)
+        if tokenizer is None:
+            raise CheckpointError(f"{folder}: the model was saved without a tokenizer, so it cannot read text")
+        return cls(model, tokenizer, decoding)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write model and tokenizer as a model folder; see `annotated.saving.save_pretrained`."""
+        save_pretrained(folder, self.model, self.tokenizer)
+
+    def to(self, device: torch.device | str) -> Self:
+        """The translator itself, with its model moved to a device.
+
+        Raises
+        ------
+        ValueError
+            If there is no such device here.
+        """
+        self.model.to(choose_device(str(device)))
+        return self
+
+    @overload
+    def __call__(self, text: str) -> str: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, text: Sequence[str]) -> list[str]: ...
+    def __call__(self, text: str | Sequence[str]) -> str | list[str]:
+        """The best translation of one text, or of each of several, as `translate` gives them."""
+        return self.translate([text])[0] if isinstance(text, str) else self.translate(text)
 
     def translate(self, texts: Sequence[str], *, overlong: Overlong = "error", **options: Any) -> list[str]:
         """The best translation of each text, in the same order; an empty text has an empty translation.
@@ -110,6 +157,8 @@ class Translator:
         ------
         OverlongSource
             If a text is too long; the message names the first and counts the others.
+        OutOfMemory
+            If a batch does not fit into memory.
         """
         return [found[0].text for found in self.hypotheses(texts, overlong=overlong, **{**options, "num_return": 1})]
 
@@ -132,6 +181,8 @@ class Translator:
         """
         if isinstance(texts, str):
             raise TypeError("give a list of texts, or call the translator itself with one text")
+        if not (isinstance(texts, Iterable) and all(isinstance(text, str) for text in texts)):
+            raise TypeError(f"give a text, or a list of texts, and not {type(texts).__name__}")
         config = self.decoding.replace(**{"num_return": 1, **options})
         config = config.replace(num_return=config.beam_size if num_return is None else num_return)
         sources = self._encode(texts, overlong)
@@ -191,19 +242,26 @@ class Translator:
             length = len(sources[long[0]])
             raise OverlongSource(long[0], length, self.max_source_tokens, len(long) - 1)
         if long:
-            numbers = ", ".join(str(number + 1) for number in long[:5]) + (", ..." if len(long) > 5 else "")
-            message = f"cut to {self.max_source_tokens} tokens: sentence {numbers}"
-            warnings.warn(message, OverlongSourceWarning, stacklevel=4)
+            numbers = [number + 1 for number in long]
+            warnings.warn(OverlongSourceWarning(numbers, self.max_source_tokens), stacklevel=4)
         for number in long:
             sources[number] = [*sources[number][: self.max_source_tokens - 1], EOS]
         return [[] if len(ids) == 1 else ids for ids in sources]
 
     def _search(self, sources: Sequence[list[int]], config: DecodingConfig) -> list[list[Hypothesis]]:
         source = self._tensor(sources)
-        alpha, limit, extra = config.alpha, config.max_new_tokens, config.extra_tokens
-        if config.beam_size == 1:
-            return [[h] for h in greedy_decode(self.model, source, limit, alpha=alpha, extra_tokens=extra)]
-        return beam_search(self.model, source, config.beam_size, alpha, limit, config.num_return, extra_tokens=extra)
+        alpha, limit, extra, beams = config.alpha, config.max_new_tokens, config.extra_tokens, config.beam_size
+        try:
+            if beams == 1:
+                return [[h] for h in greedy_decode(self.model, source, limit, alpha=alpha, extra_tokens=extra)]
+            return beam_search(self.model, source, beams, alpha, limit, config.num_return, extra_tokens=extra)
+        except RuntimeError as error:  # torch has a class of its own for a GPU's memory, and none for a CPU's
+            if not (isinstance(error, torch.cuda.OutOfMemoryError) or "can't allocate memory" in str(error)):
+                raise
+            raise OutOfMemory(
+                f"{len(sources)} sentences of up to {source.size(1)} tokens with a beam of {beams} do not fit into "
+                f"memory: make batch_tokens (now {config.batch_tokens}) or the beam smaller"
+            ) from None
 
     def _read(self, source: list[int], tokens: list[int], steps: int | None = None) -> tuple[Tensor, AttentionMaps]:
         was_training = self.model.training

@@ -8,6 +8,7 @@
     data_parallel  what exchanging gradients costs two processes of a base step, and what the loader does
     gpu        paper-sized steps in every mode of ours, beside the peers (needs a GPU)
     translation  sentences a second with beam 4, beside MarianMT's `generate` and CTranslate2
+    grading    a class of right answers: seconds to begin and to grade, and the grader's own memory
     doctor     `annotated doctor` on public implementations: the record that the book shows
     real_text  a small model on real text for a budget of seconds, beside The Annotated Transformer's own code
     quick      what `make benchmark` runs: `peers` with one round on the tasks that take seconds, then `loader`
@@ -34,6 +35,7 @@ COMMANDS = (
     "data_parallel",
     "gpu",
     "translation",
+    "grading",
     "doctor",
     "real_text",
     "quick",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import gzip
 import io
 import json
 import os
@@ -13,11 +15,15 @@ from pathlib import Path
 import pytest
 import torch
 
+import annotated
 from annotated import Transformer, Translator, tiny
 from annotated.cli import main
+from annotated.cli.errors import explain
+from annotated.cli.scored_text import text_to_score
 from annotated.cli.train import train_defaults
 from annotated.cli.translate import read_batches
 from annotated.data import Tokenizer
+from annotated.runs import read_records
 from annotated.saving import load_model, save_pretrained
 
 TEXTS = ["The cat sleeps.", "Yes.", "A big dog sees the cat."]
@@ -92,7 +98,16 @@ def test_translate_names_or_cuts_an_overlong_line(folder, monkeypatch, capsys) -
     feed(monkeypatch, lines(TEXTS[1], long))
     assert main(["translate", "--model", folder, "--max-new-tokens", "3", "--overlong", "truncate"]) == 0
     shown = capsys.readouterr()
-    assert len(shown.out.splitlines()) == 2 and "warning: cut to 1024 tokens" in shown.err
+    assert len(shown.out.splitlines()) == 2 and "warning: cut to 1024 tokens: line 2" in shown.err
+    monkeypatch.setattr(read_batches, "__defaults__", ("standard input", 1))  # a call for each line
+    feed(monkeypatch, lines(TEXTS[1], TEXTS[0], long))
+    assert main(["translate", "--model", folder, "--max-new-tokens", "3", "--overlong", "truncate"]) == 0
+    assert "cut to 1024 tokens: line 3" in capsys.readouterr().err
+
+
+def test_translate_takes_no_folder_for_a_file(folder, capsys) -> None:
+    assert main(["translate", folder, "--model", folder]) == 2
+    assert "a folder, not a file" in capsys.readouterr().err
 
 
 def test_lines_are_given_out_as_they_come_and_in_order() -> None:
@@ -180,6 +195,45 @@ def test_from_a_file_to_a_model(tmp_path: Path, monkeypatch, capsys) -> None:
     feed(monkeypatch, lines("cat dog"))
     assert main(["translate", "--model", run]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1
+    check_scores(run, str(tmp_path / "valid.tsv"), capsys)
+    check_damage(tmp_path / "run", train, monkeypatch, capsys)
+
+
+def check_scores(run: str, valid: str, capsys) -> None:
+    """A run on files of one's own is scored on those, and never on the classroom corpus."""
+    for words, message in (
+        (["evaluate", run], "no test text of its kind is named"),
+        (["evaluate", f"{run}/model", "--corpus", "classroom"], "a score on the classroom corpus would say nothing"),
+        (["evaluate", f"{run}/checkpoints/update-000000004", "--split", "constructions"], "would say nothing"),
+        (["evaluate", run, "--corpus", valid, "--limit", "-1"], "--limit must be at least 1, not -1"),
+        (["finish", run, "--quiet"], "--test FILE"),
+    ):
+        assert main(words) == 2
+        error = capsys.readouterr().err
+        assert message in error and error.count("\n") == 1, error
+    Path(valid).rename(f"{valid}.away")
+    assert main(["evaluate", run, "--split", "valid"]) == 2
+    assert "the path counts from the folder in which the training was started" in capsys.readouterr().err
+    Path(f"{valid}.away").rename(valid)
+    assert main(["evaluate", run, "--split", "valid", "--limit", "2", "--max-new-tokens", "3"]) == 0
+    assert capsys.readouterr().out.startswith(f"{valid}: 2 sentences")
+    assert text_to_score("classroom", None) == "classroom" and text_to_score("classroom", "mine.tsv") == "mine.tsv"
+
+
+def check_damage(run: Path, train: list[str], monkeypatch, capsys) -> None:
+    """A line of the log that is no record, and a damaged checkpoint, are said and stop nothing."""
+    with (run / "log.jsonl").open("a", encoding="utf-8") as log:
+        log.write("%% garbage\n")
+    assert main([*train, "--training.updates=6"]) == 0
+    said = capsys.readouterr().err
+    assert "line" in said and "garbage" in said and "left out" in said
+    assert "garbage" not in (run / "log.jsonl").read_text(encoding="utf-8")
+    (run / "checkpoints" / "update-000000006" / "model.safetensors").write_bytes(b"cut")
+    (run / "model").rename(run / "elsewhere")
+    feed(monkeypatch, lines("cat dog"))
+    assert main(["translate", "--model", str(run), "--max-new-tokens", "3"]) == 0
+    said = capsys.readouterr().err
+    assert "update-000000006 is damaged" in said and "update-000000004 is used instead" in said
 
 
 def test_the_preset_sets_what_the_command_line_does_not() -> None:
@@ -196,6 +250,85 @@ def test_show_and_write_corpora(tmp_path: Path, capsys) -> None:
     assert main(["data", "classroom", str(tmp_path / "room"), "--classroom-pairs", "20"]) == 0
     counts = {path.stem: len(path.read_text(encoding="utf-8").splitlines()) for path in (tmp_path / "room").iterdir()}
     assert counts == {"train": 20, "valid": 1000, "test": 1000, "constructions": 1000}
+    assert main(["data", "classroom", str(tmp_path / "room"), "--classroom-pairs", "20"]) == 0  # the same again
+
+
+def test_the_classroom_corpus_replaces_no_file(tmp_path: Path, capsys) -> None:
+    (tmp_path / "test.tsv").write_text("my precious\tdata\n")
+    assert main(["data", "classroom", str(tmp_path), "--classroom-pairs", "20"]) == 2
+    shown = capsys.readouterr()
+    assert f"{tmp_path / 'test.tsv'} is there already" in shown.err and shown.out == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["test.tsv"]
+    assert (tmp_path / "test.tsv").read_text() == "my precious\tdata\n"
+
+
+def test_the_classroom_corpus_on_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch, capsys) -> None:
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert main(["data", "classroom", str(tmp_path), "--classroom-pairs", "20"]) == 1
+    assert "the disk is full" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_show_says_how_much_there_is_and_what_is_damaged(tmp_path: Path, capsys) -> None:
+    text = "".join(f"one {n}\teins {n}\n" for n in range(30))
+    whole, cut = tmp_path / "whole.tsv.gz", tmp_path / "cut.tsv.gz"
+    whole.write_bytes(gzip.compress(text.encode()))
+    cut.write_bytes(whole.read_bytes()[:-20])
+    assert main(["data", "show", str(whole), "--pairs", "2"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "one 0\teins 0\none 1\teins 1\n" and "2 of 30 pairs" in shown.err
+    (tmp_path / "short").write_text("a\n")
+    (tmp_path / "long").write_text("a\nb\n")
+    for corpus, message in ((str(cut), "break off"), (f"{tmp_path / 'short'},{tmp_path / 'long'}", "goes on")):
+        assert main(["data", "show", corpus, "--pairs", "1"]) == 2
+        shown = capsys.readouterr()
+        assert shown.out == "" and message in shown.err
+    assert main(["data", "show", str(whole), "--pairs", "-1"]) == 2
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_named(encoding: str, tmp_path: Path, folder, monkeypatch, capsys) -> None:
+    (tmp_path / "x.tsv").write_bytes("Grüße\tgreetings\n".encode(encoding))
+    assert main(["data", "show", str(tmp_path / "x.tsv")]) == 2
+    assert "iconv -f utf-16 -t utf-8 x.tsv" in capsys.readouterr().err
+    (tmp_path / "x.tsv").write_bytes("Gr\xfc\xdfe\tgreetings\n".encode("latin-1"))
+    assert main(["data", "show", str(tmp_path / "x.tsv")]) == 2
+    assert "iconv -f latin1" in capsys.readouterr().err
+
+
+def test_translate_takes_a_file(translator, folder, tmp_path: Path, capsys) -> None:
+    (tmp_path / "x.txt").write_bytes(lines(*TEXTS[:2]))
+    assert main(["translate", str(tmp_path / "x.txt"), "--model", folder, "--beam-size", "1"]) == 0
+    expected = [" ".join(text.splitlines()) for text in translator.translate(TEXTS[:2], beam_size=1)]
+    assert capsys.readouterr().out.splitlines() == expected
+    assert main(["translate", "The cat sleeps.", "--model", folder]) == 2
+    assert 'echo "The cat sleeps." | annotated translate' in capsys.readouterr().err
+
+
+def test_memory_that_does_not_suffice_names_the_options() -> None:
+    error = RuntimeError("[enforce fail at alloc_cpu.cpp:113] DefaultCPUAllocator: can't allocate memory: you tried")
+    assert "--beam-size or --batch-tokens" in explain(error, ["translate"])
+    assert "--training.micro-batch-tokens" in explain(torch.OutOfMemoryError("CUDA out of memory."), ["train"])
+    assert explain(RuntimeError("else"), ["train"]) == "RuntimeError: else (--debug shows where)"
+
+
+def test_pairs_that_are_left_out_are_said(tmp_path: Path, capsys) -> None:
+    """Sides of 1 to 5 words: two of five lengths fit 'at most 3 tokens and the end'; and a blank line."""
+    text = "".join(f"{'cat ' * n}\t{'cat ' * n}\n" for n in (1, 2, 5, 6, 7)) * 20 + "\n"
+    (tmp_path / "x.tsv").write_text(text)
+    data = [f"--data.{name}={tmp_path / 'x.tsv'}" for name in ("train", "valid")]
+    train = ["train", str(tmp_path / "run"), *SMALL, *data, "--data.max-length=4", "--training.updates=1"]
+    assert main([*train, "--training.validate-bleu=0", "--training.device=cpu"]) == 0
+    said = capsys.readouterr().err
+    assert "60 of 101 training pairs are left out: a side has more than 4 tokens (--data.max-length)" in said
+    assert "60 of 101 validation pairs are left out" in said
+    assert "1 of 101 training pairs are left out: a side is empty" in said
+    assert "fewer than the 500 wanted" in said
+    start = read_records(tmp_path / "run")[0]
+    assert start["left_out"] == {"train": {"too_long": 60, "empty": 1}, "valid": {"too_long": 60, "empty": 1}}
 
 
 @pytest.mark.parametrize(
@@ -207,6 +340,13 @@ def test_show_and_write_corpora(tmp_path: Path, capsys) -> None:
         (["data", "show", "absent.tsv"], 2, "absent.tsv: no such file"),
         (["export", "onnx", "nowhere", "out", "--quantization", "int8"], 2, "ctranslate2 only"),
         (["average", "nowhere", "out"], 1, "nowhere"),
+        (["train", "run", "--data.vocab-size", "100"], 2, "annotated: vocab_size must exceed 260"),
+        (["train", "run", "--training.updates", "0"], 2, "annotated: updates must be positive, not 0"),
+        (["translate", "--alpha", "inf"], 2, "alpha must be finite"),
+        (["translate", "--beam-size", "many"], 2, "annotated: --beam-size: invalid literal"),
+        (["exercise", "grade", ".", "--out", "../grades"], 2, "is empty: no submissions to grade"),
+        (["translate", "x.txt"], 2, "x.txt: no such file"),
+        (["evaluate", "--device", "gpu"], 2, "no device 'gpu': take 'auto', 'cpu', 'cuda'"),
     ],
 )
 def test_errors_are_one_line(arguments, status, message, tmp_path, monkeypatch, capsys) -> None:
@@ -230,6 +370,20 @@ def test_debug_shows_where_an_error_comes_from(capsys, monkeypatch) -> None:
     monkeypatch.setenv("ANNOTATED_DEBUG", "1")
     assert main(["info", "nowhere"]) == 2
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_alone_it_lists_the_commands(capsys) -> None:
+    assert main([]) == 2
+    shown = capsys.readouterr()
+    assert "translate" in shown.out and "usage: annotated" in shown.out and shown.err == ""
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"annotated {annotated.__version__}\n"
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path, capsys) -> None:
+    (tmp_path / "run").write_text("")
+    assert main(["train", str(tmp_path / "run"), "--quiet"]) == 1
+    assert f"annotated: {tmp_path / 'run'}: a file stands where a folder is needed" in capsys.readouterr().err
 
 
 def test_info_without_a_model(capsys) -> None:

@@ -68,6 +68,19 @@ def test_the_map_answers_with_the_right_objects(part: str, expected: list[str]) 
     assert not {f"annotated.{name}" for name in expected} - set(found), found
 
 
+@pytest.mark.parametrize(
+    ("part", "first"),
+    [
+        ("equation 1", "model.attention.scaled_dot_product_attention"),
+        ("section 3.2.1", "model.attention.scaled_dot_product_attention"),
+        ("section 6.1", "config.DecodingConfig"),
+        ("Table 3", "config.ModelConfig"),
+    ],
+)
+def test_the_papers_own_code_comes_before_the_charts_and_the_chapters(part: str, first: str) -> None:
+    assert paper.implementations()[part][0] == f"annotated.{first}"
+
+
 def test_the_map_names_nothing_of_runs_doctor_or_grading() -> None:
     beside = ("runs", "doctor", "grading", "interop", "cli", "storage", "saving")
     assert not [name for name in paper.paper_lines() if name.split(".")[1] in beside]

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 import annotated
-from annotated.cli.program import main
+from annotated.cli import main
 
 yaml = pytest.importorskip("yaml")
 
@@ -55,6 +56,13 @@ def test_one_version_everywhere() -> None:
     assert yaml.safe_load(read("CITATION.cff"))["version"] == version
     latest = re.search(r"^## \[?(\d+\.\d+\.\d+)", read("CHANGELOG.md"), re.MULTILINE)
     assert latest and latest[1] == version
+
+
+def test_the_wheel_names_both_licences() -> None:
+    """It carries the exercises, whose text is CC BY, beside the code."""
+    assert project()["license"] == "MIT AND CC-BY-4.0"
+    assert project()["license-files"] == ["LICENSE", "LICENSE-TEXT"]
+    assert "exercises/" in read("LICENSE-TEXT") and "exercises" in read("setup.py")
 
 
 def names(requirements: list[str]) -> set[str]:
@@ -101,6 +109,34 @@ def test_make_commands_that_are_named_exist(file: str) -> None:
 
 def test_the_makefile_has_the_promised_targets() -> None:
     assert {"book", "test", "lint", "benchmark", "serve", "clean"} <= targets()
+
+
+@pytest.mark.parametrize("wanted", [[], ["CHAPTER=attention/mask"]])
+def test_a_chapter_that_is_not_there_is_answered_with_those_that_are(wanted: list[str]) -> None:
+    done = subprocess.run(["make", "chapter", *wanted], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode and "make chapter CHAPTER=" in done.stdout
+    assert "  attention/masks\n" in done.stdout and "  intro\n" in done.stdout
+    assert ("There is no page attention/mask." in done.stdout) == bool(wanted)
+
+
+def test_make_takes_an_environment_of_the_users_and_never_removes_it() -> None:
+    command = ["make", "--dry-run", "VENV=/conda/envs/annotated", "book", "distclean"]
+    plan = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "/conda/envs/annotated/bin/jupyter-book build" in plan
+    assert not re.search(r"^rm .*conda", plan, re.MULTILINE)
+
+
+def test_nothing_is_installed_by_a_name_that_is_not_ours() -> None:
+    """The library is on no index: whoever took the name there would run code where this is typed."""
+    named = re.compile(r"pip install[^\n]*[ '\"]annotated-attention")
+    found = [file for file in tracked_text_files() if named.search(file.read_text(encoding="utf-8", errors="replace"))]
+    assert found == []
+
+
+def test_the_wheels_description_has_no_picture_that_lies_elsewhere() -> None:
+    command = [sys.executable, "setup.py", "--quiet", "--long-description"]
+    described = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert described.startswith("# annotated") and "![" not in described and "## Two commands" in described
 
 
 def test_links_from_the_readme_lead_to_files() -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from annotated.cli.program import _command
-from annotated.cli.train import check_pair, with_folder
-from annotated.config import DataConfig
-from annotated.recipes import RECIPES, recipe
+from annotated.cli.train import check_pair, train_defaults, with_folder
+from annotated.config import DataConfig, TrainingConfig
+from annotated.recipes import LARGEST_TEXT, RECIPES, fitted_training, fitted_vocabulary, recipe
 from annotated.runs import train_command
 from annotated.wmt14 import PreparedCorpus
 
@@ -84,3 +85,38 @@ def test_the_paper_has_another_training_for_the_other_pair(monkeypatch: pytest.M
         check_pair("wmt14-big", data)
     for right in ("wmt14-big-en-fr", "wmt14-tiny", "tiny"):
         check_pair(right, data)
+
+
+def test_the_training_of_tiny_fits_the_text(tmp_path: Path) -> None:
+    """1,200 characters on the longer side of each of 100 pairs: 30,000 tokens."""
+    text = tmp_path / "own.tsv"
+    text.write_text(f"{'abc ' * 75}\t{'abcde ' * 200}\n" * 100, encoding="utf-8")
+    small = train_defaults(["train", "x", "--data.train", str(text)])
+    assert (small.training, small.data.vocab_size) == (fitted_training(30_000), fitted_vocabulary(30_000))
+    assert small.training.updates == 2000 and small.training.warmup == 400 and small.training.batch_tokens == 1000
+    assert small.data.vocab_size == 700  # 4 x sqrt(30,000) = 693
+    default = train_defaults(["train", "x"])
+    assert default.training == fitted_training(2_500_000)  # 200,000 pairs of 50 characters
+    assert _command(["train", "x", "--training.updates", "7"]).training == default.training.replace(updates=7)
+    assert train_defaults(["train", "x", "--preset", "base", "--data.train", str(text)]).training == TrainingConfig()
+    prepared = _command(["data", "prepare", "x", f"--data.train={text}", "--data.valid", str(text)])
+    assert prepared.data.vocab_size == small.data.vocab_size  # so that train finds it ready
+    absent = train_defaults(["train", "x", "--data.train", str(tmp_path / "absent.tsv")])
+    assert absent.training == default.training  # the command itself says what is missing
+
+
+def test_a_fitted_training_grows_with_the_text_up_to_a_bound() -> None:
+    sizes = [fitted_training(tokens) for tokens in (1, 10_000, 1_000_000, 4_000_000, LARGEST_TEXT, 10**12)]
+    for smaller, larger in itertools.pairwise(sizes):
+        assert smaller.updates <= larger.updates and smaller.batch_tokens <= larger.batch_tokens
+    assert sizes[-1] == sizes[-2] and sizes[-1].batch_tokens == 4000 and sizes[-1].updates == 12_000
+    assert [fitted_vocabulary(tokens) for tokens in (1, 10**12)] == [500, 11_300]
+
+
+def test_the_command_of_a_fitted_training_says_every_number(tmp_path: Path) -> None:
+    """The text may be gone, or another, when it is typed."""
+    asked = _command(["train", "x"])
+    words = train_command("x", asked.model, asked.training, asked.data)
+    assert words[:5] == ["annotated", "train", "x", "--preset", "tiny"] and "--training.batch-tokens" in words
+    again = _command([*words[1:], "--data.train", str(tmp_path / "other.tsv")])
+    assert again.training == asked.training and again.data.vocab_size == asked.data.vocab_size

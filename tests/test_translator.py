@@ -16,7 +16,7 @@ from annotated.loading import UnknownModel, find_model
 from annotated.runs.validation_callbacks import validation_bleu
 from annotated.saving import save_pretrained
 from annotated.training import CheckpointError
-from annotated.translator import OverlongSource, OverlongSourceWarning
+from annotated.translator import OutOfMemory, OverlongSource, OverlongSourceWarning
 
 TEXTS = ["The cat sleeps.", "Yes.", "A big dog sees the cat and the house.", "No, thank you.", "the big cat"]
 
@@ -48,6 +48,39 @@ def test_one_text_and_no_text(translator: Translator) -> None:
     assert translator.translate(["", TEXTS[1], "  "]) == ["", translator(TEXTS[1]), ""]
     with pytest.raises(TypeError, match="a list of texts"):
         translator.translate("The cat")
+
+
+def test_a_call_with_several_texts_translates_each(translator: Translator) -> None:
+    assert translator(TEXTS[:2]) == translator.translate(TEXTS[:2])
+    assert translator([]) == []
+    for wrong in (None, b"The cat", [b"The cat"], 7):
+        with pytest.raises(TypeError, match="give a text, or a list of texts, and not"):
+            translator(wrong)  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match="no device 'gpu'"):
+        translator.to("gpu")
+
+
+def test_saved_loaded_and_moved_by_the_names_that_others_use(translator: Translator, tmp_path: Path) -> None:
+    translator.save_pretrained(tmp_path / "model")
+    loaded = Translator.from_pretrained(tmp_path / "model", decoding=translator.decoding)
+    assert loaded(TEXTS[0]) == translator(TEXTS[0]) and loaded.decoding == translator.decoding
+    assert loaded.to("meta") is loaded and loaded.model.embedding.weight.device.type == "meta"
+    annotated.save_pretrained(tmp_path / "mute", translator.model)
+    model, tokenizer = annotated.load_model(tmp_path / "mute")
+    assert tokenizer is None and model.config == translator.model.config
+
+
+@pytest.mark.parametrize("error", [RuntimeError("[...] DefaultCPUAllocator: can't allocate memory: you tried to ...")])
+def test_too_wide_a_beam_for_the_memory_is_said(translator: Translator, monkeypatch, error: Exception) -> None:
+    def search(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("annotated.translator.beam_search", search)
+    with pytest.raises(OutOfMemory, match=r"2 sentences of up to \d+ tokens with a beam of 100000 .* batch_tokens"):
+        translator.translate(TEXTS[:2], beam_size=100_000)
+    error.args = ("something else",)
+    with pytest.raises(RuntimeError, match="something else"):
+        translator.translate(TEXTS[:2], beam_size=100_000)
 
 
 def test_n_best_and_score_agree(translator: Translator) -> None:

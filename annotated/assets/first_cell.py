@@ -14,14 +14,22 @@ if importlib.util.find_spec("annotated") is None:
     found += [
         wheel for folder in near for wheel in (folder / WHEEL, folder / "_static" / "wheel" / WHEEL) if wheel.is_file()
     ]
-    online = f"{BOOK_URL.rstrip('/')}/_static/wheel/{WHEEL}" if BOOK_URL else "annotated-attention"
+    online = f"{BOOK_URL.rstrip('/')}/_static/wheel/{WHEEL}" if BOOK_URL else ""
     source = os.environ.get("ANNOTATED_SOURCE") or str(found[0] if found else online)
+    if not source:
+        raise SystemExit(
+            f"The library is not here yet. Download {WHEEL}\n"
+            "from the download menu at the top of the page that this notebook comes from (or take it from the book's\n"
+            "folder _static/wheel), put it beside this notebook, and run this cell again. If you have a checkout, or\n"
+            "the wheel in another place, set the environment variable ANNOTATED_SOURCE to its path."
+        )
     print(f"The library is not here yet. Installing it from {source} ...")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", source, "vl-convert-python"]
     if subprocess.run(pip).returncode:
         raise SystemExit(
-            f"pip could not install {source}. Put {WHEEL} (from the book's _static/wheel) beside this notebook, or\n"
-            "set the environment variable ANNOTATED_SOURCE to a checkout or a wheel, and run this cell again."
+            f"pip could not install {source}: what it says stands above. Put {WHEEL} (from the page's download menu)\n"
+            "beside this notebook, or set the environment variable ANNOTATED_SOURCE to a checkout or a wheel, and run\n"
+            "this cell again."
         )
     importlib.invalidate_caches()
 

@@ -2,41 +2,62 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import itertools
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
 
+from annotated.cli.own_text import fitted_defaults
 from annotated.cli.train import check_validation
 from annotated.config import DataConfig, TrainingConfig
-from annotated.storage import atomic_write
+from annotated.storage import atomic_write, sha256
 
+MOST_PAIRS_READ = 500_000
+"""Pairs that `data show` reads on, so that a file that breaks off is noticed."""
 SPLITS = ("train", "valid", "test", "constructions")
 
 
 @dataclass
 class Classroom:
-    """Write the classroom corpus to TSV files: train, valid, test, and held-out constructions."""
+    """Write the classroom corpus to TSV files: train, valid, test, and held-out constructions.
+
+    All four are written or none; a file of that name that is another is never replaced.
+    """
 
     out: tyro.conf.Positional[Path]
     """Folder for train.tsv, valid.tsv, test.tsv and constructions.tsv."""
     data: Annotated[DataConfig, tyro.conf.arg(name="")] = field(default_factory=DataConfig)
 
     def run(self) -> int:
-        """Write the four files."""
+        """Write the four files, which get their names when all are whole."""
+        with contextlib.ExitStack() as files:
+            counts = {split: self._write(split, files) for split in SPLITS}
+        for split, count in counts.items():
+            print(f"{self._path(split)}\t{count} pairs")
+        return 0
+
+    def _path(self, split: str) -> Path:
+        return self.out / f"{split}.tsv"
+
+    def _write(self, split: str, files: contextlib.ExitStack) -> int:
         from annotated.data import open_corpus
 
-        for split in SPLITS:
-            path, count = self.out / f"{split}.tsv", 0
-            with atomic_write(path) as file:
-                for source, target in open_corpus("classroom", split, self.data):
-                    file.write(f"{source}\t{target}\n")
-                    count += 1
-            print(f"{path}\t{count} pairs")
-        return 0
+        path, count, written = self._path(split), 0, hashlib.sha256()
+        file = files.enter_context(atomic_write(path))
+        for source, target in open_corpus("classroom", split, self.data):
+            line = f"{source}\t{target}\n"
+            file.write(line)
+            written.update(line.encode())
+            count += 1
+        if path.is_file() and sha256(path) != written.hexdigest():
+            raise ValueError(f"{path} is there already and holds something else: name another folder, or move it away")
+        return count
 
 
 @dataclass
@@ -51,11 +72,20 @@ class Show:
     """How many to show."""
 
     def run(self) -> int:
-        """Print them, tab-separated."""
+        """Print them, tab-separated, and on standard error how many there are; what is damaged is said first."""
         from annotated.data import open_corpus
 
-        for source, target in itertools.islice(open_corpus(self.corpus, self.split, DataConfig()), self.pairs):
+        if self.pairs < 0:
+            raise ValueError(f"--pairs must not be negative, not {self.pairs}")
+        corpus = open_corpus(self.corpus, self.split, DataConfig())
+        pairs = iter(corpus)
+        shown = list(itertools.islice(pairs, self.pairs))
+        rest = sum(1 for _ in itertools.islice(pairs, MOST_PAIRS_READ))
+        for source, target in shown:
             print(f"{source}\t{target}")
+        more = "more than " if rest == MOST_PAIRS_READ else ""
+        empty = f"; {corpus.counts.empty:,} more have an empty side" if corpus.counts.empty else ""
+        print(f"annotated: {len(shown):,} of {more}{len(shown) + rest:,} pairs{empty}", file=sys.stderr)
         return 0
 
 
@@ -63,7 +93,8 @@ class Show:
 class Prepare:
     """Train a tokenizer, encode a corpus, and report its lengths and how much of a batch would be padding.
 
-    `annotated train` with the same folder and the same --data options finds all of it ready.
+    `annotated train` with the same folder and the same --data options finds all of it ready. As there, the vocabulary
+    fits the size of the text if none is asked for.
     """
 
     out: tyro.conf.Positional[Path]
@@ -89,6 +120,11 @@ class Prepare:
         self._report("train", prepared.train)
         self._report("valid", prepared.valid)
         return 0
+
+    @classmethod
+    def defaults(cls, arguments: Sequence[str]) -> Prepare:
+        """What a command line starts from: the vocabulary of `annotated train` with the same text."""
+        return cls(tyro.MISSING, fitted_defaults(arguments)["data"])
 
     def _report(self, name: str, store) -> None:
         from annotated.data import padding_report

@@ -32,6 +32,11 @@ class Doctor:
     """Write the report here as JSON; '-' prints it instead of the text."""
     html: Path | None = None
     """Write the report here as one page of HTML."""
+    book: str | None = None
+    """Where the book is, an address or a folder as seen from that page: it links chapters and claims there. By default
+    the book that was built in this checkout, if there is one."""
+    passed: bool = False
+    """List what holds, too, with what was measured."""
     only: tuple[str, ...] = ()
     """Examine only these invariants."""
     list: bool = False
@@ -79,14 +84,14 @@ class Doctor:
     def _write(self, report: Report) -> None:
         if self.html is not None:
             with atomic_write(self.html) as file:
-                file.write(report.to_html())
+                file.write(report.to_html(self.book))
         if self.json is not None and str(self.json) != "-":
             with atomic_write(self.json) as file:
                 file.write(report.to_json())
         if str(self.json) == "-":
             print(report.to_json(), end="")
         else:
-            report.print()
+            report.print(passed=self.passed)
 
 
 def _known(name: str) -> Subject:

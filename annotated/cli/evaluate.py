@@ -20,10 +20,11 @@ class Evaluate:
 
     model: tyro.conf.Positional[str] = "classroom"
     """A model inside the package by name, a model folder, a checkpoint, or the folder of a training run."""
-    corpus: str = DataConfig.test
-    """'classroom', a TSV file (.tsv, .tsv.gz, .tsv.zst), or two text files as 'SOURCE,TARGET'."""
+    corpus: str | None = None
+    """'classroom', a TSV file (.tsv, .tsv.gz, .tsv.zst), or two text files as 'SOURCE,TARGET'. If not given, the test
+    text that the model's training run names."""
     split: Literal["train", "valid", "test", "constructions"] = "test"
-    """Which part of the classroom corpus; files are read whole."""
+    """Which part of the classroom corpus, or which text of the training run; files that are named are read whole."""
     limit: int | None = None
     """Only the first pairs."""
     decoding: Annotated[DecodingConfig, tyro.conf.arg(name="")] = field(default_factory=DecodingConfig)
@@ -38,11 +39,14 @@ class Evaluate:
 
     def run(self) -> int:
         """Evaluate, and print."""
+        from annotated.cli.scored_text import text_to_score
         from annotated.data import open_corpus
         from annotated.evaluation import evaluate
         from annotated.loading import load
 
-        corpus = open_corpus(self.corpus, self.split, DataConfig())
+        if self.limit is not None and self.limit < 1:
+            raise ValueError(f"--limit must be at least 1, not {self.limit}")
+        corpus = open_corpus(text_to_score(self.model, self.corpus, self.split), self.split, DataConfig())
         translator = load(self.model, self.device, self.decoding)
         pairs = list(itertools.islice(corpus, self.limit))
         result = evaluate(translator, pairs, overlong=self.overlong)

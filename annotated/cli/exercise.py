@@ -74,16 +74,17 @@ class CheckAnswer:
     """The notebook that `start` wrote, or a .py file."""
     exercise: str | None = None
     """Such as ex05-1; only needed if the file does not say it."""
-    seconds: float = 20.0
-    """Time for one case of a check."""
+    seconds: float | None = None
+    """Time for one case of a check, and for a cell; by default 10, as in grading."""
 
     def run(self) -> int:
         """Print the report; the exit status is 1 while public points are missing."""
         from annotated.grading.learner import grade_local
         from annotated.grading.learner.record import ProgressRecord
+        from annotated.grading.sandbox.cells import CALL_SECONDS
 
         chosen, answer = grade_local.in_file(self.file, self.exercise)
-        report = grade_local.examine(chosen, answer, ProgressRecord(), self.seconds)
+        report = grade_local.examine(chosen, answer, ProgressRecord(), self.seconds or CALL_SECONDS)
         print(report.text(), end="")
         return int(report.result.score < report.result.maximum)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -79,12 +80,15 @@ class Canvas:
         from annotated.grading.instructor.exports.canvas import canvas_table
 
         table = canvas_table(
-            self.gradebook.read_text(encoding="utf-8"), self.roster.read_text(encoding="utf-8"), self.exercises
-        )
+            self.gradebook.read_text(encoding="utf-8"), self.roster.read_text(encoding="utf-8"), self.exercises,
+            gradebook_file=str(self.gradebook), roster_file=str(self.roster),
+        )  # fmt: skip
         _write(self.out, table.text.encode())
         for names, what in ((table.unknown, "graded, but not on the roster"), (table.without, "without a grade")):
             if names:
                 print(f"{what}: {'; '.join(names)}")
+        for reason in table.ambiguous:
+            print(f"no new grade: {reason}")
         return 0
 
 
@@ -100,21 +104,20 @@ class Similarity:
     def run(self) -> int:
         """Print the pairs."""
         from annotated.grading.exercise.catalogue import find
-        from annotated.grading.exercise.submission import BadSubmission, read
+        from annotated.grading.instructor.answers import read_answers
+        from annotated.grading.instructor.gradebook import clean
         from annotated.grading.instructor.similarity import similar
-        from annotated.grading.instructor.submissions import collect
 
-        answers: dict[str, dict[str, str]] = {}
-        for submission in collect(self.folder, self.exercise).submissions:
-            try:
-                names = find(submission.exercise).answers
-                code = read(submission.read(), submission.path).for_answers(names).source_of(names)
-            except BadSubmission:
-                continue
-            answers.setdefault(submission.exercise, {})[submission.student] = code
+        answers, skipped = read_answers(self.folder, self.exercise)
+        for path, why in skipped:
+            print(clean(f"set aside: {path}: {why}"), file=sys.stderr)
         print("exercise  as written  by structure  pair  (the usual values of this folder in brackets)")
         for exercise, codes in sorted(answers.items()):
-            for pair in similar(codes, find(exercise).stub_code):
+            found = similar(codes, find(exercise).stub_code)
+            if found.group:
+                alike = f"{len(found.group)} of {len(codes)} answers are nearly the same as written"
+                print(f"{exercise}    most answers are alike, so no pair stands out: {alike}: {', '.join(found.group)}")
+            for pair in found.pairs:
                 text, structure = (
                     f"{pair.text:.2f} ({pair.usual_text:.2f})",
                     f"{pair.structure:.2f} ({pair.usual_structure:.2f})",

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 class Grade:
     """Grade a folder of submissions: notebooks, Python files or zip files, each in a sandbox of its own.
 
-    Layouts: STUDENT/ex05-1.ipynb, STUDENT_ex05-1.ipynb, or with --exercise STUDENT.ipynb. Of several files of a student
-    for one exercise the last by name counts. A run that was stopped goes on where it stood.
+    Layouts: STUDENT/ex05-1.ipynb, STUDENT_ex05-1.ipynb, ex05-1_STUDENT.ipynb, or with --exercise STUDENT.ipynb. Of
+    several files of a student for one exercise the one with the exact name counts, nearest the top; of ex05-1.ipynb,
+    ex05-1 (2).ipynb and so on, the highest number. A run that was stopped goes on where it stood.
     """
 
     folder: tyro.conf.Positional[Path]
@@ -43,18 +44,21 @@ class Grade:
     """How submissions are closed in; `none` needs --trust."""
     fresh: bool = False
     """Grade everything again; by default, what is unchanged since an earlier run is kept."""
-    seconds: float = 10.0
-    """For one question to a submission, or one of its cells."""
+    seconds: float | None = None
+    """For one question to a submission, one cell that its answer needs, or all its other cells; by default 10."""
 
     def run(self) -> int:
         """Grade, and print a line for each; the exit status is 1 if the grader itself failed on one."""
+        if self.folder.is_dir() and not any(self.folder.iterdir()):
+            raise ValueError(f"{self.folder} is empty: no submissions to grade")
         import torch
 
         from annotated.grading.instructor.grade_folder import GradingOptions, grade_folder
         from annotated.grading.sandbox.process import SandboxLimits
 
         torch.set_num_threads(1)
-        limits = SandboxLimits(call_seconds=self.seconds, total_seconds=9 * self.seconds)
+        seconds = self.seconds or SandboxLimits.call_seconds
+        limits = SandboxLimits(call_seconds=seconds, total_seconds=9 * seconds)
         level, salt = self._level(), self._salt()
         print(f"isolation: {level}{_WARNINGS.get(level, '')}", file=sys.stderr)
         options = GradingOptions(level, self.exercise, salt, self.overlay, self.jobs, limits, self.fresh)
@@ -91,18 +95,19 @@ _WARNINGS = {
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[Graded, int, int], None]]:
     """A bar on a terminal; plain lines elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda graded, done, of: print(f"{done}/{of} {_line(graded)}", file=sys.stderr, flush=True)
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda graded, done, of: print(f"{done}/{of} {_line(graded)}", file=sys.stderr, flush=True)
-        return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as bar:
+    # Drawn with each result, and not by a thread: the grader forks, and a fork has no room for other threads.
+    with Progress(*columns, console=console, auto_refresh=False) as bar:
         task = bar.add_task("grading", total=None)
         yield lambda graded, done, of: bar.update(
-            task, completed=done, total=of, description=f"{graded.student} {graded.exercise}"
+            task, completed=done, total=of, description=f"{graded.student} {graded.exercise}", refresh=True
         )
 
 
@@ -115,10 +120,12 @@ def _line(graded: Graded) -> str:
 
 
 def _print(run: GradingRun, out: Path) -> None:
+    from annotated.grading.instructor.gradebook import clean
+
     for graded in run.graded:
         print(_line(graded))
     for path, why in run.skipped:
-        print(f"set aside: {path}: {why}")
+        print(clean(f"set aside: {path}: {why}"))
     new = len(run.graded) - run.reused
     pace = f", {run.seconds / new:.1f} s each" if new else ""
     print(f"{new} graded in {run.seconds:.1f} s{pace}; {run.reused} unchanged; see {out / 'gradebook.csv'}")

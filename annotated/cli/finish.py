@@ -27,7 +27,8 @@ class Finish:
     prepared: str | None = None
     """Folder of the prepared data, if it is not where it was during training."""
     test: str | None = None
-    """Name of a test set that was prepared; the first, if not given (newstest2014 with WMT14)."""
+    """Name of a test set that was prepared; the first, if not given (newstest2014 with WMT14). A run on files of your
+    own has the file that it was given as --data.test, or the one named here."""
     average: int | None = None
     """Checkpoints to average; as many as the run's configuration says, if not given (base 5, big 20)."""
     beam: int = DecodingConfig.beam_size
@@ -100,7 +101,7 @@ def _recipe_of(run: Path, prepared: str | None) -> str | None:
     from annotated.runs.setup import MAY_CHANGE
     from annotated.wmt14 import PreparedCorpus
 
-    records = read_records(run) if (run / "log.jsonl").is_file() else []
+    records = read_records(run, strict=False) if (run / "log.jsonl").is_file() else []
     start = next((record for record in reversed(records) if record["kind"] == "start"), None)
     if start is None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -52,7 +53,7 @@ class Export:
 
     def run(self) -> int:
         """Export."""
-        from annotated.interop import export_ctranslate2, export_onnx, to_marian
+        from annotated.interop import ctranslate2, marian_folder, onnx
         from annotated.loading import load
 
         if self.quantization is not None and self.format != "ctranslate2":
@@ -60,14 +61,16 @@ class Export:
         translator = load(self.model)
         model, tokenizer = translator.model, translator.tokenizer
         if self.format == "ctranslate2":
-            export_ctranslate2(model, tokenizer, self.out, self.quantization)
+            ctranslate2.export_ctranslate2(model, tokenizer, self.out, self.quantization)
+            usage = ctranslate2.USAGE
         elif self.format == "onnx":
-            export_onnx(model, self.out)
+            onnx.export_onnx(model, self.out, tokenizer=tokenizer)
+            usage = onnx.USAGE
         else:
-            to_marian(model).save_pretrained(self.out)
-        if self.format != "ctranslate2":  # which has put it there itself
-            tokenizer.save(self.out / "tokenizer.json")
+            marian_folder.export_marian(model, tokenizer, self.out)
+            usage = marian_folder.USAGE
         print(self.out)
+        print(f"To load it in Python:\n\n{usage.format(folder=str(self.out))}", file=sys.stderr)
         return 0
 
 

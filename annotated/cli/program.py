@@ -1,4 +1,4 @@
-"""The command-line program: from arguments to a command, and from an error to one line that a person can use."""
+"""The command-line program: from arguments to a command, and from an error to an exit status."""
 
 from __future__ import annotations
 
@@ -11,58 +11,69 @@ from typing import Annotated, Any
 
 import tyro
 
+from annotated import __version__
 from annotated.cli.data import Classroom, Prepare, Show
 from annotated.cli.data_prepare import Multi30k, Texts, Wmt14
 from annotated.cli.doctor import Doctor
+from annotated.cli.errors import explain
 from annotated.cli.evaluate import Evaluate
 from annotated.cli.exercise import commands as exercise_commands
 from annotated.cli.finish import Finish
 from annotated.cli.ledger import Add, CheckLedger
 from annotated.cli.models import Average, Export, Info
+from annotated.cli.parsing import parse
 from annotated.cli.preflight import Preflight, Rehearse, preflight_defaults, rehearse_defaults
+from annotated.cli.streams import drop_output, flush_output, replace_closed_streams
 from annotated.cli.train import Train, train_defaults, with_folder
 from annotated.cli.translate import Translate
 
 DESCRIPTION = """The Transformer of "Attention Is All You Need": data, training, evaluation, translation.
 
 Every command explains itself: annotated train --help. Results go to standard output, messages to standard
-error. Errors are one line; --debug (or ANNOTATED_DEBUG=1) shows where they come from.
+error. Errors are one line; --debug (or ANNOTATED_DEBUG=1) shows where they come from. --version names the version.
 """
 
-USAGE_ERROR, RUNTIME_ERROR, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
+USAGE_ERROR, RUNTIME_ERROR, BROKEN_PIPE = 2, 1, 141
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status.
-
-    0: done. 1: it failed while running. 2: the command or its input was wrong. 128 + n: ended by signal n.
-    """
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command: its exit status, as `annotated.cli.main` has it."""
+    replace_closed_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given or os.environ.get("ANNOTATED_DEBUG", "0") not in ("", "0")
     given = [argument for argument in given if argument != "--debug"]
     warnings.showwarning = _show_warning
     try:
-        return _command(given).run() or 0
-    except SystemExit as leaving:  # tyro, after --help or a message of its own
-        return leaving.code if isinstance(leaving.code, int) else USAGE_ERROR
+        status = _status(given)
+        flush_output()
+        return status
     except BrokenPipeError:  # the reader of the pipe has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return BROKEN_PIPE
-    except KeyboardInterrupt:
-        print("annotated: interrupted", file=sys.stderr)
-        return INTERRUPTED
     except Exception as error:
         if debug:
             traceback.print_exc()
         else:
-            print(f"annotated: {_explain(error)}", file=sys.stderr)
+            print(f"annotated: {explain(error, given)}", file=sys.stderr)
         return USAGE_ERROR if isinstance(error, ValueError | FileNotFoundError) else RUNTIME_ERROR
 
 
+def _status(given: list[str]) -> int:
+    if given == ["--version"]:
+        print(f"annotated {__version__}")
+        return 0
+    try:
+        return _command(given).run() or 0
+    except SystemExit as leaving:  # tyro, after --help or a message of its own
+        return leaving.code if given and isinstance(leaving.code, int) else USAGE_ERROR
+
+
 def _command(arguments: list[str]) -> Any:
-    arguments = with_folder(arguments)
+    arguments = with_folder(arguments) or ["--help"]  # `annotated` alone lists the commands
     sub = tyro.conf.subcommand
-    data: Any = Annotated[Classroom, sub("classroom")] | Annotated[Prepare, sub("prepare")]
+    data: Any = (
+        Annotated[Classroom, sub("classroom")] | Annotated[Prepare, sub("prepare", default=Prepare.defaults(arguments))]
+    )
     data |= Annotated[Show, sub("show")] | Annotated[Texts, sub("texts")]
     data |= Annotated[Wmt14, sub("wmt14")] | Annotated[Multi30k, sub("multi30k")]
     about = "Look at a corpus, or prepare one for training."
@@ -85,14 +96,7 @@ def _command(arguments: list[str]) -> Any:
         | exercise
         | Annotated[Doctor, sub("doctor")]
     )
-    return tyro.cli(commands, prog="annotated", description=DESCRIPTION, args=arguments)
-
-
-def _explain(error: Exception) -> str:
-    """One line: the message of errors that are meant for users, and for others their kind as well."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    meant = isinstance(error, ValueError | OSError | ImportError) or type(error).__module__.startswith("annotated")
-    return text if meant else f"{type(error).__name__}: {text} (--debug shows where)"
+    return parse(commands, arguments, DESCRIPTION)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import difflib
 import os
 import signal
@@ -13,10 +15,11 @@ from pathlib import Path
 
 import tyro
 
+from annotated.cli.own_text import fitted_defaults, option
 from annotated.config import TABLE_3, DataConfig, ModelConfig, TrainingConfig, preset, table_3_training
-from annotated.recipes import RECIPES
+from annotated.recipes import FITTED_PRESET, RECIPES
 
-FIRST_PRESET = "tiny"
+FIRST_PRESET = FITTED_PRESET
 PAPERS = tuple(name for name in RECIPES if name.startswith("wmt14-") and name != "wmt14-tiny")
 """The recipes of the paper's four training runs."""
 RUNS = "runs"
@@ -27,24 +30,32 @@ RUNS = "runs"
 class Train:
     """Train a model; given the same folder again, go on where the last run stopped.
 
-    The defaults shown are those of --preset. A first run for two cores:
-    annotated train run --training.updates 500 --training.batch-tokens 4000 --training.warmup 200
-    --training.validate-every 100 --data.vocab-size 4000 --data.classroom-pairs 50000
+    The defaults shown are those of --preset. With the preset tiny, updates, batches, warm-up and vocabulary fit the
+    size of the text; what you give counts.
 
-    The paper's own training runs are recipes, by name: wmt14-base, wmt14-big, wmt14-base-en-fr, wmt14-big-en-fr; then
-    wmt14-tiny, a try of all that in minutes, and multi30k. Their text is prepared before: annotated data wmt14.
+    A first run, five minutes of one core: annotated train classroom-small
+
+    Text of your own: annotated train run --data.train train.tsv --data.valid valid.tsv
+
+    The paper's own training runs are recipes, by name: wmt14-base, wmt14-big, wmt14-base-en-fr, wmt14-big-en-fr. Others
+    are wmt14-tiny, a try of all that in minutes; multi30k; classroom, the model of the package; and classroom-small.
+    Those of WMT14 and Multi30k need their text prepared before, by annotated data wmt14; then a recipe is short for its
+    folder and its preset:
+
     annotated train wmt14-base --data.prepared data/wmt14-en-de
-    is short for: annotated train runs/wmt14-base --preset wmt14-base --data.prepared data/wmt14-en-de
+
+    annotated train runs/wmt14-base --preset wmt14-base --data.prepared data/wmt14-en-de
 
     On several GPUs, and again after a crash, with as many as there are then; the updates are the same on any number:
+
     torchrun --standalone --nproc-per-node 8 --max-restarts 3 -m annotated train wmt14-base
     """
 
     out: tyro.conf.Positional[Path]
     """Folder of the run: gets the tokenizer, the encoded data, checkpoints, log.jsonl, and at the end model/."""
     preset: str = FIRST_PRESET
-    """tiny, base, big, or a row of the paper's Table 3 (A1 ... E1), which sets model and training; or a recipe
-    (wmt14-base ...), which sets the data too."""
+    """tiny, with a training that fits the text; base, big, or a row of the paper's Table 3 (A1 ... E1), with the
+    paper's training; or a recipe (classroom-small, wmt14-base ...), which sets the data too."""
     model: ModelConfig = field(default_factory=ModelConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     data: DataConfig = field(default_factory=DataConfig)
@@ -59,6 +70,8 @@ class Train:
         """Train; 0, or 128 + the number of the signal that stopped it (143 for SIGTERM), in every process."""
         check_validation(self.data)
         check_pair(self.preset, self.data)
+        if not self.quiet:
+            print(self._plan(), file=sys.stderr, flush=True)
         from annotated.runs import train
         from annotated.runs.signals import end_agent
         from annotated.runs.validation_callbacks import sample_heads, sample_translations, validation_bleu
@@ -82,8 +95,17 @@ class Train:
         if result.valid_loss is not None:
             score = "" if result.bleu is None else f", BLEU {result.bleu:.2f} (greedy)"
             print(f"{result.update} updates, validation loss {result.valid_loss:.4f}{score}", file=sys.stderr)
-        print(result.model_folder)
+        with contextlib.suppress(OSError):  # the model is saved, whoever listens
+            print(result.model_folder)
         return 0
+
+    def _plan(self) -> str:
+        """What is about to be trained; the first line, because reading and encoding the text come before the next."""
+        training, text = self.training, self.data.prepared or self.data.train
+        return (
+            f"{self.out}: {training.updates:,} updates of {training.batch_tokens:,} tokens, the rate rising for "
+            f"{training.warmup:,} (--preset {self.preset}); reading {text}"
+        )
 
 
 def check_validation(data: DataConfig) -> None:
@@ -124,7 +146,7 @@ def with_folder(arguments: Sequence[str]) -> list[str]:
         become a training run of another model on other text.
     """
     words = list(arguments)
-    if len(words) < 2 or words[0] != "train" or _preset_of(words) is not None:
+    if len(words) < 2 or words[0] != "train" or option(words, "--preset") is not None:
         return words
     if words[1] not in RECIPES:
         near = difflib.get_close_matches(words[1], RECIPES, n=1, cutoff=0.8)
@@ -140,27 +162,20 @@ def with_folder(arguments: Sequence[str]) -> list[str]:
 def train_defaults(arguments: Sequence[str]) -> Train:
     """What a command line starts from: the model and the training of its --preset, and of a recipe the data.
 
+    With the preset tiny, which is ours and not the paper's, training and vocabulary fit the text that is named.
+
     Raises
     ------
     ValueError
         If there is no such preset.
     """
-    name = _preset_of(arguments) or FIRST_PRESET
+    name = option(arguments, "--preset") or FIRST_PRESET
     if name in RECIPES:
         chosen = RECIPES[name]
         return Train(tyro.MISSING, name, chosen.model, chosen.training, chosen.data)
     training = table_3_training(name) if name in TABLE_3 else TrainingConfig()
     try:
-        return Train(tyro.MISSING, name, preset(name), training)
+        begins = Train(tyro.MISSING, name, preset(name), training)
     except ValueError as error:
         raise ValueError(f"{error}; or a recipe: {', '.join(RECIPES)}") from None
-
-
-def _preset_of(arguments: Sequence[str]) -> str | None:
-    name = None
-    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
-        if argument == "--preset" and following:
-            name = following
-        elif argument.startswith("--preset="):
-            name = argument.removeprefix("--preset=")
-    return name
+    return dataclasses.replace(begins, **fitted_defaults(arguments)) if name == FIRST_PRESET else begins

@@ -6,8 +6,10 @@ import contextlib
 import queue
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
 import tyro
@@ -20,13 +22,18 @@ MOST_LINES = 2000
 
 @dataclass
 class Translate:
-    """Translate lines of standard input to standard output.
+    """Translate lines of a file, or of standard input, to standard output.
 
     Works in a pipe: each batch of lines is written as soon as it is translated. An empty line stays empty.
+
+    echo "The cat sleeps." | annotated translate
+
     With --num-return above 1, or --scores, a line is: number of the input line, score, translation, separated
     by tabs.
     """
 
+    file: tyro.conf.Positional[Path | None] = None
+    """Text in UTF-8, one sentence a line; standard input if not given."""
     model: str = "classroom"
     """A model inside the package by name, a model folder, a checkpoint, or the folder of a training run."""
     decoding: Annotated[DecodingConfig, tyro.conf.arg(name="")] = field(default_factory=DecodingConfig)
@@ -40,24 +47,38 @@ class Translate:
     def run(self) -> int:
         """Translate until the input ends."""
         from annotated.loading import load
-        from annotated.translator import OverlongSource
 
+        if self.file is not None and self.file.is_dir():
+            raise ValueError(f"{self.file}: a folder, not a file; name the file inside it")
+        if self.file is not None and not self.file.is_file():
+            raise ValueError(
+                f"{self.file}: no such file. Text comes from a file or from standard input: "
+                'echo "The cat sleeps." | annotated translate'
+            )
         translator = load(self.model, self.device, self.decoding)
         for stream in (sys.stdin, sys.stdout):
             with contextlib.suppress(AttributeError):
                 stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+        given = contextlib.nullcontext(sys.stdin.buffer) if self.file is None else self.file.open("rb")
+        with given as stream:
+            self._translate(translator, stream)
+        return 0
+
+    def _translate(self, translator, stream: BinaryIO) -> None:
+        from annotated.translator import OverlongSource
+
         done = 0
-        for lines in read_batches(sys.stdin.buffer):
+        for lines in read_batches(stream, "standard input" if self.file is None else str(self.file)):
             try:
-                self._write(translator, lines, done)
+                with _lines_named(done):
+                    self._write(translator, lines, done)
             except OverlongSource as error:
                 self._write(translator, lines[: error.number], done)
                 raise ValueError(
                     f"line {done + error.number + 1} has {error.length} tokens, more than the {error.limit} that the "
-                    "model takes: split it, or use --overlong truncate"
+                    "model takes: split it, or use --overlong truncate. It and the lines after it are not translated"
                 ) from None
             done += len(lines)
-        return 0
 
     def _write(self, translator, lines: list[str], done: int) -> None:
         found = translator.hypotheses(lines, self.decoding.num_return, overlong=self.overlong)
@@ -69,10 +90,30 @@ class Translate:
         sys.stdout.flush()
 
 
-def read_batches(stream: BinaryIO, most: int = MOST_LINES) -> Iterator[list[str]]:
+@contextlib.contextmanager
+def _lines_named(done: int) -> Iterator[None]:
+    """Warnings about sentences of a call as warnings about lines of the input, of which `done` came before."""
+    from annotated.translator import OverlongSourceWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for one in caught:
+        message = one.message
+        if isinstance(message, OverlongSourceWarning):
+            message = OverlongSourceWarning([done + number for number in message.numbers], message.limit, "line")
+        warnings.warn(message, stacklevel=3)
+
+
+def read_batches(stream: BinaryIO, name: str = "standard input", most: int = MOST_LINES) -> Iterator[list[str]]:
     """Lines as they come: all that are waiting, at most `most`, and at least one.
 
     A line that is typed is answered at once, and a file is translated in large batches.
+
+    Parameters
+    ----------
+    name
+        Of the stream, for messages.
 
     Raises
     ------
@@ -84,7 +125,7 @@ def read_batches(stream: BinaryIO, most: int = MOST_LINES) -> Iterator[list[str]
     def read() -> None:
         try:
             for number, raw in enumerate(stream, start=1):
-                waiting.put(_decoded(raw, number))
+                waiting.put(_decoded(raw, name, number))
             waiting.put(None)
         except Exception as error:
             waiting.put(error)
@@ -106,12 +147,14 @@ def read_batches(stream: BinaryIO, most: int = MOST_LINES) -> Iterator[list[str]
             raise item
 
 
-def _decoded(raw: bytes, number: int) -> str:
+def _decoded(raw: bytes, name: str, number: int) -> str:
+    from annotated.data.text_files import encoding_advice
+
     try:
         text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"standard input, line {number}: not UTF-8 (byte 0x{raw[error.start]:02x} at {error.start + 1}); convert "
-            "it first, for example with iconv"
+            f"{name}, line {number}: not UTF-8 (byte 0x{raw[error.start]:02x} at {error.start + 1}); "
+            + encoding_advice(raw, "FILE")
         ) from None
     return text.rstrip("\r\n")

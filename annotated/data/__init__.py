@@ -14,7 +14,7 @@ from annotated.data.batching import (
     evaluation_batches,
     padding_report,
 )
-from annotated.data.corpora import Corpus, CorpusError, PairCounts, open_corpus, read_pairs
+from annotated.data.corpora import Corpus, CorpusError, PairCounts, corpus_of, open_corpus, read_pairs
 from annotated.data.store import StoreError, TokenStore
 from annotated.data.tokenizer import Tokenizer, TokenizerError
 
@@ -31,6 +31,7 @@ __all__ = [
     "TokenizerError",
     "collate",
     "collate_ids",
+    "corpus_of",
     "evaluation_batches",
     "open_corpus",
     "pad",

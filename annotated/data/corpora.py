@@ -12,7 +12,16 @@ from pathlib import Path
 from annotated.config import DataConfig
 from annotated.data.text_files import CorpusError, read_lines
 
-__all__ = ["Corpus", "CorpusError", "PairCounts", "open_corpus", "read_lines", "read_pairs", "side_by_side"]
+__all__ = [
+    "Corpus",
+    "CorpusError",
+    "PairCounts",
+    "corpus_of",
+    "open_corpus",
+    "read_lines",
+    "read_pairs",
+    "side_by_side",
+]
 
 Pair = tuple[str, str]
 
@@ -123,6 +132,24 @@ def open_corpus(spec: str, split: str, config: DataConfig) -> Corpus:
         status = path.stat()
         found.append([str(path.resolve()), status.st_size, status.st_mtime_ns])
     return Corpus(spec, lambda counts: read_pairs(spec, counts), _hash(found))
+
+
+def corpus_of(data: DataConfig, split: str = "test") -> str:
+    """What a configuration names as its test text (or 'train', 'valid'), as `open_corpus` takes it.
+
+    Raises
+    ------
+    ValueError
+        If the training text is the user's own and this one is still the classroom corpus, which has nothing to do with
+        it: a score there would say nothing about the model.
+    """
+    spec = str(getattr(data, split))
+    if data.train != "classroom" and spec == "classroom":
+        raise ValueError(
+            f"the training text is {data.train}, but no {split} text of its kind is named; the classroom corpus, which "
+            "stands in its place, has nothing to do with it"
+        )
+    return spec
 
 
 def _classroom(split: str, config: DataConfig) -> Corpus:

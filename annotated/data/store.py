@@ -12,7 +12,6 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +69,7 @@ class TokenStore:
     @property
     def identity(self) -> str:
         """Short hash of what the store holds: a data position in one store means nothing in another."""
-        content = hashlib.sha256(json.dumps(asdict(self.info), sort_keys=True).encode())
+        content = hashlib.sha256(json.dumps(self.info.content, sort_keys=True).encode())
         if not self.info.corpus:  # nothing names the corpus, so look at the ends of it
             for tokens in (self.source_tokens, self.target_tokens):
                 content.update(tokens[:65_536].tobytes() + tokens[-65_536:].tobytes())

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,13 @@ class StoreInfo:
     """Fingerprint of the tokenizer."""
     corpus: str = ""
     """Identity of the corpus (`Corpus.identity`); empty if the builder gave none."""
+    blank: int = 0
+    """Pairs that the corpus itself left out because a side was empty, blank lines included."""
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What identifies a store: its fields, without those that say nothing of what it holds."""
+        return {name: value for name, value in asdict(self).items() if name != "blank"}
 
 
 def token_dtype(vocab_size: int) -> np.dtype:
@@ -92,6 +99,7 @@ def write(folder: Path, pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, 
                 while chunk := list(islice(remaining, CHUNK_PAIRS)):
                     info = write_chunk(files, chunk, tokenizer, info)
                     written = sum(file.tell() for file in files.values())
+                info = replace(info, blank=getattr(getattr(pairs, "counts", None), "empty", 0))
                 if not info.pairs:
                     raise StoreError(nothing_left(info))
             for name in names.values():

@@ -78,13 +78,22 @@ def raw_lines(path: Path) -> Iterator[bytes]:
 def _decoded(path: Path, number: int, raw: bytes) -> str:
     if number == 1:
         raw = raw.removeprefix(codecs.BOM_UTF8)
+        if raw.count(0) > len(raw) / 4:  # letters of ASCII in UTF-16 without a mark: UTF-8 by the letter
+            raise CorpusError(f"{path}, line 1: a quarter of its bytes are zero; {encoding_advice(raw, path.name)}")
     try:
         return raw.removesuffix(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
         raise CorpusError(
             f"{path}, line {number}: byte {raw[error.start]:#04x} at position {error.start + 1} of the line is not "
-            f"UTF-8; if the file is in Latin-1, convert it: iconv -f latin1 -t utf-8 {path.name}"
+            f"UTF-8; {encoding_advice(raw, path.name)}"
         ) from None
+
+
+def encoding_advice(raw: bytes, name: str) -> str:
+    """How to convert text whose line `raw` is not UTF-8: every second byte of UTF-16 is zero in most languages."""
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or raw.count(0) > len(raw) / 4:
+        return f"it looks like UTF-16, so convert it: iconv -f utf-16 -t utf-8 {name}"
+    return f"if it is in Latin-1, convert it: iconv -f latin1 -t utf-8 {name}"
 
 
 def _split(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -9,28 +9,46 @@ from typing import Any, Literal
 Outcome = Literal["passed", "failed", "not applicable", "error"]
 
 CHAPTERS = {
-    5: "Scaled dot-product attention",
-    6: "Query, key, value",
-    7: "Masks",
-    8: "Many heads",
-    10: "The feed-forward network",
-    12: "Residuals and LayerNorm",
-    13: "Embeddings and sharing",
-    14: "Positions",
-    15: "Assembly",
-    17: "Batches by tokens",
-    18: "Teacher forcing",
-    19: "Label smoothing",
-    20: "Adam and the warm-up",
-    21: "Dropout, all of it",
-    22: "The first training run",
-    23: "Greedy decoding",
-    24: "Beam search",
-    25: "Averaging and ensembles",
-    26: "BLEU",
-    28: "Table 3",
+    5: ("Scaled dot-product attention", "attention/scaled_dot_product"),
+    6: ("Query, key, value", "attention/query_key_value"),
+    7: ("Masks", "attention/masks"),
+    8: ("Many heads", "attention/multi_head"),
+    10: ("The feed-forward network", "machine/feed_forward"),
+    12: ("Residuals and LayerNorm", "machine/residuals"),
+    13: ("Embeddings and sharing", "machine/embeddings"),
+    14: ("Positions", "machine/positions"),
+    15: ("Assembly", "machine/assembly"),
+    17: ("Batches by tokens", "training/batches"),
+    18: ("Teacher forcing", "training/teacher_forcing"),
+    19: ("Label smoothing", "training/label_smoothing"),
+    20: ("Adam and the warm-up", "training/warm_up"),
+    21: ("Dropout, all of it", "training/dropout"),
+    22: ("The first training run", "training/first_run"),
+    23: ("Greedy decoding", "decoding/greedy"),
+    24: ("Beam search", "decoding/beam_search"),
+    25: ("Averaging and ensembles", "decoding/averaging"),
+    26: ("BLEU", "decoding/bleu"),
 }
-"""The book's chapters that findings point to."""
+"""The book's chapters that findings point to: title and page."""
+
+_CLAIMS = {
+    5: "C08 C09 C10 C11",
+    6: "C18 C19 C20 C48",
+    7: "C01 C12 C14 C15",
+    8: "C04 C06 C07",
+    10: "C34",
+    12: "C44 C46",
+    13: "C36 C37",
+    14: "C23 C25 C26 C29",
+    18: "C22",
+    19: "C43",
+    20: "A2",
+    24: "C24",
+    25: "C40",
+    26: "A1",
+}
+CLAIMS = {claim: chapter for chapter, claims in _CLAIMS.items() for claim in claims.split()}
+"""The ledger's claims that findings name, and the chapter that treats each."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +61,16 @@ class Mistake:
     """Of the book, where it is treated."""
     claim: str | None = None
     """Its id in the ledger of claims, if it has one: 'C01'."""
+    mutant: str | None = None
+    """Its name in `annotated.doctor.mutants`, if what was measured tells it from all others."""
+
+    unless: str | None = None
+    """An invariant that, where it holds, rules this mistake out."""
 
     @property
     def where(self) -> str:
         """'claim C01, chapter 7 (Masks)'."""
-        chapter = f"chapter {self.chapter} ({CHAPTERS[self.chapter]})"
+        chapter = f"chapter {self.chapter} ({CHAPTERS[self.chapter][0]})"
         return f"claim {self.claim}, {chapter}" if self.claim else chapter
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from annotated.doctor.subject import NotOffered, Subject
 
@@ -44,6 +45,17 @@ class Probe:
         self.words = torch.tensor([token for token in range(subject.vocab_size) if token not in special])
         if len(self.words) < 4:
             raise ValueError(f"a vocabulary of {subject.vocab_size} leaves fewer than four ordinary tokens")
+
+    @property
+    def close(self) -> float:
+        """`CLOSE`, or four rounding errors of a number where parameters are coarser than float32."""
+        types = {p.dtype for module in self.modules() for p in module.parameters(recurse=False)}
+        return max([CLOSE, *(4 * torch.finfo(one).eps for one in types if one.is_floating_point)])
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the first parameter; float32 if no module is offered."""
+        return next((p.dtype for module in self.modules() for p in module.parameters(recurse=False)), torch.float32)
 
     # Sentences
 
@@ -84,7 +96,7 @@ class Probe:
 
     def log_probabilities(self, source: Tensor, target_in: Tensor) -> Tensor:
         """The same, normalised."""
-        return self.logits(source, target_in).log_softmax(dim=-1)
+        return normalised(self.logits(source, target_in))
 
     # Modes
 
@@ -108,7 +120,7 @@ class Probe:
     @contextmanager
     def training(self, dropout: bool = True) -> Iterator[None]:
         """Training mode, with or without its dropout."""
-        with contextlib.nullcontext() if dropout else dropout_of(self.modules(), 0.0):
+        with contextlib.nullcontext() if dropout else without_dropout(self.modules()):
             for module in self.subject.modules():
                 module.train()
             try:
@@ -137,6 +149,35 @@ def dropout_of(modules: Sequence[nn.Module], p: float) -> Iterator[None]:
             setattr(module, name, value)
 
 
+@contextmanager
+def without_dropout(modules: Sequence[nn.Module]) -> Iterator[None]:
+    """Inside nothing is dropped, neither by modules nor by functions called with a probability of their own."""
+    with dropout_of(modules, 0.0), _NoDropout():
+        yield
+
+
+class _NoDropout(TorchFunctionMode):
+    """Gives every call of PyTorch's dropout the probability 0."""
+
+    NAMES = ("dropout", "dropout_", "alpha_dropout", "feature_dropout", "dropout1d", "dropout2d", "dropout3d")
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs, name = dict(kwargs or {}), getattr(func, "__name__", "")
+        if name in self.NAMES:
+            return args[0] if args else kwargs["input"]
+        if name == "scaled_dot_product_attention":
+            if len(args) > 4:
+                args = (*args[:4], 0.0, *args[5:])
+            elif "dropout_p" in kwargs:
+                kwargs["dropout_p"] = 0.0
+        return func(*args, **kwargs)
+
+
+def normalised(logits: Tensor) -> Tensor:
+    """Log-probabilities: of logits, and of log-probabilities themselves, which this leaves as they are."""
+    return logits.float().log_softmax(dim=-1)
+
+
 def relative_difference(a: Tensor, b: Tensor) -> float:
     """The largest difference, as a share of the largest number; NaN anywhere gives infinity."""
     if a.shape != b.shape:
@@ -153,7 +194,10 @@ def of_size(difference: float, whose: str = "their") -> str:
     """A relative difference in words: 'nothing', '3e-07 of their size', '54% of their size'."""
     if difference == 0:
         return "nothing"
-    return f"{difference:.0e} of {whose} size" if difference < 1e-3 else f"{100 * difference:.2g}% of {whose} size"
+    if difference < 1e-3:
+        return f"{difference:.0e} of {whose} size"
+    percent = f"{100 * difference:.2g}" if difference < 0.995 else f"{100 * difference:.0f}"
+    return f"{percent}% of {whose} size"
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn, get_args
 
 from torch import Tensor, nn
 
@@ -16,6 +16,10 @@ from annotated.model import AttentionMaps
 
 Side = Literal["source", "target"]
 SIDES: tuple[Side, Side] = ("source", "target")
+
+Positions = Literal["sinusoidal", "learned", "absolute", "relative", "none"]
+"""What tells tokens their places. The first three are vectors that are added to the embeddings: the paper's, a table of
+parameters, any other. 'relative' acts inside attention: rotary, ALiBi, a bias for each distance as in T5."""
 
 
 class NotOffered(Exception):
@@ -32,12 +36,20 @@ class Claims:
     """One matrix for source embedding, target embedding and projection (section 3.4)."""
     scaled_embeddings: bool | None = None
     """Token vectors are multiplied by sqrt(d_model) on the way in (section 3.4)."""
-    positions: Literal["sinusoidal", "learned"] | None = None
-    """What is added to them (section 3.5)."""
+    positions: Positions | None = None
+    """What tells tokens their places (section 3.5); without a claim, the source's logits show which kind."""
     longest: int | None = None
     """Longest sequence that it reads; None for no limit."""
     norm: Literal["post", "pre"] | None = None
     """LayerNorm after the residual sum, as printed, or before the sub-layer (section 3.1)."""
+    rms_norm: bool = False
+    """The norm is RMSNorm: it divides by the root of the mean square, and subtracts no mean."""
+    attention_scale: float | None = None
+    """The factor on q k; None for the paper's 1 / sqrt(d_k) (section 3.2.1)."""
+    local_attention: bool = False
+    """Self-attention reads a window around each token on purpose: far tokens need not be seen through it."""
+    source_end: bool = True
+    """The encoder reads the eos that ends a source; False if it is left out on purpose."""
     dropout: float | None = None
     """On embeddings plus positions, and on what sub-layers return, while training (section 5.4)."""
     smoothing: float | None = None
@@ -46,6 +58,15 @@ class Claims:
     """Updates of warm-up in equation 3, if `Subject.learning_rate` is equation 3 (section 5.3)."""
     length_penalty: Literal["wu"] | None = None
     """'wu': a finished hypothesis scores log-probability / ((5 + length) / 6) ** alpha, eos counted (section 6.1)."""
+
+    def __post_init__(self) -> None:
+        """Refuse a kind of positions that nothing is known about."""
+        if self.positions is not None and self.positions not in get_args(Positions):
+            kinds = ", ".join(map(repr, get_args(Positions)))
+            raise ValueError(
+                f"positions={self.positions!r}: claim one of {kinds}; rotary positions, ALiBi and a bias for each "
+                "distance are 'relative'"
+            )
 
 
 class Tables(NamedTuple):
@@ -62,7 +83,7 @@ class FirstAttention(NamedTuple):
     x: Tensor
     """What it reads, `[B, S, D]`; with gradients enabled, q, k and v hang on it."""
     q: Tensor
-    """Queries of every head, `[B, H, S, K]`, as they enter the dot product and not yet scaled."""
+    """Queries of every head, `[B, H, S, K]`, as they enter the dot product (rotated, if they are) and not scaled."""
     k: Tensor
     """Keys, `[B, H, S, K]`."""
     v: Tensor
@@ -84,7 +105,7 @@ class ResidualStep(NamedTuple):
     """
 
     where: str
-    """For people: 'encoder layer 1, self-attention'."""
+    """'encoder layer 1, self-attention': the stack first ('encoder' or 'decoder'), then what people call the place."""
     before: Tensor
     """The residual stream before the sub-layer, `[B, L, D]`."""
     read: Tensor
@@ -94,10 +115,17 @@ class ResidualStep(NamedTuple):
     after: Tensor
     """The residual stream after it."""
     gain: Tensor
-    """Of the LayerNorm, `[D]`."""
-    bias: Tensor
-    """Of the LayerNorm, `[D]`."""
+    """Of the norm, `[D]`."""
+    bias: Tensor | None
+    """Of the norm, `[D]`; None if it has none."""
     epsilon: float
+    """What the norm adds under the root."""
+
+    def normalised(self, x: Tensor, rms: bool) -> Tensor:
+        """The sub-layer's norm of `x` `[B, L, D]`, by the formula."""
+        centred = x if rms else x - x.mean(dim=-1, keepdim=True)
+        scaled = centred * (centred.square().mean(dim=-1, keepdim=True) + self.epsilon).rsqrt() * self.gain
+        return scaled if self.bias is None else scaled + self.bias
 
 
 class Update(NamedTuple):
@@ -127,6 +155,15 @@ class Subject:
 
     Capabilities are called in evaluation mode (through `modules`) unless they say otherwise. They may be called often,
     with small batches on the CPU. Weights, modes, gradients and random numbers are put back by the examination.
+
+    Two capabilities return what needs a word more:
+
+    - `attention` returns `annotated.model.AttentionMaps(encoder, decoder, cross)`. Each field is a list with a tensor
+      for every layer, the first layer first: `encoder` holds `[B, H, S, S]`, `decoder` (its self-attention)
+      `[B, H, T, T]`, `cross` `[B, H, T, S]`. Queries come before keys; weights are those after the softmax and before
+      dropout.
+    - `residuals` returns a `ResidualStep` for each sub-layer, the encoder's first. `where` must begin with the word
+      "encoder" or "decoder"; what follows is shown to people: "decoder layer 2, cross-attention".
     """
 
     name: str = "model"
@@ -138,7 +175,9 @@ class Subject:
     claims: Claims = Claims()
 
     def logits(self, source: Tensor, target_in: Tensor) -> Tensor:
-        """Logits `[B, T, V]` (or log-probabilities) of the next token at every target position.
+        """Logits `[B, T, V]`, or log-probabilities, of the next token at every target position.
+
+        Both are normalised before they are compared with what `step` gives, which may be the other of the two.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 """Graded exercises: an answer gets a score and the reason for it, in a notebook or from a sandbox.
 
-Learners use `check`, `hint`, `solution`, `answer` and `progress`. Authors of exercises use `graded`, `expect`, `Case`
-and `Student`; see `exercises/README.md`.
+Learners use `check`, `hint`, `solution`, `answer` and `progress`. Authors of exercises use `graded`, `remembered`,
+`expect`, `Case` and `Student`; see `exercises/README.md`.
 
 Five rooms. Each imports only those above it in this list, and `learner` and `instructor` know nothing of each other:
 
@@ -21,13 +21,25 @@ Five rooms. Each imports only those above it in this list, and `learner` and `in
 from typing import TYPE_CHECKING, Any
 
 from annotated.grading.exercise import expect
-from annotated.grading.exercise.checks import Case, graded
+from annotated.grading.exercise.checks import Case, graded, remembered
 from annotated.grading.exercise.student import Handle, Student
 
 if TYPE_CHECKING:
     from annotated.grading.learner.notebook import answer, check, hint, progress, solution
 
-__all__ = ["Case", "Handle", "Student", "answer", "check", "expect", "graded", "hint", "progress", "solution"]
+__all__ = [
+    "Case",
+    "Handle",
+    "Student",
+    "answer",
+    "check",
+    "expect",
+    "graded",
+    "hint",
+    "progress",
+    "remembered",
+    "solution",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,7 @@ ONNX and CTranslate2 need the extra `export`, and torchtext an environment of it
 
 from annotated.interop.ctranslate2 import export_ctranslate2
 from annotated.interop.marian import from_marian, marian_order, to_marian
+from annotated.interop.marian_folder import export_marian
 from annotated.interop.onnx import export_onnx
 from annotated.interop.torch_transformer import TorchTransformer, from_torch, to_torch
 from annotated.interop.torchtext import (
@@ -20,6 +21,7 @@ __all__ = [
     "Pieces",
     "TorchTransformer",
     "export_ctranslate2",
+    "export_marian",
     "export_onnx",
     "from_marian",
     "from_torch",

@@ -1,8 +1,13 @@
-"""Helpers that converters share: projections of an attention, absent biases, pieces, missing packages."""
+"""Helpers that converters share: folders to export to, projections of an attention, absent biases, pieces, packages."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from types import ModuleType
 
 import torch
@@ -11,6 +16,7 @@ from torch import Tensor
 from annotated.config import ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import MultiHeadAttention
+from annotated.storage import atomic_folder, require_replaceable
 
 
 def optional(name: str, extra: str = "export") -> ModuleType:
@@ -26,8 +32,43 @@ def optional(name: str, extra: str = "export") -> ModuleType:
     except ImportError as error:
         raise ImportError(
             f"this needs the package {name.partition('.')[0]} ({error}): "
-            f"install the extra with pip install 'annotated-attention[{extra}]'"
+            f"install the library again with its extra {extra}: pip install '.[{extra}]' in a checkout, or "
+            f"pip install 'WHEEL[{extra}]' with the path of the wheel"
         ) from error
+
+
+@contextlib.contextmanager
+def export_folder(folder: str | Path, names: Iterable[str]) -> Iterator[Path]:
+    """An empty folder to export to, which becomes `folder` when the block ends; `names` are the files of an export.
+
+    Raises
+    ------
+    FileExistsError
+        If `folder` holds something else than an earlier export.
+    DiskFull
+        If the disk is full; nothing half written is left, and an earlier export is untouched.
+    """
+    require_replaceable(folder, names)
+    with atomic_folder(folder) as partial:
+        try:
+            yield partial
+        except OSError:
+            raise
+        except Exception as error:  # safetensors and onnx tell of a full disk by errors of their own
+            codes = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            told = next((code for code in codes if os.strerror(code) in str(error)), None)
+            if told is None:
+                raise
+            raise OSError(told, os.strerror(told), str(partial)) from error
+
+
+def require_same_vocabulary(config: ModelConfig, tokenizer: Tokenizer) -> None:
+    """Raise `ValueError` unless model and tokenizer have as many entries."""
+    if tokenizer.vocab_size != config.vocab_size:
+        raise ValueError(
+            f"the tokenizer has {tokenizer.vocab_size} entries and the model {config.vocab_size}: "
+            "they do not belong together"
+        )
 
 
 def projections(attention: MultiHeadAttention) -> list[tuple[Tensor, Tensor | None]]:

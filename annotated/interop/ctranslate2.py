@@ -5,7 +5,8 @@ What differs, and what the converter does about it:
 * Positions are stored as they are, up to `max_positions`: longer input is refused by the engine.
 * Tokens are strings there: the pieces of `tokenizer.json`, which is written beside the model, so that
   `tokenizers.Tokenizer.from_file("tokenizer.json").encode(text).tokens` is the engine's input and `decode` of
-  the ids of its output the translation. The engine itself appends `</s>` to sources and starts with `<s>`.
+  the ids of its output the translation (`USAGE` has the lines; `annotated.Tokenizer.tokens` gives pieces to show, with
+  "▁" for a space, which the engine does not know). The engine itself appends `</s>` to sources and starts with `<s>`.
 * **Length penalty.** The engine divides a hypothesis' log-probability by length ** length_penalty; the paper
   (and `annotated.beam_search`) by ((5 + length) / 6) ** alpha. Scores of given translations and greedy
   translations agree; a beam may rank its hypotheses differently.
@@ -25,8 +26,17 @@ from torch import Tensor, nn
 
 from annotated.config import BOS, EOS, SPECIAL_TOKENS, UNK, ModelConfig
 from annotated.data.tokenizer import Tokenizer
-from annotated.interop._common import optional, pieces, projections
+from annotated.interop._common import export_folder, optional, pieces, projections, require_same_vocabulary
 from annotated.model import MultiHeadAttention, Transformer
+
+FILES = ("model.bin", "config.json", "shared_vocabulary.json", "tokenizer.json")
+USAGE = """\
+import ctranslate2, tokenizers
+tokenizer, engine = tokenizers.Tokenizer.from_file({folder!r} + "/tokenizer.json"), ctranslate2.Translator({folder!r})
+found = engine.translate_batch([tokenizer.encode("The cat sleeps.").tokens])[0].hypotheses[0]
+print(tokenizer.decode([tokenizer.token_to_id(piece) for piece in found]))
+"""
+"""How to open the folder and translate: what `annotated export` prints."""
 
 
 def export_ctranslate2(
@@ -45,7 +55,7 @@ def export_ctranslate2(
     tokenizer
         The one that the model was trained with.
     folder
-        Made if need be.
+        Made if need be; an export that is there already is replaced.
     quantization
         'int8', 'int8_float32', 'int16', 'float16', 'bfloat16', ... as CTranslate2 names them; None for
         float32. The engine can also quantise when it opens a float32 folder (`compute_type="int8"`).
@@ -63,15 +73,15 @@ def export_ctranslate2(
         Without the package ctranslate2.
     ValueError
         If d_k differs from d_v, or tokenizer and model differ in vocabulary.
+    FileExistsError
+        If the folder holds something else.
+    DiskFull
+        If the disk is full; a folder that was there before is untouched.
     """
     config = model.config
     if config.d_k != config.d_v:
         raise ValueError(f"CTranslate2 has one width of heads; this model has d_k {config.d_k} and d_v {config.d_v}")
-    if tokenizer.vocab_size != config.vocab_size:
-        raise ValueError(
-            f"the tokenizer has {tokenizer.vocab_size} entries and the model {config.vocab_size}: "
-            "they do not belong together"
-        )
+    require_same_vocabulary(config, tokenizer)
     specs = optional("ctranslate2.specs")
     spec = _spec(specs.transformer_spec, config)
     limit = max_positions or config.max_positions
@@ -92,11 +102,10 @@ def export_ctranslate2(
     spec.config.layer_norm_epsilon = config.norm_epsilon
     spec.validate()
     spec.optimize(quantization=quantization)
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    spec.save(str(folder))
-    tokenizer.save(folder / "tokenizer.json")
-    return folder
+    with export_folder(folder, FILES) as partial:
+        spec.save(str(partial))
+        tokenizer.save(partial / "tokenizer.json")
+    return Path(folder)
 
 
 def _spec(transformer_spec: Any, config: ModelConfig) -> Any:

@@ -82,6 +82,7 @@ def to_marian(model: Transformer, max_positions: int | None = None) -> Any:
                 theirs.copy_(ours if features is None else ours.index_select(features, order))
         marian.final_logits_bias.zero_()
     marian.generation_config.suppress_tokens = [PAD, BOS]  # our searches never take them either
+    marian.generation_config.max_length = marian.config.max_position_embeddings  # 20 if nothing is said
     return marian.train(model.training)
 
 

@@ -10,13 +10,14 @@ Two graphs, plain functions of their inputs, opset 18 or newer, every size but t
     `[L, B, H, t, K]`, `past_values` `[L, B, H, t, d_v]` -> `logits` `[B, V]`, `keys` `[L, B, H, t + 1, K]`,
     `values`. The first step has bos and pasts with t = 0; each later step has what the one before returned.
     To reorder beams, index `keys` and `values` by parent along B.
+
+Beside them lies `translate.py`, the greedy search over the two, which needs onnxruntime, numpy and tokenizers only.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
-import json
 import logging
 import warnings
 from collections.abc import Iterator
@@ -28,10 +29,20 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from annotated.config import BOS, EOS, PAD
-from annotated.interop._common import optional
+from annotated.data.tokenizer import Tokenizer
+from annotated.interop import onnx_translate
+from annotated.interop._common import export_folder, optional, require_same_vocabulary
 from annotated.model import Recorded, Transformer, padding_mask, scaled_dot_product_attention
+from annotated.saving import write_json
 from annotated.storage import atomic_write
 
+FILES = ("encoder.onnx", "decoder_step.onnx", "onnx.json", "translate.py", "tokenizer.json")
+USAGE = """\
+import runpy
+translate = runpy.run_path({folder!r} + "/translate.py")["translate"]
+print(translate("The cat sleeps."))
+"""
+"""How to open the folder and translate: what `annotated export` prints."""
 STEP_INPUTS = ("token", "source", "cross_keys", "cross_values", "past_keys", "past_values")
 
 
@@ -99,18 +110,22 @@ class _Cached:
         return scaled_dot_product_attention(q.transpose(1, 2), keys, values, self.mask)[0].transpose(1, 2)
 
 
-def export_onnx(model: Transformer, folder: str | Path, max_positions: int | None = None) -> Path:
-    """Write `encoder.onnx`, `decoder_step.onnx` and `onnx.json` (sizes and token ids) into a folder.
+def export_onnx(
+    model: Transformer, folder: str | Path, max_positions: int | None = None, tokenizer: Tokenizer | None = None
+) -> Path:
+    """Write `encoder.onnx`, `decoder_step.onnx`, `onnx.json` (sizes and token ids) and `translate.py` into a folder.
 
     Parameters
     ----------
     model
         Any of ours; exported on the CPU in float32 and for evaluation, and left as it was.
     folder
-        Made if need be.
+        Made if need be; an export that is there already is replaced.
     max_positions
         Longest sequence that the graphs take, for the sinusoids stand in them as a table; None for the
         configuration's `max_positions`. Longer input is an error of the runtime, not a wrong result.
+    tokenizer
+        The one that the model was trained with, to be written beside; `translate.py` reads it.
 
     Returns
     -------
@@ -122,12 +137,29 @@ def export_onnx(model: Transformer, folder: str | Path, max_positions: int | Non
     ImportError
         Without the packages onnx and onnxscript.
     ValueError
-        If `max_positions` exceeds what the model learned.
+        If `max_positions` exceeds what the model learned, or tokenizer and model differ in vocabulary.
+    FileExistsError
+        If the folder holds something else.
+    DiskFull
+        If the disk is full; a folder that was there before is untouched.
     """
     for package in ("onnx", "onnxscript"):
         optional(package)
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    if tokenizer is not None:
+        require_same_vocabulary(model.config, tokenizer)
+    with export_folder(folder, FILES) as partial:
+        limit = _write_graphs(model, partial, max_positions)
+        facts = {"config": model.config.to_dict(), "max_positions": limit, "pad": PAD, "bos": BOS, "eos": EOS}
+        write_json(partial / "onnx.json", facts)
+        with atomic_write(partial / "translate.py") as file:
+            file.write(Path(onnx_translate.__file__).read_text(encoding="utf-8"))
+        if tokenizer is not None:
+            tokenizer.save(partial / "tokenizer.json")
+    return Path(folder)
+
+
+def _write_graphs(model: Transformer, folder: Path, max_positions: int | None) -> int:
+    """The two graphs, and the longest sequence that they take."""
     config = model.config
     limit = max_positions or config.max_positions
     copy = Transformer(config)
@@ -146,10 +178,7 @@ def export_onnx(model: Transformer, folder: str | Path, max_positions: int | Non
     _export(OnnxDecoderStep(copy, limit), (source[:, 0], source, *cross, *pasts),
             dict(zip(STEP_INPUTS, shapes, strict=True)), folder / "decoder_step.onnx",
             list(STEP_INPUTS), ["logits", "keys", "values"])  # fmt: skip
-    facts = {"config": config.to_dict(), "max_positions": limit, "pad": PAD, "bos": BOS, "eos": EOS}
-    with atomic_write(folder / "onnx.json") as file:
-        file.write(json.dumps(facts, indent=2) + "\n")
-    return folder
+    return limit
 
 
 def _export(

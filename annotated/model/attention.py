@@ -15,7 +15,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from annotated.config import require_sizes
 from annotated.model.fast.fused import fused_attention
+from annotated.model.masks import require_boolean
 
 Attend = Callable[..., Tensor]
 """Of queries and keys `[..., H, K]` and values `[..., H, d_v]` the outputs `[..., H, d_v]`, one for each query.
@@ -36,8 +38,9 @@ def scaled_dot_product_attention(
     k, v
         Keys `[..., S, K]` and values `[..., S, d_v]`.
     mask
-        Boolean, broadcastable to `[..., T, S]`; True where a query may attend to a key. A query that
-        may attend to nothing gets zero weights and a zero output.
+        Boolean, broadcastable to `[..., T, S]`; True where a query may attend to a key, as in PyTorch's function of
+        this name (`torch.nn.MultiheadAttention` says it the other way round: there, True hides). A query that may
+        attend to nothing gets zero weights and a zero output.
     dropout
         Probability of dropping a weight on its way to the output; the weights returned are not dropped.
 
@@ -47,12 +50,18 @@ def scaled_dot_product_attention(
         `[..., T, d_v]` and `[..., T, S]`; each row of weights sums to one, or to zero if nothing may
         be attended to.
 
+    Raises
+    ------
+    TypeError
+        If the mask is not Boolean.
+
     Paper: section 3.2.1, equation 1, figure 2
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     if mask is None:
         weights = scores.softmax(dim=-1)
     else:
+        require_boolean(mask)
         empty = ~mask.any(dim=-1, keepdim=True)
         # An empty row is left unmasked until after the softmax: minus infinity throughout would give NaN.
         weights = scores.masked_fill(~(mask | empty), -math.inf).softmax(dim=-1)
@@ -68,7 +77,9 @@ class Masked:
     """
 
     mask: Tensor | None = None
-    """Boolean, broadcastable to `[B, H, T, S]`, True where a query may attend to a key; None hides nothing."""
+    """Boolean, broadcastable to `[B, H, T, S]`, True where a query may attend to a key; None hides nothing.
+
+    `torch.nn.MultiheadAttention` says it the other way round: its masks are True where a key is hidden."""
     dropout: float = 0.0
     """On the weights; the paper has none."""
 
@@ -105,6 +116,8 @@ class MultiHeadAttention(nn.Module):
     W_Q, W_K and W_V of all heads live in one matrix, so that self-attention needs one product instead of
     3h; `w_q`, `w_k` and `w_v` are the paper's matrices, as views of it.
 
+    Device and dtype are chosen as for any module: `with torch.device("cuda"):` around the call, or `.to(...)` after it.
+
     Parameters
     ----------
     d_model
@@ -119,7 +132,7 @@ class MultiHeadAttention(nn.Module):
     Raises
     ------
     ValueError
-        If d_k or d_v is None and num_heads does not divide d_model.
+        If a width or the number of heads is below 1, or if d_k or d_v is None and num_heads does not divide d_model.
 
     Paper: section 3.2.2, figure 2
     """
@@ -128,6 +141,7 @@ class MultiHeadAttention(nn.Module):
         self, d_model: int, num_heads: int, d_k: int | None = None, d_v: int | None = None, *, bias: bool = False
     ) -> None:
         super().__init__()
+        require_sizes(d_model=d_model, num_heads=num_heads, d_k=d_k, d_v=d_v)
         if (d_k is None or d_v is None) and d_model % num_heads:
             raise ValueError(f"{num_heads} heads do not divide d_model {d_model}: give d_k and d_v")
         self.d_model, self.num_heads = d_model, num_heads
@@ -165,7 +179,9 @@ class MultiHeadAttention(nn.Module):
         """W_V of all heads, `[H * d_v, D]`."""
         return self.in_projection.split(self.widths)[2]
 
-    def forward(self, query: Tensor, key: Tensor | None, value: Tensor | None, attend: Attend = EVERY_KEY) -> Tensor:
+    def forward(
+        self, query: Tensor, key: Tensor | None, value: Tensor | None, attend: Attend | Tensor = EVERY_KEY
+    ) -> Tensor:
         """MultiHead(Q, K, V).
 
         Parameters
@@ -174,13 +190,21 @@ class MultiHeadAttention(nn.Module):
             `[B, T, D]`, `[B, S, D]`, `[B, S, D]`, or any other layout `[..., D]` that `attend` is made for; key and
             value are None if it holds the keys and values of all heads already.
         attend
-            Mixes the values: `Masked(mask)`, `Recorded(mask)`; left out, every query sees every key.
+            Mixes the values: `Masked(mask)`, `Recorded(mask)`; left out, every query sees every key. A mask alone
+            stands for `Masked(mask)`.
 
         Returns
         -------
         Tensor
             Like `query`.
+
+        Raises
+        ------
+        TypeError
+            If a mask is not Boolean.
         """
+        if isinstance(attend, Tensor):
+            attend = Masked(attend)
         q, k, v = self.project(query, key, value)
         return self.out_projection(self._join_heads(attend(q, k, v)))
 

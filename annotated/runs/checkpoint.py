@@ -182,18 +182,18 @@ def best_checkpoints(folder: Path) -> list[tuple[float, Path]]:
     return sorted(found)
 
 
-def list_checkpoints(folder: Path) -> list[Path]:
+def list_checkpoints(folder: str | Path) -> list[Path]:
     """All checkpoints of a run, oldest first, unchecked; not those in `best/`."""
-    paths = [path for path in (folder / CHECKPOINTS).glob("update-*") if _NAME.fullmatch(path.name)]
-    return sorted(paths, key=_update_of)
+    paths = [path for path in (Path(folder) / CHECKPOINTS).glob("update-*") if _NAME.fullmatch(path.name)]
+    return sorted(paths, key=update_of)
 
 
-def newest_update(folder: Path) -> int:
+def newest_update(folder: str | Path) -> int:
     """The update of a run's newest checkpoint, by its name, unread; 0 if there is none."""
-    return max(map(_update_of, list_checkpoints(folder)), default=0)
+    return max(map(update_of, list_checkpoints(folder)), default=0)
 
 
-def latest_checkpoint(folder: Path) -> tuple[Path | None, list[str]]:
+def latest_checkpoint(folder: str | Path) -> tuple[Path | None, list[str]]:
     """The newest checkpoint that is whole, and what is wrong with those that are newer; changes nothing on disk.
 
     Returns
@@ -219,12 +219,12 @@ def latest_checkpoint(folder: Path) -> tuple[Path | None, list[str]]:
             return None, []
         listed = "; ".join(f"{path.name}: {problem}" for path, problem in damaged)
         raise CheckpointError(
-            f"{folder / CHECKPOINTS}: no checkpoint can be used ({listed}). Put a good copy back, or delete the folder "
-            "to begin again from update 1"
+            f"{Path(folder) / CHECKPOINTS}: no checkpoint can be used ({listed}). Put a good copy back, or delete "
+            "the folder to begin again from update 1"
         )
     reports = []
     for path, problem in damaged:
-        lost = _update_of(path) - _update_of(good)
+        lost = update_of(path) - update_of(good)
         reports.append(f"{path.name} is damaged ({problem}); going on from {good.name}: {lost} updates are repeated")
     return good, reports
 
@@ -239,7 +239,7 @@ def prepare_resume(folder: Path) -> tuple[Path | None, list[str]]:
         sweep(place)
     good, reports = latest_checkpoint(folder)
     for path in list_checkpoints(folder):
-        if good is not None and _update_of(path) > _update_of(good):
+        if good is not None and update_of(path) > update_of(good):
             path.rename(_free_name(path.with_name(path.name + _DAMAGED)))
     return good, reports
 
@@ -291,16 +291,23 @@ def _set_moments(model: Transformer, optimizer: Optimizer, moments: Mapping[str,
     optimizer.load_state_dict({"state": {i: by_name[name] for i, name in enumerate(order)}, "param_groups": groups})
 
 
-def prune_checkpoints(folder: Path, keep: int) -> None:
-    """Delete all but the newest `keep`, interim ones that others have followed, and damaged ones that were redone."""
+def prune_checkpoints(folder: Path, keep: int, sound_until: int | None = None) -> None:
+    """Delete all but the newest `keep`, interim ones that others have followed, and damaged ones that were redone.
+
+    Parameters
+    ----------
+    sound_until
+        Of a run that diverged, the last update before that: the newest `keep` up to there are kept besides.
+    """
     checkpoints = list_checkpoints(folder)
     interim = [path for path in checkpoints[:-1] if _is_interim(path)]
     regular = [path for path in checkpoints if path not in interim]
-    for path in (*interim, *regular[:-keep]):
+    sound = [path for path in regular if sound_until is not None and update_of(path) <= sound_until]
+    for path in (*interim, *(one for one in regular[:-keep] if one not in sound[-keep:])):
         shutil.rmtree(path, ignore_errors=True)
-    newest = _update_of(checkpoints[-1])
+    newest = update_of(checkpoints[-1])
     for path in (folder / CHECKPOINTS).glob(f"update-*{_DAMAGED}*"):
-        if _update_of(path) <= newest:
+        if update_of(path) <= newest:
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -311,7 +318,8 @@ def _is_interim(path: Path) -> bool:
         return False
 
 
-def _update_of(path: Path) -> int:
+def update_of(path: Path) -> int:
+    """The update after which a checkpoint was taken, by its name; -1 if that is no checkpoint's."""
     found = _NAME.match(path.name)
     return int(found[1]) if found else -1
 

@@ -49,6 +49,8 @@ class CheckpointWriter:
 
     def __init__(self, folder: Path, keep: int, keep_best: int, on_saved: Callable[[Saved], None]) -> None:
         self.folder, self.keep, self.keep_best, self.on_saved = folder, keep, keep_best, on_saved
+        self.sound_until: int | None = None
+        """As in `prune_checkpoints`."""
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
         self._pending: Future[list[Saved]] | None = None
 
@@ -108,7 +110,7 @@ class CheckpointWriter:
         update, saved = int(snapshot.state["update"]), []
         if regular:
             saved.append(Saved(update, write_snapshot(snapshot, checkpoint_path(self.folder, update)), False))
-            prune_checkpoints(self.folder, self.keep)
+            prune_checkpoints(self.folder, self.keep, self.sound_until)
         if best:
             saved.append(Saved(update, write_snapshot(snapshot, best_path(self.folder, update)), True))
             for _, path in best_checkpoints(self.folder)[self.keep_best :]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from annotated.runs.checkpoint import check_checkpoint, list_checkpoints
+from annotated.runs.checkpoint import best_checkpoints, check_checkpoint, list_checkpoints, update_of
+from annotated.runs.divergence import ValidationHistory
 from annotated.saving import CheckpointError
 from annotated.training.averaging import average_checkpoints
 
@@ -16,16 +17,27 @@ from annotated.training.averaging import average_checkpoints
 def average_last(folder: str | Path, count: int) -> tuple[dict[str, Tensor], list[Path]]:
     """The mean of the last `count` checkpoints of a run (of all, if there are fewer), and which they are.
 
-    Damaged ones are left out, and older ones taken in their place.
+    Damaged ones are left out, and older ones taken in their place. So are those after which the validation loss was
+    well above its best, as the log of the run tells; if no other is left, the best one of `best/` stands alone.
 
     Raises
     ------
     CheckpointError
         If there is none.
     """
-    whole = (path for path in reversed(list_checkpoints(Path(folder))) if check_checkpoint(path) is None)
+    folder = Path(folder)
+    whole = (path for path in reversed(_sound(folder)) if check_checkpoint(path) is None)
     chosen = list(itertools.islice(whole, count))[::-1]
     if not chosen:
         raise CheckpointError(f"{folder}: no checkpoints to average")
     with torch.no_grad():
         return average_checkpoints(chosen), chosen
+
+
+def _sound(folder: Path) -> list[Path]:
+    """The checkpoints that may be averaged, oldest first: all, unless the run diverged."""
+    checkpoints, until = list_checkpoints(folder), ValidationHistory.of(folder).sound_until
+    if until is None:
+        return checkpoints
+    sound = [path for path in checkpoints if update_of(path) <= until]
+    return sound or [path for _, path in best_checkpoints(folder)[:1]] or checkpoints

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from annotated.config import PRESETS, DataConfig, ModelConfig, TrainingConfig
-from annotated.recipes import RECIPES
+from annotated.recipes import FITTED, FITTED_PRESET, RECIPES
 from annotated.runs.lock import run_lock_holder
 from annotated.saving import CheckpointError
 
@@ -89,7 +89,8 @@ def _words(folder: str | Path, wanted: Configurations, name: str, start: Configu
     for group, given, default in zip(("model", "training", "data"), wanted, start, strict=True):
         usual = default.to_dict()
         for field, value in given.to_dict().items():
-            if value != usual[field]:
+            is_fitted = name == FITTED_PRESET and field in FITTED.get(group, ())  # the text decides what is usual
+            if value != usual[field] or is_fitted:
                 words += _option(group, field.replace("_", "-"), value)
     return words
 

@@ -14,9 +14,14 @@ The fields of each kind are in the table `annotated.runs.log_fields.FIELDS`.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import math
 import os
+import sys
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -37,6 +42,14 @@ LOG = "log.jsonl"
 DISCARDED = "log.discarded.jsonl"
 
 
+class TrainingConsole(Console):
+    """A console that reports a closed pipe as an error, where rich would end the process."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the error pass that rich is handling."""
+        raise
+
+
 class TrainingLog:
     """Writes `log.jsonl`, and tells the console what it writes.
 
@@ -52,22 +65,26 @@ class TrainingLog:
 
     def __init__(self, folder: Path | None, updates: int, quiet: bool = False, console: Console | None = None) -> None:
         self._file = None if folder is None else (folder / LOG).open("a", encoding="utf-8")
-        self._console = console or Console(stderr=True)
+        self._console = console or TrainingConsole(stderr=True)
         self._quiet = quiet or folder is None
         self._updates = updates
         self._bar = None if self._quiet or not self._console.is_terminal else _progress_bar(self._console)
         self._task: TaskID | None = None
+        self.reader_left = False
+        """True once nobody reads the console any more: its pipe or terminal is closed."""
         self._shown: dict[str, Any] = {"loss": "", "rate": "", "speed": "", "perplexity": ""}
 
     def __enter__(self) -> Self:
         if self._bar is not None:
-            self._bar.start()
+            with self._to_console():
+                self._bar.start()
             self._task = self._bar.add_task("training", total=self._updates, **self._shown)
         return self
 
     def __exit__(self, *error: object) -> None:
         if self._bar is not None:
-            self._bar.stop()
+            with self._to_console():
+                self._bar.stop()
         if self._file is not None:
             self._file.close()
 
@@ -83,12 +100,26 @@ class TrainingLog:
     def say(self, message: str) -> None:
         """A sentence for the console only."""
         if not self._quiet:
-            self._console.print(message, markup=False, highlight=False, soft_wrap=True)
+            with self._to_console():
+                self._console.print(message, markup=False, highlight=False, soft_wrap=True)
+
+    @contextlib.contextmanager
+    def _to_console(self) -> Iterator[None]:
+        """A console that is closed ends no training: it is left alone from then on, and the loop is told."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in (errno.EPIPE, errno.EIO, errno.EBADF):
+                raise
+            self.reader_left = self._quiet = True
+            with contextlib.suppress(OSError, ValueError):  # Python writes out what is left at the end
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
     def advance(self, update: int) -> None:
         """Move the progress bar."""
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=update)
+        if self._bar is not None and self._task is not None and not self._quiet:
+            with self._to_console():
+                self._bar.update(self._task, completed=update)
 
     def _show(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "train":
@@ -100,7 +131,8 @@ class TrainingLog:
         elif kind == "valid":
             self._shown["perplexity"] = f"perplexity {fields['perplexity']:.2f}"
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=fields.get("update"), **self._shown)
+            with self._to_console():
+                self._bar.update(self._task, completed=fields.get("update"), **self._shown)
             if kind == "train":
                 return
         if line := _plain_line(kind, fields, self._updates):
@@ -140,8 +172,13 @@ def _json_number(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def read_records(path: str | Path) -> list[dict[str, Any]]:
+def read_records(path: str | Path, strict: bool = True) -> list[dict[str, Any]]:
     """The records of a log (a file, or the folder of a run), without a last line that is only half written.
+
+    Parameters
+    ----------
+    strict
+        False warns of lines that are no records and leaves them out: who goes on with a run needs the others.
 
     Raises
     ------
@@ -149,11 +186,17 @@ def read_records(path: str | Path) -> list[dict[str, Any]]:
         If a line that is not the last is not a JSON object; the message names it.
     """
     path = _log_file(path)
-    lines = path.read_text(encoding="utf-8").split("\n")
+    lines = path.read_text(encoding="utf-8", errors="strict" if strict else "replace").split("\n")
     records = []
     for number, line in enumerate(lines[:-1], start=1):  # what follows the last newline is unfinished
-        if line.strip():
+        if not line.strip():
+            continue
+        try:
             records.append(_parse(line, path, number))
+        except ValueError as error:
+            if strict:
+                raise
+            warnings.warn(f"{error}; it is left out", stacklevel=2)
     return records
 
 
@@ -210,12 +253,13 @@ class LogReader:
 def rewind_log(folder: Path, update: int) -> int:
     """Take back what a log says about updates after `update`, which a resumed run will make again.
 
-    The lines are moved to `log.discarded.jsonl`. Returns how many updates they are about.
+    The lines are moved to `log.discarded.jsonl`; a line that is no record is dropped, with a warning. Returns how many
+    updates they are about.
     """
     path = folder / LOG
     if not path.exists():
         return 0
-    records = read_records(path)
+    records = read_records(path, strict=False)
     kept = [record for record in records if record.get("update", 0) <= update and not _is_of_the_end(record)]
     dropped = [record for record in records if record.get("update", 0) > update]
     if dropped:

@@ -9,6 +9,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "vocab_size": "entries of the vocabulary",
         "train_pairs": "sentence pairs of the training set",
         "valid_pairs": "sentence pairs of the validation set",
+        "left_out": "pairs left out of each set: `too_long`, by max_length, and `empty`, with an empty side",
         "device": "of the main process",
         "processes": "that share each update",
         "torch": "PyTorch's version",

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import torch
 
+from annotated.data.store import StoreInfo, TokenStore
 from annotated.runs.checkpoint_writer import Saved
 from annotated.runs.hardware import describe_machine, matmul_benchmark
 from annotated.runs.log import TrainingLog
@@ -58,6 +59,7 @@ def log_start(run: Run, log: TrainingLog, callbacks: ValidationCallbacks) -> Non
         vocab_size=model.config.vocab_size,
         train_pairs=len(run.data.train),
         valid_pairs=len(run.data.valid),
+        left_out={name: _left_out(store.info) for name, store in _stores(run).items()},
         device=str(device),
         processes=run.processes.world_size,
         torch=torch.__version__,
@@ -76,8 +78,34 @@ def log_start(run: Run, log: TrainingLog, callbacks: ValidationCallbacks) -> Non
         f"{model.config.vocab_size:,} vocabulary entries, on {device}"
         + (f" in each of {run.processes.world_size} processes" if run.processes.world_size > 1 else "")
     )
-    for message in run.messages:
+    for message in (*_about_the_text(run), *run.messages):
         log.say(message)
+
+
+def _stores(run: Run) -> dict[str, TokenStore]:
+    return {"train": run.data.train, "valid": run.data.valid}
+
+
+def _left_out(info: StoreInfo) -> dict[str, int]:
+    return {"too_long": info.too_long, "empty": info.empty + info.blank}
+
+
+def _about_the_text(run: Run) -> Iterator[str]:
+    """What the text does not give or loses: entries of the vocabulary, pairs that are too long or empty."""
+    data, size = run.state.configuration["data"], run.model.config.vocab_size
+    if data["prepared"] is None and data["tokenizer"] is None and size < data["vocab_size"]:
+        yield f"the text yields {size:,} vocabulary entries, fewer than the {data['vocab_size']:,} wanted"
+    for name, store in _stores(run).items():
+        info, left_out = store.info, _left_out(store.info)
+        read = info.pairs + sum(left_out.values())
+        named = {"train": "training", "valid": "validation"}[name]
+        if left_out["too_long"]:
+            yield (
+                f"{left_out['too_long']:,} of {read:,} {named} pairs are left out: a side has more than "
+                f"{info.max_length} tokens (--data.max-length)"
+            )
+        if left_out["empty"]:
+            yield f"{left_out['empty']:,} of {read:,} {named} pairs are left out: a side is empty"
 
 
 def log_throughput(run: Run, log: TrainingLog, meter: ThroughputMeter, rate: float, norm: float) -> None:

@@ -12,11 +12,13 @@ from torch import Tensor
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs.checkpoint_hooks import MODEL, finish, save
 from annotated.runs.checkpoint_writer import CheckpointWriter
+from annotated.runs.divergence import ValidationHistory
 from annotated.runs.errors import translate_errors
 from annotated.runs.hardware import keep_freed_memory
 from annotated.runs.lock import run_lock
 from annotated.runs.log import TrainingLog
 from annotated.runs.logging_hooks import log_checkpoint, log_start, log_throughput
+from annotated.runs.pace import Pace
 from annotated.runs.random_states import seed_dropout
 from annotated.runs.setup import Run, start_run
 from annotated.runs.signals import GracefulStop, stop_bypassed_agent
@@ -101,7 +103,8 @@ def train(
     Returns
     -------
     TrainingResult
-        Also when SIGTERM or SIGINT ended the run; then a checkpoint was saved.
+        Also when a signal ended the run (SIGTERM, SIGINT, SIGHUP), or the end of whoever read its console; then a
+        checkpoint was saved.
 
     Raises
     ------
@@ -171,8 +174,12 @@ def make_updates(
         return deferred.add(metrics, state.update + 1, run.batches.epoch, stop.name is not None)
 
     model.train()
+    history, pace = ValidationHistory.of(run.folder if processes.is_main else None), Pace(run, log)
+    writer.sound_until = history.sound_until
     while state.update < training.updates:
         number = state.update + 1
+        if log.reader_left:
+            stop.ask("SIGPIPE")
         rate = learning_rate(number, model.config.d_model, training.warmup, training.learning_rate_scale)
         if processes.rank:  # the random states of rank 0 are in the checkpoint, those of no other process
             seed_dropout(training.seed, processes.rank, number, processes.device)
@@ -199,10 +206,12 @@ def make_updates(
         stopping = deferred.stops
         if due or stopping or logged:
             log_throughput(run, log, deferred.meter, made.rate, deferred.norm)
+        pace.after(number)
         writer.collect()
         with deferred.meter.paused():
             if validated:
-                validate(run, log, callbacks)
+                history.add(number, validate(run, log, callbacks)[0], log.say)
+                writer.sound_until = history.sound_until
             save(run, writer, due=due, stopping=stopping)
         if stopping and not last:
             return stop.name or "a signal to another process"

@@ -199,7 +199,12 @@ def _go_on(run: Run, checkpoint: Path, wanted: dict[str, Any]) -> None:
     try:
         run.batches.load_state_dict(run.state.data)
     except BatchingError as error:
-        raise CheckpointError(f"{checkpoint} was trained on other data: {error}") from None
+        data = wanted["data"]
+        text = data["prepared"] or data["train"]
+        raise CheckpointError(
+            f"{run.folder} was trained on other data than this {text}, or the text has changed since: give it as it "
+            f"was, or a new folder ({error})"
+        ) from None
     run.precision.load_state_dict(run.state.scaler)
     set_random_states(run.state.random)
     run.messages.append(f"going on from {checkpoint.name}: {run.state.update} of {run.training.updates} updates made")

@@ -16,11 +16,16 @@ from typing import Any, Self
 from annotated.runs.lock import agent_of_this_process
 from annotated.training.distributed import Processes
 
-_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_SIGNALS = tuple(
+    getattr(signal, name)
+    for name in ("SIGTERM", "SIGINT", "SIGHUP")
+    if hasattr(signal, name)  # Windows has no SIGHUP
+)
 
 
 class GracefulStop:
-    """Catches SIGTERM and SIGINT (Ctrl-C), so that the loop can stop after the current update.
+    """Catches SIGTERM, SIGINT (Ctrl-C) and SIGHUP (a terminal that closes), so that the loop can stop after the current
+    update. A signal that the process ignores, as `nohup` makes it, stays ignored.
 
     The second signal interrupts at once; not under torchrun, where one request may come twice, from the scheduler and
     from the agent, and where the agent sees to an end that takes too long. Outside the main thread, where Python has
@@ -34,8 +39,13 @@ class GracefulStop:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._receive) for number in _SIGNALS}
+            caught = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+            self._before = {number: signal.signal(number, self._receive) for number in caught}
         return self
+
+    def ask(self, name: str) -> None:
+        """Ask as a signal of this name does, for what Python does not receive as one: SIGPIPE."""
+        self.name = self.name or name
 
     def __exit__(self, *error: object) -> None:
         for number, handler in self._before.items():
@@ -43,7 +53,8 @@ class GracefulStop:
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
         if self.name is not None:
-            if agent_of_this_process():
+            # A terminal that closes may send SIGHUP after the pipe is gone, or twice.
+            if agent_of_this_process() or signal.Signals(number).name == "SIGHUP":
                 return
             raise KeyboardInterrupt(f"{signal.Signals(number).name} for the second time")
         self.name = signal.Signals(number).name

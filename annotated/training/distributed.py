@@ -115,11 +115,14 @@ def choose_device(name: str, local_rank: int = 0) -> torch.device:
     Raises
     ------
     ValueError
-        If a GPU is asked for and there is none.
+        If there is no device of that name, or a GPU is asked for and there is none.
     """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    device = torch.device(name)
+    try:
+        device = torch.device(name)
+    except RuntimeError:  # torch lists seventeen kinds, of which most are not here
+        raise ValueError(f"no device {name!r}: take 'auto', 'cpu', 'cuda', or of several GPUs 'cuda:1'") from None
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"device {name!r} was asked for, but torch sees no GPU here; use device 'cpu' or 'auto'")
     return torch.device("cuda", local_rank) if device.type == "cuda" and device.index is None else device

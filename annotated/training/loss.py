@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from annotated.config import PAD
+from annotated.config import PAD, TrainingConfig
 from annotated.data.batch import Batch
 from annotated.model import RaggedRows, Transformer, forward_rows
 from annotated.training.static_layout import StaticBatch, StaticShape
@@ -23,7 +23,7 @@ LogitsTerms = Callable[[Tensor, Tensor, float, float, int, bool], tuple[Tensor, 
 
 
 def label_smoothed_cross_entropy(
-    logits: Tensor, target_out: Tensor, smoothing: float, pad_id: int = PAD
+    logits: Tensor, target_out: Tensor, smoothing: float = TrainingConfig.label_smoothing, pad_id: int = PAD
 ) -> tuple[Tensor, int]:
     """Cross-entropy against a target that gives 1 - smoothing to the right token and shares out the rest.
 
@@ -40,7 +40,7 @@ def label_smoothed_cross_entropy(
     target_out
         Token ids `[...]`: the target shifted left, ending in eos.
     smoothing
-        The paper's epsilon_ls; 0 gives the negative log-likelihood, from which perplexity is computed.
+        The paper's epsilon_ls, 0.1 there; 0 gives the negative log-likelihood, from which perplexity is computed.
     pad_id
         Positions with this id count for nothing.
 

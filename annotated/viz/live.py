@@ -49,4 +49,4 @@ def live_panel(function: Callable[..., Any], what: str, **controls: Any) -> Any:
         import ipywidgets
     except ImportError:
         return Notice(f"Install ipywidgets (pip install ipywidgets) to {what}.")
-    return ipywidgets.interactive(function, **controls)
+    return ipywidgets.interactive(function, {"auto_display": True}, **controls)

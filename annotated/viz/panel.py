@@ -50,6 +50,19 @@ _STYLE = (
 _open: dict[Path, Any] = {}
 
 
+def unfinished(folder: str | Path) -> Path:
+    """This folder; if a training run has finished in it, the first of `folder-2`, `folder-3`, ... where none has.
+
+    So a panel finds the run that it had begun, and has a button to press when that run is over.
+    """
+    folder, number = Path(folder), 1
+    while (
+        TrainingMonitor(candidate := folder if number == 1 else Path(f"{folder}-{number}")).poll().phase == "finished"
+    ):
+        number += 1
+    return candidate
+
+
 def training_panel(
     folder: str | Path,
     model_config: ModelConfig,

@@ -1,8 +1,8 @@
 """Renderers: how charts reach the reader, in the book as SVG that comes alive, in a notebook without a network.
 
 `book_renderer` writes what the pages of the book need: a static SVG for the first paint and for print, and the
-specification beside it, which the book's own script draws when it scrolls into view. In a notebook Altair's `jupyter`
-renderer draws, with its script from this machine. Where neither can work, Altair's default stays.
+specification beside it, which the book's own script draws when it scrolls into view. In a notebook a widget draws it,
+in the same way and with a script from this machine. Where neither can work, Altair's default stays.
 """
 
 from __future__ import annotations
@@ -82,11 +82,12 @@ def _png(data: str) -> str:
 def use_renderer() -> str:
     """Choose the renderer for this kernel, unless the user has chosen one; return the active one's name.
 
-    In the build of the book that is `book`; in a notebook, Altair's `jupyter` renderer with its script
-    taken from vl-convert, so that no chart asks the network; without vl-convert, Altair's default.
+    In the build of the book that is `book`; in a notebook `annotated`, whose widget has its script from vl-convert, so
+    that no chart asks the network; without vl-convert, Altair's default.
     """
     if "book" not in alt.renderers.names():
         alt.renderers.register("book", book_renderer)
+        alt.renderers.register("annotated", _notebook_renderer)
     if alt.renderers.active != "default":
         return alt.renderers.active
     try:
@@ -96,8 +97,15 @@ def use_renderer() -> str:
     if os.environ.get(BOOK_VARIABLE):
         alt.renderers.enable("book")
     elif _in_notebook():
-        alt.renderers.enable("jupyter", offline=True)
+        alt.renderers.enable("annotated")
     return alt.renderers.active
+
+
+def _notebook_renderer(spec: dict[str, Any], **options: Any) -> Any:
+    # Not before the first chart: widgets take time to import.
+    from annotated.viz.notebook_chart import notebook_renderer
+
+    return notebook_renderer(spec, **options)
 
 
 def use_inline_data() -> None:

@@ -91,6 +91,7 @@ def cross_reads_the_source(student: Student, case: Case) -> None:
 def empty_sentence_gets_zeros(student: Student, case: Case) -> None:
     """A sentence of nothing but padding gets weights of zero, and the others share theirs among the real keys."""
     batch, length, keys = sizes(case)
+    batch += 1  # at least one sentence beside the empty one, so that it shows what its padding gets
     scores = case.normal(batch, HEADS, length, keys)
     ids = token_ids(case, batch, keys)
     ids[-1] = 0

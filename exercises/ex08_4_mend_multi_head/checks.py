@@ -52,12 +52,10 @@ def symmetric(case: Case, heads: int, width: int) -> Tensor:
 
 def twin(numbers: dict[str, Tensor], d: int, heads: int) -> nn.MultiheadAttention:
     """PyTorch's own layer with the same numbers."""
-    made = nn.MultiheadAttention(d, heads, batch_first=True)
-    with torch.no_grad():
-        made.in_proj_weight.copy_(torch.cat([numbers[f"{n}.weight"] for n in NAMES[:3]]))
-        made.in_proj_bias.copy_(torch.cat([numbers[f"{n}.bias"] for n in NAMES[:3]]))
-        made.out_proj.weight.copy_(numbers["w_concat.weight"])
-        made.out_proj.bias.copy_(numbers["w_concat.bias"])
+    made = nn.MultiheadAttention(d, heads, batch_first=True, device="meta")  # its first numbers are never drawn
+    state = {f"in_proj_{end}": torch.cat([numbers[f"{n}.{end}"] for n in NAMES[:3]]) for end in ("weight", "bias")}
+    state |= {f"out_proj.{end}": numbers[f"w_concat.{end}"] for end in ("weight", "bias")}
+    made.load_state_dict(state, assign=True)
     return made
 
 

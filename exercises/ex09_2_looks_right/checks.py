@@ -3,14 +3,14 @@
 Paper: sections 4 and 3.2.2
 """
 
-from functools import cache
 from itertools import product
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
-from annotated.grading import Case, Handle, Student, expect, graded
+from annotated.grading import Case, Handle, Student, expect, graded, remembered
 
 ROLES = ("itself", "token before", "word it writes")
 
@@ -38,8 +38,11 @@ def is_head(value: Any) -> bool:
     return isinstance(value, list | tuple) and [type(part) for part in value] == [str, int, int]
 
 
-def a_game(student: Student, case: Case) -> tuple[Handle, list[Any], Tensor]:
-    """A damage function, its heads, and what each set of them costs; head 0 is missed behind heads 1 and 2 together."""
+def a_game(student: Student, case: Case, one: bool = False) -> tuple[Handle, list[Any], Tensor]:
+    """A damage function, its heads, and what each set of them costs.
+
+    Head 0 is missed behind heads 1 and 2 together; with `one`, behind head 1, and less if another is silent, too.
+    """
     n = 5 + (case.between(0, 1) if case.hidden else 0)
     heads = [("cross", int(i) // 4, int(i) % 4) for i in case.permutation(12)[:n]]
     alone = 0.01 + case.uniform(n) / 10
@@ -47,60 +50,82 @@ def a_game(student: Student, case: Case) -> tuple[Handle, list[Any], Tensor]:
     values = torch.zeros(2**n)
     for number in range(2**n):
         inside = {i for i in range(n) if number >> i & 1}
-        together = 0.5 * (inside >= {0, 1, 2}) + 0.02 * (inside >= {0, 4})
+        together = 0.5 * (inside >= {0, 1, 2}) + 0.02 * (inside >= {0, 4}) + 0.01 * (inside >= {0, 1, 4})
+        if one:
+            together = (0.5 - 0.1 * len(inside - {0, 1})) * (inside >= {0, 1})
         values[number] = sum(alone[i] for i in inside) + together
     return student.given("game", heads, values), heads, values
 
 
-@cache
-def model() -> Any:
-    """The classroom model with its tokenizer, read once."""
-    import annotated
+class Unfilled(TorchFunctionMode):
+    """A model that is made to be read from a file draws no first numbers, which would be global random numbers."""
 
-    return annotated.load("classroom")
-
-
-@cache
-def corpus(seed: int) -> Any:
-    """Forty sentences."""
-    from annotated.analysis.heads import HeadCorpus
-    from annotated.classroom import classroom_pairs
-
-    return HeadCorpus.of(classroom_pairs("test", 40, seed=seed), model().tokenizer)
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__name__", "").endswith(("normal_", "uniform_")):
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **kwargs)
 
 
-@cache
+class Classroom:
+    """The classroom model, read once, and what is measured on forty sentences. `remembered` lets one thread at it."""
+
+    loaded: Any = None
+
+    @classmethod
+    def model(cls) -> Any:
+        """With its tokenizer."""
+        import annotated
+
+        with Unfilled():
+            cls.loaded = cls.loaded or annotated.load("classroom")
+        return cls.loaded
+
+    @classmethod
+    def corpus(cls, seed: int) -> Any:
+        """Forty sentences."""
+        from annotated.analysis.heads import HeadCorpus
+        from annotated.classroom import classroom_pairs
+
+        return HeadCorpus.of(classroom_pairs("test", 40, seed=seed), cls.model().tokenizer)
+
+
+@remembered
 def loss_without(seed: int, heads: frozenset[Any]) -> float:
     """Nats a token with these heads silenced."""
     from annotated.analysis.ablation import next_token_loss, silenced
 
-    with silenced(model().model, *heads):
-        return next_token_loss(model().model, corpus(seed))
+    model, corpus = Classroom.model().model, Classroom.corpus(seed)
+    with silenced(model, *heads):
+        return next_token_loss(model, corpus)
 
 
-@cache
+@remembered
 def roles(seed: int) -> dict[Any, tuple[float, float]]:
     """(kind, layer, head, role) to score and chance."""
     from annotated.analysis.heads import role_scores, score_table
 
+    model, corpus = Classroom.model().model, Classroom.corpus(seed)
     with torch.no_grad():
-        _, maps = model().model(corpus(seed).source, corpus(seed).target_in, return_attention=True)
-    return score_table(role_scores(maps, corpus(seed)))
+        _, maps = model(corpus.source, corpus.target_in, return_attention=True)
+    return score_table(role_scores(maps, corpus))
 
 
 @graded(points=3, levels=2)
 def those_who_look_right(student: Student, case: Case) -> None:
     """Suspects stand out in a role, compared with an even spread, and are not missed."""
     rows, damages = table(case)
-    factor, most = (5, 0.1) if case.level == 0 else (4, 0.09 + float(case.uniform(1)) / 50)
-    got = student.call("suspects", rows, damages, factor, most)
+    least, limit = (5, 0.1) if case.level == 0 else (4, 0.09 + float(case.uniform(1)) / 50)
     ratios = {(r["kind"], r["layer"], r["head"], r["role"]): r["score"] / r["chance"] for r in rows}
-    expected = {}
-    for head, lost in damages.items():
-        role = max(ROLES, key=lambda role, head=head: ratios[(*head, role)])
-        if lost < most and ratios[(*head, role)] >= factor:
-            expected[head] = role
-    expect.equal(got, expected, "the suspects", scores=rows, damages=damages, factor=factor, most=most)
+    # Then with a factor that nobody reaches, and with a limit under which everybody is: both numbers count.
+    for factor, most in [(least, limit), (9, limit), (least, 0.3)][: 1 + 2 * case.level]:
+        got = student.call("suspects", rows, damages, factor, most)
+        expected = {}
+        for head, lost in damages.items():
+            role = max(ROLES, key=lambda role, head=head: ratios[(*head, role)])
+            if lost < most and ratios[(*head, role)] >= factor:
+                expected[head] = role
+        expect.equal(got, expected, "the suspects", scores=rows, damages=damages, factor=factor, most=most)
 
 
 @graded(points=2, levels=3)
@@ -117,13 +142,14 @@ def extra_damage(student: Student, case: Case) -> None:
 @graded(points=3, levels=2)
 def best_group(student: Student, case: Case) -> None:
     """Accomplices are found even where each of them alone tells nothing."""
-    damage, heads, values = a_game(student, case)
-    order = [heads[int(i)] for i in case.permutation(len(heads))]
-    got = student.call("accomplices", damage, heads[0], order)
-    expect.true(isinstance(got, list | tuple | set), "expected a list of heads")
-    singles = {h: float(values[1 << i]) for i, h in enumerate(heads)}
-    found, wanted = sorted(tuple(h) for h in got), sorted([heads[1], heads[2]])
-    expect.equal(found, wanted, "the accomplices", head=heads[0], heads=order, damage_alone=singles)
+    for one in (False, True)[: 1 + case.level]:
+        damage, heads, values = a_game(student, case, one)
+        order = [heads[int(i)] for i in case.permutation(len(heads))]
+        got = student.call("accomplices", damage, heads[0], order)
+        expect.true(isinstance(got, list | tuple | set), "expected a list of heads")
+        singles = {h: float(values[1 << i]) for i, h in enumerate(heads)}
+        found, wanted = sorted(tuple(h) for h in got), sorted(heads[1:2] if one else heads[1:3])
+        expect.equal(found, wanted, "the accomplices", head=heads[0], heads=order, damage_alone=singles)
 
 
 @graded(points=3, levels=1)

@@ -92,6 +92,9 @@ def attends(student: Student, case: Case) -> None:
     state["query.weight"] = state["query.weight"] / d**0.5
     made.load(state)
     expect.close(made(x), reference(x, state), "the output", atol=1e-4, x=x, **state)
+    _, moved = made.gradient(x, cotangent=case.normal(*x.shape))
+    still = [name for name in state if not bool(moved[name].any())]
+    expect.true(not still, f"no gradient reaches {' or '.join(still)}: training would leave it as it is", x=x)
 
 
 @graded(points=1, hidden=0, levels=1)

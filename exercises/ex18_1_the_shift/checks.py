@@ -37,6 +37,8 @@ def ends_each_sentence(student: Student, case: Case) -> None:
     got = student.call("add_end", target, ids["eos"], ids["pad"])
     expected = outputs(sentences, ids["eos"], ids["pad"])
     expect.equal(got, expected, "add_end(...)", target=target, eos=ids["eos"], pad=ids["pad"])
+    after = student.given("input_after")(student.value("add_end"), target, ids["eos"], ids["pad"])
+    expect.equal(after, target, "target, after add_end was called with it", eos=ids["eos"], pad=ids["pad"])
 
 
 def shifted(student: Student, case: Case) -> tuple[Tensor, list[list[int]], dict[str, int], Tensor]:
@@ -73,6 +75,8 @@ def reads_padding_after_the_end(student: Student, case: Case) -> None:
         rest = got[b, len(sentence) + 1 :]
         expected = torch.full_like(rest, ids["pad"])
         expect.equal(rest, expected, f"row {b} behind its sentence", target_out=target_out, your_input=got, **ids)
+    after = student.given("input_after")(student.value("shift_right"), target_out, *ids.values())
+    expect.equal(after, target_out, "target_out, after shift_right was called with it", **ids)
 
 
 def compare_loss(student: Student, case: Case, padded: bool) -> None:

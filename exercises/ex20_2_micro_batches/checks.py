@@ -101,3 +101,7 @@ def inputs_stay(student: Student, case: Case) -> None:
     expected = by_hand(parameter, [batches], settings)
     expect.close(first, expected, "the parameter after the first run", accumulate=1)
     expect.close(second, expected, "the parameter after a second run from the same start", accumulate=1)
+    # With two micro-batches to an update somebody may add up in place, into the first of the gradients.
+    parameter, batches, settings = data(case, 2)
+    first, second = student.given("twice")(student.value("train"), parameter, batches, 2, *settings)
+    expect.close(second, first, "the parameter after a second run from the same start", accumulate=2)

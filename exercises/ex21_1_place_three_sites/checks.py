@@ -83,6 +83,9 @@ def the_sum_is_dropped(student: Student, case: Case) -> None:
     mask = known_mask(case, tuple(w.sum.shape))
     got = student.call("embed", w.ids, w.table, w.positions, student.given("masked", mask))
     expect.close(got, w.sum * mask, "embed, where drop multiplies by a mask", atol=1e-4, ids=w.ids, mask=mask)
+    got = student.call("embed", w.ids, w.table, w.positions, student.given("bent", mask))
+    expected = w.sum.tanh() * mask
+    expect.close(got, expected, "embed, where drop takes the tanh and a mask", atol=1e-4, ids=w.ids, mask=mask)
 
 
 @graded(points=2, levels=3)

@@ -24,6 +24,11 @@ def masked(mask):
     return lambda x: x * mask
 
 
+def bent(mask):
+    """The same, and what it keeps is bent: of two parts it makes something else than of their sum."""
+    return lambda x: torch.tanh(x) * mask
+
+
 def unchanged():
     """Gives back what it gets: dropout in evaluation mode, or no normalisation."""
     return lambda x: x

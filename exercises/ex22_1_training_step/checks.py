@@ -35,10 +35,10 @@ class Setting:
         return source, target_in, target_out
 
     def run(self, student: Student, stale: float = 0.0) -> tuple[Any, Tensor, Tensor, Any]:
-        """Loss, embedding, projection and rate after the answer's step."""
+        """Loss, embedding, projection and rates after the answer's step."""
         step = student.given("run", self.embedding, self.projection, stale)
-        loss, embedding, projection, rate = step(student.value("train_step"), list(self.batches), self.rate)
-        return loss, embedding, projection, rate
+        loss, embedding, projection, rates = step(student.value("train_step"), list(self.batches), self.rate)
+        return loss, embedding, projection, rates
 
     def expected(self) -> tuple[float, Tensor, Tensor]:
         """Loss and weights after one step, by sentence: the gradient at the logits is softmax minus one-hot."""

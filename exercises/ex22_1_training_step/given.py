@@ -1,4 +1,4 @@
-"""A tiny model, its optimiser, and a box that holds both."""
+"""A tiny model, and its optimiser with two groups of parameters."""
 
 import torch
 from torch import nn
@@ -19,19 +19,21 @@ class Toy(nn.Module):
 
 
 def run(embedding, projection, stale=0.0):
-    """A function that makes one step and gives back what it returned, the weights and the rate of the optimiser.
+    """A function that makes one step and gives back what it returned, the weights and the rates.
 
-    The model comes in evaluation mode, as a validation leaves it, and with old gradients if `stale` is not zero.
+    The model comes in evaluation mode, as a validation leaves it, and with old gradients if `stale` is not zero. The
+    optimiser has a group for each parameter, with rates of their own.
     """
 
     def step(train_step, batches, rate):
         model = Toy(embedding.clone(), projection.clone()).eval()
-        optimizer = torch.optim.SGD(model.parameters(), lr=123.0)
+        groups = [{"params": [model.embedding], "lr": 123.0}, {"params": [model.projection], "lr": 45.0}]
+        optimizer = torch.optim.SGD(groups)
         if stale:
             for parameter in model.parameters():
                 parameter.grad = torch.full_like(parameter, stale)
         loss = train_step(model, optimizer, batches, rate)
         weights = [p.detach() for p in model.parameters()]
-        return [loss, *weights, optimizer.param_groups[0]["lr"]]
+        return [loss, *weights, [group["lr"] for group in optimizer.param_groups]]
 
     return step

@@ -91,16 +91,19 @@ def cap_counts_what_is_written(student: Student, case: Case) -> None:
     """At most source length + extra symbols are written, eos included; `finished` says whether it ended itself."""
     width, length, extra = 5 + case.between(0, 3), 2 + case.between(0, 3), case.between(1, 4)
     cap = length + extra
-    for steps in (cap - 1, cap, cap + 1, cap + 9):
+    pad, bos, eos = (PAD, BOS, EOS) if case.level == 0 else (4, 3, 1)
+    ids = {"pad": pad, "bos": bos, "eos": eos} if case.level else {}
+    # A model that ends long after the cap comes before one that ends just behind it: one step too many shows there.
+    for steps in (cap - 1, cap, cap + 9, cap + 1):
         logits = case.normal(steps, width).clamp(-2, 2)
-        logits[:, :3] = -9.0
-        logits[-1, EOS] = 9.0  # eos is symbol number `steps`
+        logits[:, [pad, bos, eos]] = -9.0
+        logits[-1, eos] = 9.0  # eos is symbol number `steps`
         logs = logits.log_softmax(-1)
-        result = student.call("greedy", student.given("clock", logs), length, extra=extra)
+        result = student.call("greedy", student.given("clock", logs), length, extra=extra, **ids)
         tokens, _, finished = three(result)
         expected = [int(row.argmax()) for row in logs[: min(cap, steps - 1)]]
         what = f"the tokens of a model that ends with symbol {steps}, at a cap of {cap}"
-        expect.equal(tokens, expected, what, source_length=length, extra=extra)
+        expect.equal(tokens, expected, what, source_length=length, extra=extra, **ids)
         expect.equal(finished, steps <= cap, f"finished, for a model that ends with symbol {steps} at a cap of {cap}")
 
 

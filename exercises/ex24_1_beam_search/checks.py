@@ -62,10 +62,12 @@ def two(result: Any) -> tuple[Any, Any]:
     return result[0], result[1]
 
 
-def by_table(student: Student, rows: dict[str, dict[int, float]], k: int, cap: int, alpha: float) -> list[int]:
-    """What the answer finds with probabilities written down by hand."""
+def by_table(
+    student: Student, rows: dict[str, dict[int, float]], k: int, cap: int, alpha: float, **ids: int
+) -> list[int]:
+    """What the answer finds with probabilities written down by hand; `ids` are bos and eos, if not 1 and 2."""
     named = {prefix: {str(token): p for token, p in row.items()} for prefix, row in rows.items()}
-    tokens, _ = two(student.call("beam_search", student.given("written", named, 7, LEAST), k, cap, alpha=alpha))
+    tokens, _ = two(student.call("beam_search", student.given("written", named, 7, LEAST), k, cap, alpha=alpha, **ids))
     return tokens
 
 
@@ -90,9 +92,14 @@ def finds_what_greedy_misses(student: Student, case: Case) -> None:
     """Two hypotheses: a weaker first token that leads to the better sentence is kept."""
     a, b = case.choice([(3, 4), (4, 5), (5, 3)])
     high = 0.5 + 0.08 * float(case.uniform(1))
-    rows = {"": {a: high, b: 0.95 - high}, f"{a}": {a: 0.5, b: 0.45}, f"{b}": {a: 0.95}, "...": {EOS: 0.95}}
-    expect.equal(by_table(student, rows, 2, 5, 0.0), [b, a], "the tokens found by a beam of 2", probabilities=str(rows))
-    expect.equal(by_table(student, rows, 1, 5, 0.0), [a, a], "the tokens found by a beam of 1", probabilities=str(rows))
+    ids = {} if case.level == 0 else {"bos": 0, "eos": 6}
+    rows = {"": {a: high, b: 0.95 - high}, f"{a}": {a: 0.5, b: 0.45}, f"{b}": {a: 0.95}}
+    for row in rows.values() if ids else ():
+        row[6] = 1e-9  # less than any other token: no tie brings an end up too early
+    rows["..."] = {ids.get("eos", EOS): 0.95}
+    shown = {"probabilities": str(rows), **ids}
+    expect.equal(by_table(student, rows, 2, 5, 0.0, **ids), [b, a], "the tokens found by a beam of 2", **shown)
+    expect.equal(by_table(student, rows, 1, 5, 0.0, **ids), [a, a], "the tokens found by a beam of 1", **shown)
 
 
 @graded(points=3, levels=2)

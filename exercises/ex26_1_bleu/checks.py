@@ -35,6 +35,7 @@ def corpus(case: Case, size: int, cut: int = 0) -> tuple[list[str], list[str]]:
     references = [sentence(case, case.between(8, 9) + 5 * (k % 3)) for k in range(size)]
     hypotheses = [changed(case, words) for words in references]
     hypotheses = [words[: len(words) - cut * (1 + k % 2)] for k, words in enumerate(hypotheses)]
+    references[0][0], hypotheses[0][0] = "die", "Die"  # two tokens
     return [" ".join(x) for x in hypotheses], [" ".join(x) for x in references]
 
 
@@ -61,6 +62,7 @@ def official(hypotheses: list[str], references: list[str]) -> float:
 def clipped_counts(student: Student, case: Case) -> None:
     """Matches are clipped, and n-grams are counted in the hypothesis."""
     pairs = [("die die die", "die Katze die"), ("die Katze", "die kleine Katze sieht die")]
+    pairs.append(("Die die Katze", "die Katze die"))  # Die and die are two tokens
     longer = sentence(case, 9 + case.between(0, 3))
     pairs.append((" ".join([*changed(case, longer), longer[0], longer[0]]), " ".join(longer)))
     for hypothesis, reference in pairs:

@@ -1,6 +1,7 @@
-"""A training small enough to look into, and a way to kill it and start it anew in another process."""
+"""A training small enough to look into, a way to kill it, and a way to go on as if in another process."""
 
 import io
+from types import ModuleType
 
 import torch
 from torch import nn
@@ -43,27 +44,60 @@ class Training:
         return torch.cat([p.detach().flatten() for p in self.model.parameters()]).clone()
 
 
-def killed(data, kind, seed):
-    """A function (snapshot, restore, stop, lost, more) -> weights after each update of the resumed training.
+def interrupted(data, kind, seed):
+    """A function (snapshot, stop, lost) -> the file.
 
     The training makes `stop` updates; snapshot is taken; `lost` more updates are made before it is written to a file,
-    as a checkpoint that is written in the background is; then the process is gone. A fresh one, from another seed,
-    reads the file, restores, and makes `more` updates.
+    as a checkpoint that is written in the background is; then the process is gone.
     """
 
-    def run(snapshot, restore, stop, lost, more):
-        first = Training(data, kind, seed)
+    def run(snapshot, stop, lost):
+        training = Training(data, kind, seed)
         for _ in range(stop):
-            first.step()
-        saved = snapshot(first)
+            training.step()
+        saved = snapshot(training)
         for _ in range(lost):
-            first.step()
-        file = io.BytesIO()
-        torch.save(saved, file)
-        file.seek(0)
-        second = Training(data, kind, seed + 1000)
-        torch.rand(7)  # another process has drawn other numbers
-        restore(second, torch.load(file, weights_only=True))
-        return torch.stack([second.step() for _ in range(more)]), second.update
+            training.step()
+        return File(saved)
 
     return run
+
+
+class File:
+    """What `torch.save` has written: bytes."""
+
+    def __init__(self, saved):
+        stream = io.BytesIO()
+        torch.save(saved, stream)
+        self.content = stream.getvalue()
+
+    def __call__(self):
+        return torch.load(io.BytesIO(self.content), weights_only=True)
+
+
+def resumed(data, kind, seed):
+    """A function (restore, source, file, more) -> weights after each of `more` updates of the resumed training.
+
+    It stands for another process: the answer's code is loaded anew, so that `restore` finds nothing but the file.
+    """
+
+    def run(restore, source, file, more):
+        restore = anew(restore, source)
+        training = Training(data, kind, seed + 1000)
+        torch.rand(7)  # another process has drawn other numbers
+        restore(training, file())
+        return torch.stack([training.step() for _ in range(more)])
+
+    return run
+
+
+FRESH = {}  # by source: the answer's names in the other process, where nothing but restore ever runs
+
+
+def anew(restore, source):
+    """The answer's `restore` in a namespace of its own; modules that a notebook has imported are there already."""
+    if source not in FRESH:
+        known = {name: part for name, part in restore.__globals__.items() if isinstance(part, ModuleType)}
+        FRESH[source] = {"__name__": "answer", **known}
+        exec(compile(source, "<answer>", "exec", dont_inherit=True), FRESH[source])
+    return FRESH[source].get("restore", restore)

@@ -89,6 +89,19 @@ def test_nested_fences_close_where_they_should(plain: Any, repository: Path) -> 
     assert plain.Writer(repository).plain(text) == "> **The paper.**\n>\n> within\n> still quoted\nafter"
 
 
+def test_a_quoted_formula_stands_on_one_line(plain: Any, repository: Path) -> None:
+    """Jupyter sets formulas before it knows quotations, and would set the sign of the second line with them."""
+    text = "::::{div} the-paper\nIt has\n\n$$a \\\\\nb$$\n\nand $c\nd$ too.\n::::"
+    quoted = plain.Writer(repository).plain(text)
+    assert quoted == "> **The paper.**\n>\n> It has\n>\n> $$a \\\\ b$$\n>\n> and $c d$ too."
+
+
+def test_a_notebook_says_nothing_to_readers_without_scripts(plain: Any, repository: Path) -> None:
+    assert (
+        plain.Writer(repository).plain("A.\n\n<noscript><p>It needs\nJavaScript.</p></noscript>\n\nB.") == "A.\n\n\nB."
+    )
+
+
 def chapters(repository: Path) -> list[str]:
     toc = yaml.safe_load((repository / "_toc.yml").read_text(encoding="utf-8"))
     files = [toc["root"], *(c["file"] for part in toc["parts"] for c in part["chapters"])]
@@ -119,7 +132,10 @@ def test_the_built_book_offers_the_notebook_and_the_wheel(book: Path, repository
     for name in chapters(repository):
         notebook = json.loads((book / "_sources" / f"{name}.ipynb").read_text(encoding="utf-8"))
         assert "import annotated" in notebook["cells"][0]["source"]
-        assert f'_sources/{name}.ipynb"' in (book / f"{name}.html").read_text(encoding="utf-8")
+        page = (book / f"{name}.html").read_text(encoding="utf-8")
+        assert f'_sources/{name}.ipynb"' in page
+        link = re.search(r'href="([^"]+\.whl)"', page)
+        assert link and (book / name).parent.joinpath(link[1]).resolve().is_file(), f"{name} does not offer the wheel"
 
 
 @pytest.fixture(scope="module")
@@ -131,8 +147,8 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str,
     return folder, os.environ | quiet
 
 
-def run_first_cell(plain: Any, where: tuple[Path, dict[str, str]], folder: Path, wheel: str) -> Any:
-    code = plain.launch.first_cell("", wheel).replace(', "vl-convert-python"', "")
+def run_first_cell(plain: Any, where: tuple[Path, dict[str, str]], folder: Path, wheel: str, book: str = "") -> Any:
+    code = plain.launch.first_cell(book, wheel).replace(', "vl-convert-python"', "")
     # Without its dependencies the library cannot be imported there: the test ends where the import begins.
     assert "\nimport annotated\n" in code
     code = code.replace("import annotated\n", "print(importlib.util.find_spec('annotated').origin); raise SystemExit\n")
@@ -146,8 +162,11 @@ def test_the_first_cell_says_what_to_do_and_then_installs_from_the_wheel_beside_
     alone = tmp_path / "alone"
     alone.mkdir()
     failed = run_first_cell(plain, elsewhere, alone, "annotated_attention-0.1.0-py3-none-any.whl")
-    assert failed.returncode == 1
+    assert failed.returncode == 1 and "Installing" not in failed.stdout, "a name that is not ours is not asked for"
     assert "annotated_attention-0.1.0-py3-none-any.whl" in failed.stderr and "ANNOTATED_SOURCE" in failed.stderr
+    published = run_first_cell(plain, elsewhere, alone, "none.whl", book="http://127.0.0.1:1/book/")
+    assert "Installing it from http://127.0.0.1:1/book/_static/wheel/none.whl" in published.stdout
+    assert "Put none.whl (from the page's download menu)" in published.stderr
 
     shutil.copy(wheel, alone)
     done = run_first_cell(plain, elsewhere, alone, wheel.name)

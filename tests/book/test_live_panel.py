@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-import time
-import urllib.request
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from annotated.runs import list_checkpoints
 from annotated.runs.launch import running, stop
 from annotated.runs.monitor import TrainingMonitor
+from tests.book.jupyter import PATIENCE, Complaints, Server, jupyterlab_server, until
 
 CELL = """
 from annotated import DataConfig, ModelConfig, TrainingConfig
@@ -28,107 +23,20 @@ training = TrainingConfig(updates=100_000, batch_tokens=400, warmup=400, log_eve
 data = DataConfig(classroom_pairs=300, vocab_size=300)
 training_panel("run", model, training, data, samples=["The cat sleeps."], threads=1)
 """
-PATIENCE = 150  # seconds; a busy machine is no failure
-OURS = ("anywidget", "vega", "training", "widget", "altair")
-
-
-class Laboratory(NamedTuple):
-    """A running JupyterLab."""
-
-    address: str
-    folder: Path
-
-    def kernels(self) -> list[str]:
-        with urllib.request.urlopen(f"{self.address}/api/kernels") as answer:
-            return [kernel["id"] for kernel in json.load(answer)]
-
-    def end_kernel(self, kernel: str) -> None:
-        """End a kernel as JupyterLab's own 'shut down' does: its process is killed."""
-        request = urllib.request.Request(f"{self.address}/api/kernels/{kernel}", method="DELETE")
-        urllib.request.urlopen(request).close()
-
-
-def skip(message: str) -> None:
-    warnings.warn(message, stacklevel=1)
-    pytest.skip(message)
 
 
 @pytest.fixture(scope="module")
-def laboratory(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Iterator[Laboratory]:
+def server(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Iterator[Server]:
     nbformat = pytest.importorskip("nbformat", reason="a notebook needs the extra `book`")
-    try:
-        import jupyterlab  # noqa: F401
-    except ImportError:
-        skip("no jupyterlab here (extra `dev`): the training panel is not tested in a real notebook")
-    home = tmp_path_factory.mktemp("laboratory")
-    folder = home / "work"
-    folder.mkdir()
-    cells = [nbformat.v4.new_code_cell(CELL.strip(), id="panel")]
-    notebook = nbformat.v4.new_notebook(cells=cells)
-    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(notebook, folder / "panel.ipynb")
-    kernel = home / "data" / "kernels" / "python3"
-    kernel.mkdir(parents=True)
-    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    spec = {"argv": argv, "display_name": "Python 3", "language": "python"}
-    (kernel / "kernel.json").write_text(json.dumps(spec))
-    page_config = home / "config" / "labconfig" / "page_config.json"
-    page_config.parent.mkdir(parents=True)
-    page_config.write_text('{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}')
-    environment = {name: value for name, value in os.environ.items() if name != "ANNOTATED_BOOK"}
-    environment |= {
-        "HOME": str(home),
-        "JUPYTER_CONFIG_DIR": str(home / "config"),
-        "JUPYTER_DATA_DIR": str(home / "data"),
-        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
-        "PYTHONPATH": str(repository),
-        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        "OMP_NUM_THREADS": "1",
-    }
-    options = {
-        "ServerApp.open_browser": "False",
-        "ServerApp.port": "0",
-        "ServerApp.ip": "127.0.0.1",
-        "ServerApp.allow_root": "True",
-        "ServerApp.root_dir": str(folder),
-        "IdentityProvider.token": "",
-        "ServerApp.disable_check_xsrf": "True",
-        "LabApp.news_url": "None",
-        "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
-        "LabApp.extension_manager": "readonly",
-    }
-    command = [sys.executable, "-m", "jupyterlab", *(f"--{name}={value}" for name, value in options.items())]
-    with (home / "server.txt").open("wb") as output:
-        server = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT, cwd=folder)
-    try:
-        yield Laboratory(address_of(server, home), folder)
-    finally:
-        stop(folder / "run", PATIENCE)
-        server.terminate()
+    with jupyterlab_server(tmp_path_factory.mktemp("jupyter"), repository) as server:
+        cells = [nbformat.v4.new_code_cell(CELL.strip(), id="panel")]
+        notebook = nbformat.v4.new_notebook(cells=cells)
+        notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        nbformat.write(notebook, server.folder / "panel.ipynb")
         try:
-            server.wait(30)
-        except subprocess.TimeoutExpired:
-            server.kill()
-
-
-def address_of(server: subprocess.Popen, home: Path) -> str:
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and server.poll() is None:
-        for file in (home / "runtime").glob("jpserver-*.json"):
-            try:
-                return json.loads(file.read_text())["url"].rstrip("/")
-            except ValueError:
-                pass
-        time.sleep(0.1)
-    raise AssertionError(f"JupyterLab did not start:\n{(home / 'server.txt').read_text()}")
-
-
-def until(condition: Any, what: str, seconds: float = PATIENCE) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (result := condition()):
-        assert time.monotonic() < deadline, f"not within {seconds} seconds: {what}"
-        time.sleep(0.1)
-    return result
+            yield server
+        finally:
+            stop(server.folder / "run", PATIENCE)
 
 
 def run_cell(page: Any) -> Any:
@@ -156,18 +64,13 @@ def curve(panel: Any) -> str:
     return panel.evaluate("e => [...e.querySelectorAll('svg .mark-line path')].map(p => p.getAttribute('d')).join()")
 
 
-def test_a_training_survives_its_kernel(laboratory: Laboratory, chromium: Any) -> None:
-    run = laboratory.folder / "run"
+def test_a_training_survives_its_kernel(server: Server, chromium: Any) -> None:
+    run = server.folder / "run"
     context = chromium.new_context(viewport={"width": 1280, "height": 1100})
     context.set_default_timeout(PATIENCE * 1000)
     page = context.new_page()
-    foreign: list[str] = []
-    errors: list[str] = []
-    page.on("request", lambda r: r.url.startswith((laboratory.address, laboratory.address.replace("http", "ws", 1),
-            "data:", "blob:")) or foreign.append(r.url))  # fmt: skip
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda m: m.type == "error" and errors.append(m.text))
-    page.goto(f"{laboratory.address}/lab/tree/panel.ipynb?reset")
+    complaints = Complaints(page, server)
+    page.goto(f"{server.address}/lab/tree/panel.ipynb?reset")
 
     panel = run_cell(page)
     assert "not started" in panel.inner_text() and button(panel, "Pause").is_disabled()
@@ -200,14 +103,14 @@ def test_a_training_survives_its_kernel(laboratory: Laboratory, chromium: Any) -
     until(lambda: TrainingMonitor(run).poll().update > saved, "it makes more updates")
     process = running(run)
 
-    for kernel in laboratory.kernels():
-        laboratory.end_kernel(kernel)
-    assert not laboratory.kernels()
+    for kernel in server.kernels():
+        server.end_kernel(kernel)
+    assert not server.kernels()
     update = TrainingMonitor(run).poll().update
     until(lambda: TrainingMonitor(run).poll().update > update, "the training lives on without its kernel")
     assert running(run) == process
 
-    page.goto(f"{laboratory.address}/lab/tree/panel.ipynb?reset")
+    page.goto(f"{server.address}/lab/tree/panel.ipynb?reset")
     panel = run_cell(page)
     panel.get_by_text(f"process {process}").wait_for()
     panel.locator("svg .mark-line path").first.wait_for(state="attached")
@@ -218,5 +121,4 @@ def test_a_training_survives_its_kernel(laboratory: Laboratory, chromium: Any) -
     if folder := os.environ.get("ANNOTATED_SHOTS"):
         panel.screenshot(path=f"{folder}/panel.png")
     context.close()
-    assert foreign == []
-    assert [error for error in errors if any(name in error.lower() for name in OURS)] == []
+    assert complaints.take() == []

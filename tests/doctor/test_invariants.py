@@ -86,6 +86,17 @@ def per_position(self: OurSubject, source: Tensor, target: Tensor) -> Tensor:
     return torch.cat([self.model(source, target[:, t : t + 1]) for t in range(target.size(1))], dim=1)
 
 
+def windowed(self: OurSubject, source: Tensor, target: Tensor) -> Tensor:
+    """Each position sees eight tokens, its own the last."""
+    ends = range(1, target.size(1) + 1)
+    return torch.cat([self.model(source, target[:, max(0, end - 8) : end])[:, -1:] for end in ends], dim=1)
+
+
+def unordered(self: OurSubject, source: Tensor, target: Tensor) -> Tensor:
+    """The order of the three tokens after bos does not matter."""
+    return self.model(source, torch.cat((target[:, :1], target[:, 1:4].sort().values, target[:, 4:]), dim=1))
+
+
 def peeking(self: OurSubject, source: Tensor, target: Tensor) -> Tensor:
     """The mean of the whole target leaks into every position."""
     seen = self.model.embedding(target).mean(dim=1, keepdim=True)
@@ -198,6 +209,11 @@ BROKEN: dict[str, dict[str, Any]] = {
     "leak-by-change": {"logits": peeking},
     "leak-by-gradient": {"logits": peeking},
     "leak-canary": {"shift": lambda self, targets: (targets, targets)},
+    "far-leak": {"logits": lambda self, s, t: (peeking if t.size(1) > 10 else OurSubject.logits)(self, s, t)},
+    "far-past": {"logits": windowed},
+    "far-source": {"logits": lambda self, s, t: self.model(s[:, :16], t)},
+    "source-end-is-read": {"logits": lambda self, s, t: self.model(s.masked_fill(s == 2, 0), t)},
+    "target-order": {"logits": unordered},
     "target-past-is-seen": {"logits": per_position},
     "source-is-reached": {"logits": lambda self, s, t: self.model(torch.cat((s[:, :1], s[:, 2:]), 1), t)},
     "encoder-sees-both-sides": {
@@ -246,11 +262,13 @@ BROKEN: dict[str, dict[str, Any]] = {
     "gradient-cleared": {"updates": updates_with(never_cleared)},
     "averaging": {"average": lambda self, states: states[-1]},
     "cache-equals-forward": {"step": lambda self, state, tokens: OurSubject.step(self, state, tokens.clamp_max(5))},
+    "start-rows": {"start": lambda self, s, beam_size=1: OurSubject.start(self, s.repeat(beam_size, 1))},
     "cache-follows-beam": {"reorder": lambda self, state, parents: state},
     "greedy-follows-model": {"greedy": lambda self, s, cap: [t[:-1] for t in OurSubject.greedy(self, s, cap)]},
     "greedy-without-dropout": {"greedy": in_training},
     "beam-one-is-greedy": {"beam": finds(lambda found: [found[0]._replace(tokens=[5, *found[0].tokens])])},
-    "beam-scores": {"beam": finds(lambda found: [f._replace(score=f.log_probability) for f in found])},
+    "beam-scores": {"beam": finds(lambda found: [f._replace(log_probability=f.log_probability - 1) for f in found])},
+    "beam-penalty": {"beam": finds(lambda found: [f._replace(score=f.log_probability) for f in found])},
     "beam-exhaustive": {"beam": finds(lambda found: found[1:])},
     "perplexity": {"perplexity": lambda self, s, t: 1.01 * OurSubject.perplexity(self, s, t)},
     "bleu-words": {"bleu": characters},
@@ -322,6 +340,11 @@ def test_logits_are_enough_to_be_examined() -> None:
     assert {finding.id for finding in report.of("passed")} == {
         "leak-by-change",
         "target-past-is-seen",
+        "far-leak",
+        "far-past",
+        "far-source",
+        "source-end-is-read",
+        "target-order",
         "source-is-reached",
         "source-padding",
         "target-padding",

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from rich.console import Console
 from torch import Tensor
 
 from annotated import Transformer, tiny
 from annotated.analysis.leaks import masked_by
 from annotated.cli import main
-from annotated.doctor import NotOffered, OurSubject, Report, Subject, doctor, examine
+from annotated.doctor import Finding, NotOffered, OurSubject, Report, Subject, doctor, examine, fingerprints, mutants
+from annotated.doctor.causes import roots
+from annotated.doctor.finding import CHAPTERS, CLAIMS
 from annotated.doctor.invariants import INVARIANTS
+from annotated.doctor.mutants import MUTANTS
+from annotated.doctor.similar_mutants import similar_mutants
 
 SHAPE: dict[str, Any] = dict(vocab_size=16, d_model=32, d_k=8, d_v=8, d_ff=64)
 SHAPE |= dict(num_encoder_layers=1, num_decoder_layers=1)
@@ -120,6 +127,16 @@ def test_what_cannot_be_examined_is_told_what_to_do(thing: Any, said: str) -> No
         doctor(thing)
 
 
+def test_a_plain_module_is_told_the_lines_to_write() -> None:
+    with pytest.raises(ValueError, match="derived from annotated.doctor.Subject") as refused:
+        doctor(torch.nn.Linear(1, 1))
+    code = str(refused.value).partition("\n\n")[2]
+    scope: dict[str, Any] = {"model": lambda source, target: torch.nn.functional.one_hot(target, 1000).float()}
+    exec(textwrap.dedent(code), scope)
+    logits = scope["Examined"]().logits(torch.tensor([[3, 2]]), torch.tensor([[1, 5]]))
+    assert logits.shape == (1, 2, 1000)
+
+
 # The report
 
 
@@ -172,7 +189,7 @@ class Page(HTMLParser):
 
 
 def test_the_page_is_whole_and_needs_nothing_else(ill: Report) -> None:
-    html = ill.to_html()
+    html = ill.to_html("")
     page = Page(html)
     assert not page.open and not page.loads and "script" not in page.tags
     assert "url(" not in html and "@import" not in html and "http" not in html
@@ -183,6 +200,98 @@ def test_the_page_is_whole_and_needs_nothing_else(ill: Report) -> None:
     assert "Examination of mine & <yours>" in page.text
     assert "Claim C01, chapter 7 (Masks)." in page.text
     assert page.text.count("Failed:") == 3
+
+
+def test_the_page_links_chapters_and_claims_of_the_book(ill: Report) -> None:
+    links = {load for load in Page(ill.to_html("https://book.example/")).loads}
+    assert "href=https://book.example/attention/masks.html" in links
+    assert "href=https://book.example/attention/masks.html#claim-c01" in links
+    assert all(load.startswith("href=../") for load in Page(ill._repr_html_()).loads)
+
+
+def test_links_lead_to_pages_that_treat_the_chapter_or_the_claim() -> None:
+    book = Path(__file__).resolve().parents[2] / "book"
+    for number, (_, page) in CHAPTERS.items():
+        assert f"  number: {number}\n" in (book / f"{page}.md").read_text("utf-8")
+    for claim, chapter in CLAIMS.items():
+        assert f"{{claim}} {claim}\n" in (book / f"{CHAPTERS[chapter][1]}.md").read_text("utf-8")
+    mistakes = [mistake for invariant in INVARIANTS.values() for mistake in invariant.mistakes]
+    assert {mistake.chapter for mistake in mistakes} <= set(CHAPTERS)
+    named = {mistake.claim for mistake in mistakes} | {mutant.claim for mutant in MUTANTS}
+    assert named - {None, "", "A3"} <= set(CLAIMS)
+    assert {mistake.mutant for mistake in mistakes} - {None} <= {mutant.id for mutant in MUTANTS}
+
+
+def test_what_must_hold_stands_beside_what_was_found(ill: Report) -> None:
+    page, text = Page(ill.to_html("")), " ".join(str(ill).split())
+    assert page.text.count("Must hold") == page.text.count("Found") >= 3
+    assert "Must hold: Changing later target tokens leaves the logits before them as they were. Found: New" in text
+
+
+def test_the_terminal_counts_what_holds(ill: Report) -> None:
+    assert "2 passed" in str(ill) and "✓" not in str(ill)
+    console = Console(width=100, no_color=True)
+    with console.capture() as shown:
+        ill.print(console, passed=True)
+    assert shown.get().count("✓") == 2
+
+
+# Causes, and the mistakes that are named
+
+
+def findings(**outcomes: str) -> list[Finding]:
+    """Findings with these outcomes, by id with underscores."""
+    named = {name.replace("_", "-"): outcome for name, outcome in outcomes.items()}
+    return [Finding(id, "It holds.", "", "", outcome, "It was so.") for id, outcome in named.items()]  # type: ignore[arg-type]
+
+
+def test_a_cause_is_said_once_and_mutes_what_follows_through_others() -> None:
+    failed = findings(
+        leak_by_change="failed",
+        leak_canary="failed",
+        cache_equals_forward="failed",
+        beam_scores="failed",
+        beam_exhaustive="failed",
+        attention_scale="failed",
+        source_order="passed",
+    )
+    assert roots(failed) == {
+        "leak-by-change": ["leak-canary", "cache-equals-forward", "beam-scores", "beam-exhaustive"],
+        "attention-scale": [],
+    }
+    assert roots(failed[3:5]) == {"beam-scores": ["beam-exhaustive"]}
+
+
+def test_a_mistake_that_fails_the_same_only_fits_and_is_not_named_where_it_measures_another_thing() -> None:
+    everything = {id.replace("-", "_"): "passed" for id in INVARIANTS}
+
+    def named(measured: str) -> list[tuple[str, str]]:
+        found = findings(**everything | {"averaging": "failed"})
+        found = [replace(one, measured=measured) if one.outcome == "failed" else one for one in found]
+        return [(one.id, one.fit) for one in similar_mutants(found)]
+
+    report = examine(mutants.subject("average_is_last"), ["averaging", "schedule"])
+    assert [(one.id, one.fit) for one in report.similar_mutants] == [("average_is_last", "fits")]
+    assert "fits; other mistakes may fail the same" in " ".join(str(report).split())
+    assert named("Averaging changed the checkpoints.") == []
+    # Where little was examined, more mistakes fit than could be told apart, and none is named.
+    assert similar_mutants(findings(source_padding="failed", batch_mates="failed", source_order="passed")) == []
+
+
+def test_a_measured_number_names_the_mistake_itself() -> None:
+    report = examine(mutants.subject("penalty_multiplied"), ["beam-penalty", "beam-exhaustive"])
+    assert [(one.id, one.fit) for one in report.similar_mutants] == [("penalty_multiplied", "measured")]
+    assert report.causes == {"beam-penalty": ["beam-exhaustive"]}
+
+
+def test_where_calls_differ_by_chance_nothing_else_is_blamed() -> None:
+    report = examine(mutants.subject("dropout_in_evaluation"), ["leak-by-change", "source-padding", "dropout-off"])
+    assert [(f.id, f.outcome) for f in report.findings] == [
+        ("dropout-off", "failed"),
+        ("leak-by-change", "not applicable"),
+        ("source-padding", "not applicable"),
+    ]
+    assert "a failure of dropout-off" in report["leak-by-change"].measured
 
 
 def test_a_notebook_shows_the_same(ill: Report) -> None:
@@ -283,3 +392,30 @@ def test_the_list_names_every_invariant(capsys: pytest.CaptureFixture[str]) -> N
     assert run("--list") == 0
     shown = capsys.readouterr().out
     assert all(f"{id} " in shown for id in INVARIANTS)
+
+
+# Fingerprints
+
+
+@pytest.mark.parametrize("id", ["average_is_last", "mask_inverted", "texts_not_reordered", "bleu_of_lower_case"])
+def test_what_the_bank_measures_is_what_is_recorded(id: str) -> None:
+    assert fingerprints.measured_for(id) == fingerprints.recorded()[id]
+
+
+def test_every_known_mistake_has_all_its_fingerprints() -> None:
+    record = fingerprints.recorded()
+    assert {id: set(found) for id, found in record.items()} == {m.id: set(m.killed_by) for m in MUTANTS}
+
+
+def test_figures_and_names_of_parts_are_no_part_of_a_fingerprint() -> None:
+    def of(measured: str, id: str = "residuals") -> str:
+        return fingerprints.fingerprint(Finding(id, "", "", "", "failed", measured))
+
+    assert of("In encoder layer 1, ff, what follows differs by 0.4% of its size.") == of(
+        "In encoder layer 3, self-attention, what follows differs by 52% of its size."
+    )
+    assert of("Step 1 differs from the whole prefix.") != of("Step 3 differs from the whole prefix.")
+    assert of("In decoder layer 1 a hidden key has weight 0.2.") != of("In decoder layer 2 a hidden key has weight 1.")
+    assert of("Two of 64 source positions are alike: nothing apart.") == of(
+        "Two of 200 source positions are alike: 3e-07 of their size apart."
+    )

@@ -143,5 +143,5 @@ def test_unknown_split_is_refused():
 
 @pytest.mark.skipif(INSTALLED, reason="torchtext is installed here")
 def test_without_torchtext_the_message_names_the_extra(tokenizer):
-    with pytest.raises(ImportError, match=r"annotated-attention\[torchtext\]"):
+    with pytest.raises(ImportError, match=r"pip install '\.\[torchtext\]'"):
         to_torchtext_vocab(tokenizer)

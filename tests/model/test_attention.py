@@ -62,6 +62,45 @@ def test_fused_attention_takes_a_mask_or_the_causal_order():
         fused_attention(q, k, v, order, causal=True)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
+def test_a_mask_of_numbers_is_refused_before_it_is_added_to_the_scores(dtype):
+    x, mask = torch.randn(1, 2, 4, 8), torch.ones(4, 4, dtype=dtype).tril()
+    layer = MultiHeadAttention(8, 2)
+    calls = [
+        lambda: scaled_dot_product_attention(x, x, x, mask),
+        lambda: fused_attention(x, x, x, mask),
+        lambda: layer(x[0], x[0], x[0], Masked(mask)),
+        lambda: layer(x[0], x[0], x[0], Recorded(mask)),
+        lambda: layer(x[0], x[0], x[0], mask),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match=r"must be Boolean, not torch\.\w+: .*mask\.bool\(\).*True = may attend"):
+            call()
+
+
+def test_a_boolean_mask_alone_stands_for_masked_attention():
+    layer, x, mask = MultiHeadAttention(8, 2), torch.randn(1, 4, 8), torch.ones(4, 4).tril().bool()
+    assert_close(layer(x, x, x, mask), layer(x, x, x, Masked(mask)), rtol=0, atol=0)
+    changed = x.clone()
+    changed[:, 3] += 1
+    assert_close(layer(changed, changed, changed, mask)[:, :3], layer(x, x, x, mask)[:, :3], rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ((64, 0), "num_heads must be at least 1, not 0"),
+        ((64, -4), "num_heads must be at least 1, not -4"),
+        ((0, 4), "d_model must be at least 1, not 0"),
+        ((64, 4, 0), "d_k must be at least 1, not 0"),
+        ((64, 4, 8, -1), "d_v must be at least 1, not -1"),
+    ],
+)
+def test_sizes_below_one_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        MultiHeadAttention(*arguments)
+
+
 def test_the_attention_that_layers_share_by_default_cannot_be_changed():
     for attend in (EVERY_KEY, Masked(), Recorded()):
         with pytest.raises(dataclasses.FrozenInstanceError):

@@ -115,6 +115,51 @@ def test_weights_of_another_model_are_refused(tmp_path):
         load_model(tmp_path / "one")
 
 
+def test_flipped_bytes_of_the_weights_are_found(tmp_path):
+    """Of a length that no other check sees; a folder of a version that wrote no checksum is loaded as before."""
+    model = make_model(50)
+    save_pretrained(tmp_path / "model", model)
+    weights, about = tmp_path / "model" / "model.safetensors", tmp_path / "model" / "config.json"
+    raw = bytearray(weights.read_bytes())
+    raw[-200:-198] = bytes(255 - byte for byte in raw[-200:-198])
+    weights.write_bytes(raw)
+    with pytest.raises(CheckpointError, match=r"damaged \(model.safetensors has changed.*copy it anew"):
+        load_model(tmp_path / "model")
+    spoilt = bytearray(bytes(raw))
+    spoilt[20] ^= 1  # in the header: a weight's name changes
+    weights.write_bytes(spoilt)
+    with pytest.raises(CheckpointError, match=r"damaged|not as it was written"):
+        load_model(tmp_path / "model")
+    weights.write_bytes(raw)
+    content = json.loads(about.read_text())
+    del content["files"]
+    about.write_text(json.dumps(content))
+    assert not same_weights(load_model(tmp_path / "model")[0], model)
+
+
+def test_a_folder_with_something_else_is_not_replaced(tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("years")
+    with pytest.raises(FileExistsError, match=r"mine: not replaced, for it holds thesis\.txt; give"):
+        save_pretrained(folder, make_model(50))
+    assert [path.name for path in folder.iterdir()] == ["thesis.txt"]
+    (tmp_path / "file").write_text("text")
+    with pytest.raises(FileExistsError, match="a file of this name"):
+        save_pretrained(tmp_path / "file", make_model(50))
+    (tmp_path / "empty").mkdir()
+    save_pretrained(tmp_path / "empty", make_model(50))
+    assert load_model(tmp_path / "empty")
+
+
+def test_checkpoints_are_listed_by_a_path_as_text(tmp_path):
+    (tmp_path / "checkpoints" / "update-000000007").mkdir(parents=True)
+    assert list_checkpoints(str(tmp_path)) == [tmp_path / "checkpoints" / "update-000000007"]
+    with pytest.raises(CheckpointError, match="no checkpoint can be used"):
+        latest_checkpoint(str(tmp_path))
+    assert latest_checkpoint(str(tmp_path / "checkpoints")) == (None, [])
+
+
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
 def test_missing_and_damaged_files_of_a_model(tmp_path, name):
     save_pretrained(tmp_path / "model", make_model(50))

@@ -154,7 +154,9 @@ def test_a_checkpoint_of_a_newer_version_is_not_taken_for_damage(small):
     newest.write_text(json.dumps({**json.loads(newest.read_text()), "format": 99}))
     before = sorted(folder.rglob("*"))
     for look in (latest_checkpoint, prepare_resume, lambda folder: average_last(folder, 2)):
-        with pytest.raises(NewerVersionError, match=r"update-000000016.*newer version.*format 99.*pip install"):
+        with pytest.raises(
+            NewerVersionError, match=r"update-000000016.*newer version.*format 99.*Install the newer version"
+        ):
             look(folder)
     assert sorted(folder.rglob("*")) == before
 

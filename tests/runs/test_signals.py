@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import socket
@@ -12,9 +13,10 @@ import torch.distributed as dist
 
 import annotated.runs.lock as lock
 import annotated.runs.signals as signals
-from annotated.runs import running
+from annotated.runs import list_checkpoints, log, read_records, running
 from annotated.runs.errors import PeerLostError, translate_errors
 from annotated.runs.lock import LOCK, run_lock, run_lock_holder
+from annotated.runs.loop import train
 from annotated.runs.signals import GracefulStop, stop_bypassed_agent
 from annotated.training import CheckpointError, DiskFull
 from annotated.training.distributed import Processes
@@ -109,3 +111,42 @@ def test_a_lost_peer_says_what_to_do(tmp_path):
     with pytest.raises(RuntimeError, match="^shapes") as other, translate_errors(tmp_path):
         raise RuntimeError("shapes [2, 3] and [4] do not fit")
     assert other.type is RuntimeError
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="a signal of other systems")
+def test_a_closed_terminal_asks_to_stop_unless_it_is_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests themselves may run under nohup
+    try:
+        with GracefulStop() as stop:
+            os.kill(os.getpid(), signal.SIGHUP)
+            os.kill(os.getpid(), signal.SIGHUP)  # shell and kernel may both send it
+            assert stop.name == "SIGHUP"
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+        with GracefulStop() as stop:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert stop.name is None
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+class Closed(io.StringIO):
+    """A console whose reader leaves after three lines, as `head -3` does."""
+
+    lines = 0
+
+    def write(self, text):
+        self.lines += text.count("\n")
+        if self.lines > 3:
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+        return len(text)
+
+
+def test_a_reader_who_leaves_stops_the_training_with_a_checkpoint(small, monkeypatch):
+    console = log.TrainingConsole(file=Closed())
+    monkeypatch.setattr(log, "TrainingConsole", lambda **_: console)
+    monkeypatch.setattr(os, "dup2", lambda *_: None)  # pytest's own stderr stays
+    result = train(small.model, small.training.replace(log_every=1), small.data, small.folder / "run")
+    assert result.stopped_by == "SIGPIPE" and not result.finished
+    assert 0 < result.update < small.training.updates
+    assert list_checkpoints(result.folder)[-1].name.endswith(f"{result.update}")
+    assert read_records(result.folder)[-1]["stopped_by"] == "SIGPIPE"

@@ -24,6 +24,13 @@ def test_by_hand():
     assert loss.item() == pytest.approx(expected, rel=1e-6)
 
 
+def test_the_papers_smoothing_is_the_default():
+    logits, gold = torch.randn(3, 7), torch.tensor([4, 5, 6])
+    assert torch.equal(
+        label_smoothed_cross_entropy(logits, gold)[0], label_smoothed_cross_entropy(logits, gold, 0.1)[0]
+    )
+
+
 def test_the_smoothed_target_is_a_distribution():
     right, others = smoothed_target(0.1, 37_000)
     assert right == pytest.approx(0.9)

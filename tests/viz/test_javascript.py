@@ -17,7 +17,10 @@ from tests.test_imports import MOST_LINES_OF_A_FILE, MOST_LINES_OF_A_FUNCTION
 
 ROOT = PACKAGE.parent
 CONFIGURATION = ROOT / ".oxlintrc.json"
-WIDGETS = [*sorted(CHAPTERS.glob("*/widget.js")), PACKAGE / "viz" / "heads.js"]
+WIDGETS = [
+    *sorted(CHAPTERS.glob("*/widget.js")),
+    *(PACKAGE / "viz" / name for name in ("heads.js", "notebook_chart.js")),
+]
 
 
 def lint(*paths: Path) -> list[dict[str, Any]]:
@@ -57,9 +60,9 @@ def test_the_rule_sees_long_functions_and_files(tmp_path: Path) -> None:
 
 def test_each_widget_is_one_module_that_loads(tmp_path: Path) -> None:
     """Names of the joined files do not collide, and nothing asks for the page before it is drawn."""
-    assert len(WIDGETS) == 13
+    assert len(WIDGETS) == 14
     for file in WIDGETS:
-        (tmp_path / f"{file.parent.name}.mjs").write_text(esm(file), encoding="utf-8")
+        (tmp_path / f"{file.parent.name}-{file.stem}.mjs").write_text(esm(file), encoding="utf-8")
     modules = {path.stem: path.as_uri() for path in tmp_path.iterdir()}
     load = """async (_, modules) => {
         const found = {};
@@ -127,3 +130,21 @@ def test_fields_tell_what_was_typed_and_menus_have_groups() -> None:
     assert made == [["input", "", False], ["textarea", "", False], ["input", "number", ""]]
     assert told == ["a", "b c", 2.5, 0, "2"]
     assert options == [["optgroup", "kind", ["option", "one"], ["option", "two"]], ["option", "three"]]
+
+
+def test_a_picture_grows_and_its_fitted_views_take_the_width() -> None:
+    chart = {
+        "width": "container",
+        "height": 100,
+        "hconcat": [{"width": 50, "height": {"step": 8}, "layer": [{"mark": "bar", "width": 10}]}],
+        "layer": [{"mark": {"type": "square", "size": 9}}, {"mark": {"type": "circle", "size": 9}}],
+    }
+    grown = evaluate(PACKAGE / "viz" / "chart_drawing.js", "({ grow }, chart) => grow(chart, 2)", chart)
+    view = {"width": 100, "height": {"step": 16}, "layer": [{"mark": "bar", "width": 20}]}
+    assert grown["layer"] == [{"mark": {"type": "square", "size": 36}}, {"mark": {"type": "circle", "size": 9}}]
+    assert (grown["width"], grown["height"], grown["hconcat"]) == ("container", 200, [view])
+    code = (
+        "({ fit }, width) => [fit({usermeta: {fit: true}, vconcat: [{}]}, width), fit({usermeta: {columns: 2}}, width)]"
+    )
+    fitted, columns = evaluate(PACKAGE / "viz" / "chart_drawing.js", code, 572)
+    assert fitted["vconcat"] == [{"width": 500}] and columns["columns"] == 1

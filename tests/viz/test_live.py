@@ -27,6 +27,17 @@ def test_in_a_notebook_the_controls_call_the_function(monkeypatch: pytest.Monkey
     assert seen[-1] == 7
 
 
+def test_what_the_function_returns_is_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(BOOK_VARIABLE, raising=False)
+    panel = live_panel(lambda n: None if n < 7 else f"a chart of {n}", "count", n=(0, 10))
+    panel.children[0].value = 3
+    assert "None" not in capsys.readouterr().out
+    panel.children[0].value = 7
+    assert "a chart of 7" in capsys.readouterr().out
+
+
 def test_without_ipywidgets_the_sentence_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(BOOK_VARIABLE, raising=False)
     monkeypatch.setitem(sys.modules, "ipywidgets", None)

@@ -1,4 +1,4 @@
-"""In a live notebook a chart needs no network: Altair's own renderer, with its script taken from vl-convert."""
+"""In a live notebook a chart needs no network: a widget draws it, with its script taken from vl-convert."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ attention_chart([[1.0]], ["q"], ["k"])
 """
 CHECK = r"""
 import re, altair
-assert altair.renderers.active == "jupyter", altair.renderers.active
-script = altair.JupyterChart._esm
+from annotated.viz.notebook_chart import NotebookChart
+assert altair.renderers.active == "annotated", altair.renderers.active
+script = NotebookChart({"mark": "point"}).library
 assert "vega" in script and not re.search(r"(from|import)[ (]*[\"']https?:", script)
 """
 
@@ -30,4 +31,6 @@ def test_charts_are_offline_widgets(repository: Path, monkeypatch: pytest.Monkey
     environment = {**os.environ, "PYTHONPATH": str(repository), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
     ran = client.NotebookClient(notebook, timeout=120, kernel_name="python3").execute(env=environment)
     outputs = [output for output in ran.cells[0].outputs if output.output_type != "stream"]
-    assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in outputs), outputs
+    data = outputs[0]["data"]
+    assert "application/vnd.jupyter.widget-view+json" in data, outputs
+    assert data["text/plain"].startswith("Attention map."), "where there are no widgets the chart is described"

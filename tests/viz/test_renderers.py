@@ -8,7 +8,7 @@ import re
 import altair as alt
 import pytest
 
-from annotated.viz import renderers
+from annotated.viz import notebook_chart, renderers
 from annotated.viz.parameters import slider
 
 pytest.importorskip("vl_convert", reason="the book's charts need the extra `book`")
@@ -57,6 +57,19 @@ def test_the_build_of_the_book_chooses_its_renderer(
     monkeypatch.setenv(renderers.BOOK_VARIABLE, building)
     with alt.renderers.enable("default"):
         assert renderers.use_renderer() == expected
+
+
+def test_a_notebook_gets_a_widget_in_the_houses_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(renderers.BOOK_VARIABLE, raising=False)
+    monkeypatch.setattr(renderers, "_in_notebook", lambda: True)
+    monkeypatch.setattr(notebook_chart, "drawing_library", lambda: "")
+    with alt.renderers.enable("default"):
+        assert renderers.use_renderer() == "annotated"
+        data, _ = chart()._repr_mimebundle_()
+    widget = notebook_chart.NotebookChart(chart().to_dict())
+    config = json.loads(widget.specification)["config"]
+    assert config["axis"]["labelColor"] == "currentColor" and config["background"] is None
+    assert "application/vnd.jupyter.widget-view+json" in data and data["text/plain"] == "one point"
 
 
 def test_the_users_choice_of_renderer_stays(monkeypatch: pytest.MonkeyPatch) -> None:

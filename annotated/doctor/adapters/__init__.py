@@ -17,6 +17,21 @@ from annotated.model import Transformer
 __all__ = ["MarianSubject", "OurSubject", "TorchSubject", "small_marian", "small_ours", "small_torch", "subject_of"]
 
 
+LINES = """, such as this one, with your ids and your model:
+
+    from annotated.doctor import Subject
+
+    class Examined(Subject):
+        vocab_size, pad, bos, eos = 1000, 0, 1, 2
+
+        def logits(self, source, target_in):  # ids [B, S] and [B, T] to logits [B, T, V]
+            return model(source, target_in)
+
+        def modules(self):
+            return [model]
+"""
+
+
 def small_ours() -> OurSubject:
     """A small new model of ours, to be examined."""
     shape = {"d_model": 32, "d_k": 8, "d_v": 8, "d_ff": 64, "num_encoder_layers": 2, "num_decoder_layers": 2}
@@ -52,5 +67,5 @@ def subject_of(model: Any) -> Subject:
     kind = "a class, not a model" if isinstance(model, type) else type(model).__name__
     raise ValueError(
         f"the doctor cannot examine this as it is ({kind}): write a class derived from annotated.doctor.Subject with "
-        "a method logits(source, target_in), and give an object of it"
+        "a method logits(source, target_in), and give an object of it" + (LINES if isinstance(model, nn.Module) else "")
     )

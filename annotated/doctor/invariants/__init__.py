@@ -9,17 +9,32 @@ from annotated.doctor.invariants import (
     attention,
     causality,
     decoding,
+    distance,
     evaluation,
     padding,
     parameters,
     parts,
     positions,
     precision,
+    repeatability,
     training,
 )
 from annotated.doctor.invariants.registry import DECLARED, Invariant, InvariantViolated
 
-THEMES = (causality, padding, positions, attention, parts, parameters, precision, training, decoding, evaluation)
+THEMES = (
+    repeatability,
+    causality,
+    distance,
+    padding,
+    positions,
+    attention,
+    parts,
+    parameters,
+    precision,
+    training,
+    decoding,
+    evaluation,
+)
 """In the order of examination: what a failure of one often explains in the next comes first."""
 
 INVARIANTS: dict[str, Invariant] = {

@@ -9,10 +9,17 @@ import torch
 from torch import Tensor
 
 from annotated.doctor.finding import Mistake
+from annotated.doctor.invariants.positions import positions_are_added
 from annotated.doctor.invariants.registry import invariant, not_applicable, require
 from annotated.doctor.probe import CLOSE, Probe, dropout_of, of_size, relative_difference
 from annotated.model import AttentionMaps
 
+SIXTEEN_BITS = Mistake(
+    "The softmax is computed, or kept, in 16 bits: its rows no longer sum to one.", 5, mutant="softmax_in_16_bits"
+)
+ROUGH = 0.05
+"""A row of 16-bit weights is hardly further from one."""
+END_HIDDEN = Mistake("The mask of the source hides eos as well as padding.", 7, mutant="source_end_hidden")
 AFTER_DROPOUT = Mistake("The maps are kept after dropout.", 21)
 KINDS = ("encoder", "decoder", "cross")
 
@@ -80,13 +87,20 @@ def attention_before_dropout(probe: Probe) -> str:
 def _require_distributions(weights: Tensor, where: str) -> None:
     require(bool((weights >= 0).all()), f"In {where} some weights are negative or NaN.")
     worst = float((weights.sum(dim=-1) - 1).abs().max())
-    require(worst < CLOSE, f"In {where} a row of weights is off one by {worst:.2g}.")
+    said = f"In {where} a row of weights is off one by {worst:.2g}"
+    for kind in (torch.bfloat16, torch.float16):
+        if CLOSE <= worst < ROUGH and torch.equal(weights.to(kind).to(weights.dtype), weights):
+            require(False, f"{said}, and every weight is a number of {str(kind).partition('.')[2]}.", SIXTEEN_BITS)
+    require(worst < CLOSE, f"{said}.")
+
+
+MASK_ASTRAY = Mistake("A mask is missing, off by one, or transposed.", 7, "C15")
 
 
 @invariant(
     "attention-hidden",
     Mistake("Hidden scores get a small number such as -1e-12, which a softmax takes for zero.", 7, "C01"),
-    Mistake("A mask is missing, off by one, or transposed.", 7, "C15"),
+    MASK_ASTRAY,
     Mistake("The padding mask hides rows of padded queries instead of columns of padded keys.", 7),
     paper="section 3.2.3",
     needs=("attention",),
@@ -113,30 +127,61 @@ def attention_hidden(probe: Probe) -> str:
             share = float(layer.masked_fill(~hidden, 0.0).abs().max())
             require(share == 0.0, f"In {kind} layer {number} a hidden key has weight {share:.2g}.")
             unseen = (layer == 0) & seen[kind][:, None]
-            require(not bool(unseen.any()), f"In {kind} layer {number} a key that may be seen has weight zero.")
+            if bool(unseen.any()):
+                ends = (source == subject.eos)[:, None, None, :]
+                only_ends = kind != "decoder" and not bool((unseen & ~ends).any())
+                what = "eos" if only_ends else "a key that may be seen"
+                because = (END_HIDDEN,) if only_ends else (MASK_ASTRAY,)
+                require(False, f"In {kind} layer {number} {what} has weight zero.", *because)
     return "Hidden keys weigh exactly zero, the others more."
+
+
+BY_D_K = Mistake("Scores are divided by d_k, not by its root.", 5, "C08")
+UNDIVIDED = Mistake("Scores are not divided at all, or by the root of d_model.", 5, "C10")
+BY_LENGTH = Mistake("Scores get a factor that is not of d_k alone, such as one of the number of keys.", 5)
+
+
+def _factor_mistakes(slope: float, factor: float, d_k: int, d_model: int) -> tuple[Mistake, ...]:
+    """What a factor is that is not 1 / sqrt(d_k); nothing if it is, and something else is wrong."""
+    known = {1 / d_k: BY_D_K, 1.0: UNDIVIDED, d_model**-0.5: UNDIVIDED}
+    for wrong, mistake in known.items():
+        if math.isclose(slope, wrong, rel_tol=0.01):
+            return (mistake,)
+    return () if math.isclose(slope, factor, rel_tol=0.01) else (BY_LENGTH,)
 
 
 @invariant(
     "attention-scale",
-    Mistake("Scores are divided by d_k, not by its root.", 5, "C08"),
-    Mistake("Scores are not divided at all, or by the root of d_model.", 5, "C10"),
+    BY_D_K,
+    UNDIVIDED,
     Mistake("The query meets the values instead of the keys.", 5, "C11"),
     paper="section 3.2.1, equation 1",
     needs=("first_attention",),
 )
 def attention_scale(probe: Probe) -> str:
-    """First attention: weights = softmax(q k / sqrt(d_k)), by equation 1."""
+    """First attention: weights = softmax(q k / sqrt(d_k)), by equation 1; relative positions may add to the scores."""
     with torch.no_grad():
         first = probe.subject.first_attention(probe.sources(8, 8))
-    d_k = first.q.size(-1)
-    products = first.q @ first.k.transpose(-2, -1)
-    difference = float(((products / math.sqrt(d_k)).softmax(dim=-1) - first.weights).abs().max())
+    claimed, d_k = probe.subject.claims.attention_scale, first.q.size(-1)
+    factor = d_k**-0.5 if claimed is None else claimed
+    products, logs = first.q @ first.k.transpose(-2, -1), first.weights.clamp_min(1e-30).log()
+    bias: Tensor | float = 0.0
+    if not positions_are_added(probe):
+        # What the distance of two tokens adds to their score is the same in both sentences, and their mean shows it.
+        bias = (logs - factor * products).mean(dim=0, keepdim=True)
+        products, logs = (x - x.mean(dim=0, keepdim=True) for x in (products, logs))
+    scores = factor * (first.q @ first.k.transpose(-2, -1)) + bias
+    difference = float((scores.softmax(dim=-1) - first.weights).abs().max())
     # Differences of log-weights in a row are differences of scores: their slope is the factor that was used.
-    logs, centred = first.weights.clamp_min(1e-30).log(), products - products.mean(dim=-1, keepdim=True)
+    centred = products - products.mean(dim=-1, keepdim=True)
     slope = float((centred * (logs - logs.mean(dim=-1, keepdim=True))).sum() / centred.square().sum())
-    said = f"The factor on q k is {slope:.4g}; 1 / sqrt({d_k}) is {d_k**-0.5:.4g}"
-    require(difference < CLOSE, f"{said}; weights differ from equation 1 by {difference:.2g}.")
+    expected = f"1 / sqrt({d_k}) is {factor:.4g}" if claimed is None else f"claimed is {factor:.4g}"
+    said = f"The factor on q k is {slope:.4g}; {expected}"
+    explained = float(((slope * (first.q @ first.k.transpose(-2, -1)) + bias).softmax(-1) - first.weights).abs().max())
+    # With bias, its mean holds a share of a wrong factor: then the factor alone is judged.
+    is_factor = claimed is None and (explained < 10 * probe.close or not isinstance(bias, float))
+    because = _factor_mistakes(slope, factor, d_k, first.x.size(-1)) if is_factor else ()
+    require(difference < probe.close, f"{said}; weights differ from equation 1 by {difference:.2g}.", *because)
     return f"{said}."
 
 
@@ -181,11 +226,11 @@ def heads_are_concatenated(probe: Probe) -> str:
     """First attention: output = Concat(weights v of each head) W_O."""
     with torch.no_grad():
         first = probe.subject.first_attention(probe.sources(6, 6))
-        joined = (first.weights @ first.v).transpose(1, 2).flatten(2)
-        expected = joined @ first.w_o.T
+        joined = (first.weights.float() @ first.v.float()).transpose(1, 2).flatten(2)
+        expected = joined @ first.w_o.float().T
         expected = expected if first.b_o is None else expected + first.b_o
     difference = relative_difference(first.output, expected)
-    require(difference <= CLOSE, f"The output differs from Concat(heads) W_O by {of_size(difference, 'its')}.")
+    require(difference <= probe.close, f"The output differs from Concat(heads) W_O by {of_size(difference, 'its')}.")
     return f"The output differs from Concat(heads) W_O by {of_size(difference)}."
 
 
@@ -197,12 +242,18 @@ def heads_are_concatenated(probe: Probe) -> str:
     needs=("first_attention",),
 )
 def heads_differ(probe: Probe) -> str:
-    """First attention: no two of the queries, keys and values of all heads come from one projection."""
+    """First attention: no two heads have the same queries, and no queries are keys, no keys values.
+
+    Heads may share keys and values in groups, as in grouped-query and multi-query attention.
+    """
     with torch.no_grad():
         first = probe.subject.first_attention(probe.sources(6))
     parts = {"queries": first.q[0], "keys": first.k[0], "values": first.v[0]}
     vectors = [(f"{name} of head {head + 1}", part) for name, heads in parts.items() for head, part in enumerate(heads)]
     for (name, one), (other_name, other) in itertools.combinations(vectors, 2):
+        kind = name.split()[0]
+        if kind != "queries" and other_name.startswith(kind):
+            continue
         same = one.shape == other.shape and relative_difference(one, other) <= CLOSE
         require(not same, f"The {name} and the {other_name} are the same.")
-    return f"{len(vectors)} projections, no two alike."
+    return f"The queries of {len(first.q[0])} heads differ; none are keys, and no keys are values."

@@ -8,9 +8,9 @@ import torch
 from torch.nn import functional as F
 
 from annotated.doctor.finding import Mistake
-from annotated.doctor.invariants.dependence import encoder_reach, target_reach
+from annotated.doctor.invariants.dependence import encoder_reach, other_tokens, target_reach
 from annotated.doctor.invariants.registry import invariant, not_applicable, require
-from annotated.doctor.probe import SAME, Probe, of_size, relative_difference
+from annotated.doctor.probe import CLOSE, SAME, Probe, of_size, relative_difference
 
 TINY_FILL = Mistake("Hidden scores get a small number such as -1e-12, which a softmax takes for zero.", 7, "C01")
 NO_CAUSAL_MASK = Mistake("The decoder's self-attention has no causal mask while training.", 7, "C12")
@@ -30,7 +30,7 @@ def leak_by_change(probe: Probe) -> str:
     first, worst, where = probe.logits(source, target), 0.0, 0
     for position in range(1, LENGTH):
         changed = target.clone()
-        changed[0, position:] = _other(probe, target[0, position:])
+        changed[0, position:] = other_tokens(probe, target[0, position:])
         difference = relative_difference(probe.logits(source, changed)[:, :position], first[:, :position])
         if difference > worst:
             worst, where = difference, position
@@ -76,7 +76,7 @@ def target_past_is_seen(probe: Probe) -> str:
     first = probe.logits(source, target)
     for position in range(1, LENGTH):
         changed = target.clone()
-        changed[0, position] = _other(probe, target[0, position])
+        changed[0, position] = other_tokens(probe, target[0, position])
         moved = (probe.logits(source, changed) - first)[0, position:].abs().amax(dim=-1)
         blind = [position + i for i in (moved == 0).nonzero().flatten().tolist()]
         require(not blind, f"Another token at target position {position} changes nothing at positions {blind}.")
@@ -96,7 +96,7 @@ def source_is_reached(probe: Probe) -> str:
     first = probe.logits(source, target)
     for position in range(source.size(1) - 1):
         changed = source.clone()
-        changed[0, position] = _other(probe, source[0, position])
+        changed[0, position] = other_tokens(probe, source[0, position])
         moved = (probe.logits(changed, target) - first)[0].abs().amax(dim=-1)
         deaf = (moved == 0).nonzero().flatten().tolist()
         require(not deaf, f"Another token at source position {position} changes nothing at target positions {deaf}.")
@@ -115,7 +115,34 @@ def encoder_sees_both_sides(probe: Probe) -> str:
     reach = encoder_reach(probe, probe.sources(6))
     blind = (reach == 0).nonzero().tolist()
     require(not blind, f"Memory position {blind and blind[0][0]} does not see source token {blind and blind[0][1]}.")
+    if not probe.subject.claims.local_attention and probe.close == CLOSE:  # 16 bits may round a faint trace away
+        _examine_far_memory(probe)
     return f"Each of {len(reach)} memory positions answers to a change of every source token."
+
+
+WINDOW = Mistake("The encoder's self-attention reads a window around each token, or a mask has a fixed size.", 7)
+
+
+def _examine_far_memory(probe: Probe) -> None:
+    """In a long source too, its first and its last token change every position of the memory."""
+    length = min(FAR_SOURCE, probe.subject.claims.longest or FAR_SOURCE)
+    source = probe.sources(length)
+    with torch.no_grad():
+        memory = probe.subject.encode(source)
+    if memory.size(1) != length:
+        return  # it is cut, which is a failure of far-source
+    for position in (0, length - 2):
+        changed = source.clone()
+        changed[0, position] = other_tokens(probe, source[0, position])
+        with torch.no_grad():
+            moved = (probe.subject.encode(changed) - memory)[0].abs().amax(dim=-1)
+        blind = (moved == 0).nonzero().flatten().tolist()
+        said = f"In a source of {length} tokens, memory position {blind and blind[0]} does not see token {position}."
+        require(not blind, said, WINDOW)
+
+
+FAR_SOURCE = 100
+"""Tokens of the long source: two layers that see 48 tokens to either side do not reach its other end."""
 
 
 @invariant(
@@ -160,10 +187,3 @@ CANARY_SIZE = 300_000
 """Parameters of the largest model that is trained here."""
 CANARY_UPDATES, CANARY_LENGTH = 40, 3
 """Short sequences: a leak is learnt the faster, the fewer positions there are to look at."""
-
-
-def _other(probe: Probe, tokens: torch.Tensor) -> torch.Tensor:
-    """Ordinary tokens, each another than the one given."""
-    words = probe.words
-    place = (tokens[..., None] == words).int().argmax(dim=-1)
-    return words[(place + 1 + len(words) // 3) % len(words)]

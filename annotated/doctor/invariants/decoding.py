@@ -5,16 +5,34 @@ from __future__ import annotations
 import collections
 import itertools
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from annotated.doctor.finding import Mistake
+from annotated.doctor.invariants.hypotheses import best_of_all, log_probability, penalty
 from annotated.doctor.invariants.registry import InvariantViolated, invariant, not_applicable, require
-from annotated.doctor.probe import CLOSE, Probe, dropout_of, of_size, relative_difference
+from annotated.doctor.probe import Probe, dropout_of, normalised, of_size, relative_difference
 from annotated.doctor.subject import Found
 
-STALE = Mistake("The cache is not reordered together with the hypotheses, or a part of it is not.", 24)
+TILED = Mistake(
+    "Rows are repeated as a whole where each row must be repeated by itself: `repeat` for `repeat_interleave`.",
+    24,
+)
+STALE = Mistake(
+    "The cache is not reordered together with the hypotheses, or a part of it is not.",
+    24,
+    unless="cache-follows-beam",
+)
+NO_MASK = Mistake("Padded source tokens are not masked while decoding.", 7, "C12")
+BLIND = Mistake("The newest position does not see itself, or the cache forgets its keys or values.", 23, "C20")
+OTHER_SCALE = Mistake("Embeddings or logits are scaled in one of the two paths only.", 13, "C36")
+GOES_ON = Mistake("Hypotheses go on after eos and gather its followers' log-probabilities.", 24)
+NOT_NORMALISED = Mistake("Log-probabilities are replaced by logits or probabilities, or are not normalised.", 24, "C24")
+END_FREE = Mistake("The log-probability of eos is not added to a hypothesis that ends.", 24, "C24")
+UNORDERED = Mistake("Hypotheses are not sorted by score, the best first, before they are returned.", 24)
 SAME_POSITION = Mistake("Every step is given the position of the first.", 14)
 CAP = 8
 
@@ -22,25 +40,64 @@ CAP = 8
 @invariant(
     "cache-equals-forward",
     SAME_POSITION,
-    Mistake("The newest position does not see itself, or the cache forgets its keys or values.", 23, "C20"),
-    Mistake("Padded source tokens are not masked while decoding.", 7, "C12"),
-    Mistake("Embeddings or logits are scaled in one of the two paths only.", 13, "C36"),
+    BLIND,
+    NO_MASK,
+    OTHER_SCALE,
     paper="section 3.1",
     needs=("start", "step"),
 )
 def cache_equals_forward(probe: Probe) -> str:
     """Decoding step by step gives the logits of the whole prefix at once, also beside longer sentences."""
     source, target = probe.sources(6, 3, 4), probe.targets_in(6, 6, 6)
-    expected = probe.logits(source, target)
+    expected = probe.log_probabilities(source, target)
     state, worst = probe.subject.start(source), 0.0
     for position in range(target.size(1)):
         with torch.no_grad():
             logits, state = probe.subject.step(state, target[:, position])
-        difference = relative_difference(logits.float(), expected[:, position])
+        difference = relative_difference(normalised(logits), expected[:, position])
         said = f"Step {position + 1} differs from the whole prefix: the logits by {of_size(difference)}."
-        require(difference <= CLOSE, said)
+        if difference > probe.close:
+            padded = (source == probe.subject.pad).any(dim=1)
+            plain = relative_difference(normalised(logits)[~padded], expected[~padded, position])
+            raise InvariantViolated(said, *_step_mistakes(position, plain <= probe.close))
         worst = max(worst, difference)
     return f"In six steps of three sentences the logits differ from the whole prefix's by {of_size(worst)} at most."
+
+
+def _step_mistakes(position: int, only_padded: bool) -> tuple[Mistake, ...]:
+    """What may make this step differ: beside longer sentences only, or anywhere; the first has no past yet."""
+    if only_padded:
+        return (NO_MASK,)
+    return (NO_MASK, OTHER_SCALE, BLIND) if position == 0 else (SAME_POSITION, BLIND, NO_MASK, OTHER_SCALE)
+
+
+def _written_by(probe: Probe, state: Any, written: Tensor) -> Tensor:
+    """Log-probabilities `[R, T, V]` of decoding step by step what is written `[R, T]`."""
+    lines = []
+    for tokens in written.unbind(dim=1):
+        with torch.no_grad():
+            logits, state = probe.subject.step(state, tokens)
+        lines.append(normalised(logits))
+    return torch.stack(lines, dim=1)
+
+
+def _rows_in_order(probe: Probe) -> float:
+    """How far rows of a state for a beam are from the same sentences, each given a row of its own from the start."""
+    source, beam = probe.sources(5, 3), 3
+    written = torch.cat((torch.full((2 * beam, 1), probe.subject.bos), probe.tokens(2 * beam, 1)), dim=1)
+    together = _written_by(probe, probe.subject.start(source, beam), written)
+    return relative_difference(
+        together, _written_by(probe, probe.subject.start(source.repeat_interleave(beam, dim=0)), written)
+    )
+
+
+@invariant("start-rows", TILED, paper="section 6.1", needs=("start", "step"))
+def start_rows(probe: Probe) -> str:
+    """Row r of a new state for a beam belongs to sentence r // beam size, its memory and mask included."""
+    difference = _rows_in_order(probe)
+    said = f"Rows for three hypotheses of two sentences differ from rows made singly by {of_size(difference)}"
+    require(difference <= probe.close, f"{said}, before any reordering.")
+    return f"{said}."
 
 
 @invariant(
@@ -64,9 +121,11 @@ def cache_follows_beam(probe: Probe) -> str:
         for _ in range(1 if parents is not None else 2):
             with torch.no_grad():
                 logits, state = subject.step(state, written[:, -1])
-            difference = relative_difference(logits.float(), probe.logits(rows, written)[:, -1])
+            difference = relative_difference(normalised(logits), probe.log_probabilities(rows, written)[:, -1])
+            if parents is None and difference > probe.close and _rows_in_order(probe) > probe.close:
+                not_applicable("rows differ before any reordering, which is a failure of start-rows")
             said = f"After step {written.size(1)}, the rows' logits are off by {of_size(difference)}."
-            require(difference <= CLOSE, said)
+            require(difference <= probe.close, said)
             written = torch.cat((written, probe.tokens(1, 2 * beam).T), dim=1)
     return "Twice reordered, every row goes on as its parent."
 
@@ -128,7 +187,7 @@ def _require_greedy(probe: Probe, source: Tensor, tokens: list[int]) -> None:
         gap = float(best.max() - line[token])
         what = "eos" if token == subject.eos else f"token {token}"
         said = f"Step {step} writes {what}, whose logit is {gap:.2g} below that of token {int(best.argmax())}."
-        require(gap <= CLOSE * float(line.abs().max()), said)
+        require(gap <= probe.close * float(line.abs().max()), said)
         if token == subject.pad:
             return  # what follows it was computed with a token that the whole prefix hides
 
@@ -162,29 +221,44 @@ def greedy_without_dropout(probe: Probe) -> str:
     needs=("greedy", "beam"),
 )
 def beam_one_is_greedy(probe: Probe) -> str:
-    """A beam of one finds what greedy search finds."""
-    source = probe.sources(3, 4, 5, 6, 3, 5)
+    """A beam of one finds what greedy search finds, or a finished text that scores more."""
+    source, better = probe.sources(3, 4, 5, 6, 3, 5), 0
+    alpha = 0.6 if probe.subject.claims.length_penalty == "wu" else 0.0
     _sharpen_weights(probe, source)
     for row in source:
         alone = row[row != probe.subject.pad][None]
         (greedy,) = probe.subject.greedy(alone, CAP)
-        found = probe.subject.beam(alone, 1, 0.6, CAP)
+        found = probe.subject.beam(alone, 1, alpha, CAP)
         require(len(found) == 1, f"A beam of one finds {len(found)} hypotheses.")
-        require(found[0].tokens == greedy, f"A beam of one finds {found[0].tokens}, greedy search {greedy}.")
-    return f"The same outputs for {len(source)} sentences."
+        if found[0].tokens != greedy:
+            said = f"A beam of one finds {found[0].tokens}, greedy search {greedy}."
+            require(_searches_better(probe, alone, found[0], greedy, alpha), said)
+            better += 1
+    more = f"; {better} score higher, because the beam ends every hypothesis at each step" if better else ""
+    return f"The same outputs for {len(source) - better} of {len(source)} sentences{more}."
+
+
+def _searches_better(probe: Probe, source: Tensor, found: Found, greedy: list[int], alpha: float) -> bool:
+    """Whether a beam of one may differ: greedy search is right, and its finished text scores more."""
+    try:
+        _require_greedy(probe, source[0], greedy)
+    except InvariantViolated:
+        return False
+    other = Found(greedy, 0.0, 0.0, len(greedy) < CAP)
+    own, others = (log_probability(probe, source, one) / penalty(one, alpha) for one in (found, other))
+    return found.finished and own >= others - probe.close * abs(others)
 
 
 @invariant(
     "beam-scores",
     STALE,
-    Mistake("Hypotheses go on after eos and gather its followers' log-probabilities.", 24),
-    Mistake("Scores are not divided by the length penalty, or it counts other symbols.", 24, "C24"),
-    Mistake("Log-probabilities are replaced by logits or probabilities.", 24),
+    GOES_ON,
+    NOT_NORMALISED,
     paper="section 6.1",
     needs=("beam",),
 )
 def beam_scores(probe: Probe) -> str:
-    """Log-probabilities are the model's own, eos included; scores are the claimed penalty; best first."""
+    """Log-probabilities of hypotheses are the model's own, eos included; the best comes first."""
     source, count = probe.sources(3, 5, 4), 0
     _sharpen_weights(probe, source)
     for alpha, row in itertools.product((0.0, 0.6), source):
@@ -192,32 +266,92 @@ def beam_scores(probe: Probe) -> str:
         found = probe.subject.beam(alone, 4, alpha, CAP)
         require(0 < len(found) <= 4, f"A beam of four finds {len(found)} hypotheses.")
         for hypothesis in found:
-            _require_own_score(probe, alone, hypothesis, alpha)
+            expected = log_probability(probe, alone, hypothesis)
+            if not math.isclose(hypothesis.log_probability, expected, rel_tol=1e-3, abs_tol=1e-3):
+                raise _other_sum(probe, alone, hypothesis, expected)
         texts = [tuple(hypothesis.tokens) for hypothesis in found]
         require(len(set(texts)) == len(texts), "Two hypotheses of a beam are the same.")
-        ranks = [(hypothesis.finished, hypothesis.score) for hypothesis in found]
-        require(ranks == sorted(ranks, reverse=True), "Hypotheses are not ordered by score, finished ones first.")
+        _require_best_first(found)
         count += len(found)
-    return f"Log-probabilities and scores of {count} hypotheses are right."
+    return f"Log-probabilities of {count} hypotheses are right."
 
 
-def _require_own_score(probe: Probe, source: Tensor, found: Found, alpha: float) -> None:
-    expected = _log_probability(probe, source, found)
-    said = f"{found.tokens} is given log-probability {found.log_probability:.4f}; the model gives {expected:.4f}."
-    require(math.isclose(found.log_probability, expected, rel_tol=1e-3, abs_tol=1e-3), said)
-    if probe.subject.claims.length_penalty == "wu":
-        length = len(found.tokens) + found.finished
-        score = expected / ((5 + length) / 6) ** alpha
-        said = f"{length} symbols of log-probability {expected:.4f} score {found.score:.4f}; claimed is {score:.4f}."
-        require(math.isclose(found.score, score, rel_tol=1e-3, abs_tol=1e-3), said)
+def _other_sum(probe: Probe, source: Tensor, found: Found, expected: float) -> InvariantViolated:
+    """What is said where a log-probability is not the hypothesis's own, and what may be behind the two numbers."""
+    given, without_end = found.log_probability, log_probability(probe, source, found._replace(finished=False))
+    said = f"{found.tokens} is given log-probability {given:.4f}; the model gives {expected:.4f}"
+    if found.finished and math.isclose(given, without_end, rel_tol=1e-3, abs_tol=1e-3):
+        return InvariantViolated(f"{said}, and without eos what is given.", END_FREE)
+    if given > -1e-3:
+        return InvariantViolated(f"{said}. A log-probability of zero or more is certainty.", NOT_NORMALISED)
+    because = (STALE, NOT_NORMALISED) if given > expected else (STALE, GOES_ON, NOT_NORMALISED)
+    return InvariantViolated(f"{said}.", *because)
 
 
-def _log_probability(probe: Probe, source: Tensor, found: Found) -> float:
-    subject = probe.subject
-    written = [*found.tokens, subject.eos] if found.finished else found.tokens
-    read = probe.rectangle([[subject.bos, *written[:-1]]])
-    lines = probe.log_probabilities(source, read)[0]
-    return sum(float(line[token]) for line, token in zip(lines, written, strict=True))
+def _require_best_first(found: Sequence[Found]) -> None:
+    """By score: finished hypotheses before those that were cut, or all together."""
+    apart, together = [(one.finished, one.score) for one in found], [one.score for one in found]
+    ordered = any(ranks == sorted(ranks, reverse=True) for ranks in (apart, together))
+    said = "Hypotheses are ordered neither by score nor by score with the finished ones first."
+    require(ordered, said, UNORDERED)
+
+
+def _penalised(sentence: str, mutant: str) -> Mistake:
+    return Mistake(sentence, 24, "C24", mutant)
+
+
+WRONG_SCORES: dict[str, tuple[Callable[[float, float], float], Mistake]] = {
+    "log p": (lambda n, a: 1.0, _penalised("Raw log-probabilities are handed out as scores.", "score_without_penalty")),
+    "log p * penalty": (
+        lambda n, a: ((5 + n) / 6) ** a,
+        _penalised("Log-probabilities are multiplied by the penalty, not divided by it.", "penalty_multiplied"),
+    ),
+    "log p / length ** alpha": (
+        lambda n, a: n**-a,
+        _penalised("The penalty is length ** alpha.", "penalty_by_bare_length"),
+    ),
+    "log p / penalty of one symbol more": (
+        lambda n, a: ((6 + n) / 6) ** -a,
+        _penalised("The penalty counts bos.", "penalty_counts_bos"),
+    ),
+    "log p / penalty of one symbol less": (
+        lambda n, a: ((4 + n) / 6) ** -a,
+        _penalised("The penalty does not count eos.", "penalty_without_eos"),
+    ),
+}
+"""Ways to score a finished hypothesis of n symbols that are known and wrong: the factor on its log-probability."""
+
+
+@invariant(
+    "beam-penalty",
+    Mistake("Scores are not divided by the length penalty, or it counts other symbols.", 24, "C24"),
+    paper="section 6.1",
+    needs=("beam",),
+    claims=("length_penalty",),
+)
+def beam_penalty(probe: Probe) -> str:
+    """Scores are the hypotheses' own log-probabilities divided by the claimed length penalty."""
+    source, alpha, every = probe.sources(3, 5, 4), 0.6, []
+    _sharpen_weights(probe, source)
+    for row in source:
+        every += probe.subject.beam(row[row != probe.subject.pad][None], 4, alpha, CAP)
+    for found in every:
+        length, score = len(found.tokens) + found.finished, found.log_probability / penalty(found, alpha)
+        said = f"{length} symbols of log-probability {found.log_probability:.4f} score {found.score:.4f}"
+        right = math.isclose(found.score, score, rel_tol=1e-3, abs_tol=1e-3)
+        require(right, f"{said}; claimed is {score:.4f}.", *_recognised(every, alpha))
+    return f"Scores of {len(every)} hypotheses are right."
+
+
+def _recognised(every: Sequence[Found], alpha: float) -> list[Mistake]:
+    """The one known wrong way in which all finished hypotheses are scored, if there is one."""
+    ended = [found for found in every if found.finished and abs(found.log_probability) > 1e-3]
+    fit = [
+        mistake
+        for factor, mistake in WRONG_SCORES.values()
+        if all(math.isclose(f.score, f.log_probability * factor(len(f.tokens) + 1, alpha), rel_tol=1e-3) for f in ended)
+    ]
+    return fit if ended and len(fit) == 1 else []
 
 
 @invariant(
@@ -240,17 +374,20 @@ def beam_exhaustive(probe: Probe) -> str:
     alphas = (0.6, 2.0) if subject.claims.length_penalty == "wu" else (0.0,)
     for alpha, row in zip(itertools.cycle(alphas), probe.sources(4, 3, 5, 6, 4, 5), strict=False):
         source = row[row != subject.pad][None]
-        best = _best_of_all(probe, source, longest, alpha)
+        best = best_of_all(probe, source, longest, alpha)
         lengths.append(len(best.tokens) + 1)
         found = subject.beam(source, len(words) ** (longest - 1) * (len(words) + 1), alpha, longest)
         if not found:
             raise InvariantViolated("The beam finds nothing.")
         said = f"Of all sequences up to {longest} symbols {best.tokens} scores best, {best.score:.4f}"
+        ended = next((one for one in found if one.finished), None)
         cut = f"{said}; the widest beam returns the unfinished {found[0].tokens} first."
-        require(found[0].finished, cut)
-        got = _log_probability(probe, source, found[0]) / _penalty(found[0], alpha)
+        # One that was cut may come first where all are ranked together, by its score.
+        scored = log_probability(probe, source, found[0]) / penalty(found[0], alpha)
+        require(found[0].finished or (ended is not None and scored >= best.score), cut)
+        got = log_probability(probe, source, ended or found[0]) / penalty(ended or found[0], alpha)
         enough = got > best.score or math.isclose(got, best.score, rel_tol=1e-4, abs_tol=1e-3)
-        require(enough, f"{said}; the widest beam finds {found[0].tokens} with {got:.4f}.")
+        require(enough, f"{said}; the widest beam finds {(ended or found[0]).tokens} with {got:.4f}.")
     return f"The best of all sequences of up to {longest} symbols are found; they have {_list(lengths)} symbols."
 
 
@@ -260,25 +397,3 @@ def _list(numbers: list[int]) -> str:
 
 MOST = 6000
 """Sequences to try at most."""
-
-
-def _penalty(found: Found, alpha: float) -> float:
-    return ((5 + len(found.tokens) + found.finished) / 6) ** alpha
-
-
-def _best_of_all(probe: Probe, source: Tensor, longest: int, alpha: float) -> Found:
-    """The finished sequence of at most `longest` symbols that scores best, among all."""
-    subject, best = probe.subject, None
-    for length in range(longest):
-        texts = list(itertools.product(probe.words.tolist(), repeat=length))
-        read = probe.rectangle([[subject.bos, *text] for text in texts])
-        written = torch.tensor([[*text, subject.eos] for text in texts])
-        lines = probe.log_probabilities(source.expand(len(texts), -1), read)
-        totals = lines.gather(2, written[..., None]).sum(dim=(1, 2))
-        top = int(totals.argmax())
-        total = float(totals[top])
-        candidate = Found(list(texts[top]), total, total)
-        candidate = candidate._replace(score=total / _penalty(candidate, alpha))
-        best = candidate if best is None or candidate.score > best.score else best
-    assert best is not None
-    return best

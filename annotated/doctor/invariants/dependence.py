@@ -59,6 +59,13 @@ def encoder_reach(probe: Probe, source: Tensor) -> Tensor:
     return torch.stack(columns, dim=1)
 
 
+def other_tokens(probe: Probe, tokens: Tensor) -> Tensor:
+    """Ordinary tokens, each another than the one given."""
+    words = probe.words
+    place = (tokens[..., None] == words).int().argmax(dim=-1)
+    return words[(place + 1 + len(words) // 3) % len(words)]
+
+
 def _norms(output: Tensor, leaves: list[Tensor]) -> Tensor:
     # Random factors, so that no two entries of a position can cancel by accident.
     factors = torch.randn(output.shape, generator=torch.Generator().manual_seed(0))

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from annotated.doctor.finding import Mistake
 from annotated.doctor.invariants.registry import invariant, require
 from annotated.doctor.probe import Probe
 
+SMOOTHED = Mistake("The smoothed loss is exponentiated.", 19, "C43")
+OF_MEANS = Mistake("Perplexities of sentences or batches are averaged.", 26)
+ENDS_OUT = Mistake("The end of the sentence is not counted, or padding is.", 26)
 OF_SENTENCES = Mistake("BLEU of single sentences is averaged.", 26, "A1")
 
 
 @invariant(
     "perplexity",
-    Mistake("The smoothed loss is exponentiated.", 19, "C43"),
-    Mistake("Perplexities of sentences or batches are averaged.", 26),
-    Mistake("The end of the sentence is not counted, or padding is.", 26),
+    SMOOTHED,
+    OF_MEANS,
+    ENDS_OUT,
     paper="section 6.2",
     needs=("perplexity",),
 )
@@ -24,16 +28,31 @@ def perplexity(probe: Probe) -> str:
     subject = probe.subject
     sources = [probe.tokens(1, n)[0].tolist() for n in (3, 5, 2)]
     targets = [probe.tokens(1, n)[0].tolist() for n in (6, 1, 3)]
-    total, count = 0.0, 0
+    lines: list[list[float]] = []
     for source, target in zip(sources, targets, strict=True):
         read, write = [subject.bos, *target], [*target, subject.eos]
         log_probabilities = probe.log_probabilities(probe.rectangle([[*source, subject.eos]]), probe.rectangle([read]))
-        total -= sum(float(log_probabilities[0, t, token]) for t, token in enumerate(write))
-        count += len(write)
-    expected, got = math.exp(total / count), subject.perplexity(sources, targets)
+        lines.append([-float(log_probabilities[0, t, token]) for t, token in enumerate(write)])
+    count = sum(map(len, lines))
+    expected, got = math.exp(_mean(sum(lines, []))), subject.perplexity(sources, targets)
     said = f"The perplexity of {count} tokens is given as {got:.3f}; their log-probabilities make it {expected:.3f}."
-    require(math.isclose(got, expected, rel_tol=1e-3), said)
+    require(math.isclose(got, expected, rel_tol=1e-3), said, *_other_mean(lines, got))
     return said
+
+
+def _other_mean(lines: Sequence[list[float]], got: float) -> list[Mistake]:
+    """The other mean of these negative log-probabilities, a list for each sentence, that was given; none if unknown."""
+    means = [_mean(line) for line in lines]
+    known = {
+        math.exp(_mean(sum((line[:-1] for line in lines), []))): ENDS_OUT,
+        math.exp(_mean(means)): OF_MEANS,
+        _mean([math.exp(mean) for mean in means]): OF_MEANS,
+    }
+    return [mistake for value, mistake in known.items() if math.isclose(got, value, rel_tol=1e-3)][:1]
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return sum(numbers) / len(numbers)
 
 
 SENTENCE = "walking quietly through the old town park"

@@ -6,7 +6,6 @@ import math
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from annotated.doctor.finding import Mistake
 from annotated.doctor.invariants.registry import InvariantViolated, invariant, not_applicable, require
@@ -51,12 +50,20 @@ def embedding_scale(probe: Probe) -> str:
     return f"The table's rows are multiplied by {expected:.4g}, as claimed."
 
 
+NORM_ELSEWHERE = Mistake(
+    "The norm stands before the sub-layer and not after the sum, or the other way round.", 12, "C46"
+)
+NO_RESIDUAL = Mistake("A residual connection is missing.", 12, "C44")
+OTHER_NORM = Mistake("The norm divides by something else than the root of variance plus epsilon.", 12)
+NO_LAST_NORM = Mistake("A pre-norm stack lacks its last norm.", 12)
+
+
 @invariant(
     "residuals",
-    Mistake("The norm stands before the sub-layer and not after the sum, or the other way round.", 12, "C46"),
-    Mistake("A residual connection is missing.", 12, "C44"),
-    Mistake("The norm divides by something else than the root of variance plus epsilon.", 12),
-    Mistake("A pre-norm stack lacks its last norm.", 12),
+    NORM_ELSEWHERE,
+    NO_RESIDUAL,
+    OTHER_NORM,
+    NO_LAST_NORM,
     paper="section 3.1",
     needs=("residuals",),
     claims=("norm",),
@@ -69,22 +76,30 @@ def residuals(probe: Probe) -> str:
     norm = subject.claims.norm
     for step in steps:
         total = step.before + step.output
-        read, after = (step.before, _norm(step, total)) if norm == "post" else (_norm(step, step.before), total)
+        rms = subject.claims.rms_norm
+        post, pre = (step.before, step.normalised(total, rms)), (step.normalised(step.before, rms), total)
+        read, after = post if norm == "post" else pre
         for what, got, expected in (("what it reads", step.read, read), ("what follows", step.after, after)):
             difference = relative_difference(got, expected)
             said = f"In {step.where}, {what} differs from {norm}-norm by {of_size(difference, 'its')}."
-            require(difference <= CLOSE, said)
+            # What a sub-layer reads comes before the sum: it says nothing about the residual connection.
+            because = (NORM_ELSEWHERE, OTHER_NORM) if got is step.read else _mistakes_behind(probe, step)
+            require(difference <= probe.close, said, *because)
     for one, following in zip(steps, steps[1:], strict=False):
         if one.where.split()[0] == following.where.split()[0]:
             difference = relative_difference(one.after, following.before)
-            require(difference <= CLOSE, f"Something stands between {one.where} and {following.where}.")
+            require(difference <= probe.close, f"Something stands between {one.where} and {following.where}.")
     if subject.offers("encode"):
         _examine_memory(probe, source, [step for step in steps if step.where.startswith("encoder")])
     return f"{len(steps)} sub-layers are {norm}-norm with a residual sum."
 
 
-def _norm(step: ResidualStep, x: Tensor) -> Tensor:
-    return F.layer_norm(x, x.shape[-1:], step.gain, step.bias, step.epsilon)
+def _mistakes_behind(probe: Probe, step: ResidualStep) -> tuple[Mistake, ...]:
+    """What may be wrong in what follows a sub-layer: certainly the residual connection, if its output stands alone."""
+    normed = step.normalised(step.output, probe.subject.claims.rms_norm)
+    if any(relative_difference(step.after, alone) <= probe.close for alone in (step.output, normed)):
+        return (NO_RESIDUAL,)
+    return (NORM_ELSEWHERE, NO_RESIDUAL, OTHER_NORM)
 
 
 def _examine_memory(probe: Probe, source: Tensor, steps: list[ResidualStep]) -> None:
@@ -94,7 +109,8 @@ def _examine_memory(probe: Probe, source: Tensor, steps: list[ResidualStep]) -> 
         return
     difference = relative_difference(memory, steps[-1].after)
     if probe.subject.claims.norm == "pre":
-        require(difference > CLOSE, "The encoder hands on the residual sum itself, without a norm on top.")
+        said = "The encoder hands on the residual sum itself, without a norm on top."
+        require(difference > CLOSE, said, NO_LAST_NORM)
 
 
 @invariant(
@@ -107,7 +123,7 @@ def _examine_memory(probe: Probe, source: Tensor, steps: list[ResidualStep]) -> 
 )
 def feed_forward(probe: Probe) -> str:
     """The feed-forward network mixes no positions, and is not linear."""
-    x = torch.randn(2, 5, probe.subject.claims.d_model or 0, generator=probe.generator)
+    x = torch.randn(2, 5, probe.subject.claims.d_model or 0, generator=probe.generator).to(probe.dtype)
     with torch.no_grad():
         y = probe.subject.feed_forward(x)
         changed = x.clone()
@@ -115,8 +131,10 @@ def feed_forward(probe: Probe) -> str:
         moved = (probe.subject.feed_forward(changed) - y).abs().amax(dim=-1)
         moved[0, 2] = 0
         reach = float(moved.max()) / float(y.abs().max())
-        require(reach <= CLOSE, f"Another vector at one position changes others by {of_size(reach)}.")
+        require(reach <= probe.close, f"Another vector at one position changes others by {of_size(reach)}.")
         zero = probe.subject.feed_forward(torch.zeros_like(x))
-        bend = float((probe.subject.feed_forward(-x) + y - 2 * zero).abs().max()) / float(y.abs().max())
-    require(bend > 1e-3, f"f(x) + f(-x) - 2 f(0) is {bend:.0e} of f(x): the network is linear.")
-    return "One position's vector changes that position only, and f(-x) is not -f(x)."
+        # A line has neither; an odd function such as tanh lacks the first, and ReLU without biases the second.
+        even, bend = probe.subject.feed_forward(-x) + y - 2 * zero, probe.subject.feed_forward(2 * x) - 2 * y + zero
+        bent = float(torch.maximum(even.abs(), bend.abs()).max()) / float(y.abs().max())
+    require(bent > 1e-3, f"f(x) + f(-x) - 2 f(0) and f(2 x) - 2 f(x) + f(0) are {bent:.0e} of f(x): f is linear.")
+    return "One position's vector changes that position only, and the network is not linear."

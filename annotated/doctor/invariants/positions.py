@@ -11,6 +11,38 @@ from annotated.doctor.invariants.registry import InvariantViolated, invariant, n
 from annotated.doctor.probe import CLOSE, Probe, of_size, relative_difference
 from annotated.doctor.subject import SIDES, NotOffered
 
+INSIDE = (
+    "its positions act inside attention, where equal tokens have equal values; source-order and target-order examine "
+    "the order of different tokens"
+)
+UNORDERED = "it claims no positions"
+
+
+def positions_are_added(probe: Probe) -> bool:
+    """Whether positions are vectors added to the tokens', as claimed; if nothing is claimed, as the source shows.
+
+    Where positions act inside attention, a source of one token again and again gives the same memory at any length:
+    all its values are equal, however they are weighted. If its order matters nevertheless, positions are relative.
+    """
+    claimed = probe.subject.claims.positions
+    if claimed is not None:
+        return claimed not in ("relative", "none")
+    target = probe.targets_in(4)
+    for token in probe.words[:2].tolist():
+        short, long = (probe.logits(torch.full((1, length), token), target) for length in (3, 7))
+        if relative_difference(short, long) > CLOSE:
+            return True
+    source, exchanged = _exchanged(probe.sources(6))
+    return relative_difference(probe.logits(exchanged, target), probe.logits(source, target)) <= LEAST
+
+
+def _exchanged(ids: Tensor) -> tuple[Tensor, Tensor]:
+    """One sentence `[1, L]`, and the same with its second and fourth token exchanged."""
+    other = ids.clone()
+    other[0, 1], other[0, 3] = ids[0, 3], ids[0, 1]
+    return ids, other
+
+
 NOT_ADDED = Mistake("Positions are computed and not added, on this side at least.", 14, "C25")
 ALL_ALIKE = Mistake("Every position gets the same vector: it was computed along the wrong axis.", 14, "C26")
 OVERWRITTEN = Mistake("The encoding is too small to matter beside the embeddings, or set to zero.", 13, "C23")
@@ -19,18 +51,34 @@ OVERWRITTEN = Mistake("The encoding is too small to matter beside the embeddings
 @invariant("source-order", NOT_ADDED, ALL_ALIKE, OVERWRITTEN, paper="section 3.5")
 def source_order(probe: Probe) -> str:
     """Exchanging two source tokens changes the logits."""
+    if probe.subject.claims.positions == "none":
+        not_applicable(UNORDERED)
     probe.sharpen_weights()  # some initialise so small that attention hardly acts
-    source, target = probe.sources(6), probe.targets_in(5)
-    exchanged = source.clone()
-    exchanged[0, 1], exchanged[0, 3] = source[0, 3], source[0, 1]
+    (source, exchanged), target = _exchanged(probe.sources(6)), probe.targets_in(5)
     difference = relative_difference(probe.logits(exchanged, target), probe.logits(source, target))
     require(difference > LEAST, f"Two source tokens change places, and the logits change by {of_size(difference)}.")
     return f"Two source tokens change places, and the logits change by {of_size(difference)}."
 
 
+@invariant("target-order", NOT_ADDED, ALL_ALIKE, OVERWRITTEN, paper="section 3.5")
+def target_order(probe: Probe) -> str:
+    """Exchanging two target tokens changes the logits after both."""
+    if probe.subject.claims.positions == "none":
+        not_applicable(UNORDERED)
+    probe.sharpen_weights()
+    source, (target, exchanged) = probe.sources(5), _exchanged(probe.targets_in(6))
+    before, after = (probe.logits(source, ids)[:, 4:] for ids in (target, exchanged))
+    difference = relative_difference(after, before)
+    said = f"Two target tokens change places, and the logits after them change by {of_size(difference)}."
+    require(difference > LEAST, said)
+    return said
+
+
 @invariant("target-positions", NOT_ADDED, ALL_ALIKE, OVERWRITTEN, paper="section 3.5")
 def target_positions(probe: Probe) -> str:
-    """A target of one repeated token has different logits at every position."""
+    """Where positions are added, a target of one repeated token has different logits at every position."""
+    if not positions_are_added(probe):
+        not_applicable(INSIDE)
     length = min(16, probe.subject.claims.longest or 16)
     source, target = probe.sources(5), probe.tokens(1, 1).repeat(1, length)
     closest = _closest(probe.logits(source, target)[0])
@@ -38,32 +86,40 @@ def target_positions(probe: Probe) -> str:
     return f"The logits of {length} positions of one repeated token are at least {of_size(closest)} apart."
 
 
+TABLE_ENDS = Mistake("A table of fixed length ends before the sentence does.", 14, "C29")
+REPEATED = Mistake("Positions repeat, or are clamped to the last of the table.", 14)
+
+
 @invariant(
     "far-positions",
-    Mistake("A table of fixed length ends before the sentence does.", 14, "C29"),
-    Mistake("Positions repeat, or are clamped to the last of the table.", 14),
+    TABLE_ENDS,
+    REPEATED,
     ALL_ALIKE,
     paper="section 3.5",
 )
 def far_positions(probe: Probe) -> str:
-    """Positions up to 600, or the claimed longest, are read, and differ."""
+    """Positions up to 600, or the claimed longest, are read, and differ if they are added."""
     length = min(FAR, probe.subject.claims.longest or FAR)
+    added = positions_are_added(probe)
     try:
-        vectors = _far_vectors(probe, length)
-    except NotOffered:
-        raise
+        vectors = _far_vectors(probe, length, added)
+    except (NotOffered, TypeError, AttributeError, NameError):
+        raise  # not offered, or a slip of the adapter's
     except Exception as error:  # a table that ends is what is looked for here, however it says so
-        raise InvariantViolated(f"{length} positions cannot be read: {type(error).__name__}: {error}") from error
+        said = f"{length} positions cannot be read: {type(error).__name__}: {error}"
+        raise InvariantViolated(said, TABLE_ENDS) from error
     for side, rows in vectors.items():
         require(bool(rows.isfinite().all()), f"Among {length} {side} positions some are NaN or infinite.")
-        closest = _closest(rows)
-        require(closest > LEAST, f"Two of {length} {side} positions are alike: {of_size(closest)} apart.")
-    return f"{length} positions are read, and no two are alike."
+        if added:
+            closest = _closest(rows)
+            said = f"Two of {length} {side} positions are alike: {of_size(closest)} apart."
+            require(closest > LEAST, said, REPEATED, ALL_ALIKE)
+    return f"{length} positions are read{', and no two are alike' if added else ''}."
 
 
-def _far_vectors(probe: Probe, length: int) -> dict[str, Tensor]:
+def _far_vectors(probe: Probe, length: int, added: bool) -> dict[str, Tensor]:
     """What one repeated token becomes at each of `length` positions, `[length, D]` or `[length, V]`."""
-    if probe.subject.offers("embed"):
+    if added and probe.subject.offers("embed"):
         ids = probe.tokens(1, 1).repeat(1, length)
         with torch.no_grad():
             return {side: probe.subject.embed(ids, side)[0] for side in SIDES}

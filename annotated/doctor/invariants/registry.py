@@ -14,7 +14,20 @@ Examine = Callable[[Probe], str]
 
 
 class InvariantViolated(Exception):
-    """The invariant does not hold; the message says what was measured."""
+    """The invariant does not hold; the message says what was measured.
+
+    Parameters
+    ----------
+    measured
+        One sentence.
+    mistakes
+        What the measured numbers themselves point to, likeliest first; if there are none, the invariant's own list is
+        shown.
+    """
+
+    def __init__(self, measured: str, *mistakes: Mistake) -> None:
+        super().__init__(measured)
+        self.mistakes = mistakes
 
 
 @dataclass(frozen=True)
@@ -58,10 +71,10 @@ def invariant(
     return declare
 
 
-def require(holds: bool, measured: str) -> None:
+def require(holds: bool, measured: str, *mistakes: Mistake) -> None:
     """Raise `InvariantViolated` unless it holds."""
     if not holds:
-        raise InvariantViolated(measured)
+        raise InvariantViolated(measured, *mistakes)
 
 
 def not_applicable(why: str) -> NoReturn:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from annotated.doctor.mutants.patching import CACHE, COMPANY, LEAKS, ROWS, SEARCH, Bank, Patches
+from annotated.doctor.mutants.patching import CACHE, COMPANY, LEAKS, PADDING, ROWS, SEARCH, Bank, Patches
 from annotated.doctor.mutants.written_out import attention_from, attention_is, right_scores, right_weights
 from annotated.model.attention import MultiHeadAttention, Recorded
 from annotated.model.layers import DecoderLayer, Encoder
@@ -49,7 +49,11 @@ def scale_missing(patches: Patches) -> None:
     "The softmax runs over the queries, so columns of weights sum to one and rows do not.",
     *LEAKS,
     "leak-canary",
-    *COMPANY,
+    *PADDING,
+    "accumulation",
+    "cache-equals-forward",
+    "start-rows",
+    "perplexity",
     "target-padding",
     *ROWS,
     "attention-scale",
@@ -63,6 +67,29 @@ def softmax_over_queries(patches: Patches) -> None:
             return scores.softmax(dim=-2)
         mask = mask.expand_as(scores)
         return right_weights(scores.transpose(-2, -1), mask.transpose(-2, -1)).transpose(-2, -1)
+
+    attention_from(patches, weights=weights)
+
+
+@BANK.mutant(
+    "Scores are multiplied by the logarithm of the number of keys, and padding is counted among them.",
+    "source-padding",
+    "batch-mates",
+    "target-padding",
+    "attention-scale",
+    "accumulation",
+    *CACHE,
+    "greedy-follows-model",
+    "perplexity",
+)
+def scale_counts_keys(patches: Patches) -> None:
+    attention_from(patches, scores=lambda q, k: right_scores(q, k) * math.log(1 + k.size(-2)))
+
+
+@BANK.mutant("The softmax is computed in 16 bits, and its weights are rounded to them.", *ROWS, "attention-scale")
+def softmax_in_16_bits(patches: Patches) -> None:
+    def weights(scores: Tensor, mask: Tensor | None) -> Tensor:
+        return right_weights(scores, mask).bfloat16().to(scores.dtype)
 
     attention_from(patches, weights=weights)
 
@@ -204,6 +231,7 @@ def keys_made_with_w_q(patches: Patches) -> None:
     "heads-are-concatenated",
     *SEARCH,
     "beam-exhaustive",
+    "far-past",
 )
 def heads_split_without_transpose(patches: Patches) -> None:
     def split(self: MultiHeadAttention, x: Tensor) -> Tensor:
@@ -261,6 +289,8 @@ def encoder_skipped(patches: Patches) -> None:
     *CACHE,
     *SEARCH,
     "beam-exhaustive",
+    "far-source",
+    "source-end-is-read",
     claim="C19",
 )
 def cross_attention_reads_target(patches: Patches) -> None:

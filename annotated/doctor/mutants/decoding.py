@@ -18,7 +18,8 @@ from annotated.decoding.hypothesis import Hypothesis, length_penalty
 from annotated.decoding.pools import Alive
 from annotated.decoding.search import decoding_mode, max_lengths
 from annotated.doctor.mutants.patching import CACHE, SEARCH, Bank, Patches
-from annotated.model.fast.cache import AttentionCache, DecoderState
+from annotated.model.fast.cache import AttentionCache, CachedMemory, DecoderState
+from annotated.model.fast.fused import fused_attention
 from annotated.model.transformer import Transformer
 
 BANK = Bank()
@@ -41,6 +42,21 @@ def cache_not_reordered(patches: Patches) -> None:
 @BANK.mutant("Only the first layer's cache is reordered.", "cache-follows-beam", "beam-scores", claim="C20")
 def cache_reordered_in_first_layer_only(patches: Patches) -> None:
     patches.attribute(DecoderState, "reorder", lambda self, parents: self.layers[0].own.take(parents))
+
+
+@BANK.mutant(
+    "Rows of a beam are repeated as a whole, sentence after sentence and again, where each sentence's rows must stand "
+    "together.",
+    "start-rows",
+)
+def start_rows_tiled(patches: Patches) -> None:
+    def mix(self: CachedMemory, q: Tensor, *_: Any) -> Tensor:
+        layer = next(self.layers)
+        keys, values = layer.cross_keys, layer.cross_values
+        q = q.view(-1, keys.size(0), *q.shape[1:]).permute(1, 2, 0, 3)  # [R, H, K] -> [B, H, R / B, K]
+        return fused_attention(q, keys, values, self.mask).permute(2, 0, 1, 3).flatten(0, 1)
+
+    patches.attribute(CachedMemory, "__call__", mix)
 
 
 @BANK.mutant("Texts are not reordered with the cache: a hypothesis is written under another's name.", "beam-scores")
@@ -191,6 +207,7 @@ def cap_off_by_one(patches: Patches) -> None:
 @BANK.mutant(
     "Beam search has no finished pool: hypotheses grow on behind their eos, and collect what comes there.",
     "beam-scores",
+    "beam-penalty",
     "beam-exhaustive",
     claim="C24",
     source="jadore801120/attention-is-all-you-need-pytorch",
@@ -250,7 +267,7 @@ def beam_adds_logits(patches: Patches) -> None:
 
 @BANK.mutant(
     "Raw log-probabilities are handed out as scores, whatever alpha is.",
-    "beam-scores",
+    "beam-penalty",
     "beam-exhaustive",
     source="tensorflow/tensor2tensor, for hypotheses that are not finished",
 )
@@ -260,7 +277,7 @@ def score_without_penalty(patches: Patches) -> None:
 
 @BANK.mutant(
     "The length penalty is length ** alpha, not ((5 + length) / 6) ** alpha.",
-    "beam-scores",
+    "beam-penalty",
     "beam-exhaustive",
     source="jadore801120/attention-is-all-you-need-pytorch",
 )
@@ -270,9 +287,21 @@ def penalty_by_bare_length(patches: Patches) -> None:
 
 @BANK.mutant(
     "The length penalty counts bos.",
-    "beam-scores",
+    "beam-penalty",
     "beam-exhaustive",
     source="jadore801120/attention-is-all-you-need-pytorch",
 )
 def penalty_counts_bos(patches: Patches) -> None:
     patches.function(length_penalty, lambda original: lambda length, alpha: original(length + 1, alpha))
+
+
+@BANK.mutant("The length penalty does not count eos.", "beam-penalty", "beam-exhaustive")
+def penalty_without_eos(patches: Patches) -> None:
+    patches.function(length_penalty, lambda original: lambda length, alpha: original(length - 1, alpha))
+
+
+@BANK.mutant(
+    "Log-probabilities are multiplied by the length penalty, not divided by it.", "beam-penalty", "beam-exhaustive"
+)
+def penalty_multiplied(patches: Patches) -> None:
+    patches.function(length_penalty, lambda original: lambda length, alpha: 1 / original(length, alpha))

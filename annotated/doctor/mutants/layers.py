@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from annotated.doctor.mutants.patching import CACHE, COMPANY, LEAKS, PADDING, SEARCH, Bank, Patches
+from annotated.doctor.mutants.patching import COMPANY, LEAKS, SEARCH, Bank, Patches
 from annotated.model import layers
 from annotated.model.fast.dropout import Dropout
 from annotated.model.feed_forward import PositionwiseFeedForward
@@ -202,26 +203,24 @@ def feed_forward_mixes_positions(patches: Patches) -> None:
 
 @BANK.mutant(
     "Dropout stays on in evaluation: the functional form, without the module's mode.",
-    "leak-by-change",
-    *PADDING,
-    "target-padding",
-    "hidden-row",
-    "embedding-scale",
-    "residuals",
-    "state-round-trip",
     "dropout-off",
-    "dropout-on",
-    *CACHE,
-    *SEARCH,
-    "greedy-without-dropout",
-    "beam-one-is-greedy",
-    "beam-exhaustive",
-    "perplexity",
-    "bleu-of-translations",
 )
 def dropout_in_evaluation(patches: Patches) -> None:
     patches.attribute(Dropout, "forward", lambda self, x: F.dropout(x, self.p, True))
     patches.attribute(Dropout, "add", lambda self, residual, x: residual + F.dropout(x, self.p, True))
+
+
+@BANK.mutant("Dropout of attention weights stays on in evaluation.", "dropout-off")
+def attention_dropout_in_evaluation(patches: Patches) -> None:
+    patches.method(
+        Transformer,
+        "_attend",
+        lambda original: (
+            lambda self, mask, weights: dataclasses.replace(
+                original(self, mask, weights), dropout=self.attention_dropout
+            )
+        ),
+    )
 
 
 @BANK.mutant("Dropout is never applied, though it was claimed.", "dropout-on")

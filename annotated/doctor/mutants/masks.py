@@ -10,12 +10,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from annotated.config import EOS, PAD
 from annotated.doctor.mutants.patching import CACHE, COMPANY, LEAKS, ROWS, SEARCH, Bank, Patches
 from annotated.doctor.mutants.written_out import Weights, attention_from, right_weights
 from annotated.model.attention import Masked, Recorded
+from annotated.model.embeddings import TokenEmbedding
 from annotated.model.fast.packed import Packed, RaggedRows
 from annotated.model.layers import Decoder, Encoder
 from annotated.model.masks import causal_mask, padding_mask, target_mask
+from annotated.model.transformer import Transformer
 
 BANK = Bank()
 
@@ -90,6 +93,10 @@ def mask_after_softmax(patches: Patches) -> None:
     "dropout-on",
     *SEARCH,
     "beam-exhaustive",
+    "far-past",
+    "far-source",
+    "source-end-is-read",
+    "target-order",
 )
 def mask_inverted(patches: Patches) -> None:
     attention_from(patches, weights=lambda scores, mask: right_weights(scores, None if mask is None else ~mask))
@@ -154,6 +161,21 @@ def causal_mask_too_narrow(patches: Patches) -> None:
 )
 def causal_mask_missing(patches: Patches) -> None:
     _future_hidden_by(patches, _ones)
+
+
+@BANK.mutant(
+    "The causal mask is a buffer of eight by eight: what lies beyond it is hidden from nobody.", "far-leak", claim="C12"
+)
+def causal_mask_of_fixed_size(patches: Patches) -> None:
+    def mask(length: int, device: Any) -> Tensor:
+        seen = _ones(length, device)
+        seen[..., :BUFFER, :BUFFER] = seen[..., :BUFFER, :BUFFER].tril()
+        return seen
+
+    _future_hidden_by(patches, mask)
+
+
+BUFFER = 8
 
 
 def _only_padding(attend: Any) -> Any:
@@ -267,6 +289,66 @@ def padding_id_hard_coded(patches: Patches) -> None:
     patches.function(
         target_mask,
         lambda _: lambda ids, pad_id=1: padding_mask(ids, 1) & causal_mask(ids.size(1), ids.device),
+    )
+
+
+def _source_is(patches: Patches, change: Callable[[Tensor], Tensor]) -> None:
+    """Let the model read `change` of every source."""
+
+    def encode(original: Any) -> Any:
+        return lambda self, source, *rest: original(self, change(source), *rest)
+
+    def decode(original: Any) -> Any:
+        return lambda self, target_in, memory, source, *rest: original(self, target_in, memory, change(source), *rest)
+
+    def start(original: Any) -> Any:
+        return lambda self, source, *rest, **options: original(self, change(source), *rest, **options)
+
+    for name, make in (("encode", encode), ("decode", decode), ("start_state", start)):
+        patches.method(Transformer, name, make)
+
+
+@BANK.mutant("A source of more than 16 tokens is cut, and nobody is told.", "far-source")
+def source_cut(patches: Patches) -> None:
+    _source_is(patches, lambda source: source[:, :16])
+
+
+@BANK.mutant(
+    "The mask of the source hides the end of the sentence as well as padding.",
+    "source-end-is-read",
+    "attention-hidden",
+    "attention-scale",
+)
+def source_end_hidden(patches: Patches) -> None:
+    _source_is(patches, lambda source: source.masked_fill(source == EOS, PAD))
+
+
+@BANK.mutant(
+    "Padding is told by its vector, which is zero in a new model: another vector, and it is seen.", "pad-vector-unread"
+)
+def mask_of_zero_vectors(patches: Patches) -> None:
+    hidden = True
+
+    def init(original: Any) -> Any:
+        def zeroed(self: TokenEmbedding, *sizes: int) -> None:
+            original(self, *sizes)
+            with torch.no_grad():
+                self.weight[PAD] = 0.0
+
+        return zeroed
+
+    def forward(original: Any) -> Any:
+        def look(self: Transformer, *inputs: Any, **options: Any) -> Any:
+            nonlocal hidden
+            hidden = not bool(self.embedding.weight[PAD].any())
+            return original(self, *inputs, **options)
+
+        return look
+
+    patches.method(TokenEmbedding, "__init__", init)
+    patches.method(Transformer, "forward", forward)
+    patches.function(
+        padding_mask, lambda original: lambda ids, pad_id=PAD: original(ids, pad_id) | torch.tensor(not hidden)
     )
 
 

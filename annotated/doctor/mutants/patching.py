@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, Self
 
 # Invariants that often fail together, for short.
-LEAKS = ("leak-by-change", "leak-by-gradient")
+LEAKS = ("leak-by-change", "leak-by-gradient", "far-leak")
 PADDING = ("source-padding", "batch-mates", "pad-vector-unread")
 ROWS = ("attention-rows", "attention-before-dropout")
 CACHE = ("cache-equals-forward", "cache-follows-beam")

@@ -127,10 +127,10 @@ def positions_in_encoder_only(patches: Patches) -> None:
     "far-positions",
     "embedding-scale",
     "accumulation",
-    "cache-follows-beam",
     *SEARCH,
     "beam-exhaustive",
     "perplexity",
+    "start-rows",
 )
 def positions_along_batch(patches: Patches) -> None:
     def make(original: Any) -> Any:

@@ -10,8 +10,9 @@ from typing import Any, get_args
 import torch
 
 from annotated import __version__
+from annotated.doctor.causes import roots
 from annotated.doctor.finding import Finding, Outcome
-from annotated.doctor.report.page import fragment, page
+from annotated.doctor.report.page import BESIDE, built_book, fragment, page
 from annotated.doctor.report.terminal import print_report
 from annotated.doctor.similar_mutants import SimilarMutant, similar_mutants
 from annotated.storage import atomic_write
@@ -57,6 +58,11 @@ class Report:
         return similar_mutants(self.findings)
 
     @property
+    def causes(self) -> dict[str, list[str]]:
+        """The failed invariants that follow from no other one, each with those that as a rule follow from it."""
+        return roots(self.findings)
+
+    @property
     def seconds(self) -> float:
         """Time of the examination."""
         return sum(finding.seconds for finding in self.findings)
@@ -82,6 +88,7 @@ class Report:
             "healthy": self.healthy,
             "counts": self.counts,
             "versions": self.versions,
+            "causes": self.causes,
             "resembles": [asdict(mutant) for mutant in self.similar_mutants],
             "findings": [finding.to_dict() for finding in self.findings],
         }
@@ -104,18 +111,25 @@ class Report:
         """The report as JSON."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
-    def to_html(self) -> str:
-        """The report as one page that needs no other file and no network."""
-        return page(self)
+    def to_html(self, book: str | None = None) -> str:
+        """The report as one page that needs no other file and no network.
 
-    def save(self, path: str | Path) -> None:
-        """Write a file: HTML if its name ends in .html, else JSON."""
+        Parameters
+        ----------
+        book
+            Where the book is, an address or a folder as seen from the page: chapters and claims become links to it.
+            None for the book that was built in this checkout, if there is one; '' for no links.
+        """
+        return page(self, built_book() if book is None else book)
+
+    def save(self, path: str | Path, book: str | None = None) -> None:
+        """Write a file: HTML if its name ends in .html, with links to the book as in `to_html`, else JSON."""
         path = Path(path)
         html = path.suffix.lower() in (".html", ".htm")
         with atomic_write(path) as file:
-            file.write(self.to_html() if html else self.to_json())
+            file.write(self.to_html(book) if html else self.to_json())
 
-    def print(self, console: Any = None, passed: bool = True) -> None:
+    def print(self, console: Any = None, passed: bool = False) -> None:
         """The report as text.
 
         Parameters
@@ -123,12 +137,12 @@ class Report:
         console
             A `rich.console.Console`; None for standard output.
         passed
-            List what passed, too.
+            List what holds, too, with what was measured.
         """
         print_report(self, console, passed)
 
     def _repr_html_(self) -> str:
-        return fragment(self)
+        return fragment(self, BESIDE)
 
     def __str__(self) -> str:
         from rich.console import Console

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from annotated.doctor.finding import Finding, Mistake
-from annotated.doctor.report.terminal import alike, not_examined, summary, verdict
+import annotated
+from annotated.doctor.finding import CHAPTERS, CLAIMS, Finding, Mistake
+from annotated.doctor.report.terminal import AS_A_RULE, alike, heading, not_examined, summary, verdict
 
 if TYPE_CHECKING:
     from annotated.doctor.report import Report
+
+BESIDE = ".."
+"""Where the book's root is, seen from a page of the book whose cell shows a report."""
 
 STYLE = """
 .doctor { --good: #1a7f37; --bad: #b3261e; --odd: #7a3e9d; --line: #8888; --quiet: #57606a;
@@ -30,7 +36,11 @@ STYLE = """
 .doctor .quiet { color: var(--quiet); }
 .doctor code { font: .95em ui-monospace, monospace; background: none; padding: 0; color: inherit; }
 .doctor ul { margin: .25rem 0 .25rem; padding-left: 1.2rem; }
-.doctor dt { margin-top: .6rem; } .doctor dd { margin: 0 0 0 1.2rem; }
+.doctor table { border-collapse: collapse; width: 100%; margin: .25rem 0; font-size: inherit; }
+.doctor th { text-align: left; font-weight: 600; color: var(--quiet); }
+.doctor th, .doctor td { padding: .25rem .75rem .25rem 0; vertical-align: top; text-align: left; width: 50%; }
+.doctor td code { display: block; }
+.doctor a { color: inherit; text-decoration: underline; }
 .doctor summary { cursor: pointer; padding: .5rem 0; font-weight: 600; }
 .doctor details { border-top: 1px solid var(--line); }
 """
@@ -58,39 +68,43 @@ main {{ margin: 0 auto; }}
 """
 
 
-def page(report: Report) -> str:
-    """A whole page."""
+def built_book() -> str:
+    """The address of the book that was built in this checkout; '' if there is none."""
+    folder = Path(annotated.__file__).resolve().parents[1] / "_build" / "html"
+    return folder.as_uri() if (folder / "index.html").is_file() else ""
+
+
+def page(report: Report, book: str) -> str:
+    """A whole page, with links to the book at this address; none if it is empty."""
     title = escape(f"Examination of {report.subject}")
-    return PAGE.format(title=title, style=STYLE, body=_body(report, "h1"))
+    return PAGE.format(title=title, style=STYLE, body=_body(report, "h1", book))
 
 
-def fragment(report: Report) -> str:
+def fragment(report: Report, book: str) -> str:
     """The same for the output of a notebook cell."""
-    return f'<style>{STYLE}</style><div class="doctor">{_body(report, "h2")}</div>'
+    return f'<style>{STYLE}</style><div class="doctor">{_body(report, "h2", book)}</div>'
 
 
-def _body(report: Report, heading: str) -> str:
+def _body(report: Report, level: str, book: str) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     parts = [
-        f"<{heading}>Examination of {escape(report.subject)}</{heading}>",
+        f"<{level}>Examination of {escape(report.subject)}</{level}>",
         f'<p><strong class="{"passed" if report.healthy else "failed"}">{escape(verdict(report))}</strong></p>',
         f'<p class="quiet">{escape(summary(report).split(". ")[0])}. Examined with {escape(versions)}.</p>',
     ]
-    trouble = (*report.of("failed"), *report.of("error"))
     if near := report.similar_mutants:
         rows = "".join(
-            f'<li>{escape(one.sentence)} <span class="quiet">({escape(alike(one))})</span></li>' for one in near
+            f'<li>{escape(one.sentence)} <span class="quiet">({_with_claim(alike(one), one.claim, book)})</span></li>'
+            for one in near
         )
-        parts.append(f"<h2>Known mistakes that fail much the same invariants</h2><ul>{rows}</ul>")
-    if trouble:
-        parts += ["<h2>What was found</h2>", *map(_case, trouble)]
+        parts.append(f"<h2>{escape(heading(near))}</h2><ul>{rows}</ul>")
+    causes, broken = report.causes, report.of("error")
+    if causes or broken:
+        parts.append("<h2>What was found</h2>")
+        parts += [_case(report[id], [report[one] for one in following], book) for id, following in causes.items()]
+        parts += [_case(finding, (), book) for finding in broken]
     if passed := report.of("passed"):
-        rows = "".join(
-            f"<dt><code>{escape(finding.id)}</code> {escape(finding.title)}</dt>"
-            f'<dd class="quiet">{escape(finding.measured)}</dd>'
-            for finding in passed
-        )
-        parts.append(_folded(f"{len(passed)} invariants hold", f"<dl>{rows}</dl>", not trouble))
+        parts.append(_folded(f"{len(passed)} invariants hold", _table(passed), not causes and not broken))
     if reasons := not_examined(report):
         rows = "".join(f"<li>{escape(reason)} <code>{', '.join(ids)}</code></li>" for reason, ids in reasons.items())
         number = sum(map(len, reasons.values()))
@@ -102,17 +116,47 @@ def _folded(title: str, content: str, is_open: bool) -> str:
     return f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>{content}</details>"
 
 
-def _case(finding: Finding) -> str:
+def _table(findings: Iterable[Finding], named: bool = True) -> str:
+    """What must hold beside what was found, a row for each finding, with or without its name."""
+    rows = "".join(
+        f"<tr><td>{f'<code>{escape(finding.id)}</code> ' if named else ''}{escape(finding.title)}</td>"
+        f"<td>{escape(finding.measured)}</td></tr>"
+        for finding in findings
+    )
+    return f"<table><thead><tr><th>Must hold</th><th>Found</th></tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _case(finding: Finding, following: Iterable[Finding], book: str) -> str:
     word = "Broke down" if finding.outcome == "error" else "Failed"
-    likely = "".join(map(_mistake, finding.mistakes))
+    likely = "".join(_mistake(mistake, book) for mistake in finding.mistakes)
     behind = f"<p>What may be behind it, likeliest first:</p><ul>{likely}</ul>" if likely else ""
+    others = list(following)
+    ids = ", ".join(f"<code>{escape(one.id)}</code>" for one in others)
+    muted = f"<details><summary>{AS_A_RULE} {ids}</summary>{_table(others)}</details>" if others else ""
     return (
         f'<section class="case {finding.outcome}"><h3><b class="{finding.outcome}">{word}:</b> '
-        f"<code>{escape(finding.id)}</code></h3><p>{escape(finding.title)} "
-        f'<span class="quiet">({escape(finding.paper)})</span></p><p>{escape(finding.measured)}</p>{behind}</section>'
+        f'<code>{escape(finding.id)}</code> <span class="quiet">({escape(finding.paper)})</span></h3>'
+        f"{_table([finding], named=False)}{behind}{muted}</section>"
     )
 
 
-def _mistake(mistake: Mistake) -> str:
-    where = f"{mistake.where[0].upper()}{mistake.where[1:]}"
-    return f'<li>{escape(mistake.says)} <span class="quiet">{escape(where)}.</span></li>'
+def _mistake(mistake: Mistake, book: str) -> str:
+    where = _with_claim(f"{mistake.where[0].upper()}{mistake.where[1:]}", mistake.claim, book)
+    title, page = CHAPTERS[mistake.chapter]
+    chapter = f"chapter {mistake.chapter} ({escape(title)})"
+    for text in (chapter, f"C{chapter[1:]}"):  # at the beginning of the sentence, or behind a claim
+        where = where.replace(text, _link(text, f"{page}.html", book))
+    return f'<li>{escape(mistake.says)} <span class="quiet">{where}.</span></li>'
+
+
+def _with_claim(text: str, claim: str | None, book: str) -> str:
+    """A text, escaped, in which the name of a claim of the ledger is a link to where the book treats it."""
+    text = escape(text)
+    if not claim:
+        return text
+    page = CHAPTERS[CLAIMS[claim]][1]
+    return text.replace(claim, _link(claim, f"{page}.html#claim-{claim.lower()}", book))
+
+
+def _link(text: str, target: str, book: str) -> str:
+    return f'<a href="{escape(book.rstrip("/"))}/{target}">{text}</a>' if book else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -16,21 +17,28 @@ if TYPE_CHECKING:
     from annotated.doctor.report import Report
 
 MARKS = {"passed": ("✓", "green"), "failed": ("✗", "bold red"), "error": ("!", "bold magenta")}
+AS_A_RULE = "As a rule these follow from it; mend it first and examine again:"
 SHOWN = 3
 """Likely mistakes of a finding that the terminal shows; JSON and HTML have all."""
 WORDS = {"passed": "passed", "failed": "failed", "error": "broke down", "not applicable": "not applicable"}
 
 
-def print_report(report: Report, console: Any = None, passed: bool = True) -> None:
+def print_report(report: Report, console: Any = None, passed: bool = False) -> None:
     """Print a report; see `Report.print`."""
     console = console or Console(highlight=False)
     console.print(Text(f"Examination of {report.subject}", style="bold"))
     console.print(summary(report))
     if near := report.similar_mutants:
-        console.print("\nKnown mistakes that fail much the same invariants:")
+        console.print(f"\n{heading(near)}:")
         for one in near:
             console.print(Padding(Text.assemble(f"· {one.sentence} ", (f"[{alike(one)}]", "cyan")), (0, 0, 0, 2)))
-    for finding in (*report.of("failed"), *report.of("error")):
+    for id, following in report.causes.items():
+        console.print()
+        _print_trouble(console, report[id])
+        if following:
+            said = f"{AS_A_RULE} {', '.join(following)}"
+            console.print(Padding(Text(said, style="dim"), (0, 0, 0, 2)))
+    for finding in report.of("error"):
         console.print()
         _print_trouble(console, finding)
     if passed and report.of("passed"):
@@ -65,9 +73,23 @@ def verdict(report: Report) -> str:
 
 
 def alike(one: SimilarMutant) -> str:
-    """How near a known mistake is, with its claim if it has one: 'exactly these, claim C01'."""
-    near = "exactly these" if one.similarity == 1 else f"{one.similarity:.0%} alike"
+    """Why a known mistake is named, with its claim if it has one: 'as measured, claim C01'."""
+    near = {
+        "measured": "as measured",
+        "fits": "fits; other mistakes may fail the same",
+        "near": f"{one.similarity:.0%} alike",
+    }[one.fit]
     return f"{near}, claim {one.claim}" if one.claim else near
+
+
+def heading(near: Sequence[SimilarMutant]) -> str:
+    """What the list of known mistakes is headed with."""
+    titles = {
+        "measured": "A known mistake that what was measured points to",
+        "fits": "Known mistakes that fail these invariants; yours may be another",
+        "near": "Known mistakes that fail much the same invariants",
+    }
+    return titles[near[0].fit]
 
 
 def not_examined(report: Report) -> dict[str, list[str]]:
@@ -85,8 +107,8 @@ def _name(finding: Finding) -> Text:
 
 def _print_trouble(console: Console, finding: Finding) -> None:
     console.print(_name(finding))
-    for line in (finding.title, finding.measured):
-        console.print(Padding(Text(line), (0, 0, 0, 2)))
+    for what, line in (("Must hold", finding.title), ("Found", finding.measured)):
+        console.print(Padding(Text.assemble((f"{what}: ", "dim"), line), (0, 0, 0, 2)))
     if finding.mistakes:
         console.print(Padding(Text("What may be behind it:", style="dim"), (0, 0, 0, 2)))
     for mistake in finding.mistakes[:SHOWN]:

@@ -6,12 +6,15 @@ smallest counterexample. Its hidden twin is the same function on cases drawn wit
 
 from __future__ import annotations
 
+import copy
+import functools
 import hashlib
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -96,6 +99,30 @@ class Check:
             return [Case(f"{PUBLIC_SALT}|{exercise}|{self.name}", level) for level in range(self.levels)]
         seed = f"{salt}|{exercise}|{self.name}|hidden"
         return [Case(seed, level, hidden=True) for level in range(1, self.levels + 1)]
+
+
+_making = threading.RLock()
+Result = TypeVar("Result")
+"""What is remembered."""
+
+
+def remembered(function: Callable[..., Result]) -> Callable[..., Result]:
+    """Make a slow reference value once for the same arguments; each caller gets a copy of its own.
+
+    One such value is made at a time, whatever asks for it: what a class of answers shares is made by one thread, with
+    nobody else at the same model. A check that changes its copy spoils nothing.
+    """
+    known: dict[Any, Result] = {}
+
+    @functools.wraps(function)
+    def remember(*args: Any, **kwargs: Any) -> Result:
+        key = (args, tuple(sorted(kwargs.items())))
+        with _making:
+            if key not in known:
+                known[key] = function(*args, **kwargs)
+            return copy.deepcopy(known[key])
+
+    return remember
 
 
 _declared: list[Check] = []

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from annotated.grading.exercise.brief import brief
 from annotated.grading.sandbox.interpreter import AnswerError
 
 
@@ -99,7 +100,7 @@ def equal(got: Any, expected: Any, what: str, **inputs: Any) -> None:
             raise Failed(f"{what}: {kinds}", what=what, got=value, expected=expected, inputs=inputs)
         close(value, expected, what, atol=0.0, rtol=0.0, **inputs)
     elif not _same(got, expected):
-        message = f"{what}: expected {_brief(expected)}, got {_brief(got)}"
+        message = f"{what}: expected {brief(expected)}, got {brief(got)}"
         raise Failed(message, what=what, got=got, expected=expected, inputs=inputs)
 
 
@@ -165,8 +166,3 @@ def _kind(value: Any) -> str:
     names = {"NoneType": "None (is a `return` missing?)", "Handle": "a function or module", "str": "a text"}
     name = type(value).__name__
     return names.get(name, f"a {name}")
-
-
-def _brief(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 120 else text[:117] + "..."

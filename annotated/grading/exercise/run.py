@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-
 from annotated.grading.exercise.checks import Case, Check
 from annotated.grading.exercise.exercise import Exercise
 from annotated.grading.exercise.expect import Failed
+from annotated.grading.exercise.gate import judge
 from annotated.grading.exercise.student import Student
+from annotated.grading.exercise.submission import MOST_NOTES
 from annotated.grading.sandbox.interpreter import AnswerError
 
 
@@ -74,12 +73,15 @@ class ExerciseResult:
     Attributes
     ----------
     gate
-        Why nothing was checked at all: the answer calls what the exercise forbids, or its code does not run.
+        Why nothing was checked at all: the answer's code does not run.
+    notes
+        What the score does not say by itself: a forbidden call and what it costs, a cell that failed.
     """
 
     exercise: Exercise
     checks: tuple[CheckResult, ...]
     gate: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def score(self) -> int:
@@ -96,6 +98,17 @@ class ExerciseResult:
         """Names of the checks that did not pass."""
         return tuple(check.name for check in self.checks if check.failure)
 
+    @property
+    def is_public_only(self) -> bool:
+        """Whether every public check passes and every hidden twin fails, as when an answer recites the public cases."""
+        own = {check.name for check in self.exercise.checks}
+        twins = [check for check in self.checks if check.hidden and check.check.name in own]
+        return (
+            bool(twins)
+            and all(check.failure for check in twins)
+            and not any(check.failure for check in self.checks if not check.hidden)
+        )
+
 
 def run_checks(
     exercise: Exercise,
@@ -104,6 +117,7 @@ def run_checks(
     guard: Callable[[], AbstractContextManager[Any]] = nullcontext,
     more: Iterable[Check] = (),
     only: Collection[str] = (),
+    before_hidden: Callable[[], None] = lambda: None,
 ) -> ExerciseResult:
     """Check an answer.
 
@@ -119,19 +133,27 @@ def run_checks(
         Further checks, such as an instructor's own; they run as hidden ones, and need a salt.
     only
         Names of the checks to run, with `:hidden` for a twin; all by default.
+    before_hidden
+        Is called when the public checks are done, whether or not hidden ones follow.
     """
-    gate = forbidden_calls(student.source, exercise.forbidden, exercise.kind)
-    results = []
-    with torch.random.fork_rng(devices=[]):  # a notebook's own random numbers go on as they were
+    forbidden = judge(exercise, student.source)
+    results, told = [], False
+    with student.own_random_numbers():
         for check, hidden in _in_order(exercise, salt, tuple(more)):
             if only and CheckResult(check, hidden).name not in only:
                 continue
-            failure = Failure(gate) if gate else None
+            if hidden and not told:
+                told = True
+                before_hidden()
             student.transcript = []
-            if not gate:
+            if forbidden and check.name == forbidden.check:
+                failure: Failure | None = Failure(forbidden.message, line=forbidden.line)
+            else:
                 failure = _run(check, check.cases(exercise.id, salt if hidden else None), student, guard)
             results.append(CheckResult(check, hidden, failure, tuple(student.transcript)))
-    return ExerciseResult(exercise, tuple(results), gate)
+        if not told:
+            before_hidden()
+    return ExerciseResult(exercise, tuple(results), notes=(forbidden.message,) if forbidden else ())
 
 
 def not_run(exercise: Exercise, reason: str, salt: str | None = None, more: Iterable[Check] = ()) -> ExerciseResult:
@@ -141,20 +163,34 @@ def not_run(exercise: Exercise, reason: str, salt: str | None = None, more: Iter
     return ExerciseResult(exercise, tuple(results), reason)
 
 
-def forbidden_calls(source: str, forbidden: Iterable[str], kind: str = "write") -> str:
-    """One sentence if the code uses a name that the exercise rules out, else nothing. A reminder, not security."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):  # of code that does not run, it has nothing to say
-        return ""
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    used |= {
-        a.name.split(".")[-1] for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names
-    }
-    found = ", ".join(sorted(used & set(forbidden)))
-    asks = "is for pencil and paper" if kind == "predict" else "asks you to write it yourself"
-    return f"this exercise {asks}: your code uses {found}" if found else ""
+def nothing_there(exercise: Exercise, student: Student, problems: Mapping[str, AnswerError]) -> str:
+    """Why not one of the answers exists, from what went wrong in cells; empty if one does."""
+    missing = []
+    for name in exercise.answers:
+        try:
+            student.perform({"op": "has", "name": name})
+            return ""
+        except AnswerError as error:
+            missing.append(_in_words(error))
+    broken = [f"{title}: {_in_words(error)}" for title, error in problems.items()]
+    return "; ".join(broken[:3] or missing[:1]) if missing else ""
+
+
+def notes_on(problems: Mapping[str, AnswerError]) -> tuple[str, ...]:
+    """A sentence on each cell in which something failed, though an answer is there."""
+    listed = list(problems.items())[:MOST_NOTES]
+    return tuple(f"{title} did not run to its end and was passed over: {_in_words(error)}" for title, error in listed)
+
+
+def note_on_others(seconds: float, count: int) -> str:
+    """A sentence on cells that there was no time for, or none any more."""
+    limit = f"{seconds:g} second{'' if seconds == 1 else 's'}"
+    what = f"cells that the answer does not seem to need took longer than {limit} together, or ended the process"
+    return f"{what}; {count} of their statements {'was' if count == 1 else 'were'} not run"
+
+
+def _in_words(error: AnswerError) -> str:
+    return f"{error} ({error.where})" if error.where else str(error)
 
 
 def _in_order(exercise: Exercise, salt: str | None, more: tuple[Check, ...]) -> Iterator[tuple[Check, bool]]:

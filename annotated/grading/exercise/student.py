@@ -8,12 +8,33 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Self
 
+import torch
 from torch import Tensor
 
+from annotated.grading.sandbox.cells import answer_names
 from annotated.grading.sandbox.codec import CodecError, Ref, decode, encode
 from annotated.grading.sandbox.interpreter import AnswerError, Interpreter
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An error of the answer's code, as a transcript notes it.
+
+    Attributes
+    ----------
+    kind, message
+        Of the error.
+    own
+        Whether the answer's own line raised it on purpose, with `raise` or `assert`; the message is then its own too.
+    """
+
+    kind: str
+    message: str = ""
+    own: bool = False
 
 
 class Student(ABC):
@@ -24,7 +45,7 @@ class Student(ABC):
     source
         The answer's code.
     transcript
-        What the answer has given back since the current check began: values, and errors by their kind. Two answers
+        What the answer has given back since the current check began: values, and errors as `Raised`. Two answers
         with the same transcript behave alike.
     """
 
@@ -36,12 +57,17 @@ class Student(ABC):
     def perform(self, operation: Mapping[str, Any]) -> Any:
         """Carry out one operation of `Interpreter`; raises `AnswerError` if the answer fails."""
 
+    def own_random_numbers(self) -> AbstractContextManager[Any]:
+        """A context in which checks run; what the answer draws globally in this process is put back behind it."""
+        return nullcontext()
+
     def do(self, op: str, **operation: Any) -> Any:
         """Carry out an operation, note its outcome, and give its result with handles for what stays there."""
         try:
             result = self.perform({"op": op, **_to_refs(operation)})
         except AnswerError as error:
-            self.transcript.append(error.kinds[0])
+            own = error.where.partition(": ")[2].startswith(("raise ", "assert "))
+            self.transcript.append(Raised(error.kinds[0], error.message, own))
             raise
         self.transcript.append(result)
         return _to_handles(result, self)
@@ -107,16 +133,20 @@ class LocalStudent(Student):
 
     def __init__(self, namespace: dict[str, Any], source: str = "", given: str = "") -> None:
         super().__init__(source)
-        self.interpreter = Interpreter(namespace, source)
+        self.interpreter = Interpreter(namespace)
         if given:
             self.interpreter.load_given(given)
 
     @classmethod
-    def of_code(cls, code: str, given: str = "") -> LocalStudent:
+    def of_code(cls, code: str, given: str = "") -> Self:
         """Run code that is trusted, such as a solution's; raises `AnswerError` if it fails."""
-        student = cls({"__name__": "answer"}, code, given)
+        student = cls(answer_names(), code, given)
         student.interpreter.load(code)
         return student
+
+    def own_random_numbers(self) -> AbstractContextManager[Any]:
+        """See `Student.own_random_numbers`: a notebook's own random numbers go on as they were."""
+        return torch.random.fork_rng(devices=[])
 
     def perform(self, operation: Mapping[str, Any]) -> Any:
         """See `Student.perform`."""

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from annotated.grading.exercise.build import student_notebook
-from annotated.grading.exercise.diagnosis import diagnose
+from annotated.grading.exercise.diagnosis import diagnose, tells
 from annotated.grading.exercise.exercise import Exercise, WrongAnswer
+from annotated.grading.exercise.global_random import uses_of_global_random
+from annotated.grading.exercise.repetition import differences
 from annotated.grading.exercise.run import ExerciseResult, not_run, run_checks
 from annotated.grading.exercise.student import LocalStudent
 from annotated.grading.sandbox.interpreter import AnswerError
@@ -20,7 +22,7 @@ from annotated.grading.sandbox.interpreter import AnswerError
 SALTS = tuple(f"verify-{i}" for i in range(5))
 """The solution must earn everything under each of these; the bank is held to the first."""
 
-FEWEST_WRONG, MOST_WRONG = 5, 15
+FEWEST_WRONG, MOST_WRONG = 5, 20
 
 
 @dataclass
@@ -61,6 +63,8 @@ def verify(exercise: Exercise, grader: Grader | None = None) -> Verdict:
         verdict.problems += _solution_and_stub(exercise, _in_process, "", SALTS)
         if grader:
             verdict.problems += _solution_and_stub(exercise, grader, " in the sandbox", SALTS[:1])
+        verdict.problems += uses_of_global_random(exercise, SALTS[0])
+        verdict.problems += differences(exercise, SALTS[0])
         verdict.problems += _bank(exercise, verdict.matrix)
         verdict.problems += _student_build(exercise)
     except Exception as error:  # a broken exercise must not hide the others
@@ -131,11 +135,14 @@ def _entry(exercise: Exercise, entry: WrongAnswer, result: ExerciseResult) -> li
         more, less = sorted(lost - expected), sorted(expected - lost)
         details = "; ".join(f"{c.name}: {c.failure.message}" for c in result.checks if c.failure and c.name in more)
         problems.append(f"{entry.name} also loses {more}, and keeps {less}. {details}")
-    if entry.kind == "concept":
+    if entry.kind == "concept" and all(name.endswith(":hidden") for name in lost):
+        problems.append(f"{entry.name} is a wrong idea, but loses no public check")
+    elif entry.kind == "concept" and tells(exercise, entry):
         named = diagnose(result)
-        if all(name.endswith(":hidden") for name in lost):
-            problems.append(f"{entry.name} is a wrong idea, but loses no public check")
-        elif named is None or named.name != entry.name:
+        ideas = [
+            other for cause in (named.causes if named else ()) for other in cause.entries if other.kind == "concept"
+        ]
+        if [idea.name for idea in ideas] != [entry.name]:
             problems.append(f"{entry.name} is taken for {named.name if named else 'nothing known'}")
     return problems
 

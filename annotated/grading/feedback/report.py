@@ -14,6 +14,8 @@ from typing import Any
 
 from torch import Tensor
 
+from annotated.grading.exercise.brief import brief, type_and_shape
+from annotated.grading.exercise.diagnosis import Cause, Diagnosis
 from annotated.grading.exercise.exercise import WrongAnswer
 from annotated.grading.exercise.markdown import terminal
 from annotated.grading.exercise.run import CheckResult, ExerciseResult, Failure
@@ -24,6 +26,9 @@ WIDTH = 96
 SMALL = 40
 """Entries of an input that is shown at once; a larger one is folded, or left out of a terminal."""
 KNOWN = "Your answer behaves like a known mistake."
+PERHAPS = "Perhaps it is this known mistake; what your answer gave back fits it, and may have another cause."
+ONE_OF = "What your answer gave back fits several known mistakes. Perhaps it is one of these."
+NOT_RUN = "your code does not run"
 _MARK = "×"
 _STUB = "NotImplementedError"
 
@@ -36,7 +41,7 @@ class Feedback:
     ----------
     result
         Of `run_checks`.
-    misconception
+    diagnosis
         Of `diagnose`, if the answer behaves like a known-wrong one.
     output
         What the answer's code printed.
@@ -47,7 +52,7 @@ class Feedback:
     """
 
     result: ExerciseResult
-    misconception: WrongAnswer | None = None
+    diagnosis: Diagnosis | None = None
     output: str = ""
     notes: tuple[str, ...] = ()
     chapters: dict[int, str] = field(default_factory=dict)
@@ -55,12 +60,14 @@ class Feedback:
     def text(self) -> str:
         """All of it for a terminal."""
         exercise = self.result.exercise
-        blocks = [_wrapped(headline(self.result, self.misconception), "")]
-        shown = first_failure(self.result, self.misconception)
+        blocks = [_wrapped(headline(self.result), "")]
+        shown = first_failure(self.result)
         if shown is not None and shown.failure is not None and has_details(self.result, shown):
             blocks.append(_counterexample(shown, shown.failure))
-        if self.misconception is not None:
-            told = (KNOWN, terminal(self.misconception.says), where_treated(self))
+        for cause in self.diagnosis.causes if self.diagnosis else ():
+            told = [opening(cause), terminal(explained(self.result, cause))]
+            for entry in cause.entries:
+                told += [terminal(entry.says), where_treated(self.result, entry)]
             blocks.append("\n".join(_wrapped(line, "  ") for line in told if line))
         checks = f"{exercise.id}, {terminal(exercise.title)}:"
         blocks.append("\n".join([checks, *_lines_of_checks(self.result.checks)]))
@@ -75,13 +82,13 @@ def is_graded(result: ExerciseResult) -> bool:
     return any(check.hidden for check in result.checks)
 
 
-def headline(result: ExerciseResult, misconception: WrongAnswer | None = None) -> str:
+def headline(result: ExerciseResult) -> str:
     """The score, and its reason, in one line."""
     kind = "points" if is_graded(result) else "public points"
     score = f"{result.score} of {result.maximum} {kind}"
     later = result.exercise.points_hidden
     rest = "" if is_graded(result) or not later else f" (an instructor's grading adds {later} hidden points)"
-    shown = first_failure(result, misconception)
+    shown = first_failure(result)
     why = f"{'every check passes' if shown is None else reason(result, shown)}{rest}"
     return f"{score}: {why}" if why.endswith(("?", "!")) else f"{score}: {why}."
 
@@ -104,11 +111,16 @@ def has_details(result: ExerciseResult, shown: CheckResult) -> bool:
     return not result.gate and not message.startswith(_STUB)
 
 
-def first_failure(result: ExerciseResult, misconception: WrongAnswer | None = None) -> CheckResult | None:
-    """The check to talk about: the first public one that failed, if it can be one that the misconception explains."""
+def first_failure(result: ExerciseResult) -> CheckResult | None:
+    """The check to talk about: the first in the exercise's order that failed, and a public one if there is one."""
     failed = [check for check in result.checks if check.failure]
-    explained = misconception.loses if misconception else ()
-    return min(failed, key=lambda check: (check.hidden, check.name not in explained), default=None)
+    return min(failed, key=lambda check: check.hidden, default=None)
+
+
+def stopped(failure: Failure) -> str:
+    """How the answer's code ended, as a sentence."""
+    message = failure.message
+    return message[:1].upper() + message[1:] if message.startswith(NOT_RUN) else f"Your code stopped with {message}"
 
 
 def not_begun(check: CheckResult) -> bool:
@@ -121,13 +133,23 @@ def name_of(entry: WrongAnswer) -> str:
     return re.sub(r"\bd (k|v|ff|model)\b", r"d_\1", entry.name.replace("_", " "))
 
 
-def where_treated(report: Feedback) -> str:
+def opening(cause: Cause) -> str:
+    """What a cause begins with: how sure it is."""
+    return KNOWN if cause.certain else PERHAPS if len(cause.entries) == 1 else ONE_OF
+
+
+def explained(result: ExerciseResult, cause: Cause) -> str:
+    """Which lost checks a cause explains, where it does not explain them all."""
+    lost = [check for check in result.checks if check.failure and not check.hidden]
+    titles = [check.check.title.rstrip(".") for check in lost if check.name in cause.checks]
+    return "" if len(titles) == len(lost) else f"It explains: {'; '.join(titles)}."
+
+
+def where_treated(result: ExerciseResult, entry: WrongAnswer) -> str:
     """The misconception's name, and which chapter treats it by which claim."""
-    entry = report.misconception
-    number = (entry.chapter if entry else None) or report.result.exercise.number
-    kind = "question" if entry and entry.claim.startswith("Q") else "claim"
-    claim = f", {kind} {entry.claim}" if entry and entry.claim else ""
-    return f"({name_of(entry)}; chapter {number}{claim})" if entry else f"See chapter {number} of the book."
+    kind = "question" if entry.claim.startswith("Q") else "claim"
+    claim = f", {kind} {entry.claim}" if entry.claim else ""
+    return f"({name_of(entry)}; chapter {entry.chapter or result.exercise.number}{claim})"
 
 
 def label(name: str) -> str:
@@ -144,16 +166,10 @@ def shown_inputs(failure: Failure) -> Iterable[tuple[str, Any, bool]]:
 
 
 def described(value: Any) -> str:
-    """A value in one line: a tensor by its type and shape, all else as Python writes it."""
-    if isinstance(value, Tensor):
-        kind = str(value.dtype).removeprefix("torch.")
-        return f"{kind} tensor {list(value.shape)}" if value.ndim else f"{value.item()!r}"
-    if isinstance(value, list | tuple | set) and any(isinstance(part, Tensor) for part in value):
-        return "[" + ", ".join(described(part) for part in value) + "]"
-    if isinstance(value, dict) and any(isinstance(part, Tensor) for part in value.values()):
-        return "{" + ", ".join(f"{key!r}: {described(part)}" for key, part in value.items()) + "}"
-    written = f"{value:.8g}" if isinstance(value, float) else repr(value)
-    return written if len(written) <= 300 else written[:297] + "..."
+    """A value in one line: a tensor by its type and shape, all else as Python writes it, up to 300 characters."""
+    if isinstance(value, float):
+        return f"{value:.8g}"
+    return brief(value, 300, lambda tensor: type_and_shape(tensor) if tensor.ndim else f"{tensor.item()!r}")
 
 
 def _wrapped(text: str, indent: str) -> str:
@@ -178,7 +194,7 @@ def _counterexample(shown: CheckResult, failure: Failure) -> str:
     if shown.hidden:
         return lines[0]
     if failure.error:
-        lines.append(_wrapped(f"Your code stopped with {failure.message}", "  "))
+        lines.append(_wrapped(stopped(failure), "  "))
     if failure.line:
         lines.append(f"  {failure.line}")
     for name, value, small in shown_inputs(failure):

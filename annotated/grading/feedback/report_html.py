@@ -7,19 +7,21 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from annotated.grading.exercise.exercise import WrongAnswer
+from annotated.grading.exercise.diagnosis import Cause
 from annotated.grading.exercise.markdown import html
 from annotated.grading.exercise.run import CheckResult, ExerciseResult, Failure
 from annotated.grading.feedback.report import (
-    KNOWN,
     Feedback,
     described,
+    explained,
     first_failure,
     has_details,
     headline,
     label,
     not_begun,
+    opening,
     shown_inputs,
+    stopped,
     where_treated,
 )
 from annotated.grading.feedback.tensor_tables import TensorTable, compared, is_matrix, single
@@ -38,13 +40,12 @@ def html_of(report: Feedback, style: bool = True) -> str:
         Whether to bring its style sheet; a page with several reports needs it once (`STYLE`).
     """
     result = report.result
-    shown = first_failure(result, report.misconception)
-    score, mark, why = headline(result, report.misconception).partition(":")
+    shown = first_failure(result)
+    score, mark, why = headline(result).partition(":")
     parts = [f'<p class="score"><b>{escape(score)}</b>{mark}{escape(why)}</p>']
     if shown is not None and shown.failure is not None and has_details(result, shown):
         parts.append(_counterexample(shown, shown.failure))
-    if report.misconception is not None:
-        parts.append(_misconception(report, report.misconception))
+    parts += [_cause(report, cause) for cause in (report.diagnosis.causes if report.diagnosis else ())]
     parts.append(_checks(result))
     if report.output.strip():
         printed = f"<pre>{escape(report.output.rstrip())}</pre>"
@@ -59,7 +60,7 @@ def _counterexample(shown: CheckResult, failure: Failure) -> str:
         return f'<div class="part">{head}</div>'
     parts = [head]
     if failure.error:
-        parts.append(f"<p>Your code stopped with <code>{escape(failure.message)}</code></p>")
+        parts.append(f"<p>{escape(stopped(failure))}</p>")
     if failure.line:
         parts.append(f"<pre>{escape(failure.line)}</pre>")
     inputs = "".join(_input(*shown_input) for shown_input in shown_inputs(failure))
@@ -108,13 +109,16 @@ def _cell(text: str, tint: float, wrong: bool, mark: str) -> str:
     return f'<td{kind} style="background: rgba({colour}, {abs(tint) * _STRONGEST:.2f})">{escape(text)}{sign}</td>'
 
 
-def _misconception(report: Feedback, entry: WrongAnswer) -> str:
-    place = escape(where_treated(report))
-    number = entry.chapter or report.result.exercise.number
-    if address := report.chapters.get(number):
-        place = re.sub(rf"([Cc]hapter {number})\b", rf'<a href="{escape(address)}">\1</a>', place, count=1)
-    said = f'<p><b>{KNOWN}</b></p><p>{html(entry.says)}</p><p class="quiet">{place}</p>'
-    return f'<div class="part">{said}</div>'
+def _cause(report: Feedback, cause: Cause) -> str:
+    about = explained(report.result, cause)
+    parts = [f"<p><b>{opening(cause)}</b>{f' {html(about)}' if about else ''}</p>"]
+    for entry in cause.entries:
+        place = escape(where_treated(report.result, entry))
+        number = entry.chapter or report.result.exercise.number
+        if address := report.chapters.get(number):
+            place = re.sub(rf"\b(chapter {number})\b", rf'<a href="{escape(address)}">\1</a>', place, count=1)
+        parts.append(f'<p>{html(entry.says)}</p><p class="quiet">{place}</p>')
+    return f'<div class="part">{"".join(parts)}</div>'
 
 
 def _checks(result: ExerciseResult) -> str:

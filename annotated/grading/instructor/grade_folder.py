@@ -5,24 +5,18 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from annotated.grading.exercise.catalogue import find
 from annotated.grading.exercise.checks import Check, load_checks
-from annotated.grading.exercise.diagnosis import diagnose
 from annotated.grading.exercise.exercise import Exercise, ExerciseError
-from annotated.grading.exercise.run import ExerciseResult, not_run
-from annotated.grading.exercise.submission import BadSubmission, read
-from annotated.grading.feedback.report import Feedback
-from annotated.grading.instructor.gradebook import FORMAT, Gradebook, Graded, clean, described_checks, write_whole
+from annotated.grading.instructor.grade_one import GradedPage, Task, from_child, grade_one, without_answer
+from annotated.grading.instructor.gradebook import FORMAT, Gradebook, Graded, shown_name, write_whole
+from annotated.grading.instructor.limited import Bounds, Ended, Work, in_children
 from annotated.grading.instructor.overlay import overlay_files, validate_overlay
-from annotated.grading.instructor.remote import grade_code
 from annotated.grading.instructor.submissions import SubmissionFile, collect
 from annotated.grading.sandbox.process import GraderBroken, Level, SandboxLimits
 
@@ -47,6 +41,10 @@ class GradingOptions:
         What one submission may use.
     fresh
         Grade everything again; by default results that are still good are kept.
+    bounds
+        What the grader may use for one submission, beside the sandbox.
+    student
+        All files are this one's; by default the folder's layout says whose they are.
     """
 
     level: Level
@@ -56,6 +54,8 @@ class GradingOptions:
     jobs: int = 2
     limits: SandboxLimits = SandboxLimits()
     fresh: bool = False
+    bounds: Bounds = Bounds()
+    student: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,23 +78,6 @@ class GradingRun:
     skipped: tuple[tuple[str, str], ...]
     reused: int
     seconds: float
-
-
-@dataclass(frozen=True)
-class _Task:
-    file: SubmissionFile
-    exercise: Exercise
-    more: tuple[Check, ...]
-    digest: str
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    result: ExerciseResult
-    status: str
-    output: str
-    seconds: float
-    note: str = ""
 
 
 ResultCallback = Callable[[Graded, int, int], None]
@@ -124,23 +107,23 @@ def grade_folder(
         validate_overlay(options.overlay)
     book = Gradebook(out)
     options = replace(options, salt=options.salt or _own_salt(out))
-    found = collect(folder, options.exercise)
-    tasks, unknown = _tasks(found.submissions, options)
+    found = collect(folder, options.exercise, options.student, options.jobs, options.bounds)
+    tasks, unknown = _tasks(found.submissions, options, book)
     skipped = (*found.skipped, *unknown)
     first = f"{len(tasks)} submissions in {folder}, isolation: {options.level}"
     book.log(first, *(f"set aside: {path}: {why}" for path, why in skipped))
     done: list[Graded] = []
-    waiting = []
-    for task in tasks:
-        known = None if options.fresh else book.load(task.file.student, task.exercise.id, task.digest)
-        done.append(known) if known else waiting.append(task)
-    reused, start = len(done), time.perf_counter()
+    start, reused = time.perf_counter(), 0
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)  # of the parser, about strangers' code
-            for task, outcome in _outcomes(waiting, options):
-                graded = _write_down(book, task, outcome, options.level)
-                done.append(graded)
+        for task, graded_page in _results(tasks, options):
+            if graded_page is None:
+                graded = book.load(shown_name(task.file.student), task.exercise.id)
+                assert graded is not None
+                reused += 1
+            else:
+                graded = _write_down(book, graded_page)
+            done.append(graded)
+            if graded_page is not None:
                 on_result(graded, len(done), len(tasks))
     except GraderBroken as error:
         book.log(f"GRADER BROKEN, stopped: {error}")
@@ -161,25 +144,24 @@ def _own_salt(out: Path) -> str:
     return place.read_text(encoding="utf-8").strip()
 
 
-def _tasks(submissions: Iterable[SubmissionFile], options: GradingOptions) -> tuple[list[_Task], list[tuple[str, str]]]:
+def _tasks(
+    submissions: Iterable[SubmissionFile], options: GradingOptions, book: Gradebook
+) -> tuple[list[Task], list[tuple[str, str]]]:
     """What is to be graded, and what cannot be because nobody knows the exercise. Checks are loaded here, once."""
-    known: dict[str, tuple[Exercise, tuple[Check, ...], str]] = {}
+    known: dict[str, tuple[Exercise, tuple[Check, ...], str] | str] = {}
     tasks, unknown = [], []
     for file in submissions:
-        id = file.exercise
-        try:
-            if id not in known:
-                known[id] = _prepared(find(id), options)
-        except ExerciseError as error:
-            unknown.append((file.path, str(error)))
+        if file.exercise not in known:
+            try:
+                known[file.exercise] = _prepared(find(file.exercise), options)
+            except ExerciseError as error:
+                known[file.exercise] = str(error)
+        prepared = known[file.exercise]
+        if isinstance(prepared, str):
+            unknown.append((file.path, prepared))
             continue
-        exercise, more, digest = known[id]
-        try:
-            content = file.read()
-        except BadSubmission as error:
-            content = f"refused: {error}".encode()
-        own = hashlib.sha256(digest.encode() + file.path.encode(errors="replace") + b"\0" + content).hexdigest()
-        tasks.append(_Task(file, exercise, more, own))
+        earlier = None if options.fresh else book.load(shown_name(file.student), prepared[0].id)
+        tasks.append(Task(file, *prepared, known=earlier.digest if earlier else ""))
     return tasks, unknown
 
 
@@ -191,69 +173,36 @@ def _prepared(exercise: Exercise, options: GradingOptions) -> tuple[Exercise, tu
     digest = hashlib.sha256(f"{FORMAT}|{options.salt}|{sorted(asdict(options.limits).items())}".encode())
     for file in (*files, *own):
         digest.update(hashlib.sha256(file.read_bytes()).digest())
-    exercise.checks  # noqa: B018  loaded now, because loading is not for several threads at once
+    exercise.checks  # noqa: B018  loaded now, and so in every child
     return exercise, more, digest.hexdigest()
 
 
-def _grade(task: _Task, options: GradingOptions) -> _Outcome:
-    """Grade one submission. Only a broken grader raises."""
-    start, salt = time.perf_counter(), options.salt
+def _results(tasks: list[Task], options: GradingOptions) -> Iterator[tuple[Task, GradedPage | None]]:
+    """Results as they come, each from a child of its own; None where an earlier one is still good."""
+    settings = (options.salt, options.level, options.limits)
+    works: list[tuple[Task, Work]] = [(task, partial(grade_one, task, *settings)) for task in tasks]
+    for task, ended in in_children(works, options.jobs, options.bounds):
+        if ended.how == "broken":
+            raise GraderBroken(ended.reason)
+        if ended.how != "done":
+            yield task, without_answer(task, ended, options.salt, options.level)
+        else:
+            yield task, None if ended.value is None else _checked(task, ended, options)
+
+
+def _checked(task: Task, ended: Ended, options: GradingOptions) -> GradedPage:
     try:
-        submission = read(task.file.read(), task.file.path)
-        result, status, output = grade_code(task.exercise, submission, salt, options.level, options.limits, task.more)
-        note = "; ".join(submission.notes)
-    except BadSubmission as error:
-        result, status, output = not_run(task.exercise, str(error), salt, task.more), "student_error", ""
-        note = str(error)
-    except GraderBroken:
-        raise
-    except Exception as error:  # in a check, or here: it must not stop the others, and it is not the student's fault
-        note = f"the grader failed: {type(error).__name__}: {error}"
-        result, status, output = not_run(task.exercise, note, salt, task.more), "grader_error", ""
-    return _Outcome(result, status, output, time.perf_counter() - start, clean(note))
+        return from_child(task, ended.value)
+    except (ValueError, TypeError, KeyError) as error:
+        return without_answer(task, Ended("failed", reason=str(error)), options.salt, options.level)
 
 
-def _outcomes(tasks: list[_Task], options: GradingOptions) -> Iterator[tuple[_Task, _Outcome]]:
-    """Outcomes as they come. Each task runs in a thread whose work is mostly waiting for its sandbox."""
-    with _pool(options.jobs) as pool:
-        running: dict[Future[_Outcome], _Task] = {pool.submit(_grade, task, options): task for task in tasks}
-        for future in as_completed(running):
-            yield running.pop(future), future.result()
-
-
-@contextmanager
-def _pool(jobs: int) -> Iterator[ThreadPoolExecutor]:
-    """A pool that does not begin what is still waiting when something has gone wrong."""
-    pool = ThreadPoolExecutor(max(1, jobs))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _write_down(book: Gradebook, task: _Task, outcome: _Outcome, level: Level) -> Graded:
-    """Diagnose, and write the result."""
-    result, broken = outcome.result, outcome.status == "grader_error"
-    misconception = None
-    if result.lost and not result.gate and not broken:
-        misconception = _diagnosis(book, task, result)
-    graded = Graded(
-        student=clean(task.file.student, 100), exercise=task.exercise.id, file=clean(task.file.path),
-        status=outcome.status, score=None if broken else result.score, maximum=result.maximum,
-        note=clean(result.gate) or outcome.note, checks=described_checks(result),
-        misconception=misconception.name if misconception else "", says=misconception.says if misconception else "",
-        output=outcome.output, seconds=round(outcome.seconds, 2), level=level, digest=task.digest,
-    )  # fmt: skip
-    notes = (outcome.note,) if outcome.note else ()
-    book.save(graded, None if broken else Feedback(result, misconception, outcome.output, notes))
+def _write_down(book: Gradebook, graded_page: GradedPage) -> Graded:
+    """Write the result."""
+    graded = graded_page.graded
+    book.save(graded, graded_page.page)
     score = "-" if graded.score is None else graded.score
-    book.log(f"{graded.student} {graded.exercise} {score}/{graded.maximum} {graded.status} {graded.note}")
+    about = f"{graded.student} {graded.exercise}"
+    book.log(f"{about} {score}/{graded.maximum} {graded.status} {graded.note}")
+    book.log(*(f"{about}: {line}" for line in graded_page.log))
     return graded
-
-
-def _diagnosis(book: Gradebook, task: _Task, result: ExerciseResult) -> Any:
-    try:
-        return diagnose(result)
-    except Exception as error:  # a broken bank takes nothing from the score
-        book.log(f"no diagnosis for {task.file.path}: {type(error).__name__}: {error}")
-        return None

@@ -11,18 +11,22 @@ import io
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from annotated.grading.exercise.run import ExerciseResult
+from annotated.grading.exercise.run import CheckResult, ExerciseResult, Failure
 from annotated.grading.feedback.report import Feedback
 from annotated.grading.feedback.report_html import html_of
 from annotated.storage import atomic_write
 
-FORMAT = 1
+FORMAT = 2
+STATUSES = ("ok", "student_error", "timeout", "died", "grader_error")
+_MOST_OF_A_PAGE = 10**6
+_LONGEST_NAME = 100
+_TAIL = re.compile(r"-[0-9a-f]{16}$")
 COLUMNS = (
     "student",
     "exercise",
@@ -95,23 +99,23 @@ class Gradebook:
         """The file of one result, without its suffix; names that no file can have are replaced, and stay apart."""
         safe = re.sub(r"[^\w.@-]+", "_", student, flags=re.ASCII).strip("._")[:60]
         if safe != student:
-            safe += "-" + hashlib.sha256(student.encode(errors="replace")).hexdigest()[:8]
+            safe = safe[:60] + _tail(student)
         return self.folder / "results" / f"{safe}_{exercise}"
 
-    def load(self, student: str, exercise: str, digest: str) -> Graded | None:
-        """A result of an earlier run, if nothing that it depends on has changed."""
+    def load(self, student: str, exercise: str) -> Graded | None:
+        """A result of an earlier run, if there is one that may be kept; its digest says of what it is the result."""
         try:
             data = json.loads(_suffixed(self.place(student, exercise), ".json").read_text(encoding="utf-8"))
             known = Graded(**{**data, "checks": tuple(data["checks"])})
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return known if known.digest == digest and known.format == FORMAT and known.status != "grader_error" else None
+        return known if known.digest and known.format == FORMAT and known.status != "grader_error" else None
 
-    def save(self, graded: Graded, report: Feedback | None) -> None:
+    def save(self, graded: Graded, page: str) -> None:
         """Write a result as HTML for the student and as JSON; the JSON comes last, and says that it is done."""
         place = self.place(graded.student, graded.exercise)
-        if report is not None:
-            write_whole(_suffixed(place, ".html"), _page(graded, report))
+        if page:
+            write_whole(_suffixed(place, ".html"), page)
         write_whole(_suffixed(place, ".json"), json.dumps(asdict(graded), indent=1, ensure_ascii=False) + "\n")
 
     def write_table(self, graded: Iterable[Graded]) -> Path:
@@ -140,11 +144,39 @@ def described_checks(result: ExerciseResult) -> tuple[dict[str, Any], ...]:
     return tuple(
         {
             "name": check.name, "title": check.check.title, "hidden": check.hidden, "points": check.points,
-            "earned": check.earned, "message": clean(check.failure.message) if check.failure else "",
-            "line": clean(check.failure.line) if check.failure else "",
+            "earned": check.earned, "message": _message(check),
+            "line": clean(check.failure.line) if check.failure and not check.hidden else "",
         }
         for check in result.checks
     )  # fmt: skip
+
+
+def _message(check: CheckResult) -> str:
+    """What a student may read: of a hidden check neither values nor what the answer says of its inputs."""
+    if check.failure is None:
+        return ""
+    if not check.hidden:
+        return clean(check.failure.message)
+    kind = check.failure.message.partition(":")[0]
+    stopped = f" ({kind})" if kind in ("TimeoutError", "ProcessDied") else ""
+    return f"with other sizes and numbers, this does not hold: {check.check.title}{stopped}"
+
+
+def hidden_messages(result: ExerciseResult) -> list[str]:
+    """What went wrong in hidden checks, for the instructor alone."""
+    lost = [check for check in result.checks if check.failure and check.hidden]
+    return [clean(f"{check.name}: {check.failure.message} {check.failure.line}") for check in lost if check.failure]
+
+
+def shown_name(student: str) -> str:
+    """A student's name in one line; two names that are not the same never look the same."""
+    shown = clean(student, _LONGEST_NAME)
+    return shown if shown == student and not _TAIL.search(student) else shown[:60] + _tail(student)
+
+
+def _tail(student: str) -> str:
+    """What keeps names apart that have become alike; `_TAIL` keeps others from taking it for their own."""
+    return "-" + hashlib.sha256(student.encode(errors="surrogateescape")).hexdigest()[:16]
 
 
 def clean(text: str, most: int = 500) -> str:
@@ -168,6 +200,23 @@ def _harmless(cell: Any) -> Any:
         return cell
     text = clean(cell)
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+
+
+def page(graded: Graded, report: Feedback) -> str:
+    """The feedback for a student; without counterexample and output where these cannot be shown."""
+    try:
+        if len(whole := _page(graded, report)) <= _MOST_OF_A_PAGE:
+            return whole
+    except Exception:  # of a value that torch cannot compare or print
+        pass
+    checks = tuple(replace(check, failure=_bare(check.failure)) for check in report.result.checks)
+    gate = clean(report.result.gate)
+    bare = replace(report.result, checks=checks, gate=gate)
+    return _page(graded, replace(report, result=bare, output=""))
+
+
+def _bare(failure: Failure | None) -> Failure | None:
+    return failure and Failure(clean(failure.message), error=failure.error, line=clean(failure.line))
 
 
 def _page(graded: Graded, report: Feedback) -> str:

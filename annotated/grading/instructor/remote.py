@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Literal
 
 from annotated.grading.exercise.checks import Check
 from annotated.grading.exercise.exercise import Exercise
-from annotated.grading.exercise.run import ExerciseResult, not_run, run_checks
+from annotated.grading.exercise.run import (
+    ExerciseResult,
+    not_run,
+    note_on_others,
+    notes_on,
+    nothing_there,
+    run_checks,
+)
 from annotated.grading.exercise.student import Student
 from annotated.grading.exercise.submission import CodeCell, Submission
 from annotated.grading.sandbox.codec import CodecError, decode, encode
@@ -17,7 +24,15 @@ from annotated.grading.sandbox.interpreter import AnswerError
 from annotated.grading.sandbox.isolation import best_level
 from annotated.grading.sandbox.process import Died, Level, OutOfTime, Process, SandboxLimits
 
+MOST_OUTPUT = 20_000
+"""Characters of what an answer printed that are kept."""
 Status = Literal["ok", "student_error", "timeout", "died", "grader_error"]
+_MOST_SKIPPED = 4
+"""Cells that may end the process without costing a restart."""
+_SHORTEST = 0.05
+"""Seconds that a cell is not started for."""
+_OTHERS_LOST = 2
+"""How often cells that the answer does not seem to need may end it so; after the second time none of them is run."""
 
 
 class RemoteStudent(Student):
@@ -54,18 +69,26 @@ class RemoteStudent(Student):
         limits: SandboxLimits | None = None,
         hidden: tuple[str, ...] = (),
     ) -> None:
-        super().__init__(submission.source_of(answers) if answers else submission.code)
+        super().__init__(submission.code)
         self.limits = limits or SandboxLimits()
         self.status: Status = "ok"
+        self.status_of_cells: Status = "student_error"
         self.problems: dict[str, AnswerError] = {}
-        """What went wrong in cells, by their titles."""
+        """What went wrong in cells that the answer needs, by their titles."""
         self._cells, self._given = submission.cells, given
         self._start_process: Callable[[], Process] = lambda: Process(level, self.limits, library, hidden)
         self._process: Process | None = None
-        self._printed = ""
-        self._restarts = 0
+        self.printed = ""
+        """What `keep_output` found."""
+        self._ended_by: dict[int, AnswerError] = {}
+        """Cells that ended a process, by number: they are skipped from then on."""
+        self._others_end = len(self._cells)
+        """The number of the cell from which on none is run that the answer does not seem to need."""
+        self._others_left = self.limits.call_seconds
+        self._restarts = self._lost_in_cells = self._lost_in_others = 0
         self._last = AnswerError(["ProcessDied"], "the process ended")
-        self._end = time.monotonic() + self.limits.total_seconds
+        self._used = 0.0
+        """Seconds that its processes have been waited for; their start, and the grader's own work, are not counted."""
         self._begin()
 
     @classmethod
@@ -77,18 +100,25 @@ class RemoteStudent(Student):
         chosen = submission.for_answers(exercise.answers)
         return cls(chosen, exercise.answers, exercise.given_code, exercise.library, level, limits, hidden)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on the cells that did not run, or not to their end."""
+        left_out = sum(not cell.needed for cell in self._cells[self._others_end :])
+        others = (note_on_others(self.limits.call_seconds, left_out),) if left_out else ()
+        return (*notes_on(self.problems), *others)
+
     def perform(self, operation: Mapping[str, Any]) -> Any:
         """See `Student.perform`; the process is started again if the last operation ended it."""
         if self._process is None:
             self._restart()
         return self._ask(operation)
 
-    def output(self) -> str:
-        """The beginning of what it has printed, as far as it is still there to say."""
+    def keep_output(self) -> None:
+        """Take over the beginning of what it has printed until now, as far as it is still there to say."""
         if self._process is not None:
             with suppress(AnswerError):
-                self._printed = str(self._ask({"op": "output"}))
-        return self._printed
+                printed = self._ask({"op": "output"})
+                self.printed = printed[:MOST_OUTPUT] if isinstance(printed, str) else ""
 
     def close(self) -> None:
         """End the process."""
@@ -104,54 +134,80 @@ class RemoteStudent(Student):
 
     def _begin(self) -> None:
         """Start a process and run the cells in it, each by itself; one that ended a process is skipped later."""
-        started = time.monotonic()
         self._process = self._start_process()
-        self._end += time.monotonic() - started  # the start is ours, not the answer's
+        self._others_left = self.limits.call_seconds
+        self._process.waited = 0.0  # the start is ours, not the answer's
         try:
             if self._given:
                 self._ask({"op": "given_code", "code": self._given})
-            for cell in self._cells:
-                self._run_cell(cell)
+            for number, cell in enumerate(self._cells):
+                (self._run_needed if cell.needed else self._run_other)(number, cell)
                 if self._process is None:
                     return
         except BaseException:
             self.close()
             raise
 
-    def _run_cell(self, cell: CodeCell) -> None:
-        known = self.problems.get(cell.title)
-        skip = [known.kinds[0], known.message] if known and known.kinds[0] in ("TimeoutError", "ProcessDied") else None
+    def _run_needed(self, number: int, cell: CodeCell) -> None:
+        known, before = self._ended_by.get(number), self.status
         try:
-            self._ask({"op": "cell", "code": cell.code, "skip": skip})
+            self._ask(_to_run(cell, known))
         except AnswerError as error:
-            self.problems[cell.title] = error
+            self.problems.setdefault(cell.title, error)
+            if self._process is None:  # a cell is skipped, and costs none of the restarts
+                self._lost_in_cells += known is None
+                self._ended_by[number] = error
+                self.status_of_cells, self.status = self.status, before
+
+    def _run_other(self, number: int, cell: CodeCell) -> None:
+        """Run what the answer does not seem to need: nothing that fails there is said, and all of it has one budget."""
+        before = self.status
+        if self._others_left < _SHORTEST:
+            self._others_end = min(self._others_end, number)
+        try:
+            if number >= self._others_end:
+                self._ask(_to_run(cell, AnswerError(["TimeoutError"], "the cell was not run: there was no time left")))
+            else:
+                self._ask(_to_run(cell), of_others=True)
+        except AnswerError:
+            if self._process is None:
+                self._lost_in_others += 1
+                self._others_end = min(self._others_end, number if self._lost_in_others < _OTHERS_LOST else 0)
+                self.status = before
 
     def _restart(self) -> None:
         while self._process is None:
-            if self._restarts >= self.limits.restarts:
+            free = min(self._lost_in_cells, _MOST_SKIPPED) + min(self._lost_in_others, _OTHERS_LOST)
+            if self._restarts >= self.limits.restarts + free:
                 raise self._last
-            if time.monotonic() > self._end:
+            if self._used > self.limits.total_seconds:
                 raise self._too_late()
             self._restarts += 1
             self._begin()
 
-    def _ask(self, operation: Mapping[str, Any]) -> Any:
+    def _ask(self, operation: Mapping[str, Any], of_others: bool = False) -> Any:
+        """Ask the process; `of_others` says whose budget the time is taken from."""
         assert self._process is not None
-        left = self._end - time.monotonic()
+        left = self._others_left if of_others else self.limits.total_seconds - self._used
         if left <= 0:
             raise self._too_late()
         seconds = min(self.limits.call_seconds, left)
-        request = encode(operation)
+        request, before, process = encode(operation), self._process.waited, self._process
         try:
-            self._process.send(request, seconds)
-            reply = decode(self._process.receive(seconds))
-            value, error = _opened(reply)
+            try:
+                process.send(request, seconds)
+                reply = process.receive(seconds)
+            finally:
+                took = process.waited - before
+                self._others_left -= took if of_others else 0.0
+                self._used += 0.0 if of_others else took
+            value, error = _opened(decode(reply))
         except OutOfTime:
             text = f"it took longer than {seconds:.3g} seconds; does a loop never end?"
             raise self._lost("timeout", "TimeoutError", text) from None
         except Died as reason:
             raise self._lost("died", "ProcessDied", str(reason)) from None
-        except (CodecError, TypeError, ValueError, KeyError, AttributeError):
+        except CodecError:
             text = "the process no longer answers in a form that can be read"
             raise self._lost("died", "ProcessDied", text) from None
         if error is not None:
@@ -170,11 +226,23 @@ class RemoteStudent(Student):
         return self._lost("timeout", "TimeoutError", f"all of it together took longer than {seconds:g} seconds")
 
 
+def _to_run(cell: CodeCell, instead: AnswerError | None = None) -> dict[str, Any]:
+    """The request to run a cell, or to take an error for it."""
+    skip = [instead.kinds[0], instead.message] if instead else None
+    return {"op": "cell", "code": cell.code, "skip": skip, "needed": cell.needed, "ends": cell.ends}
+
+
 def _opened(reply: Any) -> tuple[Any, AnswerError | None]:
-    if "value" in reply:
+    """The value of a reply, or its error; a reply of another form is as good as none."""
+    if isinstance(reply, dict) and reply.keys() == {"value"}:
         return reply["value"], None
-    kinds = [str(kind)[:100] for kind in reply["error"][:20]] or ["Exception"]
-    return None, AnswerError(kinds, str(reply["message"])[:2000], str(reply["where"])[:500])
+    if not isinstance(reply, dict) or reply.keys() != {"error", "message", "where"}:
+        raise CodecError("this is no reply")
+    kinds, message, where = reply["error"], reply["message"], reply["where"]
+    parts = (*kinds[:20], message, where) if isinstance(kinds, list) else (None,)
+    if not all(isinstance(part, str) for part in parts):
+        raise CodecError("this is no reply")
+    return None, AnswerError([kind[:100] for kind in kinds[:20]] or ["Exception"], message[:2000], where[:500])
 
 
 def grade_code(
@@ -198,7 +266,8 @@ def grade_code(
 
     Returns
     -------
-    ExerciseResult, how the run ended, and the beginning of what the answer printed.
+    ExerciseResult, how the run ended, and the beginning of what the answer printed before the first hidden check: later
+    it could print what that check asked.
 
     Raises
     ------
@@ -209,29 +278,17 @@ def grade_code(
     more = tuple(more)
     with RemoteStudent.of_exercise(exercise, whole, level or best_level(), limits) as student:
         # A first question to each answer: if none is there, the reason is that of the cell that should have made it.
-        reason = _nothing_there(exercise, student)
-        result = not_run(exercise, reason, salt, more) if reason else run_checks(exercise, student, salt, more=more)
-        status: Status = "student_error" if reason and student.status == "ok" else student.status
-        return result, status, student.output()
+        reason = nothing_there(exercise, student, student.problems)
+        if reason:
+            student.keep_output()
+            result = not_run(exercise, reason, salt, more)
+        else:
+            result = run_checks(exercise, student, salt, more=more, before_hidden=student.keep_output)
+            result = replace(result, notes=(*result.notes, *student.notes))
+        status = student.status_of_cells if reason and student.status == "ok" else student.status
+        return result, status, student.printed
 
 
 def grader(level: Level | None = None) -> Callable[[Exercise, str, str], ExerciseResult]:
     """A function that grades code under a salt in a sandbox, for `verify`."""
     return lambda exercise, code, salt: grade_code(exercise, code, salt, level)[0]
-
-
-def _nothing_there(exercise: Exercise, student: RemoteStudent) -> str:
-    """Why not one of the answers exists; empty if one does."""
-    missing = []
-    for name in exercise.answers:
-        try:
-            student.perform({"op": "has", "name": name})
-            return ""
-        except AnswerError as error:
-            missing.append(_in_words(error))
-    broken = [f"{title}: {_in_words(error)}" for title, error in student.problems.items()]
-    return "; ".join(broken[:3] or missing[:1]) if missing else ""
-
-
-def _in_words(error: AnswerError) -> str:
-    return f"{error} ({error.where})" if error.where else str(error)

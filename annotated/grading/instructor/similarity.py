@@ -2,7 +2,8 @@
 
 Answers to a small exercise are alike by nature. So each pair is compared twice, once by its structure alone (names and
 comments removed, as a copy with new names would look) and once as it is written, and both are set beside what is usual
-in this class. What the stub gave to everybody does not count.
+in this class. What the stub gave to everybody does not count. Where nearly the same text is what is usual, no pair
+stands out: then there is one group of answers, and no pairs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import io
 import keyword
 import statistics
 import tokenize
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -20,8 +22,12 @@ from itertools import combinations
 SAME_TEXT, SAME_STRUCTURE = 0.9, 0.97
 FEWEST_TOKENS = 20
 """Shorter answers say nothing."""
+MOST_TOKENS = 3000
+"""Of an answer, the longest solution has some 400; the rest is not looked at."""
+_MOST_EQUAL = 200_000
+"""Pairs of equal tokens in two answers, beyond which only their numbers of tokens are compared."""
 MOST_USUAL = 0.8
-"""As written, no more than this counts as usual: in a folder of two, or where all copied, everything is alike."""
+"""As written, no more than this counts as usual: in a folder of two, a copy is all that there is."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +50,27 @@ class Pair:
     usual_structure: float
 
 
-def similar(answers: Mapping[str, str], stub: str = "") -> list[Pair]:
-    """Pairs of answers that are far more alike than is usual here, the most alike first.
+@dataclass(frozen=True)
+class SimilarAnswers:
+    """What somebody should look at.
+
+    Attributes
+    ----------
+    pairs
+        Those that are far more alike than is usual here, the most alike first.
+    group
+        Where most pairs are nearly the same as written: the answers of such pairs, instead of `pairs`.
+    usual_text
+        The median over all pairs, as written.
+    """
+
+    pairs: tuple[Pair, ...] = ()
+    group: tuple[str, ...] = ()
+    usual_text: float = 0.0
+
+
+def similar(answers: Mapping[str, str], stub: str = "") -> SimilarAnswers:
+    """Compare all answers to an exercise with each other.
 
     Parameters
     ----------
@@ -61,15 +86,19 @@ def similar(answers: Mapping[str, str], stub: str = "") -> list[Pair]:
     text = {pair: _ratio(written[pair[0]], written[pair[1]]) for pair in pairs}
     structure = {pair: _ratio(bare[pair[0]], bare[pair[1]]) for pair in pairs}
     if not pairs:
-        return []
+        return SimilarAnswers()
     usual_text, usual_structure = statistics.median(text.values()), statistics.median(structure.values())
+    if usual_text >= SAME_TEXT and len(pairs) > 1:
+        group = {name for pair in pairs if text[pair] >= SAME_TEXT for name in pair}
+        return SimilarAnswers(group=tuple(sorted(group)), usual_text=usual_text)
     flagged = [
         Pair(*pair, text[pair], structure[pair], usual_text, usual_structure)
         for pair in pairs
         if _stands_out(text[pair], min(usual_text, MOST_USUAL), SAME_TEXT)
         or _stands_out(structure[pair], usual_structure, SAME_STRUCTURE)
     ]
-    return sorted(flagged, key=lambda pair: (-pair.text, -pair.structure, pair.first, pair.second))
+    flagged.sort(key=lambda pair: (-pair.text, -pair.structure, pair.first, pair.second))
+    return SimilarAnswers(tuple(flagged), usual_text=usual_text)
 
 
 def _stands_out(value: float, usual: float, limit: float) -> bool:
@@ -88,7 +117,9 @@ def _tokens(code: str, common: set[str]) -> list[str]:
         for token in tokenize.generate_tokens(io.StringIO(kept).readline):
             if token.string.strip():
                 found.append(token.string)
-    except (tokenize.TokenError, IndentationError, SyntaxError):
+            if len(found) >= MOST_TOKENS:
+                break
+    except (tokenize.TokenError, IndentationError, SyntaxError, RecursionError):
         pass  # half a file is compared as far as it goes
     return found
 
@@ -99,7 +130,7 @@ def _structure(tokens: list[str]) -> list[str]:
             return "name"
         try:
             return type(ast.literal_eval(token)).__name__
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
             return token
 
     return [bare(token) for token in tokens if not token.startswith("#")]
@@ -107,4 +138,6 @@ def _structure(tokens: list[str]) -> list[str]:
 
 def _ratio(a: list[str], b: list[str]) -> float:
     matcher = SequenceMatcher(None, a, b, autojunk=False)
-    return matcher.ratio() if matcher.quick_ratio() >= 0.5 else matcher.quick_ratio()
+    counts = Counter(b)
+    far = matcher.quick_ratio() < 0.5 or sum(counts[token] for token in a) > _MOST_EQUAL
+    return matcher.quick_ratio() if far else matcher.ratio()

@@ -10,7 +10,6 @@ import contextlib
 import inspect
 import io
 import warnings
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,14 @@ from typing import Any
 from annotated.grading.exercise.catalogue import all_exercises, find
 from annotated.grading.exercise.diagnosis import diagnose
 from annotated.grading.exercise.exercise import Exercise, ExerciseError
-from annotated.grading.exercise.run import ExerciseResult, not_run, run_checks
+from annotated.grading.exercise.run import ExerciseResult, not_run, nothing_there, run_checks
 from annotated.grading.exercise.student import LocalStudent
-from annotated.grading.exercise.submission import BadSubmission, CodeCell, Submission, read
+from annotated.grading.exercise.submission import BadSubmission, Submission, read
 from annotated.grading.feedback.report import Feedback
+from annotated.grading.learner.files import as_in_the_sandbox, run_file
 from annotated.grading.learner.record import ProgressRecord
 from annotated.grading.learner.timeout import TimeBudget
+from annotated.grading.sandbox.cells import answer_names
 from annotated.grading.sandbox.interpreter import AnswerError
 from annotated.grading.sandbox.names import definitions, parsed
 
@@ -43,18 +44,21 @@ class LocalAnswer:
         The code that defines them, as far as it can be known.
     missing
         What the exercise asks for and nobody has defined.
+    submission
+        Of a file: what is to run, and what there is to say about the rest.
     """
 
     names: dict[str, Any] | None
     source: str
     missing: tuple[str, ...] = ()
+    submission: Submission = Submission(())
 
 
 def in_notebook(exercise: Exercise, names: dict[str, Any]) -> LocalAnswer:
     """The answer among a notebook's names, with the code of the cells that define it."""
     missing = tuple(name for name in exercise.answers if name not in names)
     cells = [cell for cell in names.get("In") or [] if isinstance(cell, str)]
-    source = _defining(cells, exercise.answers) if cells else _source_of(exercise, names)
+    source = Submission.of_cells(cells).source_of(exercise.answers) if cells else _source_of(exercise, names)
     return LocalAnswer(names, source, missing)
 
 
@@ -77,12 +81,13 @@ def in_file(path: Path, named: str | None = None) -> tuple[Exercise, LocalAnswer
         raise ExerciseError(f"there is no file {path}") from None
     except (OSError, BadSubmission) as error:
         raise ExerciseError(f"{path}: {error}") from None
-    chosen = named or submission.exercise
-    if not chosen:
+    id = named or submission.exercise
+    if not id:
         what = 'add a line EXERCISE = "ex05-1", or say --exercise ex05-1'
         raise ExerciseError(f"{path} does not say which exercise it answers: {what}")
-    exercise = find(chosen)
-    return exercise, LocalAnswer(None, submission.for_answers(exercise.answers).code)
+    exercise = find(id)
+    chosen = submission.for_answers(exercise.answers)
+    return exercise, LocalAnswer(None, chosen.code, submission=chosen)
 
 
 def examine(exercise: Exercise, found: LocalAnswer, record: ProgressRecord, seconds: float, book: str = "") -> Feedback:
@@ -100,10 +105,10 @@ def examine(exercise: Exercise, found: LocalAnswer, record: ProgressRecord, seco
     with quiet, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         result = _run(exercise, found, seconds)
     untouched = is_untouched(exercise, found.source) or _says_nothing(result)
-    misconception = None
+    diagnosis = None
     if not untouched and result.score < result.maximum:
         with contextlib.redirect_stdout(_Capped()), contextlib.suppress(AnswerError):
-            misconception = diagnose(result)
+            diagnosis = diagnose(result)
     with record.change(exercise.id) as entry:
         entry.maximum = float(result.maximum)
         if not untouched:
@@ -112,8 +117,8 @@ def examine(exercise: Exercise, found: LocalAnswer, record: ProgressRecord, seco
             entry.solved = entry.solved or result.score == result.maximum
     chapters = {e.number: f"{book.rstrip('/')}/{e.chapter}.html" for e in all_exercises()} if book else {}
     more = "In the notebook, solution() shows our answer and what it teaches." if result.score == result.maximum else ""
-    notes = tuple(note for note in (more, record.notice) if note)
-    return Feedback(result, misconception, printed.getvalue(), notes, chapters)
+    notes = tuple(note for note in (*result.notes, more, record.notice) if note)
+    return Feedback(result, diagnosis, printed.getvalue(), notes, chapters)
 
 
 def is_untouched(exercise: Exercise, source: str) -> bool:
@@ -126,27 +131,19 @@ def _run(exercise: Exercise, found: LocalAnswer, seconds: float) -> ExerciseResu
     guard = TimeBudget(seconds)
     if found.names is not None:
         return run_checks(exercise, LocalStudent(found.names, found.source, exercise.given_code), guard=guard)
-    try:
-        with guard():
-            student = LocalStudent.of_code(found.source, exercise.given_code)
-    except AnswerError as error:
-        result = not_run(exercise, f"your code does not run: {error}")
-        failed = [replace(c, failure=replace(c.failure, line=error.where)) for c in result.checks if c.failure]
-        return replace(result, checks=tuple(failed), gate="")
-    return run_checks(exercise, student, guard=guard)
+    student = LocalStudent(answer_names(), found.source, exercise.given_code)
+    with as_in_the_sandbox():
+        ran = run_file(student.interpreter, found.submission, seconds)
+        if reason := nothing_there(exercise, student, ran.problems):
+            return not_run(exercise, f"your code does not run: {reason}")
+        result = run_checks(exercise, student, guard=guard)
+    return replace(result, notes=(*found.submission.notes, *result.notes, *ran.notes))
 
 
 def _says_nothing(result: ExerciseResult) -> bool:
     """Whether nothing came back but that nothing is written."""
     messages = [check.failure.message if check.failure else "" for check in result.checks]
     return all(message.startswith(("NotImplementedError", "NameError: there is no")) for message in messages)
-
-
-def _defining(cells: list[str], wanted: Collection[str]) -> str:
-    """The code of the cells that define these names last and of those that they use, in the order of running."""
-    last = {name: number for number, cell in enumerate(cells) for name in definitions(parsed(cell))}
-    live = Submission(tuple(CodeCell(cells[number]) for number in sorted(set(last.values()))))
-    return live.source_of(wanted)
 
 
 def _source_of(exercise: Exercise, names: dict[str, Any]) -> str:

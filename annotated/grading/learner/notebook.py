@@ -17,9 +17,8 @@ from annotated.grading.exercise.markdown import plain, terminal
 from annotated.grading.feedback.report_html import html_of
 from annotated.grading.learner import grade_local
 from annotated.grading.learner.record import ProgressRecord
+from annotated.grading.sandbox.cells import CALL_SECONDS
 
-SECONDS = 20.0
-"""Time for one case of a check."""
 _F = TypeVar("_F", bound=Callable[..., None])
 
 
@@ -37,7 +36,7 @@ def _told(function: _F) -> _F:
 
 
 @_told
-def check(exercise: str | None = None, seconds: float = SECONDS) -> None:
+def check(exercise: str | None = None, seconds: float = CALL_SECONDS) -> None:
     """Check the answer that stands in this notebook, and show its score, with the reason first.
 
     Parameters

@@ -90,7 +90,9 @@ def restrict_files(readable: Sequence[str], listable: Sequence[str], scratch: st
     call = _libc().syscall
     version = _check(call(create, None, 0, 1), "Landlock")
     every = (1 << min(12 + version, 15)) - 1
-    rules = _check(call(create, struct.pack("=Q", every), 8, 0), "Landlock")
+    # From version 6 it also keeps signals, and sockets that have names in no file, among the processes so narrowed.
+    attributes = struct.pack("=QQQ", every, 0, 3) if version >= 6 else struct.pack("=Q", every)
+    rules = _check(call(create, attributes, len(attributes), 0), "Landlock")
     files_only = every & ~sum(1 << bit for bit in (6, 9, 10, 11, 12))  # neither devices, sockets, pipes nor links
     for path in (*readable, *listable, scratch):
         try:

@@ -6,24 +6,28 @@ on the notebook's own names, so that an answer behaves alike in both places.
 
 from __future__ import annotations
 
+import ast
 import itertools
 import linecache
 import os
 import secrets
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 try:
+    from annotated.grading.sandbox.cells import ANSWER, CellRunner
     from annotated.grading.sandbox.codec import Ref
+    from annotated.grading.sandbox.names import bound_by, names_in_text
+    from annotated.grading.sandbox.plots import plot_data
 except ImportError:  # inside the sandbox, where this file lies beside `codec`
+    from cells import ANSWER, CellRunner  # type: ignore[no-redef,import-not-found]
     from codec import Ref  # type: ignore[no-redef,import-not-found]
-
-ANSWER = "<answer>"
-"""The file name under which an answer's code is compiled."""
+    from names import bound_by, names_in_text  # type: ignore[no-redef,import-not-found]
+    from plots import plot_data  # type: ignore[no-redef,import-not-found]
 
 
 class AnswerError(Exception):
@@ -49,15 +53,15 @@ class Interpreter:
     ----------
     namespace
         The answer's names after its code has run.
-    source
-        Its code, to show the line that failed; may be empty.
     """
 
-    def __init__(self, namespace: dict[str, Any], source: str = "") -> None:
+    def __init__(self, namespace: dict[str, Any]) -> None:
         self.namespace = namespace
-        self.source = source
         self.given: dict[str, Any] = {"__name__": "given"}
         self.objects: dict[int, Any] = {}
+        self.failed: dict[str, AnswerError] = {}
+        """Why a name is not there: the error of the statement that should have bound it."""
+        self._runner = CellRunner(namespace)
         self._numbers = itertools.count(secrets.randbits(48))  # so that a process started anew never reuses a number
 
     def perform(self, operation: Mapping[str, Any]) -> Any:
@@ -85,12 +89,56 @@ class Interpreter:
         AnswerError
             If it fails.
         """
-        self.source = code
-        linecache.cache[ANSWER] = (len(code), None, code.splitlines(True), ANSWER)
+        linecache.cache[ANSWER] = (len(code), None, [line + "\n" for line in code.split("\n")], ANSWER)
         try:
             exec(compile(code, ANSWER, "exec", dont_inherit=True), self.namespace)
+        except AnswerError:  # of a time limit
+            raise
         except (Exception, SystemExit) as error:
             raise self.explain(error) from None
+
+    def run_cell(self, code: str, skip: Sequence[str] | None = None, ends: bool = True) -> None:
+        """Run one cell, each statement by itself: one that fails takes only what it should have bound.
+
+        Lines are counted through all cells, as in the answer's source.
+
+        Parameters
+        ----------
+        skip
+            Kind and message of an error that stands for running it.
+        ends
+            Whether the code ends its cell, whose value `_` then is.
+
+        Raises
+        ------
+        AnswerError
+            The first error, after the other statements have run.
+        """
+        errors: list[AnswerError] = []
+        try:
+            tree = self._runner.parse(code)
+        except (Exception, SystemExit) as error:
+            self._fails(names_in_text(code), error, errors)
+            raise errors[0] from None
+        for node in tree.body:
+            try:
+                if skip:
+                    raise AnswerError(skip[:1], skip[1])
+                self._runner.run(node, ends and node is tree.body[-1])
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt) and not isinstance(node, ast.Raise):
+                    raise  # the learner's own wish to stop
+                self._fails(bound_by(node), error, errors)
+        if errors:
+            raise errors[0] from None
+
+    def _fails(self, names: Iterable[str], error: BaseException, errors: list[AnswerError]) -> None:
+        """Note an error, and whom it leaves without a value."""
+        try:
+            errors.append(error if isinstance(error, AnswerError) else self.explain(error))
+        except Exception:  # an error whose own text cannot be had
+            errors.append(AnswerError([type(error).__name__], ""))
+        self.failed |= {name: errors[-1] for name in names if name not in self.namespace}
 
     def load_given(self, code: str) -> None:
         """Run the exercise's own `given.py`, whose objects checks pass to the answer."""
@@ -110,6 +158,10 @@ class Interpreter:
 
     def _given(self, name: str, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
         return self._hold(self.given[name](*args, **(kwargs or {})))
+
+    def _has(self, name: str) -> bool:
+        self._named(name)
+        return True
 
     def _seed(self, number: int) -> None:
         torch.manual_seed(number)
@@ -166,7 +218,7 @@ class Interpreter:
 
     def _named(self, name: str) -> Any:
         if name not in self.namespace:
-            raise AnswerError(["NameError"], f"there is no `{name}` yet")
+            raise self.failed.get(name) or AnswerError(["NameError"], f"there is no `{name}` yet")
         return self.namespace[name]
 
     def _hold(self, value: Any) -> Ref:
@@ -197,29 +249,6 @@ class Interpreter:
         if (plot := plot_data(value)) is not None:
             return plot
         return self._hold(value) if callable(value) and not isinstance(value, torch.dtype) else value
-
-
-def plot_data(value: Any) -> dict[str, Any] | None:
-    """The numbers of an Altair chart or of matplotlib axes; None for anything else."""
-    module = type(value).__module__.split(".")[0]
-    if module == "altair" and hasattr(value, "to_dict"):
-        spec = value.to_dict()
-        rows = next(iter(spec.get("datasets", {}).values()), spec.get("data", {}).get("values", []))
-        encoding = {name: part for name, part in spec.get("encoding", {}).items() if isinstance(part, dict)}
-        fields = {channel: part.get("field") for channel, part in encoding.items() if "field" in part}
-        scales = {channel: (part.get("scale") or {}).get("type", "") for channel, part in encoding.items()}
-        mark = spec.get("mark", {})
-        mark = mark.get("type") if isinstance(mark, dict) else mark
-        return {"kind": "plot", "mark": mark, "rows": rows, "encoding": fields, "scales": scales}
-    if module == "matplotlib" and hasattr(value, "get_lines"):
-        rows = [
-            {"line": i, "x": float(x), "y": float(y)}
-            for i, line in enumerate(value.get_lines())
-            for x, y in zip(*line.get_data(), strict=True)
-        ]
-        scales = {"x": value.get_xscale(), "y": value.get_yscale()}
-        return {"kind": "plot", "mark": "line", "rows": rows, "encoding": {"x": "x", "y": "y"}, "scales": scales}
-    return None
 
 
 def _line_of(error: BaseException) -> str:

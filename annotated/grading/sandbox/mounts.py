@@ -22,7 +22,9 @@ import torch
 PACKAGE = Path(__file__).resolve().parents[2]
 """The library's own folder."""
 _HERE = Path(__file__).resolve().parent
-_BESIDE_THE_WORKER = ("worker.py", "codec.py", "interpreter.py", "names.py", "confine.py", "seccomp.py")
+_BESIDE_THE_WORKER = tuple(
+    f"{name}.py" for name in ("worker", "codec", "interpreter", "cells", "plots", "names", "confine", "seccomp")
+)
 _PRIVATE = ("grading", "exercises", "doctor", "cli")
 """Parts of the library that an answer never sees: checks, solutions, wrong answers."""
 _PACKAGES = ("site-packages", "dist-packages")

@@ -33,6 +33,17 @@ name_to_handle_at 303 264 | open_by_handle_at 304 265 | userfaultfd 323 282
 io_uring_setup 425 425 | io_uring_enter 426 426 | io_uring_register 427 427
 reboot 169 142 | sethostname 170 161 | setdomainname 171 162 | syslog 103 116
 clock_settime 227 112 | clock_adjtime 305 266 | quotactl 179 60 | quotactl_fd 443 443
+inotify_init 253 0 | inotify_init1 294 26 | inotify_add_watch 254 27 | fanotify_init 300 262    what others open
+"""
+
+# Requests that are refused of a call that is otherwise allowed: which argument holds them, and their numbers.
+_REFUSED_REQUESTS = """
+fcntl 72 25 1                                                                     signals by the owner of a file
+F_SETOWN 8 | F_SETSIG 10 | F_SETOWN_EX 15 | F_SETLEASE 1024 | F_NOTIFY 1026
+ioctl 16 29 1
+FIOSETOWN 0x8901 | SIOCSPGRP 0x8902 | TIOCSTI 0x5412
+prctl 157 167 0                                                                   outliving the grader
+PR_SET_PDEATHSIG 1
 """
 
 _OWNERS_AND_MODES = """
@@ -85,6 +96,17 @@ def _numbers(table: str, machine: str) -> list[int]:
     return [number for call in calls if (number := int(call[column]))]
 
 
+def _requests(machine: str) -> list[tuple[int, int, list[int]]]:
+    """The calls of which some requests are refused: the number, the argument that holds the request, the requests."""
+    lines = _REFUSED_REQUESTS.strip().splitlines()
+    made = []
+    for call, requests in zip(lines[::2], lines[1::2], strict=True):
+        _, amd, arm, argument, *_ = call.split()
+        wanted = [int(part.split()[1], 0) for part in requests.split("|")]
+        made.append((int(amd if machine == "x86_64" else arm), int(argument), wanted))
+    return made
+
+
 def _filter(machine: str, refused: list[int]) -> bytes:
     """A program for the kernel's packet filter, over (number, architecture, instruction pointer, six arguments)."""
     load, equal, at_least, any_of, give = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -109,6 +131,11 @@ def _filter(machine: str, refused: list[int]) -> bytes:
         (give, 0, 0, allow),
         (give, 0, 0, refuse),
     ]
+    for number, argument, requests in _requests(machine):
+        steps += [(equal, 0, 2 * len(requests) + 2, number), (load, 0, 0, 16 + 8 * argument)]
+        for request in requests:
+            steps += [(equal, 0, 1, request), (give, 0, 0, refuse)]
+        steps.append((give, 0, 0, allow))
     for number in refused:
         steps += [(equal, 0, 1, number), (give, 0, 0, refuse)]
     steps.append((give, 0, 0, allow))

@@ -1,29 +1,26 @@
 """Worker, the program inside the sandbox: it runs an answer's code, and does with it what the grader asks.
 
-It stands alone, with `codec`, `interpreter`, `names`, `confine` and `seccomp` beside it. The grader's checks and
-expected values never come here: a reply that lies is only a wrong result.
+It stands alone, with `codec`, `interpreter` and what these need, `confine` and `seccomp` beside it. The grader's checks
+and expected values never come here: a reply that lies is only a wrong result.
 """
 
 from __future__ import annotations
 
-import ast
-import builtins
 import io
 import json
-import linecache
 import os
 import platform
 import struct
 import sys
 import tempfile
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
 from types import ModuleType
 from typing import Any
 
 interpreter: Any = None  # imported by `main`, when the doors are shut
 codec: Any = None
-names: Any = None
 
 KEPT_OUTPUT = 20_000
 """Characters of what an answer prints that are kept; the rest is dropped as it comes."""
@@ -102,7 +99,7 @@ class Library:
             return None
         if not self.folder:
             message = f"this exercise is graded without the library: {name} cannot be imported"
-            raise ModuleNotFoundError(message, name=name)
+            raise ModuleNotFoundError(message, name="annotated")  # with its own, importing a name hides this reason
         place = os.path.join(self.folder, "__init__.py")
         return spec_from_file_location(name, place, submodule_search_locations=[self.folder])
 
@@ -122,15 +119,20 @@ def hide_library(folder: str) -> None:
     if not folder:
         package = ModuleType("annotated")
         package.__path__ = []
+        package.__spec__ = ModuleSpec("annotated", None, is_package=True)  # torch too asks whether modules can be found
         package.grading = sys.modules["annotated.grading"]  # type: ignore[attr-defined]
         package.__getattr__ = _no_attribute  # type: ignore[method-assign]
         sys.modules["annotated"] = package
 
 
 def _no_attribute(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(name)
-    raise ImportError(f"this exercise is graded without the library: annotated.{name} cannot be imported")
+    # As for any attribute that is not there: torch.compile asks every module for some.
+    raise AttributeError(f"this exercise is graded without the library: annotated.{name} cannot be imported")
+
+
+def uncompiled(model: Any = None, **_: Any) -> Any:
+    """`torch.compile` without a compiler, which the sandbox does not have: the function itself."""
+    return model if model is not None else lambda function: function
 
 
 class Worker:
@@ -138,8 +140,7 @@ class Worker:
 
     def __init__(self, output: Output) -> None:
         self.output = output
-        self.interpreter = interpreter.Interpreter({"__name__": "answer", "__builtins__": builtins})
-        self.failed: dict[str, Any] = {}
+        self.interpreter = interpreter.Interpreter(import_module("cells").answer_names())
 
     def answer(self, request: bytes) -> bytes:
         """Do what a request says; the reply, which may be an error of the answer's code."""
@@ -155,49 +156,20 @@ class Worker:
     def _do(self, operation: dict[str, Any]) -> Any:
         kind = operation["op"]
         if kind == "cell":
-            return self._run_cell(operation["code"], operation.get("skip"))
+            return self._cell(operation["code"], operation["skip"], operation["needed"], operation["ends"])
         if kind == "given_code":
             return self.interpreter.load_given(operation["code"])
         if kind == "output":
             return self.output.kept
-        name = operation.get("name")
-        if kind in ("call", "construct", "value", "gradient", "has") and name in self.failed:
-            raise self.failed[name]
-        if kind == "has":
-            if name in self.interpreter.namespace:
-                return True
-            raise interpreter.AnswerError(["NameError"], f"there is no `{name}` yet")
         return self.interpreter.perform(operation)
 
-    def _run_cell(self, code: str, skip: list[str] | None) -> None:
-        """Run one cell, or note why it is skipped. Lines are counted through all cells, as in the answer's source."""
-        before = self.interpreter.source
-        self.interpreter.source = before + code.rstrip("\n") + "\n"
-        lines = self.interpreter.source.splitlines(True)
-        linecache.cache[interpreter.ANSWER] = (len(self.interpreter.source), None, lines, interpreter.ANSWER)
-        tree = None
+    def _cell(self, code: str, skip: list[str] | None, needed: bool, ends: bool) -> None:
+        printed = self.output.kept
         try:
-            tree = ast.parse(code, interpreter.ANSWER)
-            if skip:
-                raise interpreter.AnswerError(skip[:1], skip[1])
-            ast.increment_lineno(tree, before.count("\n"))
-            exec(compile(tree, interpreter.ANSWER, "exec", dont_inherit=True), self.interpreter.namespace)
-        except BaseException as error:
-            explained = self._explain(error)
-            for name in names.definitions(tree) if tree else names.names_in_text(code):
-                if name not in self.interpreter.namespace:
-                    self.failed[name] = explained
-            raise explained from None
-        for name in names.definitions(tree):
-            self.failed.pop(name, None)
-
-    def _explain(self, error: BaseException) -> Any:
-        if isinstance(error, interpreter.AnswerError):
-            return error
-        try:
-            return self.interpreter.explain(error)
-        except BaseException:  # an error whose own text cannot be had
-            return interpreter.AnswerError([type(error).__name__], "")
+            self.interpreter.run_cell(code, skip, ends)
+        finally:
+            if not needed:
+                self.output.kept = printed
 
 
 def _error(kinds: Any, message: str, where: str = "") -> bytes:
@@ -213,9 +185,20 @@ def _text_of(error: BaseException) -> str:
         return ""
 
 
+def lift_bounds() -> None:
+    """Lift the bounds of the grader's process that started this one; `confine` sets an answer's own."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
 def main() -> None:
     """Shut the doors, say hello, and serve."""
-    global interpreter, codec, names
+    global interpreter, codec
+    lift_bounds()
     channel = Channel()
     settings = json.loads(channel.receive())  # not on the command line, which an answer can read
     hide_library(settings["library"])  # first, so that the files beside this one find each other and not the library
@@ -225,20 +208,24 @@ def main() -> None:
     confine = import_module("confine")
     confine.confine(settings)
     powers = confine.powers()
-    interpreter, codec, names = import_module("interpreter"), import_module("codec"), import_module("names")
-    torch = import_module("torch")
+    visible = [path for path in settings["hidden"] if confine.can_open(path)]
+    hello = {"python": platform.python_version(), "powers": powers, "visible": visible}
+    if settings["probe"]:
+        return channel.send(json.dumps(hello).encode())
+    interpreter, codec = import_module("interpreter"), import_module("codec")
+    torch: Any = import_module("torch")
     sys.path.remove(here)
     torch.set_num_threads(1)
+    torch.compile = uncompiled
     tempfile.tempdir = settings["scratch"]
     os.chdir(settings["scratch"])
-    visible = [path for path in settings["hidden"] if confine.can_open(path)]
-    hello = {"python": platform.python_version(), "torch": torch.__version__, "powers": powers, "visible": visible}
+    sys.path.append("")  # as in a notebook: a module that the answer writes there can be imported
     output = Output()
     sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = output  # type: ignore[assignment, misc]
     sys.stdin, sys.argv = io.StringIO(), ["answer"]
     worker = Worker(output)
     channel.silence_errors()
-    channel.send(codec.encode(hello))
+    channel.send(json.dumps({**hello, "torch": torch.__version__}).encode())
     while True:
         channel.send(worker.answer(channel.receive()))
 

@@ -10,14 +10,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-varlen_attn: Callable[..., Any] | None = None
-try:
-    from torch.nn.attention import varlen
+from annotated.model.masks import require_boolean
 
-    if "window_size" in inspect.signature(varlen.varlen_attn).parameters:  # the first releases said causal otherwise
-        varlen_attn = varlen.varlen_attn
-except ImportError:
-    pass
+varlen_attn: Callable[..., Any] | None = None
+"""PyTorch's kernel for segments of different lengths, once `load_varlen_kernel` has found one."""
 
 _HALF_PRECISIONS = (torch.bfloat16, torch.float16)
 # Releases before 2.5 return NaN for a query that may attend to nothing.
@@ -45,6 +41,8 @@ def fused_attention(
     ------
     ValueError
         If both a mask and `causal` are given: PyTorch's kernel takes one of them.
+    TypeError
+        If the mask is not Boolean.
 
     Paper: section 3.2.1, equation 1
     """
@@ -52,6 +50,7 @@ def fused_attention(
         raise ValueError("fused_attention takes a mask or causal=True, not both: put the causal order into the mask")
     if mask is None:
         return F.scaled_dot_product_attention(q, k, v, is_causal=causal, dropout_p=dropout)
+    require_boolean(mask)
     if _CPU_ZEROES_EMPTY_ROWS and q.device.type == "cpu":
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
     empty = ~mask.any(dim=-1, keepdim=True)  # left unmasked for the kernel: else NaN, also in the gradient
@@ -59,10 +58,33 @@ def fused_attention(
     return output.masked_fill(empty, 0.0)
 
 
+def load_varlen_kernel() -> Callable[..., Any] | None:
+    """PyTorch's kernel for segments of different lengths, or None in a torch that has none that fits.
+
+    Only GPUs have it, and to import it is to import all of torch's compiler, which takes over a second. So it is
+    imported where it is first needed, and never inside a graph that is being compiled.
+    """
+    global varlen_attn
+    if varlen_attn is None:
+        try:
+            from torch.nn.attention import varlen
+        except ImportError:
+            return None
+        if (
+            "window_size" in inspect.signature(varlen.varlen_attn).parameters
+        ):  # the first releases said causal otherwise
+            varlen_attn = varlen.varlen_attn
+    return varlen_attn
+
+
 def has_varlen_kernel(device: torch.device, dtype: torch.dtype, d_k: int, d_v: int) -> bool:
     """True if PyTorch's attention over segments of different lengths can take these: a GPU, 16 bits, a new torch."""
     fits = d_k == d_v and d_k % 8 == 0 and d_k <= 256
-    return varlen_attn is not None and device.type == "cuda" and dtype in _HALF_PRECISIONS and fits
+    if device.type != "cuda" or dtype not in _HALF_PRECISIONS or not fits:
+        return False
+    if not torch.compiler.is_compiling():
+        load_varlen_kernel()
+    return varlen_attn is not None
 
 
 def segment_attention(

@@ -147,7 +147,7 @@ def _log_of(run: Path, unfinished: bool) -> list[dict[str, Any]]:
     if (holder := run_lock_holder(run)) is not None:
         raise CheckpointError(f"{run}: process {holder.pid} trains here: let it end, or stop it, then finish")
     try:
-        records = read_records(run / LOG)
+        records = read_records(run / LOG, strict=False)
     except FileNotFoundError:
         raise CheckpointError(f"{run}: no {LOG} in it, so not the folder of a training run") from None
     training_facts(records)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from annotated.config import DataConfig
-from annotated.data.corpora import open_corpus, read_pairs
+from annotated.data.corpora import corpus_of, open_corpus, read_pairs
 from annotated.runs.report.translating import digest
 from annotated.saving import read_json
 
@@ -62,19 +62,25 @@ def open_test_set(data: DataConfig, test: str | None = None) -> TestSet:
     Parameters
     ----------
     test
-        A name among the prepared test sets; None for the first.
+        A name among the prepared test sets, None for the first; for text of the user's own, a file in the place of the
+        run's.
 
     Raises
     ------
     ValueError
-        If no test set has that name.
+        If no test set has that name, or a run on text of the user's own names none.
     CorpusError
         If its file is missing or broken.
     """
     if data.prepared is None:
-        name = "classroom test" if data.test == "classroom" else Path(data.test).name
+        if test is not None and Path(test.split(",")[0]).is_file():
+            return TestSet(Path(test).name, list(open_corpus(test, "test", data)))
+        try:
+            name = "classroom test" if corpus_of(data) == "classroom" else Path(data.test).name
+        except ValueError as error:
+            raise ValueError(f"{error}: name a file with --test FILE") from None
         if test not in (None, name):
-            raise ValueError(f"there is no test set {test!r}: this run has {name!r}; others need --prepared FOLDER")
+            raise ValueError(f"there is no test set and no file {test!r}: this run has {name!r}")
         return TestSet(name, list(open_corpus(data.test, "test", data)))
     there = {one.name: one for one in prepared_test_sets(data.prepared)}
     name = test or next(iter(there))

@@ -1,46 +1,12 @@
 // Draws the charts of a page when they come into view. A classic script: works over http and from file://.
 // The picture that came with the page stays, for print, and for charts that cannot be drawn.
-/* global vegaEmbed */
+/* global drawIn */
 (() => {
   const base = document.currentScript.src.replace(/book\/[^/]*$/, "");
   const views = new Map(); // figure -> { result, width }
   let library;
   const load = () => library ??= new Promise((resolve, reject) => document.head.append(
     Object.assign(document.createElement("script"), { src: base + "vendor/vega.js", onload: resolve, onerror: reject })));
-
-  // Concatenated views cannot follow their container by themselves: Vega-Lite wants numbers.
-  function fit(spec, width) {
-    const { columns, fit } = spec.usermeta ?? {};
-    if (columns) spec.columns = width >= 600 ? columns : 1;
-    if (fit) for (const view of spec.vconcat) view.width = width - 72;
-    return spec;
-  }
-
-  // A canvas does not know the colour of the text around it.
-  function specOf(figure, canvas) {
-    const text = figure.querySelector("script").textContent;
-    const coloured = canvas ? text.replaceAll('"currentColor"', JSON.stringify(getComputedStyle(figure).color)) : text;
-    return fit(JSON.parse(coloured), figure.clientWidth);
-  }
-
-  // Draws in place of `before`, which is out of the way and not away: it comes back if drawing fails. What the reader
-  // had set on the controls of an older drawing is set again.
-  async function drawIn(stage, before, spec, canvas, old) {
-    const bound = (spec.params ?? []).filter(p => p.bind);
-    const keep = old && bound.map(p => [p.name, old.result.view.signal(p.name)]);
-    try {
-      before.style.display = "none";
-      const result = await vegaEmbed(stage, spec, { renderer: canvas ? "canvas" : "svg", actions: false });
-      for (const [name, value] of keep ?? []) result.view.signal(name, value);
-      if (keep) await result.view.runAsync();
-      return result;
-    } catch (error) {
-      stage.remove();
-      throw error;
-    } finally {
-      before.style.display = "";
-    }
-  }
 
   // Puts the picture that came with the page aside: it is seen in print only.
   function keepStill(before) {
@@ -55,10 +21,7 @@
     await load();
     const host = figure.querySelector(".chart-host"), canvas = figure.dataset.renderer === "canvas", old = views.get(figure);
     const width = figure.clientWidth, before = old ? host.querySelector(".chart-stage") : host.firstElementChild;
-    const stage = document.createElement("div");
-    stage.className = "chart-stage";
-    host.append(stage);
-    const result = await drawIn(stage, before, specOf(figure, canvas), canvas, old);
+    const { result } = await drawIn(host, before, figure.querySelector("script").textContent, canvas, old?.result);
     if (old) { old.result.finalize(); before.remove(); } else keepStill(before);
     host.removeAttribute("role"); // Vega gives the drawing a role and a label of its own
     host.removeAttribute("aria-label");

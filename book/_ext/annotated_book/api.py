@@ -213,8 +213,10 @@ def configure(app: Sphinx, config: Config) -> None:
     }
     for key, value in settings.items():
         setattr(config, key, value)
-    # Projects without an inventory, and the inside of types from NumPy and traitlets (`t.Any`).
-    config.nitpick_ignore_regex = [("py:.*", r"(anywidget|rich|tokenizers|numpy\._typing|t)\..*")]
+    # Projects without an inventory, the inside of types from NumPy and traitlets (`t.Any`), and two classes for which
+    # Python's documentation has no entry.
+    without = r"(anywidget|rich|tokenizers|numpy\._typing|t)\..*|ast\.(expr|stmt)"
+    config.nitpick_ignore_regex = [("py:.*", without)]
 
 
 def setup(app: Sphinx) -> None:

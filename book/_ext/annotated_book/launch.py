@@ -1,7 +1,7 @@
 """Chapters to take away: each page's download is a notebook that runs anywhere, and the book carries the library.
 
-The notebook's first cell finds the library or installs it; offline, from the wheel that lies in the book itself, under
-`_static/wheel`.
+The notebook's first cell finds the library or installs it, from a wheel beside it or the book's own, which each page
+offers; never by a name from an index, where anybody may register one.
 """
 
 from __future__ import annotations
@@ -80,7 +80,24 @@ def offer_notebook(app: Sphinx, name: str, template: str, context: dict[str, Any
     context["ipynb_source"] = f"{name}.ipynb"
 
 
+def offer_wheel(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Let the download menu of a page that offers its notebook offer the library too."""
+    wheel: str = app.annotated_wheel  # type: ignore[attr-defined]
+    for menu in context.get("header_buttons", []):
+        if menu.get("label") == "download-buttons" and "ipynb_source" in context:
+            button = {
+                "type": "link",
+                "url": context["pathto"](f"_static/wheel/{wheel}", 1),
+                "text": ".whl",
+                "tooltip": "Download the library, which the notebook needs beside it",
+                "icon": "fas fa-file",
+                "label": "download-wheel-button",
+            }
+            menu["buttons"].insert(1, button)
+
+
 def setup(app: Sphinx) -> None:
-    """Connect the above; the theme makes its download menu at priority 500 and later."""
+    """Connect the above; the theme makes its download menu at priority 501."""
     app.connect("config-inited", add_wheel)
     app.connect("html-page-context", offer_notebook, priority=490)
+    app.connect("html-page-context", offer_wheel, priority=510)

@@ -20,6 +20,7 @@ from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from annotated.viz.javascript import KIT, esm
 from annotated.viz.renderers import BOOK_VARIABLE, VEGA_LITE
 from annotated_book.accessibility import repair
 
@@ -49,7 +50,8 @@ def gather_assets(app: Sphinx, config: Config) -> None:
     folder = Path(app.outdir).parent / ".offline"
     vendor = folder / "vendor"
     vendor.mkdir(parents=True, exist_ok=True)
-    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
+    drawing = esm(KIT / "chart_drawing.js").replace("export ", "") + "window.drawIn = drawIn;"
+    bundle = vl_convert.javascript_bundle(drawing, vl_version=VEGA_LITE)
     (vendor / "vega.js").write_text("(()=>{" + bundle + "})();", encoding="utf-8")
     origin = importlib.util.find_spec("sphinx-mathjax-offline").origin  # type: ignore[union-attr]
     mathjax = Path(origin).parent / "static" / "mathjax"  # type: ignore[arg-type]

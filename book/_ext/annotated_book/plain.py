@@ -22,6 +22,8 @@ from annotated_book.source import excerpt, source_of
 _OPEN = re.compile(r"^(?P<fence>`{3,}|~{3,}|:{3,})\{(?P<name>[\w-]+)\}[ ]*(?P<argument>.*)$")
 _OPTION = re.compile(r"^:([\w-]+):\s*(.*)$")
 _LAYER = re.compile(r"\s*\[(read|play|run|prove)\]\{\.layer\}")
+_NO_SCRIPT = re.compile(r"<noscript>.*?</noscript>\n?", re.DOTALL)  # a notebook prints it, scripts or not
+_FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$\n]+\n[^$\n]+\$", re.DOTALL)
 _CHAPTER_LINK = re.compile(r"\]\(([\w./-]+)\.md(#[\w-]+)?\)")
 
 
@@ -108,7 +110,7 @@ class Writer:
         return "\n".join(out)
 
     def _inline(self, text: str) -> str:
-        text = _LAYER.sub(lambda m: f" ({m[1]})", roles(text))
+        text = _LAYER.sub(lambda m: f" ({m[1]})", roles(_NO_SCRIPT.sub("", text)))
         return _CHAPTER_LINK.sub(r"](\1.ipynb)", text)
 
     def _prediction(self, _: str, options: dict[str, str], body: str) -> str:
@@ -185,6 +187,8 @@ def _split(lines: list[str]) -> tuple[dict[str, str], str]:
 
 
 def _quote(text: str) -> str:
+    """As a quotation. Its formulas stand on one line each: Jupyter takes the `>` of a second line into the formula."""
+    text = _FORMULA.sub(lambda formula: " ".join(formula[0].split()), text)
     return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
 
 

@@ -6,14 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-import torch
 
 from annotated.grading import expect
 from annotated.grading.exercise import catalogue
 from annotated.grading.exercise.checks import Case, Check
-from annotated.grading.exercise.diagnosis import alike, diagnose
+from annotated.grading.exercise.diagnosis import diagnose
 from annotated.grading.exercise.exercise import Exercise, ExerciseError, parse, solution_of, stub_of
-from annotated.grading.exercise.run import forbidden_calls, not_run, run_checks
+from annotated.grading.exercise.run import not_run, run_checks
 from annotated.grading.exercise.student import LocalStudent, Student
 from annotated.grading.exercise.verify import verify
 from annotated.grading.sandbox.interpreter import AnswerError
@@ -154,11 +153,13 @@ def test_hidden_twins_need_a_salt_and_differ_with_it(double: Exercise) -> None:
     assert [case.hidden for case in check.cases(double.id, "a")] == [True] * 3
 
 
-def test_what_is_forbidden_and_what_does_not_run_earn_nothing(double: Exercise) -> None:
+def test_what_is_forbidden_costs_one_check_and_what_does_not_run_everything(double: Exercise) -> None:
     code = "import torch\nhalf = 0.5\ndef double(x):\n    return torch.mul(x, 2)\n"
     result = run_checks(double, LocalStudent.of_code(code), "s")
-    assert result.score == 0 and "your code uses mul" in result.gate
-    assert not forbidden_calls("# torch.mul would do\nx = 'mul'", ["mul"])
+    assert (result.score, result.lost) == (1, ("doubles", "doubles:hidden"))
+    (note,) = result.notes
+    assert "uses `mul` (line 4: return torch.mul(x, 2))" in note and "3 and 2 hidden" in note
+    assert result.checks[0].failure and result.checks[0].failure.message == note
     broken = not_run(double, "SyntaxError: line 1", "s")
     assert broken.score == 0 and broken.maximum == 6
 
@@ -170,8 +171,8 @@ def test_a_check_that_meets_another_form_fails_the_answer_not_the_grader(double:
 
 def test_the_wrong_idea_is_told_from_its_behaviour(double: Exercise) -> None:
     def named(code: str) -> str | None:
-        entry = diagnose(run_checks(double, LocalStudent.of_code(code)))
-        return entry and entry.name
+        found = diagnose(run_checks(double, LocalStudent.of_code(code)))
+        return found and found.name
 
     assert named("half = 0.5\nimport torch\ndef double(x):\n    return torch.pow(x, 2.0)\n") == "squares"
     assert named("half = 0.5\ndef double(y):\n    return y + 1 + 1\n") == "adds_two"
@@ -206,11 +207,3 @@ def test_a_value_on_which_arithmetic_fails_costs_the_check_alone(double: Exercis
     student = LocalStudent.of_code(double.solution_code.replace("0.5", "0"))
     result = run_checks(double, student, "s", more=more, only=("divides:hidden",))
     assert result.lost == ("divides:hidden",) and result.maximum == 1
-    assert forbidden_calls("(" * 10_000, ["mul"]) == ""
-
-
-def test_behaviour_is_compared_relative_to_a_tensors_scale() -> None:
-    large = torch.tensor([1e4, 0.0])
-    assert alike(large, large + torch.tensor([0.0, 1e-3]))
-    assert not alike(torch.tensor([1e-6, 2e-6]), torch.tensor([2e-6, 1e-6]))
-    assert not alike(torch.tensor([1 + 1j]), torch.tensor([1 - 1j]))

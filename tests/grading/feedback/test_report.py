@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from annotated.grading.exercise.checks import Case, Check
+from annotated.grading.exercise.diagnosis import Cause, Diagnosis
 from annotated.grading.exercise.exercise import Exercise, WrongAnswer, parse
 from annotated.grading.exercise.run import CheckResult, ExerciseResult, Failure
 from annotated.grading.feedback.report import Feedback, headline, name_of
@@ -76,12 +77,48 @@ def test_the_score_and_its_reason_come_first(exercise: Exercise) -> None:
     assert page.index("3 of 6") < page.index("<table")
 
 
-def test_the_failure_that_the_misconception_explains_is_shown(exercise: Exercise) -> None:
+def known(*entries: WrongAnswer, checks: tuple[str, ...] = ("check0",), certain: bool = True) -> Diagnosis:
+    return Diagnosis((Cause(entries, checks, certain),))
+
+
+def test_the_first_lost_check_is_shown_and_a_cause_says_which_checks_it_explains(exercise: Exercise) -> None:
     result = result_of(exercise, WRONG, Failure("another reason?", inputs={"your_weights": torch.ones(1)}))
     entry = WrongAnswer("other", "You did.", "concept", ("check1",), "")
-    assert "expected 2, got 3" in headline(result) and "another reason" in headline(result, entry)
-    text = Feedback(result, entry).text()
+    report = Feedback(result, known(entry, checks=("check1",)))
+    assert "expected 2, got 3" in headline(result)
+    text = report.text()
+    assert "FAIL  Property `0` holds.\n  input x" in text and "It explains: Property `1` holds." in text
+    assert "It explains: Property <code>1</code> holds." in html_of(report, style=False)
+    all_of_it = Feedback(result, known(entry, checks=("check0", "check1"))).text()
+    assert "It explains" not in all_of_it and "reason" not in all_of_it
+
+
+def test_inputs_that_are_the_answers_own_are_called_so(exercise: Exercise) -> None:
+    text = Feedback(result_of(exercise, Failure("another reason?", inputs={"your_weights": torch.ones(1)}))).text()
     assert "your weights: " in text and "input your" not in text and "reason? (an" in text
+
+
+def test_several_causes_are_all_said_and_what_is_not_certain_says_perhaps(exercise: Exercise) -> None:
+    one, two = (WrongAnswer(name, f"You did {name}.", "concept", (), "") for name in ("this", "that"))
+    both = Diagnosis((Cause((one,), ("check0",), True), Cause((two, one), ("check1",), False)))
+    report = Feedback(result_of(exercise, WRONG, WRONG), both)
+    for page in (report.text(), html_of(report, style=False)):
+        words = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+        assert words.index("behaves like a known mistake.") < words.index("fits several known mistakes. Perhaps")
+        assert words.index("You did this.") < words.index("You did that.") < words.rindex("You did this.")
+    alone = Feedback(result_of(exercise, WRONG), known(two, certain=False)).text()
+    assert "Perhaps it is this known mistake" in alone and "behaves like" not in alone
+
+
+def test_code_that_does_not_run_is_said_in_one_sentence(exercise: Exercise) -> None:
+    failure = Failure(
+        "your code does not run: TimeoutError: it took longer than 10 seconds", error=True, line="line 2: x"
+    )
+    report = Feedback(result_of(exercise, failure))
+    for page in (report.text(), html_of(report, style=False)):
+        assert "Your code does not run: TimeoutError: it took longer" in page and "stopped with" not in page
+    stopped = Feedback(result_of(exercise, Failure("IndexError: no", error=True))).text()
+    assert "Your code stopped with IndexError: no" in stopped
 
 
 @pytest.mark.parametrize(
@@ -127,7 +164,7 @@ def test_what_the_answer_holds_cannot_become_markup(exercise: Exercise) -> None:
 
 def test_the_misconception_is_named_with_its_chapter_and_link(exercise: Exercise) -> None:
     entry = WrongAnswer("divided_by_d_k", "You divided by $\\sqrt{d_k}$ *twice*.", "concept", ("check0",), "", "C08")
-    report = Feedback(result_of(exercise, WRONG), entry, chapters={5: "https://book.example/a.html"})
+    report = Feedback(result_of(exercise, WRONG), known(entry), chapters={5: "https://book.example/a.html"})
     text = report.text()
     assert "known mistake." in text and "by √d_k twice." in text and "(divided by d_k; chapter 5, claim C08)" in text
     page = html_of(report, style=False)

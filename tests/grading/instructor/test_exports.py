@@ -123,6 +123,31 @@ def test_canvas_columns_of_an_earlier_import_are_filled_again() -> None:
     assert text == "Student,SIS Login ID,ex05-1 (4711)\n    Points Possible,,15\nAda,ada,15\nIvo,ivo,7\n"
 
 
+def test_a_grade_that_may_be_anothers_goes_to_nobody() -> None:
+    roster = (
+        "Student,ID,SIS User ID,SIS Login ID,ex05-1\nBen A,1,,ben,\nBen B,2,ben,bb,7\nAda,3,mallory,ada,\n"
+        "Gil,4,,gil,\nGil,4,,gil,\n"
+    )
+    table = canvas_table(GRADEBOOK.replace("gil,ex05-1,,", "gil,ex05-1,2,"), roster, ["ex05-1"])
+    assert [row.split(",")[-1] for row in table.text.splitlines()] == ["ex05-1", "15", "", "7", "", "2", "2"]
+    both = "several rows of the roster name the student ben of the gradebook: "
+    both += "line 2 by SIS Login ID, line 3 by SIS User ID"
+    assert table.ambiguous == (
+        f"Ben A (line 2): {both}", f"Ben B (line 3): {both}",
+        "Ada (line 4): its columns name several students of the gradebook: ada, mallory",
+    )  # fmt: skip
+    assert table.unknown == ()
+
+
+def test_a_line_with_a_field_too_many_is_named() -> None:
+    with pytest.raises(ValueError, match=r"r\.csv, line 3: it has 1 field more than the 2 columns"):
+        canvas_table(GRADEBOOK, "Student,ID\nAda,1\nBrandt, Ben,2\n", roster_file="r.csv")
+    with pytest.raises(ValueError, match=r"g\.csv, line 7: it has 2 fields more than the 5 columns"):
+        canvas_table(GRADEBOOK + "ada,ex05-1,15,15,,,\n", ROSTER, gradebook_file="g.csv")
+    short = canvas_table(GRADEBOOK, "Student,SIS Login ID\nAda,ada\nMia\n", ["ex05-1"])
+    assert short.text.endswith("Ada,ada,15\nMia,,\n")
+
+
 def graded(score: int | None) -> Graded:
     checks = (
         {"name": "scale", "title": "Scaled.", "hidden": False, "points": 3, "earned": 3, "message": "", "line": ""},

@@ -19,7 +19,7 @@ from annotated.grading.exercise.exercise import Exercise, ExerciseError
 from annotated.grading.exercise.run import ExerciseResult, run_checks
 from annotated.grading.exercise.student import LocalStudent
 from annotated.grading.exercise.submission import Submission
-from annotated.grading.instructor import grade_folder as grade_folder_module
+from annotated.grading.instructor import grade_one
 from annotated.grading.instructor.grade_folder import GradingOptions, GradingRun, grade_folder
 from annotated.grading.instructor.gradebook import Gradebook, clean
 from annotated.grading.sandbox.isolation import available
@@ -41,12 +41,24 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class InProcess:
-    """Grades without a sandbox, and counts; what `fails` names raises instead."""
+    """Grades without a sandbox, and counts, in a file since each has a child; what `fails` names raises instead."""
 
-    def __init__(self) -> None:
-        self.graded: list[str] = []
-        self.checks: list[str] = []
+    def __init__(self, journal: Path) -> None:
+        self.journal = journal
         self.fails: dict[str, Exception] = {}
+
+    @property
+    def graded(self) -> list[str]:
+        """The answers, in the order in which they were graded."""
+        return [code for code, _ in self._lines()]
+
+    @property
+    def checks(self) -> list[str]:
+        """Of the last one."""
+        return self._lines()[-1][1]
+
+    def _lines(self) -> list[tuple[str, list[str]]]:
+        return [json.loads(line) for line in self.journal.read_text(encoding="utf-8").splitlines()]
 
     def __call__(
         self, chosen: Exercise, submission: Submission, salt: str, level: str, limits: Any, more: Any
@@ -54,17 +66,17 @@ class InProcess:
         for mark, error in self.fails.items():
             if mark in submission.code:
                 raise error
-        self.graded.append(submission.code)
         result = run_checks(chosen, LocalStudent.of_code(submission.code), salt, more=more)
-        self.checks = [check.name for check in result.checks]
+        with self.journal.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([submission.code, [check.name for check in result.checks]]) + "\n")
         return result, "ok", ""
 
 
 @pytest.fixture
-def in_process(monkeypatch: pytest.MonkeyPatch) -> InProcess:
+def in_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> InProcess:
     """Instead of the sandbox, where it is the bookkeeping that is looked at."""
-    fake = InProcess()
-    monkeypatch.setattr(grade_folder_module, "grade_code", fake)
+    fake = InProcess(tmp_path / "journal.txt")
+    monkeypatch.setattr(grade_one, "grade_code", fake)
     return fake
 
 
@@ -91,6 +103,38 @@ def test_only_what_changed_is_graded_again(place: Path, in_process: InProcess) -
     checks = place / "exercises" / "ex99_1_softmax" / "checks.py"
     checks.write_text(checks.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
     assert grade(place, salt="another").reused == 0
+
+
+RECITED = """
+seen = []
+def weights(x):
+    seen.append(x)
+    return x.softmax(-1) if len(seen) <= PUBLIC else x
+"""
+
+
+def test_an_answer_that_knows_the_public_cases_alone_is_flagged_for_the_instructor(
+    place: Path, in_process: InProcess
+) -> None:
+    # The public checks ask three times (two cases and one), before any hidden one.
+    (place / "class" / "ben_ex99-1.py").write_text(RECITED.replace("PUBLIC", "3"), encoding="utf-8")
+    (place / "class" / "cleo_ex99-1.py").write_text(RECITED.replace("PUBLIC", "5"), encoding="utf-8")
+    notes = {one.student: one.note for one in grade(place).graded}
+    assert notes == {"ada": "", "ben": grade_one.PUBLIC_ONLY, "cleo": ""}
+    page = next((place / "out" / "results").glob("ben*.html")).read_text(encoding="utf-8")
+    assert "public inputs alone" not in page
+
+
+def test_files_without_a_students_name_are_all_graded_and_noted_for_the_instructor(
+    place: Path, in_process: InProcess
+) -> None:
+    for file in (place / "class").iterdir():
+        file.rename(file.with_name(f"Homework ex99-1 {file.name[:3]}.py"))
+    done = grade(place)
+    assert scores(done) == {"Homework ex99-1 ada": FULL, "Homework ex99-1 ben": 0, "Homework ex99-1 cle": FULL}
+    note = "the name does not begin with a student: rename it STUDENT_ex99-1"
+    assert {one.note for one in done.graded} == {note} and not done.skipped
+    assert all(note not in page.read_text(encoding="utf-8") for page in (place / "out" / "results").glob("*.html"))
 
 
 def test_a_private_overlay_adds_hidden_checks(place: Path, in_process: InProcess) -> None:

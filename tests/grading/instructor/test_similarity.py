@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from annotated.grading.instructor.similarity import similar
+from pathlib import Path
+
+import pytest
+
+from annotated.cli import main
+from annotated.grading.instructor.similarity import SimilarAnswers, similar
 
 STUB = "import math\nimport torch\n\ndef attention(q, k, v, mask=None):\n"
 HONEST = {
@@ -50,7 +55,7 @@ def code(body: str) -> str:
 
 
 def test_honest_answers_are_not_flagged() -> None:
-    assert similar({name: code(body) for name, body in HONEST.items()}, STUB) == []
+    assert similar({name: code(body) for name, body in HONEST.items()}, STUB).pairs == ()
 
 
 def test_a_copy_and_a_copy_with_other_names_are_flagged() -> None:
@@ -63,17 +68,27 @@ def test_a_copy_and_a_copy_with_other_names_are_flagged() -> None:
         .replace("e ", "expo ")
         .replace("e.", "expo.")
     )
-    found = {(pair.first, pair.second): pair for pair in similar(answers, STUB)}
+    found = {(pair.first, pair.second): pair for pair in similar(answers, STUB).pairs}
     assert set(found) == {("ben", "eve"), ("cleo", "finn")}
     assert found["ben", "eve"].text > 0.9
     assert found["cleo", "finn"].structure > 0.97 > 0.9 > found["cleo", "finn"].text
 
 
 def test_two_stubs_or_broken_files_are_no_pair() -> None:
-    assert similar({"ada": STUB, "ben": STUB}, STUB) == []
-    assert similar({"ada": code("    return (((\n"), "ben": "def f(:"}) == []
+    assert similar({"ada": STUB, "ben": STUB}, STUB) == SimilarAnswers()
+    assert similar({"ada": code("    return (((\n"), "ben": "def f(:"}) == SimilarAnswers()
 
 
 def test_two_copies_alone_in_a_folder_are_flagged() -> None:
-    assert [pair.text for pair in similar({"ada": code(HONEST["ada"]), "eve": code(HONEST["ada"])}, STUB)] == [1.0]
-    assert similar({name: code(HONEST[name]) for name in ("ada", "ben")}, STUB) == []
+    copies = similar({"ada": code(HONEST["ada"]), "eve": code(HONEST["ada"])}, STUB)
+    assert [pair.text for pair in copies.pairs] == [1.0]
+    assert similar({name: code(HONEST[name]) for name in ("ada", "ben")}, STUB).pairs == ()
+
+
+def test_where_most_answers_are_the_same_no_pair_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bodies = {f"s{i}": HONEST["ada"] for i in range(9)} | {"zoe": HONEST["ben"]}
+    for name, body in bodies.items():  # 36 of 45 pairs are the same
+        (tmp_path / f"{name}_ex05-1.py").write_text(code(body), encoding="utf-8")
+    assert main(["exercise", "similarity", str(tmp_path)]) == 0
+    _, line = capsys.readouterr().out.splitlines()
+    assert "9 of 10 answers are nearly the same as written: s0, s1," in line and "zoe" not in line

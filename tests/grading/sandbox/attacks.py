@@ -25,7 +25,7 @@ LIMITS = SandboxLimits(call_seconds=3, total_seconds=20, restarts=0, memory=3 * 
 SECRET = "secret-that-no-answer-may-read"
 
 PRELUDE = '''
-import os, sys, torch
+import os, struct, sys, torch
 
 def attempt(what, action):
     """Say whether something that must not work works."""
@@ -41,6 +41,17 @@ def names(folder):
 
 def honest(x):
     return torch.softmax(x, -1)
+
+def forging(make):
+    """From now on a reply with a tensor is `make(real, reply)`, bytes, with the worker's own encoder."""
+    codec = sys.modules["__main__"].codec
+    real = codec.encode
+    codec.encode = lambda reply: make(real, reply) if hasattr(reply.get("value"), "shape") else real(reply)
+
+def value_of(text, rest=b""):
+    """The bytes of a reply whose value is written like this."""
+    header = ('{"dict": [[{"text": "value"}, ' + text + "]]}").encode()
+    return struct.pack(">I", len(header)) + header + rest
 
 '''
 
@@ -128,6 +139,12 @@ FILES = {
     "zip_link": "an archive with a symbolic link",
     "zip_bomb": "an archive that unpacks to more than it may",
     "no_zip": "an archive that is none",
+    "zip_damaged": "an archive that was damaged on its way",
+    "zip_bzip2": "an archive that says 1,000 bytes, and holds a gigabyte, by bzip2",
+    "zip_encrypted": "an archive with a password",
+    "sparse": "a file of 8 GB, all holes",
+    "nul": "a file with a NUL in it",
+    "utf_16": "a file in UTF-16 without a mark",
     "=formula()": "a student's name that is a formula",
 }
 """Attacks that lie in the file itself: the student's name and what is tried. None of them has an answer."""
@@ -149,7 +166,9 @@ def make_class(folder: Path, known: dict[str, object]) -> dict[str, int]:
     facts = "".join(f"{name} = {value!r}\n" for name, value in known.items())
     expected = {}
     for number, attack in enumerate(ATTACKS):
-        (folder / f"{attack.name}_{EXERCISE}.py").write_text(PRELUDE + facts + attack.code, encoding="utf-8")
+        # Of a file only what the answer needs is run: an attack that stands beside its answer must not be left out.
+        whole = f"exec({PRELUDE + facts + attack.code!r})\n"
+        (folder / f"{attack.name}_{EXERCISE}.py").write_text(whole, encoding="utf-8")
         expected[attack.name] = attack.score
         if number % 8 == 7:
             name = f"{attack.name}+honest"
@@ -172,6 +191,14 @@ def _make_files(folder: Path, checks: Path) -> None:
     (folder / f"link_{EXERCISE}.py").symlink_to(checks)
     os.mkfifo(folder / f"pipe_{EXERCISE}.py")
     (folder / f"no_zip_{EXERCISE}.zip").write_bytes(b"PK\x03\x04 nothing")
+    (folder / f"nul_{EXERCISE}.py").write_bytes(HONEST.encode() + b"\0\n")
+    (folder / f"utf_16_{EXERCISE}.py").write_bytes(HONEST.encode("utf-16-be"))
+    with (folder / f"sparse_{EXERCISE}.py").open("wb") as sparse:
+        sparse.truncate(2**33)
+    _make_archives(folder)
+
+
+def _make_archives(folder: Path) -> None:
     members = {
         "zip_path": zipfile.ZipInfo(f"../../{EXERCISE}.py"), "zip_link": zipfile.ZipInfo(f"{EXERCISE}.py"),
         "zip_bomb": zipfile.ZipInfo(f"{EXERCISE}.py"),
@@ -181,6 +208,29 @@ def _make_files(folder: Path, checks: Path) -> None:
         with zipfile.ZipFile(folder / f"{name}_{EXERCISE}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
             member.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(member, bytes(2**27) if name == "zip_bomb" else "/etc/passwd")
+    for name, kind, content in (
+        ("zip_damaged", zipfile.ZIP_DEFLATED, os.urandom(50_000).hex().encode()),
+        ("zip_bzip2", zipfile.ZIP_BZIP2, bytes(2**30)),
+        ("zip_encrypted", zipfile.ZIP_STORED, HONEST.encode()),
+    ):
+        place = folder / f"{name}_{EXERCISE}.zip"
+        with zipfile.ZipFile(place, "w", kind) as archive:
+            archive.writestr(f"{EXERCISE}.py", content)
+        place.write_bytes(_spoiled(name, bytearray(place.read_bytes())))
+
+
+def _spoiled(name: str, archive: bytearray) -> bytes:
+    """An archive of one member with the fault that its name says; numbers are offsets in the two headers of a zip."""
+    directory = archive.index(b"PK\x01\x02")
+    if name == "zip_damaged":
+        archive[10_000:10_100] = bytes(100)
+    elif name == "zip_bzip2":
+        for place in (22, directory + 24):
+            archive[place : place + 4] = (1000).to_bytes(4, "little")
+    else:
+        for place in (6, directory + 8):
+            archive[place] |= 1
+    return bytes(archive)
 
 
 def table(results: dict[str, dict[str, object]]) -> str:

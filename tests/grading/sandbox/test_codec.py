@@ -102,5 +102,5 @@ def test_conjugates_travel_and_what_cannot_is_refused_by_name() -> None:
     value = torch.tensor([1 + 2j, 3 - 1j]).conj()
     assert decode(encode(value)).tolist() == [1 - 2j, 3 + 1j]
     for odd in (10**5000, torch.empty(2, device="meta")):
-        with pytest.raises(CodecError, match="this value cannot be checked"):
+        with pytest.raises(CodecError, match="cannot be checked"):
             encode(odd)

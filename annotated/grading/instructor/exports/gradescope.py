@@ -17,11 +17,12 @@ from typing import Any
 from annotated.grading.exercise.exercise import Exercise
 from annotated.grading.exercise.markdown import terminal
 from annotated.grading.instructor.grade_folder import GradingOptions, grade_folder
-from annotated.grading.instructor.gradebook import Graded
+from annotated.grading.instructor.gradebook import Graded, clean
 from annotated.grading.sandbox.isolation import best_level
 from annotated.grading.sandbox.process import Level
 from annotated.storage import atomic_write
 
+_MOST_LINES = 20
 _SETUP = """#!/usr/bin/env bash
 set -euo pipefail
 apt-get update
@@ -98,16 +99,17 @@ def _public(graded: Graded, what: str) -> int:
 
 
 def grade(submission: Path, exercise: str, salt: str, level: Level) -> dict[str, Any]:
-    """Grade the folder of one submission; of several files that answer, the best counts."""
+    """Grade the folder of one submission; of several files one counts, by the rule of `submissions`."""
+    options = GradingOptions(level, exercise=exercise, salt=salt, jobs=1, student="submission")
     with tempfile.TemporaryDirectory() as out:
-        run = grade_folder(submission, Path(out), GradingOptions(level, exercise=exercise, salt=salt, jobs=1))
-    scored = [graded for graded in run.graded if graded.score is not None]
-    if scored:
-        return results(max(scored, key=lambda graded: graded.score or 0))
-    if run.graded:
-        raise ValueError(run.graded[0].note)
-    reasons = "\n".join(f"{name}: {why}" for name, why in run.skipped) or "there is no notebook and no .py file"
-    return {"score": 0, "output": f"Nothing could be graded.\n{reasons}"}
+        run = grade_folder(submission, Path(out), options)
+    reasons = "\n".join(clean(f"{name}: {why}") for name, why in run.skipped[:_MOST_LINES])
+    if not run.graded:
+        return {"score": 0, "output": f"Nothing could be graded.\n{reasons or 'there is no notebook and no .py file'}"}
+    (graded,) = run.graded
+    form = results(graded)
+    aside = f"\n\nSet aside:\n{reasons}" if reasons else ""
+    return {**form, "output": f"{form['output']}\n\nGraded: {graded.file}{aside}"}
 
 
 def main(arguments: list[str]) -> int:
