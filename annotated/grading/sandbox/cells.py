@@ -15,6 +15,11 @@ from collections.abc import Awaitable
 from types import ModuleType
 from typing import Any
 
+try:
+    from annotated.grading.sandbox.names import parse
+except ImportError:
+    from names import parse  # type: ignore[no-redef,import-not-found]
+
 CALL_SECONDS = 10.0
 """For one thing that a check asks, for one cell that an answer needs, and for all other cells together: for learners
 and for instructors alike, by default."""
@@ -55,7 +60,7 @@ class CellRunner:
         before = len(self._lines)
         self._lines += [line + "\n" for line in code.removesuffix("\n").split("\n")]
         linecache.cache[ANSWER] = (len(self._lines), None, self._lines, ANSWER)
-        return ast.increment_lineno(ast.parse(code, ANSWER), before)
+        return ast.increment_lineno(parse(code, ANSWER), before)
 
     def run(self, node: ast.stmt, last: bool) -> None:
         """Run one statement; `last` says whether it ends its cell, whose value `_` then is."""

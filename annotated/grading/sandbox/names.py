@@ -19,11 +19,27 @@ _DEFINITIONS = (
     ast.ImportFrom,
 )
 
+_TRIES = 5
+
+
+def parse(code: str, filename: str = "<unknown>") -> ast.Module:
+    """`ast.parse`, which in early releases of Python 3.11 and 3.12 fails when garbage is collected meanwhile.
+
+    Those count a tree's depth in one place for all parsing that goes on (python/cpython#106905): an object's end, or
+    another thread that runs because of it, and parses too, spoils the count, and the parser raises SystemError.
+    """
+    for _ in range(_TRIES - 1):
+        try:
+            return ast.parse(code, filename)
+        except SystemError:
+            continue
+    return ast.parse(code, filename)
+
 
 def parsed(code: str) -> ast.Module | None:
     """The syntax tree; None if Python does not understand the code, or its parser gives up."""
     try:
-        return ast.parse(code)
+        return parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 
 import pytest
 
@@ -35,3 +36,25 @@ def test_a_statement_binds_names_also_from_inside_of_a_block() -> None:
 def test_code_that_does_not_parse_binds_what_its_lines_begin_with(code: str) -> None:
     assert parsed(code) is None and not definitions(parsed(code))
     assert names_in_text(code) == ({"f", "C", "x"} if "def" in code else set())
+
+
+class Parses:
+    """Garbage whose end parses code: in early releases of Python 3.11 that spoils the parser's count of depth."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+    def __del__(self) -> None:
+        ast.parse("a = b + 1")
+
+
+def test_code_is_parsed_although_garbage_is_collected_meanwhile() -> None:
+    before = gc.get_threshold()
+    for _ in range(20):
+        Parses()
+        gc.set_threshold(50)
+        try:
+            tree = parsed(CODE * 50)
+        finally:
+            gc.set_threshold(*before)
+        assert tree is not None and len(tree.body) == 50 * len(ast.parse(CODE).body)
