@@ -110,7 +110,7 @@ def _examine(name: str) -> str:
     """One sentence if the doctor is wrong about this model, else nothing."""
     import torch
 
-    from annotated.doctor import adapters, examine, mutants
+    from annotated.doctor import adapters, examine, fingerprints, mutants
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -118,4 +118,9 @@ def _examine(name: str) -> str:
     expected = set(known[name].killed_by) if name in known else set()
     report = examine(mutants.subject(name) if name in known else getattr(adapters, f"small_{name}")())
     found = {finding.id for finding in report.findings if finding.outcome in ("failed", "error")}
-    return "" if found == expected else f"{name}: expected {sorted(expected)}, found {sorted(found)}"
+    if found != expected:
+        return f"{name}: expected {sorted(expected)}, found {sorted(found)}"
+    measured = {finding.id: fingerprints.fingerprint(finding) for finding in report.of("failed")}
+    stale = sorted(id for id, text in measured.items() if fingerprints.recorded()[name].get(id) != text)
+    again = "python -m annotated.doctor.fingerprints"
+    return f"{name}: {', '.join(stale)} measured another thing than recorded; look, then {again}" if stale else ""

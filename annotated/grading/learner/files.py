@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import annotated.grading
 from annotated.grading.exercise.run import note_on_others, notes_on
@@ -17,7 +18,7 @@ from annotated.grading.exercise.submission import Submission
 from annotated.grading.learner.timeout import TimeBudget, time_limit
 from annotated.grading.sandbox.interpreter import AnswerError, Interpreter
 
-_COMMANDS = ("answer", "check", "hint", "progress", "solution")
+_COMMANDS = ("check", "hint", "progress", "solution")
 _SHORTEST = 0.05
 """Seconds that a cell is not started for."""
 
@@ -75,20 +76,27 @@ def run_file(interpreter: Interpreter, submission: Submission, seconds: float) -
 
 
 @contextlib.contextmanager
-def as_in_the_sandbox() -> Iterator[None]:
-    """For a while: an empty folder to work in, no input, no windows, and commands such as `check` that do nothing."""
+def as_in_the_sandbox() -> Iterator[list[tuple[Any, Any]]]:
+    """For a while: an empty folder to work in, no input, no windows, and commands such as `check` that do nothing.
+
+    What comes back fills with the questions of the quiz that the file answers, each with the letter.
+    """
+    answered: list[tuple[Any, Any]] = []
     before, folder = os.getcwd(), tempfile.TemporaryDirectory(prefix="annotated-answer-", ignore_cleanup_errors=True)
     kept = sys.stdin, sys.argv, [*sys.path], dict(os.environ)
     sys.stdin, sys.argv = io.StringIO(), ["answer"]
     sys.path.append("")  # as in a notebook: a module that the answer writes there can be imported
     os.environ.setdefault("MPLBACKEND", "agg")
-    vars(annotated.grading).update(dict.fromkeys(_COMMANDS, _nothing))
+    vars(annotated.grading).update(
+        dict.fromkeys(_COMMANDS, _nothing),
+        answer=lambda question=0, choice="", *_, **__: answered.append((question, choice)),
+    )
     os.chdir(folder.name)
     try:
-        yield
+        yield answered
     finally:
         os.chdir(before)
-        for name in _COMMANDS:
+        for name in (*_COMMANDS, "answer"):
             vars(annotated.grading).pop(name, None)
         sys.stdin, sys.argv, sys.path[:], environment = kept
         os.environ.clear()

@@ -17,10 +17,12 @@ from typing import Any
 from annotated.grading.exercise.catalogue import all_exercises, find
 from annotated.grading.exercise.diagnosis import diagnose
 from annotated.grading.exercise.exercise import Exercise, ExerciseError
+from annotated.grading.exercise.markdown import terminal
 from annotated.grading.exercise.run import ExerciseResult, not_run, nothing_there, run_checks
 from annotated.grading.exercise.student import LocalStudent
 from annotated.grading.exercise.submission import BadSubmission, Submission, read
 from annotated.grading.feedback.report import Feedback
+from annotated.grading.learner import quiz
 from annotated.grading.learner.files import as_in_the_sandbox, run_file
 from annotated.grading.learner.record import ProgressRecord
 from annotated.grading.learner.timeout import TimeBudget
@@ -103,7 +105,7 @@ def examine(exercise: Exercise, found: LocalAnswer, record: ProgressRecord, seco
     printed = _Capped()
     quiet = warnings.catch_warnings(action="ignore")  # of libraries: neither printed by the answer nor about it
     with quiet, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        result = _run(exercise, found, seconds)
+        result, answered = _run(exercise, found, seconds)
     untouched = is_untouched(exercise, found.source) or _says_nothing(result)
     diagnosis = None
     if not untouched and result.score < result.maximum:
@@ -117,7 +119,8 @@ def examine(exercise: Exercise, found: LocalAnswer, record: ProgressRecord, seco
             entry.solved = entry.solved or result.score == result.maximum
     chapters = {e.number: f"{book.rstrip('/')}/{e.chapter}.html" for e in all_exercises()} if book else {}
     more = "In the notebook, solution() shows our answer and what it teaches." if result.score == result.maximum else ""
-    notes = tuple(note for note in (*result.notes, more, record.notice) if note)
+    quizzed = [_about_the_quiz(exercise, question, choice, record) for question, choice in answered]
+    notes = tuple(note for note in (*result.notes, *quizzed, more, record.notice) if note)
     return Feedback(result, diagnosis, printed.getvalue(), notes, chapters)
 
 
@@ -127,17 +130,28 @@ def is_untouched(exercise: Exercise, source: str) -> bool:
     return bool(mine) and all(mine.get(name, stub.get(name)) == stub.get(name) for name in exercise.answers)
 
 
-def _run(exercise: Exercise, found: LocalAnswer, seconds: float) -> ExerciseResult:
+def _run(exercise: Exercise, found: LocalAnswer, seconds: float) -> tuple[ExerciseResult, list[tuple[Any, Any]]]:
+    """The result, and what a file answers to the quiz; a notebook has shown that where it was answered."""
     guard = TimeBudget(seconds)
     if found.names is not None:
-        return run_checks(exercise, LocalStudent(found.names, found.source, exercise.given_code), guard=guard)
+        return run_checks(exercise, LocalStudent(found.names, found.source, exercise.given_code), guard=guard), []
     student = LocalStudent(answer_names(), found.source, exercise.given_code)
-    with as_in_the_sandbox():
+    with as_in_the_sandbox() as answered:
         ran = run_file(student.interpreter, found.submission, seconds)
         if reason := nothing_there(exercise, student, ran.problems):
-            return not_run(exercise, f"your code does not run: {reason}")
+            return not_run(exercise, f"your code does not run: {reason}"), answered
         result = run_checks(exercise, student, guard=guard)
-    return replace(result, notes=(*found.submission.notes, *result.notes, *ran.notes))
+    return replace(result, notes=(*found.submission.notes, *result.notes, *ran.notes)), answered
+
+
+def _about_the_quiz(exercise: Exercise, question: Any, choice: Any, record: ProgressRecord) -> str:
+    """What there is to say about one answer to the quiz; nothing where none was chosen yet."""
+    if not str(choice).strip():
+        return ""
+    try:
+        return f"Question {question} of the quiz: {terminal(quiz.feedback(exercise, question, choice, record))}"
+    except ExerciseError as error:
+        return f"The quiz: {error}"
 
 
 def _says_nothing(result: ExerciseResult) -> bool:

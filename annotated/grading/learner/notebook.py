@@ -15,7 +15,7 @@ from annotated.grading.exercise.catalogue import all_exercises, find
 from annotated.grading.exercise.exercise import Exercise, ExerciseError
 from annotated.grading.exercise.markdown import plain, terminal
 from annotated.grading.feedback.report_html import html_of
-from annotated.grading.learner import grade_local
+from annotated.grading.learner import grade_local, quiz
 from annotated.grading.learner.record import ProgressRecord
 from annotated.grading.sandbox.cells import CALL_SECONDS
 
@@ -112,20 +112,7 @@ def answer(question: int, choice: str = "", exercise: str | None = None) -> None
         "A", "B", ...
     """
     record = ProgressRecord()
-    chosen = which(exercise, record)
-    if question not in range(1, len(chosen.quiz) + 1):
-        raise ExerciseError(f"{chosen.id} has questions 1 to {len(chosen.quiz)}, not {question!r}")
-    options = chosen.quiz[question - 1]["options"]
-    letters = "ABCDEFGH"[: len(options)]
-    letter = str(choice).strip().upper()
-    if len(letter) != 1 or letter not in letters:
-        asked = "Choose" if not letter else f"{choice!r} is none of the options; choose"
-        raise ExerciseError(f"{asked} one of {', '.join(letters)}: answer({question}, {letters[0]!r}) for the first.")
-    option = options[letters.index(letter)]
-    with record.change(chosen.id) as entry:
-        entry.answers.setdefault(str(question), letter)
-    verdict = "✓ Right." if option.get("correct") else "✗ Not this one."
-    publish_markdown(f"**{letter}. {verdict}** {str(option['feedback']).strip()}")
+    publish_markdown(quiz.feedback(which(exercise, record), question, choice, record))
 
 
 @_told

@@ -110,6 +110,30 @@ def test_start_never_overwrites_and_check_reads_what_it_wrote(
 
 
 @pytest.mark.parametrize(
+    ("letter", "says"),
+    [
+        ("C", "Question 1 of the quiz: C. ✗ Not this one."),
+        ("a", "Question 1 of the quiz: A. ✓ Right."),
+        ("Z", "The quiz: 'Z' is none of the options; choose one of A, B, C"),
+        ("", None),
+    ],
+)
+def test_a_file_that_is_checked_learns_about_its_quiz(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, letter: str, says: str | None
+) -> None:
+    monkeypatch.setenv("ANNOTATED_PROGRESS", str(tmp_path / "progress.json"))
+    exercise = find("ex05-1")
+    assert [option.get("correct", False) for option in exercise.quiz[0]["options"]] == [True, False, False]
+    file = tmp_path / "mine.py"
+    file.write_text(f'EXERCISE = "ex05-1"\n{exercise.solution_code}\nanswer(1, "{letter}")\n', encoding="utf-8")
+    code = f"from annotated.grading import answer\n{file.read_text('utf-8')}"
+    file.write_text(code, encoding="utf-8")
+    assert main(["exercise", "check", str(file)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert (says in shown) if says else "quiz" not in shown
+
+
+@pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("a.ipynb", "{", "not a notebook"),
