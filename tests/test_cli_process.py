@@ -98,3 +98,29 @@ def test_compiled_code_that_does_not_listen_is_interrupted_too() -> None:
         process.send_signal(signal.SIGINT)
         assert process.stderr.read() == b"annotated: interrupted\n"
     assert process.returncode == 130
+
+
+DROPS = """
+import time
+from annotated.cli import interrupts
+interrupts._PATIENCE = interrupts._SWALLOWED = 0.2
+with interrupts.CommandInterrupts(until_exit=True):
+    try:
+        print(flush=True)
+        time.sleep(600)
+    except BaseException:
+        print("dropped", flush=True)
+    time.sleep(600)
+raise SystemExit(130)
+"""
+
+
+@posix
+def test_an_interrupt_that_a_library_drops_is_sent_again() -> None:
+    with subprocess.Popen([sys.executable, "-c", DROPS], stdout=-1, stderr=-1) as process:
+        assert process.stdout and process.stderr
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == b"dropped\n"
+        assert process.stderr.read() == b"annotated: interrupted\n"
+    assert process.returncode == 130

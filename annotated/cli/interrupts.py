@@ -15,6 +15,8 @@ _LINE = "annotated: interrupted\n"
 _IMPORTING = "<frozen importlib."
 _PATIENCE = 2.0
 """Seconds that Python may take to notice the signal: compiled code, such as the training of a tokenizer, does not."""
+_SWALLOWED = 30.0
+"""Seconds that a command may take to put its things away; one that goes on longer has dropped the exception."""
 
 
 class CommandInterrupts:
@@ -24,6 +26,7 @@ class CommandInterrupts:
     import that does not work: extension modules turn the exception into others or drop it. There, and where Python
     itself would only report it (in a destructor, or after the command), the process ends at once; nothing is open then.
     So it does, after two seconds, in compiled code that does not listen; what is half written then has a partial name.
+    Where a library catches the exception and goes on, the signal is sent once more, half a minute later.
 
     A process that ignores SIGINT, such as one in the background of a script, goes on ignoring it.
 
@@ -84,6 +87,10 @@ class CommandInterrupts:
                 # A handler of somebody else's, such as that of a training run, has its own way to end.
                 if self._received < sent and signal.getsignal(signal.SIGINT) == self._receive:
                     _end_at_once()
+                if self._came:
+                    time.sleep(_SWALLOWED)
+                    if not self._ended:
+                        os.kill(self._process, signal.SIGINT)
 
         threading.Thread(target=watch, name="interrupts", daemon=True).start()
 
