@@ -10,6 +10,7 @@ from pathlib import Path
 from torch import Tensor
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
+from annotated.model.fast.cudnn import without_cudnn_attention
 from annotated.runs.checkpoint_hooks import MODEL, finish, save
 from annotated.runs.checkpoint_writer import CheckpointWriter
 from annotated.runs.divergence import ValidationHistory
@@ -117,7 +118,12 @@ def train(
     """
     folder = Path(folder)
     group = process_group(training.device, training.peer_timeout)
-    with translate_errors(folder), group as processes, _alone(processes, folder):
+    with (
+        translate_errors(folder),
+        group as processes,
+        _alone(processes, folder),
+        without_cudnn_attention(processes.device),
+    ):
         if processes.device.type == "cpu":
             keep_freed_memory()
         callbacks = ValidationCallbacks(bleu, samples, heads)
