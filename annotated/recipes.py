@@ -46,6 +46,10 @@ OURS: dict[str, Any] = {"precision": "bf16", "compile": True}
 nothing else; bf16 products with float32 weights and sums train to the same loss, and compiled kernels change nothing
 but the speed."""
 
+ON_A_GPU: dict[str, Any] = {"device": "cuda"}
+"""Where the paper's training runs are made. On a CPU they take months, and nobody wants that by accident: because torch
+sees no GPU, say, under a driver that is too old. Who wants it types `--training.device cpu`."""
+
 BASE_CHECKPOINTS: dict[str, Any] = {"checkpoint_every": 1500}
 """Base: "averaging the last 5 checkpoints, which were written at 10-minute intervals" (section 6.1), at 0.4 seconds a
 step (section 5.2): 1,500 updates. The averaged five span 6,000 updates."""
@@ -62,7 +66,7 @@ def _wmt14(size: str, pair: str, model: ModelConfig) -> Recipe:
         name=f"wmt14-{size}" + ("" if pair == "en-de" else f"-{pair}"),
         about=f"the paper's {size} model on WMT 2014 {pair.upper()}",
         model=model,
-        training=table_3_training(size, **spacing, **OURS),
+        training=table_3_training(size, **spacing, **OURS, **ON_A_GPU),
         data=DataConfig(prepared=f"data/wmt14-{pair}"),
         decoding=DecodingConfig(),
     )

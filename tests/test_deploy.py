@@ -86,6 +86,48 @@ def test_shell_is_shell_and_every_variable_has_a_value(name, tmp_path):
     assert used <= GIVEN[name] | own, f"{name} uses {used - GIVEN[name] - own}"
 
 
+def environment(name: str) -> dict[str, str]:
+    """What the processes of a template get into their environment."""
+    if name == "slurm.sbatch":
+        return dict(re.findall(r"^export (\w+)=(\S+)", read(name), re.MULTILINE))
+    if name == "skypilot.yaml":
+        return {key: str(value) for key, value in documents(name)[0]["envs"].items()}
+    return {one["name"]: one["value"] for one in documents(name)[1]["spec"]["trainer"]["env"]}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_eight_processes_share_cores_and_memory_of_one_node(name):
+    given = environment(name)
+    assert given["TORCHINDUCTOR_COMPILE_THREADS"] == "2" and given["OMP_NUM_THREADS"] == "4"
+    assert given["PYTORCH_CUDA_ALLOC_CONF"] == "expandable_segments:True"
+    assert not re.search(r"(--nodes=|numNodes: |num_nodes: )(?!1\b)", read(name)), "more is up to the reader"
+
+
+UV = """#!/bin/bash
+echo "$(basename "$0") $*" >> "$HOME/calls"
+[ "$1" = venv ] && mkdir -p "$HOME/annotated-python/bin" && touch "$HOME/annotated-python/bin/activate"
+true
+"""
+SMI = """#!/bin/bash
+[ "$1 $2" = "--query-gpu=driver_version --format=csv,noheader" ] && printf "$DRIVER\\n$DRIVER\\n"
+"""
+
+
+@pytest.mark.parametrize(("driver", "build"), [("535.183.01", "cu126"), ("580.65.06", "cu130"), ("590.44.01", "cu130")])
+def test_skypilot_takes_a_python_and_a_torch_that_fit(driver, build, tmp_path):
+    """The setup, with programs that write down how they were called."""
+    for name, text in {"uv": UV, "nvidia-smi": SMI}.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    surroundings = {"HOME": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}", "DRIVER": driver}
+    for _ in range(2):  # a machine may be set up again
+        subprocess.run(["bash", "-c", documents("skypilot.yaml")[0]["setup"]], env=surroundings, check=True)
+    install = f"uv pip install --torch-backend {build} --constraint constraints.txt --editable ."
+    venv = f"uv venv --managed-python --python 3.11 {tmp_path}/annotated-python"
+    assert calls(tmp_path) == [venv, install, install]
+    assert "source ~/annotated-python/bin/activate" in documents("skypilot.yaml")[0]["run"]
+
+
 def test_slurm_asks_for_what_it_uses():
     options = dict(re.findall(r"^#SBATCH --([\w-]+)(?:=(\S+))?$", read("slurm.sbatch"), re.MULTILINE))
     assert {"nodes", "ntasks-per-node", "gpus-per-node", "cpus-per-task", "time", "requeue", "signal"} <= set(options)

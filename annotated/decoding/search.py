@@ -15,6 +15,7 @@ from annotated.config import BOS, PAD, DecodingConfig
 from annotated.data.batch import pad
 from annotated.decoding.hypothesis import Hypothesis
 from annotated.model import AttentionMaps
+from annotated.model.fast.cudnn import without_cudnn_attention
 
 DEFAULTS = DecodingConfig()
 COMPACT_AT = 0.25
@@ -47,17 +48,22 @@ class StepModel(Protocol):
 
 @contextmanager
 def decoding_mode(model: StepModel) -> Iterator[None]:
-    """No gradients, no dropout; each module's mode is put back afterwards."""
+    """No gradients, no dropout, on a GPU no cuDNN attention; each module's mode is put back afterwards."""
     modules = list(model.modules()) if isinstance(model, nn.Module) else []
     training = [module for module in modules if module.training]
     try:
         for module in training:
             module.training = False
-        with torch.inference_mode():
+        with torch.inference_mode(), without_cudnn_attention(_device_of(model)):
             yield
     finally:
         for module in training:
             module.training = True
+
+
+def _device_of(model: StepModel) -> torch.device:
+    weights = model.parameters() if isinstance(model, nn.Module) else iter(())
+    return next((weight.device for weight in weights), torch.device("cpu"))
 
 
 def max_lengths(model: StepModel, source: Tensor, max_new_tokens: int | None, extra_tokens: int) -> list[int]:

@@ -12,6 +12,7 @@ from annotated.config import TrainingConfig
 from annotated.data import TokenStore, evaluation_batches
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
+from annotated.model.fast.cudnn import without_cudnn_attention
 from annotated.training.loss import batch_loss
 
 BATCH_TOKENS = 4096
@@ -86,7 +87,7 @@ def perplexity(
     was_training, total, tokens = model.training, 0.0, 0
     model.eval()
     try:
-        with torch.inference_mode():
+        with torch.inference_mode(), without_cudnn_attention(device):
             for batch in evaluation_batches(store, max(batch_tokens, longest)):
                 loss, count = batch_loss(model, batch.to(device), 0.0, layout)
                 total, tokens = total + float(loss), tokens + count

@@ -305,7 +305,7 @@ def _is_main() -> bool:
 
 
 def _forget_peaks() -> None:
-    if torch.cuda.is_available():
+    if torch.cuda.is_initialized():  # before, there is no peak to forget, and to ask for it is an error
         for number in range(torch.cuda.device_count()):
             torch.cuda.reset_peak_memory_stats(number)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from torch import Tensor
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
+from annotated.model.fast.cudnn import without_cudnn_attention
 from annotated.runs.checkpoint_hooks import MODEL, finish, save
 from annotated.runs.checkpoint_writer import CheckpointWriter
 from annotated.runs.divergence import ValidationHistory
@@ -22,6 +23,7 @@ from annotated.runs.pace import Pace
 from annotated.runs.random_states import seed_dropout
 from annotated.runs.setup import Run, start_run
 from annotated.runs.signals import GracefulStop, stop_bypassed_agent
+from annotated.runs.start_checks import check_start, share_compile_threads
 from annotated.runs.update_metrics import DeferredMetrics
 from annotated.runs.validation_hooks import (
     BleuFunction,
@@ -108,6 +110,9 @@ def train(
 
     Raises
     ------
+    ValueError
+        If there is no such device, or a large model would be trained on a CPU though a GPU is meant, or `torch.compile`
+        lacks a tool on a GPU.
     NonFiniteLoss
         If the loss or the gradient is infinite or NaN; the message names the sentences.
     CheckpointError
@@ -116,8 +121,15 @@ def train(
         If a checkpoint cannot be saved; the ones before are untouched.
     """
     folder = Path(folder)
+    check_start(model_config, training)
+    share_compile_threads()
     group = process_group(training.device, training.peer_timeout)
-    with translate_errors(folder), group as processes, _alone(processes, folder):
+    with (
+        translate_errors(folder),
+        group as processes,
+        _alone(processes, folder),
+        without_cudnn_attention(processes.device),
+    ):
         if processes.device.type == "cpu":
             keep_freed_memory()
         callbacks = ValidationCallbacks(bleu, samples, heads)

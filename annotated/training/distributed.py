@@ -20,6 +20,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from annotated.training.nvidia_driver import explain_missing_gpu
+
 PREPARATION = timedelta(hours=3)
 """How long the others wait for the main process while it trains a tokenizer or encodes a large corpus."""
 _PAUSE = 0.02  # seconds between two looks into the store
@@ -112,10 +114,18 @@ class Processes:
 def choose_device(name: str, local_rank: int = 0) -> torch.device:
     """The device of a name from `TrainingConfig.device`.
 
+    Parameters
+    ----------
+    name
+        'auto', 'cpu', 'cuda' for the GPU of this process, 'cuda:1' for one GPU.
+    local_rank
+        Number of this process on its machine, from 0.
+
     Raises
     ------
     ValueError
-        If there is no device of that name, or a GPU is asked for and there is none.
+        If there is no device of that name, or a GPU is asked for that is not there; the message says why torch sees
+        none, and what to do.
     """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
@@ -124,8 +134,17 @@ def choose_device(name: str, local_rank: int = 0) -> torch.device:
     except RuntimeError:  # torch lists seventeen kinds, of which most are not here
         raise ValueError(f"no device {name!r}: take 'auto', 'cpu', 'cuda', or of several GPUs 'cuda:1'") from None
     if device.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"device {name!r} was asked for, but torch sees no GPU here; use device 'cpu' or 'auto'")
-    return torch.device("cuda", local_rank) if device.type == "cuda" and device.index is None else device
+        raise ValueError(f"device {name!r} is asked for, but torch sees no GPU here. {explain_missing_gpu()}")
+    if device.type == "cuda":
+        index, there = local_rank if device.index is None else device.index, torch.cuda.device_count()
+        if index >= there:
+            raise ValueError(
+                f"process {local_rank} of this machine asks for GPU {index}, but torch sees {there} here, counted from "
+                f"0: start at most {there} processes (torchrun --nproc-per-node {there}), or look at "
+                "CUDA_VISIBLE_DEVICES"
+            )
+        return torch.device("cuda", index)
+    return device
 
 
 @contextlib.contextmanager
@@ -147,7 +166,7 @@ def process_group(device: str, timeout: float) -> Iterator[Processes]:
     Raises
     ------
     ValueError
-        If a GPU is asked for and there is none.
+        If a GPU is asked for and there is none, or one for several processes.
     TimeoutError
         If not all processes came; the message names the missing.
 
@@ -155,6 +174,9 @@ def process_group(device: str, timeout: float) -> Iterator[Processes]:
     """
     rank, world_size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
     chosen = choose_device(device, int(os.environ.get("LOCAL_RANK", 0)))
+    here = int(os.environ.get("LOCAL_WORLD_SIZE", 1))
+    if here > 1 and device.startswith("cuda:"):
+        raise ValueError(f"device {device!r} would be the GPU of all {here} processes here; 'cuda' gives each its own")
     if chosen.type == "cuda":
         torch.cuda.set_device(chosen)
     if world_size == 1:

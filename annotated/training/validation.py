@@ -9,6 +9,7 @@ import torch
 
 from annotated.data.batch import Batch
 from annotated.model import Transformer
+from annotated.model.fast.cudnn import without_cudnn_attention
 from annotated.training.distributed import Processes
 from annotated.training.loss import batch_loss
 from annotated.training.precision import Precision
@@ -34,7 +35,7 @@ def validation_loss(
     was_training = model.training
     model.eval()
     total, tokens = torch.zeros((), dtype=torch.float64, device=_summing_device(processes.device)), 0
-    with torch.no_grad():
+    with torch.no_grad(), without_cudnn_attention(processes.device):
         for number, batch in enumerate(batches):
             if number % processes.world_size != processes.rank:
                 continue

@@ -37,6 +37,7 @@ DEVICES = {
         Device("RTX 4090", 2022, 165e12, "bfloat16", 24, 450, "NVIDIA, Ada architecture white paper, float32 sums"),
         Device("H100", 2022, 989e12, "bfloat16", 80, 700, "NVIDIA, H100 data sheet, SXM board"),
         Device("H200", 2024, 989e12, "bfloat16", 141, 700, "NVIDIA, H200 data sheet, SXM board"),
+        Device("B200", 2024, 2250e12, "bfloat16", 180, 1000, "NVIDIA, Blackwell architecture brief, HGX B200"),
         Device(
             "2 CPU cores",
             None,

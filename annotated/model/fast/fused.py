@@ -15,6 +15,8 @@ from annotated.model.masks import require_boolean
 varlen_attn: Callable[..., Any] | None = None
 """PyTorch's kernel for segments of different lengths, once `load_varlen_kernel` has found one."""
 
+VARLEN_CAPABILITY = (8, 0)
+"""Compute capability from which on GPUs have that kernel: Ampere. Older ones refuse it when it is first called."""
 _HALF_PRECISIONS = (torch.bfloat16, torch.float16)
 # Releases before 2.5 return NaN for a query that may attend to nothing.
 _CPU_ZEROES_EMPTY_ROWS = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 5)
@@ -78,11 +80,13 @@ def load_varlen_kernel() -> Callable[..., Any] | None:
 
 
 def has_varlen_kernel(device: torch.device, dtype: torch.dtype, d_k: int, d_v: int) -> bool:
-    """True if PyTorch's attention over segments of different lengths can take these: a GPU, 16 bits, a new torch."""
+    """True if PyTorch's attention over segments of different lengths can take these: a new GPU and torch, 16 bits."""
     fits = d_k == d_v and d_k % 8 == 0 and d_k <= 256
     if device.type != "cuda" or dtype not in _HALF_PRECISIONS or not fits:
         return False
     if not torch.compiler.is_compiling():
+        if torch.cuda.get_device_capability(device) < VARLEN_CAPABILITY:
+            return False
         load_varlen_kernel()
     return varlen_attn is not None
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.model import Transformer
 from annotated.runs.dry_run import REHEARSAL, Estimate, Rehearsal
 from annotated.runs.preflight import folder as places
 from annotated.runs.preflight import machine
 from annotated.runs.preflight.numbers import show_hours, show_range
 from annotated.runs.preflight.table import PreflightCheck, PreflightReport
+from annotated.runs.start_checks import count_weights
 from annotated.saving import CheckpointError
 
 _SAME_TRAINING = ("model", "training")
@@ -57,6 +55,7 @@ def preflight(
         machine.check_software(training),
         machine.check_devices(training, size),
         machine.check_precision(training),
+        *machine.check_layout(model_config, training),
         machine.check_memory(training, size, known),
         machine.check_cores(training),
         *places.check_data(data, mirrors),
@@ -66,12 +65,6 @@ def preflight(
     estimate = None if known is None else known.estimate(price_per_hour=price_per_hour, watts=watts)
     checks.append(_check_time(known, estimate, doubt))
     return PreflightReport(tuple(checks), estimate)
-
-
-def count_weights(config: ModelConfig) -> int:
-    """Numbers in the weights of a model, without making it."""
-    with torch.device("meta"):
-        return Transformer(config).num_parameters()
 
 
 def _rehearsal(

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
-import shutil
+from collections.abc import Iterator
 
 import torch
 import torch.distributed as dist
 
-from annotated.config import TrainingConfig
+from annotated.config import ModelConfig, TrainingConfig
+from annotated.model.fast.fused import VARLEN_CAPABILITY, has_varlen_kernel
 from annotated.runs.dry_run import Rehearsal
 from annotated.runs.hardware import gpus, memory_bytes, name_machine, usable_cores
 from annotated.runs.preflight.table import PreflightCheck
+from annotated.runs.start_checks import LARGE_FOR_A_CPU, accidental_cpu
 from annotated.storage import format_bytes
+from annotated.training.compiler_tools import WITHOUT_COMPILING, missing_compiler_tools
 from annotated.training.distributed import choose_device
+from annotated.training.nvidia_driver import OLDER_WHEEL
 from annotated.training.precision import Precision
 
 OLDEST_TORCH = (2, 3)
 BYTES_PER_WEIGHT = 16
 """Weight, gradient and Adam's two moments, in float32: what training needs before the first activation."""
-_LARGE_FOR_A_CPU = 20_000_000
+FIRST_WITH_BF16 = (8, 0)
+"""Compute capability of the first GPUs that compute in bf16: Ampere."""
 _ROOM = 1.1
 
 
@@ -33,10 +38,10 @@ def check_software(training: TrainingConfig) -> PreflightCheck:
             found += f", NCCL {'.'.join(map(str, torch.cuda.nccl.version()))}"  # type: ignore[no-untyped-call]
     if number < OLDEST_TORCH:
         return PreflightCheck("software", "fail", found, "install torch 2.3 or newer")
-    if training.compile and not _can_compile():
-        return PreflightCheck(
-            "software", "fail", f"{found}; nothing to compile with", "install a C++ compiler (on a GPU: triton)"
-        )
+    kind = "cuda" if torch.cuda.is_available() and not training.device.startswith("cpu") else "cpu"
+    if training.compile and (missing := missing_compiler_tools(kind)):
+        found += f"; to compile there is {'; '.join(missing)}"
+        return PreflightCheck("software", "fail", found, f"get what is missing; or {WITHOUT_COMPILING}")
     return PreflightCheck("software", "ok", found)
 
 
@@ -51,16 +56,18 @@ def check_devices(training: TrainingConfig, weights: int) -> PreflightCheck:
     try:
         device = choose_device(training.device)
     except (ValueError, RuntimeError) as error:
-        return PreflightCheck(
-            "devices", "fail", str(error), "run on a machine with a GPU, or give --training.device cpu"
-        )
-    found = gpus()
+        return _failed("devices", error)
     if device.type != "cuda":
+        if problem := accidental_cpu(training, weights):
+            return _failed("devices", problem)
         advice = "a training of this size takes weeks on a CPU: rent a GPU, or take the recipe wmt14-tiny"
         name = name_machine({"cores": usable_cores(), "processor": "this processor"})
-        large = weights > _LARGE_FOR_A_CPU
+        large = weights > LARGE_FOR_A_CPU
         return PreflightCheck("devices", "warn" if large else "ok", f"no GPU is used: {name}", advice if large else "")
+    found = gpus()
     described = f"{name_machine({'gpus': found})}, {format_bytes(found[0]['memory_bytes'])} each"
+    if problem := _without_kernels():
+        return _failed("devices", problem)
     if len(found) > 1:
         if not (dist.is_available() and dist.is_nccl_available()):
             return PreflightCheck(
@@ -76,15 +83,19 @@ def check_precision(training: TrainingConfig) -> PreflightCheck:
     """That the device computes in the chosen precision."""
     try:
         device = choose_device(training.device)
+    except (ValueError, RuntimeError):
+        return PreflightCheck("precision", "fail", f"{training.precision}, on no device", "choose one that is there")
+    try:
         Precision(training.precision, device)
     except (ValueError, RuntimeError) as error:
         return PreflightCheck("precision", "fail", str(error), "choose --training.precision fp32 or bf16")
     name = training.precision
     if device.type == "cuda":
-        newer = torch.cuda.get_device_capability(device) >= (8, 0)
+        newer = torch.cuda.get_device_capability(device) >= FIRST_WITH_BF16
         if name == "bf16" and not newer:
+            compiled = ", and torch.compile skips what is in bf16" if training.compile else ""
             return PreflightCheck(
-                "precision", "warn", "bf16 is emulated on this GPU, slowly", "use --training.precision fp16"
+                "precision", "warn", f"bf16 is emulated on this GPU, slowly{compiled}", "use --training.precision fp16"
             )
         if name == "fp32" and newer:
             return PreflightCheck(
@@ -95,6 +106,32 @@ def check_precision(training: TrainingConfig) -> PreflightCheck:
             "precision", "warn", f"{name} on a CPU", "most CPUs are faster with --training.precision fp32"
         )
     return PreflightCheck("precision", "ok", name)
+
+
+def check_layout(model_config: ModelConfig, training: TrainingConfig) -> Iterator[PreflightCheck]:
+    """That a GPU has the kernel on which the static layout rests; nothing is said of other layouts and devices."""
+    try:
+        device = choose_device(training.device)
+    except (ValueError, RuntimeError):
+        return
+    if training.layout != "static" or device.type != "cuda":
+        return
+    capability = torch.cuda.get_device_capability(device)
+    dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(training.precision, torch.float32)
+    if has_varlen_kernel(device, dtype, model_config.d_k, model_config.d_v) and model_config.attention_dropout == 0:
+        yield PreflightCheck("layout", "ok", "static")
+    elif capability < VARLEN_CAPABILITY:
+        found = f"static needs compute capability {_dotted(VARLEN_CAPABILITY)}, and this GPU has {_dotted(capability)}"
+        yield PreflightCheck("layout", "fail", found, "give --training.layout packed, which makes the same updates")
+    else:
+        yield PreflightCheck(
+            "layout",
+            "fail",
+            f"static, with torch {torch.__version__}, {training.precision}, d_k {model_config.d_k}, d_v "
+            f"{model_config.d_v}, attention_dropout {model_config.attention_dropout}",
+            "its kernel needs torch 2.11 or newer, bf16 or fp16, d_k = d_v a multiple of 8 and at most 256, and no "
+            "attention_dropout; --training.layout packed makes the same updates",
+        )
 
 
 def check_memory(training: TrainingConfig, weights: int, known: Rehearsal | None) -> PreflightCheck:
@@ -134,9 +171,37 @@ def check_cores(training: TrainingConfig) -> PreflightCheck:
     return PreflightCheck("cores", "ok", found)
 
 
-def _can_compile() -> bool:
-    if torch.cuda.is_available():
-        from importlib.util import find_spec
+def _failed(name: str, problem: Exception | str) -> PreflightCheck:
+    """The first sentence of a problem is what was found; the others say what to do."""
+    found, _, advice = str(problem).partition(". ")
+    return PreflightCheck(name, "fail", found, advice)
 
-        return find_spec("triton") is not None
-    return any(shutil.which(name) for name in (os.environ.get("CXX", "g++"), "clang++", "c++"))
+
+def _without_kernels() -> str | None:
+    """A GPU for which this torch has no kernels, and what to do; None if there is none.
+
+    `torch.cuda.is_available` says yes to every GPU that the driver knows. The first kernel then fails.
+    """
+    built = torch.cuda.get_arch_list()  # sm_75: for GPUs 7.5 to 7.9; compute_90: for all from 9.0 on
+    if torch.version.cuda is None or not built:
+        return None
+    for number in range(torch.cuda.device_count()):
+        capability = torch.cuda.get_device_capability(number)
+        if not any(_runs_on(kernels, capability) for kernels in built):
+            return (
+                f"{torch.cuda.get_device_name(number)} has compute capability {_dotted(capability)}, and torch "
+                f"{torch.__version__} has kernels for {', '.join(built)} only. Install another build: for GPUs before "
+                f"7.5 pip install torch=={torch.__version__.split('+')[0]} --index-url "
+                f"https://download.pytorch.org/whl/{OLDER_WHEEL}; for newer GPUs a newer torch"
+            )
+    return None
+
+
+def _runs_on(kernels: str, capability: tuple[int, int]) -> bool:
+    kind, _, number = kernels.rstrip("af").partition("_")
+    major, minor = int(number[:-1]), int(number[-1])
+    return (major, minor) <= capability and (kind == "compute" or major == capability[0])
+
+
+def _dotted(capability: tuple[int, int]) -> str:
+    return ".".join(map(str, capability))

@@ -112,7 +112,7 @@ def test_the_front_and_who_beats_whom() -> None:
 
 def test_devices_are_plausible_and_the_measured_one_is_what_was_recorded() -> None:
     for device in DEVICES.values():
-        assert 1e11 < device.peak < 1e15 and device.source
+        assert 1e11 < device.peak < 3e15 and device.source
     assert all(SETTINGS["FLOP/s"][name] < peak for name, peak in BOARD_PEAKS.items())
     records = json.loads(RECORD.read_text(encoding="utf-8"))["records"]
     ours = [r["flops"] / r["seconds"] for r in records if (r["peer"], r["task"]) == ("annotated", "train_ragged")]

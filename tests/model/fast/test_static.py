@@ -91,9 +91,13 @@ def test_the_segment_of_a_row_when_some_are_empty():
     assert rows.segment_of_rows().tolist() == [0, 0, 3, 3, 4]
 
 
-def test_where_the_kernel_is_used():
+@pytest.mark.parametrize(
+    ("capability", "new"), [((7, 0), False), ((7, 5), False), ((8, 0), True), ((8, 9), True), ((9, 0), True)]
+)
+def test_where_the_kernel_is_used(monkeypatch, capability, new):
     gpu, cpu = torch.device("cuda"), torch.device("cpu")
-    there = fused.load_varlen_kernel() is not None
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    there = new and fused.load_varlen_kernel() is not None
     assert fused.has_varlen_kernel(gpu, torch.bfloat16, 64, 64) is there
     assert fused.has_varlen_kernel(gpu, torch.float16, 128, 128) is there
     assert not fused.has_varlen_kernel(cpu, torch.bfloat16, 64, 64)

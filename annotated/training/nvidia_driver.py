@@ -1,0 +1,133 @@
+"""NVIDIA driver of this machine, the driver that torch needs, and why torch sees no GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+OLDEST_DRIVER = {11: "450", 12: "525", 13: "580"}
+"""By the major version of CUDA that a torch is built for: the oldest driver on which all its minor versions run
+(https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html)."""
+OLDER_WHEEL = "cu126"
+"""The published build of torch 2.12-2.14 for drivers before 580, and for GPUs before Turing; not for Blackwell."""
+_OF_THE_KERNEL = Path("/proc/driver/nvidia/version")
+_SECONDS = 20.0  # nvidia-smi takes some on a machine of eight GPUs that nobody uses
+
+
+class NvidiaDriver(NamedTuple):
+    """What is known of a driver without CUDA; None where there is no sign of it."""
+
+    version: str | None
+    """Of the kernel's module: '535.104.05'."""
+    cuda: str | None
+    """The newest CUDA that its library knows: '12.2'."""
+
+    @property
+    def found(self) -> bool:
+        """Whether there is any sign of a driver."""
+        return self.version is not None or self.cuda is not None
+
+    def __str__(self) -> str:
+        if self.version is None:
+            return "none" if self.cuda is None else f"one for CUDA {self.cuda}"
+        return self.version if self.cuda is None else f"{self.version} (for CUDA {self.cuda})"
+
+    def is_older_than(self, cuda: str) -> bool:
+        """Whether it is too old for a torch that is built for this CUDA."""
+        major = int(cuda.split(".")[0])
+        if self.version is not None:
+            return int(self.version.split(".")[0]) < int(OLDEST_DRIVER.get(major, "0"))
+        return self.cuda is not None and int(self.cuda.split(".")[0]) < major
+
+
+def find_driver() -> NvidiaDriver:
+    """The driver, asked of the kernel, else of nvidia-smi, and of the driver's library; none of it starts CUDA."""
+    return NvidiaDriver(_version_of_the_kernel() or _version_of_the_tool(), _cuda_of_the_library())
+
+
+def explain_missing_gpu() -> str:
+    """Why torch sees no GPU, as far as can be known, and the ways out, in sentences without an end stop."""
+    driver, built = find_driver(), torch.version.cuda
+    release = torch.__version__.split("+")[0]
+    on_cpu = "compute on the CPU: --training.device cpu (of other commands --device cpu)"
+    older = f"pip install torch=={release} --index-url https://download.pytorch.org/whl/{OLDER_WHEEL}"
+    if torch.version.hip is not None:
+        return f"torch {torch.__version__} is built for ROCm {torch.version.hip} and sees no AMD GPU. Or {on_cpu}"
+    if built is None:
+        has = f"though an NVIDIA driver is here, {driver}" if driver.found else "and no NVIDIA driver is found here"
+        return (
+            f"torch {torch.__version__} is built without CUDA, {has}. Install a torch with CUDA: pip install "
+            f"torch=={release}, which needs driver {OLDEST_DRIVER[13]} or newer, or for driver {OLDEST_DRIVER[12]} or "
+            f"newer {older}. Or {on_cpu}"
+        )
+    needs = f"torch {torch.__version__} is built for CUDA {built}, which needs an NVIDIA driver {_needed(built)}"
+    if not driver.found:
+        return f"{needs}, and none is found here. Take a machine with a GPU and such a driver. Or {on_cpu}"
+    if driver.is_older_than(built):
+        other = f"; or a torch for older drivers ({OLDEST_DRIVER[12]} or newer), {older}" if int(built[:2]) > 12 else ""
+        return f"{needs}; the driver found is {driver}. Install a newer driver{other}. Or {on_cpu}"
+    return f"{needs}; the driver found, {driver}, is new enough, so {_hidden(driver)}. Or {on_cpu}"
+
+
+def _needed(cuda: str) -> str:
+    oldest = OLDEST_DRIVER.get(int(cuda.split(".")[0]))
+    return f"{oldest} or newer" if oldest else f"that knows CUDA {cuda}"
+
+
+def _hidden(driver: NvidiaDriver) -> str:
+    """What hides a GPU whose driver is good."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return f"CUDA_VISIBLE_DEVICES={visible!r} hides the GPUs: unset it, or name some that `nvidia-smi -L` lists"
+    if driver.cuda is None:
+        return (
+            "its library libcuda cannot be loaded, as in a container that was started without GPUs: docker run --gpus "
+            "all; in Kubernetes a limit of nvidia.com/gpu; in Slurm --gpus-per-node"
+        )
+    return (
+        "the GPUs are out of order, or not this process's to use: nvidia-smi says more, and so does "
+        'python -c "import torch; torch.cuda.init()"'
+    )
+
+
+def _version_of_the_kernel() -> str | None:
+    try:
+        text = _OF_THE_KERNEL.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    found = re.search(r"NVRM version:.*?\b(\d{3,}(?:\.\d+)+)", text)
+    return found[1] if found else None
+
+
+def _version_of_the_tool() -> str | None:
+    """What nvidia-smi says; on Windows and in WSL the kernel's file is not there."""
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return None
+    command = [tool, "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = re.match(r"\s*(\d{3,}(?:\.\d+)+)", said)
+    return found[1] if found else None
+
+
+def _cuda_of_the_library() -> str | None:
+    """What the driver's library calls its version, which it tells without being started."""
+    try:
+        library = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+        number = ctypes.c_int(0)
+        if library.cuDriverGetVersion(ctypes.byref(number)) != 0 or number.value == 0:
+            return None
+    except (OSError, AttributeError):
+        return None
+    return f"{number.value // 1000}.{number.value % 1000 // 10}"

@@ -1,0 +1,240 @@
+"""The start of a training run on a GPU: what has to be so before the first compilation, and what is refused.
+
+There is no GPU here. Stand-ins answer, and raise, as the real calls do. They prove the order of our calls and our
+words, and nothing about a GPU.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from annotated.cli.program import _command
+from annotated.config import TrainingConfig, base
+from annotated.recipes import recipe
+from annotated.runs import dry_run, start_checks, train
+from annotated.runs.dry_run import rehearse
+from annotated.runs.preflight.machine import check_devices, check_layout, check_precision, check_software
+from annotated.runs.start_checks import (
+    COMPILE_THREADS,
+    LARGE_FOR_A_CPU,
+    accidental_cpu,
+    check_start,
+    count_weights,
+    share_compile_threads,
+)
+from annotated.training import compiler_tools, nvidia_driver
+from annotated.training.nvidia_driver import NvidiaDriver
+from tests.runs.conftest import SmallRun
+
+
+class Reached(Exception):
+    """The training began."""
+
+
+class UnreadyCuda:
+    """CUDA as torch has it before and after its first use: peaks can be reset only afterwards."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, ready: bool) -> None:
+        self.ready, self.reset = ready, list[int]()
+        for name, answer in {
+            "is_available": lambda: True,
+            "device_count": lambda: 2,
+            "is_initialized": lambda: self.ready,
+            "reset_peak_memory_stats": self._reset,
+        }.items():
+            monkeypatch.setattr(torch.cuda, name, answer)
+
+    def _reset(self, device: int | None = None) -> None:
+        if not self.ready:
+            raise RuntimeError(f"Invalid device argument {device}: did you call init?")
+        self.reset.append(-1 if device is None else device)
+
+
+def test_a_rehearsal_comes_before_the_first_use_of_cuda(
+    small: SmallRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cuda = UnreadyCuda(monkeypatch, ready=False)
+
+    def train(*_: object, **__: object) -> None:
+        raise Reached
+
+    monkeypatch.setattr(dry_run, "train", train)
+    with pytest.raises(Reached):
+        rehearse(small.model, TrainingConfig(device="cuda"), small.data, updates=2, folder=tmp_path)
+    assert not cuda.reset
+    cuda.ready = True
+    with pytest.raises(Reached):
+        rehearse(small.model, TrainingConfig(device="cuda"), small.data, updates=2, folder=tmp_path)
+    assert cuda.reset == [0, 1], "a second rehearsal in the process forgets the first one's peaks"
+
+
+LARGE, SMALL = LARGE_FOR_A_CPU + 1, LARGE_FOR_A_CPU
+AUTO = TrainingConfig()
+OLD, NONE = NvidiaDriver("535.104.05", "12.2"), NvidiaDriver(None, None)
+
+
+@pytest.mark.parametrize(
+    ("cuda", "driver", "weights", "accident"),
+    [
+        ("13.0", OLD, LARGE, True),
+        ("13.0", OLD, SMALL, True),
+        ("13.0", NONE, LARGE, True),
+        ("13.0", NONE, SMALL, False),  # a laptop with the torch that pip brings
+        (None, OLD, LARGE, True),
+        (None, OLD, SMALL, False),
+        (None, NONE, LARGE, False),  # somebody chose the CPU with the build
+    ],
+)
+def test_what_is_taken_for_an_accident(
+    monkeypatch: pytest.MonkeyPatch, cuda: str | None, driver: NvidiaDriver, weights: int, accident: bool
+) -> None:
+    machine_of(monkeypatch, cuda, driver)
+    assert (accidental_cpu(AUTO, weights) is not None) is accident
+    check = check_devices(AUTO, weights)
+    assert check.status == ("fail" if accident else "warn" if weights == LARGE else "ok")
+    assert accidental_cpu(TrainingConfig(device="cpu"), weights) is None, "typed, so meant"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert accidental_cpu(AUTO, weights) is None
+
+
+def machine_of(monkeypatch: pytest.MonkeyPatch, cuda: str | None, driver: NvidiaDriver) -> None:
+    """A machine without a GPU that torch sees."""
+    monkeypatch.setattr(torch.version, "cuda", cuda)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for module in (start_checks, nvidia_driver):
+        monkeypatch.setattr(module, "find_driver", lambda: driver)
+
+
+@pytest.mark.parametrize("command", ["train", "rehearse", "preflight"])
+@pytest.mark.parametrize("name", ["wmt14-base", "wmt14-big-en-fr"])
+def test_the_papers_trainings_want_a_gpu_unless_a_device_is_typed(
+    command: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine_of(monkeypatch, "13.0", OLD)
+    monkeypatch.setattr("annotated.cli.train.check_pair", lambda preset, data: None)  # as if the data were there
+    run = {"train": [str(tmp_path / "run")], "rehearse": [str(tmp_path / "run")], "preflight": []}[command]
+    words = [command, *run, "--preset", name]
+    asked = _command(words)
+    assert asked.training.device == "cuda"
+    if command == "preflight":
+        assert asked.run() == 1
+        said = capsys.readouterr().out
+        assert "fail devices" in said
+    else:
+        with pytest.raises(ValueError, match="torch sees no GPU") as caught:
+            asked.run()
+        said = str(caught.value)
+    for part in ("580 or newer", "535.104.05", "whl/cu126", "--training.device cpu"):
+        assert part in said, part
+    assert not (tmp_path / "run").exists() or not list((tmp_path / "run").iterdir())
+    for typed in ("cpu", "auto"):
+        assert _command([*words, "--training.device", typed]).training.device == typed
+
+
+def test_small_recipes_go_where_they_can() -> None:
+    for name in ("wmt14-tiny", "multi30k", "classroom", "classroom-small"):
+        assert recipe(name).training.device == "auto"
+        assert count_weights(recipe(name).model) < LARGE_FOR_A_CPU
+    assert count_weights(recipe("wmt14-base").model) > LARGE_FOR_A_CPU
+
+
+def test_a_training_of_a_large_model_by_accident_is_refused_before_anything_is_read(
+    small: SmallRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine_of(monkeypatch, "13.0", OLD)
+    auto = small.training.replace(device="auto", updates=1)
+    with pytest.raises(ValueError, match="nobody asked for the CPU, but torch sees no GPU here.*535.104.05"):
+        train(base(), auto, small.data, small.folder / "large", quiet=True)
+    assert not (small.folder / "large").exists()
+    assert train(small.model, auto, small.data, small.folder / "small", quiet=True).finished
+
+
+def test_a_training_that_cannot_compile_is_refused_at_its_start(
+    small: SmallRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(compiler_tools, "find_spec", lambda name: name)
+    monkeypatch.setattr(compiler_tools, "_missing_headers", lambda: "no Python.h in /usr/include")
+    monkeypatch.setenv("CC", "/opt/gone/gcc")
+    compiling = small.training.replace(device="cuda", compile=True)
+    with pytest.raises(ValueError, match=r"CC is '/opt/gone/gcc'.*; no Python.h.*--training.no-compile") as caught:
+        train(small.model, compiling, small.data, small.folder / "run", quiet=True)
+    assert str(caught.value).startswith("torch.compile on a GPU lacks tools: no C compiler")
+    assert not (small.folder / "run").exists()
+    check = check_software(compiling)
+    assert check.status == "fail" and "no C compiler" in check.found and "no-compile" in check.advice
+    assert check_software(compiling.replace(compile=False)).status == "ok"
+    check_start(small.model, compiling.replace(compile=False))
+    check_start(small.model, compiling.replace(device="cpu"))
+
+
+def test_processes_of_a_machine_share_its_cores_for_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start_checks, "usable_cores", lambda: 16)
+    monkeypatch.setitem(sys.modules, "torch._inductor.config", compiler := types.ModuleType("config"))
+    for processes, given, expected in (("8", None, "2"), ("32", None, "1"), ("8", "5", "5"), ("1", None, None)):
+        monkeypatch.setenv("LOCAL_WORLD_SIZE", processes)
+        monkeypatch.delenv(COMPILE_THREADS, raising=False)
+        if given:
+            monkeypatch.setenv(COMPILE_THREADS, given)
+        share_compile_threads()
+        assert os.environ.get(COMPILE_THREADS) == expected
+    assert compiler.compile_threads == 1, "also where the compiler was imported before"
+    monkeypatch.delenv(COMPILE_THREADS, raising=False)
+
+
+class Gpu:
+    """A GPU of some generation, as torch describes it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str, capability: tuple[int, int]) -> None:
+        about = SimpleNamespace(name=name, total_memory=80_000_000_000)
+        monkeypatch.setattr(torch.version, "cuda", "13.0")
+        for function, answer in {
+            "is_available": lambda: True,
+            "device_count": lambda: 1,
+            "get_device_properties": lambda number: about,
+            "get_device_name": lambda number: name,
+            "get_device_capability": lambda number: capability,
+            "get_arch_list": lambda: "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120 compute_120".split(),
+        }.items():
+            monkeypatch.setattr(torch.cuda, function, answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "capability", "devices", "precision", "layout"),
+    [
+        ("Tesla V100", (7, 0), "fail", "warn", "fail"),  # CUDA 13 has no kernels for it
+        ("Tesla T4", (7, 5), "ok", "warn", "fail"),
+        ("A100", (8, 0), "ok", "ok", "ok"),
+        ("RTX 4090", (8, 9), "ok", "ok", "ok"),
+        ("H100", (9, 0), "ok", "ok", "ok"),
+        ("RTX PRO 6000", (12, 0), "ok", "ok", "ok"),
+        ("of the future", (13, 0), "ok", "ok", "ok"),  # compute_120 is compiled for it when it is first met
+    ],
+)
+def test_generations_of_gpus(
+    monkeypatch: pytest.MonkeyPatch, name: str, capability: tuple[int, int], devices: str, precision: str, layout: str
+) -> None:
+    Gpu(monkeypatch, name, capability)
+    static = TrainingConfig(device="cuda", precision="bf16", compile=True, layout="static")
+    found = check_devices(static, 1_000)
+    assert found.status == devices and (devices == "ok" or "7.0" in found.found and "whl/cu126" in found.advice)
+    found = check_precision(static)
+    assert found.status == precision
+    if precision == "warn":
+        assert "emulated" in found.found and "torch.compile skips" in found.found and "fp16" in found.advice
+    (found,) = check_layout(base(), static)
+    assert found.status == layout
+    if layout == "fail":
+        assert found.found == f"static needs compute capability 8.0, and this GPU has {capability[0]}.{capability[1]}"
+        assert "--training.layout packed" in found.advice
+    assert not list(check_layout(base(), static.replace(layout="packed")))
+    (found,) = check_layout(base(attention_dropout=0.1), static.replace(precision="fp32"))
+    assert found.status == "fail"
