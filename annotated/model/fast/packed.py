@@ -83,9 +83,7 @@ class RaggedRows:
         every batch, and there are few shapes for a GPU to prepare for. It costs some padding in attention.
     """
 
-    def __init__(
-        self, lengths: Sequence[int], device: torch.device | str | None = None, uniform: bool = False
-    ) -> None:
+    def __init__(self, lengths: Sequence[int], device: torch.device | str | None = None, uniform: bool = False) -> None:
         self.lengths = list(lengths)
         self.longest = max(self.lengths, default=0)
         self.batch, self.width = len(self.lengths), self.longest

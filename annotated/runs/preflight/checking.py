@@ -15,6 +15,7 @@ from annotated.model import Transformer
 from annotated.runs.dry_run import REHEARSAL, Estimate, Rehearsal
 from annotated.runs.preflight import folder as places
 from annotated.runs.preflight import machine
+from annotated.runs.preflight.layout import check_layout
 from annotated.runs.preflight.numbers import show_hours, show_range
 from annotated.runs.preflight.table import PreflightCheck, PreflightReport
 from annotated.saving import CheckpointError
@@ -57,6 +58,7 @@ def preflight(
         machine.check_software(training),
         machine.check_devices(training, size),
         machine.check_precision(training),
+        check_layout(training, model_config),
         machine.check_memory(training, size, known),
         machine.check_cores(training),
         *places.check_data(data, mirrors),
