@@ -19,7 +19,7 @@ from annotated.runs.log import rewind_log
 from annotated.runs.random_states import random_states, seed_everything, set_random_states
 from annotated.saving import CheckpointError, read_json
 from annotated.training.distributed import Processes
-from annotated.training.layout import resolve_layout
+from annotated.training.layout import batch_layout, resolve_layout
 from annotated.training.optimizer import make_optimizer
 from annotated.training.precision import Precision
 
@@ -202,8 +202,8 @@ def _recorded(checkpoint: Path) -> dict[str, Any]:
 
 
 def _batches(training: TrainingConfig, data: DataConfig, prepared: PreparedData) -> TokenBatches:
-    seed, pool_pairs = training.seed, data.pool_pairs
-    return TokenBatches(prepared.train, training.batch_tokens, seed=seed, pool_pairs=pool_pairs, layout=training.layout)
+    how: dict[str, Any] = {"seed": training.seed, "pool_pairs": data.pool_pairs, "layout": batch_layout(training)}
+    return TokenBatches(prepared.train, training.batch_tokens, **how)
 
 
 def _go_on(run: Run, checkpoint: Path, wanted: dict[str, Any]) -> None:

@@ -11,7 +11,8 @@ from typing import Any, ParamSpec, TypeVar
 GRAPHS_AT_MOST = 64
 """Of one function. PyTorch's own limit is 8, after which a new kind of batch is computed uncompiled for ever."""
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from annotated.config import ModelConfig, TrainingConfig
+from annotated.data.buckets import Layout
 from annotated.model.fast.fused import has_varlen_kernel
 
 _DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
@@ -28,6 +29,19 @@ def resolve_layout(training: TrainingConfig, model: ModelConfig, device: torch.d
         found = f"PyTorch {torch.__version__} has the kernel for segments on this {device.type} device"
         return training.replace(layout="static"), f"static, chosen because the step is compiled and {found}"
     return training.replace(layout="packed"), f"packed, chosen because static would be slow here: {missing}"
+
+
+def batch_layout(training: TrainingConfig) -> Layout:
+    """How batches of this training are laid out, once that is decided.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    if training.layout == "auto":
+        raise ValueError("the layout 'auto' is not decided yet: take the training that resolve_layout returns")
+    return training.layout
 
 
 def static_problem(training: TrainingConfig, model: ModelConfig, device: torch.device) -> str | None:

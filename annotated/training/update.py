@@ -19,7 +19,7 @@ from annotated.config import TrainingConfig
 from annotated.data.batch import Batch
 from annotated.model import Transformer
 from annotated.training.distributed import Processes
-from annotated.training.layout import resolve_layout
+from annotated.training.layout import batch_layout, resolve_layout
 from annotated.training.loss import LogitsTerms, batch_loss
 from annotated.training.optimizer import clip_gradients, gradient_norm, make_optimizer
 from annotated.training.precision import Precision
@@ -140,7 +140,7 @@ def make_micro_step(
     terms: LogitsTerms | None = None,
 ) -> MicroStep:
     """`micro_step` of a model, with label smoothing and layout of a configuration."""
-    smoothing, layout = training.label_smoothing, training.layout
+    smoothing, layout = training.label_smoothing, batch_layout(training)
     step = functools.partial(micro_step, model, smoothing=smoothing, layout=layout, precision=precision)
     return functools.partial(step, forward=forward, terms=terms)
 
