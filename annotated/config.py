@@ -132,9 +132,9 @@ class TrainingConfig(_Config):
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
     compile: bool = False
     """Run the model through torch.compile."""
-    layout: Literal["packed", "padded", "static"] = "packed"
+    layout: Literal["packed", "padded", "static", "auto"] = "packed"
     """Rows of real tokens only, rectangles with masks (readable), or packed rows of one fixed number (for compiled
-    kernels on a GPU); all give the same loss."""
+    kernels on a GPU); all give the same loss. 'auto': static where this machine is fast at it, else packed."""
     device: str = "auto"
     """'auto' takes a GPU if there is one; else a torch device name."""
     seed: int = 0
@@ -161,7 +161,7 @@ class TrainingConfig(_Config):
             _require(getattr(self, name) > 0, f"{name} must be positive, not {getattr(self, name)}")
         _require(0 <= self.label_smoothing < 1, f"label_smoothing must lie in [0, 1), not {self.label_smoothing}")
         _require(self.precision in ("fp32", "bf16", "fp16"), f"unknown precision {self.precision!r}")
-        _require(self.layout in ("packed", "padded", "static"), f"unknown layout {self.layout!r}")
+        _require(self.layout in ("packed", "padded", "static", "auto"), f"unknown layout {self.layout!r}")
         fits = self.micro_batch_tokens is None or self.micro_batch_tokens > 0
         _require(fits, "micro_batch_tokens must be positive, or None for no limit")
         _require(self.keep_best >= 0, "keep_best must not be negative")

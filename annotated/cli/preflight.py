@@ -66,6 +66,7 @@ class Rehearse:
         estimate = found.estimate(price_per_hour=self.price_per_hour, watts=self.watts)
         peak = "not known" if found.peak_memory_bytes is None else format_bytes(found.peak_memory_bytes)
         rows = {
+            "layout": found.layout,
             "an update": show_range(found.seconds_per_update, "s"),
             "speed": show_range(found.tokens_per_second, "target tokens/s"),
             "memory": f"{peak}, the most at any time, of the {found.memory_kind}",

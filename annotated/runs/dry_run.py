@@ -94,6 +94,8 @@ class Rehearsal:
     configuration: dict[str, Any]
     """The three configurations of the training that was rehearsed: 'model', 'training', 'data'."""
     date: str
+    layout: str = ""
+    """Of the batches, and why it was chosen; empty in records of older versions."""
 
     def estimate(self, *, price_per_hour: float | None = None, watts: float | None = None) -> Estimate:
         """What the whole training will take on the same devices.
@@ -242,6 +244,7 @@ def _measured(run: Path, warm_up: int, configuration: dict[str, Any]) -> Rehears
         machine=describe_machine(),
         configuration=configuration,
         date=date.today().isoformat(),
+        layout=start["layout"],
     )
 
 

@@ -4,6 +4,7 @@ The log is `log.jsonl`: one object a line, written at once, never rewritten whil
 
 - `start`: a process starts;
 - `train`: an update, and the loss and the speed since the last such line;
+- `compilation`: a graph was compiled, or recorded for a GPU, and an update waited for it;
 - `valid`: a validation; `samples` and `heads`: what the model translated then, and where its heads looked;
 - `checkpoint`, and `best` for one that is kept for its validation loss: it is on the disk, whole. Written while
   training goes on, so this may stand below lines of later updates;

@@ -11,6 +11,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "valid_pairs": "sentence pairs of the validation set",
         "left_out": "pairs left out of each set: `too_long`, by max_length, and `empty`, with an empty side",
         "device": "of the main process",
+        "layout": "of the batches, and why if it was chosen here",
         "processes": "that share each update",
         "torch": "PyTorch's version",
         "train_tokens": "source and target tokens of the training set",
@@ -31,6 +32,11 @@ FIELDS: dict[str, dict[str, str]] = {
         "tokens_per_second": "target tokens, since the last such line",
         "seconds_left": "at the speed since the last such line",
         "elapsed": "seconds, over all resumes",
+    },
+    "compilation": {
+        "update": "the update that waited for it",
+        "graph": "what was compiled, or recorded for a GPU",
+        "seconds": "for which the update waited",
     },
     "valid": {
         "update": "updates made",

@@ -17,6 +17,7 @@ from annotated.runs.log import TrainingLog
 from annotated.runs.readme import write_readme
 from annotated.runs.setup import Run
 from annotated.runs.validation_hooks import ValidationCallbacks
+from annotated.training.compilations import Compilation
 
 
 class ThroughputMeter:
@@ -61,6 +62,7 @@ def log_start(run: Run, log: TrainingLog, callbacks: ValidationCallbacks) -> Non
         valid_pairs=len(run.data.valid),
         left_out={name: _left_out(store.info) for name, store in _stores(run).items()},
         device=str(device),
+        layout=run.layout,
         processes=run.processes.world_size,
         torch=torch.__version__,
         train_tokens=[len(run.data.train.source_tokens), len(run.data.train.target_tokens)],
@@ -78,7 +80,8 @@ def log_start(run: Run, log: TrainingLog, callbacks: ValidationCallbacks) -> Non
         f"{model.config.vocab_size:,} vocabulary entries, on {device}"
         + (f" in each of {run.processes.world_size} processes" if run.processes.world_size > 1 else "")
     )
-    for message in (*_about_the_text(run), *run.messages):
+    chosen = [f"layout {run.layout}"] if run.state.configuration["training"]["layout"] == "auto" else []
+    for message in (*chosen, *_about_the_text(run), *run.messages):
         log.say(message)
 
 
@@ -129,3 +132,8 @@ def log_checkpoint(run: Run, log: TrainingLog, saved: Saved) -> None:
     """A checkpoint that is on the disk, into the log."""
     kind, path = "best" if saved.is_best else "checkpoint", str(saved.path.relative_to(run.folder))
     log.write(kind, update=saved.update, path=path, elapsed=run.elapsed)
+
+
+def log_compilation(run: Run, log: TrainingLog, compilation: Compilation) -> None:
+    """A graph that was compiled or recorded for the update that is being made, into the log."""
+    log.write("compilation", update=run.state.update + 1, graph=compilation.graph, seconds=compilation.seconds)

@@ -18,7 +18,7 @@ from annotated.runs.errors import translate_errors
 from annotated.runs.hardware import keep_freed_memory
 from annotated.runs.lock import run_lock
 from annotated.runs.log import TrainingLog
-from annotated.runs.logging_hooks import log_checkpoint, log_start, log_throughput
+from annotated.runs.logging_hooks import log_checkpoint, log_compilation, log_start, log_throughput
 from annotated.runs.pace import Pace
 from annotated.runs.random_states import seed_dropout
 from annotated.runs.setup import Run, start_run
@@ -32,8 +32,9 @@ from annotated.runs.validation_hooks import (
     ValidationCallbacks,
     validate,
 )
-from annotated.training.compiled import compiled
+from annotated.training.compiled import compiled, recorded_optimizer
 from annotated.training.distributed import Processes, process_group
+from annotated.training.recorded_optimizer import RecordedOptimizer
 from annotated.training.schedule import learning_rate
 from annotated.training.update import MicroStep, UpdateMetrics, update
 
@@ -140,9 +141,11 @@ def train(
             writer = CheckpointWriter(folder, training.keep_checkpoints, training.keep_best, on_saved)
             longest = run.data.train.info.max_length
             # Compiled only if the configuration says so. A context: a compiler that fails does so in the first update.
-            step_context = compiled(run.model, training, run.precision, longest, processes.world_size)
+            tell = functools.partial(log_compilation, run, log)
+            step_context = compiled(run.model, run.training, run.precision, longest, processes.world_size, tell)
+            recorded = recorded_optimizer(run.model, run.optimizer, run.training, run.precision)
             with GracefulStop() as stop, writer, step_context as micro_step:
-                stopped_by = make_updates(run, micro_step, log, stop, callbacks, writer)
+                stopped_by = make_updates(run, micro_step, log, stop, callbacks, writer, recorded)
             processes.barrier()  # until the last checkpoint is on the disk
             bypassed_agent = stopped_by is not None and stop_bypassed_agent(processes, stop)
             if stopped_by:
@@ -174,6 +177,7 @@ def make_updates(
     stop: GracefulStop,
     callbacks: ValidationCallbacks,
     writer: CheckpointWriter,
+    recorded: RecordedOptimizer | None = None,
 ) -> str | None:
     """The loop; returns what ended it early, or None.
 
@@ -207,6 +211,7 @@ def make_updates(
             precision=run.precision,
             processes=processes,
             before_step=before_step,
+            recorded=recorded,
         )
         state.update, state.tokens_seen = number, state.tokens_seen + made.tokens
         log.advance(number)

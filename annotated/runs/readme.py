@@ -49,9 +49,10 @@ def write_readme(run: Run, samples: Sequence[str] = ()) -> Path:
 
 def readme(run: Run, samples: Sequence[str] = ()) -> str:
     """The text of a run's README.md."""
-    model, training, data = run.model.config, run.training, _data_config(run)
+    model, data = run.model.config, _data_config(run)
     asked_model = model.replace(vocab_size=_asked_vocabulary(run))
-    command = shlex.join(train_command(run.folder, asked_model, training, data, samples))
+    asked = TrainingConfig.from_dict(run.state.configuration["training"])  # another machine chooses its own layout
+    command = shlex.join(train_command(run.folder, asked_model, asked, data, samples))
     return "\n".join(
         [
             f"# Run {run.folder.resolve().name}",
@@ -62,7 +63,7 @@ def readme(run: Run, samples: Sequence[str] = ()) -> str:
             "## What",
             "",
             f"- **Model.** {_model_in_words(run.model.num_parameters(), model)}",
-            f"- **Training.** {_training_in_words(training)}",
+            f"- **Training.** {_training_in_words(asked)}",
             f"- **Data.** {_data_in_words(run, data)}",
             "- **All settings**: in the first line of `log.jsonl`, and in each checkpoint's `state.json`.",
             "",

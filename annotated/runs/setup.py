@@ -19,6 +19,7 @@ from annotated.runs.log import rewind_log
 from annotated.runs.random_states import random_states, seed_everything, set_random_states
 from annotated.saving import CheckpointError, read_json
 from annotated.training.distributed import Processes
+from annotated.training.layout import batch_layout, resolve_layout
 from annotated.training.optimizer import make_optimizer
 from annotated.training.precision import Precision
 
@@ -43,6 +44,9 @@ class Run:
 
     folder: Path
     training: TrainingConfig
+    """With a layout that is decided; `state.configuration` has what was asked for."""
+    layout: str
+    """Which layout that is, and why."""
     processes: Processes
     data: PreparedData
     batches: TokenBatches
@@ -99,12 +103,14 @@ def start_run(
     }
     if checkpoint is not None:
         check_same_run(_recorded(checkpoint), wanted, folder)
+    training, layout = _decided(training, model_config, processes)
     prepared = prepare_data(data, folder, processes, checkpoint)
     seed_everything(training.seed)
     model = Transformer(model_config.replace(vocab_size=prepared.tokenizer.vocab_size)).to(processes.device)
     run = Run(
         folder=folder,
         training=training,
+        layout=layout,
         processes=processes,
         data=prepared,
         batches=_batches(training, data, prepared),
@@ -120,6 +126,13 @@ def start_run(
     if processes.is_main and (lost := rewind_log(folder, run.state.update)):
         run.messages.append(_what_is_lost(lost, checkpoint is not None, training.log_every))
     return run
+
+
+def _decided(asked: TrainingConfig, model: ModelConfig, processes: Processes) -> tuple[TrainingConfig, str]:
+    """The training with the main process's layout, which all others take too, and why it is that one."""
+    here, reason = resolve_layout(asked, model, processes.device)
+    layout, reason = processes.broadcast_object((here.layout, reason))
+    return asked.replace(layout=layout), reason
 
 
 def _what_is_lost(count: int, after_checkpoint: bool, log_every: int) -> str:
@@ -148,7 +161,7 @@ def check_same_run(
         old, new = recorded.get(group, {}), wanted[group]
         for name in sorted(old):
             before, after = old.get(name), new.get(name)
-            if name == "layout" and "padded" not in (before, after):  # packed and static: the same batches
+            if name == "layout" and "padded" not in (before, after):  # packed, static, auto: the same batches
                 continue
             if before != after and name in new and name not in MAY_CHANGE[group]:
                 differences.append(f"{group}.{name} was {before!r} and is now {after!r}")
@@ -189,8 +202,8 @@ def _recorded(checkpoint: Path) -> dict[str, Any]:
 
 
 def _batches(training: TrainingConfig, data: DataConfig, prepared: PreparedData) -> TokenBatches:
-    seed, pool_pairs = training.seed, data.pool_pairs
-    return TokenBatches(prepared.train, training.batch_tokens, seed=seed, pool_pairs=pool_pairs, layout=training.layout)
+    how: dict[str, Any] = {"seed": training.seed, "pool_pairs": data.pool_pairs, "layout": batch_layout(training)}
+    return TokenBatches(prepared.train, training.batch_tokens, **how)
 
 
 def _go_on(run: Run, checkpoint: Path, wanted: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from annotated.model import Transformer
 from annotated.runs.attention_snapshots import SentenceHeads, write_heads
 from annotated.runs.log import TrainingLog
 from annotated.runs.setup import Run
+from annotated.training.layout import batch_layout
 from annotated.training.validation import validation_loss
 
 BleuFunction = Callable[[Transformer, Tokenizer, list[tuple[str, str]]], float]
@@ -38,8 +39,9 @@ def validate(
     training, processes = run.training, run.processes
     pieces = training.micro_batches(processes.world_size) * processes.world_size
     budget = max(training.batch_tokens // pieces, run.data.valid.info.max_length)
-    batches = evaluation_batches(run.data.valid, budget, training.layout)
-    loss = validation_loss(run.model, batches, training.layout, run.precision, processes)
+    layout = batch_layout(training)
+    batches = evaluation_batches(run.data.valid, budget, layout)
+    loss = validation_loss(run.model, batches, layout, run.precision, processes)
     score = None
     if callbacks.bleu is not None and training.validate_bleu and processes.is_main:
         with _evaluating(run.model):

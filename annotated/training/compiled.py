@@ -13,30 +13,37 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.optim import Optimizer
 
 from annotated.config import TrainingConfig
 from annotated.data.batch import Batch
 from annotated.model import Transformer, forward_rows
-from annotated.model.fast.fused import has_varlen_kernel
+from annotated.training.compilations import Compilation, Compilations
+from annotated.training.cuda_graphs import CudaGraphs, GraphRecorder
+from annotated.training.layout import static_problem
 from annotated.training.loss import LogitsTerms, logits_terms, static_loss
 from annotated.training.precision import Precision
+from annotated.training.recorded_optimizer import RecordedOptimizer
 from annotated.training.static_layout import StaticShape
 from annotated.training.update import MicroStep, make_micro_step
 
-GraphRecorder = Callable[[Callable[[], None]], Callable[[], None]]
-"""From work on the device to a function that repeats it in the same memory."""
-
-_WARM_UPS = 3  # compiling, choosing kernels, first allocations: none of it may happen while a graph is recorded
+__all__ = ["CudaGraphs", "GraphRecorder", "StaticStep", "compile_terms", "compiled", "records", "recorded_optimizer"]
 
 
 @contextlib.contextmanager
 def compiled(
-    model: Transformer, training: TrainingConfig, precision: Precision, longest: int, world_size: int = 1
+    model: Transformer,
+    training: TrainingConfig,
+    precision: Precision,
+    longest: int,
+    world_size: int = 1,
+    tell: Callable[[Compilation], None] | None = None,
 ) -> Iterator[MicroStep]:
     """The micro-step to train with: compiled if the configuration says so, else `micro_step` itself.
 
     With the static layout it is a `StaticStep`, compiled or not. Else `micro_step` is given the model's pass in the
-    layout, compiled, as `forward`; the model itself stays as it is.
+    layout, compiled, as `forward`, and the loss's `terms`; the model itself stays as it is. Validation and decoding are
+    not compiled: they would need graphs of their own.
 
     Parameters
     ----------
@@ -44,6 +51,8 @@ def compiled(
         Tokens of the longest sentence, eos included.
     world_size
         Processes that share each batch.
+    tell
+        Called for each compilation and recording, which the training waits for.
 
     Raises
     ------
@@ -52,29 +61,58 @@ def compiled(
     RuntimeError
         If compiling or recording fails; the message says how to train without.
     """
-    device = precision.device
-    with _compiler_errors():
+    device, compilations = precision.device, Compilations(tell)
+    with _compiler_errors(), compilations.watched() if training.compile else contextlib.nullcontext():
         if training.layout == "static":
             _require_kernel(model, training, device)
             shape = StaticShape.for_training(training, longest, world_size)
-            recorder = CudaGraphs() if training.compile and device.type == "cuda" and not precision.scaler else None
-            yield StaticStep(model, training, precision, shape, device, recorder)
+            recorder = CudaGraphs() if records(training, precision) else None
+            step = StaticStep(model, training, precision, shape, device, recorder, compilations=compilations)
+            step.zeroes = training.micro_batches(world_size) == 1
+            yield step
         elif training.compile:
-            forward: Any = forward_rows if training.layout == "packed" else Transformer.forward
-            yield make_micro_step(model, training, precision, torch.compile(forward, dynamic=True))
+            whole: Any = forward_rows if training.layout == "packed" else Transformer.forward
+            forward = compilations.of("forward pass", torch.compile(whole, dynamic=True))
+            terms = compilations.of("terms of the loss", compile_terms()) if training.layout == "packed" else None
+            yield make_micro_step(model, training, precision, forward, terms)
         else:
             yield make_micro_step(model, training, precision)
 
 
+def compile_terms() -> LogitsTerms:
+    """`logits_terms` compiled for any number of rows: one graph, in which only that number is not fixed."""
+    terms = torch.compile(logits_terms, dynamic=False, fullgraph=True)
+
+    def of_any_rows(logits: Tensor, gold: Tensor, *numbers: Any) -> tuple[Tensor, Tensor | None]:
+        for tensor in (logits, gold):
+            torch._dynamo.mark_dynamic(tensor, 0)
+        return terms(logits, gold, *numbers)
+
+    return of_any_rows
+
+
+def records(training: TrainingConfig, precision: Precision) -> bool:
+    """True if the work of an update is recorded as CUDA graphs: static and compiled, on a GPU, without a scaler."""
+    on_gpu = precision.device.type == "cuda"
+    return training.layout == "static" and training.compile and on_gpu and precision.scaler is None
+
+
+def recorded_optimizer(
+    model: Transformer, optimizer: Optimizer, training: TrainingConfig, precision: Precision
+) -> RecordedOptimizer | None:
+    """Norm, clipping and step of the optimiser as CUDA graphs, for `update`; None where the micro-step is none."""
+    if not records(training, precision) or not all(group.get("fused") for group in optimizer.param_groups):
+        return None
+    return RecordedOptimizer(optimizer, model.parameters(), training.clip_norm, precision, CudaGraphs())
+
+
 def _require_kernel(model: Transformer, training: TrainingConfig, device: torch.device) -> None:
-    config = model.config
-    dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(training.precision, torch.float32)
-    known = has_varlen_kernel(device, dtype, config.d_k, config.d_v) and config.attention_dropout == 0
-    if device.type == "cuda" and not known:
+    if device.type == "cuda" and static_problem(training, model.config, device) is not None:
         raise ValueError(
-            "the static layout needs, on a GPU, torch 2.13 or newer, precision bf16 or fp16, heads with d_k = d_v a "
-            "multiple of 8 and at most 256, and no attention_dropout: without them attention would compare all rows of "
-            "a batch with each other. Use layout 'packed', which makes the same updates"
+            "the static layout needs, on a GPU, torch 2.11 or newer, precision bf16 or fp16, heads with d_k = d_v a "
+            "multiple of 8 and at most 256, no attention_dropout, and a GPU for which torch has the kernel: without "
+            "them attention would compare all rows of a batch with each other. Use layout 'packed', which makes the "
+            "same updates"
         )
 
 
@@ -101,9 +139,17 @@ class StaticStep:
     device
         Of the model.
     recorder
-        Records the work of each shape; None does it step by step.
+        Records the work of each shape; None does it step by step. On a GPU only what is compiled can be recorded, as
+        `CudaGraphs` explains.
     mode
         Of `torch.compile`, if `training.compile`.
+    compilations
+        Tells of compilations and recordings.
+
+    Raises
+    ------
+    ValueError
+        If work on a GPU is to be recorded without being compiled.
     """
 
     def __init__(
@@ -115,18 +161,25 @@ class StaticStep:
         device: torch.device,
         recorder: GraphRecorder | None = None,
         mode: str | None = None,
+        compilations: Compilations | None = None,
     ) -> None:
+        if recorder is not None and device.type == "cuda" and not training.compile:
+            raise ValueError("CUDA graphs are only recorded of a compiled step: set compile=True, or give no recorder")
         self.model, self.precision, self.shape, self.device = model, precision, shape, device
         self.smoothing = training.label_smoothing
         self.forward: Callable[..., Tensor] = forward_rows
         self.terms: LogitsTerms = logits_terms
         self.compiles = training.compile
+        self.zeroes = False
+        """Gradients begin at zero inside the recorded work. For updates of one micro-batch: with several, each shape
+        would be recorded twice."""
+        self._compilations = compilations or Compilations()
         if training.compile:
             options: dict[str, Any] = {"dynamic": False, "fullgraph": True, "mode": mode}
-            self.forward = torch.compile(self.forward, **options)
-            self.terms = torch.compile(self.terms, **options)
+            self.forward = self._compilations.of("forward pass", torch.compile(self.forward, **options))
+            self.terms = self._compilations.of("terms of the loss", torch.compile(self.terms, **options))
         self._recorder = recorder
-        self._recordings: dict[tuple[StaticShape, int], _Recording] = {}
+        self._recordings: dict[tuple[StaticShape, int, bool], _Recording] = {}
         self._parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self._gradients: list[Tensor] = []
 
@@ -149,10 +202,10 @@ class StaticStep:
         flat = self.shape.lay_out(batch, pin=self.device.type == "cuda")
         if self._recorder is None:
             return self._work(flat.to(self.device, non_blocking=True), tokens)
-        self._keep_gradients()
-        key = self.shape, len(flat)
+        key = self.shape, len(flat), self._keep_gradients()
         if key not in self._recordings:
-            self._recordings[key] = self._record(flat)
+            with self._compilations.recording(f"recording of {self.shape.rows} rows, {len(flat)} numbers"):
+                self._recordings[key] = self._record(flat, from_zero=key[2])
         return self._recordings[key].play(flat, tokens)
 
     def _work(self, flat: Tensor, tokens: float | Tensor) -> Tensor:
@@ -165,22 +218,33 @@ class StaticStep:
         self.precision.scale(loss_sum / tokens).backward()
         return loss_sum.detach()
 
-    def _keep_gradients(self) -> None:
-        """Let `grad` be the same tensors as ever; where it was set to None, they begin at zero."""
+    def _keep_gradients(self) -> bool:
+        """Let `grad` be the same tensors as ever; where it was set to None, they begin at zero.
+
+        True if all do and the recorded work is to set them to zero, which then has not been done here.
+        """
         if not self._gradients:
             self._gradients = [torch.zeros_like(parameter) for parameter in self._parameters]
         missing = [g for p, g in zip(self._parameters, self._gradients, strict=True) if p.grad is not g]
-        if missing:
+        from_zero = self.zeroes and len(missing) == len(self._gradients)
+        if missing and not from_zero:
             torch._foreach_zero_(missing)
         for parameter, gradient in zip(self._parameters, self._gradients, strict=True):
             parameter.grad = gradient
+        return from_zero
 
-    def _record(self, flat: Tensor) -> _Recording:
+    def _record(self, flat: Tensor, from_zero: bool) -> _Recording:
         """Record the work on a batch, and leave gradients and random numbers as they were."""
+
+        def work(flat: Tensor, tokens: Tensor) -> Tensor:
+            if from_zero:
+                torch._foreach_zero_(self._gradients)
+            return self._work(flat, tokens)
+
         before = [gradient.clone() for gradient in self._gradients]
         devices = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(devices):
-            recording = _Recording(self._work, flat.to(self.device, copy=True), self._recorder)
+            recording = _Recording(work, flat.to(self.device, copy=True), self._recorder)
         torch._foreach_copy_(self._gradients, before)
         return recording
 
@@ -204,36 +268,3 @@ class _Recording:
         self.tokens.fill_(tokens)
         self._replay()
         return self.loss.clone()
-
-
-class CudaGraphs:
-    """Records work on a GPU as CUDA graphs that share their memory, for only one of them runs at a time."""
-
-    def __init__(self) -> None:
-        self._pool = torch.cuda.graph_pool_handle()
-
-    def __call__(self, work: Callable[[], None]) -> Callable[[], None]:
-        """Do the work a few times, record it, and return what repeats it.
-
-        Raises
-        ------
-        RuntimeError
-            If it cannot be recorded; the message says how to train without.
-        """
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(_WARM_UPS):
-                work()
-        torch.cuda.current_stream().wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        try:
-            # 'thread_local': other threads (NCCL's, one that writes a checkpoint) may go on with their work meanwhile.
-            with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
-                work()
-        except RuntimeError as error:
-            raise RuntimeError(
-                f"recording a CUDA graph failed ({str(error).splitlines()[0]}). Train without it: layout 'packed' with "
-                "compile gives the same model, more slowly; a run begun like this goes on with compile=False"
-            ) from error
-        return graph.replay

@@ -79,7 +79,8 @@ def logits_terms(
     alike is a constant, which is left out here and made up for by sums over rows.
 
     This is the one part of the loss that a compiler makes faster: it reads the logits twice and writes one result,
-    where single operations go through float32 copies of them.
+    where single operations go through float32 copies of them. A compiler gets the last line in another form: adding at
+    an index would make it write out such a copy, while a comparison is part of the same pass.
 
     Parameters
     ----------
@@ -104,8 +105,12 @@ def logits_terms(
         loss = loss - others * log_probabilities[:, :vocab_size].sum(dim=-1)
     if not with_gradient:
         return loss, None
-    difference = log_probabilities.exp_()
-    difference.scatter_add_(1, gold, difference.new_full(gold.shape, others - right))
+    if torch.compiler.is_compiling():
+        softmax, columns = log_probabilities.exp(), torch.arange(logits.size(1), device=gold.device)
+        difference = torch.where(columns == gold, softmax + (others - right), softmax)
+    else:
+        difference = log_probabilities.exp_()
+        difference.scatter_add_(1, gold, difference.new_full(gold.shape, others - right))
     return loss, difference.to(logits.dtype)
 
 
@@ -212,12 +217,20 @@ def _equal_chunk(rows: int, limit: int) -> int:
     return limit
 
 
+def _rows_for_chunks(hidden: Tensor, gold: Tensor) -> tuple[Tensor, Tensor]:
+    """Hidden vectors `[M, D]` and targets `[M]` with rows of padding at the end, so that all chunks are alike."""
+    limit = CHUNK_ROWS.get(hidden.device.type, CHUNK_ROWS["cuda"])
+    missing = -len(hidden) % (64 * max(1, -(-len(hidden) // limit)))
+    return F.pad(hidden, (0, 0, 0, missing)), F.pad(gold, (0, missing), value=PAD)
+
+
 def batch_loss(
     model: Transformer,
     batch: Batch,
     smoothing: float,
     layout: str | StaticShape,
     forward: Callable[..., Tensor] | None = None,
+    terms: LogitsTerms | None = None,
 ) -> tuple[Tensor, int]:
     """The loss of a batch with teacher forcing, in any layout.
 
@@ -231,6 +244,8 @@ def batch_loss(
         the same sum.
     forward
         The model's pass in that layout if it is compiled: `Transformer.forward` of rectangles, else `forward_rows`.
+    terms
+        `logits_terms` if it is compiled; not for rectangles.
 
     Returns
     -------
@@ -241,16 +256,22 @@ def batch_loss(
         read = batch.source, batch.target_in
         logits = forward(model, *read) if forward else model(*read)
         return label_smoothed_cross_entropy(logits, batch.target_out, smoothing)
-    if layout != "packed":
+    functions = forward or forward_rows, terms or logits_terms
+    if isinstance(layout, StaticShape) or layout == "static":
         shape = (layout if isinstance(layout, StaticShape) else StaticShape(0, 0)).grown_for(batch)
         flat = shape.lay_out(batch).to(model.output_weight.device)
-        return static_loss(model, shape.views(flat), smoothing, forward or forward_rows), batch.target_tokens
-    device = batch.source.device
-    source, target = RaggedRows(batch.source_lengths, device), RaggedRows(batch.target_lengths, device)
-    rows = source.pack_ids(batch.source), source, target.pack_ids(batch.target_in), target
-    hidden = (forward or forward_rows)(model, *rows)
+        return static_loss(model, shape.views(flat), smoothing, *functions), batch.target_tokens
+    if layout != "packed":
+        raise ValueError(f"a batch has no layout {layout!r}: 'auto' is decided before, by resolve_layout")
+    # A compiler, and a GPU's choice and memory of kernels, profit from few shapes; a CPU does not.
+    device, uniform = batch.source.device, forward is not None or batch.source.device.type != "cpu"
+    source, target = (RaggedRows(side, device, uniform) for side in (batch.source_lengths, batch.target_lengths))
+    hidden = functions[0](model, source.pack_ids(batch.source), source, target.pack_ids(batch.target_in), target)
     gold = target.pack_ids(batch.target_out)
-    return projected_cross_entropy(hidden, model.output_weight, gold, smoothing), len(gold)
+    if terms is not None:
+        hidden, gold = _rows_for_chunks(hidden, gold)
+    loss = projected_cross_entropy(hidden, model.output_weight, gold, smoothing, terms=functions[1])
+    return loss, batch.target_tokens
 
 
 def static_loss(

@@ -19,9 +19,11 @@ from annotated.config import TrainingConfig
 from annotated.data.batch import Batch
 from annotated.model import Transformer
 from annotated.training.distributed import Processes
-from annotated.training.loss import batch_loss
+from annotated.training.layout import batch_layout, resolve_layout
+from annotated.training.loss import LogitsTerms, batch_loss
 from annotated.training.optimizer import clip_gradients, gradient_norm, make_optimizer
 from annotated.training.precision import Precision
+from annotated.training.recorded_optimizer import RecordedOptimizer
 from annotated.training.schedule import set_learning_rate
 
 MicroStep = Callable[[Batch, float], Tensor]
@@ -62,6 +64,7 @@ def update(
     precision: Precision | None = None,
     processes: Processes | None = None,
     before_step: Callable[[UpdateMetrics], Tensor | None] | None = None,
+    recorded: RecordedOptimizer | None = None,
 ) -> UpdateMetrics:
     """Change the parameters once.
 
@@ -83,6 +86,8 @@ def update(
         it raises an error, the parameters stay as they are. If it returns numbers (on the device), they must be finite,
         or the optimiser makes no step; that is decided on the device, and nobody waits for it. They need a fused
         optimiser, and with fp16 they are not looked at: its scaler decides.
+    recorded
+        Norm, clipping and step of this optimiser, recorded on a GPU; None makes them here. The numbers are the same.
 
     Paper: section 5
     """
@@ -94,9 +99,12 @@ def update(
     processes.sum_gradients(model)
     precision.unscale(optimizer)
     parameters = list(model.parameters())
-    norm = gradient_norm(parameters)
+    norm = gradient_norm(parameters) if recorded is None else recorded.gradient_norm()
     metrics = UpdateMetrics(micro_batches, losses, norm, tokens, rate)
     must_be_finite = before_step(metrics) if before_step is not None else None
+    if recorded is not None:
+        recorded.step(rate, must_be_finite)
+        return metrics
     if clip_norm is not None:
         clip_gradients(parameters, norm, clip_norm)
     precision.step(optimizer, must_be_finite)
@@ -112,13 +120,14 @@ def micro_step(
     layout: str,
     precision: Precision,
     forward: Callable[..., Tensor] | None = None,
+    terms: LogitsTerms | None = None,
 ) -> Tensor:
     """Add the gradient of one micro-batch's loss sum over `tokens`, those of the whole update; return the loss sum.
 
-    `forward` is for `batch_loss`: the model's pass, if it is compiled.
+    `forward` and `terms` are for `batch_loss`: the model's pass and the loss's terms, if they are compiled.
     """
     with precision.autocast():
-        loss_sum, _ = batch_loss(model, batch.to(precision.device), smoothing, layout, forward)
+        loss_sum, _ = batch_loss(model, batch.to(precision.device), smoothing, layout, forward, terms)
     precision.scale(loss_sum / tokens).backward()
     return loss_sum.detach()
 
@@ -128,11 +137,12 @@ def make_micro_step(
     training: TrainingConfig,
     precision: Precision,
     forward: Callable[..., Tensor] | None = None,
+    terms: LogitsTerms | None = None,
 ) -> MicroStep:
     """`micro_step` of a model, with label smoothing and layout of a configuration."""
-    smoothing, layout = training.label_smoothing, training.layout
+    smoothing, layout = training.label_smoothing, batch_layout(training)
     step = functools.partial(micro_step, model, smoothing=smoothing, layout=layout, precision=precision)
-    return functools.partial(step, forward=forward)
+    return functools.partial(step, forward=forward, terms=terms)
 
 
 def fit(
@@ -162,6 +172,7 @@ def fit(
         The loss of each update, in nats per target token.
     """
     optimizer, precision = make_optimizer(model, training), Precision(training.precision, model.output_weight.device)
+    training, _ = resolve_layout(training.replace(compile=False), model.config, precision.device)  # nothing is compiled
     micro_step, losses = make_micro_step(model.train(), training, precision), []
     for number, batch in zip(range(1, updates + 1), batches, strict=False):
         metrics = update(

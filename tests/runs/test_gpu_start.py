@@ -20,7 +20,8 @@ from annotated.config import TrainingConfig, base
 from annotated.recipes import recipe
 from annotated.runs import dry_run, start_checks, train
 from annotated.runs.dry_run import rehearse
-from annotated.runs.preflight.machine import check_devices, check_layout, check_precision, check_software
+from annotated.runs.preflight.layout import check_layout
+from annotated.runs.preflight.machine import check_devices, check_precision, check_software
 from annotated.runs.start_checks import (
     COMPILE_THREADS,
     LARGE_FOR_A_CPU,
@@ -230,11 +231,10 @@ def test_generations_of_gpus(
     assert found.status == precision
     if precision == "warn":
         assert "emulated" in found.found and "torch.compile skips" in found.found and "fp16" in found.advice
-    (found,) = check_layout(base(), static)
+    found = check_layout(static, base())
     assert found.status == layout
     if layout == "fail":
-        assert found.found == f"static needs compute capability 8.0, and this GPU has {capability[0]}.{capability[1]}"
-        assert "--training.layout packed" in found.advice
-    assert not list(check_layout(base(), static.replace(layout="packed")))
-    (found,) = check_layout(base(attention_dropout=0.1), static.replace(precision="fp32"))
-    assert found.status == "fail"
+        needs = f"it needs compute capability 8.0, and this GPU has {capability[0]}.{capability[1]}"
+        assert found.found == f"static: {needs}" and "packed" in found.advice
+    assert check_layout(static.replace(layout="packed"), base()).status == "ok"
+    assert check_layout(static.replace(precision="fp32"), base(attention_dropout=0.1)).status == "fail"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -67,9 +68,12 @@ def test_the_log_says_what_happened(small):
     assert calls == [(False, records[0]["vocab_size"], 7)] * 3
 
 
-def test_the_lines_of_the_log_have_the_fields_of_the_table(small):
+def test_the_lines_of_the_log_have_the_fields_of_the_table(small, monkeypatch):
+    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="eager"))
     sentences = ["the red cat sleeps", "two dogs"]
-    result = small.train(keep_best=1, samples=sample_translations(sentences), heads=sample_heads(sentences))
+    result = small.train(
+        compile=True, keep_best=1, samples=sample_translations(sentences), heads=sample_heads(sentences)
+    )
     found = {}
     for record in read_records(result.folder):
         found.setdefault(record["kind"], []).append(record.keys() - {"kind"})
@@ -107,12 +111,14 @@ def test_accumulated_is_whole_batch(small, layout, clip):
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 
 
-@pytest.mark.parametrize(("layout", "path"), [("packed", "forward_rows"), ("padded", "forward")])
-def test_what_is_compiled(small, monkeypatch, layout, path):
+@pytest.mark.parametrize(
+    ("layout", "functions"), [("packed", {"forward_rows", "logits_terms"}), ("padded", {"forward"})]
+)
+def test_what_is_compiled(small, monkeypatch, layout, functions):
     """With a compiler that changes nothing: the training path goes through it, and decoding does not."""
     compiled = []
 
-    def compiler(function, dynamic):
+    def compiler(function, dynamic, fullgraph=False):
         def call(*arguments):
             compiled.append(function.__name__)
             return function(*arguments)
@@ -122,10 +128,12 @@ def test_what_is_compiled(small, monkeypatch, layout, path):
     monkeypatch.setattr(torch, "compile", compiler)
     seen = []
     small.train("with", updates=3, layout=layout, compile=True, bleu=lambda model, *_: seen.append(vars(model)) or 0.0)
-    assert set(compiled) == {path} and len(compiled) >= 3
-    assert seen and path not in seen[-1], "the model is as it was"
+    assert set(compiled) == functions and len(compiled) >= 3
+    assert seen and not functions & seen[-1].keys(), "the model is as it was"
     small.train("without", updates=3, layout=layout)
-    assert all(torch.equal(a, weights(small, "with", 3)[name]) for name, a in weights(small, "without", 3).items())
+    ours, theirs = weights(small, "with", 3), weights(small, "without", 3)
+    for name, tensor in theirs.items():  # uniform batches have other shapes, so sums are in another order
+        torch.testing.assert_close(ours[name], tensor, rtol=1e-4, atol=1e-6)
 
 
 def test_a_compiler_that_fails_says_what_to_do(small, monkeypatch):

@@ -23,6 +23,10 @@ from annotated.model.masks import length_mask
 if TYPE_CHECKING:
     from annotated.model.transformer import Transformer
 
+UNIFORM_WIDTH, UNIFORM_SENTENCES = 8, 64
+"""Uniform batches have a multiple of so many columns, and of so many sentences. PyTorch's kernels on a GPU read a mask
+whose rows begin at multiples of 8, and copy any other; the second number keeps different shapes few."""
+
 
 class _Gather(torch.autograd.Function):
     """Rows of `x` by index, where each row that matters is taken exactly once.
@@ -73,16 +77,24 @@ class RaggedRows:
         Real tokens of each sentence; the batch is padded on the right to the longest.
     device
         Where the index tensors live.
+    uniform
+        Of the one kind that a compiler wants: B and width are rounded up as `uniform_size` says, by empty sentences and
+        by padding, and a batch without padding has an index and a mask like every other. So one compiled graph takes
+        every batch, and there are few shapes for a GPU to prepare for. It costs some padding in attention.
     """
 
-    def __init__(self, lengths: Sequence[int], device: torch.device | str | None = None) -> None:
+    def __init__(self, lengths: Sequence[int], device: torch.device | str | None = None, uniform: bool = False) -> None:
         self.lengths = list(lengths)
-        self.batch, self.width = len(self.lengths), max(self.lengths, default=0)
-        mask = length_mask(torch.tensor(self.lengths), self.width)
+        self.longest = max(self.lengths, default=0)
+        self.batch, self.width = len(self.lengths), self.longest
+        if uniform:
+            self.batch, self.width = uniform_size(self.batch, self.width)
+        empty = [0] * (self.batch - len(self.lengths))
+        mask = length_mask(torch.tensor(self.lengths + empty), self.width)
         real = mask[:, 0, 0]  # [B, width]
         places = torch.arange(self.width).expand(self.batch, -1)
         self.positions = _carried(places[real], device)  # [N], each token's place in its sentence
-        self.full = bool(real.all())
+        self.full = not uniform and bool(real.all())
         if self.full:
             self.index = self.source = self.mask = None
         else:
@@ -110,7 +122,10 @@ class RaggedRows:
 
     def pack_ids(self, ids: Tensor) -> Tensor:
         """Real token ids `[N]` of a padded `[B, width]`."""
-        flat = ids[:, : self.width].reshape(-1)
+        missing = self.width - ids.size(1), self.batch - len(ids)
+        if missing != (0, 0):
+            ids = F.pad(ids, (0, missing[0], 0, missing[1]))
+        flat = ids.reshape(-1)
         return flat if self.index is None else flat.index_select(0, self.index)
 
     def unpack(self, x: Tensor) -> Tensor:
@@ -128,6 +143,11 @@ class RaggedRows:
         """Attention of these queries to the keys of their own sentences, and if `causal` not to later ones."""
         # Where padding stands on the right, the causal order excludes it already.
         return Packed(self, keys, None if causal else keys.mask, causal, dropout)
+
+
+def uniform_size(sentences: int, width: int) -> tuple[int, int]:
+    """B and width of a uniform batch with room for so many sentences, the longest of so many tokens."""
+    return sentences + -sentences % UNIFORM_SENTENCES, width + -width % UNIFORM_WIDTH
 
 
 @dataclass
@@ -184,7 +204,7 @@ def forward_rows(
 
 
 def _embed(model: Transformer, ids: Tensor, rows: RaggedRows | FixedRows, target: bool = False) -> Tensor:
-    return model.embed(ids, F.embedding(rows.positions, model.positions(rows.width)), target=target)
+    return model.embed(ids, F.embedding(rows.positions, model.positions(rows.longest)), target=target)
 
 
 def _dropout(model: Transformer) -> float:

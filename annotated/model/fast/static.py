@@ -30,6 +30,11 @@ class FixedRows:
     width: int
     """No segment is longer."""
 
+    @property
+    def longest(self) -> int:
+        """As of `RaggedRows`: positions that are looked up."""
+        return self.width
+
     def segment_of_rows(self) -> Tensor:
         """The number of each row's segment, int64 `[N]`."""
         rows = torch.arange(self.positions.size(0), device=self.cu_seqlens.device, dtype=self.cu_seqlens.dtype)

@@ -12,6 +12,7 @@ from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs.dry_run import REHEARSAL, Estimate, Rehearsal
 from annotated.runs.preflight import folder as places
 from annotated.runs.preflight import machine
+from annotated.runs.preflight.layout import check_layout
 from annotated.runs.preflight.numbers import show_hours, show_range
 from annotated.runs.preflight.table import PreflightCheck, PreflightReport
 from annotated.runs.start_checks import count_weights
@@ -55,7 +56,7 @@ def preflight(
         machine.check_software(training),
         machine.check_devices(training, size),
         machine.check_precision(training),
-        *machine.check_layout(model_config, training),
+        check_layout(training, model_config),
         machine.check_memory(training, size, known),
         machine.check_cores(training),
         *places.check_data(data, mirrors),
