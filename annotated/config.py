@@ -231,12 +231,17 @@ class DataConfig(_Config):
     """Training pairs drawn from the classroom grammar."""
     pool_pairs: int = 262_144
     """Pairs that are shuffled and bucketed together; bounds the memory of the loader."""
+    length_ties: Literal["sorted", "random"] = "sorted"
+    """Order of pairs whose longer sides are equally long. 'sorted' by source and target leaves the least padding, which
+    counts where attention computes it: with layout 'padded', and on a CPU. 'random' fills both sides of a batch."""
 
     def __post_init__(self) -> None:
         _require(self.vocab_size > 260, "vocab_size must exceed 260: 256 bytes and 4 special tokens")
         _require(self.max_length >= 2, "max_length must be at least 2: one token and the end of the sentence")
         _require(self.classroom_pairs >= 1, "classroom_pairs must be at least 1")
         _require(self.pool_pairs >= 1, "pool_pairs must be at least 1")
+        known = self.length_ties in ("sorted", "random")
+        _require(known, f"length_ties must be 'sorted' or 'random', not {self.length_ties!r}")
         given = (self.train, self.valid, self.test, self.tokenizer)
         alone = self.prepared is None or given == ("classroom", "classroom", "classroom", None)
         _require(alone, f"prepared={self.prepared!r} brings text and tokenizer: leave train, valid, test, tokenizer")

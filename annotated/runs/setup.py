@@ -189,13 +189,20 @@ def _recorded(checkpoint: Path) -> dict[str, Any]:
 
 
 def _batches(training: TrainingConfig, data: DataConfig, prepared: PreparedData) -> TokenBatches:
-    seed, pool_pairs = training.seed, data.pool_pairs
-    return TokenBatches(prepared.train, training.batch_tokens, seed=seed, pool_pairs=pool_pairs, layout=training.layout)
+    return TokenBatches(
+        prepared.train,
+        training.batch_tokens,
+        seed=training.seed,
+        pool_pairs=data.pool_pairs,
+        layout=training.layout,
+        length_ties=data.length_ties,
+    )
 
 
 def _go_on(run: Run, checkpoint: Path, wanted: dict[str, Any]) -> None:
     run.state = load_checkpoint(checkpoint, run.model, run.optimizer)
     run.state.configuration = wanted
+    asked = run.batches.length_ties
     try:
         run.batches.load_state_dict(run.state.data)
     except BatchingError as error:
@@ -207,4 +214,9 @@ def _go_on(run: Run, checkpoint: Path, wanted: dict[str, Any]) -> None:
         ) from None
     run.precision.load_state_dict(run.state.scaler)
     set_random_states(run.state.random)
+    if run.batches.length_ties != asked:
+        run.messages.append(
+            f"this run was begun with length_ties {run.batches.length_ties!r} and goes on with the same batches; "
+            f"{asked!r}, which the configuration says now, is for new runs"
+        )
     run.messages.append(f"going on from {checkpoint.name}: {run.state.update} of {run.training.updates} updates made")
