@@ -187,8 +187,8 @@ class TokenBatches:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state_dict` was taken, by whatever number of processes.
 
-        The saved `length_ties` replace this object's, for a position counts batches of one order. Positions saved before
-        there was a choice name none: all pairs were sorted then.
+        The saved `length_ties` replace this object's, for a position counts batches of one order. Positions saved
+        before there was a choice name none: all pairs were sorted then.
 
         Raises
         ------

@@ -27,6 +27,7 @@ MAY_CHANGE = {
     "training": {
         "updates", "micro_batch_tokens", "log_every", "validate_every", "validate_bleu", "checkpoint_every",
         "keep_checkpoints", "keep_best", "average_last", "peer_timeout", "device", "compile",
+        "row_classes",
     },
     "data": {"prepared", "train", "valid", "test", "tokenizer"},
 }  # fmt: skip

@@ -8,6 +8,7 @@ recorded: the batch is copied into the same memory each time, and gradients are 
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,7 +21,7 @@ from annotated.model import Transformer, forward_rows
 from annotated.model.fast.fused import has_varlen_kernel
 from annotated.training.loss import LogitsTerms, logits_terms, static_loss
 from annotated.training.precision import Precision
-from annotated.training.static_layout import StaticShape
+from annotated.training.static_layout import LaidOutBatch, StaticBatch, StaticShape
 from annotated.training.update import MicroStep, make_micro_step
 
 GraphRecorder = Callable[[Callable[[], None]], Callable[[], None]]
@@ -90,14 +91,15 @@ def _compiler_errors() -> Iterator[None]:
 
 
 class StaticStep:
-    """Forward, loss and backward of micro-batches in one fixed shape.
+    """Forward, loss and backward of micro-batches in one fixed shape, or in some dozens with `training.row_classes`.
 
     Parameters
     ----------
     model, training, precision
         What to train, how, and in which numbers.
     shape
-        Room for the batches; one that needs more makes it grow, which compiles and records anew.
+        Room for the batches; one that needs more makes it grow, which compiles and records anew. With row classes
+        only their sizes follow from it.
     device
         Of the model.
     recorder
@@ -120,7 +122,7 @@ class StaticStep:
         self.smoothing = training.label_smoothing
         self.forward: Callable[..., Tensor] = forward_rows
         self.terms: LogitsTerms = logits_terms
-        self.compiles = training.compile
+        self.row_classes, self.compiles = training.row_classes, training.compile
         if training.compile:
             options: dict[str, Any] = {"dynamic": False, "fullgraph": True, "mode": mode}
             self.forward = torch.compile(self.forward, **options)
@@ -145,25 +147,48 @@ class StaticStep:
         tokens
             Target tokens of the whole update.
         """
-        self.shape = self.shape.grown_for(batch)
-        flat = self.shape.lay_out(batch, pin=self.device.type == "cuda")
+        laid = batch if isinstance(batch, LaidOutBatch) else self.prepare(batch)
         if self._recorder is None:
-            return self._work(flat.to(self.device, non_blocking=True), tokens)
+            return self._work(laid.shape, laid.flat.to(self.device, non_blocking=True), tokens)
         self._keep_gradients()
-        key = self.shape, len(flat)
+        key = laid.shape, len(laid.flat)
         if key not in self._recordings:
-            self._recordings[key] = self._record(flat)
-        return self._recordings[key].play(flat, tokens)
+            self._recordings[key] = self._record(laid)
+        return self._recordings[key].play(laid.flat, tokens)
 
-    def _work(self, flat: Tensor, tokens: float | Tensor) -> Tensor:
-        batch = self.shape.views(flat)
+    def prepare(self, batch: Batch) -> LaidOutBatch:
+        """Lay a batch out, which needs nothing of the device: a thread may do it beforehand, batch after batch."""
+        if self.row_classes:
+            shape = self.shape.class_of(batch)
+        else:
+            shape = self.shape = self.shape.grown_for(batch)
+        return LaidOutBatch(**vars(batch), shape=shape, flat=shape.lay_out(batch, pin=self.device.type == "cuda"))
+
+    def _work(self, shape: StaticShape, flat: Tensor, tokens: float | Tensor) -> Tensor:
+        batch = shape.views(flat)
         if self.compiles:
-            for rows in (batch.source_rows, batch.target_rows):
-                torch._dynamo.mark_dynamic(rows.cu_seqlens, 0)  # the only size that differs: no reason to compile again
+            self._mark_sizes_that_differ(batch)
         with self.precision.autocast():
-            loss_sum = static_loss(self.model, batch, self.smoothing, self.forward, self.terms)
+            loss_sum = static_loss(self.model, batch, self.smoothing, self.forward, self._any_rows_terms)
         self.precision.scale(loss_sum / tokens).backward()
         return loss_sum.detach()
+
+    def _mark_sizes_that_differ(self, batch: StaticBatch) -> None:
+        """Tell the compiler which sizes differ between batches: no reason to compile again."""
+        rows = batch.source_rows, batch.target_rows
+        sizes = [side.cu_seqlens for side in rows]
+        if self.row_classes:
+            sizes += [batch.source, batch.target_in, *(side.positions for side in rows)]
+            sizes += [side.reach for side in rows if side.reach is not None]
+        for tensor in sizes:
+            torch._dynamo.mark_dynamic(tensor, 0)
+
+    def _any_rows_terms(self, logits: Tensor, gold: Tensor, *rest: Any) -> tuple[Tensor, Tensor | None]:
+        """`terms`, compiled once for chunks of any number of rows."""
+        if self.compiles and self.row_classes:
+            for tensor in (logits, gold):
+                torch._dynamo.mark_dynamic(tensor, 0)
+        return self.terms(logits, gold, *rest)
 
     def _keep_gradients(self) -> None:
         """Let `grad` be the same tensors as ever; where it was set to None, they begin at zero."""
@@ -175,12 +200,13 @@ class StaticStep:
         for parameter, gradient in zip(self._parameters, self._gradients, strict=True):
             parameter.grad = gradient
 
-    def _record(self, flat: Tensor) -> _Recording:
+    def _record(self, laid: LaidOutBatch) -> _Recording:
         """Record the work on a batch, and leave gradients and random numbers as they were."""
         before = [gradient.clone() for gradient in self._gradients]
         devices = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(devices):
-            recording = _Recording(self._work, flat.to(self.device, copy=True), self._recorder)
+            work = functools.partial(self._work, laid.shape)
+            recording = _Recording(work, laid.flat.to(self.device, copy=True), self._recorder)
         torch._foreach_copy_(self._gradients, before)
         return recording
 

@@ -149,7 +149,7 @@ def test_a_run_begun_before_ties_could_be_random_goes_on_with_its_batches(small,
     state_file.write_text(json.dumps(state))
     small.data = small.data.replace(length_ties="random")  # as a recipe says it now
     loop.train(small.model, small.training.replace(updates=20), small.data, small.folder / "parts")
-    assert "begun with length_ties 'sorted' and goes on with the same batches" in capsys.readouterr().out
+    assert "begun with length_ties 'sorted' and goes on with the same batches" in capsys.readouterr().err
     small.train("parts")
     assert_same_run(small.folder / "whole", small.folder / "parts", "checkpoints/update-000000024")
 

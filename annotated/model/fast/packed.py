@@ -77,7 +77,8 @@ class RaggedRows:
 
     def __init__(self, lengths: Sequence[int], device: torch.device | str | None = None) -> None:
         self.lengths = list(lengths)
-        self.batch, self.width = len(self.lengths), max(self.lengths, default=0)
+        self.longest = max(self.lengths, default=0)
+        self.batch, self.width = len(self.lengths), self.longest
         mask = length_mask(torch.tensor(self.lengths), self.width)
         real = mask[:, 0, 0]  # [B, width]
         places = torch.arange(self.width).expand(self.batch, -1)
@@ -184,7 +185,7 @@ def forward_rows(
 
 
 def _embed(model: Transformer, ids: Tensor, rows: RaggedRows | FixedRows, target: bool = False) -> Tensor:
-    return model.embed(ids, F.embedding(rows.positions, model.positions(rows.width)), target=target)
+    return model.embed(ids, F.embedding(rows.positions, model.positions(rows.longest)), target=target)
 
 
 def _dropout(model: Transformer) -> float:
