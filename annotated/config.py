@@ -136,8 +136,8 @@ class TrainingConfig(_Config):
     """Rows of real tokens only, rectangles with masks (readable), or packed rows of one fixed number (for compiled
     kernels on a GPU); all give the same loss."""
     row_classes: bool = False
-    """With the static layout: some dozens of shapes, each batch in the smallest that has room, in place of one shape for
-    all. Compiled once all the same; on a GPU a graph is recorded for each."""
+    """Of the static layout: some dozens of shapes, each batch in the smallest that has room, in place of one shape for
+    all. Compiled once all the same; on a GPU a graph is recorded for each. Other layouts have no fixed shapes."""
     device: str = "auto"
     """'auto' takes a GPU if there is one; else a torch device name."""
     seed: int = 0
@@ -165,8 +165,6 @@ class TrainingConfig(_Config):
         _require(0 <= self.label_smoothing < 1, f"label_smoothing must lie in [0, 1), not {self.label_smoothing}")
         _require(self.precision in ("fp32", "bf16", "fp16"), f"unknown precision {self.precision!r}")
         _require(self.layout in ("packed", "padded", "static"), f"unknown layout {self.layout!r}")
-        classes = not self.row_classes or self.layout not in ("packed", "padded")
-        _require(classes, f"row_classes are shapes of the static layout; layout is {self.layout!r}")
         fits = self.micro_batch_tokens is None or self.micro_batch_tokens > 0
         _require(fits, "micro_batch_tokens must be positive, or None for no limit")
         _require(self.keep_best >= 0, "keep_best must not be negative")

@@ -21,6 +21,7 @@ from annotated.model import Transformer, forward_rows
 from annotated.model.fast.fused import has_varlen_kernel
 from annotated.training.loss import LogitsTerms, logits_terms, static_loss
 from annotated.training.precision import Precision
+from annotated.training.preparation import Prepare, prepare_packed, prepare_padded
 from annotated.training.static_layout import LaidOutBatch, StaticBatch, StaticShape
 from annotated.training.update import MicroStep, make_micro_step
 
@@ -88,6 +89,14 @@ def _compiler_errors() -> Iterator[None]:
             f"torch.compile failed ({str(error).splitlines()[0]}). It needs a C++ compiler on a CPU and Triton on a "
             "GPU; train without it: compile=False gives the same model"
         ) from error
+
+
+def preparation(micro_step: MicroStep, training: TrainingConfig, device: torch.device) -> Prepare:
+    """What can be done with a batch of a training before a micro-step gets it."""
+    if isinstance(micro_step, StaticStep):
+        return micro_step.prepare
+    prepare = prepare_padded if training.layout == "padded" else prepare_packed
+    return functools.partial(prepare, pin=device.type == "cuda")
 
 
 class StaticStep:

@@ -11,7 +11,8 @@ from torch.nn import functional as F
 
 from annotated.config import PAD, TrainingConfig
 from annotated.data.batch import Batch
-from annotated.model import RaggedRows, Transformer, forward_rows
+from annotated.model import Transformer, forward_rows
+from annotated.training.preparation import packed_rows
 from annotated.training.static_layout import StaticBatch, StaticShape
 
 CHUNK_ROWS = {"cpu": 512, "cuda": 4096}
@@ -245,8 +246,7 @@ def batch_loss(
         shape = (layout if isinstance(layout, StaticShape) else StaticShape(0, 0)).grown_for(batch)
         flat = shape.lay_out(batch).to(model.output_weight.device)
         return static_loss(model, shape.views(flat), smoothing, forward or forward_rows), batch.target_tokens
-    device = batch.source.device
-    source, target = RaggedRows(batch.source_lengths, device), RaggedRows(batch.target_lengths, device)
+    source, target = packed_rows(batch)
     rows = source.pack_ids(batch.source), source, target.pack_ids(batch.target_in), target
     hidden = (forward or forward_rows)(model, *rows)
     gold = target.pack_ids(batch.target_out)

@@ -48,7 +48,7 @@ def class_step(recorder=None, compile: bool = False) -> StaticStep:
 
 
 def test_classes_by_hand():
-    # Up to 25,600 rows: classes of 1,024. 24,000 tokens and room for (1,023 / 127 -> 9) segments of padding: 24 of them.
+    # Up to 25,600 rows: classes of 1,024. 24,000 tokens and room for 1,023 / 127, so 9 segments of padding: 24 of them.
     room = StaticShape.for_tokens(25_000, 256)
     assert room.class_of(batch_of(*[(100, 90)] * 240)) == StaticShape(24 * 1024, 128, 22 * 1024)
     assert room.class_of(batch_of(*[(30, 33)] * 100)) == StaticShape(3 * 1024, 64, 4 * 1024)
@@ -148,8 +148,3 @@ def test_the_gpus_kernel_takes_all_classes_in_one_compilation(monkeypatch):
         hidden.sum().backward()
         assert hidden.shape == (prepared.shape.sides[1], 16)
     assert counter.frame_count == 1
-
-
-def test_only_the_static_layout_has_classes():
-    with pytest.raises(ValueError, match="row_classes are shapes of the static layout; layout is 'packed'"):
-        TrainingConfig(row_classes=True)
