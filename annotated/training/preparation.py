@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 import torch
 
@@ -25,10 +26,10 @@ class PackedBatch(Batch):
     source_rows: RaggedRows
     target_rows: RaggedRows
 
-    def to(self, device: torch.device | str) -> PackedBatch:
+    def to(self, device: torch.device | str) -> Self:
         """The same batch with its tensors on a device, those of the rows too."""
         rows = {name: getattr(self, name).to(device) for name in ("source_rows", "target_rows")}
-        return dataclasses.replace(super().to(device), **rows)  # type: ignore[type-var]
+        return dataclasses.replace(super().to(device), **rows)
 
 
 def packed_rows(batch: Batch) -> tuple[RaggedRows, RaggedRows]:

@@ -208,7 +208,7 @@ def test_stopped_and_resumed_with_shards_ahead(small, monkeypatch, ahead):
     stopped = small.train("halves", **settings)
     assert (stopped.finished, stopped.update) == (False, 14) and not threads()
     state = json.loads((list_checkpoints(stopped.folder)[-1] / "state.json").read_text())
-    assert 0 < state["data"]["position"], "in mid-epoch"
+    assert state["data"]["position"] > 0, "in mid-epoch"
     monkeypatch.setattr(loop, "learning_rate", rate)
     assert small.train("halves", **settings).finished
     assert_same_checkpoints(small.folder / "whole", small.folder / "halves")
