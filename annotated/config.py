@@ -135,6 +135,9 @@ class TrainingConfig(_Config):
     layout: Literal["packed", "padded", "static", "auto"] = "packed"
     """Rows of real tokens only, rectangles with masks (readable), or packed rows of one fixed number (for compiled
     kernels on a GPU); all give the same loss. 'auto': static where this machine is fast at it, else packed."""
+    row_classes: bool = False
+    """Of the static layout: some dozens of shapes, each batch in the smallest that has room, in place of one shape for
+    all. Compiled once all the same; on a GPU a graph is recorded for each. Other layouts have no fixed shapes."""
     device: str = "auto"
     """'auto' takes a GPU if there is one; else a torch device name."""
     seed: int = 0
@@ -231,12 +234,17 @@ class DataConfig(_Config):
     """Training pairs drawn from the classroom grammar."""
     pool_pairs: int = 262_144
     """Pairs that are shuffled and bucketed together; bounds the memory of the loader."""
+    length_ties: Literal["sorted", "random"] = "sorted"
+    """Order of pairs whose longer sides are equally long. 'sorted' by source and target leaves the least padding, which
+    counts where attention computes it: with layout 'padded', and on a CPU. 'random' fills both sides of a batch."""
 
     def __post_init__(self) -> None:
         _require(self.vocab_size > 260, "vocab_size must exceed 260: 256 bytes and 4 special tokens")
         _require(self.max_length >= 2, "max_length must be at least 2: one token and the end of the sentence")
         _require(self.classroom_pairs >= 1, "classroom_pairs must be at least 1")
         _require(self.pool_pairs >= 1, "pool_pairs must be at least 1")
+        known = self.length_ties in ("sorted", "random")
+        _require(known, f"length_ties must be 'sorted' or 'random', not {self.length_ties!r}")
         given = (self.train, self.valid, self.test, self.tokenizer)
         alone = self.prepared is None or given == ("classroom", "classroom", "classroom", None)
         _require(alone, f"prepared={self.prepared!r} brings text and tokenizer: leave train, valid, test, tokenizer")

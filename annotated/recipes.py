@@ -50,6 +50,11 @@ ON_A_GPU: dict[str, Any] = {"device": "cuda"}
 """Where the paper's training runs are made. On a CPU they take months, and nobody wants that by accident: because torch
 sees no GPU, say, under a driver that is too old. Who wants it types `--training.device cpu`."""
 
+BOTH_SIDES: dict[str, Any] = {"length_ties": "random"}
+"""How pairs of the same length are batched: "each training batch contained a set of sentence pairs containing
+approximately 25000 source tokens and 25000 target tokens" (section 5.1). At random, both sides come to about 24,500;
+sorted, one side of a batch is full when the other has 22,500."""
+
 BASE_CHECKPOINTS: dict[str, Any] = {"checkpoint_every": 1500}
 """Base: "averaging the last 5 checkpoints, which were written at 10-minute intervals" (section 6.1), at 0.4 seconds a
 step (section 5.2): 1,500 updates. The averaged five span 6,000 updates."""
@@ -67,7 +72,7 @@ def _wmt14(size: str, pair: str, model: ModelConfig) -> Recipe:
         about=f"the paper's {size} model on WMT 2014 {pair.upper()}",
         model=model,
         training=table_3_training(size, **spacing, **OURS, **ON_A_GPU),
-        data=DataConfig(prepared=f"data/wmt14-{pair}"),
+        data=DataConfig(prepared=f"data/wmt14-{pair}", **BOTH_SIDES),
         decoding=DecodingConfig(),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import torch
@@ -56,7 +56,7 @@ class Batch:
     def __len__(self) -> int:
         return len(self.indices)
 
-    def to(self, device: torch.device | str) -> Batch:
+    def to(self, device: torch.device | str) -> Self:
         """The same batch with its tensors on a device; a GPU copies them while the processor goes on."""
         tensors = {name: getattr(self, name) for name in ("source", "target_in", "target_out")}
         if torch.device(device).type == "cuda" and self.source.device.type == "cpu":

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self, get_args
+from typing import Any, NamedTuple, Self, get_args
 
 import numpy as np
 
+from annotated.config import DataConfig
 from annotated.data.batch import Batch, BatchingError, Shard, collate, collate_ids
-from annotated.data.buckets import Indices, Layout, by_length, cut, fill, pieces, pool_members, pools
+from annotated.data.buckets import Indices, Layout, LengthTies, by_length, cut, fill, pieces, pool_members, pools
 from annotated.data.store import TokenStore
 
 __all__ = [
     "Batch",
     "BatchingError",
+    "DataPosition",
     "Shard",
     "TokenBatches",
     "collate",
@@ -23,6 +25,19 @@ __all__ = [
 ]
 
 _SCAN_PAIRS = 1 << 20
+
+
+class DataPosition(NamedTuple):
+    """Where an iterator over batches stands."""
+
+    epoch: int
+    """From 0."""
+    pool: int = 0
+    """Of the epoch, from 0."""
+    position: int = 0
+    """Batches taken of the pool."""
+    taken: int = 0
+    """Batches taken of the epoch."""
 
 
 class TokenBatches:
@@ -50,6 +65,9 @@ class TokenBatches:
         False keeps the corpus's order of pools, each sorted by length.
     layout
         What the budget counts. 'padded': pairs times the longest. 'packed' and 'static': real tokens.
+    length_ties
+        As in `by_length`: 'random' fills both sides of a batch, 'sorted' leaves less padding. The layout 'padded'
+        always sorts.
 
     Raises
     ------
@@ -68,6 +86,7 @@ class TokenBatches:
         pool_pairs: int,
         shuffle: bool = True,
         layout: Layout = "packed",
+        length_ties: LengthTies = DataConfig.length_ties,
     ) -> None:
         if layout not in get_args(Layout):
             raise BatchingError(f"layout must be one of {', '.join(get_args(Layout))}, not {layout!r}")
@@ -77,7 +96,8 @@ class TokenBatches:
         self.store = store
         self.batch_tokens, self.seed, self.pool_pairs = batch_tokens, seed, pool_pairs
         self.shuffle, self.layout = shuffle, layout
-        self._move_to(epoch=0)
+        self.length_ties: LengthTies = "sorted" if layout == "padded" else length_ties
+        self._move_to(DataPosition(epoch=0))
 
     def __iter__(self) -> Self:
         return self
@@ -120,12 +140,12 @@ class TokenBatches:
         self.taken += 1
         return batch
 
-    def _move_to(self, epoch: int, pool: int = 0, position: int = 0, taken: int = 0) -> None:
-        self.epoch: int = epoch
+    def _move_to(self, place: DataPosition) -> None:
+        self.epoch: int = place.epoch
         """Number of the current epoch, from 0."""
-        self.taken: int = taken
+        self.taken: int = place.taken
         """Batches taken in the current epoch."""
-        self._pool, self._position = pool, position
+        self._pool, self._position = place.pool, place.position
         self._planned: list[Indices] | None = None
         self._pools = pools(len(self.store), self.pool_pairs, self._rng())
 
@@ -134,7 +154,7 @@ class TokenBatches:
             if self._pool + 1 < len(self._pools):
                 self._pool, self._position = self._pool + 1, 0
             else:
-                self._move_to(self.epoch + 1)
+                self._move_to(DataPosition(self.epoch + 1))
         self._planned = self._plan(self._pool)
 
     def _rng(self, *more: int) -> np.random.Generator | None:
@@ -145,17 +165,30 @@ class TokenBatches:
         rng = self._rng(pool + 1)
         members = pool_members(self._pools[pool], len(self.store), self.pool_pairs)
         source, target = self.store.lengths(members)
-        order = by_length(source, target, rng)
+        order = by_length(source, target, rng, self.length_ties)
         batches = [members[order[part]] for part in cut(source[order], target[order], self.batch_tokens, self.layout)]
         return batches if rng is None else [batches[index] for index in rng.permutation(len(batches))]
 
-    def state_dict(self) -> dict[str, Any]:
-        """Where the iterator stands, as plain numbers for JSON: the next batch is the first one not yet given."""
-        position = {"epoch": self.epoch, "pool": self._pool, "position": self._position, "taken": self.taken}
-        return {**position, "data": self._data()}
+    @property
+    def position(self) -> DataPosition:
+        """Where the iterator stands: the next batch is the first one not yet given."""
+        return DataPosition(self.epoch, self._pool, self._position, self.taken)
+
+    def state_dict(self, position: DataPosition | None = None) -> dict[str, Any]:
+        """A position as plain numbers for JSON, and what it is a position in.
+
+        Parameters
+        ----------
+        position
+            Where this iterator stood earlier; None for where it stands.
+        """
+        return {**(position or self.position)._asdict(), "data": self._data()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state_dict` was taken, by whatever number of processes.
+
+        The saved `length_ties` replace this object's, for a position counts batches of one order. Positions saved
+        before there was a choice name none: all pairs were sorted then.
 
         Raises
         ------
@@ -163,10 +196,14 @@ class TokenBatches:
             If the state belongs to another corpus, seed or budget: the message says which.
         """
         try:
-            saved, position = state["data"], {name: int(state[name]) for name in ("epoch", "pool", "position", "taken")}
+            saved, position = state["data"], DataPosition(*(int(state[name]) for name in DataPosition._fields))
         except (KeyError, TypeError, ValueError) as error:
             raise BatchingError(f"not a data position: {error!r}") from None
+        ties = saved.get("length_ties", "sorted")
+        if ties not in get_args(LengthTies):
+            raise BatchingError(f"not a data position that this version knows: length_ties is {ties!r}")
         now = self._data()
+        del now["length_ties"]
         different = [
             f"{name} was {saved.get(name)!r}, is {now[name]!r}" for name in now if saved.get(name) != now[name]
         ]
@@ -175,12 +212,14 @@ class TokenBatches:
                 f"this data position belongs to another training: {'; '.join(different)}. "
                 "Resume with the same data and settings, or start the data from the beginning"
             )
-        self._move_to(**position)
+        self.length_ties = ties
+        self._move_to(position)
 
     def _data(self) -> dict[str, Any]:
         settings = {name: getattr(self, name) for name in ("batch_tokens", "seed", "pool_pairs", "shuffle")}
         layout = "padded" if self.layout == "padded" else "packed"  # static batches are cut like packed ones
-        return {"store": self.store.identity, "pairs": len(self.store), **settings, "layout": layout}
+        data = {"store": self.store.identity, "pairs": len(self.store), **settings, "layout": layout}
+        return {**data, "length_ties": self.length_ties}
 
     def statistics(self) -> dict[str, float]:
         """What the current epoch holds: pairs, batches, tokens, and their padding.

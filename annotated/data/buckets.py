@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Layout = Literal["packed", "padded", "static"]
+LengthTies = Literal["sorted", "random"]
 Indices = NDArray[np.int64]
 
 BLOCK_PAIRS = 1024
@@ -50,14 +51,29 @@ def pool_members(starts: Indices, pairs: int, pool_pairs: int) -> Indices:
     return members[members < pairs]
 
 
-def by_length(source: Indices, target: Indices, rng: np.random.Generator | None) -> Indices:
-    """The order that sorts pairs by their longer side, then by the source, then by the target; ties at random.
+def by_length(
+    source: Indices, target: Indices, rng: np.random.Generator | None, length_ties: LengthTies = "sorted"
+) -> Indices:
+    """The order that sorts pairs by their longer side; what decides between pairs of the same is `length_ties`.
 
     Sorting by the longer side first leaves little padding on both sides at once: a batch of pairs whose longer side
-    is 20 has nothing longer than 20 on either. The source next, so that the shorter sides of a batch are alike too.
+    is 20 has nothing longer than 20 on either. Sorted by the source next, the shorter sides of a batch are alike too.
+    But then one batch has the short sources and another one the short targets, so one side is full long before the
+    other. In random order both sides are filled.
+
+    Parameters
+    ----------
+    length_ties
+        'sorted': by the source, then by the target, then at random. 'random': at random, for which `rng` is needed.
+
+    Returns
+    -------
+    int64 array
+        Positions in `source` and `target`. Without `rng`, what else would be random keeps its order.
     """
     ties = np.arange(len(source)) if rng is None else rng.permutation(len(source))
-    return np.lexsort((ties, target, source, np.maximum(source, target)))
+    keys = (ties,) if rng is not None and length_ties == "random" else (ties, target, source)
+    return np.lexsort((*keys, np.maximum(source, target)))
 
 
 def cut(source: Indices, target: Indices, batch_tokens: int, layout: Layout) -> list[slice]:

@@ -117,7 +117,7 @@ def log_throughput(run: Run, log: TrainingLog, meter: ThroughputMeter, rate: flo
     log.write(
         "train",
         update=run.state.update,
-        epoch=run.batches.epoch,
+        epoch=run.epoch,
         tokens_seen=run.state.tokens_seen,
         loss=loss,
         learning_rate=rate,

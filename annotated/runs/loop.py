@@ -22,6 +22,7 @@ from annotated.runs.logging_hooks import log_checkpoint, log_compilation, log_st
 from annotated.runs.pace import Pace
 from annotated.runs.random_states import seed_dropout
 from annotated.runs.setup import Run, start_run
+from annotated.runs.shards import ShardStream
 from annotated.runs.signals import GracefulStop, stop_bypassed_agent
 from annotated.runs.start_checks import check_start, share_compile_threads
 from annotated.runs.update_metrics import DeferredMetrics
@@ -32,7 +33,7 @@ from annotated.runs.validation_hooks import (
     ValidationCallbacks,
     validate,
 )
-from annotated.training.compiled import compiled, recorded_optimizer
+from annotated.training.compiled import compiled, preparation, recorded_optimizer
 from annotated.training.distributed import Processes, process_group
 from annotated.training.recorded_optimizer import RecordedOptimizer
 from annotated.training.schedule import learning_rate
@@ -144,8 +145,8 @@ def train(
             tell = functools.partial(log_compilation, run, log)
             step_context = compiled(run.model, run.training, run.precision, longest, processes.world_size, tell)
             recorded = recorded_optimizer(run.model, run.optimizer, run.training, run.precision)
-            with GracefulStop() as stop, writer, step_context as micro_step:
-                stopped_by = make_updates(run, micro_step, log, stop, callbacks, writer, recorded)
+            with GracefulStop() as stop, writer, step_context as micro_step, _shards(run, micro_step) as shards:
+                stopped_by = make_updates(run, micro_step, shards, log, stop, callbacks, writer, recorded)
             processes.barrier()  # until the last checkpoint is on the disk
             bypassed_agent = stopped_by is not None and stop_bypassed_agent(processes, stop)
             if stopped_by:
@@ -170,9 +171,15 @@ def _alone(processes: Processes, folder: Path) -> contextlib.AbstractContextMana
     return run_lock(folder) if processes.is_main else contextlib.nullcontext()
 
 
+def _shards(run: Run, micro_step: MicroStep) -> ShardStream:
+    pieces, device = run.training.micro_batches(run.processes.world_size), run.processes.device
+    return ShardStream(run.batches, run.processes, pieces, preparation(micro_step, run.training, device))
+
+
 def make_updates(
     run: Run,
     micro_step: MicroStep,
+    shards: ShardStream,
     log: TrainingLog,
     stop: GracefulStop,
     callbacks: ValidationCallbacks,
@@ -187,7 +194,7 @@ def make_updates(
     deferred = DeferredMetrics(run.optimizer, run.precision, processes, run.folder)
 
     def before_step(metrics: UpdateMetrics) -> Tensor | None:
-        return deferred.add(metrics, state.update + 1, run.batches.epoch, stop.name is not None)
+        return deferred.add(metrics, state.update + 1, run.epoch, stop.name is not None)
 
     model.train()
     history, pace = ValidationHistory.of(run.folder if processes.is_main else None), Pace(run, log)
@@ -199,7 +206,7 @@ def make_updates(
         rate = learning_rate(number, model.config.d_model, training.warmup, training.learning_rate_scale)
         if processes.rank:  # the random states of rank 0 are in the checkpoint, those of no other process
             seed_dropout(training.seed, processes.rank, number, processes.device)
-        shard = run.next_shard()
+        shard, run.position = shards.next(last=number == training.updates)
         made = update(
             model,
             run.optimizer,

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.data.batching import BatchingError, Shard, TokenBatches
+from annotated.data.batching import BatchingError, DataPosition, TokenBatches
 from annotated.model import Transformer
 from annotated.runs.checkpoint import TrainingState, list_checkpoints, load_checkpoint, prepare_resume
 from annotated.runs.dataset import PreparedData, prepare_data, prepared_identity
@@ -28,6 +28,7 @@ MAY_CHANGE = {
     "training": {
         "updates", "micro_batch_tokens", "log_every", "validate_every", "validate_bleu", "checkpoint_every",
         "keep_checkpoints", "keep_best", "average_last", "peer_timeout", "device", "compile",
+        "row_classes",
     },
     "data": {"prepared", "train", "valid", "test", "tokenizer"},
 }  # fmt: skip
@@ -57,11 +58,16 @@ class Run:
     messages: list[str]
     """For the user, from the start."""
     began: float = field(default_factory=time.monotonic)
+    position: DataPosition = field(init=False)
+    """After the batches that updates have used; `batches` may be ahead of that."""
 
-    def next_shard(self) -> Shard:
-        """What this process computes of the next update's batch."""
-        rank, world_size = self.processes.rank, self.processes.world_size
-        return self.batches.next_shard(rank, world_size, self.training.micro_batches(world_size))
+    def __post_init__(self) -> None:
+        self.position = self.batches.position
+
+    @property
+    def epoch(self) -> int:
+        """That of the batch that was used last, from 0."""
+        return self.position.epoch
 
     @property
     def elapsed(self) -> float:
@@ -72,7 +78,7 @@ class Run:
         """The state as it is now, random numbers and data position included."""
         self.state.interim = interim
         self.state.elapsed, self.began = self.elapsed, time.monotonic()
-        self.state.data = self.batches.state_dict()
+        self.state.data = self.batches.state_dict(self.position)
         self.state.random = random_states()
         self.state.scaler = self.precision.state_dict()
         return self.state
@@ -202,13 +208,20 @@ def _recorded(checkpoint: Path) -> dict[str, Any]:
 
 
 def _batches(training: TrainingConfig, data: DataConfig, prepared: PreparedData) -> TokenBatches:
-    how: dict[str, Any] = {"seed": training.seed, "pool_pairs": data.pool_pairs, "layout": batch_layout(training)}
-    return TokenBatches(prepared.train, training.batch_tokens, **how)
+    return TokenBatches(
+        prepared.train,
+        training.batch_tokens,
+        seed=training.seed,
+        pool_pairs=data.pool_pairs,
+        layout=batch_layout(training),
+        length_ties=data.length_ties,
+    )
 
 
 def _go_on(run: Run, checkpoint: Path, wanted: dict[str, Any]) -> None:
     run.state = load_checkpoint(checkpoint, run.model, run.optimizer)
     run.state.configuration = wanted
+    asked = run.batches.length_ties
     try:
         run.batches.load_state_dict(run.state.data)
     except BatchingError as error:
@@ -218,6 +231,12 @@ def _go_on(run: Run, checkpoint: Path, wanted: dict[str, Any]) -> None:
             f"{run.folder} was trained on other data than this {text}, or the text has changed since: give it as it "
             f"was, or a new folder ({error})"
         ) from None
+    run.position = run.batches.position
     run.precision.load_state_dict(run.state.scaler)
     set_random_states(run.state.random)
+    if run.batches.length_ties != asked:
+        run.messages.append(
+            f"this run was begun with length_ties {run.batches.length_ties!r} and goes on with the same batches; "
+            f"{asked!r}, which the configuration says now, is for new runs"
+        )
     run.messages.append(f"going on from {checkpoint.name}: {run.state.update} of {run.training.updates} updates made")

@@ -51,7 +51,7 @@ def validate(
     log.write(
         "valid",
         update=run.state.update,
-        epoch=run.batches.epoch,
+        epoch=run.epoch,
         tokens_seen=run.state.tokens_seen,
         valid_loss=loss,
         perplexity=math.exp(min(loss, 700.0)),

@@ -8,6 +8,7 @@ recorded: the batch is copied into the same memory each time, and gradients are 
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,8 +24,9 @@ from annotated.training.cuda_graphs import CudaGraphs, GraphRecorder
 from annotated.training.layout import static_problem
 from annotated.training.loss import LogitsTerms, logits_terms, static_loss
 from annotated.training.precision import Precision
+from annotated.training.preparation import Prepare, prepare_packed, prepare_padded, uniform_rows
 from annotated.training.recorded_optimizer import RecordedOptimizer
-from annotated.training.static_layout import StaticShape
+from annotated.training.static_layout import LaidOutBatch, StaticBatch, StaticShape
 from annotated.training.update import MicroStep, make_micro_step
 
 __all__ = ["CudaGraphs", "GraphRecorder", "StaticStep", "compile_terms", "compiled", "records", "recorded_optimizer"]
@@ -79,9 +81,12 @@ def compiled(
             yield make_micro_step(model, training, precision)
 
 
-def compile_terms() -> LogitsTerms:
-    """`logits_terms` compiled for any number of rows: one graph, in which only that number is not fixed."""
-    terms = torch.compile(logits_terms, dynamic=False, fullgraph=True)
+def compile_terms(**options: Any) -> LogitsTerms:
+    """`logits_terms` compiled for any number of rows: one graph, in which only that number is not fixed.
+
+    Options are for `torch.compile`.
+    """
+    terms = torch.compile(logits_terms, dynamic=False, fullgraph=True, **options)
 
     def of_any_rows(logits: Tensor, gold: Tensor, *numbers: Any) -> tuple[Tensor, Tensor | None]:
         for tensor in (logits, gold):
@@ -127,15 +132,26 @@ def _compiler_errors() -> Iterator[None]:
         ) from error
 
 
+def preparation(micro_step: MicroStep, training: TrainingConfig, device: torch.device) -> Prepare:
+    """What can be done with a batch of a training before a micro-step gets it."""
+    if isinstance(micro_step, StaticStep):
+        return micro_step.prepare
+    pin = device.type == "cuda"
+    if training.layout == "padded":
+        return functools.partial(prepare_padded, pin=pin)
+    return functools.partial(prepare_packed, pin=pin, uniform=uniform_rows(training.compile, device))
+
+
 class StaticStep:
-    """Forward, loss and backward of micro-batches in one fixed shape.
+    """Forward, loss and backward of micro-batches in one fixed shape, or in some dozens with `training.row_classes`.
 
     Parameters
     ----------
     model, training, precision
         What to train, how, and in which numbers.
     shape
-        Room for the batches; one that needs more makes it grow, which compiles and records anew.
+        Room for the batches; one that needs more makes it grow, which compiles and records anew. With row classes
+        only their sizes follow from it.
     device
         Of the model.
     recorder
@@ -169,7 +185,7 @@ class StaticStep:
         self.smoothing = training.label_smoothing
         self.forward: Callable[..., Tensor] = forward_rows
         self.terms: LogitsTerms = logits_terms
-        self.compiles = training.compile
+        self.row_classes, self.compiles = training.row_classes, training.compile
         self.zeroes = False
         """Gradients begin at zero inside the recorded work. For updates of one micro-batch: with several, each shape
         would be recorded twice."""
@@ -177,7 +193,8 @@ class StaticStep:
         if training.compile:
             options: dict[str, Any] = {"dynamic": False, "fullgraph": True, "mode": mode}
             self.forward = self._compilations.of("forward pass", torch.compile(self.forward, **options))
-            self.terms = self._compilations.of("terms of the loss", torch.compile(self.terms, **options))
+            terms = compile_terms(mode=mode) if self.row_classes else torch.compile(self.terms, **options)
+            self.terms = self._compilations.of("terms of the loss", terms)
         self._recorder = recorder
         self._recordings: dict[tuple[StaticShape, int, bool], _Recording] = {}
         self._parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -198,25 +215,41 @@ class StaticStep:
         tokens
             Target tokens of the whole update.
         """
-        self.shape = self.shape.grown_for(batch)
-        flat = self.shape.lay_out(batch, pin=self.device.type == "cuda")
+        laid = batch if isinstance(batch, LaidOutBatch) else self.prepare(batch)
         if self._recorder is None:
-            return self._work(flat.to(self.device, non_blocking=True), tokens)
-        key = self.shape, len(flat), self._keep_gradients()
+            return self._work(laid.shape, laid.flat.to(self.device, non_blocking=True), tokens)
+        key = laid.shape, len(laid.flat), self._keep_gradients()
         if key not in self._recordings:
-            with self._compilations.recording(f"recording of {self.shape.rows} rows, {len(flat)} numbers"):
-                self._recordings[key] = self._record(flat, from_zero=key[2])
-        return self._recordings[key].play(flat, tokens)
+            with self._compilations.recording(f"recording of {laid.shape.sides} rows, {len(laid.flat)} numbers"):
+                self._recordings[key] = self._record(laid, from_zero=key[2])
+        return self._recordings[key].play(laid.flat, tokens)
 
-    def _work(self, flat: Tensor, tokens: float | Tensor) -> Tensor:
-        batch = self.shape.views(flat)
+    def prepare(self, batch: Batch) -> LaidOutBatch:
+        """Lay a batch out, which needs nothing of the device: a thread may do it beforehand, batch after batch."""
+        if self.row_classes:
+            shape = self.shape.class_of(batch)
+        else:
+            shape = self.shape = self.shape.grown_for(batch)
+        return LaidOutBatch(**vars(batch), shape=shape, flat=shape.lay_out(batch, pin=self.device.type == "cuda"))
+
+    def _work(self, shape: StaticShape, flat: Tensor, tokens: float | Tensor) -> Tensor:
+        batch = shape.views(flat)
         if self.compiles:
-            for rows in (batch.source_rows, batch.target_rows):
-                torch._dynamo.mark_dynamic(rows.cu_seqlens, 0)  # the only size that differs: no reason to compile again
+            self._mark_sizes_that_differ(batch)
         with self.precision.autocast():
             loss_sum = static_loss(self.model, batch, self.smoothing, self.forward, self.terms)
         self.precision.scale(loss_sum / tokens).backward()
         return loss_sum.detach()
+
+    def _mark_sizes_that_differ(self, batch: StaticBatch) -> None:
+        """Tell the compiler which sizes differ between batches: no reason to compile again."""
+        rows = batch.source_rows, batch.target_rows
+        sizes = [side.cu_seqlens for side in rows]
+        if self.row_classes:
+            sizes += [batch.source, batch.target_in, *(side.positions for side in rows)]
+            sizes += [side.reach for side in rows if side.reach is not None]
+        for tensor in sizes:
+            torch._dynamo.mark_dynamic(tensor, 0)
 
     def _keep_gradients(self) -> bool:
         """Let `grad` be the same tensors as ever; where it was set to None, they begin at zero.
@@ -233,18 +266,18 @@ class StaticStep:
             parameter.grad = gradient
         return from_zero
 
-    def _record(self, flat: Tensor, from_zero: bool) -> _Recording:
+    def _record(self, laid: LaidOutBatch, from_zero: bool) -> _Recording:
         """Record the work on a batch, and leave gradients and random numbers as they were."""
 
         def work(flat: Tensor, tokens: Tensor) -> Tensor:
             if from_zero:
                 torch._foreach_zero_(self._gradients)
-            return self._work(flat, tokens)
+            return self._work(laid.shape, flat, tokens)
 
         before = [gradient.clone() for gradient in self._gradients]
         devices = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(devices):
-            recording = _Recording(work, flat.to(self.device, copy=True), self._recorder)
+            recording = _Recording(work, laid.flat.to(self.device, copy=True), self._recorder)
         torch._foreach_copy_(self._gradients, before)
         return recording
 

@@ -11,7 +11,8 @@ from torch.nn import functional as F
 
 from annotated.config import PAD, TrainingConfig
 from annotated.data.batch import Batch
-from annotated.model import RaggedRows, Transformer, forward_rows
+from annotated.model import Transformer, forward_rows
+from annotated.training.preparation import packed_rows, uniform_rows
 from annotated.training.static_layout import StaticBatch, StaticShape
 
 CHUNK_ROWS = {"cpu": 512, "cuda": 4096}
@@ -263,9 +264,7 @@ def batch_loss(
         return static_loss(model, shape.views(flat), smoothing, *functions), batch.target_tokens
     if layout != "packed":
         raise ValueError(f"a batch has no layout {layout!r}: 'auto' is decided before, by resolve_layout")
-    # A compiler, and a GPU's choice and memory of kernels, profit from few shapes; a CPU does not.
-    device, uniform = batch.source.device, forward is not None or batch.source.device.type != "cpu"
-    source, target = (RaggedRows(side, device, uniform) for side in (batch.source_lengths, batch.target_lengths))
+    source, target = packed_rows(batch, uniform_rows(forward is not None, batch.source.device))
     hidden = functions[0](model, source.pack_ids(batch.source), source, target.pack_ids(batch.target_in), target)
     gold = target.pack_ids(batch.target_out)
     if terms is not None:

@@ -1,8 +1,10 @@
-"""A batch in one fixed shape: N source rows, M target rows, and segments of at most one length.
+"""A batch in a fixed shape: N source rows, M target rows, and segments of at most one length.
 
 A compiler then works once, and a GPU can replay one recorded graph instead of being told each of a thousand kernels
-again. Only the number of segments may differ between batches, in powers of two: it decides how many thread blocks
-attention starts, nothing else, and thousands of empty ones would cost more than the sentences.
+again. Either one shape has room for every batch, or there are some dozens, the classes of `StaticShape.class_of`: more
+graphs, and less padding in them. The number of segments may differ between batches as well, in powers of two: it
+decides how many thread blocks attention starts, nothing else, and thousands of empty ones would cost more than the
+sentences.
 """
 
 from __future__ import annotations
@@ -20,6 +22,12 @@ from annotated.model import FixedRows, RaggedRows
 
 ROW_MULTIPLE = 512
 LENGTH_MULTIPLE = 64
+ROW_CLASSES = 24
+"""At least so many classes of rows up to the most that a batch can need: 25,600 rows come in classes of 1,024."""
+LEAST_CLASS = 64
+"""Rows: matrix products on a GPU are computed in tiles of so many or more."""
+LENGTH_CLASSES = (32, 64, 128, 256)
+"""Longest segments; a longer one takes the next `LENGTH_MULTIPLE`."""
 
 
 def _round_up(number: int, multiple: int) -> int:
@@ -44,9 +52,16 @@ class StaticShape:
     """Room for a batch: the rows of either side, and the longest sentence."""
 
     rows: int
-    """N = M: rows of each side."""
+    """N: rows of the source, and of the target if `target_rows` is None."""
     width: int
     """Tokens of the longest segment, eos included."""
+    target_rows: int | None = None
+    """M: rows of the target; None for N."""
+
+    @property
+    def sides(self) -> tuple[int, int]:
+        """N and M."""
+        return self.rows, self.rows if self.target_rows is None else self.target_rows
 
     @classmethod
     def for_tokens(cls, tokens: int, longest: int) -> StaticShape:
@@ -83,6 +98,21 @@ class StaticShape:
         needed = self.for_tokens(tokens, max(longest, self.width))
         return StaticShape(max(self.rows, needed.rows), needed.width)
 
+    def class_of(self, batch: Batch) -> StaticShape:
+        """The smallest of the classes within this shape that has room for the batch.
+
+        Rows of each side are a multiple of a power of two (1,024 for shapes of 24,576 to 49,151 rows), whether this
+        shape has as many or not. Segments have one of `LENGTH_CLASSES`.
+        """
+        _, longest = _extent(batch)
+        known = [width for width in LENGTH_CLASSES if longest <= width]
+        width = known[0] if known else _round_up(longest, LENGTH_MULTIPLE)
+        step = max(LEAST_CLASS, _power_of_two(self.rows // ROW_CLASSES + 1) // 2)
+        # Of one side nearly `step` rows may be padding, in segments of `width`; the other has a row for each of them.
+        spare = -(-(step - 1) // (width - 1))
+        rows = [_round_up(tokens + spare, step) for tokens in (batch.source_tokens, batch.target_tokens)]
+        return StaticShape(rows[0], width, rows[1])
+
     def lay_out(self, batch: Batch, pin: bool = False) -> Tensor:
         """Everything of a `StaticBatch` in one int32 tensor, so that one copy takes it to a GPU; see `views`.
 
@@ -98,33 +128,49 @@ class StaticShape:
         """
         tokens, longest = _extent(batch)
         batch = batch.to("cpu")
-        if not self.fits(tokens, longest):
-            raise ValueError(f"a batch of {tokens} tokens, the longest sentence {longest}, has no room in {self}")
-        sides = batch.source_lengths, batch.target_lengths
-        spare = [self.rows - sum(lengths) for lengths in sides]
+        lengths = batch.source_lengths, batch.target_lengths
+        spare = [rows - sum(side) for rows, side in zip(self.sides, lengths, strict=True)]
         padding = -(-max(spare) // self.width)
+        if longest > self.width or min(spare) < padding:
+            raise ValueError(f"a batch of {tokens} tokens, the longest sentence {longest}, has no room in {self}")
         segments = _power_of_two(len(batch) + padding)
-        flat = torch.zeros(5 * self.rows + 2 * (segments + 1), dtype=torch.int32, pin_memory=pin)
+        flat = torch.zeros(sum(self._sizes) + 2 * (segments + 1), dtype=torch.int32, pin_memory=pin)
         ids, positions, cu_seqlens = self._parts(flat)
-        source, target = map(RaggedRows, sides)
+        source, target = map(RaggedRows, lengths)
         for place, rows, rectangle in zip(
             ids, (source, target, target), (batch.source, batch.target_in, batch.target_out), strict=True
         ):
             place[: len(rows.positions)] = rows.pack_ids(rectangle)
-        for side, (lengths, free) in enumerate(zip(sides, spare, strict=True)):
+        for side, (real, free) in enumerate(zip(lengths, spare, strict=True)):
             even = [free // padding + (i < free % padding) for i in range(padding)]
-            _number([*lengths, *even], positions[side], cu_seqlens[side])
+            _number([*real, *even], positions[side], cu_seqlens[side])
         return flat
 
     def views(self, flat: Tensor) -> StaticBatch:
         """The parts of what `lay_out` made, on whatever device; they share its memory."""
         ids, positions, cu_seqlens = self._parts(flat)
-        source, target = (FixedRows(positions[side], cu_seqlens[side], self.width) for side in (0, 1))
+        reach = flat[: self.width]
+        source, target = (FixedRows(positions[side], cu_seqlens[side], self.width, reach) for side in (0, 1))
         return StaticBatch(ids[0], ids[1], ids[2], source, target)
 
+    @property
+    def _sizes(self) -> tuple[int, ...]:
+        """Of the ids, source and twice the target, and of the positions of both sides."""
+        source, target = self.sides
+        return source, target, target, source, target
+
     def _parts(self, flat: Tensor) -> tuple[Sequence[Tensor], Sequence[Tensor], Sequence[Tensor]]:
-        parts = flat[: 5 * self.rows].split(self.rows)
-        return parts[:3], parts[3:], flat[5 * self.rows :].chunk(2)
+        fixed = sum(self._sizes)
+        parts = flat[:fixed].split(self._sizes)
+        return parts[:3], parts[3:], flat[fixed:].chunk(2)
+
+
+@dataclass(frozen=True)
+class LaidOutBatch(Batch):
+    """A batch, and what `StaticShape.lay_out` made of it."""
+
+    shape: StaticShape
+    flat: Tensor
 
 
 def _extent(batch: Batch) -> tuple[int, int]:

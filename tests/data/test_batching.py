@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 
 import numpy as np
@@ -261,6 +262,84 @@ def test_packed_and_static_are_the_same_batches():
     next(packed)
     static.load_state_dict(packed.state_dict())
     assert same(next(static), next(packed))
+
+
+def lognormal_store(pairs: int) -> TokenStore:
+    """Lengths as those of WMT14's sentences are spread, in miniature: means of about 11 and 12 tokens."""
+    rng = np.random.default_rng(0)
+    common = rng.normal(0, 0.6, pairs)
+    sides = [np.exp(common + rng.normal(0, 0.14, pairs)) * mean for mean in (9, 10)]
+    source, target = (np.rint(side).astype(int).clip(1, 60) for side in sides)
+    return TokenStore.from_ids([([5] * s, [5] * t) for s, t in zip(source, target, strict=True)])
+
+
+def test_ties_by_hand():
+    # The longer sides are 3, 4, 4, 4, 4. Sorted, those of 4 come by source, then by target: (1, 4), (4, 2), (4, 3).
+    source, target = np.array([4, 1, 3, 4, 4]), np.array([3, 4, 3, 2, 4])
+    assert buckets.by_length(source, target, np.random.default_rng(0)).tolist() == [2, 1, 3, 0, 4]
+    assert buckets.by_length(source, target, None, "random").tolist() == [2, 1, 3, 0, 4], "nothing to draw with"
+    orders = {
+        tuple(buckets.by_length(source, target, np.random.default_rng(seed), "random").tolist()) for seed in range(200)
+    }
+    assert orders == {(2, *rest) for rest in itertools.permutations((0, 1, 3, 4))}
+
+
+def test_random_ties_fill_both_sides_of_a_batch():
+    store = lognormal_store(20_000)
+    rows, batches, padded = {}, {}, {}
+    for ties in ("sorted", "random"):
+        plan = TokenBatches(store, 1000, seed=0, pool_pairs=20_000, length_ties=ties)
+        statistics = plan.statistics()
+        rows[ties] = (statistics["source_tokens"] + statistics["target_tokens"]) / statistics["batches"]
+        batches[ties], padded[ties] = statistics["batches"], statistics["fill"]
+    assert rows["sorted"] < 1850 and rows["random"] > 1875, "of 2,000"
+    assert batches["random"] < 0.98 * batches["sorted"]
+    assert padded["random"] < padded["sorted"], "the price, where attention is computed on rectangles"
+
+
+def test_rectangles_are_always_sorted():
+    settings = {"seed": 0, "pool_pairs": 500, "layout": "padded"}
+    plain, asked = (TokenBatches(store_of(300), 150, **settings, **more) for more in ({}, {"length_ties": "random"}))
+    assert all(same(a, b) for a, b in zip(epoch(plain), epoch(asked), strict=True))
+
+
+@pytest.mark.parametrize("begun", ["before there was a choice", "sorted", "random"])
+def test_a_position_goes_on_in_the_order_that_it_was_taken_in(begun):
+    settings = {"seed": 0, "pool_pairs": 200}
+    ties = "random" if begun == "random" else "sorted"
+    uninterrupted = TokenBatches(store_of(200), 90, length_ties=ties, **settings)
+    for _ in range(7):
+        next(uninterrupted)
+    state = json.loads(json.dumps(uninterrupted.state_dict()))
+    if begun.startswith("before"):
+        del state["data"]["length_ties"]
+    other = "sorted" if ties == "random" else "random"
+    resumed = TokenBatches(store_of(200), 90, length_ties=other, **settings)
+    assert not same(TokenBatches(store_of(200), 90, length_ties=other, **settings).next_shard().batches[0],
+                    TokenBatches(store_of(200), 90, length_ties=ties, **settings).next_shard().batches[0])  # fmt: skip
+    resumed.load_state_dict(state)
+    assert resumed.length_ties == ties
+    for _ in range(60):  # into the next epochs, and through a second interruption
+        assert same(next(resumed), next(uninterrupted))
+        resumed.load_state_dict(json.loads(json.dumps(resumed.state_dict())))
+
+
+def test_a_position_remembered_from_earlier():
+    batches = TokenBatches(store_of(60), 90, seed=0, pool_pairs=40)
+    next(batches)
+    state, place = batches.state_dict(), batches.position
+    expected = next(batches)
+    assert batches.state_dict() != state and batches.state_dict(place) == state
+    batches.load_state_dict(batches.state_dict(place))
+    assert same(next(batches), expected)
+
+
+def test_an_order_that_nobody_knows_is_refused():
+    batches = TokenBatches(store_of(60), 90, seed=0, pool_pairs=40)
+    state = batches.state_dict()
+    state["data"]["length_ties"] = "by colour"
+    with pytest.raises(BatchingError, match="length_ties is 'by colour'"):
+        batches.load_state_dict(state)
 
 
 def test_a_position_in_another_store_or_no_position_at_all():

@@ -140,6 +140,27 @@ def test_a_finished_run_can_be_made_longer(small):
     assert_same_run(small.folder / "whole", small.folder / "parts", "checkpoints/update-000000024")
 
 
+def test_a_run_begun_before_ties_could_be_random_goes_on_with_its_batches(small, capsys):
+    small.train("whole")
+    small.train("parts", updates=16)
+    state_file = list_checkpoints(small.folder / "parts")[-1] / "state.json"
+    state = json.loads(state_file.read_text())
+    del state["data"]["data"]["length_ties"], state["configuration"]["data"]["length_ties"]
+    state_file.write_text(json.dumps(state))
+    small.data = small.data.replace(length_ties="random")  # as a recipe says it now
+    loop.train(small.model, small.training.replace(updates=20), small.data, small.folder / "parts")
+    assert "begun with length_ties 'sorted' and goes on with the same batches" in capsys.readouterr().err
+    small.train("parts")
+    assert_same_run(small.folder / "whole", small.folder / "parts", "checkpoints/update-000000024")
+
+
+def test_the_order_of_a_run_that_named_one_cannot_be_changed(small):
+    small.train(updates=8)
+    small.data = small.data.replace(length_ties="random")
+    with pytest.raises(CheckpointError, match="data.length_ties was 'sorted' and is now 'random'"):
+        small.train()
+
+
 def test_the_folder_and_the_corpus_may_move(small, tmp_path):
     small.train("whole")
     small.train("parts", updates=16)

@@ -147,7 +147,7 @@ def test_on_the_device_nothing_of_an_update_is_waited_for(tmp_path):
     deferred = DeferredMetrics(optimizer, precision, Processes(), tmp_path, late=True)
 
     def on_device(batch, _):
-        return step._work(laid[batch.target_tokens], torch.tensor(10.0))
+        return step._work(step.shape, laid[batch.target_tokens], torch.tensor(10.0))
 
     def make(number: int):
         def before_step(metrics):

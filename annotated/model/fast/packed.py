@@ -7,7 +7,8 @@ model through this layout, or through the static one, whose `FixedRows` stand wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -103,6 +104,21 @@ class RaggedRows:
             source[index] = torch.arange(len(index))
             self.index, self.source = (_carried(x, device) for x in (index, source))  # [N] into [B * width], and back
             self.mask = _carried(mask, device)  # [B, 1, 1, width], keys that exist
+
+    def to(self, device: torch.device | str) -> RaggedRows:
+        """The same rows with their index tensors on a device; a GPU copies them while the processor goes on."""
+        return self._with(lambda tensor: _carried(tensor, device))
+
+    def pinned(self) -> RaggedRows:
+        """The same rows in memory from which a GPU can copy them by itself."""
+        return self._with(Tensor.pin_memory)
+
+    def _with(self, change: Callable[[Tensor], Tensor]) -> RaggedRows:
+        changed = copy.copy(self)
+        for name in ("positions", "index", "source", "mask"):
+            tensor = getattr(self, name)
+            setattr(changed, name, None if tensor is None else change(tensor))
+        return changed
 
     @classmethod
     def from_ids(cls, ids: Tensor) -> RaggedRows:

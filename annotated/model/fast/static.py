@@ -29,11 +29,14 @@ class FixedRows:
     """[segments + 1] int32: where each segment begins, and N at the end; segments after the last one are empty."""
     width: int
     """No segment is longer."""
+    reach: Tensor | None = None
+    """`[width]`, of which only the size is read: a compiler can keep the size of a tensor open, so that segments of
+    another length need no compilation of their own. None where `width` is the same for all batches."""
 
     @property
     def longest(self) -> int:
-        """As of `RaggedRows`: positions that are looked up."""
-        return self.width
+        """As `width`, which a compiler would take for a constant."""
+        return self.width if self.reach is None else self.reach.size(0)
 
     def segment_of_rows(self) -> Tensor:
         """The number of each row's segment, int64 `[N]`."""
@@ -60,7 +63,7 @@ class Segmented:
         """`[M, H, K]`, `[N, H, K]`, `[N, H, d_v]` to `[M, H, d_v]`."""
         queries, keys = self.queries, self.keys
         if self.dropout == 0 and has_varlen_kernel(q.device, q.dtype, q.size(-1), v.size(-1)):
-            cu_seqlens, widths = (queries.cu_seqlens, keys.cu_seqlens), (queries.width, keys.width)
+            cu_seqlens, widths = (queries.cu_seqlens, keys.cu_seqlens), (queries.longest, keys.longest)
             return segment_attention(q, k, v, cu_seqlens, widths, self.causal)
         q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))  # [N, H, K] -> [1, H, N, K]
         return fused_attention(q, k, v, self.mask(), dropout=self.dropout)[0].transpose(0, 1)
