@@ -20,6 +20,7 @@ from annotated.config import TrainingConfig, base
 from annotated.recipes import recipe
 from annotated.runs import dry_run, start_checks, train
 from annotated.runs.dry_run import rehearse
+from annotated.runs.preflight import machine
 from annotated.runs.preflight.machine import check_devices, check_layout, check_precision, check_software
 from annotated.runs.start_checks import (
     COMPILE_THREADS,
@@ -238,3 +239,16 @@ def test_generations_of_gpus(
     assert not list(check_layout(base(), static.replace(layout="packed")))
     (found,) = check_layout(base(attention_dropout=0.1), static.replace(precision="fp32"))
     assert found.status == "fail"
+
+
+@pytest.mark.parametrize(("shared", "status"), [(64_000_000, "warn"), (8_000_000_000, "ok"), (None, "ok")])
+def test_several_gpus_talk_through_shared_memory(
+    monkeypatch: pytest.MonkeyPatch, shared: int | None, status: str
+) -> None:
+    Gpu(monkeypatch, "A100", (8, 0))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr("torch.distributed.is_nccl_available", lambda: True)
+    monkeypatch.setattr(machine, "_shared_memory_bytes", lambda: shared)
+    found = check_devices(TrainingConfig(device="cuda"), 1_000)
+    assert found.status == status and found.found.startswith("2 x A100, 80")
+    assert ("--ipc=host" in found.advice) is (status == "warn")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 
 import torch
@@ -23,6 +24,8 @@ from annotated.training.precision import Precision
 OLDEST_TORCH = (2, 3)
 BYTES_PER_WEIGHT = 16
 """Weight, gradient and Adam's two moments, in float32: what training needs before the first activation."""
+LEAST_SHARED_MEMORY = 1_000_000_000
+"""Bytes in /dev/shm for eight processes that talk through it."""
 FIRST_WITH_BF16 = (8, 0)
 """Compute capability of the first GPUs that compute in bf16: Ampere."""
 _ROOM = 1.1
@@ -73,6 +76,10 @@ def check_devices(training: TrainingConfig, weights: int) -> PreflightCheck:
             return PreflightCheck(
                 "devices", "fail", described, "this torch has no NCCL: install a build that has, or use one GPU"
             )
+        shared = _shared_memory_bytes()
+        if shared is not None and shared < LEAST_SHARED_MEMORY:
+            described += f"; {format_bytes(shared)} in /dev/shm, too little for NCCL where GPUs have no NVLink"
+            return PreflightCheck("devices", "warn", described, "start the container with --shm-size 8g or --ipc=host")
         return PreflightCheck(
             "devices", "ok", described, f"for all: torchrun --nproc-per-node {len(found)} -m annotated train ..."
         )
@@ -175,6 +182,14 @@ def _failed(name: str, problem: Exception | str) -> PreflightCheck:
     """The first sentence of a problem is what was found; the others say what to do."""
     found, _, advice = str(problem).partition(". ")
     return PreflightCheck(name, "fail", found, advice)
+
+
+def _shared_memory_bytes() -> int | None:
+    """Of the memory through which processes exchange gradients; containers have 64 MB of it if nobody asks for more."""
+    try:
+        return shutil.disk_usage("/dev/shm").total
+    except OSError:  # not Linux
+        return None
 
 
 def _without_kernels() -> str | None:
