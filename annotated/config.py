@@ -136,7 +136,7 @@ class TrainingConfig(_Config):
     """Rows of real tokens only, rectangles with masks (readable), or packed rows of one fixed number (for compiled
     kernels on a GPU); all give the same loss."""
     device: str = "auto"
-    """'auto' takes a GPU if there is one; else a torch device name."""
+    """'auto' takes a GPU if there is one; else a torch device name. The paper's recipes ask for 'cuda'."""
     seed: int = 0
     log_every: int = 50
     """Updates between two lines of the log."""
