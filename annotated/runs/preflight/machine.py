@@ -18,7 +18,7 @@ from annotated.runs.start_checks import LARGE_FOR_A_CPU, accidental_cpu
 from annotated.storage import format_bytes
 from annotated.training.compiler_tools import WITHOUT_COMPILING, missing_compiler_tools
 from annotated.training.distributed import choose_device
-from annotated.training.nvidia_driver import OLDER_WHEEL
+from annotated.training.nvidia_driver import OLDER_WHEEL, wheel_command
 from annotated.training.precision import Precision
 
 OLDEST_TORCH = (2, 3)
@@ -206,8 +206,7 @@ def _without_kernels() -> str | None:
             return (
                 f"{torch.cuda.get_device_name(number)} has compute capability {_dotted(capability)}, and torch "
                 f"{torch.__version__} has kernels for {', '.join(built)} only. Install another build: for GPUs before "
-                f"7.5 pip install torch=={torch.__version__.split('+')[0]} --index-url "
-                f"https://download.pytorch.org/whl/{OLDER_WHEEL}; for newer GPUs a newer torch"
+                f"7.5 {wheel_command(OLDER_WHEEL)}; for newer GPUs a newer torch"
             )
     return None
 
