@@ -17,6 +17,7 @@ from annotated.runs.preflight.table import PreflightCheck, PreflightReport
 from annotated.runs.start_checks import count_weights
 from annotated.saving import CheckpointError
 
+__all__ = ["count_weights", "preflight"]
 _SAME_TRAINING = ("model", "training")
 _ALIKE = {"updates", "log_every", "validate_every", "checkpoint_every", "keep_checkpoints", "keep_best", "average_last"}
 """Fields of the training in which a rehearsal may differ: none changes how long an update takes."""
@@ -55,7 +56,6 @@ def preflight(
         machine.check_software(training),
         machine.check_devices(training, size),
         machine.check_precision(training),
-        *machine.check_layout(model_config, training),
         machine.check_memory(training, size, known),
         machine.check_cores(training),
         *places.check_data(data, mirrors),

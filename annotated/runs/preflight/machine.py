@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
 
 import torch
 import torch.distributed as dist
 
-from annotated.config import ModelConfig, TrainingConfig
-from annotated.model.fast.fused import VARLEN_CAPABILITY, has_varlen_kernel
+from annotated.config import TrainingConfig
+from annotated.model.fast.fused import varlen_problem
 from annotated.runs.dry_run import Rehearsal
 from annotated.runs.hardware import gpus, memory_bytes, name_machine, usable_cores
 from annotated.runs.preflight.table import PreflightCheck
@@ -71,6 +70,11 @@ def check_devices(training: TrainingConfig, weights: int) -> PreflightCheck:
     described = f"{name_machine({'gpus': found})}, {format_bytes(found[0]['memory_bytes'])} each"
     if problem := _without_kernels():
         return _failed("devices", problem)
+    if training.layout == "static" and (problem := varlen_problem(device)):
+        advice = "give --training.layout packed, which makes the same updates"
+        return PreflightCheck(
+            "devices", "fail", f"{described}; the static layout has no kernel here: {problem}", advice
+        )
     if len(found) > 1:
         if not (dist.is_available() and dist.is_nccl_available()):
             return PreflightCheck(
@@ -113,32 +117,6 @@ def check_precision(training: TrainingConfig) -> PreflightCheck:
             "precision", "warn", f"{name} on a CPU", "most CPUs are faster with --training.precision fp32"
         )
     return PreflightCheck("precision", "ok", name)
-
-
-def check_layout(model_config: ModelConfig, training: TrainingConfig) -> Iterator[PreflightCheck]:
-    """That a GPU has the kernel on which the static layout rests; nothing is said of other layouts and devices."""
-    try:
-        device = choose_device(training.device)
-    except (ValueError, RuntimeError):
-        return
-    if training.layout != "static" or device.type != "cuda":
-        return
-    capability = torch.cuda.get_device_capability(device)
-    dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(training.precision, torch.float32)
-    if has_varlen_kernel(device, dtype, model_config.d_k, model_config.d_v) and model_config.attention_dropout == 0:
-        yield PreflightCheck("layout", "ok", "static")
-    elif capability < VARLEN_CAPABILITY:
-        found = f"static needs compute capability {_dotted(VARLEN_CAPABILITY)}, and this GPU has {_dotted(capability)}"
-        yield PreflightCheck("layout", "fail", found, "give --training.layout packed, which makes the same updates")
-    else:
-        yield PreflightCheck(
-            "layout",
-            "fail",
-            f"static, with torch {torch.__version__}, {training.precision}, d_k {model_config.d_k}, d_v "
-            f"{model_config.d_v}, attention_dropout {model_config.attention_dropout}",
-            "its kernel needs torch 2.11 or newer, bf16 or fp16, d_k = d_v a multiple of 8 and at most 256, and no "
-            "attention_dropout; --training.layout packed makes the same updates",
-        )
 
 
 def check_memory(training: TrainingConfig, weights: int, known: Rehearsal | None) -> PreflightCheck:
