@@ -139,7 +139,7 @@ class TrainingConfig(_Config):
     """Of the static layout: some dozens of shapes, each batch in the smallest that has room, in place of one shape for
     all. Compiled once all the same; on a GPU a graph is recorded for each. Other layouts have no fixed shapes."""
     device: str = "auto"
-    """'auto' takes a GPU if there is one; else a torch device name."""
+    """'auto' takes a GPU if there is one; else a torch device name. The paper's recipes ask for 'cuda'."""
     seed: int = 0
     log_every: int = 50
     """Updates between two lines of the log."""

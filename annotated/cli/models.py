@@ -92,13 +92,14 @@ class Info:
 
         from annotated import __version__
         from annotated.loading import builtin_models
+        from annotated.training.nvidia_driver import find_driver
 
-        gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "none"
+        gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "none that torch sees"
         rows = {
             "annotated": __version__,
             "python": platform.python_version(),
             "torch": f"{torch.__version__}, {torch.get_num_threads()} threads",
-            "GPU": gpu,
+            "GPU": f"{gpu} (torch built for CUDA: {torch.version.cuda or 'no'}; NVIDIA driver: {find_driver()})",
             "models": ", ".join(builtin_models()) or "none inside the package",
         }
         for name, value in rows.items():

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import sysconfig
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,16 +22,27 @@ def missing_compiler_tools(kind: str) -> list[str]:
         Of the device: 'cpu', or 'cuda', where Triton builds its launcher from C the first time that a kernel runs. It
         looks for a compiler, and for the headers, just as this function does (triton/runtime/build.py).
     """
+    missing = list(filter(None, (_missing_place(),)))
     if kind != "cuda":
-        if any(shutil.which(name) for name in (os.environ.get("CXX", "g++"), "clang++", "c++")):
-            return []
-        return ["no C++ compiler: apt-get install build-essential"]
-    missing = []
+        if not any(shutil.which(name) for name in (os.environ.get("CXX", "g++"), "clang++", "c++")):
+            missing.append("no C++ compiler: apt-get install build-essential")
+        return missing
     if find_spec("triton") is None:
         missing.append("no Triton: pip install triton (PyTorch's builds with CUDA bring the right one)")
     if sys.platform != "win32":  # where Triton brings a compiler of its own
         missing += filter(None, (_missing_c_compiler(), _missing_headers()))
     return missing
+
+
+def _missing_place() -> str | None:
+    """Compiled code is written to a folder and loaded from there, which some containers forbid for /tmp."""
+    folder = Path(os.environ.get("TORCHINDUCTOR_CACHE_DIR") or tempfile.gettempdir()).absolute()
+    there = next(path for path in (folder, *folder.parents) if path.is_dir())
+    forbidden = hasattr(os, "ST_NOEXEC") and os.statvfs(there).f_flag & os.ST_NOEXEC
+    if os.access(there, os.W_OK | os.X_OK) and not forbidden:
+        return None
+    why = "mounted noexec" if forbidden else "not to be written to"
+    return f"no place for compiled code: {there} is {why}: set TORCHINDUCTOR_CACHE_DIR to a folder of your own"
 
 
 def _missing_c_compiler() -> str | None:

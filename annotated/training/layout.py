@@ -6,7 +6,7 @@ import torch
 
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.buckets import Layout
-from annotated.model.fast.fused import VARLEN_CAPABILITY, has_varlen_kernel
+from annotated.model.fast.fused import has_varlen_kernel, varlen_problem
 
 _DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
@@ -55,7 +55,6 @@ def static_problem(training: TrainingConfig, model: ModelConfig, device: torch.d
         return "its kernel has no attention_dropout"
     if has_varlen_kernel(device, dtype, model.d_k, model.d_v):
         return None
-    if (capability := torch.cuda.get_device_capability(device)) < VARLEN_CAPABILITY:
-        needed, there = (".".join(map(str, one)) for one in (VARLEN_CAPABILITY, capability))
-        return f"it needs compute capability {needed}, and this GPU has {there}"
+    if too_old := varlen_problem(device):
+        return too_old
     return "it needs torch 2.11 or newer, and heads with d_k = d_v a multiple of 8 and at most 256"

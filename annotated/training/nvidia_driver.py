@@ -16,8 +16,8 @@ import torch
 OLDEST_DRIVER = {11: "450", 12: "525", 13: "580"}
 """By the major version of CUDA that a torch is built for: the oldest driver on which all its minor versions run
 (https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html)."""
-OLDER_WHEEL = "cu126"
-"""The published build of torch 2.12-2.14 for drivers before 580, and for GPUs before Turing; not for Blackwell."""
+WHEEL, OLDER_WHEEL = "cu130", "cu126"
+"""Published builds of torch 2.11-2.14: for driver 580 or newer; for older ones, and GPUs from Maxwell to Hopper."""
 _OF_THE_KERNEL = Path("/proc/driver/nvidia/version")
 _SECONDS = 20.0  # nvidia-smi takes some on a machine of eight GPUs that nobody uses
 
@@ -56,25 +56,35 @@ def find_driver() -> NvidiaDriver:
 def explain_missing_gpu() -> str:
     """Why torch sees no GPU, as far as can be known, and the ways out, in sentences without an end stop."""
     driver, built = find_driver(), torch.version.cuda
-    release = torch.__version__.split("+")[0]
     on_cpu = "compute on the CPU: --training.device cpu (of other commands --device cpu)"
-    older = f"pip install torch=={release} --index-url https://download.pytorch.org/whl/{OLDER_WHEEL}"
     if torch.version.hip is not None:
         return f"torch {torch.__version__} is built for ROCm {torch.version.hip} and sees no AMD GPU. Or {on_cpu}"
     if built is None:
         has = f"though an NVIDIA driver is here, {driver}" if driver.found else "and no NVIDIA driver is found here"
         return (
-            f"torch {torch.__version__} is built without CUDA, {has}. Install a torch with CUDA: pip install "
-            f"torch=={release}, which needs driver {OLDEST_DRIVER[13]} or newer, or for driver {OLDEST_DRIVER[12]} or "
-            f"newer {older}. Or {on_cpu}"
+            f"torch {torch.__version__} is built without CUDA, {has}. Install one with CUDA, for driver "
+            f"{OLDEST_DRIVER[13]} or newer: {wheel_command(WHEEL)}; for driver {OLDEST_DRIVER[12]} or newer and GPUs "
+            f"up to Hopper: {wheel_command(OLDER_WHEEL)}. Or {on_cpu}"
         )
     needs = f"torch {torch.__version__} is built for CUDA {built}, which needs an NVIDIA driver {_needed(built)}"
     if not driver.found:
         return f"{needs}, and none is found here. Take a machine with a GPU and such a driver. Or {on_cpu}"
     if driver.is_older_than(built):
-        other = f"; or a torch for older drivers ({OLDEST_DRIVER[12]} or newer), {older}" if int(built[:2]) > 12 else ""
-        return f"{needs}; the driver found is {driver}. Install a newer driver{other}. Or {on_cpu}"
+        other = (
+            f"; or a torch for driver {OLDEST_DRIVER[12]} or newer and GPUs up to Hopper: {wheel_command(OLDER_WHEEL)}"
+        )
+        newer = f"Install a newer driver{other if int(built.split('.')[0]) > 12 else ''}"
+        return f"{needs}; the driver found is {driver}. {newer}. Or {on_cpu}"
     return f"{needs}; the driver found, {driver}, is new enough, so {_hidden(driver)}. Or {on_cpu}"
+
+
+def wheel_command(tag: str) -> str:
+    """What installs this release of torch in another build, over the one that is there.
+
+    Without the tag behind the release pip would find that it is there already.
+    """
+    release = torch.__version__.split("+")[0]
+    return f"pip install torch=={release}+{tag} --index-url https://download.pytorch.org/whl/{tag}"
 
 
 def _needed(cuda: str) -> str:

@@ -20,6 +20,7 @@ from annotated.config import TrainingConfig, base
 from annotated.recipes import recipe
 from annotated.runs import dry_run, start_checks, train
 from annotated.runs.dry_run import rehearse
+from annotated.runs.preflight import machine
 from annotated.runs.preflight.layout import check_layout
 from annotated.runs.preflight.machine import check_devices, check_precision, check_software
 from annotated.runs.start_checks import (
@@ -209,7 +210,7 @@ class Gpu:
 
 
 @pytest.mark.parametrize(
-    ("name", "capability", "devices", "precision", "layout"),
+    ("name", "capability", "devices", "precision", "static"),
     [
         ("Tesla V100", (7, 0), "fail", "warn", "fail"),  # CUDA 13 has no kernels for it
         ("Tesla T4", (7, 5), "ok", "warn", "fail"),
@@ -221,20 +222,35 @@ class Gpu:
     ],
 )
 def test_generations_of_gpus(
-    monkeypatch: pytest.MonkeyPatch, name: str, capability: tuple[int, int], devices: str, precision: str, layout: str
+    monkeypatch: pytest.MonkeyPatch, name: str, capability: tuple[int, int], devices: str, precision: str, static: str
 ) -> None:
     Gpu(monkeypatch, name, capability)
-    static = TrainingConfig(device="cuda", precision="bf16", compile=True, layout="static")
-    found = check_devices(static, 1_000)
+    training = TrainingConfig(device="cuda", precision="bf16", compile=True)
+    found = check_devices(training, 1_000)
     assert found.status == devices and (devices == "ok" or "7.0" in found.found and "whl/cu126" in found.advice)
-    found = check_precision(static)
+    found = check_precision(training)
     assert found.status == precision
     if precision == "warn":
         assert "emulated" in found.found and "torch.compile skips" in found.found and "fp16" in found.advice
-    found = check_layout(static, base())
-    assert found.status == layout
-    if layout == "fail":
-        needs = f"it needs compute capability 8.0, and this GPU has {capability[0]}.{capability[1]}"
-        assert found.found == f"static: {needs}" and "packed" in found.advice
-    assert check_layout(static.replace(layout="packed"), base()).status == "ok"
-    assert check_layout(static.replace(precision="fp32"), base(attention_dropout=0.1)).status == "fail"
+    found = check_layout(training.replace(layout="static"), base())
+    assert found.status == static
+    if static == "fail":
+        needs = f"8.0 or newer, and this one has {capability[0]}.{capability[1]}"
+        assert found.found.startswith("static: ") and needs in found.found and "packed" in found.advice
+    chosen = check_layout(training.replace(layout="auto"), base())
+    assert chosen.status == "ok" and chosen.found.startswith("packed" if static == "fail" else "static")
+    assert check_layout(training.replace(layout="packed"), base()).status == "ok"
+    assert check_layout(training.replace(layout="static", precision="fp32"), base()).status == "fail"
+
+
+@pytest.mark.parametrize(("shared", "status"), [(64_000_000, "warn"), (8_000_000_000, "ok"), (None, "ok")])
+def test_several_gpus_talk_through_shared_memory(
+    monkeypatch: pytest.MonkeyPatch, shared: int | None, status: str
+) -> None:
+    Gpu(monkeypatch, "A100", (8, 0))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr("torch.distributed.is_nccl_available", lambda: True)
+    monkeypatch.setattr(machine, "_shared_memory_bytes", lambda: shared)
+    found = check_devices(TrainingConfig(device="cuda"), 1_000)
+    assert found.status == status and found.found.startswith("2 x A100, 80")
+    assert ("--ipc=host" in found.advice) is (status == "warn")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sysconfig
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -66,6 +68,18 @@ def test_debians_own_scheme_is_passed_over(programs: Path, monkeypatch: pytest.M
         sysconfig, "get_paths", lambda scheme: {"include": {"posix_prefix": there, "posix_local": "/usr/local"}[scheme]}
     )
     assert missing_compiler_tools("cuda") == []
+
+
+def test_a_folder_from_which_no_code_may_be_loaded(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(programs, "g++")
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(programs.parent / "cache"))
+    assert missing_compiler_tools("cpu") == []
+    monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_flag=os.ST_NOEXEC | os.ST_NOSUID))
+    (problem,) = missing_compiler_tools("cpu")
+    assert f"{programs.parent} is mounted noexec: set TORCHINDUCTOR_CACHE_DIR" in problem
+    monkeypatch.undo()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert any("not to be written to" in problem for problem in missing_compiler_tools("cpu"))
 
 
 def test_no_triton_and_all_that_is_missing_at_once(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

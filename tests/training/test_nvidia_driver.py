@@ -105,8 +105,9 @@ def test_a_driver_that_is_too_old_names_all_three_ways_out(bare: Path, monkeypat
     said = str(caught.value)
     assert "torch 2.13.0+cu130 is built for CUDA 13.0, which needs an NVIDIA driver 580 or newer" in said
     assert "the driver found is 535.104.05 (for CUDA 12.2)" in said
-    assert "Install a newer driver; or a torch for older drivers (525 or newer)" in said
-    assert "pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cu126" in said
+    assert "Install a newer driver; or a torch for driver 525 or newer and GPUs up to Hopper: " in said
+    # pip would find that 2.13.0 is there; with the tag it is another version.
+    assert "pip install torch==2.13.0+cu126 --index-url https://download.pytorch.org/whl/cu126. Or" in said
     assert said.endswith("Or compute on the CPU: --training.device cpu (of other commands --device cpu)")
     built_for(monkeypatch, "12.6", "2.13.0+cu126")
     assert "whl/" not in explain_missing_gpu().replace("is built", ""), "535 runs CUDA 12.6: no other wheel is needed"
@@ -123,7 +124,7 @@ def test_other_reasons_are_told_apart(bare: Path, monkeypatch: pytest.MonkeyPatc
     assert "CUDA_VISIBLE_DEVICES='' hides the GPUs" in explain_missing_gpu()
     built_for(monkeypatch, None, "2.13.0+cpu")
     said = explain_missing_gpu()
-    assert "built without CUDA, though an NVIDIA driver is here" in said and "pip install torch==2.13.0, which" in said
+    assert "built without CUDA, though an NVIDIA driver is here" in said and "torch==2.13.0+cu130 --index-url" in said
 
 
 def test_more_processes_than_gpus(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 
 _KINDS = {"cuda"}
 """Kinds of device that have cuDNN; a test on a CPU adds its own."""
+_TAG = " without cuDNN attention"
 _lock = threading.Lock()
 _depth = 0  # how many contexts are open, in all threads
-_before = True  # the switch as it was when the first of them was entered
+_before = (True, "")  # the switch, and the compiler's tag, as they were when the first of them was entered
 
 
 @contextlib.contextmanager
@@ -30,7 +32,9 @@ def without_cudnn_attention(device: torch.device | str) -> Iterator[None]:
     its own work on a GPU begins (a training, a search, a loss that is measured), and at its end the switch is what it
     was: a program that uses the library keeps its choice for its own models. Only what other threads do meanwhile is
     affected, in speed. The context has to be open before `torch.compile` traces a model, for the choice is made while
-    tracing and stays in the compiled code. A training loop of your own opens it once, around everything:
+    tracing and stays in the compiled code. Compiled code is also kept on the disk, under a key that does not know the
+    switch: without a tag of its own, code that was once compiled with cuDNN would come back. So the context sets the
+    compiler's `cache_key_tag` too. A training loop of your own opens it once, around everything:
     `with without_cudnn_attention("cuda"): ...`. It may be opened within itself, and by several threads.
 
     Parameters
@@ -39,14 +43,14 @@ def without_cudnn_attention(device: torch.device | str) -> Iterator[None]:
         Of the work inside.
     """
     global _depth, _before
-    switches = torch.backends.cuda
-    if torch.device(device).type not in _KINDS or not hasattr(switches, "enable_cudnn_sdp"):  # before torch 2.5
+    has_switch = hasattr(torch.backends.cuda, "enable_cudnn_sdp")  # from torch 2.5 on
+    if torch.device(device).type not in _KINDS or not has_switch:
         yield
         return
     with _lock:
         if _depth == 0:
-            _before = switches.cudnn_sdp_enabled()
-            switches.enable_cudnn_sdp(False)
+            _before = _state()
+            _set(False, _before[1] + _TAG)
         _depth += 1
     try:
         yield
@@ -54,4 +58,18 @@ def without_cudnn_attention(device: torch.device | str) -> Iterator[None]:
         with _lock:
             _depth -= 1
             if _depth == 0:
-                switches.enable_cudnn_sdp(_before)
+                _set(*_before)
+
+
+def _compiler_settings() -> Any:
+    return getattr(torch.compiler, "config", None)  # None in older releases
+
+
+def _state() -> tuple[bool, str]:
+    return torch.backends.cuda.cudnn_sdp_enabled(), getattr(_compiler_settings(), "cache_key_tag", "")
+
+
+def _set(allowed: bool, tag: str) -> None:
+    torch.backends.cuda.enable_cudnn_sdp(allowed)
+    if hasattr(_compiler_settings(), "cache_key_tag"):
+        _compiler_settings().cache_key_tag = tag

@@ -85,10 +85,21 @@ def has_varlen_kernel(device: torch.device, dtype: torch.dtype, d_k: int, d_v: i
     if device.type != "cuda" or dtype not in _HALF_PRECISIONS or not fits:
         return False
     if not torch.compiler.is_compiling():
-        if torch.cuda.get_device_capability(device) < VARLEN_CAPABILITY:
+        if varlen_problem(device) is not None:
             return False
         load_varlen_kernel()
     return varlen_attn is not None
+
+
+def varlen_problem(device: torch.device) -> str | None:
+    """Why this GPU is too old for that kernel, whatever the torch; None if it is not, or no GPU of this machine."""
+    if device.type != "cuda" or not torch.cuda.is_available():
+        return None
+    capability = torch.cuda.get_device_capability(device)
+    if capability >= VARLEN_CAPABILITY:
+        return None
+    here, needed = (".".join(map(str, one)) for one in (capability, VARLEN_CAPABILITY))
+    return f"attention over segments needs a GPU of compute capability {needed} or newer, and this one has {here}"
 
 
 def segment_attention(

@@ -1,9 +1,8 @@
 """Preflight checks: everything that can be known to be wrong before a long training run, with advice for each."""
 
-from annotated.runs.preflight.checking import preflight
+from annotated.runs.preflight.checking import count_weights, preflight
 from annotated.runs.preflight.numbers import show_hours, show_number, show_range
 from annotated.runs.preflight.table import PreflightCheck, PreflightReport
-from annotated.runs.start_checks import count_weights
 
 __all__ = [
     "PreflightCheck",

@@ -18,6 +18,7 @@ from annotated.runs.preflight.table import PreflightCheck, PreflightReport
 from annotated.runs.start_checks import count_weights
 from annotated.saving import CheckpointError
 
+__all__ = ["count_weights", "preflight"]
 _SAME_TRAINING = ("model", "training")
 _ALIKE = {"updates", "log_every", "validate_every", "checkpoint_every", "keep_checkpoints", "keep_best", "average_last"}
 """Fields of the training in which a rehearsal may differ: none changes how long an update takes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import torch
 import torch.distributed as dist
@@ -15,12 +16,14 @@ from annotated.runs.start_checks import LARGE_FOR_A_CPU, accidental_cpu
 from annotated.storage import format_bytes
 from annotated.training.compiler_tools import WITHOUT_COMPILING, missing_compiler_tools
 from annotated.training.distributed import choose_device
-from annotated.training.nvidia_driver import OLDER_WHEEL
+from annotated.training.nvidia_driver import OLDER_WHEEL, wheel_command
 from annotated.training.precision import Precision
 
 OLDEST_TORCH = (2, 3)
 BYTES_PER_WEIGHT = 16
 """Weight, gradient and Adam's two moments, in float32: what training needs before the first activation."""
+LEAST_SHARED_MEMORY = 1_000_000_000
+"""Bytes in /dev/shm for eight processes that talk through it."""
 FIRST_WITH_BF16 = (8, 0)
 """Compute capability of the first GPUs that compute in bf16: Ampere."""
 _ROOM = 1.1
@@ -71,6 +74,10 @@ def check_devices(training: TrainingConfig, weights: int) -> PreflightCheck:
             return PreflightCheck(
                 "devices", "fail", described, "this torch has no NCCL: install a build that has, or use one GPU"
             )
+        shared = _shared_memory_bytes()
+        if shared is not None and shared < LEAST_SHARED_MEMORY:
+            described += f"; {format_bytes(shared)} in /dev/shm, too little for NCCL where GPUs have no NVLink"
+            return PreflightCheck("devices", "warn", described, "start the container with --shm-size 8g or --ipc=host")
         return PreflightCheck(
             "devices", "ok", described, f"for all: torchrun --nproc-per-node {len(found)} -m annotated train ..."
         )
@@ -149,6 +156,14 @@ def _failed(name: str, problem: Exception | str) -> PreflightCheck:
     return PreflightCheck(name, "fail", found, advice)
 
 
+def _shared_memory_bytes() -> int | None:
+    """Of the memory through which processes exchange gradients; containers have 64 MB of it if nobody asks for more."""
+    try:
+        return shutil.disk_usage("/dev/shm").total
+    except OSError:  # not Linux
+        return None
+
+
 def _without_kernels() -> str | None:
     """A GPU for which this torch has no kernels, and what to do; None if there is none.
 
@@ -163,8 +178,7 @@ def _without_kernels() -> str | None:
             return (
                 f"{torch.cuda.get_device_name(number)} has compute capability {_dotted(capability)}, and torch "
                 f"{torch.__version__} has kernels for {', '.join(built)} only. Install another build: for GPUs before "
-                f"7.5 pip install torch=={torch.__version__.split('+')[0]} --index-url "
-                f"https://download.pytorch.org/whl/{OLDER_WHEEL}; for newer GPUs a newer torch"
+                f"7.5 {wheel_command(OLDER_WHEEL)}; for newer GPUs a newer torch"
             )
     return None
 

@@ -28,6 +28,19 @@ def test_the_switch_is_off_inside_and_as_before_afterwards() -> None:
     assert is_on()
 
 
+@pytest.mark.skipif(not hasattr(torch.compiler, "config"), reason="an older torch")
+def test_compiled_code_of_another_choice_does_not_come_back_from_the_disk() -> None:
+    """The compiler's key for its files on the disk does not know the switch; the tag is part of the key."""
+    settings = torch.compiler.config
+    settings.cache_key_tag = "mine"
+    try:
+        with without_cudnn_attention("cuda"), without_cudnn_attention("cuda"):
+            assert settings.cache_key_tag == "mine without cuDNN attention"
+        assert settings.cache_key_tag == "mine"
+    finally:
+        settings.cache_key_tag = ""
+
+
 def test_a_program_that_had_it_off_keeps_it_off() -> None:
     torch.backends.cuda.enable_cudnn_sdp(False)
     try:

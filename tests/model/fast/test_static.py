@@ -96,7 +96,9 @@ def test_the_segment_of_a_row_when_some_are_empty():
 )
 def test_where_the_kernel_is_used(monkeypatch, capability, new):
     gpu, cpu = torch.device("cuda"), torch.device("cpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    assert fused.varlen_problem(cpu) is None and (fused.varlen_problem(gpu) is None) is new
     there = new and fused.load_varlen_kernel() is not None
     assert fused.has_varlen_kernel(gpu, torch.bfloat16, 64, 64) is there
     assert fused.has_varlen_kernel(gpu, torch.float16, 128, 128) is there
