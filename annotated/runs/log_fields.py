@@ -34,7 +34,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "elapsed": "seconds, over all resumes",
     },
     "compilation": {
-        "update": "the update that waited for it",
+        "update": "updates made; the next one waited for it",
         "graph": "what was compiled, or recorded for a GPU",
         "seconds": "for which the update waited",
     },

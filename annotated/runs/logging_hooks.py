@@ -135,5 +135,5 @@ def log_checkpoint(run: Run, log: TrainingLog, saved: Saved) -> None:
 
 
 def log_compilation(run: Run, log: TrainingLog, compilation: Compilation) -> None:
-    """A graph that was compiled or recorded for the update that is being made, into the log."""
-    log.write("compilation", update=run.state.update + 1, graph=compilation.graph, seconds=compilation.seconds)
+    """A graph that was compiled or recorded, while the next update waited for it, into the log."""
+    log.write("compilation", update=run.state.update, graph=compilation.graph, seconds=compilation.seconds)

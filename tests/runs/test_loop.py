@@ -137,7 +137,7 @@ def test_what_is_compiled(small, monkeypatch, layout, functions):
 
 
 def test_a_compiler_that_fails_says_what_to_do(small, monkeypatch):
-    def failing(function, **options):
+    def failing(function, **how):
         def call(*arguments):
             raise torch._dynamo.exc.TorchDynamoException("no C++ compiler")
 
