@@ -98,6 +98,8 @@ def _data(report: Mapping[str, Any]) -> str:
     lines = [f"- {title(report)}: {data['train_pairs']:,} training pairs; identity `{data['identity']}`."]
     for name, archive in data["archives"].items():
         lines.append(f"- archive `{name}`, SHA-256 `{archive['sha256']}`")
+    for name, found in data.get("fallbacks", {}).items():
+        lines.append(f"- {name} is from `{found['archive']}`: `{found['instead_of']}` could not be had.")
     return "\n".join(lines)
 
 

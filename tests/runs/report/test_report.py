@@ -230,8 +230,14 @@ def test_only_the_published_archives_are_wmt14() -> None:
         {"test-full.tgz": {"sha256": "0", "pinned": False}},
     ):
         assert label({**data, "archives": {**archives, **wrong}}).endswith("not WMT14")
-    missing = {name: archive for name, archive in archives.items() if name != europarl}
-    assert label({**data, "archives": missing}).endswith("not WMT14")
+    for absent, known in (
+        ([europarl], False),
+        (["test-full.tgz"], True),  # its sentences are in dev.tgz, too
+        (["test-full.tgz", "test-filtered.tgz"], True),
+        (["test-full.tgz", "dev.tgz"], False),
+    ):
+        left = {name: archive for name, archive in archives.items() if name not in absent}
+        assert (label({**data, "archives": left}) == "WMT14 en-de") is known, absent
 
 
 def test_the_card_claims_what_the_report_holds(finished: RunReport) -> None:
@@ -244,7 +250,10 @@ def test_the_card_claims_what_the_report_holds(finished: RunReport) -> None:
     assert "say nothing about WMT14" in card and "statmt.org" not in card
     real = model_card({**finished.content, "label": "WMT14 en-de"})
     assert "statmt.org/wmt14" in real and "say nothing about WMT14" not in real
-    assert "Energy" not in card
+    assert "Energy" not in card and "could not be had" not in card
+    instead = {"newstest2014": {"archive": "dev.tgz", "members": [], "instead_of": "test-full.tgz"}}
+    told = model_card({**finished.content, "data": {**finished.content["data"], "fallbacks": instead}})
+    assert "newstest2014 is from `dev.tgz`: `test-full.tgz` could not be had" in told
 
 
 def test_a_printed_report_shows_both_rulers(finished: RunReport) -> None:
