@@ -81,7 +81,7 @@ def _download(catalogue: Catalogue, mirrors: Sequence[str], work: StageWork) -> 
     """All archives, one after the other; without those that the catalogue can do without and nobody has."""
     files = catalogue.archives()
     total = sum(file.size or 0 for file in files)
-    before, archives, missing = 0, {}, dict[str, str]()
+    before, archives, missing = 0, dict[str, dict[str, Any]](), dict[str, str]()
     for file in files:
         done = before
 

@@ -85,8 +85,8 @@ def _documents(path: Path) -> list[_Document]:
     documents = [_Document("", [])]
     for match in _MARKUP.finditer(text):
         if match["doc"]:
-            name = _DOCUMENT.search(match["about"])
-            documents.append(_Document(name[1] if name else "", []))
+            named = _DOCUMENT.search(match["about"])
+            documents.append(_Document(named[1] if named else "", []))
             continue
         count += 1
         number, name = _NUMBER.search(match["seg"]), documents[-1].name

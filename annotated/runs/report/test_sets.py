@@ -124,6 +124,11 @@ def describe_data(data: DataConfig, run: Path) -> dict[str, Any]:
     return {"label": label(found), **found}
 
 
+def target_language(data: Mapping[str, Any]) -> str | None:
+    """The language of a run's translations, two letters, by what is known of its data; None if it is not."""
+    return data["pair"].partition("-")[2] if data["pair"] else None
+
+
 def label(data: Mapping[str, Any]) -> str:
     """What may be said of the data: 'WMT14 en-de' only where every archive is byte for byte the published one.
 
