@@ -42,12 +42,12 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
 
-install: $(INSTALLED)  ## create .venv and install the library with the extras book, dev and export
+install: $(INSTALLED)  ## create .venv and install the library with the extras book, dev, export and moses
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; try: make PYTHON=python3.11")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install $(PIP_OPTIONS) -c constraints.txt -e '.[book,dev,export]'
+	$(BIN)/python -m pip install $(PIP_OPTIONS) -c constraints.txt -e '.[book,dev,export,moses]'
 	@touch $@
 
 book: $(INSTALLED)  ## build the book into _build/html: every notebook runs, every warning is an error

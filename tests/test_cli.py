@@ -23,6 +23,7 @@ from annotated.cli.scored_text import text_to_score
 from annotated.cli.train import train_defaults
 from annotated.cli.translate import read_batches
 from annotated.data import Tokenizer
+from annotated.evaluation import has_moses, paper_style_bleu
 from annotated.runs import read_records
 from annotated.saving import load_model, save_pretrained
 
@@ -158,6 +159,14 @@ def test_evaluate_as_text_and_as_json(translator, folder, tmp_path: Path, capsys
     assert main([*arguments, "--limit", "2"]) == 0
     shown = capsys.readouterr().out
     assert "2 sentences" in shown and "BLEU" in shown and "tok:13a" in shown and "word perplexity" in shown
+    said, wanted = output.read_text(encoding="utf-8").splitlines(), targets
+    assert numbers["paper_bleu"] == pytest.approx(paper_style_bleu(said, wanted).bleu)
+    assert ("moses_bleu" in numbers) is has_moses() and "the paper's way" in shown and "tok:none" in shown
+    assert main([*arguments, "--json", "--moses", "no"]) == 0
+    assert "moses_bleu" not in json.loads(capsys.readouterr().out)
+    if not has_moses():
+        assert main([*arguments, "--moses", "yes"]) != 0
+        assert "sacremoses, which is not installed" in " ".join(capsys.readouterr().err.split())
 
 
 def write_corpus(path: Path, pairs: int) -> str:

@@ -13,10 +13,12 @@ import tyro
 from annotated.config import DataConfig, DecodingConfig, TrainingConfig
 from annotated.storage import atomic_write
 
+_NAMES = {"paper": "the paper's way", "moses": "so with Moses"}
+
 
 @dataclass
 class Evaluate:
-    """Translate a test corpus: BLEU and chrF with their signatures, exact matches, token and word perplexity."""
+    """Translate a test corpus: BLEU by each ruler and chrF, with their signatures, exact matches, perplexity."""
 
     model: tyro.conf.Positional[str] = "classroom"
     """A model inside the package by name, a model folder, a checkpoint, or the folder of a training run."""
@@ -30,6 +32,10 @@ class Evaluate:
     decoding: Annotated[DecodingConfig, tyro.conf.arg(name="")] = field(default_factory=DecodingConfig)
     overlong: Literal["error", "truncate"] = "error"
     """What to do with a source of more tokens than the model takes."""
+    moses: Literal["auto", "yes", "no"] = "auto"
+    """BLEU with Moses' own tokeniser, too, which needs the package sacremoses: 'auto' where it is installed."""
+    language: str = "de"
+    """Of the translations, two letters, for Moses' tokeniser."""
     output: Path | None = None
     """Write the translations here, one a line."""
     json: bool = False
@@ -41,11 +47,16 @@ class Evaluate:
         """Evaluate, and print."""
         from annotated.cli.scored_text import text_to_score
         from annotated.data import open_corpus
-        from annotated.evaluation import evaluate
+        from annotated.evaluation import evaluate, has_moses, paper_style_bleu
+        from annotated.evaluation.paper_bleu import MOSES, tokenizer
         from annotated.loading import load
 
         if self.limit is not None and self.limit < 1:
             raise ValueError(f"--limit must be at least 1, not {self.limit}")
+        styles = {"paper": "13a"}
+        if self.moses == "yes" or (self.moses == "auto" and has_moses()):
+            tokenizer(MOSES, self.language)  # before the translation, not after
+            styles[MOSES] = MOSES
         corpus = open_corpus(text_to_score(self.model, self.corpus, self.split), self.split, DataConfig())
         translator = load(self.model, self.device, self.decoding)
         pairs = list(itertools.islice(corpus, self.limit))
@@ -55,12 +66,20 @@ class Evaluate:
             with atomic_write(self.output) as file:
                 file.writelines(f"{line}\n" for line in lines)
         numbers = result.to_dict()
+        references = [reference for _, reference in pairs]
+        rulers = {
+            name: paper_style_bleu(result.translations, references, style, language=self.language)
+            for name, style in styles.items()
+        }
         if self.json:
             about = {"model": self.model, "corpus": corpus.spec, "decoding": asdict(self.decoding)}
-            print(json.dumps({**about, **numbers}, ensure_ascii=False))
+            further = {f"{name}_bleu": one.bleu for name, one in rulers.items()}
+            print(json.dumps({**about, **numbers, **further}, ensure_ascii=False))
             return 0
         print(f"{corpus.spec}: {numbers['sentences']} sentences, beam {self.decoding.beam_size}")
         print(f"BLEU              {numbers['bleu']:.2f}   {numbers['signature']}")
+        for name, one in rulers.items():
+            print(f"{_NAMES[name]:<17} {one.bleu:.2f}   {one.signature}")
         print(f"chrF              {numbers['chrf']:.2f}   {numbers['chrf_signature']}")
         print(f"exact match       {numbers['exact_match']:.1f} %")
         print(f"token perplexity  {numbers['token_perplexity']:.3f}   over {numbers['tokens']} tokens, eos included")

@@ -16,7 +16,7 @@ from annotated.config import DecodingConfig, TrainingConfig
 
 @dataclass
 class Finish:
-    """Finish a training run: average its last checkpoints, translate the test set, score it by both rulers, and report.
+    """Finish a training run: average its last checkpoints, translate the test set, score it, and report.
 
     Everything goes into RUN/report/: translations, report.json, MODEL_CARD.md. Given again after a kill, the same
     command goes on where it stopped.
@@ -41,6 +41,9 @@ class Finish:
     """Translate with the last checkpoint alone, too: what averaging brought. It takes as long again."""
     unfinished: bool = False
     """Report a run that has not made all its updates; the report says so."""
+    moses: Literal["auto", "yes", "no"] = "auto"
+    """BLEU with Moses' own tokeniser as a third ruler, which needs the package sacremoses: 'auto' where it is installed
+    and the data say which language is the target."""
     watts: float | None = None
     """Power of one device in watts, to know the energy; unknown if not given."""
     export: tuple[Literal["ctranslate2", "onnx"], ...] = ()
@@ -65,6 +68,7 @@ class Finish:
             decoding=decoding,
             compare_last=self.compare_last,
             unfinished=self.unfinished,
+            moses=self.moses,
             watts=self.watts,
             device=self.device,
             recipe=_recipe_of(self.folder, self.prepared),

@@ -3,7 +3,7 @@
 from annotated.evaluation.bleu import BleuScore, bleu
 from annotated.evaluation.corpus import Evaluation, evaluate
 from annotated.evaluation.ngrams import bleu_of, bleu_statistics
-from annotated.evaluation.paper_bleu import paper_style_bleu, split_compounds
+from annotated.evaluation.paper_bleu import has_moses, paper_style_bleu, split_compounds
 from annotated.evaluation.perplexity import Perplexity, perplexity
 from annotated.evaluation.significance import Comparison, compare, resample
 from annotated.evaluation.table import to_frame
@@ -18,6 +18,7 @@ __all__ = [
     "bleu_statistics",
     "compare",
     "evaluate",
+    "has_moses",
     "paper_style_bleu",
     "perplexity",
     "resample",

@@ -31,7 +31,9 @@ class PreparedCorpus:
     folder: Path
     manifest: dict[str, Any]
     """`corpus` (name, pair, note, train, valid, test, further, sacrebleu), `archives` (name: bytes, sha256, pinned,
-    url), `stages` (name: version, options, counts, seconds, inputs, outputs), `pairs`, `files` (name: bytes, sha256)"""
+    url), `missing` (archives that could not be had, and why), `fallbacks` (test sets that were taken from another
+    archive: `archive`, `members`, `instead_of`), `stages` (name: version, options, counts, seconds, inputs, outputs),
+    `pairs`, `files` (name: bytes, sha256)"""
 
     @classmethod
     def open(cls, folder: str | Path) -> PreparedCorpus:
@@ -83,8 +85,9 @@ class PreparedCorpus:
 
     @property
     def further_tests(self) -> dict[str, Path]:
-        """Other test sets, by name, as TSV."""
-        return {name: self.folder / f"test-{name}.tsv" for name in self.manifest["corpus"]["further"]}
+        """Other test sets, by name, as TSV; without those whose archives could not be had."""
+        files = {name: f"test-{name}.tsv" for name in self.manifest["corpus"]["further"]}
+        return {name: self.folder / file for name, file in files.items() if file in self.manifest["files"]}
 
     @property
     def source_language(self) -> str:
@@ -122,6 +125,8 @@ def _assemble(stages: dict[str, dict[str, Any]]) -> dict[str, Any]:
     return {
         "corpus": stages["split"]["options"]["corpus"],
         "archives": stages["download"]["counts"]["archives"] if "download" in stages else {},
+        "missing": stages["download"]["counts"].get("missing", {}) if "download" in stages else {},
+        "fallbacks": stages["extract"]["counts"].get("fallbacks", {}) if "extract" in stages else {},
         "stages": stages,
         "pairs": stages["encode"]["counts"]["pairs"],
         "files": {name: {"bytes": record["bytes"], "sha256": record["sha256"]} for name, record in files.items()},

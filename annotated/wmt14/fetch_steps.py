@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from annotated.wmt14.archives import extract
 from annotated.wmt14.catalogue import Catalogue, CorpusPart
-from annotated.wmt14.download import download
+from annotated.wmt14.download import DownloadError, RemoteFile, download
 from annotated.wmt14.manifest import MANIFESTS, write_json
 from annotated.wmt14.options import PreparationError
 from annotated.wmt14.runner import Stage, StageWork
@@ -73,26 +73,54 @@ def _identity(catalogue: Catalogue) -> dict[str, Any]:
 
 def _text(kind: str, part: CorpusPart) -> Text:
     stem = f"{EXTRACTS}/{kind}-{part.name}"
-    return Text(part.name, *(f"{stem}.{side}{_SUFFIX[part.format]}" for side in ("source", "target")))
+    source, target = (f"{stem}.{side}{_SUFFIX[part.format]}" for side in ("source", "target"))
+    return Text(part.name, source, target, part.pairs)
 
 
 def _download(catalogue: Catalogue, mirrors: Sequence[str], work: StageWork) -> dict[str, Any]:
-    """All archives, one after the other."""
+    """All archives, one after the other; without those that the catalogue can do without and nobody has."""
     files = catalogue.archives()
     total = sum(file.size or 0 for file in files)
-    before, archives = 0, {}
+    before, archives, missing = 0, dict[str, dict[str, Any]](), dict[str, str]()
     for file in files:
         done = before
 
         def advance(count: int, _: int | None, start: int = done) -> None:
             work.advance(start + count, total or None)
 
-        got = download(file, work.folder / DOWNLOADS, mirrors=mirrors, progress=advance)
+        try:
+            got = download(file, work.folder / DOWNLOADS, mirrors=mirrors, progress=advance)
+        except DownloadError as error:
+            if not _dispensable(catalogue, file, archives):
+                raise
+            missing[file.name] = str(error)
+            work.say(f"{error}.\n{_without(catalogue, file)}")
+            continue
         before += got.size
         if not got.pinned:
             _same_as_first(work.folder / MANIFESTS / FIRST_USE, file.name, got.sha256)
         archives[file.name] = {"bytes": got.size, "sha256": got.sha256, "pinned": got.pinned, "url": got.url}
-    return {"archives": archives, "bytes": before}
+    absent = [f"{DOWNLOADS}/{name}" for name in missing]
+    return {"archives": archives, "bytes": before, "missing": missing, "absent": absent}
+
+
+def _dispensable(catalogue: Catalogue, file: RemoteFile, there: Collection[str]) -> bool:
+    """Whether all that is wanted from an archive is in one that is there, too, or is not required."""
+    wanted = [part for part in catalogue.parts() if part.archive == file]
+    return all(not part.required or part.found_in(there) is not None for part in wanted)
+
+
+def _without(catalogue: Catalogue, file: RemoteFile) -> str:
+    """What follows for a person from an archive that is not to be had."""
+    said = []
+    for part in catalogue.parts():
+        if part.archive == file and part.fallback is not None:
+            said.append(
+                f"{part.name} is taken from {part.fallback.archive.name} instead: {part.fallback.source_member}"
+            )
+        elif part.archive == file:
+            said.append(f"The corpus is prepared without {part.name}")
+    return f"{'. '.join(said)}. To try again later: --again download"
 
 
 def _same_as_first(record: Path, name: str, sha256: str) -> None:
@@ -115,14 +143,23 @@ def _same_as_first(record: Path, name: str, sha256: str) -> None:
 def _extract(listed: Sequence[tuple[Text, CorpusPart]], work: StageWork) -> dict[str, Any]:
     """The files that are wanted, out of each archive in one go."""
     by_archive: dict[str, dict[str, str]] = {}
+    archives = {Path(name).name for name in work.inputs}
+    fallbacks, absent = {}, list[str]()
     for text, part in listed:
-        members = by_archive.setdefault(part.archive.name, {})
-        for member, name in zip((part.source_member, part.target_member), text.files, strict=True):
+        found = part.found_in(archives)
+        if found is None:
+            absent += text.files
+            continue
+        if found is not part:
+            names = [found.source_member, found.target_member]
+            fallbacks[part.name] = {"archive": found.archive.name, "members": names, "instead_of": part.archive.name}
+        members = by_archive.setdefault(found.archive.name, {})
+        for member, name in zip((found.source_member, found.target_member), text.files, strict=True):
             if member in members:
-                raise PreparationError(f"{part.archive.name}: {member} is named twice in the catalogue")
+                raise PreparationError(f"{found.archive.name}: {member} is named twice in the catalogue")
             members[member] = name
     for number, (archive, members) in enumerate(by_archive.items()):
         work.advance(number, len(by_archive))
-        names = {member: Path(name).name for member, name in members.items()}
-        extract(work.folder / DOWNLOADS / archive, names, work.out / EXTRACTS)
-    return {"files_extracted": sum(map(len, by_archive.values()))}
+        names_there = {member: Path(name).name for member, name in members.items()}
+        extract(work.folder / DOWNLOADS / archive, names_there, work.out / EXTRACTS)
+    return {"files_extracted": sum(map(len, by_archive.values())), "fallbacks": fallbacks, "absent": absent}

@@ -44,6 +44,17 @@ def _head(prepared: PreparedCorpus) -> Iterator[str]:
     yield "    annotated train RUN --preset PRESET --data.prepared FOLDER  # PRESET: wmt14-base, multi30k, ..."
     yield "    python -c 'import annotated.wmt14 as w; w.PreparedCorpus.open(\"FOLDER\").verify()'"
     yield ""
+    for name, found in prepared.manifest["fallbacks"].items():
+        yield (
+            f"{name} was taken from `{found['archive']}` ({' and '.join(found['members'])}), because "
+            f"`{found['instead_of']}` could not be had. The number of sentences and the order of their documents were "
+            "checked; nobody has published a hash of the sentences themselves."
+        )
+        yield ""
+    left_out = [name for name in corpus["further"] if name not in prepared.further_tests]
+    if left_out:
+        yield f"Without {', '.join(left_out)}: not to be had were {', '.join(prepared.manifest['missing'])}."
+        yield ""
 
 
 def _files(prepared: PreparedCorpus) -> Iterator[str]:

@@ -44,6 +44,10 @@ class StageWork:
     """Processes to use."""
     advance: Advance
     """Tell how much is done, and of how much."""
+    inputs: frozenset[str] = frozenset()
+    """Which of the stage's inputs there are: an earlier stage may have gone without some of its outputs."""
+    say: Callable[[str], None] = lambda message: None
+    """Tell a person something."""
 
     def path(self, name: str) -> Path:
         """Where to write an output; its folder is made."""
@@ -62,7 +66,7 @@ class Stage:
     inputs: tuple[str, ...]
     """Files it reads, by name in the prepared folder."""
     outputs: tuple[str, ...]
-    """Files it makes; the runner adds those that `run` reports under 'files'."""
+    """Files it makes; the runner adds those that `run` reports under 'files', and leaves out those under 'absent'."""
     run: Callable[[StageWork], dict[str, Any]]
     """Makes the outputs; returns counts for the manifest."""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -139,7 +143,7 @@ class Runner:
 
     def _run(self, stage: Stage) -> None:
         out = self.folder / PARTIAL / stage.name
-        inputs = {name: self._input(stage, name) for name in stage.inputs}
+        inputs = {name: record for name in stage.inputs if (record := self._input(stage, name)) is not None}
         identity = {"version": stage.version, "options": dict(stage.options)}
         identity["inputs"] = {name: record["sha256"] for name, record in inputs.items()}
         if not stage.resumes or _differs(out / "identity.json", identity):
@@ -147,8 +151,10 @@ class Runner:
         write_json(out / "identity.json", identity)
         began = time.monotonic()
         with self.reporter.stage(stage.name) as advance, translate_disk_full(self.folder, _advice(stage)):
-            counts = stage.run(StageWork(self.folder, out, self.jobs, advance))
-            names = [*counts.pop("files", ()), *stage.outputs]
+            work = StageWork(self.folder, out, self.jobs, advance, frozenset(inputs), self.reporter.say)
+            counts = stage.run(work)
+            absent = counts.pop("absent", ())
+            names = [name for name in (*counts.pop("files", ()), *stage.outputs) if name not in absent]
             outputs = {name: self._put_in_place(out / name, name) for name in names}
             write_json(
                 self.manifest_path(stage),
@@ -183,13 +189,16 @@ class Runner:
             os.replace(made, target)
         return describe_file(target)
 
-    def _input(self, stage: Stage, name: str) -> dict[str, Any]:
+    def _input(self, stage: Stage, name: str) -> dict[str, Any] | None:
+        """The record of an input; None if the stage that makes it has ended without it."""
         if name in stage.elsewhere:
             return describe_file(stage.elsewhere[name])
         for other in self.stages:
             manifest = self.manifest(other) if other is not stage else None
             if manifest and name in manifest["outputs"]:
                 return dict(manifest["outputs"][name])
+            if manifest and name in other.outputs:
+                return None
         raise PreparationError(f"{self.folder}: no stage has made {name}, which stage {stage.name} reads; run it first")
 
     def _lacks(self, stage: Stage, manifest: Mapping[str, Any], needed: tuple[str, ...]) -> bool:
@@ -218,10 +227,12 @@ class Runner:
 
     def _refuse_other_inputs(self, stage: Stage, manifest: Mapping[str, Any]) -> None:
         inside = [name for name in stage.inputs if name not in stage.elsewhere]
-        known = manifest["inputs"]
-        changes = [f"{name} is new" for name in inside if name not in known]
+        known, changes = manifest["inputs"], []
         for name in inside:
-            if name in known and known[name]["sha256"] != self._input(stage, name)["sha256"]:
+            before, now = known.get(name), self._input(stage, name)
+            if before is None or now is None:
+                changes += [f"{name} is {'gone' if before else 'new'}"] if before != now else []
+            elif before["sha256"] != now["sha256"]:
                 changes.append(f"{name} has other content")
         self._refuse(stage, changes)
 

@@ -15,10 +15,12 @@ MemberFormat = Literal["plain", "sgm", "gzip"]
 """How the text of an archive member is written: one sentence a line, an SGM test set, or lines within a .gz file."""
 
 _MARKUP = re.compile(
-    r"""<doc\b[^>]*?\bdocid\s*=\s*["']?(?P<doc>[^"'>]*)["']?[^>]*> | <seg\b[^>]*?\bid\s*=\s*["']?(?P<seg>[^"'\s>]+)["']?
-    [^>]*> (?P<text>.*?) </seg\s*>""",
+    r"""<(?P<doc>doc)\b(?P<about>[^>]*)> | <seg\b(?P<seg>[^>]*)> (?P<text>.*?) </seg\s*>""",
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
+_BEGINNING = re.compile(r"<seg\b", re.IGNORECASE)
+_DOCUMENT = re.compile(r"""\bdocid\s*=\s*["']?([^"'>]*)""", re.IGNORECASE)
+_NUMBER = re.compile(r"""\bid\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#x([0-9a-f]{1,6}));", re.IGNORECASE)
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
@@ -54,7 +56,7 @@ def read_parallel(source: Path, target: Path, format: MemberFormat = "plain") ->
 
 
 def read_sgm(path: Path) -> list[Segment]:
-    r"""The segments of an SGM test set, in the order of the file.
+    r"""The segments of an SGM test set, in the order of the file: one a line, whatever the documents are called.
 
     The five entities of XML and those with numbers become the characters that they stand for: a model that was
     trained on "&" should not be tested on "&amp;". BLEU does not notice: the 13a tokenisation of sacreBLEU and of the
@@ -64,21 +66,40 @@ def read_sgm(path: Path) -> list[Segment]:
     Raises
     ------
     CorpusError
-        If the file is missing or not UTF-8, holds no segments, or holds one twice.
+        If the file is missing or not UTF-8, holds no segments, or one that does not end.
     """
-    document, segments = "", []
-    for match in _MARKUP.finditer("\n".join(read_lines(path))):
-        if match["doc"] is not None:
-            document = match["doc"]
-        else:
-            segments.append(Segment(document, match["seg"], _characters(" ".join(match["text"].split("\n")).strip())))
-    if not segments:
+    return [segment for document in _documents(path) for segment in document.segments]
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """A document of an SGM test set; another one may have the same name."""
+
+    name: str
+    segments: list[Segment]
+
+
+def _documents(path: Path) -> list[_Document]:
+    """The documents in the order of the file, with what stands before the first, if anything does."""
+    text, count = "\n".join(read_lines(path)), 0
+    documents = [_Document("", [])]
+    for match in _MARKUP.finditer(text):
+        if match["doc"]:
+            named = _DOCUMENT.search(match["about"])
+            documents.append(_Document(named[1] if named else "", []))
+            continue
+        count += 1
+        number, name = _NUMBER.search(match["seg"]), documents[-1].name
+        if _BEGINNING.search(match["text"]):
+            raise CorpusError(f"{path}: a segment of document {name!r} does not end (</seg>); get the file again")
+        if number is not None:
+            content = _characters(" ".join(match["text"].split("\n")).strip())
+            documents[-1].segments.append(Segment(name, number[1], content))
+    if count < len(_BEGINNING.findall(text)):
+        raise CorpusError(f"{path}: ends within a segment of document {documents[-1].name!r}; get the file again")
+    if not any(one.segments for one in documents):
         raise CorpusError(f"{path}: holds no segments (<seg id=...>); is it an SGM test set?")
-    if len({(segment.document, segment.id) for segment in segments}) < len(segments):
-        seen: set[tuple[str, str]] = set()
-        twice = next(s for s in segments if (s.document, s.id) in seen or seen.add((s.document, s.id)))  # type: ignore[func-returns-value]
-        raise CorpusError(f"{path}: holds segment {twice.id} of document {twice.document!r} twice")
-    return segments
+    return documents if documents[0].segments else documents[1:]
 
 
 def _characters(text: str) -> str:
@@ -93,15 +114,27 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _paired(source: Path, target: Path) -> Iterator[tuple[str, str]]:
-    sides = read_sgm(source), read_sgm(target)
-    for left, right in zip(*sides, strict=False):
-        if (left.document, left.id) != (right.document, right.id):
+    sides = _documents(source), _documents(target)
+    for number, (left, right) in enumerate(zip(*sides, strict=False), start=1):
+        if left.name != right.name:
             raise CorpusError(
-                f"{target}: has segment {right.id} of document {right.document!r} where {source} has segment {left.id} "
-                f"of document {left.document!r}; the two files do not belong together"
+                f"{target}: its document number {number} is {right.name!r} where {source} has {left.name!r}; the two "
+                "files do not belong together"
             )
+        if len(left.segments) != len(right.segments):
+            raise CorpusError(
+                f"{target}: document {right.name!r}, number {number}, has {len(right.segments):,} segments where "
+                f"{source} has {len(left.segments):,}; one of the two files is incomplete"
+            )
+        for one, other in zip(left.segments, right.segments, strict=True):
+            if one.id != other.id:
+                raise CorpusError(
+                    f"{target}: has segment {other.id} of document {right.name!r} where {source} has segment {one.id}; "
+                    "the two files do not belong together"
+                )
     if len(sides[0]) != len(sides[1]):
         raise CorpusError(
-            f"{target}: has {len(sides[1]):,} segments where {source} has {len(sides[0]):,}; one of them is incomplete"
+            f"{target}: has {len(sides[1]):,} documents where {source} has {len(sides[0]):,}; one of them is incomplete"
         )
-    yield from ((left.text, right.text) for left, right in zip(*sides, strict=True))
+    for left, right in zip(*sides, strict=True):
+        yield from ((one.text, other.text) for one, other in zip(left.segments, right.segments, strict=True))

@@ -31,6 +31,8 @@ class Text:
     name: str
     source: str
     target: str | None
+    pairs: int | None = None
+    """Sentence pairs that it must have, where that is known."""
 
     @property
     def files(self) -> tuple[str, ...]:

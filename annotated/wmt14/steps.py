@@ -26,7 +26,7 @@ from annotated.data.store_files import StoreInfo
 from annotated.data.tokenizer import Tokenizer
 from annotated.wmt14 import encode
 from annotated.wmt14.clean import NOT_UTF8, RULES, SCRIPTS, Cleaned, CleaningLimits, clean_block, normalise
-from annotated.wmt14.options import PreparationOptions
+from annotated.wmt14.options import PreparationError, PreparationOptions
 from annotated.wmt14.overlap import Seen, first_of_each, hash_lines, split_block
 from annotated.wmt14.runner import Stage, StageWork
 from annotated.wmt14.sources import Block, Sources, Text, blocks, evaluation_pairs, line_blocks
@@ -181,10 +181,18 @@ def _deduplicate(options: PreparationOptions, work: StageWork) -> dict[str, Any]
 def _split(sources: Sources, options: PreparationOptions, work: StageWork) -> dict[str, Any]:
     """The evaluation sets, and the training text without duplicates and without them."""
     texts = {VALID: sources.valid, TEST: sources.test} | {further_name(text): text for text in sources.further}
+    absent = [name for name, text in texts.items() if not work.inputs.issuperset(text.files)]
     seen, counts = [], {}
     for name, text in texts.items():
+        if name in absent:
+            continue
         paths = [_path(sources, work.folder, one) for one in text.files]
         read = evaluation_pairs(paths[0], paths[1] if len(paths) == 2 else None)
+        if text.pairs not in (None, len(read)):
+            raise PreparationError(
+                f"{paths[0]}: holds {len(read):,} sentence pairs, and {text.name} has {text.pairs:,}: this is another "
+                "text, or not all of it. Take it out of the archives again (--again extract)"
+            )
         # The source is what the model reads, so it is written like the training text; the reference stays as it
         # is, but for the white space that a TSV file cannot hold.
         pairs = [(normalise(source), " ".join(target.split())) for source, target in read]
@@ -217,6 +225,7 @@ def _split(sources: Sources, options: PreparationOptions, work: StageWork) -> di
         "duplicates": len(keep) - int(keep.sum()),
         "overlap_found": found,
         "overlap": overlap,
+        "absent": absent,
         **counts,
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import urllib.parse
 
 import pytest
 from sacrebleu.dataset import DATASETS
@@ -39,8 +40,49 @@ def test_the_test_sets_are_those_of_sacrebleu(pair):
     assert [part.sacrebleu for part in (known.test, *known.further_tests)] == ["wmt14/full", "wmt14"]
     for part in (known.test, *known.further_tests):
         theirs = DATASETS[part.sacrebleu]
-        assert part.archive.urls == tuple(theirs.data) and [part.archive.md5] == list(theirs.md5)
+        assert part.archive.urls[:1] == tuple(theirs.data) and [part.archive.md5] == list(theirs.md5)
         assert [part.source_member, part.target_member] == list(theirs.langpairs[pair])
+
+
+def test_all_archives_but_those_of_the_test_sets_are_at_two_hosts_byte_for_byte():
+    """One size and one hash for the publishers' archive and the hub's copy: whichever comes, it is the same file."""
+    for pair in ("en-de", "en-fr"):
+        known = catalogue("wmt14", pair)
+        for archive in known.archives():
+            hosts = [urllib.parse.urlsplit(url).netloc for url in archive.urls]
+            assert len(set(hosts)) == len(hosts)
+            one = [archive.name] * len(hosts)
+            assert [url.rpartition("/")[2] for url in archive.urls] == one
+            only = archive in (known.test.archive, known.further_tests[0].archive)
+            assert hosts[1:] == ([] if only else ["huggingface.co"])
+
+
+def test_no_address_is_one_at_which_the_hub_now_has_other_data():
+    """`wmt/wmt14` and `wmt/wmt19` are data sets of another form today; their archives were moved."""
+    every = [
+        url for pair in ("en-de", "en-fr") for file in catalogue("wmt14", pair).archives() for url in addresses(file)
+    ]
+    assert every and not [url for url in every if re.search("/datasets/wmt/wmt(14|19)/", url)]
+
+
+def addresses(file):
+    return [url for variant in file.variants for url in variant.urls]
+
+
+@pytest.mark.parametrize(("pair", "both", "other"), [("en-de", "deen", "de"), ("en-fr", "fren", "fr")])
+def test_the_3003_sentences_are_in_the_development_archive_too(pair, both, other):
+    known = catalogue("wmt14", pair)
+    instead = known.test.fallback
+    assert instead is not None and instead.archive == known.valid.archive and instead.format == "sgm"
+    stem = f"dev/newstest2014-{both}"
+    assert (instead.source_member, instead.target_member) == (f"{stem}-src.en.sgm", f"{stem}-ref.{other}.sgm")
+    assert instead.pairs == known.test.pairs == 3003
+    everything = {file.name for file in known.archives()}
+    assert known.test.found_in(everything) is known.test
+    assert known.test.found_in(everything - {"test-full.tgz"}) is instead
+    assert known.test.found_in(everything - {"test-full.tgz", "dev.tgz"}) is None
+    assert [part.required for part in (*known.train, known.valid, known.test)] == [True] * (len(known.train) + 2)
+    assert not known.further_tests[0].required and known.further_tests[0].found_in({"dev.tgz"}) is None
 
 
 def test_the_source_is_english_everywhere_and_all_parts_are_there():
@@ -77,6 +119,10 @@ def test_unknown_corpora_and_files_that_describe_none_are_refused(tmp_path):
         (sound | {"colour": "red"}, "colour"),
         (sound | {"valid": sound["valid"] | {"format": "pdf"}}, "format 'pdf' is none of plain, sgm, gzip"),
         (sound | {"valid": sound["valid"] | {"archive": {"name": "../dev.tgz"}}}, "'../dev.tgz' is not a plain file"),
+        (
+            sound | {"test": sound["test"] | {"fallback": sound["test"] | {"archive": {"name": "other.tgz"}}}},
+            "fallback of newstest2014 is in other.tgz, which no part names",
+        ),
     ]:
         (tmp_path / "c.json").write_text(json.dumps(wrong))
         with pytest.raises(CatalogueError, match=message):
@@ -127,19 +173,40 @@ def test_sides_of_a_test_set_that_do_not_belong_together_are_refused(tmp_path):
     pairs = list(read_parallel(source, written(tmp_path / "ref.sgm", reference), "sgm"))
     assert len(pairs) == 4 and pairs[-1] == ("Again one.", "Noch eines.")
     for change, message in [
+        (("13-zeit.de", "14-zeit.de"), "its document number 2 is '14-zeit.de' where .*src.sgm has '13-zeit.de'"),
+        (('id="3"', 'id="4"'), "has segment 4 of document '12-bbc.com' where .*src.sgm has segment 3"),
         (
-            ("13-zeit.de", "14-zeit.de"),
-            "has segment 1 of document '14-zeit.de' where .*src.sgm has segment 1 of document '13",
+            ('<seg id="1">Again one.</seg>', ""),
+            r"document '13-zeit.de', number 2, has 0 segments where .*src.sgm has 1",
         ),
-        (('id="3"', 'id="4"'), "has segment 4 of document '12-bbc.com' where"),
-        (('<seg id="1">Again one.</seg>', ""), r"has 3 segments where .*src.sgm has 4"),
-        (('id="3"', 'id="1"'), "holds segment 1 of document '12-bbc.com' twice"),
+        (('<doc docid="13-zeit.de"><seg id="1">Again one.</seg></doc>', ""), "has 1 documents where .*src.sgm has 2"),
+        (("two lines.  </SEG>", "two lines."), "a segment of document '12-bbc.com' does not end"),
+        (("Again one.</seg></doc>\n</srcset>\n", "Again"), "ends within a segment of document '13-zeit.de'"),
     ]:
         wrong = written(tmp_path / "wrong.sgm", SOURCE.replace(*change))
+        assert wrong.read_text(encoding="utf-8") != SOURCE
         with pytest.raises(CorpusError, match=message):
             list(read_parallel(source, wrong, "sgm"))
     with pytest.raises(CorpusError, match="holds no segments"):
         read_sgm(written(tmp_path / "plain.sgm", "Just text.\n"))
+
+
+def test_documents_of_one_name_are_lines_like_all_others(tmp_path):
+    """A test set is a list of lines: what its documents are called, and how often, changes nothing."""
+    twice = SOURCE.replace("13-zeit.de", "12-bbc.com")
+    target = written(tmp_path / "ref.sgm", twice.replace("Again one.", "Noch eines."))
+    pairs = list(read_parallel(written(tmp_path / "src.sgm", twice), target, "sgm"))
+    assert [segment.document for segment in read_sgm(tmp_path / "src.sgm")] == ["12-bbc.com"] * 4
+    assert len(pairs) == 4 and pairs[-1] == ("Again one.", "Noch eines.")
+    first, second = '<seg id="3"></seg>\n</p>\n</doc>', '<doc docid="12-bbc.com"><seg id="1">'
+    moved = twice.replace(first, "</p>\n</doc>").replace(second, f'{second}More.</seg><seg id="3">')
+    with pytest.raises(CorpusError, match="document '12-bbc.com', number 1, has 2 segments where .*src.sgm has 3"):
+        list(read_parallel(tmp_path / "src.sgm", written(tmp_path / "moved.sgm", moved), "sgm"))
+
+
+def test_a_document_need_not_have_a_name(tmp_path):
+    plain = '<doc><seg id="1">One.</seg></doc><seg id="1">Two.</seg>'
+    assert [segment.text for segment in read_sgm(written(tmp_path / "a.sgm", plain))] == ["One.", "Two."]
 
 
 def test_lines_side_by_side_keep_their_empty_pairs(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import shutil
 from collections import namedtuple
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,10 @@ import pytest
 from annotated.chapters.full_run.mirror import Planted, read_planted, write_mirror
 from annotated.cli import main
 from annotated.data import Tokenizer, TokenStore, read_pairs
+from annotated.runs.report import prepared_test_sets
 from annotated.storage import DiskFull, exclusive_lock, sha256
 from annotated.wmt14 import (
+    DownloadError,
     Preparation,
     PreparationError,
     PreparationOptions,
@@ -34,6 +37,7 @@ from annotated.wmt14.fetch_steps import of_catalogue
 from annotated.wmt14.manifest import MANIFESTS
 
 OPTIONS = PreparationOptions(vocab_size=400)
+STAGES = ("download", "extract", "clean", "deduplicate", "split", "tokenizer", "encode")
 
 
 @pytest.fixture(scope="module")
@@ -417,6 +421,58 @@ def test_an_archive_without_a_known_hash_must_not_change(folder: Path, mirror: P
     with pytest.raises(PreparationError, match="another file than when it was first downloaded here.*find out why"):
         Preparation(of_catalogue(unpinned, [str(tmp_path / "other")]), new, OPTIONS, quiet=True).run(again="download")
     assert other.archives()
+
+
+@pytest.fixture
+def poor_mirror(mirror: Path, tmp_path: Path) -> Path:
+    """The mirror without the archives of the test sets."""
+    poor = Path(shutil.copytree(mirror, tmp_path / "poor"))
+    for name in ("test-full.tgz", "test-filtered.tgz"):
+        (poor / name).unlink()
+    return poor
+
+
+def test_without_their_archives_the_test_sentences_come_from_another(
+    original: Path, again, catalogue: Catalogue, poor_mirror: Path, tmp_path: Path
+) -> None:
+    new, said = tmp_path / "new", list[str]()
+    work = Preparation(of_catalogue(catalogue, [str(poor_mirror)]), new, OPTIONS, jobs=1, quiet=True)
+    work.reporter.say = said.append  # type: ignore[method-assign]
+    work.run()
+    prepared, whole = PreparedCorpus.open(new), PreparedCorpus.open(original)
+    assert prepared.test.read_bytes() == whole.test.read_bytes()
+    assert list(whole.further_tests) == ["newstest2014-official"] and not prepared.further_tests
+    assert whole.manifest["fallbacks"] == {} == whole.manifest["missing"]
+    members = [f"dev/newstest2014-deen-{side}.sgm" for side in ("src.en", "ref.de")]
+    told = {"archive": "dev.tgz", "members": members, "instead_of": "test-full.tgz"}
+    assert prepared.manifest["fallbacks"] == {"newstest2014": told}
+    assert sorted(prepared.manifest["missing"]) == ["test-filtered.tgz", "test-full.tgz"]
+    assert "test-full.tgz could not be downloaded" in prepared.manifest["missing"]["test-full.tgz"]
+    assert sorted(prepared.manifest["archives"]) == sorted(
+        file.name for file in catalogue.archives() if not file.name.startswith("test-")
+    )
+    spoken = " ".join(said)
+    assert "newstest2014 is taken from dev.tgz instead" in spoken and "--again download" in spoken
+    assert "prepared without newstest2014-official" in spoken
+    text = (new / "README.md").read_text(encoding="utf-8")
+    assert "newstest2014 was taken from `dev.tgz`" in text and "Without newstest2014-official" in text
+    assert "taken from" not in (original / "README.md").read_text(encoding="utf-8")
+    assert [test.name for test in prepared_test_sets(new)] == ["newstest2014"]
+    assert again(new) == [], "nothing is to be done although an archive could be had by now"
+    assert again(new, again="download") == list(STAGES)
+    assert content(new) == content(original)
+
+
+def test_what_training_needs_is_not_gone_without(catalogue: Catalogue, poor_mirror: Path, tmp_path: Path) -> None:
+    (poor_mirror / "dev.tgz").unlink()
+    with pytest.raises(DownloadError, match=r"dev\.tgz could not be downloaded"):
+        prepare(catalogue, tmp_path / "new", OPTIONS, mirrors=[str(poor_mirror)], jobs=1, quiet=True)
+
+
+def test_a_test_set_of_another_length_is_refused(catalogue: Catalogue, mirror: Path, tmp_path: Path) -> None:
+    wrong = replace(catalogue, test=replace(catalogue.test, pairs=3003))
+    with pytest.raises(PreparationError, match=r"newstest2014\.source\.sgm: holds 40 sentence pairs, and .* has 3,003"):
+        prepare(wrong, tmp_path / "new", OPTIONS, mirrors=[str(mirror)], jobs=1, quiet=True)
 
 
 def test_the_readme_says_what_is_in_the_folder(original: Path, mirror: Path) -> None:

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotated.data.corpora import read_pairs
+from annotated.evaluation.paper_bleu import LANGUAGE, MOSES, has_moses
 from annotated.runs.log import LOG, read_records
 from annotated.runs.registry.entries import ENTRY, FORMAT, LEDGER, LOG_BYTES, NAME, README, TEST, claim_problem
 from annotated.runs.report.report import HYPOTHESES, LAST_HYPOTHESES, REPORT, STATISTICS, RunReport, training_facts
-from annotated.runs.report.scoring import RULERS, read_statistics, score_of, statistics
-from annotated.runs.report.test_sets import TestSet
+from annotated.runs.report.scoring import FURTHER, read_statistics, rulers_of, score_of, statistics
+from annotated.runs.report.test_sets import TestSet, target_language
 from annotated.saving import CheckpointError, read_json
 from annotated.storage import verify_checksums
 from annotated.training.schedule import learning_rate
@@ -22,9 +24,10 @@ from annotated.training.schedule import learning_rate
 SIGNATURES = {
     "sacrebleu": ("nrefs:1", "case:mixed", "tok:13a", "smooth:exp", "version:"),
     "paper": ("nrefs:1", "case:mixed", "tok:none", "smooth:exp", "version:"),
+    "moses": ("nrefs:1", "case:mixed", "tok:none", "smooth:exp", "version:"),
     "chrf": ("nrefs:1", "nc:6", "nw:0", "version:"),
 }
-"""What the signature of each ruler must say."""
+"""What the signature of each ruler must say; "moses" is a ruler that a report need not have."""
 _TOLERANCE = 0.005
 _OWN = (0, 6, 7, 8, 9)
 """Columns of the statistics that come from the translations alone: their length, and how many n-grams they have."""
@@ -163,6 +166,8 @@ def _order(records: Sequence[Mapping[str, Any]], configuration: Mapping[str, Any
 def _signatures(report: Mapping[str, Any]) -> Iterator[str]:
     for system in _systems(report):
         for ruler, needed in SIGNATURES.items():
+            if ruler in FURTHER and ruler not in report["scores"][system]:
+                continue
             signature = str(report["scores"][system][ruler].get("signature"))
             if missing := [part for part in needed if part not in signature]:
                 yield f"{system}, {ruler}: its signature {signature!r} lacks {', '.join(missing)}"
@@ -177,10 +182,11 @@ def _scores(folder: Path, report: Mapping[str, Any]) -> Iterator[str]:
         if len(texts) != sentences:
             yield f"{system}: {len(texts)} translations of {sentences} sentences"
             continue
-        again = statistics({system: texts}, [""] * len(texts))
-        for ruler in RULERS:
+        again = _counted_again(system, texts, [""] * len(texts), report)
+        for ruler in rulers_of(report["scores"][system]):
             name = f"{system}.{ruler}"
-            if len(counted[name]) != sentences or not np.array_equal(counted[name][:, _OWN], again[name][:, _OWN]):
+            own = again.get(name, counted[name])  # without sacremoses Moses' tokens cannot be counted again
+            if len(counted[name]) != sentences or not np.array_equal(counted[name][:, _OWN], own[:, _OWN]):
                 yield f"{STATISTICS}: {name} was not counted in these translations"
             claimed, found = report["scores"][system][ruler]["score"], score_of(counted[name])
             if abs(claimed - found) > _TOLERANCE:
@@ -190,7 +196,7 @@ def _scores(folder: Path, report: Mapping[str, Any]) -> Iterator[str]:
 def _told(folder: Path, report: Mapping[str, Any]) -> Iterator[str]:
     """What the entry says to people: the label of its data, and each score; a person may add words."""
     text = (folder / README).read_text(encoding="utf-8").lower()
-    scores = [f"{report['scores'][system][ruler]['score']:.2f}" for system in _systems(report) for ruler in SIGNATURES]
+    scores = [f"{one['score']:.2f}" for system in _systems(report) for one in report["scores"][system].values()]
     if missing := [part for part in (report["label"], *scores) if part.lower() not in text]:
         yield f"{README} does not say what the report says: {', '.join(missing)}"
 
@@ -211,7 +217,7 @@ def _scored_again(folder: Path, report: Mapping[str, Any], tests: Sequence[TestS
     counted = read_statistics((folder / STATISTICS).read_text(encoding="utf-8"))
     for system in _systems(report):
         texts = _lines(folder / (HYPOTHESES if system == "average" else LAST_HYPOTHESES))
-        again = statistics({system: texts}, references)
+        again = _counted_again(system, texts, references, report)
         yield from (
             f"{STATISTICS}: {name} is not what these translations have in common with the references"
             for name in again
@@ -220,6 +226,14 @@ def _scored_again(folder: Path, report: Mapping[str, Any], tests: Sequence[TestS
         chrf = bleu(texts, references).chrf
         if abs(chrf - report["scores"][system]["chrf"]["score"]) > _TOLERANCE:
             yield f"{system}: the report says chrF {report['scores'][system]['chrf']['score']:.2f}; it is {chrf:.2f}"
+
+
+def _counted_again(
+    system: str, texts: Sequence[str], references: Sequence[str], report: Mapping[str, Any]
+) -> dict[str, NDArray[np.int64]]:
+    """The statistics of a system by the rulers of the report, as far as they can be had here."""
+    rulers = [one for one in rulers_of(report["scores"][system]) if one != MOSES or has_moses()]
+    return statistics({system: texts}, references, rulers, target_language(report["data"]) or LANGUAGE)
 
 
 def _systems(report: Mapping[str, Any]) -> list[str]:

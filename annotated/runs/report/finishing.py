@@ -11,13 +11,14 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
 from annotated.config import DataConfig, DecodingConfig, TrainingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.evaluation.corpus import TranslatesText
+from annotated.evaluation.paper_bleu import LANGUAGE, MOSES, has_moses, tokenizer
 from annotated.model import Transformer
 from annotated.runs.hardware import describe_machine
 from annotated.runs.last_checkpoints import average_last
@@ -38,8 +39,8 @@ from annotated.runs.report.report import (
     versions,
     without_folders,
 )
-from annotated.runs.report.scoring import score, statistics, write_statistics
-from annotated.runs.report.test_sets import TestSet, describe_data, open_test_set
+from annotated.runs.report.scoring import FURTHER, RULERS, score, statistics, write_statistics
+from annotated.runs.report.test_sets import TestSet, describe_data, open_test_set, target_language
 from annotated.runs.report.translating import Translated, translate_once
 from annotated.saving import CheckpointError, load_model, read_tensors, save_pretrained
 from annotated.storage import atomic_write, checksum, sha256, translate_disk_full
@@ -67,6 +68,9 @@ class FinishOptions:
     """Translate with the last checkpoint too, which shows what averaging brought and takes as long again."""
     unfinished: bool = False
     """Report a run that has not made all its updates; the report says so."""
+    moses: Literal["auto", "yes", "no"] = "auto"
+    """Score with Moses' own tokeniser as a third ruler, too; 'auto' where sacremoses is installed and the language of
+    the translations is known."""
     watts: float | None = None
     """Of one device, to know the energy; None leaves it unknown."""
     device: str = TrainingConfig.device
@@ -110,8 +114,12 @@ def finish(
     ------
     CheckpointError
         If the run still trains, has not made all its updates, or has no checkpoint; the message says what to do.
+    MosesMissing
+        If Moses' tokeniser is asked for and not installed.
     """
     options, run = replace(options or FinishOptions(), **changes), Path(run)
+    if options.moses == "yes":
+        tokenizer(MOSES)  # before hours of translation, not after
     records = _log_of(run, options.unfinished)
     configuration = next(record for record in reversed(records) if record["kind"] == "start")["configuration"]
     data = DataConfig.from_dict(configuration["data"])
@@ -215,9 +223,12 @@ def _content(
 ) -> dict[str, Any]:
     """The report; the counted numbers are written on the way."""
     texts = {system: found.texts for system, found in translated.items()}
-    counted = statistics(texts, test.references)
-    _write(run / FOLDER / STATISTICS, write_statistics(counted))
     facts, training = describe_data(data, run), training_facts(records)
+    language = target_language(facts)
+    third = options.moses == "yes" or (options.moses == "auto" and language is not None and has_moses())
+    rulers, language = (*RULERS, *(FURTHER if third else ())), language or LANGUAGE
+    counted = statistics(texts, test.references, rulers, language)
+    _write(run / FOLDER / STATISTICS, write_statistics(counted))
     about = json.loads((model_folder / "config.json").read_text(encoding="utf-8"))
     start = next(record for record in reversed(records) if record["kind"] == "start")
     configuration = {**configuration, "data": data.to_dict()}
@@ -229,7 +240,7 @@ def _content(
         "complete": _is_complete(records),
         "data": facts,
         "test": test.describe(),
-        "scores": {"last": None, **score(texts, test.references, counted)},
+        "scores": {"last": None, **score(texts, test.references, counted, language)},
         "decoding": options.decoding.to_dict(),
         "averaged": [path.name for path in averaged],
         "configuration": without_folders(configuration),

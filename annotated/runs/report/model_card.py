@@ -10,6 +10,7 @@ from typing import Any
 
 from annotated.runs.hardware import name_machine
 from annotated.runs.log import duration
+from annotated.runs.report.report import RULER_NAMES
 
 _LANGUAGES = {"en": "English", "de": "German", "fr": "French"}
 _WMT14_TERMS = (
@@ -52,16 +53,15 @@ def model_card(report: Mapping[str, Any]) -> str:
 
 
 def scores_table(report: Mapping[str, Any]) -> str:
-    """The scores under both rulers, as a table in Markdown."""
+    """The scores under all rulers, as a table in Markdown."""
     count = len(report["averaged"])
     names = {"average": f"average of {count} checkpoints" if count > 1 else "one checkpoint", "last": "the last alone"}
-    rulers = {"sacrebleu": "BLEU, sacreBLEU", "paper": "BLEU, the paper's way", "chrf": "chrF"}
     lines = ["| system | ruler | score | 95 % interval | signature |", "| --- | --- | ---: | --- | --- |"]
     for system, name in names.items():
         for ruler, one in (report["scores"].get(system) or {}).items():
             interval = f"{one['low']:.2f} to {one['high']:.2f}" if "low" in one else ""
             signature = one["signature"].replace("|", "\\|")  # which would end the cell
-            cells = (name, rulers[ruler], f"{one['score']:.2f}", interval, f"`{signature}`")
+            cells = (name, RULER_NAMES[ruler], f"{one['score']:.2f}", interval, f"`{signature}`")
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -98,6 +98,8 @@ def _data(report: Mapping[str, Any]) -> str:
     lines = [f"- {title(report)}: {data['train_pairs']:,} training pairs; identity `{data['identity']}`."]
     for name, archive in data["archives"].items():
         lines.append(f"- archive `{name}`, SHA-256 `{archive['sha256']}`")
+    for name, found in data.get("fallbacks", {}).items():
+        lines.append(f"- {name} is from `{found['archive']}`: `{found['instead_of']}` could not be had.")
     return "\n".join(lines)
 
 
@@ -124,11 +126,12 @@ def _training(report: Mapping[str, Any]) -> str:
 def _rulers(report: Mapping[str, Any]) -> str:
     test, decoding = report["test"], report["decoding"]
     known = f" ({test['known_as']})" if test["known_as"] else ""
-    paper = report["scores"]["average"]["paper"]["method"]
+    rulers = report["scores"]["average"]
+    methods = [f"{RULER_NAMES[name]}: {one['method']}." for name, one in rulers.items() if "method" in one]
     return (
         f"On {test['name']}, {test['sentences']:,} sentences{known}; beam {decoding['beam_size']}, "
         f"alpha {decoding['alpha']}. Numbers under different rulers must not be compared. "
-        f"The paper's way: {paper}. Intervals: the middle 95 % of 1,000 test sets drawn from this one."
+        f"{' '.join(methods)} Intervals: the middle 95 % of 1,000 test sets drawn from this one."
     )
 
 

@@ -1,11 +1,12 @@
-"""Report of a finished run: scores under both rulers, and all that a stranger needs to believe or repeat them.
+"""Report of a finished run: scores under all rulers, and all that a stranger needs to believe or repeat them.
 
 `report.json` is one object:
 
 - `format`, `name`, `recipe` (None if it is none), `label` (what may be said of the data), `complete` (all updates were
-  made); `data`, `test`: names, counts, hashes; no text. `decoding`: how was searched; `averaged`: the checkpoints.
-- `scores`: of the `average`, and of the `last` checkpoint by itself, each by `sacrebleu`, `paper` and `chrf`, with
-  signatures and 95 % intervals; and their `difference`.
+  made); `data`, `test`: names, counts, hashes; no text; `data.missing` and `data.fallbacks`: archives that could not be
+  had, and test sets from another one. `decoding`: how was searched; `averaged`: the checkpoints.
+- `scores`: of the `average`, and of the `last` checkpoint by itself, each by `sacrebleu`, `paper`, `moses` (where
+  sacremoses is installed) and `chrf`, with signatures and 95 % intervals; and their `difference`.
 - `configuration`, `parameters`, `tokenizer`; `training`: updates, tokens, hours, loss; `hardware`, `energy`.
 - `translation`: sentences and seconds; `versions`; `commands`; `files`: bytes and SHA-256 of each.
 """
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
+from annotated.evaluation.paper_bleu import has_moses
 from annotated.runs.launch import train_command
 from annotated.saving import CheckpointError, read_json
 
@@ -30,7 +32,12 @@ FORMAT = 1
 FOLDER, REPORT, CARD = "report", "report.json", "MODEL_CARD.md"
 HYPOTHESES, LAST_HYPOTHESES, STATISTICS = "hypotheses.txt", "hypotheses.last.txt", "statistics.tsv"
 SYSTEMS = {"average": "average of {count} checkpoints", "last": "the last checkpoint alone"}
-RULER_NAMES = {"sacrebleu": "BLEU, sacreBLEU", "paper": "BLEU, the paper's way", "chrf": "chrF"}
+RULER_NAMES = {
+    "sacrebleu": "BLEU, sacreBLEU",
+    "paper": "BLEU, the paper's way",
+    "moses": "BLEU, so with Moses",
+    "chrf": "chrF",
+}
 _PATHS = ("train", "valid", "test", "tokenizer", "prepared")
 
 
@@ -48,7 +55,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class RunReport:
-    """A finished run's report; printed, the two rulers stand side by side."""
+    """A finished run's report; printed, the rulers stand side by side."""
 
     folder: Path
     content: dict[str, Any]
@@ -198,7 +205,8 @@ def versions() -> dict[str, str]:
     """Of everything that has a part in a score."""
     from annotated import __version__  # the package imports this module's package
 
-    return {"annotated": __version__, **{name: version(name) for name in ("torch", "sacrebleu", "tokenizers")}}
+    names = ["torch", "sacrebleu", "tokenizers", *(["sacremoses"] if has_moses() else [])]
+    return {"annotated": __version__, **{name: version(name) for name in names}}
 
 
 def _plain_row(row: Row) -> str:

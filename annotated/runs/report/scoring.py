@@ -1,6 +1,6 @@
-"""Scoring of translations by the two rulers called BLEU, with intervals, and whether an average helped.
+"""Scoring of translations by the rulers called BLEU, with intervals, and whether an average helped.
 
-The numbers that both rulers count in each sentence are kept as a table, so that everybody can add them up again, or
+The numbers that the rulers count in each sentence are kept as a table, so that everybody can add them up again, or
 compare two systems, without a word of the text.
 """
 
@@ -14,31 +14,59 @@ from numpy.typing import NDArray
 
 from annotated.evaluation.bleu import bleu
 from annotated.evaluation.ngrams import ORDER, bleu_of, bleu_statistics
-from annotated.evaluation.paper_bleu import paper_style, paper_style_bleu
+from annotated.evaluation.paper_bleu import LANGUAGE, MOSES, paper_style, paper_style_bleu
 from annotated.evaluation.significance import resample
 
 RULERS = ("sacrebleu", "paper")
 """sacreBLEU's default on plain text; and tokenised in advance, with quotes made plain and compounds split."""
-PAPER_METHOD = "sacreBLEU's 13a in place of Moses' tokeniser, plain quotes, compounds split, then counted as it stands"
+FURTHER = (MOSES,)
+"""The second ruler with Moses' own tokeniser: only where that is installed."""
+_TOKENISERS = {"paper": "13a", MOSES: MOSES}
+METHODS = {
+    "paper": "sacreBLEU's 13a in place of Moses' tokeniser, plain quotes, compounds split, then counted as it stands",
+    MOSES: "Moses' tokeniser as sacremoses has it, plain quotes, compounds split, then counted as it stands",
+}
+"""How text is prepared for each ruler that takes it tokenised; both replace the translations' other punctuation."""
 SAMPLES, SEED = 1000, 0
 _DIGITS = 4
 _COLUMNS = ("length", "reference", *(f"{what}{n}" for what in ("match", "count") for n in range(1, ORDER + 1)))
 
 
-def statistics(systems: Mapping[str, Sequence[str]], references: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    """The ten numbers of each sentence, by 'system.ruler'; each `[sentences, 10]`."""
-    plain = [paper_style(text) for text in references]
-    found = {}
-    for name, texts in systems.items():
-        found[f"{name}.sacrebleu"] = bleu_statistics(texts, references)
-        found[f"{name}.paper"] = bleu_statistics([paper_style(text) for text in texts], plain, tokenize="none")
-    return found
+def statistics(
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[str],
+    rulers: Sequence[str] = RULERS,
+    language: str = LANGUAGE,
+) -> dict[str, NDArray[np.int64]]:
+    """The ten numbers of each sentence, by 'system.ruler'; each `[sentences, 10]`.
+
+    Parameters
+    ----------
+    rulers
+        Of `RULERS` and `FURTHER`.
+    language
+        Of the translations, for Moses.
+    """
+    found: dict[str, NDArray[np.int64]] = {}
+    for ruler in rulers:
+        if ruler not in _TOKENISERS:
+            found |= {f"{name}.{ruler}": bleu_statistics(texts, references) for name, texts in systems.items()}
+            continue
+        tokenize = _TOKENISERS[ruler]
+        cut = [paper_style(text, tokenize, language=language) for text in references]
+        for name, texts in systems.items():
+            own = [paper_style(text, tokenize, translated=True, language=language) for text in texts]
+            found[f"{name}.{ruler}"] = bleu_statistics(own, cut, tokenize="none")
+    return {f"{name}.{ruler}": found[f"{name}.{ruler}"] for name in systems for ruler in rulers}
 
 
 def score(
-    systems: Mapping[str, Sequence[str]], references: Sequence[str], counted: Mapping[str, NDArray[np.int64]]
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[str],
+    counted: Mapping[str, NDArray[np.int64]],
+    language: str = LANGUAGE,
 ) -> dict[str, Any]:
-    """Both rulers and chrF of each system, with 95 % intervals; and the first system's lead over the second.
+    """All rulers and chrF of each system, with 95 % intervals; and the first system's lead over the second.
 
     Parameters
     ----------
@@ -46,18 +74,25 @@ def score(
         Translations by name: one system or two.
     counted
         Their `statistics`.
+    language
+        Of the translations, for Moses.
 
     Returns
     -------
     dict
-        `{system: {"sacrebleu": {score, low, high, signature, detail}, "paper": ..., "chrf": {score, signature}}}`, and
-        with two systems `"difference"`: for each ruler score, low, high and the share of resampled test sets in which
-        the first is not better.
+        `{system: {"sacrebleu": {score, low, high, signature, detail}, "paper": ..., "chrf": {score, signature}}}`,
+        with "moses" after "paper" where it was counted; and with two systems `"difference"`: for each ruler score, low,
+        high and the share of resampled test sets in which the first is not better.
     """
-    drawn = {ruler: resample([counted[f"{name}.{ruler}"] for name in systems], SAMPLES, seed=SEED) for ruler in RULERS}
+    rulers = rulers_of(counted)
+    drawn = {ruler: resample([counted[f"{name}.{ruler}"] for name in systems], SAMPLES, seed=SEED) for ruler in rulers}
     found: dict[str, Any] = {}
     for number, (name, texts) in enumerate(systems.items()):
-        scores = {"sacrebleu": bleu(texts, references), "paper": paper_style_bleu(texts, references)}
+        scores = {"sacrebleu": bleu(texts, references)} | {
+            ruler: paper_style_bleu(texts, references, _TOKENISERS[ruler], language=language)
+            for ruler in rulers
+            if ruler in _TOKENISERS
+        }
         found[name] = {
             ruler: {
                 "score": round(one.bleu, _DIGITS),
@@ -67,7 +102,8 @@ def score(
             }
             for ruler, one in scores.items()
         }
-        found[name]["paper"]["method"] = PAPER_METHOD
+        for ruler in rulers:
+            found[name][ruler] |= {"method": METHODS[ruler]} if ruler in METHODS else {}
         chrf = scores["sacrebleu"]
         found[name]["chrf"] = {"score": round(chrf.chrf, _DIGITS), "signature": chrf.chrf_signature}
     if len(systems) == 2:
@@ -78,9 +114,15 @@ def score(
                 **_interval(drawn[ruler][:, 0] - drawn[ruler][:, 1]),
                 "not_better": float((drawn[ruler][:, 0] <= drawn[ruler][:, 1]).mean()),
             }
-            for ruler in RULERS
+            for ruler in rulers
         }
     return found
+
+
+def rulers_of(counted: Mapping[str, Any]) -> list[str]:
+    """The rulers that statistics, or the scores of a system, are of: the two, and the further ones that they have."""
+    names = {name.rpartition(".")[2] for name in counted}
+    return [*RULERS, *(ruler for ruler in FURTHER if ruler in names)]
 
 
 def write_statistics(counted: Mapping[str, NDArray[np.int64]]) -> str:

@@ -124,6 +124,11 @@ def describe_data(data: DataConfig, run: Path) -> dict[str, Any]:
     return {"label": label(found), **found}
 
 
+def target_language(data: Mapping[str, Any]) -> str | None:
+    """The language of a run's translations, two letters, by what is known of its data; None if it is not."""
+    return data["pair"].partition("-")[2] if data["pair"] else None
+
+
 def label(data: Mapping[str, Any]) -> str:
     """What may be said of the data: 'WMT14 en-de' only where every archive is byte for byte the published one.
 
@@ -143,17 +148,21 @@ def label(data: Mapping[str, Any]) -> str:
 def other_archives(name: str, pair: str, archives: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The published archives of a catalogue that are missing here, or are here with other bytes.
 
+    One that a corpus can do without may be missing: its sentences are in another archive, or are a further test set.
     Where nobody has published a SHA-256, the record that the download was checked against another hash has to do.
     """
     from annotated.wmt14.catalogue import catalogue
 
-    wrong = []
-    for file in catalogue(name, pair).archives():
+    known, right, wrong = catalogue(name, pair), [], []
+    for file in known.archives():
         here = archives.get(file.name, {})
         published = {variant.sha256 for variant in file.variants if variant.sha256}
-        if not (here.get("sha256") in published if published else here.get("pinned")):
+        if here.get("sha256") in published if published else here.get("pinned"):
+            right.append(file.name)
+        else:
             wrong.append(file.name)
-    return wrong
+    without = {part.archive.name for part in known.parts() if part.required and part.found_in(right) is None}
+    return [file for file in wrong if file in archives or file in without]
 
 
 def _prepared_facts(corpus: PreparedCorpus) -> dict[str, Any]:
@@ -173,5 +182,7 @@ def _prepared_facts(corpus: PreparedCorpus) -> dict[str, Any]:
             name: {"sha256": archive["sha256"], "pinned": archive["pinned"]}
             for name, archive in corpus.manifest["archives"].items()
         },
+        "missing": sorted(corpus.manifest["missing"]),
+        "fallbacks": corpus.manifest["fallbacks"],
         "counts": counts,
     }

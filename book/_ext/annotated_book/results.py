@@ -26,7 +26,12 @@ NONE_YET = (
     "chain works, and nothing about the paper's numbers."
 )
 _SIZES = {"Transformer (base model)": "base", "Transformer (big)": "big"}
-_RULERS = {"sacrebleu": "BLEU by sacreBLEU", "paper": "BLEU the paper's way", "chrf": "chrF"}
+_RULERS = {
+    "sacrebleu": "BLEU by sacreBLEU",
+    "paper": "BLEU the paper's way",
+    "moses": "so with Moses' own tokeniser",
+    "chrf": "chrF",
+}
 
 
 class ResultsLedger(SphinxDirective):
@@ -86,8 +91,10 @@ def _printed() -> list[list[nodes.Node]]:
 
 def _signatures(entry: Entry) -> nodes.list_item:
     text = nodes.paragraph("", f"{entry.name}: ")
+    scores = entry.report["scores"]["average"]
     for ruler, name in _RULERS.items():
-        one = entry.report["scores"]["average"][ruler]
+        if (one := scores.get(ruler)) is None:
+            continue
         end = "." if ruler == "chrf" else "; "
         text += [nodes.Text(f"{name} {one['score']:.2f}, "), nodes.literal(text=one["signature"]), nodes.Text(end)]
     return nodes.list_item("", text)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.machinery
+import re
 import shutil
+import sys
+import types
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,9 +15,10 @@ import pytest
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data import Tokenizer
+from annotated.evaluation import has_moses, paper_bleu
 from annotated.model import Transformer
 from annotated.runs import train
-from annotated.runs.report import RunReport, finish
+from annotated.runs.report import RunReport, finish, report
 from tests.runs.conftest import write_corpus
 
 # Hyphenated words and typographic quotation marks: the paper's way takes both apart, and sacreBLEU's does not.
@@ -58,6 +63,28 @@ def by_heart(text: str, worse: int) -> str:
     """What the scripted translator says."""
     words = RIGHT[text].split()
     return " ".join(words[: -1 - 2 * worse] if len(text) % 3 == 0 else words)
+
+
+@pytest.fixture
+def moses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Moses' tokeniser, or where it is not installed, one that takes commas and full stops off, by its name."""
+    if has_moses():
+        return
+
+    class Tokenizer:
+        def __init__(self, lang: str) -> None:
+            self.lang = lang
+
+        def tokenize(self, text: str, return_str: bool) -> str:
+            return " ".join(re.sub("([.,„“])", r" \1 ", text).split())
+
+    module = types.ModuleType("sacremoses")
+    module.MosesTokenizer = Tokenizer  # type: ignore[attr-defined]
+    module.__spec__ = importlib.machinery.ModuleSpec("sacremoses", None)
+    monkeypatch.setitem(sys.modules, "sacremoses", module)
+    known = report.version
+    monkeypatch.setattr(report, "version", lambda name: "0" if name == "sacremoses" else known(name))
+    monkeypatch.setattr(paper_bleu, "tokenizer", paper_bleu.tokenizer.__wrapped__)  # without the cache
 
 
 @pytest.fixture(scope="session")

@@ -12,9 +12,13 @@ import pytest
 import sacrebleu
 import torch
 
+from annotated.cli import main
+from annotated.evaluation import paper_bleu, paper_style_bleu
+from annotated.evaluation.paper_bleu import MosesMissing
 from annotated.runs import list_checkpoints, read_records
 from annotated.runs.lock import run_lock
-from annotated.runs.report import finish, translating
+from annotated.runs.registry import add_entry, check, check_entry
+from annotated.runs.report import finish, finishing, translating
 from annotated.runs.report.model_card import model_card
 from annotated.runs.report.report import RunReport, public_command, training_facts
 from annotated.runs.report.scoring import read_statistics, score_of, write_statistics
@@ -64,6 +68,52 @@ def test_both_rulers_say_what_sacrebleu_says(finished: RunReport) -> None:
     assert scores["average"]["chrf"]["score"] == pytest.approx(
         sacrebleu.corpus_chrf(expected(0), [REFERENCES]).score, abs=1e-4
     )
+
+
+def test_moses_own_tokeniser_is_a_third_ruler_where_it_is_asked_for(trained: Path, moses: None) -> None:
+    made = finish(trained, Scripted, moses="yes")
+    scores = made.content["scores"]
+    for system, worse in (("average", 0), ("last", 1)):
+        assert list(scores[system]) == ["sacrebleu", "paper", "moses", "chrf"]
+        by_hand = paper_style_bleu(expected(worse), REFERENCES, "moses")
+        assert scores[system]["moses"]["score"] == pytest.approx(by_hand.bleu, abs=1e-4)
+        assert scores[system]["moses"]["low"] < scores[system]["moses"]["high"]
+    assert set(scores["difference"]) == {"sacrebleu", "paper", "moses"}
+    counted = read_statistics((made.folder / "statistics.tsv").read_text(encoding="utf-8"))
+    assert list(counted)[:3] == ["average.sacrebleu", "average.paper", "average.moses"]
+    assert score_of(counted["last.moses"]) == pytest.approx(scores["last"]["moses"]["score"], abs=1e-4)
+    assert len(made.rows()) == 8 and "so with Moses" in str(made) and "sacremoses" in made.content["versions"]
+    card = (made.folder / "MODEL_CARD.md").read_text(encoding="utf-8")
+    assert "BLEU, so with Moses" in card and "Moses' tokeniser as sacremoses has it" in card
+    assert problems_of(made) == []
+
+
+def problems_of(made: RunReport) -> list[str]:
+    """What the ledger's check says to the run."""
+    return check_entry(add_entry(made.folder.parent, "rehearsal-moses", made.folder.parent / "ledger"))
+
+
+def test_a_report_with_moses_is_checked_without_it(trained: Path, moses: None, monkeypatch) -> None:
+    made = finish(trained, Scripted, moses="yes")
+    monkeypatch.setattr(check, "has_moses", lambda: False)
+    assert problems_of(made) == []
+
+
+def test_by_itself_moses_is_used_where_the_language_is_known(trained: Path, moses: None, monkeypatch) -> None:
+    assert "moses" not in finish(trained, Scripted).content["scores"]["average"]  # text of the user's own
+    monkeypatch.setattr(finishing, "target_language", lambda facts: "de")
+    assert "moses" in finish(trained, Scripted).content["scores"]["average"]
+    assert "moses" not in finish(trained, Scripted, moses="no").content["scores"]["average"]
+
+
+def test_moses_that_is_not_installed_is_said_before_anything_is_translated(trained: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(paper_bleu, "has_moses", lambda: False)
+    paper_bleu.tokenizer.cache_clear()
+    with pytest.raises(MosesMissing, match="sacremoses, which is not installed"):
+        finish(trained, Scripted, moses="yes")
+    assert Scripted.calls == []
+    assert main(["finish", str(trained), "--moses", "yes"]) != 0
+    assert "extra `moses`" in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_lead_of_the_average_has_its_interval(finished: RunReport) -> None:
@@ -230,8 +280,14 @@ def test_only_the_published_archives_are_wmt14() -> None:
         {"test-full.tgz": {"sha256": "0", "pinned": False}},
     ):
         assert label({**data, "archives": {**archives, **wrong}}).endswith("not WMT14")
-    missing = {name: archive for name, archive in archives.items() if name != europarl}
-    assert label({**data, "archives": missing}).endswith("not WMT14")
+    for absent, known in (
+        ([europarl], False),
+        (["test-full.tgz"], True),  # its sentences are in dev.tgz, too
+        (["test-full.tgz", "test-filtered.tgz"], True),
+        (["test-full.tgz", "dev.tgz"], False),
+    ):
+        left = {name: archive for name, archive in archives.items() if name not in absent}
+        assert (label({**data, "archives": left}) == "WMT14 en-de") is known, absent
 
 
 def test_the_card_claims_what_the_report_holds(finished: RunReport) -> None:
@@ -244,7 +300,10 @@ def test_the_card_claims_what_the_report_holds(finished: RunReport) -> None:
     assert "say nothing about WMT14" in card and "statmt.org" not in card
     real = model_card({**finished.content, "label": "WMT14 en-de"})
     assert "statmt.org/wmt14" in real and "say nothing about WMT14" not in real
-    assert "Energy" not in card
+    assert "Energy" not in card and "could not be had" not in card
+    instead = {"newstest2014": {"archive": "dev.tgz", "members": [], "instead_of": "test-full.tgz"}}
+    told = model_card({**finished.content, "data": {**finished.content["data"], "fallbacks": instead}})
+    assert "newstest2014 is from `dev.tgz`: `test-full.tgz` could not be had" in told
 
 
 def test_a_printed_report_shows_both_rulers(finished: RunReport) -> None:

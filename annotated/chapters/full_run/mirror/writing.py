@@ -138,13 +138,15 @@ def _target(imitated: Catalogue, german: str) -> str:
 
 
 def _part(part: CorpusPart, made: Mapping[RemoteFile, RemoteFile], texts: Mapping[str, Sequence[Pair]]) -> CorpusPart:
-    return replace(part, archive=made[part.archive], pairs=len(texts[part.name]), sacrebleu="")
+    other = None if part.fallback is None else _part(part.fallback, made, texts)
+    return replace(part, archive=made[part.archive], pairs=len(texts[part.name]), sacrebleu="", fallback=other)
 
 
 def _members(imitated: Catalogue, archive: RemoteFile, texts: Mapping[str, Sequence[Pair]]) -> dict[str, bytes]:
     """What goes into an archive, by name; beside the wanted files some in other languages, as in the original."""
     members: dict[str, bytes] = {}
-    for part in imitated.parts():
+    listed = [one for part in imitated.parts() for one in (part, part.fallback) if one is not None]
+    for part in listed:
         if part.archive != archive:
             continue
         for side, name in enumerate((part.source_member, part.target_member)):
