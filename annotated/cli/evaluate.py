@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from annotated.config import DataConfig, DecodingConfig, TrainingConfig
+from annotated.config import DataConfig, DecodingConfig, EngineConfig, TrainingConfig
 from annotated.storage import atomic_write
 
 
@@ -28,6 +28,7 @@ class Evaluate:
     limit: int | None = None
     """Only the first pairs."""
     decoding: Annotated[DecodingConfig, tyro.conf.arg(name="")] = field(default_factory=DecodingConfig)
+    engine: Annotated[EngineConfig, tyro.conf.arg(name="")] = field(default_factory=EngineConfig)
     overlong: Literal["error", "truncate"] = "error"
     """What to do with a source of more tokens than the model takes."""
     output: Path | None = None
@@ -47,7 +48,7 @@ class Evaluate:
         if self.limit is not None and self.limit < 1:
             raise ValueError(f"--limit must be at least 1, not {self.limit}")
         corpus = open_corpus(text_to_score(self.model, self.corpus, self.split), self.split, DataConfig())
-        translator = load(self.model, self.device, self.decoding)
+        translator = load(self.model, self.device, self.decoding, **self.engine.to_dict())
         pairs = list(itertools.islice(corpus, self.limit))
         result = evaluate(translator, pairs, overlong=self.overlong)
         if self.output is not None:
@@ -56,7 +57,12 @@ class Evaluate:
                 file.writelines(f"{line}\n" for line in lines)
         numbers = result.to_dict()
         if self.json:
-            about = {"model": self.model, "corpus": corpus.spec, "decoding": asdict(self.decoding)}
+            about = {
+                "model": self.model,
+                "corpus": corpus.spec,
+                "decoding": asdict(self.decoding),
+                **asdict(self.engine),
+            }
             print(json.dumps({**about, **numbers}, ensure_ascii=False))
             return 0
         print(f"{corpus.spec}: {numbers['sentences']} sentences, beam {self.decoding.beam_size}")
