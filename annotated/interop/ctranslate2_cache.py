@@ -1,6 +1,6 @@
 """Cache of models as CTranslate2 reads them: converted once, checked at every opening, and made anew when stale.
 
-A model folder keeps its conversions in `ctranslate2/COMPUTE_TYPE`. Those of a model in memory, of one inside the package,
+A model folder keeps its conversions in `ctranslate2/COMPUTE_TYPE`. Those of a model in memory, of one in the package,
 and of one whose folder cannot be written to are in the user's cache folder, which `ANNOTATED_CACHE` names. Any of them
 may be deleted.
 """
