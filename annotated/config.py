@@ -1,6 +1,6 @@
 """Configuration: every default of the project in one place; sections 3, 5 and 6.1 and Table 3 as data.
 
-The four dataclasses are frozen; `replace` makes a changed copy and checks it. Nothing else in the
+The dataclasses are frozen; `replace` makes a changed copy and checks it. Nothing else in the
 library states a default for anything that stands here.
 """
 
@@ -15,7 +15,7 @@ SPECIAL_TOKENS = ("<pad>", "<s>", "</s>", "<unk>")
 
 
 class _Config:
-    """What the four configurations share: a checked copy, and a round trip through plain dictionaries."""
+    """What the configurations share: a checked copy, and a round trip through plain dictionaries."""
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed; unknown names raise `TypeError`, bad values `ValueError`."""
@@ -205,6 +205,29 @@ class DecodingConfig(_Config):
         _require(self.batch_tokens >= 1, f"batch_tokens must be at least 1, not {self.batch_tokens}")
         fits = 1 <= self.num_return <= self.beam_size
         _require(fits, f"num_return must lie between 1 and the beam size {self.beam_size}, not {self.num_return}")
+
+
+COMPUTE_TYPES = (
+    "float32", "float16", "bfloat16", "int16", "int8", "int8_float32", "int8_float16", "int8_bfloat16",
+)  # fmt: skip
+"""In what CTranslate2 keeps weights and computes, by its own names; not every processor has every one."""
+
+
+@dataclass(frozen=True)
+class EngineConfig(_Config):
+    """Which program runs the model while it translates."""
+
+    engine: Literal["torch", "ctranslate2"] = "torch"
+    """torch: this library. ctranslate2: a C++ engine, faster on a processor; needs the extra `export`."""
+    compute_type: str = "float32"
+    """Numbers that ctranslate2 computes in, by its own names: float32, int8, float16, ..."""
+
+    def __post_init__(self) -> None:
+        _require(self.engine in ("torch", "ctranslate2"), f"engine must be torch or ctranslate2, not {self.engine!r}")
+        known = ", ".join(COMPUTE_TYPES)
+        _require(self.compute_type in COMPUTE_TYPES, f"compute_type must be one of {known}, not {self.compute_type!r}")
+        fits = self.engine == "ctranslate2" or self.compute_type == "float32"
+        _require(fits, f"compute_type {self.compute_type} is for the engine ctranslate2: give engine=ctranslate2 too")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from annotated.config import DecodingConfig
+from annotated.config import DecodingConfig, EngineConfig
 from annotated.runs.checkpoint import latest_checkpoint
 from annotated.saving import CheckpointError
 from annotated.training.distributed import choose_device
@@ -62,7 +62,13 @@ def find_model(path_or_name: str | Path) -> Path:
 
 
 def load(
-    path_or_name: str | Path, device: str = "cpu", decoding: DecodingConfig | None = None, **options: Any
+    path_or_name: str | Path,
+    device: str = "cpu",
+    decoding: DecodingConfig | None = None,
+    *,
+    engine: str = EngineConfig.engine,
+    compute_type: str = EngineConfig.compute_type,
+    **options: Any,
 ) -> Translator:
     """A translator from a model folder, or one inside the package by name ('classroom'); nothing is downloaded.
 
@@ -74,6 +80,8 @@ def load(
         A torch device name, or 'auto'.
     decoding
         How to search.
+    engine, compute_type
+        What runs the model, as in `Translator`.
     **options
         Fields of `DecodingConfig` to change.
 
@@ -85,4 +93,5 @@ def load(
         If a file is missing or damaged, or model and tokenizer do not belong together.
     """
     decoding = dataclasses.replace(decoding or DecodingConfig(), **options)
-    return Translator.from_pretrained(find_model(path_or_name), choose_device(device), decoding)
+    folder = find_model(path_or_name)
+    return Translator.from_pretrained(folder, choose_device(device), decoding, engine, compute_type)

@@ -22,8 +22,9 @@ from annotated.model import Transformer
 from annotated.storage import atomic_folder, atomic_write, checksum, require_replaceable, verify_checksums
 
 FORMAT = 1
-MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "log.jsonl", "README.md")
-"""What may lie in a model folder: our three files, a model card, and the log of the classroom model."""
+MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "log.jsonl", "README.md", "ctranslate2")
+"""What may lie in a model folder: our three files, a model card, the log of the classroom model, and the model as
+CTranslate2 reads it, which is made from the others when it is needed."""
 
 
 class CheckpointError(RuntimeError):

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Self, overload
 import torch
 from torch import Tensor
 
-from annotated.config import BOS, EOS, DecodingConfig
+from annotated.config import BOS, EOS, DecodingConfig, EngineConfig
 from annotated.data.batch import pad
 from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import Hypothesis, beam_search, greedy_decode, length_penalty
@@ -80,11 +80,16 @@ class Translator:
     max_source_tokens
         Longest sentence taken, eos included; None for the model's `max_positions`. With sinusoids it may be
         raised; a model rarely translates sentences well that are far longer than those it was trained on.
+    engine, compute_type
+        What runs the model while it translates, as `EngineConfig` says. `annotated.interop.ctranslate2_engine` says
+        what is the same in both engines. `score` and `attention` always ask the model itself.
 
     Raises
     ------
     ValueError
-        If model and tokenizer differ in the size of the vocabulary.
+        If model and tokenizer differ in the size of the vocabulary, or the engine has no such model or numbers.
+    ImportError
+        If the engine is not installed.
     """
 
     def __init__(
@@ -93,6 +98,8 @@ class Translator:
         tokenizer: Tokenizer,
         decoding: DecodingConfig | None = None,
         max_source_tokens: int | None = None,
+        engine: str = EngineConfig.engine,
+        compute_type: str = EngineConfig.compute_type,
     ) -> None:
         if tokenizer.vocab_size != model.config.vocab_size:
             raise ValueError(
@@ -101,22 +108,33 @@ class Translator:
             )
         self.model, self.tokenizer, self.decoding = model, tokenizer, decoding or DecodingConfig()
         self.max_source_tokens = max_source_tokens or model.config.max_positions
+        self._use_engine(EngineConfig(engine, compute_type))  # type: ignore[arg-type]
 
     @classmethod
     def from_pretrained(
-        cls, folder: str | Path, device: torch.device | str = "cpu", decoding: DecodingConfig | None = None
+        cls,
+        folder: str | Path,
+        device: torch.device | str = "cpu",
+        decoding: DecodingConfig | None = None,
+        engine: str = EngineConfig.engine,
+        compute_type: str = EngineConfig.compute_type,
     ) -> Self:
         """Read a model folder, which `save_pretrained` wrote; `annotated.load` takes names and runs too.
+
+        What the engine ctranslate2 needs is kept in the folder, or in the user's cache if it cannot be written to.
 
         Raises
         ------
         CheckpointError
             If a file is missing or damaged, or the model was saved without a tokenizer.
         """
+        config = EngineConfig(engine, compute_type)  # type: ignore[arg-type]
         model, tokenizer = load_model(folder, device)
         if tokenizer is None:
             raise CheckpointError(f"{folder}: the model was saved without a tokenizer, so it cannot read text")
-        return cls(model, tokenizer, decoding)
+        translator = cls(model, tokenizer, decoding)
+        translator._use_engine(config, Path(folder))
+        return translator
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write model and tokenizer as a model folder; see `annotated.saving.save_pretrained`."""
@@ -248,20 +266,41 @@ class Translator:
             sources[number] = [*sources[number][: self.max_source_tokens - 1], EOS]
         return [[] if len(ids) == 1 else ids for ids in sources]
 
+    def _use_engine(self, config: EngineConfig, model_folder: Path | None = None) -> None:
+        """Open the engine; `model_folder` is where the weights were read from, if they are still those."""
+        self._engine_config, self._engine = config, None
+        if config.engine == "ctranslate2":
+            from annotated.interop.ctranslate2_engine import CTranslate2Engine  # an extra installs what it needs
+
+            self._engine = CTranslate2Engine(
+                self.model, self.tokenizer, config.compute_type, self.max_source_tokens, model_folder
+            )
+
     def _search(self, sources: Sequence[list[int]], config: DecodingConfig) -> list[list[Hypothesis]]:
-        source = self._tensor(sources)
-        alpha, limit, extra, beams = config.alpha, config.max_new_tokens, config.extra_tokens, config.beam_size
+        if self._engine is not None and not self._engine.is_current:
+            self._use_engine(self._engine_config)
         try:
-            if beams == 1:
-                return [[h] for h in greedy_decode(self.model, source, limit, alpha=alpha, extra_tokens=extra)]
-            return beam_search(self.model, source, beams, alpha, limit, config.num_return, extra_tokens=extra)
-        except RuntimeError as error:  # torch has a class of its own for a GPU's memory, and none for a CPU's
-            if not (isinstance(error, torch.cuda.OutOfMemoryError) or "can't allocate memory" in str(error)):
+            if self._engine is None:
+                return self._own_search(sources, config)
+            found = self._engine.search(sources, config)
+            left = [number for number, hypotheses in enumerate(found) if hypotheses is None]
+            rest = iter(self._own_search([sources[number] for number in left], config) if left else [])
+            return [next(rest) if hypotheses is None else hypotheses for hypotheses in found]
+        except (RuntimeError, MemoryError) as error:
+            # torch has a class of its own for a GPU's memory, and none for a CPU's; CTranslate2 has words for a GPU's.
+            full = isinstance(error, MemoryError | torch.cuda.OutOfMemoryError)
+            if not (full or "can't allocate memory" in str(error) or "out of memory" in str(error)):
                 raise
             raise OutOfMemory(
-                f"{len(sources)} sentences of up to {source.size(1)} tokens with a beam of {beams} do not fit into "
-                f"memory: make batch_tokens (now {config.batch_tokens}) or the beam smaller"
+                f"{len(sources)} sentences of up to {max(map(len, sources))} tokens with a beam of {config.beam_size} "
+                f"do not fit into memory: make batch_tokens (now {config.batch_tokens}) or the beam smaller"
             ) from None
+
+    def _own_search(self, sources: Sequence[list[int]], config: DecodingConfig) -> list[list[Hypothesis]]:
+        source, alpha, limit, extra = self._tensor(sources), config.alpha, config.max_new_tokens, config.extra_tokens
+        if config.beam_size == 1:
+            return [[h] for h in greedy_decode(self.model, source, limit, alpha=alpha, extra_tokens=extra)]
+        return beam_search(self.model, source, config.beam_size, alpha, limit, config.num_return, extra_tokens=extra)
 
     def _read(self, source: list[int], tokens: list[int], steps: int | None = None) -> tuple[Tensor, AttentionMaps]:
         was_training = self.model.training

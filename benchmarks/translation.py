@@ -1,11 +1,12 @@
 """Sentences a second with beam 4, as many as newstest2014 has: beside MarianMT's `generate` and CTranslate2.
 
-All four decode with the same weights, in the same batches of like length, in turns in one process; what counts is CPU
+All decode with the same weights, in the same batches of like length, in turns in one process; what counts is CPU
 seconds of all threads, ratios inside a round, then the median over rounds. Tokens in, tokens out: no text is touched.
 
 Two tasks. `trained`: a model folder (the classroom model unless --model names another) on 3,003 sentences; it ends its
-translations by itself. `base`: the paper's base shape with random weights, sentences of ragged lengths, each batch made
-to write as many tokens as its longest source has; every n-th sentence, for all of them take an hour on two cores.
+translations by itself, and `by_option` is this library with `--engine ctranslate2`. `base`: the paper's base shape with
+random weights, sentences of ragged lengths, each batch made to write as many tokens as its longest source has; every
+n-th sentence, for all of them take an hour on two cores.
 """
 
 from __future__ import annotations
@@ -93,6 +94,19 @@ def ctranslate2(folder: Path, compute_type: str, names: Sequence[str], suppresse
     return translate
 
 
+def by_option(model: Any, tokenizer: Any, compute_type: str) -> Engine:
+    """The library's own search through CTranslate2, as `annotated translate --engine ctranslate2` does it."""
+    from annotated import Translator
+
+    translator = Translator(model, tokenizer, DECODING, engine="ctranslate2", compute_type=compute_type)
+
+    def translate(sources: Ids, new_tokens: int | None) -> Ids:
+        how = DECODING if new_tokens is None else DECODING.replace(max_new_tokens=new_tokens)
+        return [best[0].tokens for best in translator._search(sources, how)]
+
+    return translate
+
+
 def trained_engines(folder: str, scratch: Path) -> tuple[Any, dict[str, Engine]]:
     """The translator of a model folder, and the engines with its weights."""
     import annotated
@@ -102,9 +116,12 @@ def trained_engines(folder: str, scratch: Path) -> tuple[Any, dict[str, Engine]]
     translator = annotated.load(folder)
     model, tokenizer = translator.model.eval(), translator.tokenizer
     exported = export_ctranslate2(model, tokenizer, scratch / "trained")
+    os.environ["ANNOTATED_CACHE"] = str(scratch / "cache")  # what the option converts goes with the rest
     common: dict[str, Any] = {"names": pieces(tokenizer), "suppressed": (PAD, BOS), "eos": False}
     return translator, {
         "annotated": ours(model),
+        "by_option_fp32": by_option(model, tokenizer, "float32"),
+        "by_option_int8": by_option(model, tokenizer, "int8"),
         "hf_marian": hf_marian(to_marian(model).eval(), PAD),
         "ctranslate2_fp32": ctranslate2(exported, "float32", **common),
         "ctranslate2_int8": ctranslate2(exported, "int8", **common),

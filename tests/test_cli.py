@@ -82,6 +82,21 @@ def test_translate_numbers_and_scores_several(translator, folder, monkeypatch, c
     assert [float(row[1]) for row in rows] == pytest.approx(expected, abs=1e-3)
 
 
+def test_translate_and_evaluate_by_another_engine(folder, tmp_path: Path, monkeypatch, capsys) -> None:
+    pytest.importorskip("ctranslate2", reason="CTranslate2 needs the extra `export`")
+    monkeypatch.setenv("ANNOTATED_CACHE", str(tmp_path / "cache"))
+    for engine in ("torch", "ctranslate2"):
+        feed(monkeypatch, lines(TEXTS[0], "", TEXTS[1]))
+        assert main(["translate", "--engine", engine]) == 0
+    shown = capsys.readouterr().out.split("\n")
+    assert shown[:3] == shown[3:6] and shown[1] == "" and all(shown[:3:2])
+    assert list((tmp_path / "cache" / "ctranslate2").glob("*-float32"))
+    assert main(["evaluate", folder, "--corpus", "classroom", "--limit", "2", "--engine", "ctranslate2", "--json"]) == 0
+    numbers = json.loads(capsys.readouterr().out)
+    assert (numbers["engine"], numbers["compute_type"]) == ("ctranslate2", "float32")
+    assert (Path(folder) / "ctranslate2" / "float32" / "model.bin").is_file()
+
+
 def test_translate_writes_what_came_before_a_bad_line(folder, monkeypatch, capsys) -> None:
     feed(monkeypatch, lines(TEXTS[0]) + b"Stra\xdfe\n" + lines(TEXTS[1]))
     assert main(["translate", "--model", folder]) == 2
@@ -355,6 +370,8 @@ def test_pairs_that_are_left_out_are_said(tmp_path: Path, capsys) -> None:
         (["translate", "--beam-size", "many"], 2, "annotated: --beam-size: invalid literal"),
         (["exercise", "grade", ".", "--out", "../grades"], 2, "is empty: no submissions to grade"),
         (["translate", "x.txt"], 2, "x.txt: no such file"),
+        (["translate", "--compute-type", "int8"], 2, "compute_type int8 is for the engine ctranslate2"),
+        (["translate", "--compute-type", "int4"], 2, "compute_type must be one of float32"),
         (["evaluate", "--device", "gpu"], 2, "no device 'gpu': take 'auto', 'cpu', 'cuda'"),
     ],
 )

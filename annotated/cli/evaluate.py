@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from annotated.config import DataConfig, DecodingConfig, TrainingConfig
+from annotated.config import DataConfig, DecodingConfig, EngineConfig, TrainingConfig
 from annotated.storage import atomic_write
 
 _NAMES = {"paper": "the paper's way", "moses": "so with Moses"}
@@ -30,6 +30,7 @@ class Evaluate:
     limit: int | None = None
     """Only the first pairs."""
     decoding: Annotated[DecodingConfig, tyro.conf.arg(name="")] = field(default_factory=DecodingConfig)
+    engine: Annotated[EngineConfig, tyro.conf.arg(name="")] = field(default_factory=EngineConfig)
     overlong: Literal["error", "truncate"] = "error"
     """What to do with a source of more tokens than the model takes."""
     moses: Literal["auto", "yes", "no"] = "auto"
@@ -58,7 +59,7 @@ class Evaluate:
             tokenizer(MOSES, self.language)  # before the translation, not after
             styles[MOSES] = MOSES
         corpus = open_corpus(text_to_score(self.model, self.corpus, self.split), self.split, DataConfig())
-        translator = load(self.model, self.device, self.decoding)
+        translator = load(self.model, self.device, self.decoding, **self.engine.to_dict())
         pairs = list(itertools.islice(corpus, self.limit))
         result = evaluate(translator, pairs, overlong=self.overlong)
         if self.output is not None:
@@ -74,7 +75,7 @@ class Evaluate:
         if self.json:
             about = {"model": self.model, "corpus": corpus.spec, "decoding": asdict(self.decoding)}
             further = {f"{name}_bleu": one.bleu for name, one in rulers.items()}
-            print(json.dumps({**about, **numbers, **further}, ensure_ascii=False))
+            print(json.dumps({**about, **asdict(self.engine), **numbers, **further}, ensure_ascii=False))
             return 0
         print(f"{corpus.spec}: {numbers['sentences']} sentences, beam {self.decoding.beam_size}")
         print(f"BLEU              {numbers['bleu']:.2f}   {numbers['signature']}")

@@ -14,7 +14,7 @@ from typing import Annotated, BinaryIO, Literal
 
 import tyro
 
-from annotated.config import DecodingConfig, TrainingConfig
+from annotated.config import DecodingConfig, EngineConfig, TrainingConfig
 
 MOST_LINES = 2000
 """Lines translated together: enough to find many of one length, few enough to show progress."""
@@ -37,6 +37,7 @@ class Translate:
     model: str = "classroom"
     """A model inside the package by name, a model folder, a checkpoint, or the folder of a training run."""
     decoding: Annotated[DecodingConfig, tyro.conf.arg(name="")] = field(default_factory=DecodingConfig)
+    engine: Annotated[EngineConfig, tyro.conf.arg(name="")] = field(default_factory=EngineConfig)
     overlong: Literal["error", "truncate"] = "error"
     """What to do with a line of more tokens than the model takes."""
     scores: bool = False
@@ -55,7 +56,7 @@ class Translate:
                 f"{self.file}: no such file. Text comes from a file or from standard input: "
                 'echo "The cat sleeps." | annotated translate'
             )
-        translator = load(self.model, self.device, self.decoding)
+        translator = load(self.model, self.device, self.decoding, **self.engine.to_dict())
         for stream in (sys.stdin, sys.stdout):
             with contextlib.suppress(AttributeError):
                 stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]

@@ -9,7 +9,8 @@ What differs, and what the converter does about it:
   "▁" for a space, which the engine does not know). The engine itself appends `</s>` to sources and starts with `<s>`.
 * **Length penalty.** The engine divides a hypothesis' log-probability by length ** length_penalty; the paper
   (and `annotated.beam_search`) by ((5 + length) / 6) ** alpha. Scores of given translations and greedy
-  translations agree; a beam may rank its hypotheses differently.
+  translations agree; a beam may rank its hypotheses differently. `annotated.interop.ctranslate2_engine` asks the
+  engine for more hypotheses than it needs and ranks them by the paper's penalty.
 * The engine writes pad and bos unless told otherwise: `suppress_sequences=[["<pad>"], ["<s>"]]` does what our
   searches always do, except that it spreads the probability of the two over the other tokens. A trained model
   gives them next to none. The engine also refuses an empty translation unless `min_decoding_length=0`.
@@ -78,10 +79,31 @@ def export_ctranslate2(
     DiskFull
         If the disk is full; a folder that was there before is untouched.
     """
-    config = model.config
+    require_convertible(model.config, tokenizer)
+    optional("ctranslate2.specs")
+    with export_folder(folder, FILES) as partial:
+        write_ctranslate2(model, tokenizer, partial, quantization, max_positions)
+    return Path(folder)
+
+
+def require_convertible(config: ModelConfig, tokenizer: Tokenizer) -> None:
+    """Raise `ValueError` if CTranslate2 has no such model, or tokenizer and model differ in vocabulary."""
     if config.d_k != config.d_v:
         raise ValueError(f"CTranslate2 has one width of heads; this model has d_k {config.d_k} and d_v {config.d_v}")
+    if config.norm == "post" and config.final_norm:
+        raise ValueError("CTranslate2 has no LayerNorm on top of post-norm stacks; this model has one (final_norm)")
     require_same_vocabulary(config, tokenizer)
+
+
+def write_ctranslate2(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    folder: Path,
+    quantization: str | None = None,
+    max_positions: int | None = None,
+) -> None:
+    """Write the `FILES` of an export into a folder that exists; parameters as in `export_ctranslate2`."""
+    config = model.config
     specs = optional("ctranslate2.specs")
     spec = _spec(specs.transformer_spec, config)
     limit = max_positions or config.max_positions
@@ -102,16 +124,12 @@ def export_ctranslate2(
     spec.config.layer_norm_epsilon = config.norm_epsilon
     spec.validate()
     spec.optimize(quantization=quantization)
-    with export_folder(folder, FILES) as partial:
-        spec.save(str(partial))
-        tokenizer.save(partial / "tokenizer.json")
-    return Path(folder)
+    spec.save(str(folder))
+    tokenizer.save(folder / "tokenizer.json")
 
 
 def _spec(transformer_spec: Any, config: ModelConfig) -> Any:
     """An empty description of both stacks."""
-    if config.norm == "post" and config.final_norm:
-        raise ValueError("CTranslate2 has no LayerNorm on top of post-norm stacks; this model has one (final_norm)")
     options = {"pre_norm": config.norm == "pre", "head_dim": config.d_k}
     return transformer_spec.TransformerSpec(
         transformer_spec.TransformerEncoderSpec(config.num_encoder_layers, config.num_heads, **options),
