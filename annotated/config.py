@@ -130,6 +130,10 @@ class TrainingConfig(_Config):
     clip_norm: float | None = None
     """Clip the gradient's norm to this; the paper does not clip."""
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
+    vocabulary_precision: Literal["same", "fp8"] = "same"
+    """Type of the three products with the vocabulary's matrix: `precision`'s, or FP8 (3 bits of mantissa, float32
+    sums), which is not the paper's arithmetic. FP8 takes a GPU of compute capability 8.9 (Ada, Hopper, Blackwell); a CPU
+    rounds as such a GPU does and is slower for it."""
     compile: bool = False
     """Run the model through torch.compile."""
     layout: Literal["packed", "padded", "static"] = "packed"
@@ -162,6 +166,10 @@ class TrainingConfig(_Config):
         _require(0 <= self.label_smoothing < 1, f"label_smoothing must lie in [0, 1), not {self.label_smoothing}")
         _require(self.precision in ("fp32", "bf16", "fp16"), f"unknown precision {self.precision!r}")
         _require(self.layout in ("packed", "padded", "static"), f"unknown layout {self.layout!r}")
+        known = self.vocabulary_precision in ("same", "fp8")
+        _require(known, f"unknown vocabulary_precision {self.vocabulary_precision!r}")
+        fits = self.vocabulary_precision == "same" or self.layout != "padded"
+        _require(fits, "vocabulary_precision 'fp8' is for layouts 'packed' and 'static': 'padded' makes logits in one")
         fits = self.micro_batch_tokens is None or self.micro_batch_tokens > 0
         _require(fits, "micro_batch_tokens must be positive, or None for no limit")
         _require(self.keep_best >= 0, "keep_best must not be negative")

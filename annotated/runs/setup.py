@@ -110,7 +110,7 @@ def start_run(
         batches=_batches(training, data, prepared),
         model=model,
         optimizer=make_optimizer(model, training),
-        precision=Precision(training.precision, processes.device),
+        precision=Precision(training.precision, processes.device, training.vocabulary_precision),
         state=TrainingState(configuration=wanted),
         messages=messages,
     )

@@ -18,7 +18,7 @@ from annotated.config import TrainingConfig
 from annotated.data.batch import Batch
 from annotated.model import Transformer, forward_rows
 from annotated.model.fast.fused import has_varlen_kernel
-from annotated.training.loss import LogitsTerms, logits_terms, static_loss
+from annotated.training.loss import LogitsTerms, static_loss
 from annotated.training.precision import Precision
 from annotated.training.static_layout import StaticShape
 from annotated.training.update import MicroStep, make_micro_step
@@ -119,7 +119,7 @@ class StaticStep:
         self.model, self.precision, self.shape, self.device = model, precision, shape, device
         self.smoothing = training.label_smoothing
         self.forward: Callable[..., Tensor] = forward_rows
-        self.terms: LogitsTerms = logits_terms
+        self.terms: LogitsTerms = precision.terms
         self.compiles = training.compile
         if training.compile:
             options: dict[str, Any] = {"dynamic": False, "fullgraph": True, "mode": mode}
@@ -161,7 +161,8 @@ class StaticStep:
             for rows in (batch.source_rows, batch.target_rows):
                 torch._dynamo.mark_dynamic(rows.cu_seqlens, 0)  # the only size that differs: no reason to compile again
         with self.precision.autocast():
-            loss_sum = static_loss(self.model, batch, self.smoothing, self.forward, self.terms)
+            parts = self.forward, self.terms, self.precision.products
+            loss_sum = static_loss(self.model, batch, self.smoothing, *parts)
         self.precision.scale(loss_sum / tokens).backward()
         return loss_sum.detach()
 

@@ -118,7 +118,8 @@ def micro_step(
     `forward` is for `batch_loss`: the model's pass, if it is compiled.
     """
     with precision.autocast():
-        loss_sum, _ = batch_loss(model, batch.to(precision.device), smoothing, layout, forward)
+        here = batch.to(precision.device)
+        loss_sum, _ = batch_loss(model, here, smoothing, layout, forward, precision.terms, precision.products)
     precision.scale(loss_sum / tokens).backward()
     return loss_sum.detach()
 
@@ -152,7 +153,7 @@ def fit(
     rate
         From the number of an update, counted from 1, to its learning rate.
     training
-        Label smoothing, layout, precision, clipping and Adam's constants come from here; nothing else does.
+        Label smoothing, layout, precisions, clipping and Adam's constants come from here; nothing else does.
     after
         Called after each update with its number and its loss.
 
@@ -161,7 +162,8 @@ def fit(
     list of float
         The loss of each update, in nats per target token.
     """
-    optimizer, precision = make_optimizer(model, training), Precision(training.precision, model.output_weight.device)
+    optimizer = make_optimizer(model, training)
+    precision = Precision(training.precision, model.output_weight.device, training.vocabulary_precision)
     micro_step, losses = make_micro_step(model.train(), training, precision), []
     for number, batch in zip(range(1, updates + 1), batches, strict=False):
         metrics = update(
