@@ -72,6 +72,7 @@ def train(
     bleu: BleuFunction | None = None,
     samples: SamplesFunction | None = None,
     heads: HeadsFunction | None = None,
+    processes: Processes | None = None,
 ) -> TrainingResult:
     """Train a Transformer; called again on the same folder, go on where the last call stopped.
 
@@ -99,6 +100,8 @@ def train(
     heads
         Called at each validation for where the heads look; goes into files of the folder's `heads/`, and changes
         nothing either. `annotated.runs.validation_callbacks.sample_heads` makes one.
+    processes
+        Who trains together, from `process_group`; None to join those that torchrun started.
 
     Returns
     -------
@@ -116,7 +119,8 @@ def train(
         If a checkpoint cannot be saved; the ones before are untouched.
     """
     folder = Path(folder)
-    group = process_group(training.device, training.peer_timeout)
+    join = process_group(training.device, training.peer_timeout)
+    group = join if processes is None else contextlib.nullcontext(processes)
     with translate_errors(folder), group as processes, _alone(processes, folder):
         if processes.device.type == "cpu":
             keep_freed_memory()
@@ -193,7 +197,7 @@ def make_updates(
             micro_step=micro_step,
             clip_norm=training.clip_norm,
             precision=run.precision,
-            processes=processes,
+            exchange=run.exchange,
             before_step=before_step,
         )
         state.update, state.tokens_seen = number, state.tokens_seen + made.tokens

@@ -19,6 +19,7 @@ from annotated.runs.log import rewind_log
 from annotated.runs.random_states import random_states, seed_everything, set_random_states
 from annotated.saving import CheckpointError, read_json
 from annotated.training.distributed import Processes
+from annotated.training.exchange import GradientExchange
 from annotated.training.optimizer import make_optimizer
 from annotated.training.precision import Precision
 
@@ -27,6 +28,7 @@ MAY_CHANGE = {
     "training": {
         "updates", "micro_batch_tokens", "log_every", "validate_every", "validate_bleu", "checkpoint_every",
         "keep_checkpoints", "keep_best", "average_last", "peer_timeout", "device", "compile",
+        "overlap_exchange",
     },
     "data": {"prepared", "train", "valid", "test", "tokenizer"},
 }  # fmt: skip
@@ -49,6 +51,7 @@ class Run:
     model: Transformer
     optimizer: torch.optim.Optimizer
     precision: Precision
+    exchange: GradientExchange
     state: TrainingState
     messages: list[str]
     """For the user, from the start."""
@@ -111,6 +114,7 @@ def start_run(
         model=model,
         optimizer=make_optimizer(model, training),
         precision=Precision(training.precision, processes.device, training.vocabulary_precision),
+        exchange=GradientExchange(model, processes, training.gradient_exchange, training.overlap_exchange),
         state=TrainingState(configuration=wanted),
         messages=messages,
     )

@@ -2,11 +2,11 @@
 
 FP8 is two formats. e4m3 has 3 bits of mantissa, so it rounds by at most 1/16 of a number, and reaches from 2^-9 to
 448: enough for hidden rows and for weights, whose sizes differ little. e5m2 has 2 bits of mantissa and reaches from
-2^-16 to 57,344: for the gradient of the logits, whose largest numbers are near 1 and whose typical ones are a millionth.
+2^-16 to 57,344: for the gradient of the logits, whose largest numbers are near 1, and the typical ones a millionth.
 
-A tensor of hidden rows or weights has one scale, a power of two, so scaling itself rounds nothing. Scales for rows would be finer, but not one
-that serves here: the rows of the logits are the terms of the weight gradient's sum, and a factor cannot be taken out of
-a sum whose terms each have their own.
+A tensor of hidden rows or weights has one scale, a power of two, so scaling itself rounds nothing. Scales for rows
+would be finer, but none serves all products: rows of the hidden states are the terms of the weight gradient's sum, and
+a factor cannot be taken out of a sum whose terms each have their own.
 
 This is not the paper's arithmetic, nor a smaller float32: it is an option of speed, with a loss curve of its own.
 """

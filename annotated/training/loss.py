@@ -252,7 +252,9 @@ def projected_cross_entropy(
         Scalar float32, in nats; `backward` may run through it once.
     """
     chunk = chunk or _equal_chunk(len(hidden), CHUNK_ROWS.get(hidden.device.type, CHUNK_ROWS["cuda"]))
-    return _ProjectedCrossEntropy.apply(hidden, weight, gold, smoothing, chunk, terms, products, torch.is_grad_enabled())
+    return _ProjectedCrossEntropy.apply(
+        hidden, weight, gold, smoothing, chunk, terms, products, torch.is_grad_enabled()
+    )
 
 
 def _equal_chunk(rows: int, limit: int) -> int:
@@ -299,8 +301,8 @@ def batch_loss(
     if layout != "packed":
         shape = (layout if isinstance(layout, StaticShape) else StaticShape(0, 0)).grown_for(batch)
         flat = shape.lay_out(batch).to(model.output_weight.device)
-        read = model, shape.views(flat), smoothing, forward or forward_rows, terms, products
-        return static_loss(*read), batch.target_tokens
+        laid = shape.views(flat)
+        return static_loss(model, laid, smoothing, forward or forward_rows, terms, products), batch.target_tokens
     device = batch.source.device
     source, target = RaggedRows(batch.source_lengths, device), RaggedRows(batch.target_lengths, device)
     rows = source.pack_ids(batch.source), source, target.pack_ids(batch.target_in), target

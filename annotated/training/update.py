@@ -18,7 +18,7 @@ from torch.optim import Optimizer
 from annotated.config import TrainingConfig
 from annotated.data.batch import Batch
 from annotated.model import Transformer
-from annotated.training.distributed import Processes
+from annotated.training.exchange import GradientExchange
 from annotated.training.loss import batch_loss
 from annotated.training.optimizer import clip_gradients, gradient_norm, make_optimizer
 from annotated.training.precision import Precision
@@ -60,7 +60,7 @@ def update(
     micro_step: MicroStep,
     clip_norm: float | None = None,
     precision: Precision | None = None,
-    processes: Processes | None = None,
+    exchange: GradientExchange | None = None,
     before_step: Callable[[UpdateMetrics], Tensor | None] | None = None,
 ) -> UpdateMetrics:
     """Change the parameters once.
@@ -76,8 +76,9 @@ def update(
         The learning rate of this update.
     micro_step
         Forward and backward pass of one micro-batch: made by `make_micro_step`, or by `compiled`.
-    clip_norm, precision, processes
-        Limit of the gradient's norm; how fp16 scales the loss; who shares the batch. None for none, float32, nobody.
+    clip_norm, precision, exchange
+        Limit of the gradient's norm; how fp16 scales the loss; how the processes that share the batch add up their
+        gradients. None for none, float32, nobody.
     before_step
         Called with the metrics when the gradient is complete, before it is clipped and the optimiser makes its step. If
         it raises an error, the parameters stay as they are. If it returns numbers (on the device), they must be finite,
@@ -86,12 +87,12 @@ def update(
 
     Paper: section 5
     """
-    precision, processes = precision or Precision("fp32", torch.device("cpu")), processes or Processes()
+    precision, exchange = precision or Precision("fp32", torch.device("cpu")), exchange or GradientExchange(model)
     set_learning_rate(optimizer, rate)
     optimizer.zero_grad(set_to_none=True)
     # Each micro-step adds the gradient of its loss sum over the tokens of the whole batch.
-    losses = [micro_step(batch, tokens) for batch in micro_batches]
-    processes.sum_gradients(model)
+    losses = [micro_step(batch, tokens) for batch in exchange.watch(micro_batches)]
+    exchange.sum_gradients()
     precision.unscale(optimizer)
     parameters = list(model.parameters())
     norm = gradient_norm(parameters)
