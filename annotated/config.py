@@ -157,8 +157,8 @@ class TrainingConfig(_Config):
     average_last: int = 5
     """Checkpoints averaged into the final model."""
     gradient_exchange: Literal["fp32", "bf16"] = "fp32"
-    """Type in which processes exchange gradients. bf16 halves the bytes: each gradient and each sum is rounded once, and
-    sums are made in float32, on any number of processes."""
+    """Type in which processes exchange gradients. bf16 halves the bytes: each gradient and each sum is rounded once,
+    and sums are made in float32, on any number of processes."""
     overlap_exchange: bool = False
     """Exchange gradients in buckets of 25 MB while the backward pass goes on. With `compile` there is little to gain,
     because all gradients come at its end; with the static layout, replayed as a whole, it is refused."""

@@ -60,7 +60,7 @@ PAPER_VALIDATION: dict[str, Any] = {"validate_every": 5000}
 translated for BLEU, and nothing is trained meanwhile (estimates). After every 1,000 updates that would be 7 % of the
 time of a modern GPU with 35 ms an update, and a quarter on eight; after every 5,000 it is 1.5 and 7 %. Longer would be
 too long: the 5 checkpoints that base keeps span 7,500 updates, so one from before a divergence is still there when
-validation finds it. By updates and not by the clock, so that a resumed run validates where an uninterrupted one does."""
+validation finds it. By updates, not by the clock, so that a resumed run validates where an uninterrupted one does."""
 
 
 def _wmt14(size: str, pair: str, model: ModelConfig) -> Recipe:

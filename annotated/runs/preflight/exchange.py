@@ -94,7 +94,7 @@ def advise(compute: float, times: ExchangeTimes, training: TrainingConfig) -> st
     elif whole < WORTH_WHILE * times.processes:
         said.append(f"{times.processes} processes do the work of {whole:.1f}: fewer cost less")
     in_bf16 = speed_up(compute, times.processes, times.seconds["bf16"])
-    if said and sent == "fp32" and in_bf16 > _BETTER * whole:
+    if said and sent == "fp32" and in_bf16 > max(_BETTER * whole, 1.0):
         said.append(f"--training.gradient-exchange bf16 would make all of them {in_bf16:.1f} times as fast as one")
     return "; ".join(said)
 
