@@ -222,4 +222,4 @@ def test_a_run_says_so_and_trains(small):
         small.train(vocabulary, vocabulary_precision=vocabulary, log_every=8)
         losses[vocabulary] = [r["loss"] for r in read_records(small.folder / vocabulary) if r["kind"] == "train"]
     assert losses["same"] != losses["fp8"]
-    assert losses["fp8"] == pytest.approx(losses["same"], rel=0.02)
+    assert losses["fp8"] == pytest.approx(losses["same"], rel=0.1) and losses["fp8"][-1] < losses["fp8"][0]
