@@ -124,7 +124,7 @@ def test_what_one_process_computes_is_told_by_any_rehearsal() -> None:
 def test_whether_more_pay_is_said_in_a_sentence(times, changes, found, advice) -> None:
     check = check_exchange(TrainingConfig(**changes), ALONE, times)
     assert check is not None
-    assert check.found.startswith("252 MB of gradients between ") and "takes one process 35.0 ms" in check.found
+    assert check.found.startswith("252.00 MB of gradients between ") and "takes one process 35.0 ms" in check.found
     assert found in check.found and check.advice == advice
     assert check.status == ("warn" if advice else "ok")
 
