@@ -130,6 +130,10 @@ class TrainingConfig(_Config):
     clip_norm: float | None = None
     """Clip the gradient's norm to this; the paper does not clip."""
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
+    vocabulary_precision: Literal["same", "fp8"] = "same"
+    """Type of the three products with the vocabulary's matrix: `precision`'s, or FP8 (2 or 3 bits of mantissa, float32
+    sums), which is not the paper's arithmetic. FP8 takes a GPU of compute capability 8.9 or more (Ada, Hopper,
+    Blackwell); a CPU rounds as such a GPU does, and is slower for it."""
     compile: bool = False
     """Run the model through torch.compile."""
     layout: Literal["packed", "padded", "static", "auto"] = "packed"
@@ -155,6 +159,12 @@ class TrainingConfig(_Config):
     """Checkpoints of the lowest validation loss kept besides, in the folder best/; they are never averaged."""
     average_last: int = 5
     """Checkpoints averaged into the final model."""
+    gradient_exchange: Literal["fp32", "bf16"] = "fp32"
+    """Type in which processes exchange gradients. bf16 halves the bytes: each gradient and each sum is rounded once,
+    and sums are made in float32, on any number of processes."""
+    overlap_exchange: bool = False
+    """Exchange gradients in buckets of 25 MB while the backward pass goes on. With `compile` there is little to gain,
+    because all gradients come at its end; with the static layout, replayed as a whole, it is refused."""
     peer_timeout: float = 600.0
     """Seconds after which a process that hears nothing from another one gives up, so that both can be restarted."""
 
@@ -165,6 +175,17 @@ class TrainingConfig(_Config):
         _require(0 <= self.label_smoothing < 1, f"label_smoothing must lie in [0, 1), not {self.label_smoothing}")
         _require(self.precision in ("fp32", "bf16", "fp16"), f"unknown precision {self.precision!r}")
         _require(self.layout in ("packed", "padded", "static", "auto"), f"unknown layout {self.layout!r}")
+        known = self.vocabulary_precision in ("same", "fp8")
+        _require(known, f"unknown vocabulary_precision {self.vocabulary_precision!r}")
+        known = self.gradient_exchange in ("fp32", "bf16")
+        _require(known, f"unknown gradient_exchange {self.gradient_exchange!r}: take 'fp32' or 'bf16'")
+        _require(
+            not self.overlap_exchange or self.layout in ("packed", "padded"),
+            f"overlap_exchange watches the backward pass, which layout {self.layout!r} may replay as a whole: use "
+            "layout 'packed', or leave the exchange to its end",
+        )
+        fits = self.vocabulary_precision == "same" or self.layout != "padded"
+        _require(fits, "vocabulary_precision 'fp8' is for layouts 'packed' and 'static': 'padded' makes logits in one")
         fits = self.micro_batch_tokens is None or self.micro_batch_tokens > 0
         _require(fits, "micro_batch_tokens must be positive, or None for no limit")
         _require(self.keep_best >= 0, "keep_best must not be negative")

@@ -9,6 +9,7 @@
     gpu        paper-sized steps in every mode of ours, beside the peers (needs a GPU)
     translation  sentences a second with beam 4, beside MarianMT's `generate` and CTranslate2
     grading    a class of right answers: seconds to begin and to grade, and the grader's own memory
+    curves     loss curves of one recipe under several training configurations: what an option of speed does to the loss
     doctor     `annotated doctor` on public implementations: the record that the book shows
     real_text  a small model on real text for a budget of seconds, beside The Annotated Transformer's own code
     quick      what `make benchmark` runs: `peers` with one round on the tasks that take seconds, then `loader`
@@ -36,6 +37,7 @@ COMMANDS = (
     "gpu",
     "translation",
     "grading",
+    "curves",
     "doctor",
     "real_text",
     "quick",

@@ -40,13 +40,14 @@ def child(folder: Path, tokens: int, steps: int) -> None:
     from annotated.model import Transformer
     from annotated.training import batch_loss, make_optimizer
     from annotated.training.distributed import process_group
+    from annotated.training.exchange import GradientExchange
     from annotated.training.optimizer import gradient_norm
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
     with process_group("cpu", TrainingConfig().peer_timeout) as processes:
         model = Transformer(base())
-        optimizer = make_optimizer(model, TrainingConfig())
+        optimizer, exchange = make_optimizer(model, TrainingConfig()), GradientExchange(model, processes)
         store = TokenStore.open(folder / "store")
         batches = TokenBatches(store, tokens * processes.world_size, seed=0, pool_pairs=16_384)
         next(batches)  # sorts the first pool
@@ -62,7 +63,7 @@ def child(folder: Path, tokens: int, steps: int) -> None:
             clock.append(now())
             dist.barrier()  # who has the shorter sentences waits: not the exchange's fault, and counted apart
             clock.append(now())
-            processes.sum_gradients(model)
+            exchange.sum_gradients()
             clock.append(now())
             gradient_norm(list(model.parameters()))
             optimizer.step()

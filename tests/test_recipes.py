@@ -43,6 +43,15 @@ def test_big_as_the_paper_has_it() -> None:
     assert recipe("wmt14-base-en-fr").model == recipe("wmt14-base").model
 
 
+@pytest.mark.parametrize("name", [name for name in RECIPES if name.startswith("wmt14-") and name != "wmt14-tiny"])
+def test_validation_is_rare_and_still_finds_a_divergence_in_time(name: str) -> None:
+    """2.5 s a validation are at most 2 % of the updates between two, at 35 ms; a checkpoint from before is kept."""
+    training = recipe(name).training
+    assert training.validate_every == 5000 and 2.5 / (training.validate_every * 0.035) < 0.02
+    assert training.validate_every < training.keep_checkpoints * training.checkpoint_every
+    assert training.updates % training.validate_every == 0
+
+
 @pytest.mark.parametrize("name", RECIPES)
 def test_each_is_a_preset_and_a_short_command(name: str) -> None:
     wanted = recipe(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,7 +45,7 @@ class Rehearse:
     def run(self) -> int:
         """Rehearse, and print what it tells."""
         from annotated.runs.dry_run import rehearse
-        from annotated.runs.preflight import show_hours, show_range
+        from annotated.runs.preflight import check_exchange, show_hours, show_range
         from annotated.runs.validation_callbacks import validation_bleu
         from annotated.storage import format_bytes
 
@@ -75,6 +76,8 @@ class Rehearse:
             f"{self.training.updates:,} updates": show_hours(estimate.hours),
             "disk": format_bytes(estimate.disk_bytes),
         }
+        if (exchange := check_exchange(self.training, found, None)) is not None:
+            rows["exchange"] = exchange.found + (f" -> {exchange.advice}" if exchange.advice else "")
         if estimate.money is not None:
             rows["cost"] = show_range(estimate.money, "in your currency")
         if estimate.kilowatt_hours is not None:
@@ -88,6 +91,9 @@ class Rehearse:
 @dataclass
 class Preflight:
     """Look for all that can be known to be wrong before a long training run. Nothing is changed or downloaded.
+
+    Under torchrun it also times one exchange of gradients, and its first process prints:
+    torchrun --standalone --nproc-per-node 8 -m annotated preflight --preset NAME --run RUN
 
     Exit status 0: it can begin. 1: something will not work.
     """
@@ -113,6 +119,7 @@ class Preflight:
     def run(self) -> int:
         """Check, and print the table."""
         from annotated.runs.dry_run import rehearse
+        from annotated.runs.exchange_time import measure_exchange
         from annotated.runs.preflight import preflight
         from annotated.runs.validation_callbacks import validation_bleu
 
@@ -122,10 +129,14 @@ class Preflight:
         ):  # else the table says what is missing
             check_pair(self.preset, data)
         wanted = (self.model, self.training, data)
-        rehearsal = None
+        rehearsal = exchange = None
         if self.rehearse:
             bleu = validation_bleu if self.training.validate_bleu else None
             rehearsal = rehearse(*wanted, folder=self.run_folder, bleu=bleu)
+        elif int(os.environ.get("WORLD_SIZE", 1)) > 1:
+            exchange = measure_exchange(self.model, self.training)
+        if int(os.environ.get("RANK", 0)) > 0:
+            return 0  # the first process says what all found
         found = preflight(
             *wanted,
             self.run_folder,
@@ -133,6 +144,7 @@ class Preflight:
             price_per_hour=self.price_per_hour,
             watts=self.watts,
             mirrors=self.mirror,
+            exchange=exchange,
         )
         print(found)
         return 0 if found.ready else 1

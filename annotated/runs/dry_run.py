@@ -7,6 +7,7 @@ are chosen and compiled.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -23,12 +24,14 @@ import torch
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs.checkpoint import list_checkpoints
+from annotated.runs.exchange_time import BYTES_PER_GRADIENT, ExchangeTimes, time_exchange
 from annotated.runs.hardware import describe_machine, peak_process_bytes
 from annotated.runs.log import read_records
 from annotated.runs.loop import train
 from annotated.runs.validation_hooks import BleuFunction
 from annotated.saving import CheckpointError, read_json
 from annotated.storage import atomic_write
+from annotated.training.distributed import process_group
 
 REHEARSAL = "rehearsal.json"
 """The record's name in the folder of a run."""
@@ -96,6 +99,8 @@ class Rehearsal:
     date: str
     layout: str = ""
     """Of the batches, and why it was chosen; empty in records of older versions."""
+    exchange: ExchangeTimes | None = None
+    """Of the gradients between the processes; None for one process, and in records from before it was measured."""
 
     def estimate(self, *, price_per_hour: float | None = None, watts: float | None = None) -> Estimate:
         """What the whole training will take on the same devices.
@@ -148,7 +153,8 @@ class Rehearsal:
             ranges: dict[str, Any] = {
                 name: Range(*content.pop(name)) for name in ("seconds_per_update", "tokens_per_second")
             }
-            return cls(**ranges, **content)
+            exchange = content.pop("exchange", None)
+            return cls(**ranges, **content, exchange=exchange and ExchangeTimes(**exchange))
         except (TypeError, KeyError) as error:
             raise CheckpointError(f"{path}: damaged ({error}); rehearse again") from None
 
@@ -208,13 +214,16 @@ def rehearse(
     )
     _forget_peaks()
     with _scratch(folder) as scratch:
-        result = train(model_config, short, data, scratch / "run", quiet=quiet, bleu=bleu)
-        if not result.finished:
-            raise KeyboardInterrupt(f"the rehearsal was stopped by {result.stopped_by}")
+        with process_group(training.device, training.peer_timeout) as processes:
+            result = train(model_config, short, data, scratch / "run", quiet=quiet, bleu=bleu, processes=processes)
+            if not result.finished:
+                raise KeyboardInterrupt(f"the rehearsal was stopped by {result.stopped_by}")
+            weights = processes.broadcast_object(_weights(scratch / "run") if processes.is_main else None)
+            exchange = time_exchange(processes, weights)
         if not _is_main():
             return None
         configuration = {"model": model_config.to_dict(), "training": training.to_dict(), "data": data.to_dict()}
-        found = _measured(scratch / "run", before, configuration)
+        found = dataclasses.replace(_measured(scratch / "run", before, configuration), exchange=exchange)
     if folder is not None:
         found.save(Path(folder) / REHEARSAL)
     return found
@@ -246,6 +255,11 @@ def _measured(run: Path, warm_up: int, configuration: dict[str, Any]) -> Rehears
         date=date.today().isoformat(),
         layout=start["layout"],
     )
+
+
+def _weights(run: Path) -> int:
+    """About the numbers in the weights of the model that was trained: its file has a short head besides."""
+    return (list_checkpoints(run)[-1] / "model.safetensors").stat().st_size // BYTES_PER_GRADIENT
 
 
 def _stretches(windows: Sequence[dict[str, Any]], warm_up: int) -> tuple[list[float], list[int], list[int]]:

@@ -76,6 +76,7 @@ def train(
     bleu: BleuFunction | None = None,
     samples: SamplesFunction | None = None,
     heads: HeadsFunction | None = None,
+    processes: Processes | None = None,
 ) -> TrainingResult:
     """Train a Transformer; called again on the same folder, go on where the last call stopped.
 
@@ -103,6 +104,8 @@ def train(
     heads
         Called at each validation for where the heads look; goes into files of the folder's `heads/`, and changes
         nothing either. `annotated.runs.validation_callbacks.sample_heads` makes one.
+    processes
+        Who trains together, from `process_group`; None to join those that torchrun started.
 
     Returns
     -------
@@ -125,7 +128,8 @@ def train(
     folder = Path(folder)
     check_start(model_config, training)
     share_compile_threads()
-    group = process_group(training.device, training.peer_timeout)
+    join = process_group(training.device, training.peer_timeout)
+    group = join if processes is None else contextlib.nullcontext(processes)
     with (
         translate_errors(folder),
         group as processes,
@@ -216,7 +220,7 @@ def make_updates(
             micro_step=micro_step,
             clip_norm=training.clip_norm,
             precision=run.precision,
-            processes=processes,
+            exchange=run.exchange,
             before_step=before_step,
             recorded=recorded,
         )

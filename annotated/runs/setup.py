@@ -19,6 +19,7 @@ from annotated.runs.log import rewind_log
 from annotated.runs.random_states import random_states, seed_everything, set_random_states
 from annotated.saving import CheckpointError, read_json
 from annotated.training.distributed import Processes
+from annotated.training.exchange import GradientExchange
 from annotated.training.layout import batch_layout, resolve_layout
 from annotated.training.optimizer import make_optimizer
 from annotated.training.precision import Precision
@@ -28,7 +29,7 @@ MAY_CHANGE = {
     "training": {
         "updates", "micro_batch_tokens", "log_every", "validate_every", "validate_bleu", "checkpoint_every",
         "keep_checkpoints", "keep_best", "average_last", "peer_timeout", "device", "compile",
-        "row_classes",
+        "row_classes", "overlap_exchange",
     },
     "data": {"prepared", "train", "valid", "test", "tokenizer"},
 }  # fmt: skip
@@ -54,6 +55,7 @@ class Run:
     model: Transformer
     optimizer: torch.optim.Optimizer
     precision: Precision
+    exchange: GradientExchange
     state: TrainingState
     messages: list[str]
     """For the user, from the start."""
@@ -122,7 +124,8 @@ def start_run(
         batches=_batches(training, data, prepared),
         model=model,
         optimizer=make_optimizer(model, training),
-        precision=Precision(training.precision, processes.device),
+        precision=Precision(training.precision, processes.device, training.vocabulary_precision),
+        exchange=GradientExchange(model, processes, training.gradient_exchange, training.overlap_exchange),
         state=TrainingState(configuration=wanted),
         messages=messages,
     )

@@ -22,7 +22,7 @@ from annotated.model import Transformer, forward_rows
 from annotated.training.compilations import Compilation, Compilations
 from annotated.training.cuda_graphs import CudaGraphs, GraphRecorder
 from annotated.training.layout import static_problem
-from annotated.training.loss import LogitsTerms, logits_terms, static_loss
+from annotated.training.loss import LogitsTerms, static_loss
 from annotated.training.precision import Precision
 from annotated.training.preparation import Prepare, prepare_packed, prepare_padded, uniform_rows
 from annotated.training.recorded_optimizer import RecordedOptimizer
@@ -75,23 +75,27 @@ def compiled(
         elif training.compile:
             whole: Any = forward_rows if training.layout == "packed" else Transformer.forward
             forward = compilations.of("forward pass", torch.compile(whole, dynamic=True))
-            terms = compilations.of("terms of the loss", compile_terms()) if training.layout == "packed" else None
+            terms = (
+                compilations.of("terms of the loss", compile_terms(precision.terms))
+                if training.layout == "packed"
+                else None
+            )
             yield make_micro_step(model, training, precision, forward, terms)
         else:
             yield make_micro_step(model, training, precision)
 
 
-def compile_terms(**options: Any) -> LogitsTerms:
-    """`logits_terms` compiled for any number of rows: one graph, in which only that number is not fixed.
+def compile_terms(terms: LogitsTerms, **options: Any) -> LogitsTerms:
+    """`terms`, such as `logits_terms`, compiled for any number of rows: one graph, in which only that is not fixed.
 
     Options are for `torch.compile`.
     """
-    terms = torch.compile(logits_terms, dynamic=False, fullgraph=True, **options)
+    made = torch.compile(terms, dynamic=False, fullgraph=True, **options)
 
     def of_any_rows(logits: Tensor, gold: Tensor, *numbers: Any) -> tuple[Tensor, Tensor | None]:
         for tensor in (logits, gold):
             torch._dynamo.mark_dynamic(tensor, 0)
-        return terms(logits, gold, *numbers)
+        return made(logits, gold, *numbers)
 
     return of_any_rows
 
@@ -184,7 +188,7 @@ class StaticStep:
         self.model, self.precision, self.shape, self.device = model, precision, shape, device
         self.smoothing = training.label_smoothing
         self.forward: Callable[..., Tensor] = forward_rows
-        self.terms: LogitsTerms = logits_terms
+        self.terms: LogitsTerms = precision.terms
         self.row_classes, self.compiles = training.row_classes, training.compile
         self.zeroes = False
         """Gradients begin at zero inside the recorded work. For updates of one micro-batch: with several, each shape
@@ -193,7 +197,7 @@ class StaticStep:
         if training.compile:
             options: dict[str, Any] = {"dynamic": False, "fullgraph": True, "mode": mode}
             self.forward = self._compilations.of("forward pass", torch.compile(self.forward, **options))
-            terms = compile_terms(mode=mode) if self.row_classes else torch.compile(self.terms, **options)
+            terms = compile_terms(self.terms, mode=mode) if self.row_classes else torch.compile(self.terms, **options)
             self.terms = self._compilations.of("terms of the loss", terms)
         self._recorder = recorder
         self._recordings: dict[tuple[StaticShape, int, bool], _Recording] = {}
@@ -237,7 +241,8 @@ class StaticStep:
         if self.compiles:
             self._mark_sizes_that_differ(batch)
         with self.precision.autocast():
-            loss_sum = static_loss(self.model, batch, self.smoothing, self.forward, self.terms)
+            parts = self.forward, self.terms, self.precision.products
+            loss_sum = static_loss(self.model, batch, self.smoothing, *parts)
         self.precision.scale(loss_sum / tokens).backward()
         return loss_sum.detach()
 

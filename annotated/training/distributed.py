@@ -2,7 +2,8 @@
 
 Each process computes the gradient of its sentences' summed loss, divided by the number of target tokens of
 *all* processes. The sum of these gradients is then the gradient of the whole batch, exactly, however the
-tokens are spread. So gradients are added up once for each update, and nothing else is exchanged.
+tokens are spread. So gradients are added up once for each update (`annotated.training.exchange`), and nothing else is
+exchanged.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
+from torch import Tensor
 
 from annotated.training.nvidia_driver import explain_missing_gpu
 
@@ -56,20 +57,6 @@ class Processes:
         if self.world_size > 1:
             dist.all_reduce(values)
         return values
-
-    def sum_gradients(self, model: nn.Module) -> None:
-        """Replace each gradient by its sum over all processes, in one exchange."""
-        if self.world_size == 1:
-            return
-        parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        for parameter in parameters:
-            if parameter.grad is None:  # this process had no sentence: it adds nothing, in the same shape
-                parameter.grad = torch.zeros_like(parameter)
-        gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-        flat = torch.cat([gradient.flatten() for gradient in gradients])
-        dist.all_reduce(flat)
-        for gradient, summed in zip(gradients, flat.split([g.numel() for g in gradients]), strict=True):
-            gradient.copy_(summed.view_as(gradient))
 
     def broadcast(self, tensors: Sequence[Tensor]) -> None:
         """Give every process the main process's values."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -115,6 +116,56 @@ def logits_terms(
     return loss, difference.to(logits.dtype)
 
 
+class VocabularyProducts(Protocol):
+    """The three products with the vocabulary's matrix that a step needs, for hidden rows [N, D] and weight [V, D]."""
+
+    def logits(self, part: slice) -> Tensor:
+        """hidden[part] @ weight.T, with V columns or more: what stands beyond V does not matter."""
+        ...
+
+    def add_gradients(self, difference: Tensor, part: slice, grad_hidden: Tensor, grad_weight: Tensor) -> None:
+        """Set rows of `grad_hidden` to difference @ weight, and add difference.T @ hidden[part] to `grad_weight`.
+
+        `difference` is what the products' own `LogitsTerms` made of their logits; the first part sets `grad_weight`.
+        """
+        ...
+
+
+ProductsFactory = Callable[[Tensor, Tensor, float], VocabularyProducts]
+"""From hidden rows, weight and what is taken from the right token's softmax, to the products in the factory's type."""
+
+
+class LibraryProducts:
+    """The products as the library computes them: in the type of the tensors, or in autocast's.
+
+    Parameters
+    ----------
+    hidden
+        `[N, D]`
+    weight
+        `[V, D]`
+    taken
+        Not used: this arithmetic has exponents for any gradient.
+    """
+
+    def __init__(self, hidden: Tensor, weight: Tensor, taken: float = 0.0) -> None:
+        dtype = F.linear(hidden[:0], weight[:0]).dtype  # under autocast, products come in lower precision
+        self._mixed = dtype != weight.dtype
+        self._dtype, self._hidden, self._size = dtype, hidden, weight.size(0)
+        padding = 0, 0, 0, -self._size % VOCABULARY_MULTIPLE
+        self._matrix = F.pad(weight.to(dtype), padding) if self._mixed else weight
+
+    def logits(self, part: slice) -> Tensor:
+        """`[rows, V]`, or more columns, which are zero."""
+        self._rows = self._hidden[part].to(self._dtype)
+        return F.linear(self._rows, self._matrix)
+
+    def add_gradients(self, difference: Tensor, part: slice, grad_hidden: Tensor, grad_weight: Tensor) -> None:
+        """As `VocabularyProducts`: of the part whose logits were asked for last."""
+        _product(difference, self._matrix, grad_hidden[part], self._mixed)
+        _product(difference[:, : self._size].t(), self._rows, grad_weight, self._mixed, add=part.start > 0)
+
+
 class _ProjectedCrossEntropy(torch.autograd.Function):
     """Projection to the vocabulary and smoothed cross-entropy, some rows at a time, gradients included.
 
@@ -131,27 +182,24 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         smoothing: float,
         chunk: int,
         terms: LogitsTerms,
+        products: ProductsFactory,
         with_gradient: bool,
     ) -> Tensor:
         right, others = smoothed_target(smoothing, size := weight.size(0))
-        dtype = F.linear(hidden[:0], weight[:0]).dtype  # under autocast, products come in lower precision
-        mixed = dtype != weight.dtype
         # Zeros in the place of rows without a target: whatever their logits, they add nothing to either product.
         real = gold != PAD
         hidden = hidden.masked_fill(~real[:, None], 0.0)
-        matrix = F.pad(weight.to(dtype), (0, 0, 0, -size % VOCABULARY_MULTIPLE)) if mixed else weight
+        made = products(hidden, weight, right - others)
         grad_hidden, grad_weight = torch.empty_like(hidden), torch.empty_like(weight)
         total = torch.zeros((), dtype=torch.float32, device=hidden.device)
         for start in range(0, max(len(hidden), 1), chunk):
             part = slice(start, start + chunk)
-            rows = hidden[part].to(dtype)
-            logits = F.linear(rows, matrix)
+            logits = made.logits(part)
             logits[:, size:] = -math.inf  # columns beyond the vocabulary have no probability
             loss, difference = terms(logits, gold[part, None].long(), right, others, size, with_gradient)
             total += loss.masked_fill(~real[part], 0.0).sum()
             if difference is not None:
-                _product(difference, matrix, grad_hidden[part], mixed)
-                _product(difference[:, :size].t(), rows, grad_weight, mixed, add=start > 0)
+                made.add_gradients(difference, part, grad_hidden, grad_weight)
         if with_gradient:
             if others > 0:
                 grad_hidden -= others * weight.sum(dim=0)
@@ -162,7 +210,7 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad: Tensor):
         grad_hidden, grad_weight, real = ctx.saved_tensors
-        return grad_hidden.mul_(grad * real[:, None]), grad_weight.mul_(grad), None, None, None, None, None
+        return grad_hidden.mul_(grad * real[:, None]), grad_weight.mul_(grad), None, None, None, None, None, None
 
 
 def _product(a: Tensor, b: Tensor, out: Tensor, mixed: bool, add: bool = False) -> None:
@@ -182,6 +230,7 @@ def projected_cross_entropy(
     smoothing: float,
     chunk: int | None = None,
     terms: LogitsTerms = logits_terms,
+    products: ProductsFactory = LibraryProducts,
 ) -> Tensor:
     """The loss sum of `label_smoothed_cross_entropy(hidden @ weight.T, gold, smoothing)`, in less memory.
 
@@ -199,7 +248,9 @@ def projected_cross_entropy(
     chunk
         Rows whose logits exist at one time; None for what suits the device.
     terms
-        `logits_terms`, or a compiled one.
+        `logits_terms`, or a compiled one; the one that belongs to `products`.
+    products
+        Makes the three products with the weight; `annotated.training.fp8.Fp8Products` makes them in FP8.
 
     Returns
     -------
@@ -207,7 +258,9 @@ def projected_cross_entropy(
         Scalar float32, in nats; `backward` may run through it once.
     """
     chunk = chunk or _equal_chunk(len(hidden), CHUNK_ROWS.get(hidden.device.type, CHUNK_ROWS["cuda"]))
-    return _ProjectedCrossEntropy.apply(hidden, weight, gold, smoothing, chunk, terms, torch.is_grad_enabled())
+    return _ProjectedCrossEntropy.apply(
+        hidden, weight, gold, smoothing, chunk, terms, products, torch.is_grad_enabled()
+    )
 
 
 def _equal_chunk(rows: int, limit: int) -> int:
@@ -231,7 +284,8 @@ def batch_loss(
     smoothing: float,
     layout: str | StaticShape,
     forward: Callable[..., Tensor] | None = None,
-    terms: LogitsTerms | None = None,
+    terms: LogitsTerms = logits_terms,
+    products: ProductsFactory = LibraryProducts,
 ) -> tuple[Tensor, int]:
     """The loss of a batch with teacher forcing, in any layout.
 
@@ -245,8 +299,9 @@ def batch_loss(
         the same sum.
     forward
         The model's pass in that layout if it is compiled: `Transformer.forward` of rectangles, else `forward_rows`.
-    terms
-        `logits_terms` if it is compiled; not for rectangles.
+    terms, products
+        For `projected_cross_entropy`, which rectangles do not use. Where `forward` is compiled `terms` are too, and get
+        chunks of one size.
 
     Returns
     -------
@@ -257,20 +312,20 @@ def batch_loss(
         read = batch.source, batch.target_in
         logits = forward(model, *read) if forward else model(*read)
         return label_smoothed_cross_entropy(logits, batch.target_out, smoothing)
-    functions = forward or forward_rows, terms or logits_terms
     if isinstance(layout, StaticShape) or layout == "static":
         shape = (layout if isinstance(layout, StaticShape) else StaticShape(0, 0)).grown_for(batch)
         flat = shape.lay_out(batch).to(model.output_weight.device)
-        return static_loss(model, shape.views(flat), smoothing, *functions), batch.target_tokens
+        laid = shape.views(flat)
+        return static_loss(model, laid, smoothing, forward or forward_rows, terms, products), batch.target_tokens
     if layout != "packed":
         raise ValueError(f"a batch has no layout {layout!r}: 'auto' is decided before, by resolve_layout")
     source, target = packed_rows(batch, uniform_rows(forward is not None, batch.source.device))
-    hidden = functions[0](model, source.pack_ids(batch.source), source, target.pack_ids(batch.target_in), target)
-    gold = target.pack_ids(batch.target_out)
-    if terms is not None:
+    rows = source.pack_ids(batch.source), source, target.pack_ids(batch.target_in), target
+    hidden, gold = (forward or forward_rows)(model, *rows), target.pack_ids(batch.target_out)
+    if forward is not None:
         hidden, gold = _rows_for_chunks(hidden, gold)
-    loss = projected_cross_entropy(hidden, model.output_weight, gold, smoothing, terms=functions[1])
-    return loss, batch.target_tokens
+    loss_sum = projected_cross_entropy(hidden, model.output_weight, gold, smoothing, terms=terms, products=products)
+    return loss_sum, batch.target_tokens
 
 
 def static_loss(
@@ -279,6 +334,7 @@ def static_loss(
     smoothing: float,
     forward: Callable[..., Tensor] = forward_rows,
     terms: LogitsTerms = logits_terms,
+    products: ProductsFactory = LibraryProducts,
 ) -> Tensor:
     """The loss sum of a batch that is laid out in a fixed shape, on its device.
 
@@ -286,7 +342,10 @@ def static_loss(
     ----------
     forward, terms
         `annotated.model.forward_rows` and `logits_terms`, or compiled ones.
+    products
+        For `projected_cross_entropy`.
     """
     rows = batch.source, batch.source_rows, batch.target_in, batch.target_rows
     hidden = forward(model, *rows)
-    return projected_cross_entropy(hidden, model.output_weight, batch.target_out, smoothing, terms=terms)
+    gold = batch.target_out
+    return projected_cross_entropy(hidden, model.output_weight, gold, smoothing, terms=terms, products=products)

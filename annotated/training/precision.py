@@ -9,6 +9,10 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
+from annotated.config import TrainingConfig
+from annotated.training.fp8 import Fp8Products, fp8_logits_terms, require_fp8
+from annotated.training.loss import LibraryProducts, LogitsTerms, ProductsFactory, logits_terms
+
 _DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 _SMALLEST_SCALE = 2.0**-24
 
@@ -19,15 +23,31 @@ class Precision:
     Parameters and Adam's moments stay float32 in every case. fp16 has few exponents, so its loss is multiplied
     by a scale that adapts itself: an update whose gradients overflow is skipped, and the scale halved.
 
+    Parameters
+    ----------
+    name
+        As `TrainingConfig.precision`.
+    device
+        Where batches are computed.
+    vocabulary
+        As `TrainingConfig.vocabulary_precision`.
+
     Raises
     ------
     ValueError
-        If this device or release cannot compute in fp16.
+        If this device or release cannot compute in fp16, or not in FP8 where that is asked for.
     """
 
-    def __init__(self, name: str, device: torch.device) -> None:
+    def __init__(self, name: str, device: torch.device, vocabulary: str = TrainingConfig.vocabulary_precision) -> None:
         self.device = device
         """Where batches are computed."""
+        self.products: ProductsFactory = LibraryProducts
+        """What makes the products with the vocabulary's matrix, for `batch_loss`."""
+        self.terms: LogitsTerms = logits_terms
+        """What goes with them, to be compiled or not."""
+        if vocabulary == "fp8":
+            require_fp8(device)
+            self.products, self.terms = Fp8Products, fp8_logits_terms
         self._dtype = _DTYPES.get(name)
         self.scaler = None
         if name == "fp16":

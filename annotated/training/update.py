@@ -18,7 +18,7 @@ from torch.optim import Optimizer
 from annotated.config import TrainingConfig
 from annotated.data.batch import Batch
 from annotated.model import Transformer
-from annotated.training.distributed import Processes
+from annotated.training.exchange import GradientExchange
 from annotated.training.layout import batch_layout, resolve_layout
 from annotated.training.loss import LogitsTerms, batch_loss
 from annotated.training.optimizer import clip_gradients, gradient_norm, make_optimizer
@@ -62,7 +62,7 @@ def update(
     micro_step: MicroStep,
     clip_norm: float | None = None,
     precision: Precision | None = None,
-    processes: Processes | None = None,
+    exchange: GradientExchange | None = None,
     before_step: Callable[[UpdateMetrics], Tensor | None] | None = None,
     recorded: RecordedOptimizer | None = None,
 ) -> UpdateMetrics:
@@ -79,8 +79,9 @@ def update(
         The learning rate of this update.
     micro_step
         Forward and backward pass of one micro-batch: made by `make_micro_step`, or by `compiled`.
-    clip_norm, precision, processes
-        Limit of the gradient's norm; how fp16 scales the loss; who shares the batch. None for none, float32, nobody.
+    clip_norm, precision, exchange
+        Limit of the gradient's norm; how fp16 scales the loss; how the processes that share the batch add up their
+        gradients. None for none, float32, nobody.
     before_step
         Called with the metrics when the gradient is complete, before it is clipped and the optimiser makes its step. If
         it raises an error, the parameters stay as they are. If it returns numbers (on the device), they must be finite,
@@ -91,12 +92,12 @@ def update(
 
     Paper: section 5
     """
-    precision, processes = precision or Precision("fp32", torch.device("cpu")), processes or Processes()
+    precision, exchange = precision or Precision("fp32", torch.device("cpu")), exchange or GradientExchange(model)
     set_learning_rate(optimizer, rate)
     optimizer.zero_grad(set_to_none=True)
     # Each micro-step adds the gradient of its loss sum over the tokens of the whole batch.
-    losses = [micro_step(batch, tokens) for batch in micro_batches]
-    processes.sum_gradients(model)
+    losses = [micro_step(batch, tokens) for batch in exchange.watch(micro_batches)]
+    exchange.sum_gradients()
     precision.unscale(optimizer)
     parameters = list(model.parameters())
     norm = gradient_norm(parameters) if recorded is None else recorded.gradient_norm()
@@ -127,7 +128,8 @@ def micro_step(
     `forward` and `terms` are for `batch_loss`: the model's pass and the loss's terms, if they are compiled.
     """
     with precision.autocast():
-        loss_sum, _ = batch_loss(model, batch.to(precision.device), smoothing, layout, forward, terms)
+        here, functions = batch.to(precision.device), (forward, terms or precision.terms, precision.products)
+        loss_sum, _ = batch_loss(model, here, smoothing, layout, *functions)
     precision.scale(loss_sum / tokens).backward()
     return loss_sum.detach()
 
@@ -162,7 +164,7 @@ def fit(
     rate
         From the number of an update, counted from 1, to its learning rate.
     training
-        Label smoothing, layout, precision, clipping and Adam's constants come from here; nothing else does.
+        Label smoothing, layout, precisions, clipping and Adam's constants come from here; nothing else does.
     after
         Called after each update with its number and its loss.
 
@@ -171,8 +173,10 @@ def fit(
     list of float
         The loss of each update, in nats per target token.
     """
-    optimizer, precision = make_optimizer(model, training), Precision(training.precision, model.output_weight.device)
-    training, _ = resolve_layout(training.replace(compile=False), model.config, precision.device)  # nothing is compiled
+    device = model.output_weight.device
+    optimizer = make_optimizer(model, training)
+    precision = Precision(training.precision, device, training.vocabulary_precision)
+    training, _ = resolve_layout(training.replace(compile=False), model.config, device)  # nothing is compiled here
     micro_step, losses = make_micro_step(model.train(), training, precision), []
     for number, batch in zip(range(1, updates + 1), batches, strict=False):
         metrics = update(

@@ -126,7 +126,7 @@ def test_all_classes_take_one_compilation(order):
     step = class_step()
     step.compiles = True
     step.forward = torch.compile(step.forward, fullgraph=True, dynamic=False, backend=backend)
-    step.terms = compile_terms(backend=backend)
+    step.terms = compile_terms(step.terms, backend=backend)
     for batch in order:
         assert_equals_packed(step, batch)
     assert len(graphs) == 2, "the model, and the loss's terms"

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs.dry_run import REHEARSAL, Estimate, Rehearsal
+from annotated.runs.exchange_time import ExchangeTimes
 from annotated.runs.preflight import folder as places
 from annotated.runs.preflight import machine
+from annotated.runs.preflight.exchange import check_exchange
 from annotated.runs.preflight.layout import check_layout
 from annotated.runs.preflight.numbers import show_hours, show_range
 from annotated.runs.preflight.table import PreflightCheck, PreflightReport
@@ -34,6 +36,7 @@ def preflight(
     price_per_hour: float | None = None,
     watts: float | None = None,
     mirrors: Sequence[str] = (),
+    exchange: ExchangeTimes | None = None,
 ) -> PreflightReport:
     """Look at machine, data, disk and folder before a training run.
 
@@ -49,6 +52,8 @@ def preflight(
         Of one device, for the estimate.
     mirrors
         Where missing data would be downloaded from; asked only if something is missing, for a few seconds at most.
+    exchange
+        From `measure_exchange` of the processes that will train; None for what the rehearsal measured.
     """
     where = None if folder is None else Path(folder)
     known, doubt = _rehearsal(rehearsal, where, {"model": model_config.to_dict(), "training": training.to_dict()})
@@ -66,6 +71,8 @@ def preflight(
     ]
     estimate = None if known is None else known.estimate(price_per_hour=price_per_hour, watts=watts)
     checks.append(_check_time(known, estimate, doubt))
+    if (found := check_exchange(training, known, exchange)) is not None:
+        checks.append(found)
     return PreflightReport(tuple(checks), estimate)
 
 
