@@ -137,9 +137,10 @@ def _compiler_errors() -> Iterator[None]:
 
 
 def preparation(micro_step: MicroStep, training: TrainingConfig, device: torch.device) -> Prepare:
-    """What can be done with a batch of a training before a micro-step gets it."""
-    if isinstance(micro_step, StaticStep):
-        return micro_step.prepare
+    """What can be done with a batch of a training before a micro-step gets it: by a way of its own, if it has one."""
+    own: Prepare | None = getattr(micro_step, "prepare", None)
+    if own is not None:
+        return own
     pin = device.type == "cuda"
     if training.layout == "padded":
         return functools.partial(prepare_padded, pin=pin)
