@@ -14,7 +14,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+import annotated.training.loss as loss_module
 from annotated.config import ModelConfig
+from annotated.data.batching import collate_ids
 from annotated.data.buckets import by_length, cut, pieces
 from annotated.model import RaggedRows, Transformer, forward_rows
 from annotated.model.fast.packed import uniform_size
@@ -65,10 +67,14 @@ def test_three_hundred_ragged_batches_are_one_graph(monkeypatch, processes):
     torch._dynamo.reset()
     monkeypatch.setattr(F, "scaled_dot_product_attention", padding_of_a_gpu)
     told, model = [], Transformer(CONFIG).to("meta")
+
+    def counting(graph, _):
+        return lambda *_: (torch.empty(0),)  # nobody looks at what the model says
+
     compilations = Compilations(told.append)
     with compilations.watched():
         assert torch._dynamo.config.recompile_limit >= GRAPHS_AT_MOST
-        compiled = torch.compile(forward_rows, dynamic=True, backend=lambda graph, _: graph.forward)
+        compiled = torch.compile(forward_rows, dynamic=True, backend=counting)
         forward = compilations.of("forward pass", compiled)
         kinds = set()
         for _, lengths in zip(range(300), wmt_batches(20_000, 2500), strict=False):
@@ -93,6 +99,25 @@ def test_an_epoch_has_few_shapes_of_attention():
             shapes.update((("encoder", size, s), ("decoder", size, t), ("cross", size, t, s)))
     assert 5_000 < batches < 6_000 and len(exact) > 4000
     assert len(uniform) <= 400
+
+
+class Asked(Exception):
+    """Raised with how `RaggedRows` was asked for."""
+
+
+@pytest.mark.parametrize(
+    ("device", "forward", "uniform"), [("cpu", None, False), ("cpu", forward_rows, True), ("meta", None, True)]
+)
+def test_batches_are_uniform_where_it_pays(monkeypatch, device, forward, uniform):
+    """For a compiler, and on every device but a CPU, whose kernels prepare nothing for a shape."""
+
+    def asked(lengths, device, uniform):
+        raise Asked(uniform)
+
+    monkeypatch.setattr(loss_module, "RaggedRows", asked)
+    batch = collate_ids([([5, 6], [7])]).to(torch.device(device))
+    with pytest.raises(Asked, match=str(uniform)):
+        loss_module.batch_loss(Transformer(CONFIG), batch, 0.1, "packed", forward)
 
 
 @pytest.mark.parametrize(("layout", "graphs"), [("packed", 2), ("static", 2)])
@@ -157,15 +182,13 @@ def test_the_compilers_code_has_no_float32_copy_of_the_logits():
 
 @pytest.mark.parametrize("rows", [1, 70, 700])
 def test_rows_filled_up_for_the_chunks_change_nothing(rows):
-    from annotated.training.loss import _rows_for_chunks
-
     torch.manual_seed(0)
     hidden, weight = torch.randn(rows, 6, requires_grad=True), torch.randn(11, 6, requires_grad=True)
     gold = torch.randint(1, 11, (rows,))
     results = []
     for filled in (False, True):
         hidden.grad = weight.grad = None
-        h, g = _rows_for_chunks(hidden, gold) if filled else (hidden, gold)
+        h, g = loss_module._rows_for_chunks(hidden, gold) if filled else (hidden, gold)
         seen = []
 
         def terms(logits, *rest, seen=seen):
