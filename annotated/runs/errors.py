@@ -23,7 +23,10 @@ class PeerLostError(RuntimeError):
     """Another process of the training is gone or silent; all begin again from the last checkpoint."""
 
 
-_SIGNS = ("gloo/", "NCCL", "TCPStore", "Connection closed by peer", "Connection reset by peer", "Broken pipe")
+_SIGNS = (
+    "gloo/", "NCCL", "TCPStore", "Connection closed by peer", "Connection reset by peer", "Broken pipe",
+    "Application timeout caused pair closure",  # gloo's, of an exchange that was waited for later
+)  # fmt: skip
 """What is written in an error of an exchange: torch raises RuntimeError for many of them."""
 
 

@@ -227,7 +227,12 @@ def test_bf16_in_one_piece_and_in_buckets_is_the_same_and_near_float32(buckets):
     assert any(not torch.equal(fp32[name], bf16[name]) for name in fp32)
     for name in fp32:
         assert torch.equal(bf16[name], both[name]), name  # each number is rounded by itself, wherever it is cut
-        torch.testing.assert_close(bf16[name], fp32[name], rtol=0.05, atol=2e-3)
+    # Adam makes steps of one size of any gradient, so a sign that rounding turned counts: as a whole they are near.
+    apart, size = (
+        sum(one.square().sum() for one in both_sides) ** 0.5
+        for both_sides in ([bf16[name] - fp32[name] for name in fp32], fp32.values())
+    )
+    assert apart < 0.01 * size
 
 
 FAULTY = {"gradient_exchange": "bf16", "overlap_exchange": True}
