@@ -38,6 +38,7 @@ COMMANDS = (
     "grading",
     "doctor",
     "real_text",
+    "rounding",
     "quick",
 )
 

@@ -27,6 +27,7 @@ MAY_CHANGE = {
     "training": {
         "updates", "micro_batch_tokens", "log_every", "validate_every", "validate_bleu", "checkpoint_every",
         "keep_checkpoints", "keep_best", "average_last", "peer_timeout", "device", "compile",
+        "attention_kernel",
     },
     "data": {"prepared", "train", "valid", "test", "tokenizer"},
 }  # fmt: skip
@@ -110,7 +111,7 @@ def start_run(
         batches=_batches(training, data, prepared),
         model=model,
         optimizer=make_optimizer(model, training),
-        precision=Precision(training.precision, processes.device),
+        precision=Precision(training.precision, processes.device, residual=training.residual_precision),
         state=TrainingState(configuration=wanted),
         messages=messages,
     )

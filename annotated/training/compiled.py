@@ -18,6 +18,7 @@ from annotated.config import TrainingConfig
 from annotated.data.batch import Batch
 from annotated.model import Transformer, forward_rows
 from annotated.model.fast.fused import has_varlen_kernel
+from annotated.model.fast.tiles import require_flex_attention
 from annotated.training.loss import LogitsTerms, logits_terms, static_loss
 from annotated.training.precision import Precision
 from annotated.training.static_layout import StaticShape
@@ -56,6 +57,8 @@ def compiled(
     with _compiler_errors():
         if training.layout == "static":
             _require_kernel(model, training, device)
+            if training.attention_kernel == "flex":
+                require_flex_attention(model.config, training, device)
             shape = StaticShape.for_training(training, longest, world_size)
             recorder = CudaGraphs() if training.compile and device.type == "cuda" and not precision.scaler else None
             yield StaticStep(model, training, precision, shape, device, recorder)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
+
+from annotated.config import TrainingConfig
+from annotated.model.fast.residual import residual_stream
 
 _DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 _SMALLEST_SCALE = 2.0**-24
@@ -19,16 +23,24 @@ class Precision:
     Parameters and Adam's moments stay float32 in every case. fp16 has few exponents, so its loss is multiplied
     by a scale that adapts itself: an update whose gradients overflow is skipped, and the scale halved.
 
+    Parameters
+    ----------
+    name, residual
+        `precision` and `residual_precision` of a `TrainingConfig`.
+    device
+        Where batches are computed.
+
     Raises
     ------
     ValueError
         If this device or release cannot compute in fp16.
     """
 
-    def __init__(self, name: str, device: torch.device) -> None:
+    def __init__(self, name: str, device: torch.device, residual: str = TrainingConfig.residual_precision) -> None:
         self.device = device
         """Where batches are computed."""
         self._dtype = _DTYPES.get(name)
+        self._residual = _DTYPES.get(residual)
         self.scaler = None
         if name == "fp16":
             try:
@@ -39,9 +51,14 @@ class Precision:
                 reason = f"fp16 does not work on {device} with torch {torch.__version__} ({error}); use bf16 or fp32"
                 raise ValueError(reason) from None
 
-    def autocast(self) -> contextlib.AbstractContextManager[Any]:
-        """A context in which matrix products are computed in the chosen type."""
-        return contextlib.nullcontext() if self._dtype is None else torch.autocast(self.device.type, self._dtype)
+    @contextlib.contextmanager
+    def autocast(self) -> Iterator[None]:
+        """A context for the forward pass: products in the chosen type, and the residual stream in its own."""
+        if self._dtype is None:
+            yield
+            return
+        with torch.autocast(self.device.type, self._dtype), residual_stream(self._residual):
+            yield
 
     def scale(self, loss: Tensor) -> Tensor:
         """The loss to call `backward` on."""

@@ -7,6 +7,7 @@ attention starts, nothing else, and thousands of empty ones would cost more than
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -47,6 +48,8 @@ class StaticShape:
     """N = M: rows of each side."""
     width: int
     """Tokens of the longest segment, eos included."""
+    tiles: bool = False
+    """As `FixedRows.tiles`: attention by FlexAttention."""
 
     @classmethod
     def for_tokens(cls, tokens: int, longest: int) -> StaticShape:
@@ -62,11 +65,12 @@ class StaticShape:
     @classmethod
     def for_training(cls, training: TrainingConfig, longest: int, processes: int = 1) -> StaticShape:
         """Room for the micro-batches of a training run: an update's tokens, cut into pieces of whole sentences."""
-        pieces = training.micro_batches(processes) * processes
+        pieces, tiles = training.micro_batches(processes) * processes, training.attention_kernel == "flex"
         if pieces == 1:
-            return cls.for_tokens(training.batch_tokens, longest)
+            return dataclasses.replace(cls.for_tokens(training.batch_tokens, longest), tiles=tiles)
         # Pieces have about equally many tokens, both sides together: one side can have a little more than its share.
-        return cls.for_tokens(-(-training.batch_tokens * 21 // (20 * pieces)) + longest, longest)
+        share = -(-training.batch_tokens * 21 // (20 * pieces)) + longest
+        return dataclasses.replace(cls.for_tokens(share, longest), tiles=tiles)
 
     def fits(self, tokens: int, longest: int) -> bool:
         """True if there is room for so many tokens on a side, and for a sentence of this length.
@@ -81,7 +85,7 @@ class StaticShape:
         if self.fits(tokens, longest):
             return self
         needed = self.for_tokens(tokens, max(longest, self.width))
-        return StaticShape(max(self.rows, needed.rows), needed.width)
+        return dataclasses.replace(self, rows=max(self.rows, needed.rows), width=needed.width)
 
     def lay_out(self, batch: Batch, pin: bool = False) -> Tensor:
         """Everything of a `StaticBatch` in one int32 tensor, so that one copy takes it to a GPU; see `views`.
@@ -119,7 +123,7 @@ class StaticShape:
     def views(self, flat: Tensor) -> StaticBatch:
         """The parts of what `lay_out` made, on whatever device; they share its memory."""
         ids, positions, cu_seqlens = self._parts(flat)
-        source, target = (FixedRows(positions[side], cu_seqlens[side], self.width) for side in (0, 1))
+        source, target = (FixedRows(positions[side], cu_seqlens[side], self.width, self.tiles) for side in (0, 1))
         return StaticBatch(ids[0], ids[1], ids[2], source, target)
 
     def _parts(self, flat: Tensor) -> tuple[Sequence[Tensor], Sequence[Tensor], Sequence[Tensor]]:

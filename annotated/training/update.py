@@ -23,6 +23,7 @@ from annotated.training.loss import batch_loss
 from annotated.training.optimizer import clip_gradients, gradient_norm, make_optimizer
 from annotated.training.precision import Precision
 from annotated.training.schedule import set_learning_rate
+from annotated.training.static_layout import StaticShape
 
 MicroStep = Callable[[Batch, float], Tensor]
 """Adds the gradient of (loss sum / tokens) of one micro-batch to the parameters' `grad`; returns the loss sum."""
@@ -109,7 +110,7 @@ def micro_step(
     tokens: float,
     *,
     smoothing: float,
-    layout: str,
+    layout: str | StaticShape,
     precision: Precision,
     forward: Callable[..., Tensor] | None = None,
 ) -> Tensor:
@@ -131,6 +132,8 @@ def make_micro_step(
 ) -> MicroStep:
     """`micro_step` of a model, with label smoothing and layout of a configuration."""
     smoothing, layout = training.label_smoothing, training.layout
+    if training.attention_kernel == "flex":
+        layout = StaticShape(0, 0, tiles=True)  # grows with the batch
     step = functools.partial(micro_step, model, smoothing=smoothing, layout=layout, precision=precision)
     return functools.partial(step, forward=forward)
 
@@ -161,7 +164,8 @@ def fit(
     list of float
         The loss of each update, in nats per target token.
     """
-    optimizer, precision = make_optimizer(model, training), Precision(training.precision, model.output_weight.device)
+    optimizer = make_optimizer(model, training)
+    precision = Precision(training.precision, model.output_weight.device, residual=training.residual_precision)
     micro_step, losses = make_micro_step(model.train(), training, precision), []
     for number, batch in zip(range(1, updates + 1), batches, strict=False):
         metrics = update(
