@@ -131,11 +131,14 @@ def make_micro_step(
     forward: Callable[..., Tensor] | None = None,
 ) -> MicroStep:
     """`micro_step` of a model, with label smoothing and layout of a configuration."""
-    smoothing, layout = training.label_smoothing, training.layout
-    if training.attention_kernel == "flex":
-        layout = StaticShape(0, 0, tiles=True)  # grows with the batch
+    smoothing, layout = training.label_smoothing, layout_for_loss(training)
     step = functools.partial(micro_step, model, smoothing=smoothing, layout=layout, precision=precision)
     return functools.partial(step, forward=forward)
+
+
+def layout_for_loss(training: TrainingConfig) -> str | StaticShape:
+    """The layout as `batch_loss` takes it; a shape where the kernel of attention belongs to it, which then grows."""
+    return StaticShape(0, 0, tiles=True) if training.attention_kernel == "flex" else training.layout
 
 
 def fit(

@@ -11,7 +11,7 @@ from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batching import collate_ids
 from annotated.model import Dropout, RaggedRows, Transformer, forward_rows
 from annotated.model.fast.residual import MixedLayerNorm, entering, residual_stream
-from annotated.training.loss import batch_loss
+from annotated.training.loss import batch_loss, projected_cross_entropy
 from annotated.training.precision import Precision
 from annotated.training.static_layout import StaticShape
 
@@ -110,9 +110,11 @@ def stream_types(model: Transformer, precision: Precision) -> set[torch.dtype]:
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_types_along_the_stream(norm):
     model = Transformer(CONFIG.replace(norm=norm, dropout=0.1))
-    assert stream_types(model, Precision("bf16", CPU, "bf16")) == {BF16}
+    assert stream_types(model, Precision("bf16", CPU, residual="bf16")) == {BF16}
     assert stream_types(model, Precision("bf16", CPU)) == {torch.float32}
-    assert stream_types(model, Precision("fp32", CPU, "bf16")) == {torch.float32}, "without autocast nothing is mixed"
+    assert stream_types(model, Precision("fp32", CPU, residual="bf16")) == {torch.float32}, (
+        "without autocast nothing is mixed"
+    )
 
 
 def step(model: Transformer, layout, precision: Precision | None = None) -> tuple[torch.Tensor, torch.Tensor]:
@@ -134,11 +136,26 @@ def test_loss_and_gradients_beside_float64(norm, layout):
     model.float()
     errors = {}
     for residual in ("fp32", "bf16"):
-        ours = step(model, layout, Precision("bf16", CPU, residual))
+        ours = step(model, layout, Precision("bf16", CPU, residual=residual))
         errors[residual] = float((ours[1] - gradient).norm() / gradient.norm())
         assert abs(ours[0] - loss) < 2e-3 * loss
-    assert errors["fp32"] < 0.02 and errors["bf16"] < 0.03
-    assert errors["bf16"] > 0, "another arithmetic"
+    # The products alone, in 16 bits, make an error of 1 to 5 %; the stream must not dominate it.
+    assert errors["fp32"] < 0.06 and errors["bf16"] < min(0.08, 3 * errors["fp32"])
+
+
+def test_the_loss_of_16_bit_rows_is_that_of_the_same_rows_in_float32():
+    """Its gradients are summed in float32, and rounded once, at the end."""
+    torch.manual_seed(0)
+    rows, weight, gold = torch.randn(300, 16).to(BF16), torch.randn(30, 16), torch.randint(1, 30, (300,))
+    results = []
+    for hidden in (rows.clone().requires_grad_(), rows.float().requires_grad_()):
+        matrix = weight.clone().requires_grad_()
+        with torch.autocast("cpu", BF16):
+            projected_cross_entropy(hidden, matrix, gold, 0.1, chunk=128).backward()
+        results.append((hidden.grad, matrix.grad))
+    (ours, matrix), (expected, expected_matrix) = results
+    assert ours.dtype == BF16 and torch.equal(ours, expected.to(BF16))
+    torch.testing.assert_close(matrix, expected_matrix, rtol=1e-6, atol=1e-6)
 
 
 def test_the_same_elements_are_dropped():
@@ -156,7 +173,7 @@ def test_a_compiler_sees_one_graph():
     model, rows = Transformer(CONFIG), RaggedRows([3, 2])
     ids = torch.tensor([5, 6, 7, 8, 9])
     compiled = torch.compile(forward_rows, fullgraph=True, backend="aot_eager")
-    with Precision("bf16", CPU, "bf16").autocast():
+    with Precision("bf16", CPU, residual="bf16").autocast():
         expected = forward_rows(model, ids, rows, ids, rows)
         ours = compiled(model, ids, rows, ids, rows)
     assert ours.dtype == expected.dtype == BF16
