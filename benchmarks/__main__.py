@@ -11,6 +11,7 @@
     grading    a class of right answers: seconds to begin and to grade, and the grader's own memory
     doctor     `annotated doctor` on public implementations: the record that the book shows
     real_text  a small model on real text for a budget of seconds, beside The Annotated Transformer's own code
+    rounding   training curves of options that change rounding: the residual stream in bfloat16, FlexAttention
     quick      what `make benchmark` runs: `peers` with one round on the tasks that take seconds, then `loader`
 
 `python -m benchmarks COMMAND --help` lists the options; benchmarks/README.md says how to read what comes out.

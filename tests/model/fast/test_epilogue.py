@@ -80,6 +80,11 @@ def test_one_graph_for_a_compiler(calls):
     eager = outputs(lambda x: F.relu(linear(x)), x, linear)
     for one, other in zip(outputs(compiled, x, linear), eager, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+    with torch.autocast("cpu", BF16):
+        ours = outputs(compiled, x, linear)
+    assert ours[0].dtype == BF16 and {gradient.dtype for gradient in ours[1:]} == {torch.float32}
+    for one, other in zip(ours, eager, strict=True):
+        assert (one - other).norm() < 0.02 * other.norm()
 
 
 def test_inductor_keeps_the_operator_whole():
