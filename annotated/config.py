@@ -134,6 +134,11 @@ class TrainingConfig(_Config):
     """Type of the three products with the vocabulary's matrix: `precision`'s, or FP8 (2 or 3 bits of mantissa, float32
     sums), which is not the paper's arithmetic. FP8 takes a GPU of compute capability 8.9 or more (Ada, Hopper,
     Blackwell); a CPU rounds as such a GPU does, and is slower for it."""
+    residual_precision: Literal["fp32", "bf16"] = "fp32"
+    """Of the residual stream and LayerNorm's output under precision bf16; LayerNorm's statistics are always float32."""
+    attention_kernel: Literal["auto", "flex"] = "auto"
+    """'flex' compiles PyTorch's FlexAttention for the static layout, with several sentences in one tile of 128 rows;
+    'auto' takes the kernel that treats each sentence by itself. Another order of sums, else the same attention."""
     compile: bool = False
     """Run the model through torch.compile."""
     layout: Literal["packed", "padded", "static", "auto"] = "packed"
@@ -175,6 +180,7 @@ class TrainingConfig(_Config):
         _require(0 <= self.label_smoothing < 1, f"label_smoothing must lie in [0, 1), not {self.label_smoothing}")
         _require(self.precision in ("fp32", "bf16", "fp16"), f"unknown precision {self.precision!r}")
         _require(self.layout in ("packed", "padded", "static", "auto"), f"unknown layout {self.layout!r}")
+        self._check_kernels()
         known = self.vocabulary_precision in ("same", "fp8")
         _require(known, f"unknown vocabulary_precision {self.vocabulary_precision!r}")
         known = self.gradient_exchange in ("fp32", "bf16")
@@ -192,6 +198,17 @@ class TrainingConfig(_Config):
         _require(self.validate_bleu >= 0, "validate_bleu must not be negative")
         _require(self.clip_norm is None or self.clip_norm > 0, "clip_norm must be positive, or None for no clipping")
         _require(self.average_last <= self.keep_checkpoints, "average_last asks for more checkpoints than are kept")
+
+    def _check_kernels(self) -> None:
+        _require(self.residual_precision in ("fp32", "bf16"), f"unknown residual_precision {self.residual_precision!r}")
+        mixed = self.precision == "bf16" and self.layout != "padded"
+        message = "residual_precision 'bf16' needs precision 'bf16' and a layout other than 'padded', not"
+        given = f"precision {self.precision!r} and layout {self.layout!r}"
+        _require(self.residual_precision == "fp32" or mixed, f"{message} {given}")
+        _require(self.attention_kernel in ("auto", "flex"), f"unknown attention_kernel {self.attention_kernel!r}")
+        static = self.layout in ("static", "auto")
+        message = f"attention_kernel 'flex' needs layout 'static', whose rows it was made for, not {self.layout!r}"
+        _require(self.attention_kernel == "auto" or static, message)
 
     def micro_batches(self, devices: int = 1) -> int:
         """Micro-batches that each of so many devices accumulates for one update."""

@@ -12,6 +12,7 @@
     curves     loss curves of one recipe under several training configurations: what an option of speed does to the loss
     doctor     `annotated doctor` on public implementations: the record that the book shows
     real_text  a small model on real text for a budget of seconds, beside The Annotated Transformer's own code
+    rounding   training curves of options that change rounding: the residual stream in bfloat16, FlexAttention
     quick      what `make benchmark` runs: `peers` with one round on the tasks that take seconds, then `loader`
 
 `python -m benchmarks COMMAND --help` lists the options; benchmarks/README.md says how to read what comes out.
@@ -40,6 +41,7 @@ COMMANDS = (
     "curves",
     "doctor",
     "real_text",
+    "rounding",
     "quick",
 )
 

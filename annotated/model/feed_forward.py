@@ -5,6 +5,8 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from annotated.model.fast.epilogue import linear_relu
+
 
 class PositionwiseFeedForward(nn.Module):
     """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, the same at every position.
@@ -34,5 +36,5 @@ class PositionwiseFeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """`[..., D]` to `[..., D]`."""
-        hidden = F.relu(self.inner(x), inplace=True)  # in place: no gradient needs the sum before it
+        hidden = linear_relu(self.inner, x)  # max(0, x W_1 + b_1)
         return self.outer(F.dropout(hidden, self.dropout, self.training))

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from annotated.config import ModelConfig
 from annotated.model.attention import EVERY_KEY, Attend, MultiHeadAttention
 from annotated.model.fast.dropout import Dropout
+from annotated.model.fast.residual import MixedLayerNorm
 from annotated.model.feed_forward import PositionwiseFeedForward
 
 
@@ -22,7 +23,7 @@ class SublayerConnection(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
+        self.norm = MixedLayerNorm(config.d_model, eps=config.norm_epsilon)
         self.dropout = Dropout(config.dropout)
         self.pre = config.norm == "pre"
 
@@ -141,4 +142,4 @@ class Decoder(nn.Module):
 def _final_norm(config: ModelConfig) -> nn.Module:
     # Post-norm layers end in a LayerNorm already; a pre-norm stack would hand on an unnormalised sum.
     wanted = config.norm == "pre" or config.final_norm
-    return nn.LayerNorm(config.d_model, eps=config.norm_epsilon) if wanted else nn.Identity()
+    return MixedLayerNorm(config.d_model, eps=config.norm_epsilon) if wanted else nn.Identity()

@@ -29,7 +29,7 @@ MAY_CHANGE = {
     "training": {
         "updates", "micro_batch_tokens", "log_every", "validate_every", "validate_bleu", "checkpoint_every",
         "keep_checkpoints", "keep_best", "average_last", "peer_timeout", "device", "compile",
-        "row_classes", "overlap_exchange",
+        "row_classes", "overlap_exchange", "attention_kernel",
     },
     "data": {"prepared", "train", "valid", "test", "tokenizer"},
 }  # fmt: skip
@@ -124,7 +124,7 @@ def start_run(
         batches=_batches(training, data, prepared),
         model=model,
         optimizer=make_optimizer(model, training),
-        precision=Precision(training.precision, processes.device, training.vocabulary_precision),
+        precision=Precision.of(training, processes.device),
         exchange=GradientExchange(model, processes, training.gradient_exchange, training.overlap_exchange),
         state=TrainingState(configuration=wanted),
         messages=messages,

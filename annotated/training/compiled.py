@@ -19,6 +19,7 @@ from torch.optim import Optimizer
 from annotated.config import TrainingConfig
 from annotated.data.batch import Batch
 from annotated.model import Transformer, forward_rows
+from annotated.model.fast.tiles import require_flex_attention
 from annotated.training.compilations import Compilation, Compilations
 from annotated.training.cuda_graphs import CudaGraphs, GraphRecorder
 from annotated.training.layout import static_problem
@@ -67,6 +68,8 @@ def compiled(
     with _compiler_errors(), compilations.watched() if training.compile else contextlib.nullcontext():
         if training.layout == "static":
             _require_kernel(model, training, device)
+            if training.attention_kernel == "flex":
+                require_flex_attention(model.config, training, device)
             shape = StaticShape.for_training(training, longest, world_size)
             recorder = CudaGraphs() if records(training, precision) else None
             step = StaticStep(model, training, precision, shape, device, recorder, compilations=compilations)

@@ -24,6 +24,8 @@ def resolve_layout(training: TrainingConfig, model: ModelConfig, device: torch.d
     """
     if training.layout != "auto":
         return training, f"{training.layout}, as asked"
+    if training.attention_kernel == "flex":
+        return training.replace(layout="static"), "static, for which attention_kernel 'flex' is made"
     missing = "it needs compile=True" if not training.compile else static_problem(training, model, device)
     if missing is None:
         found = f"PyTorch {torch.__version__} has the kernel for segments on this {device.type} device"
@@ -51,6 +53,8 @@ def static_problem(training: TrainingConfig, model: ModelConfig, device: torch.d
         return f"a {device.type} device has no attention kernel for segments"
     if training.precision not in _DTYPES:
         return "it needs precision bf16 or fp16"
+    if training.attention_kernel == "flex":  # which has its own conditions, and does without the kernel for segments
+        return None
     if model.attention_dropout != 0:
         return "its kernel has no attention_dropout"
     if has_varlen_kernel(device, dtype, model.d_k, model.d_v):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Protocol
@@ -190,7 +191,8 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         real = gold != PAD
         hidden = hidden.masked_fill(~real[:, None], 0.0)
         made = products(hidden, weight, right - others)
-        grad_hidden, grad_weight = torch.empty_like(hidden), torch.empty_like(weight)
+        # In the weights' type: hidden rows of 16 bits would round away what the smoothed target takes from all tokens.
+        grad_hidden, grad_weight = torch.empty_like(hidden, dtype=weight.dtype), torch.empty_like(weight)
         total = torch.zeros((), dtype=torch.float32, device=hidden.device)
         for start in range(0, max(len(hidden), 1), chunk):
             part = slice(start, start + chunk)
@@ -203,24 +205,47 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         if with_gradient:
             if others > 0:
                 grad_hidden -= others * weight.sum(dim=0)
-                grad_weight -= others * hidden.sum(dim=0)
+                grad_weight -= others * hidden.sum(dim=0, dtype=weight.dtype)
             ctx.save_for_backward(grad_hidden, grad_weight, real)
+            ctx.hidden_dtype = hidden.dtype
         return total
 
     @staticmethod
     def backward(ctx, grad: Tensor):
         grad_hidden, grad_weight, real = ctx.saved_tensors
-        return grad_hidden.mul_(grad * real[:, None]), grad_weight.mul_(grad), None, None, None, None, None, None
+        grad_hidden = grad_hidden.mul_(grad * real[:, None]).to(ctx.hidden_dtype)
+        return grad_hidden, grad_weight.mul_(grad), None, None, None, None, None, None
 
 
 def _product(a: Tensor, b: Tensor, out: Tensor, mixed: bool, add: bool = False) -> None:
-    """out = a @ b, or out += a @ b; straight into `out` unless precisions are mixed."""
-    if mixed:
-        out.add_(a @ b) if add else out.copy_(a @ b)
-    elif add:
-        out.addmm_(a, b)
+    """out = a @ b, or out += a @ b; straight into `out` if types are alike, or a kernel writes float32 of 16 bits."""
+    if not mixed:
+        out.addmm_(a, b) if add else torch.mm(a, b, out=out)
+    elif writes_float32(a.dtype, a.device) and out.dtype == torch.float32:
+        if add:
+            torch.addmm(out, a, b, out_dtype=out.dtype, out=out)
+        else:
+            torch.mm(a, b, out_dtype=out.dtype, out=out)
     else:
-        torch.mm(a, b, out=out)
+        out.add_(a @ b) if add else out.copy_(a @ b)
+
+
+@functools.cache
+def writes_float32(dtype: torch.dtype, device: torch.device) -> bool:
+    """True if products of this 16-bit type can be written, and added to, in float32: on a GPU, with a new torch.
+
+    The sums are float32 in any case; without this they are rounded to 16 bits before they are added up. Releases
+    differ in what they take (2.10 has no float32 addend), so it is tried, once.
+    """
+    if device.type != "cuda":
+        return False
+    a, out = torch.ones(16, 16, dtype=dtype, device=device), torch.ones(16, 16, device=device)
+    try:
+        torch.addmm(out, a, a, out_dtype=out.dtype, out=out)
+        torch.mm(a, a, out_dtype=out.dtype, out=out)
+    except (RuntimeError, TypeError, NotImplementedError):
+        return False
+    return True
 
 
 def projected_cross_entropy(

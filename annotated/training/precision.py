@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Self
 
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
 from annotated.config import TrainingConfig
+from annotated.model.fast.residual import residual_stream
 from annotated.training.fp8 import Fp8Products, fp8_logits_terms, require_fp8
 from annotated.training.loss import LibraryProducts, LogitsTerms, ProductsFactory, logits_terms
 
@@ -25,12 +27,10 @@ class Precision:
 
     Parameters
     ----------
-    name
-        As `TrainingConfig.precision`.
+    name, vocabulary, residual
+        `precision`, `vocabulary_precision` and `residual_precision` of a `TrainingConfig`; see `of`.
     device
         Where batches are computed.
-    vocabulary
-        As `TrainingConfig.vocabulary_precision`.
 
     Raises
     ------
@@ -38,7 +38,13 @@ class Precision:
         If this device or release cannot compute in fp16, or not in FP8 where that is asked for.
     """
 
-    def __init__(self, name: str, device: torch.device, vocabulary: str = TrainingConfig.vocabulary_precision) -> None:
+    def __init__(
+        self,
+        name: str,
+        device: torch.device,
+        vocabulary: str = TrainingConfig.vocabulary_precision,
+        residual: str = TrainingConfig.residual_precision,
+    ) -> None:
         self.device = device
         """Where batches are computed."""
         self.products: ProductsFactory = LibraryProducts
@@ -49,6 +55,7 @@ class Precision:
             require_fp8(device)
             self.products, self.terms = Fp8Products, fp8_logits_terms
         self._dtype = _DTYPES.get(name)
+        self._residual = _DTYPES.get(residual)
         self.scaler = None
         if name == "fp16":
             try:
@@ -59,9 +66,19 @@ class Precision:
                 reason = f"fp16 does not work on {device} with torch {torch.__version__} ({error}); use bf16 or fp32"
                 raise ValueError(reason) from None
 
-    def autocast(self) -> contextlib.AbstractContextManager[Any]:
-        """A context in which matrix products are computed in the chosen type."""
-        return contextlib.nullcontext() if self._dtype is None else torch.autocast(self.device.type, self._dtype)
+    @classmethod
+    def of(cls, training: TrainingConfig, device: torch.device) -> Self:
+        """The precision of a training."""
+        return cls(training.precision, device, training.vocabulary_precision, training.residual_precision)
+
+    @contextlib.contextmanager
+    def autocast(self) -> Iterator[None]:
+        """A context for the forward pass: products in the chosen type, and the residual stream in its own."""
+        if self._dtype is None:
+            yield
+            return
+        with torch.autocast(self.device.type, self._dtype), residual_stream(self._residual):
+            yield
 
     def scale(self, loss: Tensor) -> Tensor:
         """The loss to call `backward` on."""

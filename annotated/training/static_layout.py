@@ -9,6 +9,7 @@ sentences.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -57,6 +58,8 @@ class StaticShape:
     """Tokens of the longest segment, eos included."""
     target_rows: int | None = None
     """M: rows of the target; None for N."""
+    tiles: bool = False
+    """As `FixedRows.tiles`: attention by FlexAttention."""
 
     @property
     def sides(self) -> tuple[int, int]:
@@ -77,11 +80,12 @@ class StaticShape:
     @classmethod
     def for_training(cls, training: TrainingConfig, longest: int, processes: int = 1) -> StaticShape:
         """Room for the micro-batches of a training run: an update's tokens, cut into pieces of whole sentences."""
-        pieces = training.micro_batches(processes) * processes
+        pieces, tiles = training.micro_batches(processes) * processes, training.attention_kernel == "flex"
         if pieces == 1:
-            return cls.for_tokens(training.batch_tokens, longest)
+            return dataclasses.replace(cls.for_tokens(training.batch_tokens, longest), tiles=tiles)
         # Pieces have about equally many tokens, both sides together: one side can have a little more than its share.
-        return cls.for_tokens(-(-training.batch_tokens * 21 // (20 * pieces)) + longest, longest)
+        share = -(-training.batch_tokens * 21 // (20 * pieces)) + longest
+        return dataclasses.replace(cls.for_tokens(share, longest), tiles=tiles)
 
     def fits(self, tokens: int, longest: int) -> bool:
         """True if there is room for so many tokens on a side, and for a sentence of this length.
@@ -96,7 +100,7 @@ class StaticShape:
         if self.fits(tokens, longest):
             return self
         needed = self.for_tokens(tokens, max(longest, self.width))
-        return StaticShape(max(self.rows, needed.rows), needed.width)
+        return dataclasses.replace(self, rows=max(self.rows, needed.rows), width=needed.width)
 
     def class_of(self, batch: Batch) -> StaticShape:
         """The smallest of the classes within this shape that has room for the batch.
@@ -111,7 +115,7 @@ class StaticShape:
         # Of one side nearly `step` rows may be padding, in segments of `width`; the other has a row for each of them.
         spare = -(-(step - 1) // (width - 1))
         rows = [_round_up(tokens + spare, step) for tokens in (batch.source_tokens, batch.target_tokens)]
-        return StaticShape(rows[0], width, rows[1])
+        return dataclasses.replace(self, rows=rows[0], width=width, target_rows=rows[1])
 
     def lay_out(self, batch: Batch, pin: bool = False) -> Tensor:
         """Everything of a `StaticBatch` in one int32 tensor, so that one copy takes it to a GPU; see `views`.
@@ -150,7 +154,9 @@ class StaticShape:
         """The parts of what `lay_out` made, on whatever device; they share its memory."""
         ids, positions, cu_seqlens = self._parts(flat)
         reach = flat[: self.width]
-        source, target = (FixedRows(positions[side], cu_seqlens[side], self.width, reach) for side in (0, 1))
+        source, target = (
+            FixedRows(positions[side], cu_seqlens[side], self.width, reach=reach, tiles=self.tiles) for side in (0, 1)
+        )
         return StaticBatch(ids[0], ids[1], ids[2], source, target)
 
     @property

@@ -25,6 +25,7 @@ from annotated.training.optimizer import clip_gradients, gradient_norm, make_opt
 from annotated.training.precision import Precision
 from annotated.training.recorded_optimizer import RecordedOptimizer
 from annotated.training.schedule import set_learning_rate
+from annotated.training.static_layout import StaticShape
 
 MicroStep = Callable[[Batch, float], Tensor]
 """Adds the gradient of (loss sum / tokens) of one micro-batch to the parameters' `grad`; returns the loss sum."""
@@ -118,7 +119,7 @@ def micro_step(
     tokens: float,
     *,
     smoothing: float,
-    layout: str,
+    layout: str | StaticShape,
     precision: Precision,
     forward: Callable[..., Tensor] | None = None,
     terms: LogitsTerms | None = None,
@@ -142,9 +143,14 @@ def make_micro_step(
     terms: LogitsTerms | None = None,
 ) -> MicroStep:
     """`micro_step` of a model, with label smoothing and layout of a configuration."""
-    smoothing, layout = training.label_smoothing, batch_layout(training)
+    smoothing, layout = training.label_smoothing, layout_for_loss(training)
     step = functools.partial(micro_step, model, smoothing=smoothing, layout=layout, precision=precision)
     return functools.partial(step, forward=forward, terms=terms)
+
+
+def layout_for_loss(training: TrainingConfig) -> str | StaticShape:
+    """The layout as `batch_loss` takes it; a shape where the kernel of attention belongs to it, which then grows."""
+    return StaticShape(0, 0, tiles=True) if training.attention_kernel == "flex" else batch_layout(training)
 
 
 def fit(
@@ -174,9 +180,8 @@ def fit(
         The loss of each update, in nats per target token.
     """
     device = model.output_weight.device
-    optimizer = make_optimizer(model, training)
-    precision = Precision(training.precision, device, training.vocabulary_precision)
     training, _ = resolve_layout(training.replace(compile=False), model.config, device)  # nothing is compiled here
+    optimizer, precision = make_optimizer(model, training), Precision.of(training, device)
     micro_step, losses = make_micro_step(model.train(), training, precision), []
     for number, batch in zip(range(1, updates + 1), batches, strict=False):
         metrics = update(

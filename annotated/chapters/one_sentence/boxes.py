@@ -42,7 +42,7 @@ _EQUATION_1: Code = (_MODEL + "attention.Recorded.mix", ("output, weights = scal
 _AFTER: Code = (_MODEL + "layers.SublayerConnection.after", ("total = ", "return total"))
 _FEED_FORWARD: Code = (
     _MODEL + "feed_forward.PositionwiseFeedForward.forward",
-    ("hidden = F.relu", "return self.outer("),
+    ("hidden = linear_relu(", "return self.outer("),
 )
 _EMBEDDING: Code = (_MODEL + "embeddings.TokenEmbedding.forward", ("return F.embedding(",))
 _POSITIONS: Code = (

@@ -18,6 +18,8 @@ from torch.nn import functional as F
 
 from annotated.config import PAD
 from annotated.model.fast.fused import fused_attention
+from annotated.model.fast.memory import ProjectedMemory, gains_from_one_product, project_memory
+from annotated.model.fast.residual import entering
 from annotated.model.fast.static import FixedRows
 from annotated.model.masks import length_mask
 
@@ -216,11 +218,16 @@ def forward_rows(
     memory, dropout = encode_rows(model, source, source_rows), _dropout(model)
     own = target_rows.attend_to(target_rows, causal=True, dropout=dropout)  # type: ignore[arg-type]
     cross = target_rows.attend_to(source_rows, dropout=dropout)  # type: ignore[arg-type]
-    return model.decoder(_embed(model, target, target_rows, target=True), memory, own, cross)
+    x = _embed(model, target, target_rows, target=True)
+    if gains_from_one_product(memory):
+        projected = ProjectedMemory(cross, iter(project_memory(model.decoder, memory)))
+        return model.decoder(x, None, own, projected)
+    return model.decoder(x, memory, own, cross)
 
 
 def _embed(model: Transformer, ids: Tensor, rows: RaggedRows | FixedRows, target: bool = False) -> Tensor:
-    return model.embed(ids, F.embedding(rows.positions, model.positions(rows.longest)), target=target)
+    embedded = model.embed(ids, F.embedding(rows.positions, model.positions(rows.longest)), target=target)
+    return entering(embedded)
 
 
 def _dropout(model: Transformer) -> float:

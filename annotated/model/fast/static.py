@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from annotated.model.fast.fused import fused_attention, has_varlen_kernel, segment_attention
+from annotated.model.fast.tiles import Tiled
 from annotated.model.masks import order_mask, segment_mask
 
 
@@ -32,6 +33,8 @@ class FixedRows:
     reach: Tensor | None = None
     """`[width]`, of which only the size is read: a compiler can keep the size of a tensor open, so that segments of
     another length need no compilation of their own. None where `width` is the same for all batches."""
+    tiles: bool = False
+    """Attention lets several segments share a tile; see `annotated.model.fast.tiles`."""
 
     @property
     def longest(self) -> int:
@@ -44,8 +47,10 @@ class FixedRows:
         # Of equal boundaries (empty segments) the last one counts: the row belongs to what follows it.
         return torch.searchsorted(self.cu_seqlens, rows, right=True) - 1
 
-    def attend_to(self, keys: FixedRows, causal: bool = False, dropout: float = 0.0) -> Segmented:
+    def attend_to(self, keys: FixedRows, causal: bool = False, dropout: float = 0.0) -> Segmented | Tiled:
         """Attention of these queries to the keys of their own segments, and if `causal` not to later ones."""
+        if self.tiles and dropout == 0:
+            return Tiled(self, keys, causal)
         return Segmented(self, keys, causal, dropout)
 
 

@@ -91,7 +91,7 @@ def check_precision(training: TrainingConfig) -> PreflightCheck:
     except (ValueError, RuntimeError):
         return PreflightCheck("precision", "fail", f"{training.precision}, on no device", "choose one that is there")
     try:
-        Precision(training.precision, device, training.vocabulary_precision)
+        Precision.of(training, device)
     except (ValueError, RuntimeError) as error:
         return PreflightCheck("precision", "fail", str(error), "choose --training.precision fp32 or bf16")
     name = training.precision
