@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from annotated.config import BOS, EOS, UNK
 from annotated.data.batch import Batch
 from annotated.data.batching import TokenBatches
+from annotated.data.buckets import Layout
 from annotated.data.store import TokenStore
 from annotated.data.store_files import StoreInfo, token_dtype
+from annotated.recipes import recipe
 from benchmarks.peers.workload import WorkBatch
 
 LONGEST = 256
@@ -70,6 +72,13 @@ def wmt_like_store(tokens: int, vocab: int, seed: int = SEED) -> TokenStore:
         arrays[f"{name}.tokens"], arrays[f"{name}.offsets"] = ids.astype(token_dtype(vocab)), offsets
     sums: dict[str, Any] = {f"{name}_tokens": len(arrays[f"{name}.tokens"]) for name in ("source", "target")}
     return TokenStore(StoreInfo(pairs=count, vocab_size=vocab, max_length=min(LONGEST, tokens), **sums), arrays)
+
+
+def our_batches(store: TokenStore, tokens: int, layout: Layout = "packed") -> TokenBatches:
+    """The loader of a training by the paper's recipe."""
+    data = recipe("wmt14-base").data.to_dict()
+    ours: dict[str, Any] = {name: data[name] for name in ("length_ties",) if name in data}
+    return TokenBatches(store, tokens, seed=SEED, pool_pairs=POOL, layout=layout, **ours)
 
 
 def our_work(batch: Batch) -> Work:

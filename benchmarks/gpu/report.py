@@ -62,11 +62,11 @@ def side_line(name: str, one: dict[str, Any]) -> str:
     if "fresh" not in one:
         return f"{name:38} {one.get('failed') or one.get('absent') or 'not measured'}"
     fresh = one["fresh"]
-    new = fresh["graphs"] + fresh["recordings"]
+    new, start = fresh["graphs"] + fresh["recordings"], one["start"]["seconds"]
     return (
         f"{name:38} {fresh['ms_a_step']:8.1f} ms fresh ({new} new graphs, worst {fresh['worst_ms']:.0f} ms, "
         f"memory {fresh['memory_growth_mib']:+.0f} MiB) {one['steady']['ms_a_step']:8.1f} ms seen before "
-        f"{fresh['tokens_s']:9.0f} tokens/s {fresh['share_of_peak']:6.1%} of peak, {one['start']['seconds']:.0f} s to start"
+        f"{fresh['tokens_s']:9.0f} tokens/s {fresh['share_of_peak']:6.1%} of peak, start {start:.0f} s"
     )
 
 

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from annotated.config import TrainingConfig
-from annotated.data.batching import TokenBatches
 from annotated.data.store import TokenStore
 from annotated.model import Transformer, forward_rows
 from annotated.training.compiled import StaticStep, compiled
@@ -21,7 +20,7 @@ from annotated.training.optimizer import make_optimizer
 from annotated.training.precision import Precision
 from annotated.training.update import MicroStep, UpdateMetrics, update
 from benchmarks.gpu.modes import COMPILED, MODES, NO_CUDNN, PEERS, Mode
-from benchmarks.gpu.pairs import LONGEST, POOL, SEED, Work, our_work, padded_work
+from benchmarks.gpu.pairs import LONGEST, Work, our_batches, our_work, padded_work
 from benchmarks.peers import registry, workload
 from benchmarks.peers.project import model_config
 from benchmarks.peers.workload import Shape
@@ -97,7 +96,7 @@ def open_training(
     device = torch.device(training.device)
     model.to(device).train()
     optimizer, precision = make_optimizer(model, training), Precision(training.precision, device)
-    batches = TokenBatches(store, training.batch_tokens, seed=SEED, pool_pairs=POOL, layout=training.layout)
+    batches = our_batches(store, training.batch_tokens, training.layout)
     last = [torch.zeros(())]
 
     def before_step(metrics: UpdateMetrics) -> Tensor | None:
@@ -122,7 +121,7 @@ def open_training(
             return made.losses[0] / batch.target_tokens
 
         recordings = (lambda: micro_step.recordings) if isinstance(micro_step, StaticStep) else (lambda: 0)
-        probe = our_work(next(TokenBatches(store, training.batch_tokens, seed=SEED, pool_pairs=POOL)))
+        probe = our_work(next(our_batches(store, training.batch_tokens)))
         yield Side(
             take=lambda: our_work(batches.next_shard().batches[0]),
             step=step,

@@ -17,14 +17,13 @@ from pathlib import Path
 import torch
 
 from annotated.config import TrainingConfig
-from annotated.data.batching import TokenBatches
 from annotated.model import Transformer
 from annotated.runs.checkpoint import list_checkpoints
 from annotated.runs.log import read_records
 from annotated.saving import read_tensors
 from benchmarks.gpu import children, measure, report, runner, watch
 from benchmarks.gpu.modes import MODES
-from benchmarks.gpu.pairs import POOL, SEED, our_work, wmt_like_store
+from benchmarks.gpu.pairs import our_batches, our_work, wmt_like_store
 from benchmarks.gpu.sides import open_side, open_training, paper_shapes
 from benchmarks.peers.project import model_config
 
@@ -153,7 +152,7 @@ def losses(options: argparse.Namespace) -> Finding:
     """The loss of each of 200 updates, static + graphs beside packed: the same weights and batches, no dropout."""
     tokens, shape = options.tokens, paper_shapes(options.shapes[0])
     store = wmt_like_store(tokens, shape.vocab)
-    batches = TokenBatches(store, tokens, seed=SEED, pool_pairs=POOL)
+    batches = our_batches(store, tokens)
     works = [our_work(next(batches)) for _ in range(UPDATES["losses"])]
     curves: list[list[float]] = []
     for name in ("bf16", "bf16_static_graphs"):
