@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotated.config import TrainingConfig
+from benchmarks.gpu import parts
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,8 @@ class Mode:
     """Fields of `TrainingConfig`; the rest are its defaults, and `precision` is bf16 unless it says otherwise."""
     graphs: bool = True
     """False takes the CUDA graphs away from a mode that would have them."""
+    recorded_optimizer: bool = True
+    """False leaves the optimiser outside the graphs of a version that records it."""
     tf32: bool = False
     autotune: bool = False
     """Let the compiler try out kernels for the matrix products; minutes at the start."""
@@ -41,8 +44,10 @@ class Mode:
         """True if this version's `TrainingConfig` has all its fields and takes their values."""
         if not set(self.training) <= {field.name for field in dataclasses.fields(TrainingConfig)}:
             return False
+        if not self.recorded_optimizer and not parts.records_optimizer():
+            return False
         try:
-            TrainingConfig(**self.training)
+            TrainingConfig(**{"precision": self.precision, **self.training})
         except ValueError:
             return False
         return True
@@ -53,14 +58,13 @@ _LEVERS: dict[str, Mapping[str, Any]] = {
     "row_classes": {"row_classes": True},
     "residual_bf16": {"residual_precision": "bf16"},
     "fused_memory": {"fused_memory": True},
-    "capture_optimizer": {"capture_optimizer": True},
     "flex": {"attention_kernel": "flex"},
 }
 """Options that each change one thing of `bf16_static_graphs`; all of them together are `bf16_all_levers`."""
 
 
 def _with_all_levers() -> dict[str, Any]:
-    known = [lever for lever in _LEVERS.values() if Mode(training=lever).known]
+    known = [lever for lever in _LEVERS.values() if Mode(_GRAPHS | dict(lever)).known]
     return _GRAPHS | {name: value for lever in known for name, value in lever.items()}
 
 
@@ -73,6 +77,7 @@ def _modes() -> dict[str, Mode]:
         "bf16_compiled_cudnn": Mode({"compile": True}, cudnn_attention=True),
         "bf16_static": Mode({"layout": "static"}),
         "bf16_static_compiled": Mode(_GRAPHS, graphs=False),
+        "bf16_static_graphs_adam_outside": Mode(_GRAPHS, recorded_optimizer=False),
         "bf16_static_graphs": Mode(_GRAPHS),
         **{f"bf16_static_graphs_{name}": Mode(_GRAPHS | dict(lever)) for name, lever in _LEVERS.items()},
         "bf16_all_levers": Mode(_with_all_levers()),

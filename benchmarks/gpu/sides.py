@@ -17,8 +17,8 @@ from annotated.model import Transformer, forward_rows
 from annotated.training.compiled import StaticStep, compiled
 from annotated.training.loss import logits_terms
 from annotated.training.optimizer import make_optimizer
-from annotated.training.precision import Precision
 from annotated.training.update import MicroStep, UpdateMetrics, update
+from benchmarks.gpu import parts
 from benchmarks.gpu.modes import COMPILED, MODES, NO_CUDNN, PEERS, Mode
 from benchmarks.gpu.pairs import LONGEST, Work, our_batches, our_work, padded_work
 from benchmarks.peers import registry, workload
@@ -95,7 +95,10 @@ def open_training(
     mode = mode or Mode(training.to_dict())
     device = torch.device(training.device)
     model.to(device).train()
-    optimizer, precision = make_optimizer(model, training), Precision(training.precision, device)
+    optimizer, precision = make_optimizer(model, training), parts.precision_of(training, device)
+    recorded = {}
+    if mode.graphs and mode.recorded_optimizer:
+        recorded = parts.recorded_optimizer(model, optimizer, training, precision)
     batches = our_batches(store, training.batch_tokens, training.layout)
     last = [torch.zeros(())]
 
@@ -103,7 +106,8 @@ def open_training(
         last[0] = metrics.gradient_norm
         return last[0] if device.type == "cuda" else None
 
-    with compiled(model, training, precision, min(LONGEST, training.batch_tokens)) as micro_step:
+    context = compiled(model, training, precision, min(LONGEST, training.batch_tokens))
+    with context as micro_step, parts.stream(batches, micro_step, training, device) as next_batch:
         adapt(micro_step, mode, device)
 
         def step(work: Work) -> Tensor:
@@ -117,13 +121,14 @@ def open_training(
                 micro_step=micro_step,
                 precision=precision,
                 before_step=before_step,
+                **recorded,
             )
             return made.losses[0] / batch.target_tokens
 
         recordings = (lambda: micro_step.recordings) if isinstance(micro_step, StaticStep) else (lambda: 0)
         probe = our_work(next(our_batches(store, training.batch_tokens)))
         yield Side(
-            take=lambda: our_work(batches.next_shard().batches[0]),
+            take=lambda: our_work(next_batch()),
             step=step,
             loads_in_time=True,
             probe=probe,

@@ -169,6 +169,7 @@ def test_every_mode_takes_its_steps_and_the_first_is_the_same(monkeypatch):
 
 def test_a_mode_that_this_version_does_not_have_is_not_listed():
     assert modes.Mode({"layout": "static"}).known
+    assert not modes.Mode({"precision": "no such precision"}).known
     assert not modes.Mode({"no_such_option": True}).known
     assert not modes.Mode({"layout": "no such layout"}).known
     assert all(mode.known for mode in modes.MODES.values())
