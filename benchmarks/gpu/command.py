@@ -10,7 +10,7 @@ import torch
 
 import benchmarks.gpu
 from benchmarks.gpu import first_ten_minutes, measure, outcomes, report, runner
-from benchmarks.gpu.modes import SIDES
+from benchmarks.gpu.modes import SIDES, needs_gpu
 
 SHAPES = ("base", "big", "small", "tiny")
 OUT = Path("build/benchmarks/gpu.json")
@@ -51,8 +51,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    # Without a GPU cuDNN has no part in attention: nothing to compare.
-    usual = [side for side in SIDES if options.device == "cuda" or "cudnn" not in side]
+    usual = [side for side in SIDES if options.device == "cuda" or not needs_gpu(side)]
     options.sides = options.sides.split(",") if options.sides else usual
     options.shapes = options.shapes.split(",")
     for name in [*options.sides, *([options.profile] if options.profile else [])]:

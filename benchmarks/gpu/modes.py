@@ -40,6 +40,11 @@ class Mode:
         return bool(self.training.get("compile"))
 
     @property
+    def needs_gpu(self) -> bool:
+        """True for a mode that a CPU cannot even try, or in which it has no part."""
+        return self.cudnn_attention or self.training.get("attention_kernel") == "flex"
+
+    @property
     def known(self) -> bool:
         """True if this version's `TrainingConfig` has all its fields and takes their values."""
         if not set(self.training) <= {field.name for field in dataclasses.fields(TrainingConfig)}:
@@ -57,10 +62,10 @@ _GRAPHS: dict[str, Any] = {"layout": "static", "compile": True}
 _LEVERS: dict[str, Mapping[str, Any]] = {
     "row_classes": {"row_classes": True},
     "residual_bf16": {"residual_precision": "bf16"},
-    "fused_memory": {"fused_memory": True},
-    "flex": {"attention_kernel": "flex"},
 }
 """Options that each change one thing of `bf16_static_graphs`; all of them together are `bf16_all_levers`."""
+_FLEX: dict[str, Any] = {"attention_kernel": "flex"}
+"""Apart from these, for it takes a GPU, and another kernel may fail where they work."""
 
 
 def _with_all_levers() -> dict[str, Any]:
@@ -80,7 +85,9 @@ def _modes() -> dict[str, Mode]:
         "bf16_static_graphs_adam_outside": Mode(_GRAPHS, recorded_optimizer=False),
         "bf16_static_graphs": Mode(_GRAPHS),
         **{f"bf16_static_graphs_{name}": Mode(_GRAPHS | dict(lever)) for name, lever in _LEVERS.items()},
+        "bf16_static_graphs_flex": Mode(_GRAPHS | _FLEX),
         "bf16_all_levers": Mode(_with_all_levers()),
+        "bf16_all_levers_flex": Mode(_with_all_levers() | _FLEX),
         "bf16_all_levers_fp8": Mode(_with_all_levers() | {"vocabulary_precision": "fp8"}, paper=False),
         "bf16_static_graphs_autotuned": Mode(_GRAPHS, autotune=True),
     }
@@ -107,10 +114,20 @@ SIDES = (*MODES, *PEER_SIDES)
 
 PROMISED = tuple(
     name
-    for name in ("bf16_static_graphs", "bf16_all_levers", *(peer for peer in PEER_SIDES if peer.endswith(NO_CUDNN)))
+    for name in (
+        "bf16_static_graphs",
+        "bf16_all_levers",
+        "bf16_all_levers_flex",
+        *(peer for peer in PEER_SIDES if peer.endswith(NO_CUDNN)),
+    )
     if name in SIDES
 )
 """The sides on which the promises hang: they are measured first."""
+
+
+def needs_gpu(side: str) -> bool:
+    """True for a side that has nothing to show on a CPU."""
+    return MODES[side].needs_gpu if side in MODES else side.endswith(NO_CUDNN)
 
 
 def compiles(side: str) -> bool:
