@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+import types
 
 import pytest
+import torch
 
+from benchmarks import machine
 from benchmarks.gpu import children, command, runner
 from benchmarks.gpu.modes import SIDES
 from benchmarks.gpu.plan import EXPECTED, Budget, Job, in_order
@@ -155,3 +159,23 @@ def test_only_a_gpus_results_of_the_papers_shapes_go_into_the_document_by_themse
     for more in (["--device", "cpu"], ["--shapes", "tiny"], ["--no-write"], ["--out", "elsewhere.json"]):
         assert not command.parse(more).write
     assert not any("cudnn" in side or "flex" in side for side in command.parse(["--device", "cpu"]).sides)
+
+
+@pytest.mark.parametrize("has_nvidia_smi", [True, False])
+def test_a_gpu_is_described_with_its_driver(monkeypatch, has_nvidia_smi):
+    assert torch.cuda.is_available() or machine.gpu() == {}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    properties = types.SimpleNamespace(total_memory=141 * 2**30)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
+    monkeypatch.setattr(torch.backends.cudnn, "version", lambda: 91500)
+
+    def run(command, **_):
+        if not has_nvidia_smi:
+            raise FileNotFoundError(command[0])
+        return types.SimpleNamespace(stdout="580.65.06\n580.65.06\n")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    found = machine.gpu()
+    assert found["driver"] == ("580.65.06" if has_nvidia_smi else None)
+    assert (found["gpus"], found["gpu_memory_gib"], found["cudnn"]) == (2, 141.0, 91500)
