@@ -130,7 +130,7 @@ def _row(name: str, one: dict[str, Any]) -> str:
         f"{one['steady']['ms_a_step']:.1f} ms",
         f"{fresh['tokens_s']:,.0f}",
         f"{fresh['share_of_peak']:.1%}",
-        f"{one['start']['seconds']:.0f} s",
+        f"{one['start']['seconds']:.0f} s" + (", in part cached" if one["start"].get("graphs_from_disk") else ""),
     )
     return f"| `{name}` | {' | '.join(cells)} |"
 

@@ -89,6 +89,12 @@ def test_outcomes_fill_their_column_and_the_tables():
     assert "| `bf16` | 48.2 ms | 48.2 ms | 3 | 96 ms | +64 MiB | 44.0 ms | 1,000 | 20.0% | 60 s |" in text
 
 
+def test_kernels_that_were_compiled_before_do_not_pass_for_a_fast_start():
+    cached = side()
+    cached["start"]["graphs_from_disk"] = 2
+    assert "| 60 s, in part cached |" in report.markdown(result({"bf16": cached}))
+
+
 def test_outcomes_can_be_filled_again_and_are_then_those_of_the_last_run():
     sides = {"bf16": side(48.2)}
     once = outcomes.filled(DOCUMENT, result(sides))
