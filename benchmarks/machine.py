@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -90,3 +91,24 @@ def timed(call: Callable[..., Any], *arguments: Any) -> tuple[float, float, Any]
     wall, cpu = time.perf_counter(), time.process_time()
     result = call(*arguments)
     return time.perf_counter() - wall, time.process_time() - cpu, result
+
+
+def gpu() -> dict[str, Any]:
+    """Driver, CUDA and cuDNN of the GPU that torch uses; empty without one. nvidia-smi alone knows the driver."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return {}
+    asked = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        said = subprocess.run(asked, capture_output=True, text=True, timeout=20, check=True).stdout.split()
+    except (OSError, subprocess.SubprocessError):
+        said = []
+    total = torch.cuda.get_device_properties(0).total_memory / 2**30
+    return {
+        "driver": said[0] if said else None,
+        "cuda": torch.version.cuda,
+        "cudnn": torch.backends.cudnn.version(),
+        "gpus": torch.cuda.device_count(),
+        "gpu_memory_gib": round(total, 1),
+    }
