@@ -47,6 +47,8 @@ def test_uniform_rows_by_hand():
     x = torch.arange(6.0)[:, None] + 1
     assert rows.unpack(x).shape == (64, 8, 1) and torch.equal(rows.pack(rows.unpack(x)), x)
     assert rows.pack_ids(torch.tensor([[5, 6, 7], [8, 9, 4]])).tolist() == [5, 6, 7, 8, 9, 4]
+    exact = RaggedRows([8] * 64, uniform=True)  # nothing is rounded up, and nothing is padding
+    assert not exact.full and exact.index.tolist() == list(range(512)) and exact.mask.all()
 
 
 @pytest.mark.parametrize("zeroes_empty_rows", [True, False])
