@@ -9,6 +9,7 @@ import os
 import random
 import signal
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -224,6 +225,8 @@ def test_killed_and_resumed_with_shards_ahead(small, ahead):
 
         def killing(update: int, *others) -> float:
             if update == 13:
+                while not list_checkpoints(small.folder / "killed"):  # another thread writes it
+                    time.sleep(0.01)
                 os.kill(os.getpid(), signal.SIGKILL)
             return rate(update, *others)
 
