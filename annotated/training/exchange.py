@@ -24,6 +24,8 @@ from annotated.training.distributed import Processes
 BUCKET_BYTES = 25_000_000
 """Of float32 gradients exchanged at one time, if they are exchanged during the backward pass: enough for the rate of a
 link, and few enough for the first to be on its way early."""
+_gather: Any = getattr(dist, "all_gather_single", None) or getattr(dist, "all_gather_into_tensor", None)
+"""Its second name is older, and 2.13 warns of it."""
 _T = TypeVar("_T")
 
 
@@ -89,7 +91,7 @@ class Bfloat16Sum:
         shards = self._received.view(self._processes, -1)
         self._mine = shards.sum(dim=0, dtype=torch.float32).to(torch.bfloat16)
         self._all, mine = self._sent, self._mine  # what was sent is no longer needed: its memory takes the sums
-        self._work = dist.all_gather_into_tensor(_bytes(self._all), _bytes(mine), group=self._group, async_op=True)
+        self._work = _gather(_bytes(self._all), _bytes(mine), group=self._group, async_op=True)
 
     def result(self) -> Tensor:
         """bf16 `[n]`"""

@@ -6,6 +6,7 @@ import functools
 import multiprocessing
 import os
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -286,3 +287,16 @@ def test_what_the_configuration_refuses():
         TrainingConfig(overlap_exchange=True, layout="static")
     with pytest.raises(ValueError, match="unknown gradient_exchange 'fp8'"):
         TrainingConfig(gradient_exchange="fp8")
+
+
+def sum_without_warnings(rank: int) -> None:
+    model = nn.Linear(3, 1)
+    with process_group("cpu", 60.0) as processes, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exchange = GradientExchange(model, processes, "bf16")
+        model(torch.ones(1, 3)).sum().backward()
+        exchange.sum_gradients()
+
+
+def test_no_call_is_one_that_torch_warns_of():
+    assert in_processes(2, sum_without_warnings) == [0, 0]
