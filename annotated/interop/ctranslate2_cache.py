@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import torch
 
@@ -31,7 +31,6 @@ FOLDER = "ctranslate2"
 RECORD = "annotated.json"
 """What says, in a conversion, which model it was made from, and the checksums of its files."""
 _PACKAGE = Path(__file__).resolve().parent.parent
-_Opened = TypeVar("_Opened")
 
 
 def user_cache() -> Path:
@@ -68,9 +67,9 @@ def open_conversion(
     tokenizer: Tokenizer,
     compute_type: str,
     max_positions: int,
-    opener: Callable[[Path], _Opened],
+    opener: Callable[[Path], Any],
     model_folder: Path | None = None,
-) -> _Opened:
+) -> Any:
     """Open the conversion of a model; make it first if there is none, or the one that is there is stale or damaged.
 
     Parameters
