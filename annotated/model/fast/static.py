@@ -50,7 +50,7 @@ class FixedRows:
     def attend_to(self, keys: FixedRows, causal: bool = False, dropout: float = 0.0) -> Segmented | Tiled:
         """Attention of these queries to the keys of their own segments, and if `causal` not to later ones."""
         if self.tiles and dropout == 0:
-            return Tiled(self, keys, causal)
+            return Tiled.of(self, keys, causal)
         return Segmented(self, keys, causal, dropout)
 
 

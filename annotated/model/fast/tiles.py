@@ -62,24 +62,26 @@ def require_flex_attention(model: ModelConfig, training: TrainingConfig, device:
         )
 
 
-@dataclass
+@dataclass(frozen=True)
 class Tiled:
     """Attention of rows to rows within segments, by FlexAttention; what `Segmented` computes without dropout."""
 
-    queries: FixedRows
-    keys: FixedRows
-    causal: bool
-    _mask: Any = None
+    mask: Any
+    """PyTorch's `BlockMask`; one for all layers."""
+
+    @classmethod
+    def of(cls, queries: FixedRows, keys: FixedRows, causal: bool) -> Tiled:
+        """Attention of these queries to the keys of their own segments, and if `causal` not to later ones."""
+        if not torch.compiler.is_compiling():
+            load_flex_attention()
+        # Made here and not at the first call: a compiler lost what a call wrote into its object, and masked nothing.
+        return cls(block_mask(queries, keys, causal))
 
     def __call__(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """`[M, H, K]`, `[N, H, K]`, `[N, H, d_v]` to `[M, H, d_v]`."""
-        if not torch.compiler.is_compiling():
-            load_flex_attention()
         assert flex_attention is not None
-        if self._mask is None:
-            self._mask = block_mask(self.queries, self.keys, self.causal)
         q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))  # [N, H, K] -> [1, H, N, K]
-        return flex_attention(q, k, v, block_mask=self._mask)[0].transpose(0, 1)
+        return flex_attention(q, k, v, block_mask=self.mask)[0].transpose(0, 1)
 
 
 def block_mask(queries: FixedRows, keys: FixedRows, causal: bool) -> Any:

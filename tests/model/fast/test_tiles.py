@@ -105,7 +105,7 @@ def test_values_and_gradients_of_attention(differentiable, causal):
     keys = queries if causal else rows_of([2, 5, 1, 140])
     inputs = [torch.randn(rows.positions.size(0), 2, 8).double() for rows in (queries, keys, keys)]
     results = []
-    for attend in (Tiled(queries, keys, causal), Segmented(queries, keys, causal, 0.0)):
+    for attend in (Tiled.of(queries, keys, causal), Segmented(queries, keys, causal, 0.0)):
         copies = [x.clone().requires_grad_() for x in inputs]
         output = attend(*copies)
         output.square().sum().backward()
