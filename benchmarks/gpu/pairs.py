@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from annotated.config import BOS, EOS, UNK
 from annotated.data.batch import Batch
 from annotated.data.batching import TokenBatches
-from annotated.data.buckets import Layout
 from annotated.data.store import TokenStore
 from annotated.data.store_files import StoreInfo, token_dtype
 from annotated.recipes import recipe
@@ -74,11 +73,11 @@ def wmt_like_store(tokens: int, vocab: int, seed: int = SEED) -> TokenStore:
     return TokenStore(StoreInfo(pairs=count, vocab_size=vocab, max_length=min(LONGEST, tokens), **sums), arrays)
 
 
-def our_batches(store: TokenStore, tokens: int, layout: Layout = "packed") -> TokenBatches:
-    """The loader of a training by the paper's recipe."""
+def our_batches(store: TokenStore, tokens: int) -> TokenBatches:
+    """The loader of a training by the paper's recipe; static batches are cut as packed ones are."""
     data = recipe("wmt14-base").data.to_dict()
     ours: dict[str, Any] = {name: data[name] for name in ("length_ties",) if name in data}
-    return TokenBatches(store, tokens, seed=SEED, pool_pairs=POOL, layout=layout, **ours)
+    return TokenBatches(store, tokens, seed=SEED, pool_pairs=POOL, **ours)
 
 
 def our_work(batch: Batch) -> Work:

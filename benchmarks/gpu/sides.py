@@ -99,7 +99,7 @@ def open_training(
     recorded = {}
     if mode.graphs and mode.recorded_optimizer:
         recorded = parts.recorded_optimizer(model, optimizer, training, precision)
-    batches = our_batches(store, training.batch_tokens, training.layout)
+    batches = our_batches(store, training.batch_tokens)
     last = [torch.zeros(())]
 
     def before_step(metrics: UpdateMetrics) -> Tensor | None:
