@@ -8,7 +8,8 @@ A tensor of hidden rows or weights has one scale, a power of two, so scaling its
 would be finer, but none serves all products: rows of the hidden states are the terms of the weight gradient's sum, and
 a factor cannot be taken out of a sum whose terms each have their own.
 
-This is not the paper's arithmetic, nor a smaller float32: it is an option of speed, with a loss curve of its own.
+This is not the paper's arithmetic, nor a smaller float32: it is an option of speed, with a loss curve of its own in
+`benchmarks/recorded/fp8_vocabulary.json`.
 """
 
 from __future__ import annotations
