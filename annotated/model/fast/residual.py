@@ -46,7 +46,8 @@ class MixedLayerNorm(nn.LayerNorm):
         """`[..., D]` to the same."""
         if x.dtype == self.weight.dtype:
             return super().forward(x)
-        weight, bias = self.weight, self.bias
+        weight: Tensor = self.weight
+        bias: Tensor = self.bias
         if x.device.type != "cpu":  # only a CPU's kernel takes float32 gains for 16-bit rows
             weight, bias = weight.to(x.dtype), bias.to(x.dtype)
         with torch.autocast(x.device.type, enabled=False):
