@@ -114,7 +114,7 @@ def test_batches_are_uniform_where_it_pays(monkeypatch, device, forward, uniform
     def asked(lengths, device, uniform):
         raise Asked(uniform)
 
-    monkeypatch.setattr(loss_module, "RaggedRows", asked)
+    monkeypatch.setattr("annotated.training.preparation.RaggedRows", asked)
     batch = collate_ids([([5, 6], [7])]).to(torch.device(device))
     with pytest.raises(Asked, match=str(uniform)):
         loss_module.batch_loss(Transformer(CONFIG), batch, 0.1, "packed", forward)
@@ -151,7 +151,7 @@ def test_compiled_terms_are_the_terms(monkeypatch, smoothing, dtype):
         return graph.forward
 
     monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend=backend))
-    terms = compile_terms()
+    terms = compile_terms(logits_terms)
     torch.manual_seed(0)
     for rows in (64, 192, 128):
         logits = torch.randn(rows, 40).to(dtype)

@@ -164,8 +164,13 @@ class RaggedRows:
 
 
 def uniform_size(sentences: int, width: int) -> tuple[int, int]:
-    """B and width of a uniform batch with room for so many sentences, the longest of so many tokens."""
-    return sentences + -sentences % UNIFORM_SENTENCES, width + -width % UNIFORM_WIDTH
+    """B and width of a uniform batch with room for so many sentences, the longest of so many tokens.
+
+    B is at least 2, for a compiler takes a size of 1 for another kind. Few sentences are rounded to less than
+    `UNIFORM_SENTENCES`, so that at most a quarter of as many are empty.
+    """
+    step = min(UNIFORM_SENTENCES, 1 << max((sentences // 4).bit_length() - 1, 0))
+    return max(sentences + -sentences % step, 2), width + -width % UNIFORM_WIDTH
 
 
 @dataclass

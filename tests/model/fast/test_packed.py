@@ -38,15 +38,20 @@ def test_a_full_batch_needs_no_index_and_no_mask():
 
 
 def test_uniform_rows_by_hand():
-    """Three columns become eight, two sentences sixty-four, and a full batch is like every other."""
-    rows = RaggedRows([3, 3], uniform=True)
-    assert (rows.batch, rows.width) == uniform_size(2, 3) == (64, 8) and rows.longest == 3 and not rows.full
-    assert rows.positions.tolist() == [0, 1, 2, 0, 1, 2]
-    assert rows.mask.shape == (64, 1, 1, 8) and rows.mask[:2, 0, 0].tolist() == 2 * [3 * [True] + 5 * [False]]
-    assert not rows.mask[2:].any()
-    x = torch.arange(6.0)[:, None] + 1
-    assert rows.unpack(x).shape == (64, 8, 1) and torch.equal(rows.pack(rows.unpack(x)), x)
-    assert rows.pack_ids(torch.tensor([[5, 6, 7], [8, 9, 4]])).tolist() == [5, 6, 7, 8, 9, 4]
+    """Three columns become eight, seventeen sentences twenty, and a full batch is like every other."""
+    rows = RaggedRows([3] * 17, uniform=True)
+    assert (rows.batch, rows.width) == uniform_size(17, 3) == (20, 8) and rows.longest == 3 and not rows.full
+    assert rows.positions.tolist() == 17 * [0, 1, 2]
+    assert rows.mask.shape == (20, 1, 1, 8) and rows.mask[:17, 0, 0].tolist() == 17 * [3 * [True] + 5 * [False]]
+    assert not rows.mask[17:].any()
+    x = torch.arange(51.0)[:, None] + 1
+    assert rows.unpack(x).shape == (20, 8, 1) and torch.equal(rows.pack(rows.unpack(x)), x)
+    ids = torch.arange(51).view(17, 3)
+    assert rows.pack_ids(ids).tolist() == ids.flatten().tolist()
+    # A size of 1 would be of another kind. From 256 sentences on, multiples of 64; below, less than a quarter is added.
+    assert [uniform_size(n, 8)[0] for n in (0, 1, 7, 15, 33, 100, 255, 256, 257, 881)] == [
+        2, 2, 7, 16, 40, 112, 256, 256, 320, 896,
+    ]  # fmt: skip
     exact = RaggedRows([8] * 64, uniform=True)  # nothing is rounded up, and nothing is padding
     assert not exact.full and exact.index.tolist() == list(range(512)) and exact.mask.all()
 
