@@ -6,54 +6,17 @@ library states a default for anything that stands here.
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal
+
+from annotated.checked import CheckedConfig, require, require_choices
 
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
 SPECIAL_TOKENS = ("<pad>", "<s>", "</s>", "<unk>")
 
 
-class _Config:
-    """What the configurations share: a checked copy, and a round trip through plain dictionaries."""
-
-    def replace(self, **changes: Any) -> Self:
-        """A copy with some fields changed; unknown names raise `TypeError`, bad values `ValueError`."""
-        return dataclasses.replace(self, **changes)  # type: ignore[type-var]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as a dictionary, the same that JSON gives back: tuples as lists."""
-        fields = dataclasses.asdict(self)  # type: ignore[call-overload]
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Self:
-        """The inverse of `to_dict`; a field that this version does not know raises `ValueError`."""
-        known = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
-        if unknown := sorted(set(fields) - set(known)):
-            raise ValueError(f"{cls.__name__} has no field {', '.join(unknown)}; it has {', '.join(known)}")
-        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()})
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise ValueError(message)
-
-
-def require_sizes(**sizes: int | None) -> None:
-    """Refuse a size below one; those that are None are left to their defaults.
-
-    Raises
-    ------
-    ValueError
-        With the name of the size.
-    """
-    for name, value in sizes.items():
-        _require(value is None or value >= 1, f"{name} must be at least 1, not {value}")
-
-
 @dataclass(frozen=True)
-class ModelConfig(_Config):
+class ModelConfig(CheckedConfig):
     """The shape of a Transformer; the defaults are the paper's base model.
 
     Paper: section 3, Table 3
@@ -96,18 +59,17 @@ class ModelConfig(_Config):
     def __post_init__(self) -> None:
         sizes = ("vocab_size", "d_model", "d_ff", "num_heads", "d_k", "d_v", "max_positions")
         for name in (*sizes, "num_encoder_layers", "num_decoder_layers"):
-            _require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}")
+            require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}")
         for name in ("dropout", "attention_dropout", "feed_forward_dropout"):
-            _require(0 <= getattr(self, name) < 1, f"{name} must lie in [0, 1), not {getattr(self, name)}")
-        _require(self.vocab_size > UNK, f"vocab_size must leave room for the {UNK + 1} special tokens")
-        _require(self.norm in ("post", "pre"), f"norm must be 'post' or 'pre', not {self.norm!r}")
-        _require(self.positions in ("sinusoidal", "learned"), f"unknown positions {self.positions!r}")
+            require(0 <= getattr(self, name) < 1, f"{name} must lie in [0, 1), not {getattr(self, name)}")
+        require(self.vocab_size > UNK, f"vocab_size must leave room for the {UNK + 1} special tokens")
+        require_choices(self)
         even = self.positions == "learned" or self.d_model % 2 == 0
-        _require(even, f"sinusoids come in sine-cosine pairs: d_model must be even, not {self.d_model}")
+        require(even, f"sinusoids come in sine-cosine pairs: d_model must be even, not {self.d_model}")
 
 
 @dataclass(frozen=True)
-class TrainingConfig(_Config):
+class TrainingConfig(CheckedConfig):
     """How a model is trained; the defaults are the paper's.
 
     Paper: sections 5.1 (batches), 5.2 (schedule), 5.3 (optimiser), 5.4 (regularisation)
@@ -176,39 +138,30 @@ class TrainingConfig(_Config):
     def __post_init__(self) -> None:
         positive = ("updates", "batch_tokens", "warmup", "learning_rate_scale", "log_every", "peer_timeout")
         for name in (*positive, "validate_every", "checkpoint_every", "keep_checkpoints", "average_last"):
-            _require(getattr(self, name) > 0, f"{name} must be positive, not {getattr(self, name)}")
-        _require(0 <= self.label_smoothing < 1, f"label_smoothing must lie in [0, 1), not {self.label_smoothing}")
-        _require(self.precision in ("fp32", "bf16", "fp16"), f"unknown precision {self.precision!r}")
-        _require(self.layout in ("packed", "padded", "static", "auto"), f"unknown layout {self.layout!r}")
+            require(getattr(self, name) > 0, f"{name} must be positive, not {getattr(self, name)}")
+        require(0 <= self.label_smoothing < 1, f"label_smoothing must lie in [0, 1), not {self.label_smoothing}")
+        require_choices(self)
         self._check_kernels()
-        known = self.vocabulary_precision in ("same", "fp8")
-        _require(known, f"unknown vocabulary_precision {self.vocabulary_precision!r}")
-        known = self.gradient_exchange in ("fp32", "bf16")
-        _require(known, f"unknown gradient_exchange {self.gradient_exchange!r}: take 'fp32' or 'bf16'")
-        _require(
-            not self.overlap_exchange or self.layout in ("packed", "padded"),
-            f"overlap_exchange watches the backward pass, which layout {self.layout!r} may replay as a whole: use "
-            "layout 'packed', or leave the exchange to its end",
-        )
-        fits = self.vocabulary_precision == "same" or self.layout != "padded"
-        _require(fits, "vocabulary_precision 'fp8' is for layouts 'packed' and 'static': 'padded' makes logits in one")
         fits = self.micro_batch_tokens is None or self.micro_batch_tokens > 0
-        _require(fits, "micro_batch_tokens must be positive, or None for no limit")
-        _require(self.keep_best >= 0, "keep_best must not be negative")
-        _require(self.validate_bleu >= 0, "validate_bleu must not be negative")
-        _require(self.clip_norm is None or self.clip_norm > 0, "clip_norm must be positive, or None for no clipping")
-        _require(self.average_last <= self.keep_checkpoints, "average_last asks for more checkpoints than are kept")
+        require(fits, "micro_batch_tokens must be positive, or None for no limit")
+        require(self.keep_best >= 0, "keep_best must not be negative")
+        require(self.validate_bleu >= 0, "validate_bleu must not be negative")
+        require(self.clip_norm is None or self.clip_norm > 0, "clip_norm must be positive, or None for no clipping")
+        require(self.average_last <= self.keep_checkpoints, "average_last asks for more checkpoints than are kept")
 
     def _check_kernels(self) -> None:
-        _require(self.residual_precision in ("fp32", "bf16"), f"unknown residual_precision {self.residual_precision!r}")
-        mixed = self.precision == "bf16" and self.layout != "padded"
-        message = "residual_precision 'bf16' needs precision 'bf16' and a layout other than 'padded', not"
-        given = f"precision {self.precision!r} and layout {self.layout!r}"
-        _require(self.residual_precision == "fp32" or mixed, f"{message} {given}")
-        _require(self.attention_kernel in ("auto", "flex"), f"unknown attention_kernel {self.attention_kernel!r}")
-        static = self.layout in ("static", "auto")
-        message = f"attention_kernel 'flex' needs layout 'static', whose rows it was made for, not {self.layout!r}"
-        _require(self.attention_kernel == "auto" or static, message)
+        """Refuse options of speed that do not go together."""
+        layout = f"not {self.layout!r}"
+        fits = not self.overlap_exchange or self.layout in ("packed", "padded")
+        why = "which others may replay as a whole"
+        require(fits, f"overlap_exchange watches the backward pass, {why}: it needs layout 'packed', {layout}")
+        fits = self.vocabulary_precision == "same" or self.layout != "padded"
+        require(fits, "vocabulary_precision 'fp8' is for layouts 'packed' and 'static': 'padded' makes logits in one")
+        fits = self.residual_precision == "fp32" or (self.precision == "bf16" and self.layout != "padded")
+        needs = "needs precision 'bf16' and a layout other than 'padded'"
+        require(fits, f"residual_precision 'bf16' {needs}, not precision {self.precision!r} and layout {self.layout!r}")
+        fits = self.attention_kernel == "auto" or self.layout in ("static", "auto")
+        require(fits, f"attention_kernel 'flex' needs layout 'static', whose rows it was made for, {layout}")
 
     def micro_batches(self, devices: int = 1) -> int:
         """Micro-batches that each of so many devices accumulates for one update."""
@@ -216,7 +169,7 @@ class TrainingConfig(_Config):
 
 
 @dataclass(frozen=True)
-class DecodingConfig(_Config):
+class DecodingConfig(CheckedConfig):
     """How translations are searched for; the defaults are the paper's.
 
     Paper: section 6.1
@@ -236,13 +189,13 @@ class DecodingConfig(_Config):
     """Source tokens translated together, padding included."""
 
     def __post_init__(self) -> None:
-        _require(self.beam_size >= 1, f"beam_size must be at least 1, not {self.beam_size}")
-        _require(0 <= self.alpha < float("inf"), f"alpha must be finite and not negative, not {self.alpha}")
-        _require(self.extra_tokens >= 0, "extra_tokens must not be negative")
-        _require(self.max_new_tokens is None or self.max_new_tokens >= 1, "max_new_tokens must be at least 1")
-        _require(self.batch_tokens >= 1, f"batch_tokens must be at least 1, not {self.batch_tokens}")
+        require(self.beam_size >= 1, f"beam_size must be at least 1, not {self.beam_size}")
+        require(0 <= self.alpha < float("inf"), f"alpha must be finite and not negative, not {self.alpha}")
+        require(self.extra_tokens >= 0, "extra_tokens must not be negative")
+        require(self.max_new_tokens is None or self.max_new_tokens >= 1, "max_new_tokens must be at least 1")
+        require(self.batch_tokens >= 1, f"batch_tokens must be at least 1, not {self.batch_tokens}")
         fits = 1 <= self.num_return <= self.beam_size
-        _require(fits, f"num_return must lie between 1 and the beam size {self.beam_size}, not {self.num_return}")
+        require(fits, f"num_return must lie between 1 and the beam size {self.beam_size}, not {self.num_return}")
 
 
 COMPUTE_TYPES = (
@@ -252,7 +205,7 @@ COMPUTE_TYPES = (
 
 
 @dataclass(frozen=True)
-class EngineConfig(_Config):
+class EngineConfig(CheckedConfig):
     """Which program runs the model while it translates."""
 
     engine: Literal["torch", "ctranslate2"] = "torch"
@@ -261,15 +214,15 @@ class EngineConfig(_Config):
     """Numbers that ctranslate2 computes in, by its own names: float32, int8, float16, ..."""
 
     def __post_init__(self) -> None:
-        _require(self.engine in ("torch", "ctranslate2"), f"engine must be torch or ctranslate2, not {self.engine!r}")
+        require_choices(self)
         known = ", ".join(COMPUTE_TYPES)
-        _require(self.compute_type in COMPUTE_TYPES, f"compute_type must be one of {known}, not {self.compute_type!r}")
+        require(self.compute_type in COMPUTE_TYPES, f"compute_type must be one of {known}, not {self.compute_type!r}")
         fits = self.engine == "ctranslate2" or self.compute_type == "float32"
-        _require(fits, f"compute_type {self.compute_type} is for the engine ctranslate2: give engine=ctranslate2 too")
+        require(fits, f"compute_type {self.compute_type} is for the engine ctranslate2: give engine=ctranslate2 too")
 
 
 @dataclass(frozen=True)
-class DataConfig(_Config):
+class DataConfig(CheckedConfig):
     """Where sentence pairs come from and how they are batched.
 
     Paper: section 5.1
@@ -300,15 +253,15 @@ class DataConfig(_Config):
     counts where attention computes it: with layout 'padded', and on a CPU. 'random' fills both sides of a batch."""
 
     def __post_init__(self) -> None:
-        _require(self.vocab_size > 260, "vocab_size must exceed 260: 256 bytes and 4 special tokens")
-        _require(self.max_length >= 2, "max_length must be at least 2: one token and the end of the sentence")
-        _require(self.classroom_pairs >= 1, "classroom_pairs must be at least 1")
-        _require(self.pool_pairs >= 1, "pool_pairs must be at least 1")
+        require(self.vocab_size > 260, "vocab_size must exceed 260: 256 bytes and 4 special tokens")
+        require(self.max_length >= 2, "max_length must be at least 2: one token and the end of the sentence")
+        require(self.classroom_pairs >= 1, "classroom_pairs must be at least 1")
+        require(self.pool_pairs >= 1, "pool_pairs must be at least 1")
         known = self.length_ties in ("sorted", "random")
-        _require(known, f"length_ties must be 'sorted' or 'random', not {self.length_ties!r}")
+        require(known, f"length_ties must be 'sorted' or 'random', not {self.length_ties!r}")
         given = (self.train, self.valid, self.test, self.tokenizer)
         alone = self.prepared is None or given == ("classroom", "classroom", "classroom", None)
-        _require(alone, f"prepared={self.prepared!r} brings text and tokenizer: leave train, valid, test, tokenizer")
+        require(alone, f"prepared={self.prepared!r} brings text and tokenizer: leave train, valid, test, tokenizer")
 
 
 def base(**changes: Any) -> ModelConfig:

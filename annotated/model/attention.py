@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from annotated.config import require_sizes
+from annotated.checked import require_sizes
 from annotated.model.fast.fused import fused_attention
 from annotated.model.masks import require_boolean
 

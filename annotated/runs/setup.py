@@ -39,6 +39,8 @@ The vocabulary's size is the tokenizer's. Files may lie elsewhere now: that they
 by their content, and the tokenizer by its fingerprint.
 """
 
+_DEFAULTS = {"model": ModelConfig().to_dict(), "training": TrainingConfig().to_dict(), "data": {}}
+
 
 @dataclass
 class Run:
@@ -167,7 +169,8 @@ def check_same_run(
     _check_same_corpus(recorded, wanted, where)
     differences = []
     for group in ("model", "training", "data"):
-        old, new = recorded.get(group, {}), wanted[group]
+        # A field that the run's version did not have had its default, whatever is wanted now.
+        old, new = {**_DEFAULTS[group], **recorded.get(group, {})}, wanted[group]
         for name in sorted(old):
             before, after = old.get(name), new.get(name)
             if name == "layout" and "padded" not in (before, after):  # packed, static, auto: the same batches

@@ -54,9 +54,16 @@ def paper_shapes(name: str) -> Shape:
 
 
 def use_cudnn_attention(wanted: bool) -> None:
-    """Let PyTorch's attention choose cuDNN's kernels, or not (torch 2.5 and newer have the switch)."""
+    """Let PyTorch's attention choose cuDNN's kernels, or not (torch 2.5 and newer have the switch).
+
+    Compiled code is kept on the disk under a key that does not know the switch: sides that differ in nothing else would
+    get each other's kernels. So the key says it.
+    """
     if hasattr(torch.backends.cuda, "enable_cudnn_sdp"):
         torch.backends.cuda.enable_cudnn_sdp(wanted)
+    settings = getattr(torch.compiler, "config", None)
+    if hasattr(settings, "cache_key_tag"):
+        settings.cache_key_tag = f"benchmark, cuDNN attention {'on' if wanted else 'off'}"
 
 
 @contextlib.contextmanager

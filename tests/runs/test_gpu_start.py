@@ -50,8 +50,13 @@ class UnreadyCuda:
             "device_count": lambda: 2,
             "is_initialized": lambda: self.ready,
             "reset_peak_memory_stats": self._reset,
+            "set_device": self._first_use,
         }.items():
             monkeypatch.setattr(torch.cuda, name, answer)
+
+    def _first_use(self, device: object) -> None:
+        if not self.ready:
+            raise Reached
 
     def _reset(self, device: int | None = None) -> None:
         if not self.ready:

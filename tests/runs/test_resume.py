@@ -154,6 +154,18 @@ def test_a_run_begun_before_ties_could_be_random_goes_on_with_its_batches(small,
     assert_same_run(small.folder / "whole", small.folder / "parts", "checkpoints/update-000000024")
 
 
+def test_a_field_that_a_run_did_not_know_had_its_default(small):
+    """A run of an older version is not resumed with an option that changes its arithmetic."""
+    small.train(updates=8)
+    state_file = list_checkpoints(small.folder / "run")[-1] / "state.json"
+    state = json.loads(state_file.read_text())
+    del state["configuration"]["training"]["vocabulary_precision"]
+    state_file.write_text(json.dumps(state))
+    with pytest.raises(CheckpointError, match="training.vocabulary_precision was 'same' and is now 'fp8'"):
+        small.train(vocabulary_precision="fp8")
+    assert small.train(updates=10).update == 10
+
+
 def test_the_order_of_a_run_that_named_one_cannot_be_changed(small):
     small.train(updates=8)
     small.data = small.data.replace(length_ties="random")

@@ -190,7 +190,7 @@ def test_who_cannot_is_told(monkeypatch):
         Precision("bf16", gpu, "fp8")
     with pytest.raises(ValueError, match="layouts 'packed' and 'static'"):
         TrainingConfig(vocabulary_precision="fp8", layout="padded")
-    with pytest.raises(ValueError, match="unknown vocabulary_precision 'int8'"):
+    with pytest.raises(ValueError, match="vocabulary_precision must be one of same, fp8, not 'int8'"):
         TrainingConfig(vocabulary_precision="int8")
 
 

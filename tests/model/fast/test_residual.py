@@ -186,5 +186,5 @@ def test_what_it_needs():
     for changes in ({}, {"precision": "fp16"}, {"precision": "bf16", "layout": "padded"}):
         with pytest.raises(ValueError, match="residual_precision 'bf16' needs precision 'bf16' and a layout other"):
             TrainingConfig(residual_precision="bf16", **changes)
-    with pytest.raises(ValueError, match="unknown residual_precision 'fp16'"):
+    with pytest.raises(ValueError, match="residual_precision must be one of fp32, bf16, not 'fp16'"):
         TrainingConfig(residual_precision="fp16")

@@ -161,7 +161,7 @@ def test_shapes_keep_the_kernel():
 def test_what_it_needs(monkeypatch):
     with pytest.raises(ValueError, match="attention_kernel 'flex' needs layout 'static'.* not 'packed'"):
         TrainingConfig(attention_kernel="flex")
-    with pytest.raises(ValueError, match="unknown attention_kernel 'flash'"):
+    with pytest.raises(ValueError, match="attention_kernel must be one of auto, flex, not 'flash'"):
         TrainingConfig(layout="static", attention_kernel="flash")
     training, model = TrainingConfig(layout="static", attention_kernel="flex", compile=True), ModelConfig()
     gpu = torch.device("cuda")
