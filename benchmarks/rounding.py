@@ -7,6 +7,7 @@ products are computed as a GPU's tensor cores do: operands in 16 bits, sums in f
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import multiprocessing
 import statistics
@@ -102,7 +103,8 @@ def curve(folder: Path, what: str, name: str, updates: int) -> dict[str, Any]:
             print(f"  {name} {update} {loss:.3f}", flush=True)
 
     # On a CPU FlexAttention computes all rows with all rows, and refuses only to be differentiated, which works.
-    with TensorCoreProducts(), mock.patch("torch.nn.attention.flex_attention._validate_device"):
+    products = TensorCoreProducts() if training.precision == "bf16" else contextlib.nullcontext()
+    with products, mock.patch("torch.nn.attention.flex_attention._validate_device"):
         losses = fit(model, batches, updates, rate, training, told)
     plain = Precision("fp32", torch.device("cpu"))
     loss = validation_loss(model, evaluation_batches(valid, 2000), "packed", plain, Processes())
