@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from annotated.data.batching import evaluation_batches
+from annotated.data.buckets import Layout
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
 from annotated.runs.attention_snapshots import SentenceHeads, write_heads
@@ -39,7 +40,8 @@ def validate(
     training, processes = run.training, run.processes
     pieces = training.micro_batches(processes.world_size) * processes.world_size
     budget = max(training.batch_tokens // pieces, run.data.valid.info.max_length)
-    layout = batch_layout(training)
+    # Nothing is compiled here, so the static layout has nothing to give.
+    layout: Layout = "padded" if batch_layout(training) == "padded" else "packed"
     batches = evaluation_batches(run.data.valid, budget, layout)
     loss = validation_loss(run.model, batches, layout, run.precision, processes)
     score = None

@@ -18,6 +18,7 @@ from torch.optim import Optimizer
 from annotated.config import TrainingConfig
 from annotated.data.batch import Batch
 from annotated.model import Transformer
+from annotated.model.fast.cudnn import without_cudnn_attention
 from annotated.training.exchange import GradientExchange
 from annotated.training.layout import batch_layout, resolve_layout
 from annotated.training.loss import LogitsTerms, batch_loss
@@ -183,18 +184,19 @@ def fit(
     training, _ = resolve_layout(training.replace(compile=False), model.config, device)  # nothing is compiled here
     optimizer, precision = make_optimizer(model, training), Precision.of(training, device)
     micro_step, losses = make_micro_step(model.train(), training, precision), []
-    for number, batch in zip(range(1, updates + 1), batches, strict=False):
-        metrics = update(
-            model,
-            optimizer,
-            [batch],
-            batch.target_tokens,
-            rate=rate(number),
-            micro_step=micro_step,
-            clip_norm=training.clip_norm,
-            precision=precision,
-        )
-        losses.append(float(metrics.loss_sum) / metrics.tokens)
-        if after is not None:
-            after(number, losses[-1])
+    with without_cudnn_attention(device):
+        for number, batch in zip(range(1, updates + 1), batches, strict=False):
+            metrics = update(
+                model,
+                optimizer,
+                [batch],
+                batch.target_tokens,
+                rate=rate(number),
+                micro_step=micro_step,
+                clip_norm=training.clip_norm,
+                precision=precision,
+            )
+            losses.append(float(metrics.loss_sum) / metrics.tokens)
+            if after is not None:
+                after(number, losses[-1])
     return losses

@@ -128,11 +128,16 @@ def steady(
 def profile(shape_name: str, name: str, options: argparse.Namespace) -> torch.profiler.profile:
     """The kernels of some batches of a side, after those in which it starts."""
     shape, tokens, device = paper_shapes(shape_name), options.tokens, options.device
-    kinds = torch.profiler.ProfilerActivity
     store = wmt_like_store(tokens, shape.vocab)
     with open_side(name, shape, store, tokens, device, options.precision) as side:
-        run_batches(side, device, options.start)
-        with torch.profiler.profile(activities=[kinds.CPU, *([kinds.CUDA] if device == "cuda" else [])]) as taken:
-            run_batches(side, device, min(options.fresh, 20))
-            watch.wait(device)
+        return profile_batches(side, device, options.start, min(options.fresh, 20))
+
+
+def profile_batches(side: Side, device: str, start: int, count: int) -> torch.profiler.profile:
+    """The kernels of `count` batches, after `start` others."""
+    kinds = torch.profiler.ProfilerActivity
+    run_batches(side, device, start)
+    with torch.profiler.profile(activities=[kinds.CPU, *([kinds.CUDA] if device == "cuda" else [])]) as taken:
+        run_batches(side, device, count)
+        watch.wait(device)
     return taken

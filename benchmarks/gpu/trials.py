@@ -18,13 +18,14 @@ import torch
 
 from annotated.config import TrainingConfig
 from annotated.model import Transformer
+from annotated.model.fast.cudnn import without_cudnn_attention
 from annotated.runs.checkpoint import list_checkpoints
 from annotated.runs.log import read_records
 from annotated.saving import read_tensors
 from benchmarks.gpu import children, measure, report, runner, watch
 from benchmarks.gpu.modes import MODES
 from benchmarks.gpu.pairs import our_batches, our_work, wmt_like_store
-from benchmarks.gpu.sides import open_side, open_training, paper_shapes
+from benchmarks.gpu.sides import open_side, open_training, paper_shapes, use_cudnn_attention
 from benchmarks.peers.project import model_config
 
 GOOD, LOOK, FAILED, SKIPPED = "as it should be", "LOOK", "FAILED", "skipped"
@@ -75,8 +76,15 @@ def preflight(options: argparse.Namespace, limit: float, log: Path) -> Finding:
 
 def kernels(options: argparse.Namespace) -> Finding:
     """Which attention kernels an ordinary training starts."""
-    options.start, options.fresh = 3, UPDATES["kernels"]
-    taken = measure.profile(options.shapes[0], "bf16", options)
+    shape, tokens, device = paper_shapes(options.shapes[0]), options.tokens, options.device
+    store = wmt_like_store(tokens, shape.vocab)
+    training = TrainingConfig(batch_tokens=tokens, precision=options.precision, device=device)
+    torch.manual_seed(0)
+    # PyTorch's own choice before, and the library's context around, as a training has it.
+    use_cudnn_attention(True)
+    opened = open_training(Transformer(model_config(shape)), training, store)
+    with without_cudnn_attention(device), opened as side:
+        taken = measure.profile_batches(side, device, 3, UPDATES["kernels"])
     names = sorted({event.key for event in taken.key_averages()})
     print(taken.key_averages().table(row_limit=60, max_name_column_width=100))
     return judge_kernels(names, options.device)
@@ -90,7 +98,7 @@ def judge_kernels(names: Sequence[str], device: str) -> Finding:
     if device == "cpu":
         return Finding(SKIPPED, f"no GPU, so no kernels of one; here: {shown}")
     if cudnn:
-        do = "torch.backends.cuda.enable_cudnn_sdp(False) has to be called where a training on CUDA starts"
+        do = "annotated.model.fast.cudnn.without_cudnn_attention has to keep it out around a training: report this"
         return Finding(LOOK, f"attention goes to cuDNN, which builds a plan for every new shape: {cudnn[0][:80]}", do)
     return Finding(GOOD, f"no cuDNN attention: {shown}")
 
@@ -161,7 +169,7 @@ def losses(options: argparse.Namespace) -> Finding:
         model = Transformer(model_config(shape, dropout=0.0))
         fields = {"precision": options.precision, "batch_tokens": tokens, "device": options.device}
         training = TrainingConfig(**{**fields, **MODES[name].training})
-        with open_training(model, training, store, MODES[name]) as side:
+        with without_cudnn_attention(options.device), open_training(model, training, store, MODES[name]) as side:
             curves.append(torch.stack([side.step(work) for work in works]).double().tolist())
         torch._dynamo.reset()
     return judge_losses(curves[0], curves[1])

@@ -16,11 +16,15 @@ from torch.nn import functional as F
 
 import annotated
 from annotated.cli.program import _command
+from annotated.config import TrainingConfig
+from annotated.data.batch import collate_ids
 from annotated.decoding import Ensemble
 from annotated.evaluation import perplexity
+from annotated.model import Transformer
 from annotated.model.fast import cudnn
 from annotated.runs.dry_run import rehearse
 from annotated.runs.validation_callbacks import validation_bleu
+from annotated.training.update import fit
 from tests.runs.conftest import SmallRun
 
 if not hasattr(torch.backends.cuda, "cudnn_sdp_enabled"):
@@ -62,6 +66,12 @@ def test_a_training_never_lets_cudnn_attend(small: SmallRun, seen: Calls, layout
         updates=2, validate_every=1, validate_bleu=2, compile=True, layout=layout, bleu=validation_bleu
     )
     assert result.finished and seen[0] == ("compile", False) and nowhere(seen)
+
+
+def test_a_training_in_memory_never_lets_cudnn_attend(small: SmallRun, seen: Calls) -> None:
+    batches = [collate_ids([([5, 6, 7], [7, 6]), ([5], [8, 9, 10])])] * 2
+    fit(Transformer(small.model.replace(vocab_size=20)), batches, 2, lambda _: 1e-3, TrainingConfig())
+    assert nowhere(seen)
 
 
 def test_a_rehearsal_never_lets_cudnn_attend(small: SmallRun, seen: Calls) -> None:

@@ -14,7 +14,7 @@ _KINDS = {"cuda"}
 _TAG = " without cuDNN attention"
 _lock = threading.Lock()
 _depth = 0  # how many contexts are open, in all threads
-_before = (True, "")  # the switch, and the compiler's tag, as they were when the first of them was entered
+_allowed = True  # the switch as it was when the first of them was entered
 
 
 @contextlib.contextmanager
@@ -42,34 +42,36 @@ def without_cudnn_attention(device: torch.device | str) -> Iterator[None]:
     device
         Of the work inside.
     """
-    global _depth, _before
+    global _depth, _allowed
     has_switch = hasattr(torch.backends.cuda, "enable_cudnn_sdp")  # from torch 2.5 on
     if torch.device(device).type not in _KINDS or not has_switch:
         yield
         return
     with _lock:
         if _depth == 0:
-            _before = _state()
-            _set(False, _before[1] + _TAG)
+            _allowed = torch.backends.cuda.cudnn_sdp_enabled()
+            torch.backends.cuda.enable_cudnn_sdp(False)
         _depth += 1
     try:
-        yield
+        with _tagged():
+            yield
     finally:
         with _lock:
             _depth -= 1
             if _depth == 0:
-                _set(*_before)
+                torch.backends.cuda.enable_cudnn_sdp(_allowed)
 
 
-def _compiler_settings() -> Any:
-    return getattr(torch.compiler, "config", None)  # None in older releases
-
-
-def _state() -> tuple[bool, str]:
-    return torch.backends.cuda.cudnn_sdp_enabled(), getattr(_compiler_settings(), "cache_key_tag", "")
-
-
-def _set(allowed: bool, tag: str) -> None:
-    torch.backends.cuda.enable_cudnn_sdp(allowed)
-    if hasattr(_compiler_settings(), "cache_key_tag"):
-        _compiler_settings().cache_key_tag = tag
+@contextlib.contextmanager
+def _tagged() -> Iterator[None]:
+    """The compiler's key says so, in this thread: its settings are each thread's own, and the switch is not."""
+    settings: Any = getattr(torch.compiler, "config", None)  # None in older releases
+    before = getattr(settings, "cache_key_tag", None)
+    if before is None or before.endswith(_TAG):
+        yield
+        return
+    settings.cache_key_tag = before + _TAG
+    try:
+        yield
+    finally:
+        settings.cache_key_tag = before

@@ -51,16 +51,23 @@ def test_a_program_that_had_it_off_keeps_it_off() -> None:
         torch.backends.cuda.enable_cudnn_sdp(True)
 
 
+def tag() -> str:
+    return str(torch.compiler.config.cache_key_tag)
+
+
+@pytest.mark.skipif(not hasattr(torch.compiler, "config"), reason="an older torch")
 def test_threads_that_overlap_put_it_back_when_the_last_one_leaves() -> None:
     """First in, first out: the order in which putting back what one found would leave it off for ever."""
     entered, left = threading.Event(), threading.Event()
     states: list[bool] = []
+    tags: list[str] = []
 
     def second() -> None:
         with without_cudnn_attention("cuda"):
             entered.set()
             left.wait(10)
             states.append(is_on())
+            tags.append(tag())
 
     thread = threading.Thread(target=second)
     with without_cudnn_attention("cuda"):
@@ -69,6 +76,7 @@ def test_threads_that_overlap_put_it_back_when_the_last_one_leaves() -> None:
     left.set()
     thread.join()
     assert states == [False] and is_on()
+    assert tags == [" without cuDNN attention"] and tag() == "", "the compiler's settings are each thread's own"
 
 
 def test_a_torch_without_the_switch(monkeypatch: pytest.MonkeyPatch) -> None:
