@@ -18,7 +18,7 @@ FLASH = "void pytorch_flash::flash_fwd_kernel<...>"
 def test_cudnn_attention_is_found_by_the_names_of_kernels():
     assert trials.judge_kernels([FLASH, "cudnn::bn_fw"], "cuda").outcome == GOOD
     found = trials.judge_kernels([FLASH, CUDNN], "cuda")
-    assert found.outcome == LOOK and "enable_cudnn_sdp" in found.do
+    assert found.outcome == LOOK and "without_cudnn_attention" in found.do
     assert trials.judge_kernels(["aten::scaled_dot_product_attention"], "cpu").outcome == SKIPPED
 
 
