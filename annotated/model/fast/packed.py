@@ -117,9 +117,8 @@ class RaggedRows:
 
     def _with(self, change: Callable[[Tensor], Tensor]) -> RaggedRows:
         changed = copy.copy(self)
-        for name in ("positions", "index", "source", "mask"):
-            tensor = getattr(self, name)
-            setattr(changed, name, None if tensor is None else change(tensor))
+        tensors = {name: getattr(self, name) for name in ("positions", "index", "source", "mask")}
+        vars(changed).update({name: None if tensor is None else change(tensor) for name, tensor in tensors.items()})
         return changed
 
     @classmethod
