@@ -264,7 +264,7 @@ def test_numbers_that_this_processor_lacks_are_refused(drawn, monkeypatch) -> No
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ValueError, match="engine must be torch or ctranslate2, not 'tensorrt'"):
+    with pytest.raises(ValueError, match="engine must be one of torch, ctranslate2, not 'tensorrt'"):
         EngineConfig("tensorrt")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="compute_type must be one of float32, .*, not 'int4'"):
         EngineConfig("ctranslate2", "int4")
