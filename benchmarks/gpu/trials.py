@@ -61,7 +61,7 @@ def preflight(options: argparse.Namespace, limit: float, log: Path) -> Finding:
     else:
         how = ["--preset", "base", "--training.precision", "bf16", "--training.compile", "--data.vocab-size", "8000"]
         how += ["--training.device", "cuda", "--training.validate-bleu", "20"]
-    asked = [sys.executable, "-m", "annotated", "preflight", "--run", str(run.resolve()), "--rehearse", *how]
+    asked = [sys.executable, "-m", "annotated", "preflight", str(run.resolve()), "--rehearse", *how]
     status = children.run(asked, limit, log)
     said = log.read_text(encoding="utf-8", errors="replace").splitlines()
     bad = [" ".join(line.split()) for line in said if line.startswith(("fail", "warn"))]
