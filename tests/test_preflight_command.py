@@ -1,4 +1,4 @@
-"""`annotated preflight` and `annotated rehearse` as they are typed: folders, order of checks and measurements, status."""
+"""`annotated preflight` and `annotated rehearse` as they are typed: folders, order of checks and rehearsals, status."""
 
 from __future__ import annotations
 

@@ -71,6 +71,10 @@ class Train:
     def run(self) -> int:
         """Train; 0, or 128 + the number of the signal that stopped it (143 for SIGTERM), in every process."""
         check_validation(self.data)
+        if self.training.device not in ("auto", "cpu"):  # before anybody is sent to prepare data for hours
+            from annotated.training.distributed import choose_device
+
+            choose_device(self.training.device, int(os.environ.get("LOCAL_RANK", 0)))
         check_pair(self.preset, self.data)
         if not self.quiet:
             print(plan(self.out, self.preset, self.training, self.data), file=sys.stderr, flush=True)
