@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from annotated.cli.train import FIRST_PRESET, check_pair, train_defaults
+from annotated.cli.train import FIRST_PRESET, check_pair, plan, train_defaults
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
+
+if TYPE_CHECKING:
+    from annotated.runs.preflight import PreflightReport
 
 
 @dataclass
@@ -19,12 +23,14 @@ class Rehearse:
     """Make some updates of a training run as it will be, and tell what all of it will take. They are thrown away.
 
     On several GPUs: torchrun --standalone --nproc-per-node 8 -m annotated rehearse RUN ...
+
+    A recipe's name is short for its folder and preset, as in annotated train: annotated rehearse wmt14-base
     """
 
     run_folder: Annotated[tyro.conf.Positional[Path | None], tyro.conf.arg(metavar="RUN")] = None
     """Folder of the run to come: gets rehearsal.json, which `annotated preflight` reads."""
     named: Annotated[Path | None, tyro.conf.arg(name="run", metavar="RUN")] = None
-    """The same, as in `annotated preflight`; torchrun would take it for an option of its own."""
+    """The same; under torchrun, which takes it for an option of its own, give RUN without it."""
     preset: str = FIRST_PRESET
     """As in `annotated train`."""
     updates: int = 200
@@ -52,10 +58,13 @@ class Rehearse:
         folder = self.run_folder or self.named
         if folder is None:
             raise ValueError("say which run is rehearsed: annotated rehearse RUN ...")
+        data = _data(self.text, self.prepared)
+        if not self.quiet:
+            _say_plan(folder, self.preset, self.training, data)
         found = rehearse(
             self.model,
             self.training,
-            _data(self.text, self.prepared),
+            data,
             updates=self.updates,
             warm_up=self.warm_up,
             folder=folder,
@@ -93,19 +102,23 @@ class Preflight:
     """Look for all that can be known to be wrong before a long training run. Nothing is changed or downloaded.
 
     Under torchrun it also times one exchange of gradients, and its first process prints:
-    torchrun --standalone --nproc-per-node 8 -m annotated preflight --preset NAME --run RUN
+    torchrun --standalone --nproc-per-node 8 -m annotated preflight RUN --preset NAME
+
+    A recipe's name is short for its folder and preset, as in annotated train: annotated preflight wmt14-base
 
     Exit status 0: it can begin. 1: something will not work.
     """
 
+    run_folder: Annotated[tyro.conf.Positional[Path | None], tyro.conf.arg(metavar="RUN")] = None
+    """Folder of the run to come, or of one to go on with."""
+    named: Annotated[Path | None, tyro.conf.arg(name="run", metavar="RUN")] = None
+    """The same; under torchrun, which takes it for an option of its own, give RUN without it."""
     preset: str = FIRST_PRESET
     """As in `annotated train`."""
-    run_folder: Annotated[Path | None, tyro.conf.arg(name="run", metavar="RUN")] = None
-    """Folder of the run to come, or of one to go on with."""
     prepared: Annotated[str | None, tyro.conf.arg(name="data", metavar="FOLDER")] = None
     """Folder of the prepared data, if it is not the preset's."""
     rehearse: bool = False
-    """Rehearse 200 updates first, into RUN/rehearsal.json."""
+    """If nothing will fail, rehearse 200 updates too, into RUN/rehearsal.json."""
     price_per_hour: float | None = None
     """Of one device, in your currency."""
     watts: float | None = None
@@ -117,37 +130,50 @@ class Preflight:
     text: Annotated[DataConfig, tyro.conf.arg(name="data")] = field(default_factory=DataConfig)
 
     def run(self) -> int:
-        """Check, and print the table."""
-        from annotated.runs.dry_run import rehearse
-        from annotated.runs.exchange_time import measure_exchange
-        from annotated.runs.preflight import preflight
-        from annotated.runs.validation_callbacks import validation_bleu
-
+        """Check, and print the table; on each machine, if something fails there before the processes meet."""
         data = _data(self.text, self.prepared)
         if (
             data.prepared is not None and Path(data.prepared, "manifest").is_dir()
         ):  # else the table says what is missing
             check_pair(self.preset, data)
-        wanted = (self.model, self.training, data)
-        rehearsal = exchange = None
-        if self.rehearse:
-            bleu = validation_bleu if self.training.validate_bleu else None
-            rehearsal = rehearse(*wanted, folder=self.run_folder, bleu=bleu)
-        elif int(os.environ.get("WORLD_SIZE", 1)) > 1:
-            exchange = measure_exchange(self.model, self.training)
-        if int(os.environ.get("RANK", 0)) > 0:
-            return 0  # the first process says what all found
-        found = preflight(
-            *wanted,
-            self.run_folder,
-            rehearsal=rehearsal,
-            price_per_hour=self.price_per_hour,
-            watts=self.watts,
-            mirrors=self.mirror,
-            exchange=exchange,
-        )
+        found = self._check(data)
+        measure = self.rehearse or int(os.environ.get("WORLD_SIZE", 1)) > 1
+        if measure and not found.ready:
+            if int(os.environ.get("LOCAL_RANK", 0)) > 0:
+                return 0  # the first process of this machine found the same, and says so before torchrun ends it
+        elif measure:
+            try:
+                measured = self._measure(data)
+            except Exception:
+                print(found, flush=True)
+                raise
+            if int(os.environ.get("RANK", 0)) > 0:
+                return 0  # the first process says what all found
+            found = self._check(data, **measured)
         print(found)
         return 0 if found.ready else 1
+
+    def _check(self, data: DataConfig, **measured: Any) -> PreflightReport:
+        from annotated.runs.preflight import preflight
+
+        rates = {"price_per_hour": self.price_per_hour, "watts": self.watts}
+        return preflight(self.model, self.training, data, self._folder, mirrors=self.mirror, **rates, **measured)
+
+    def _measure(self, data: DataConfig) -> dict[str, Any]:
+        """The rehearsal, or else the exchange of several processes."""
+        from annotated.runs.dry_run import rehearse
+        from annotated.runs.exchange_time import measure_exchange
+        from annotated.runs.validation_callbacks import validation_bleu
+
+        if not self.rehearse:
+            return {"exchange": measure_exchange(self.model, self.training)}
+        _say_plan(self._folder, self.preset, self.training, data)
+        bleu = validation_bleu if self.training.validate_bleu else None
+        return {"rehearsal": rehearse(self.model, self.training, data, folder=self._folder, bleu=bleu)}
+
+    @property
+    def _folder(self) -> Path | None:
+        return self.run_folder or self.named
 
 
 def preflight_defaults(arguments: Sequence[str]) -> Preflight:
@@ -160,6 +186,13 @@ def rehearse_defaults(arguments: Sequence[str]) -> Rehearse:
     """What a command line starts from: that of `annotated train` with the same --preset."""
     train = train_defaults(arguments)
     return Rehearse(preset=train.preset, model=train.model, training=train.training, text=train.data)
+
+
+def _say_plan(folder: Path | None, preset: str, training: TrainingConfig, data: DataConfig) -> None:
+    """What is rehearsed, in the words of `annotated train`; before the text is read, which takes a while."""
+    if int(os.environ.get("RANK", 0)) == 0:
+        said = plan(Path("a run to come") if folder is None else folder, preset, training, data)
+        print(f"rehearsing {said}", file=sys.stderr, flush=True)
 
 
 def _data(text: DataConfig, prepared: str | None) -> DataConfig:

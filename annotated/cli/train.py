@@ -22,6 +22,8 @@ from annotated.recipes import FITTED_PRESET, RECIPES
 FIRST_PRESET = FITTED_PRESET
 PAPERS = tuple(name for name in RECIPES if name.startswith("wmt14-") and name != "wmt14-tiny")
 """The recipes of the paper's four training runs."""
+FOR_A_RUN = ("train", "rehearse", "preflight")
+"""Commands that begin with the folder of a run, or with the name of a recipe in its place."""
 RUNS = "runs"
 """Where `annotated train wmt14-base` makes its folder."""
 
@@ -69,9 +71,13 @@ class Train:
     def run(self) -> int:
         """Train; 0, or 128 + the number of the signal that stopped it (143 for SIGTERM), in every process."""
         check_validation(self.data)
+        if self.training.device not in ("auto", "cpu"):  # before anybody is sent to prepare data for hours
+            from annotated.training.distributed import choose_device
+
+            choose_device(self.training.device, int(os.environ.get("LOCAL_RANK", 0)))
         check_pair(self.preset, self.data)
         if not self.quiet:
-            print(self._plan(), file=sys.stderr, flush=True)
+            print(plan(self.out, self.preset, self.training, self.data), file=sys.stderr, flush=True)
         from annotated.runs import train
         from annotated.runs.signals import end_agent
         from annotated.runs.validation_callbacks import sample_heads, sample_translations, validation_bleu
@@ -99,13 +105,13 @@ class Train:
             print(result.model_folder)
         return 0
 
-    def _plan(self) -> str:
-        """What is about to be trained; the first line, because reading and encoding the text come before the next."""
-        training, text = self.training, self.data.prepared or self.data.train
-        return (
-            f"{self.out}: {training.updates:,} updates of {training.batch_tokens:,} tokens, the rate rising for "
-            f"{training.warmup:,} (--preset {self.preset}); reading {text}"
-        )
+
+def plan(out: Path, preset: str, training: TrainingConfig, data: DataConfig) -> str:
+    """What is about to be trained; the first line, because reading and encoding the text come before the next."""
+    return (
+        f"{out}: {training.updates:,} updates of {training.batch_tokens:,} tokens, the rate rising for "
+        f"{training.warmup:,} (--preset {preset}); reading {data.prepared or data.train}"
+    )
 
 
 def check_validation(data: DataConfig) -> None:
@@ -139,6 +145,8 @@ def check_pair(preset: str, data: DataConfig) -> None:
 def with_folder(arguments: Sequence[str]) -> list[str]:
     """`train wmt14-base ...` as `train runs/wmt14-base --preset wmt14-base ...`; anything else as it is.
 
+    The same for `rehearse` and `preflight`, whose folder is that of the run to come.
+
     Raises
     ------
     ValueError
@@ -146,17 +154,17 @@ def with_folder(arguments: Sequence[str]) -> list[str]:
         become a training run of another model on other text.
     """
     words = list(arguments)
-    if len(words) < 2 or words[0] != "train" or option(words, "--preset") is not None:
+    if len(words) < 2 or words[0] not in FOR_A_RUN or option(words, "--preset") is not None:
         return words
     if words[1] not in RECIPES:
         near = difflib.get_close_matches(words[1], RECIPES, n=1, cutoff=0.8)
         if near and "/" not in words[1] and not Path(words[1]).exists():
             raise ValueError(
-                f"no recipe {words[1]!r}; did you mean annotated train {near[0]}? There are {', '.join(RECIPES)}. "
-                f"If it is the name of a folder: annotated train ./{words[1]} --preset {FIRST_PRESET}"
+                f"no recipe {words[1]!r}; did you mean annotated {words[0]} {near[0]}? There are {', '.join(RECIPES)}. "
+                f"If it is the name of a folder: annotated {words[0]} ./{words[1]} --preset {FIRST_PRESET}"
             )
         return words
-    return ["train", f"{RUNS}/{words[1]}", "--preset", words[1], *words[2:]]
+    return [words[0], f"{RUNS}/{words[1]}", "--preset", words[1], *words[2:]]
 
 
 def train_defaults(arguments: Sequence[str]) -> Train:

@@ -116,8 +116,8 @@ def train(
     Raises
     ------
     ValueError
-        If there is no such device, or a large model would be trained on a CPU though a GPU is meant, or `torch.compile`
-        lacks a tool on a GPU.
+        If there is no such device, or a large model would be trained on a CPU though a GPU is meant, or torch has no
+        kernels for the GPU, or `torch.compile` lacks a tool there.
     NonFiniteLoss
         If the loss or the gradient is infinite or NaN; the message names the sentences.
     CheckpointError

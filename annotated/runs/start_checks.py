@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 import torch
 
@@ -12,7 +13,7 @@ from annotated.model import Transformer
 from annotated.runs.hardware import usable_cores
 from annotated.training.compiler_tools import WITHOUT_COMPILING, missing_compiler_tools
 from annotated.training.distributed import choose_device
-from annotated.training.nvidia_driver import explain_missing_gpu, find_driver
+from annotated.training.nvidia_driver import explain_missing_gpu, find_driver, gpu_without_kernels
 
 LARGE_FOR_A_CPU = 20_000_000
 """Weights from which on a training takes weeks on a CPU; multi30k has 17 million, the paper's base model 63."""
@@ -47,17 +48,24 @@ def accidental_cpu(training: TrainingConfig, weights: int) -> str | None:
 def check_start(model_config: ModelConfig, training: TrainingConfig) -> None:
     """Refuse a training that would run where nobody wants it, or fail in its first update.
 
+    A small model may be trained on a CPU by accident; a warning says so.
+
     Raises
     ------
     ValueError
-        If there is no such device, or a large model would be trained on a CPU by accident, or `torch.compile` lacks a
-        tool on a GPU. The message says what to do.
+        If there is no such device, or a large model would be trained on a CPU by accident, or torch has no kernels for
+        the GPU, or `torch.compile` lacks a tool there. The message says what to do.
     """
     device = choose_device(training.device, int(os.environ.get("LOCAL_RANK", 0)))
     if device.type == "cpu" and training.device == "auto":
         weights = count_weights(model_config)
-        if weights > LARGE_FOR_A_CPU and (problem := accidental_cpu(training, weights)):
-            raise ValueError(problem)
+        if problem := accidental_cpu(training, weights):
+            if weights > LARGE_FOR_A_CPU:
+                raise ValueError(problem)
+            if int(os.environ.get("RANK", 0)) == 0:
+                warnings.warn(f"trained on the CPU: {problem}", stacklevel=3)
+    if device.type == "cuda" and (problem := gpu_without_kernels([device.index])):
+        raise ValueError(problem)
     if training.compile and device.type == "cuda" and (missing := missing_compiler_tools(device.type)):
         raise ValueError(f"torch.compile on a GPU lacks tools: {'; '.join(missing)}. Or {WITHOUT_COMPILING}")
 

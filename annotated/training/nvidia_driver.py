@@ -1,4 +1,4 @@
-"""NVIDIA driver of this machine, the driver that torch needs, and why torch sees no GPU."""
+"""NVIDIA driver of this machine, the driver that torch needs, and why torch sees no GPU or has no kernels for it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,12 +41,19 @@ class NvidiaDriver(NamedTuple):
             return "none" if self.cuda is None else f"one for CUDA {self.cuda}"
         return self.version if self.cuda is None else f"{self.version} (for CUDA {self.cuda})"
 
-    def is_older_than(self, cuda: str) -> bool:
-        """Whether it is too old for a torch that is built for this CUDA."""
+    def is_older_than(self, cuda: str) -> bool | None:
+        """Whether it is too old for a torch that is built for this CUDA; None if that is not known.
+
+        A CUDA newer than those of `OLDEST_DRIVER` needs at least what the newest of these needs.
+        """
         major = int(cuda.split(".")[0])
         if self.version is not None:
-            return int(self.version.split(".")[0]) < int(OLDEST_DRIVER.get(major, "0"))
-        return self.cuda is not None and int(self.cuda.split(".")[0]) < major
+            known = max((one for one in OLDEST_DRIVER if one <= major), default=None)
+            if known is not None and int(self.version.split(".")[0]) < int(OLDEST_DRIVER[known]):
+                return True
+            if known == major:
+                return False
+        return None if self.cuda is None else int(self.cuda.split(".")[0]) < major
 
 
 def find_driver() -> NvidiaDriver:
@@ -69,13 +77,55 @@ def explain_missing_gpu() -> str:
     needs = f"torch {torch.__version__} is built for CUDA {built}, which needs an NVIDIA driver {_needed(built)}"
     if not driver.found:
         return f"{needs}, and none is found here. Take a machine with a GPU and such a driver. Or {on_cpu}"
-    if driver.is_older_than(built):
+    older = driver.is_older_than(built)
+    if older:
         other = (
             f"; or a torch for driver {OLDEST_DRIVER[12]} or newer and GPUs up to Hopper: {wheel_command(OLDER_WHEEL)}"
         )
         newer = f"Install a newer driver{other if int(built.split('.')[0]) > 12 else ''}"
         return f"{needs}; the driver found is {driver}. {newer}. Or {on_cpu}"
-    return f"{needs}; the driver found, {driver}, is new enough, so {_hidden(driver)}. Or {on_cpu}"
+    enough = "whether {} is new enough is unknown; if so, {}" if older is None else "{} is new enough, so {}"
+    return f"{needs}; {enough.format(f'the driver found, {driver},', _hidden(driver))}. Or {on_cpu}"
+
+
+def gpu_without_kernels(numbers: Iterable[int]) -> str | None:
+    """One of these GPUs for which this torch has no kernels, and what to do; None if there is none.
+
+    `torch.cuda.is_available` says yes to every GPU that the driver knows. The first kernel then fails.
+    """
+    built = torch.cuda.get_arch_list()  # sm_75: for GPUs 7.5 to 7.9; compute_90: for all from 9.0 on
+    if torch.version.cuda is None or not built:
+        return None
+    for number in numbers:
+        capability = torch.cuda.get_device_capability(number)
+        if not any(_runs_on(kernels, capability) for kernels in built):
+            return (
+                f"{torch.cuda.get_device_name(number)} has compute capability {_dotted(capability)}, and torch "
+                f"{torch.__version__} has kernels for {', '.join(built)} only. {_other_build(built, capability)}"
+            )
+    return None
+
+
+def _other_build(built: Sequence[str], capability: tuple[int, int]) -> str:
+    if capability < min(map(_capability, built)):
+        return f"Install a build with older kernels: {wheel_command(OLDER_WHEEL)}"
+    if int(str(torch.version.cuda).split(".")[0]) < 13:
+        return f"Install a build with newer kernels, with driver {OLDEST_DRIVER[13]} or newer: {wheel_command(WHEEL)}"
+    return "Install a newer torch"
+
+
+def _runs_on(kernels: str, capability: tuple[int, int]) -> bool:
+    first = _capability(kernels)
+    return first <= capability and (kernels.startswith("compute") or first[0] == capability[0])
+
+
+def _capability(kernels: str) -> tuple[int, int]:
+    number = kernels.rstrip("af").partition("_")[2]
+    return int(number[:-1]), int(number[-1])
+
+
+def _dotted(capability: tuple[int, int]) -> str:
+    return ".".join(map(str, capability))
 
 
 def wheel_command(tag: str) -> str:

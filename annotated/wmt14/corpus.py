@@ -51,7 +51,7 @@ class PreparedCorpus:
             stages[content["stage"]] = content
         if not stages:
             raise PreparationError(
-                f"{folder}: not a prepared corpus (no {MANIFESTS}/ in it); make one: annotated data wmt14 {folder}"
+                f"{folder}: not a prepared corpus (no {MANIFESTS}/ in it); make one: {preparing_command(folder)}"
             )
         if _LAST not in stages:
             raise PreparationError(
@@ -116,6 +116,14 @@ class PreparedCorpus:
         for name, record in self.manifest["files"].items():
             if (found := compare_file(self.folder / name, record, thorough=True)) != "same":
                 raise PreparationError(f"{self.folder / name}: {found}; {_again(self.folder)}")
+
+
+def preparing_command(folder: str | Path) -> str:
+    """What prepares a folder that is not there yet; its name says which corpus, as the recipes have it."""
+    name = Path(folder).name
+    if "multi30k" in name:
+        return f"annotated data multi30k {folder}"
+    return f"annotated data wmt14 {folder}" + (" --pair en-fr" if "en-fr" in name else "")
 
 
 def _assemble(stages: dict[str, dict[str, Any]]) -> dict[str, Any]:

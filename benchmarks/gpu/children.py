@@ -11,8 +11,9 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from benchmarks.gpu import with_parent
 from benchmarks.gpu.plan import Job
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,17 +55,8 @@ def answer(arguments: Sequence[str], limit: float, log: Path) -> dict[str, Any]:
 def run(command: Sequence[str], limit: float, log: Path, **environment: str) -> int | None:
     """The exit status of a command in the repository's root; None if it was ended because its time was over."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     with log.open("w", encoding="utf-8") as file:
-        process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # so that the compiler's own processes can be ended with it
-        )
+        process = start(command, file, **environment)
         try:
             return process.wait(limit)
         except subprocess.TimeoutExpired:
@@ -72,6 +64,26 @@ def run(command: Sequence[str], limit: float, log: Path, **environment: str) -> 
         finally:
             if process.poll() is None:
                 end(process)
+
+
+def start(command: Sequence[str], log: IO[str], **environment: str) -> subprocess.Popen[bytes]:
+    """Start a command in the repository's root; on Linux it ends if this process is killed, whatever kills it.
+
+    Parameters
+    ----------
+    command
+        Begins with the path of a program.
+    """
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.Popen(
+        [sys.executable, "-I", with_parent.__file__, str(os.getpid()), *command],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,  # so that the compiler's own processes can be ended with it
+    )
 
 
 def end(process: subprocess.Popen[Any]) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 import torch
 
 import benchmarks.gpu
+from annotated.training.nvidia_driver import explain_missing_gpu
 from benchmarks.gpu import first_ten_minutes, measure, outcomes, report, runner
 from benchmarks.gpu.modes import SIDES, needs_gpu
+from benchmarks.gpu.signals import exits_by_signal
 
 SHAPES = ("base", "big", "small", "tiny")
 OUT = Path("build/benchmarks/gpu.json")
@@ -71,22 +73,32 @@ def main(arguments: Sequence[str]) -> None:
     options = parse(arguments)
     if options.device == "cuda" and not torch.cuda.is_available():
         raise SystemExit(
-            "benchmarks: torch sees no GPU here. If the machine has one, its driver may be too old for this torch "
-            f"(built for CUDA {torch.version.cuda}); `--device cpu --shapes tiny` tries the script without"
+            f"benchmarks: torch sees no GPU here. {explain_missing_gpu()}; "
+            "`--device cpu --shapes tiny` tries the script without"
         )
     if options.one:
         runner.one_side(options)
     elif options.step:
         first_ten_minutes.one_step(options)
-    elif options.first_ten_minutes:
+    else:
+        with exits_by_signal():  # not in the processes above: what ends those must not wait for Python
+            _measure(options, "python -m benchmarks gpu " + " ".join(arguments))
+
+
+def _measure(options: argparse.Namespace, command: str) -> None:
+    if options.first_ten_minutes:
         first_ten_minutes.main(options)
     elif options.profile:
         taken = measure.profile(options.shapes[0], options.profile, options)
         order = "self_cuda_time_total" if options.device == "cuda" else "self_cpu_time_total"
         print(taken.key_averages().table(sort_by=order, row_limit=40, max_name_column_width=80))
     else:
-        result = runner.run(options, "python -m benchmarks gpu " + " ".join(arguments))
+        result = runner.run(options, command)
         print(report.table(result))
+        if not any(report.measured(shape) for shape in result["shapes"].values()):
+            left = ", ".join(result["left_out"])
+            more = f"; no time was left for {left}: give more --minutes, 0 for no limit" if left else ""
+            raise SystemExit(f"benchmarks: nothing was measured{more}")
         if options.write:
             outcomes.write(result)
             print(f"written into {outcomes.DOCUMENT.relative_to(runner.ROOT)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import shutil
 import signal
@@ -62,7 +61,7 @@ def preflight(options: argparse.Namespace, limit: float, log: Path) -> Finding:
     else:
         how = ["--preset", "base", "--training.precision", "bf16", "--training.compile", "--data.vocab-size", "8000"]
         how += ["--training.device", "cuda", "--training.validate-bleu", "20"]
-    asked = [sys.executable, "-m", "annotated", "preflight", "--run", str(run.resolve()), "--rehearse", *how]
+    asked = [sys.executable, "-m", "annotated", "preflight", str(run.resolve()), "--rehearse", *how]
     status = children.run(asked, limit, log)
     said = log.read_text(encoding="utf-8", errors="replace").splitlines()
     bad = [" ".join(line.split()) for line in said if line.startswith(("fail", "warn"))]
@@ -220,11 +219,8 @@ def resume(options: argparse.Namespace, limit: float, log: Path) -> Finding:
 
 def _stopped_at(asked: Sequence[str], run: Path, update: int, until: float, log: Path) -> int | None:
     """Start a run, end it as a scheduler does once it has made so many updates; where it stopped."""
-    environment = {**os.environ, "PYTHONPATH": str(children.ROOT), "OMP_NUM_THREADS": "1"}
     with log.open("a", encoding="utf-8") as file:
-        process = subprocess.Popen(
-            asked, cwd=children.ROOT, env=environment, stdout=file, stderr=file, start_new_session=True
-        )
+        process = children.start(asked, file, OMP_NUM_THREADS="1")
         try:
             while process.poll() is None and time.monotonic() < until and _updates(run) < update:
                 time.sleep(0.1)

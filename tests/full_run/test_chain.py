@@ -86,7 +86,7 @@ def corpus(terminal: Terminal, mirror: Mirror) -> PreparedCorpus:
 @pytest.fixture(scope="module")
 def before(terminal: Terminal, corpus: PreparedCorpus) -> list[str]:
     """What preflight says: without data, with data, and after a rehearsal."""
-    preflight = f"preflight --preset wmt14-tiny --run {RUN} --price-per-hour 3"
+    preflight = f"preflight {RUN} --preset wmt14-tiny --price-per-hour 3"
     missing = terminal.type(f"{preflight} --data data/missing", status=1)
     unknown = terminal.type(f"{preflight} --data {DATA}")
     terminal.type(f"rehearse {RUN} --preset wmt14-tiny --data {DATA} --updates 20 --warm-up 4 --quiet")

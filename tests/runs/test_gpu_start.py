@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import types
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -160,7 +161,13 @@ def test_a_training_of_a_large_model_by_accident_is_refused_before_anything_is_r
     with pytest.raises(ValueError, match="nobody asked for the CPU, but torch sees no GPU here.*535.104.05"):
         train(base(), auto, small.data, small.folder / "large", quiet=True)
     assert not (small.folder / "large").exists()
-    assert train(small.model, auto, small.data, small.folder / "small", quiet=True).finished
+    with pytest.warns(UserWarning, match="trained on the CPU: nobody asked for the CPU.*535.104.05"):
+        assert train(small.model, auto, small.data, small.folder / "small", quiet=True).finished
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_start(small.model, auto.replace(device="cpu"))
+        machine_of(monkeypatch, "13.0", NONE)
+        check_start(small.model, auto)
 
 
 def test_a_training_that_cannot_compile_is_refused_at_its_start(
@@ -246,6 +253,54 @@ def test_generations_of_gpus(
     assert chosen.status == "ok" and chosen.found.startswith("packed" if static == "fail" else "static")
     assert check_layout(training.replace(layout="packed"), base()).status == "ok"
     assert check_layout(training.replace(layout="static", precision="fp32"), base()).status == "fail"
+
+
+@pytest.mark.parametrize(
+    ("cuda", "kernels", "capability", "advice"),
+    [
+        ("13.0", "sm_75 sm_90 sm_120 compute_120", (7, 0), "torch==2.13.0+cu126"),
+        ("12.6", "sm_50 sm_80 sm_90", (10, 0), "with driver 580 or newer: pip install torch==2.13.0+cu130"),
+        ("13.0", "sm_75 sm_90 sm_120", (13, 0), "Install a newer torch"),
+    ],
+)
+def test_a_gpu_without_kernels_is_refused_by_preflight_and_by_the_training(
+    small: SmallRun,
+    monkeypatch: pytest.MonkeyPatch,
+    cuda: str,
+    kernels: str,
+    capability: tuple[int, int],
+    advice: str,
+) -> None:
+    Gpu(monkeypatch, "of another time", capability)
+    monkeypatch.setattr(torch.version, "cuda", cuda)
+    monkeypatch.setattr(torch, "__version__", "2.13.0+cu")
+    monkeypatch.setattr(torch.cuda, "get_arch_list", kernels.split)
+    on_gpu = small.training.replace(device="cuda")
+    check = check_devices(on_gpu, 1_000)
+    assert check.status == "fail" and advice in f"{check.found}. {check.advice}"
+    with pytest.raises(ValueError, match="has kernels for sm_") as caught:
+        train(small.model, on_gpu, small.data, small.folder / "run", quiet=True)
+    assert advice in str(caught.value) and not (small.folder / "run").exists()
+
+
+@pytest.mark.parametrize(("capability", "status"), [((8, 0), "fail"), ((9, 0), "ok")])
+def test_fp8_has_its_own_advice(monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int], status: str) -> None:
+    Gpu(monkeypatch, "A100 or H100", capability)
+    check = check_precision(TrainingConfig(device="cuda", precision="bf16", vocabulary_precision="fp8"))
+    assert check.status == status
+    if status == "fail":
+        assert check.advice == "choose --training.vocabulary-precision same"
+    else:
+        assert check.found == "bf16, FP8 in the products with the vocabulary"
+
+
+def test_a_gpu_is_asked_for_before_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    machine_of(monkeypatch, "13.0", OLD)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="torch sees no GPU"):
+        _command(["train", "wmt14-base"]).run()
+    with pytest.raises(ValueError, match="not a prepared corpus"):
+        _command(["train", "wmt14-base", "--training.device", "cpu"]).run()
 
 
 @pytest.mark.parametrize(("shared", "status"), [(64_000_000, "warn"), (8_000_000_000, "ok"), (None, "ok")])

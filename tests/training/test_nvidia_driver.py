@@ -90,9 +90,13 @@ def test_the_library_tells_its_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
         (NvidiaDriver("470.82.01", None), "12.6", True),
         (NvidiaDriver(None, "12.2"), "13.0", True),
         (NvidiaDriver(None, "12.2"), "12.6", False),
+        (NvidiaDriver("570.86.15", None), "14.0", True),  # too old for 13 already
+        (NvidiaDriver("580.65.06", None), "14.0", None),
+        (NvidiaDriver("580.65.06", "13.0"), "14.0", True),
+        (NvidiaDriver("640.10.01", "14.1"), "14.0", False),
     ],
 )
-def test_which_driver_a_torch_needs(driver: NvidiaDriver, cuda: str, older: bool) -> None:
+def test_which_driver_a_torch_needs(driver: NvidiaDriver, cuda: str, older: bool | None) -> None:
     assert driver.found and driver.is_older_than(cuda) is older
 
 
@@ -111,6 +115,15 @@ def test_a_driver_that_is_too_old_names_all_three_ways_out(bare: Path, monkeypat
     assert said.endswith("Or compute on the CPU: --training.device cpu (of other commands --device cpu)")
     built_for(monkeypatch, "12.6", "2.13.0+cu126")
     assert "whl/" not in explain_missing_gpu().replace("is built", ""), "535 runs CUDA 12.6: no other wheel is needed"
+
+
+def test_what_an_unknown_cuda_needs_is_not_made_up(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare.write_text(OPEN)
+    built_for(monkeypatch, "14.0", "3.0.0+cu140")
+    said = explain_missing_gpu()
+    assert "whether the driver found, 580.65.06, is new enough is unknown" in said and "that knows CUDA 14.0" in said
+    built_for(monkeypatch, "13.0", "2.13.0+cu130")
+    assert "the driver found, 580.65.06, is new enough, so" in explain_missing_gpu()
 
 
 def test_other_reasons_are_told_apart(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,10 @@ import pytest
 
 from annotated.chapters.full_run.mirror import Planted, read_planted, write_mirror
 from annotated.cli import main
+from annotated.cli.program import _command
+from annotated.config import DataConfig
 from annotated.data import Tokenizer, TokenStore, read_pairs
+from annotated.runs.preflight.folder import check_data
 from annotated.runs.report import prepared_test_sets
 from annotated.storage import DiskFull, exclusive_lock, sha256
 from annotated.wmt14 import (
@@ -269,6 +272,23 @@ def test_open_names_the_file_that_is_not_right(folder: Path, damage: str) -> Non
 def test_a_folder_of_something_else_is_no_prepared_corpus(tmp_path: Path) -> None:
     with pytest.raises(PreparationError, match=f"{tmp_path}: not a prepared corpus .*annotated data wmt14"):
         PreparedCorpus.open(tmp_path)
+
+
+def test_the_command_that_is_named_prepares_the_corpus_of_the_folders_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = {
+        "wmt14-en-de": "annotated data wmt14 data/wmt14-en-de",
+        "wmt14-en-fr": "annotated data wmt14 data/wmt14-en-fr --pair en-fr",
+        "multi30k": "annotated data multi30k data/multi30k",
+    }
+    monkeypatch.chdir(tmp_path)
+    for name, command in expected.items():
+        with pytest.raises(PreparationError, match=f"make one: {command}$"):
+            PreparedCorpus.open(f"data/{name}")
+        (check,) = check_data(DataConfig(prepared=f"data/{name}"))
+        assert check.advice == f"prepare it first: {command}"
+        _command(command.split()[1:])  # the program understands it
 
 
 def test_a_folder_may_be_moved(folder: Path, original: Path, again) -> None:

@@ -49,13 +49,13 @@ def check_data(data: DataConfig, mirrors: Sequence[str] = ()) -> Iterator[Prefli
             "data", "ok", "the classroom corpus" if data.train == "classroom" else f"{data.train} is there"
         )
         return
-    from annotated.wmt14 import PreparedCorpus  # only those who train on it need it
+    from annotated.wmt14.corpus import PreparedCorpus, preparing_command  # only those who train on it need it
 
     try:
         corpus = PreparedCorpus.open(prepared)
         corpus.verify()
     except (OSError, ValueError) as error:
-        yield PreflightCheck("data", "fail", str(error), f"prepare it first: annotated data wmt14 {prepared}")
+        yield PreflightCheck("data", "fail", str(error), f"prepare it first: {preparing_command(prepared)}")
         yield from _check_mirrors(mirrors)
         return
     pairs = f"{corpus.source_language}-{corpus.target_language}, {len(corpus.train):,} training pairs"

@@ -16,7 +16,8 @@ from annotated.runs.start_checks import LARGE_FOR_A_CPU, accidental_cpu
 from annotated.storage import format_bytes
 from annotated.training.compiler_tools import WITHOUT_COMPILING, missing_compiler_tools
 from annotated.training.distributed import choose_device
-from annotated.training.nvidia_driver import OLDER_WHEEL, wheel_command
+from annotated.training.fp8 import require_fp8
+from annotated.training.nvidia_driver import gpu_without_kernels
 from annotated.training.precision import Precision
 
 OLDEST_TORCH = (2, 3)
@@ -67,7 +68,7 @@ def check_devices(training: TrainingConfig, weights: int) -> PreflightCheck:
         return PreflightCheck("devices", "warn" if large else "ok", f"no GPU is used: {name}", advice if large else "")
     found = gpus()
     described = f"{name_machine({'gpus': found})}, {format_bytes(found[0]['memory_bytes'])} each"
-    if problem := _without_kernels():
+    if problem := gpu_without_kernels(range(torch.cuda.device_count())):
         return _failed("devices", problem)
     if len(found) > 1:
         if not (dist.is_available() and dist.is_nccl_available()):
@@ -90,27 +91,39 @@ def check_precision(training: TrainingConfig) -> PreflightCheck:
         device = choose_device(training.device)
     except (ValueError, RuntimeError):
         return PreflightCheck("precision", "fail", f"{training.precision}, on no device", "choose one that is there")
+    fp8 = training.vocabulary_precision == "fp8"
+    if fp8:
+        try:
+            require_fp8(device)
+        except ValueError as error:
+            return PreflightCheck("precision", "fail", str(error), "choose --training.vocabulary-precision same")
     try:
         Precision.of(training, device)
     except (ValueError, RuntimeError) as error:
         return PreflightCheck("precision", "fail", str(error), "choose --training.precision fp32 or bf16")
     name = training.precision
+    also = ""
+    if fp8:
+        also = ", FP8 in the products with the vocabulary" + ("" if device.type == "cuda" else " (emulated)")
     if device.type == "cuda":
         newer = torch.cuda.get_device_capability(device) >= FIRST_WITH_BF16
         if name == "bf16" and not newer:
             compiled = ", and torch.compile skips what is in bf16" if training.compile else ""
             return PreflightCheck(
-                "precision", "warn", f"bf16 is emulated on this GPU, slowly{compiled}", "use --training.precision fp16"
+                "precision",
+                "warn",
+                f"bf16 is emulated on this GPU, slowly{compiled}{also}",
+                "use --training.precision fp16",
             )
         if name == "fp32" and newer:
             return PreflightCheck(
-                "precision", "warn", "fp32", "--training.precision bf16 is several times as fast here"
+                "precision", "warn", f"fp32{also}", "--training.precision bf16 is several times as fast here"
             )
     elif name != "fp32":
         return PreflightCheck(
-            "precision", "warn", f"{name} on a CPU", "most CPUs are faster with --training.precision fp32"
+            "precision", "warn", f"{name} on a CPU{also}", "most CPUs are faster with --training.precision fp32"
         )
-    return PreflightCheck("precision", "ok", name)
+    return PreflightCheck("precision", "ok", name + also)
 
 
 def check_memory(training: TrainingConfig, weights: int, known: Rehearsal | None) -> PreflightCheck:
@@ -162,32 +175,3 @@ def _shared_memory_bytes() -> int | None:
         return shutil.disk_usage("/dev/shm").total
     except OSError:  # not Linux
         return None
-
-
-def _without_kernels() -> str | None:
-    """A GPU for which this torch has no kernels, and what to do; None if there is none.
-
-    `torch.cuda.is_available` says yes to every GPU that the driver knows. The first kernel then fails.
-    """
-    built = torch.cuda.get_arch_list()  # sm_75: for GPUs 7.5 to 7.9; compute_90: for all from 9.0 on
-    if torch.version.cuda is None or not built:
-        return None
-    for number in range(torch.cuda.device_count()):
-        capability = torch.cuda.get_device_capability(number)
-        if not any(_runs_on(kernels, capability) for kernels in built):
-            return (
-                f"{torch.cuda.get_device_name(number)} has compute capability {_dotted(capability)}, and torch "
-                f"{torch.__version__} has kernels for {', '.join(built)} only. Install another build: for GPUs before "
-                f"7.5 {wheel_command(OLDER_WHEEL)}; for newer GPUs a newer torch"
-            )
-    return None
-
-
-def _runs_on(kernels: str, capability: tuple[int, int]) -> bool:
-    kind, _, number = kernels.rstrip("af").partition("_")
-    major, minor = int(number[:-1]), int(number[-1])
-    return (major, minor) <= capability and (kind == "compute" or major == capability[0])
-
-
-def _dotted(capability: tuple[int, int]) -> str:
-    return ".".join(map(str, capability))
