@@ -99,6 +99,17 @@ def test_the_trained_model_finds_the_same_tokens(trained, decided, beam_size: in
         assert one.hypothesis.score == pytest.approx(other.hypothesis.score, abs=1e-3 * max(one.hypothesis.steps, 1))
 
 
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_an_alpha_above_one_finds_the_same_tokens(drawn, decided, beam_size: int) -> None:
+    """The best translation of a beam ends late then, after CTranslate2 has stopped, so our own search answers."""
+    tokenizer = drawn[0].tokenizer
+    model = drawn_model(tokenizer, seed=3, pull=4)
+    own, engine = Translator(model, tokenizer), Translator(model, tokenizer, engine="ctranslate2")
+    options = {"beam_size": beam_size, "alpha": 2.0, "extra_tokens": 20}
+    assert tokens(engine.hypotheses(TEXTS, 1, **options)) == tokens(own.hypotheses(TEXTS, 1, **options))
+    assert any(decided) is (beam_size == 1)
+
+
 def test_log_probabilities_without_pad_and_bos(trained) -> None:
     """The engine gives the probability of the two to the other tokens; the rest is the model's own."""
     own, engine = trained
