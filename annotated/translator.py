@@ -266,6 +266,10 @@ class Translator:
             sources[number] = [*sources[number][: self.max_source_tokens - 1], EOS]
         return [[] if len(ids) == 1 else ids for ids in sources]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the opened engine, which can be neither copied nor pickled; the copy opens its own at first use."""
+        return {**self.__dict__, "_engine": None}
+
     def _use_engine(self, config: EngineConfig, model_folder: Path | None = None) -> None:
         """Open the engine; `model_folder` is where the weights were read from, if they are still those."""
         self._engine_config, self._engine = config, None
@@ -277,8 +281,9 @@ class Translator:
             )
 
     def _search(self, sources: Sequence[list[int]], config: DecodingConfig) -> list[list[Hypothesis]]:
-        if self._engine is not None and not self._engine.is_current:
-            self._use_engine(self._engine_config)
+        if self._engine_config.engine != "torch" and not (self._engine and self._engine.is_current):
+            same = self._engine is not None and self._engine.has_its_weights
+            self._use_engine(self._engine_config, self._engine.model_folder if same else None)
         try:
             if self._engine is None:
                 return self._own_search(sources, config)

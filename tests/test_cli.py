@@ -11,21 +11,24 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 import annotated
 from annotated import Transformer, Translator, tiny
-from annotated.cli import main
+from annotated.cli import main, scored_text
 from annotated.cli.errors import explain
 from annotated.cli.scored_text import text_to_score
 from annotated.cli.train import train_defaults
 from annotated.cli.translate import read_batches
+from annotated.config import DataConfig
 from annotated.data import Tokenizer
 from annotated.evaluation import has_moses, paper_style_bleu
 from annotated.runs import read_records
 from annotated.saving import load_model, save_pretrained
+from annotated.wmt14 import PreparedCorpus
 
 TEXTS = ["The cat sleeps.", "Yes.", "A big dog sees the cat."]
 SHAPE = {"d_model": 16, "d_ff": 24, "num_heads": 2, "d_k": 8, "d_v": 8}
@@ -182,6 +185,27 @@ def test_evaluate_as_text_and_as_json(translator, folder, tmp_path: Path, capsys
     if not has_moses():
         assert main([*arguments, "--moses", "yes"]) != 0
         assert "sacremoses, which is not installed" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.skipif(not has_moses(), reason="sacremoses is not installed: pip install sacremoses")
+def test_moses_language_is_the_runs_target_unless_given(folder, tmp_path: Path, capsys, monkeypatch) -> None:
+    """By the prepared data of the training run; German where nothing is known, or the data are gone."""
+    corpus, prepared = tmp_path / "test.tsv", DataConfig(prepared=str(tmp_path / "prepared"))
+    corpus.write_text("a\tb\n", encoding="utf-8")
+
+    def language(*further: str) -> str:
+        assert main(["evaluate", folder, "--corpus", str(corpus), "--json", *further]) == 0
+        return json.loads(capsys.readouterr().out)["moses_language"]
+
+    assert language() == "de" and language("--language", "EN") == "en"
+    monkeypatch.setattr(scored_text, "trained_on", lambda model: prepared)
+    assert language() == "de"
+    monkeypatch.setattr(PreparedCorpus, "open", lambda folder: SimpleNamespace(target_language="fr"))
+    assert language() == "fr" and language("--language", "de") == "de"
+    assert main(["evaluate", folder, "--corpus", str(corpus)]) == 0
+    assert capsys.readouterr().out.count("|moses:fr\n") == 1
+    assert main(["evaluate", folder, "--corpus", str(corpus), "--language", "french"]) != 0
+    assert "two letters, such as de or fr, and not 'french'" in " ".join(capsys.readouterr().err.split())
 
 
 def write_corpus(path: Path, pairs: int) -> str:

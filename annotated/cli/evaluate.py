@@ -35,8 +35,9 @@ class Evaluate:
     """What to do with a source of more tokens than the model takes."""
     moses: Literal["auto", "yes", "no"] = "auto"
     """BLEU with Moses' own tokeniser, too, which needs the package sacremoses: 'auto' where it is installed."""
-    language: str = "de"
-    """Of the translations, two letters, for Moses' tokeniser."""
+    language: str | None = None
+    """Of the translations, two letters, for Moses' tokeniser. If not given, the target language of the prepared data
+    that the model was trained on, else 'de'."""
     output: Path | None = None
     """Write the translations here, one a line."""
     json: bool = False
@@ -46,17 +47,18 @@ class Evaluate:
 
     def run(self) -> int:
         """Evaluate, and print."""
-        from annotated.cli.scored_text import text_to_score
+        from annotated.cli.scored_text import language_of, text_to_score
         from annotated.data import open_corpus
         from annotated.evaluation import evaluate, has_moses, paper_style_bleu
-        from annotated.evaluation.paper_bleu import MOSES, tokenizer
+        from annotated.evaluation.paper_bleu import LANGUAGE, MOSES, moses_language, tokenizer
         from annotated.loading import load
 
         if self.limit is not None and self.limit < 1:
             raise ValueError(f"--limit must be at least 1, not {self.limit}")
-        styles = {"paper": "13a"}
+        styles, language = {"paper": "13a"}, self.language
         if self.moses == "yes" or (self.moses == "auto" and has_moses()):
-            tokenizer(MOSES, self.language)  # before the translation, not after
+            language = moses_language(language or language_of(self.model) or LANGUAGE)
+            tokenizer(MOSES, language)  # before the translation, not after
             styles[MOSES] = MOSES
         corpus = open_corpus(text_to_score(self.model, self.corpus, self.split), self.split, DataConfig())
         translator = load(self.model, self.device, self.decoding, **self.engine.to_dict())
@@ -69,12 +71,13 @@ class Evaluate:
         numbers = result.to_dict()
         references = [reference for _, reference in pairs]
         rulers = {
-            name: paper_style_bleu(result.translations, references, style, language=self.language)
+            name: paper_style_bleu(result.translations, references, style, language=language or LANGUAGE)
             for name, style in styles.items()
         }
         if self.json:
             about = {"model": self.model, "corpus": corpus.spec, "decoding": asdict(self.decoding)}
             further = {f"{name}_bleu": one.bleu for name, one in rulers.items()}
+            further |= {"moses_language": language} if MOSES in rulers else {}
             print(json.dumps({**about, **asdict(self.engine), **numbers, **further}, ensure_ascii=False))
             return 0
         print(f"{corpus.spec}: {numbers['sentences']} sentences, beam {self.decoding.beam_size}")

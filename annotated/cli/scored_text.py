@@ -72,6 +72,19 @@ def trained_on(model: str) -> DataConfig | None:
     return None
 
 
+def language_of(model: str) -> str | None:
+    """The target language of the prepared data that a model was trained on, two letters; None if it is not known."""
+    from annotated.wmt14 import PreparationError, PreparedCorpus
+
+    data = trained_on(model)
+    if data is None or data.prepared is None:
+        return None
+    try:
+        return PreparedCorpus.open(data.prepared).target_language
+    except PreparationError:  # the folder is gone; --corpus names the text then
+        return None
+
+
 def _is_builtin(model: str) -> bool:
     from annotated.loading import builtin_models
 

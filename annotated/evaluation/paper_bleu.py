@@ -25,6 +25,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 
 from annotated.evaluation.bleu import BleuScore, bleu
@@ -74,6 +75,19 @@ def has_moses() -> bool:
     return importlib.util.find_spec("sacremoses") is not None
 
 
+def moses_language(language: str) -> str:
+    """A language as Moses' tokeniser takes it, in lower case; for one that it does not know it takes none's rules.
+
+    Raises
+    ------
+    ValueError
+        If it is not two letters.
+    """
+    if not re.fullmatch("[A-Za-z]{2}", language):
+        raise ValueError(f"the language of Moses' tokeniser is two letters, such as de or fr, and not {language!r}")
+    return language.lower()
+
+
 @cache
 def tokenizer(name: str = "13a", language: str = LANGUAGE) -> Callable[[str], str]:
     """A tokeniser: of one line, tokens with spaces between them.
@@ -89,8 +103,11 @@ def tokenizer(name: str = "13a", language: str = LANGUAGE) -> Callable[[str], st
     ------
     MosesMissing
         If it is Moses' that is wanted and it is not installed.
+    ValueError
+        If it is Moses' that is wanted and the language is not two letters.
     """
     if name == MOSES:
+        language = moses_language(language)
         if not has_moses():
             raise MosesMissing(
                 "Moses' tokeniser is in the package sacremoses, which is not installed: pip install sacremoses, or "
@@ -148,7 +165,8 @@ def paper_style_bleu(
 ) -> BleuScore:
     """Score plain text after `paper_style`: sacreBLEU counts, with no tokeniser of its own.
 
-    Its signature says `tok:none`; what was done before is not in it, which is why such numbers are not comparable.
+    Its signature says `tok:none`, and after Moses' tokeniser `moses:` and the language. The other steps before are not
+    in it, which is why such numbers are not comparable.
 
     Parameters
     ----------
@@ -160,7 +178,7 @@ def paper_style_bleu(
     Raises
     ------
     ValueError
-        As `annotated.evaluation.bleu`.
+        As `annotated.evaluation.bleu` and `tokenizer`.
     MosesMissing
         As `tokenizer`.
 
@@ -173,4 +191,7 @@ def paper_style_bleu(
         ]
         for side, translated in ((hypotheses, quotes), (references, False))
     )
-    return bleu(*sides, tokenize="none", tokenized=True)
+    found = bleu(*sides, tokenize="none", tokenized=True)
+    if tokenize != MOSES:
+        return found
+    return replace(found, signature=f"{found.signature}|{MOSES}:{moses_language(language)}")

@@ -34,9 +34,25 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def user_cache() -> Path:
-    """The folder that `ANNOTATED_CACHE` names, else `annotated` in the user's cache folder."""
-    if named := os.environ.get(VARIABLE):
-        return Path(named).expanduser()
+    """The folder that `ANNOTATED_CACHE` names, else `annotated` in the user's cache folder.
+
+    Raises
+    ------
+    CheckpointError
+        If that begins with the home of a user who has none.
+    """
+    named = os.environ.get(VARIABLE)
+    try:
+        return Path(named).expanduser() if named else _cache_of_the_system()
+    except RuntimeError:
+        place = f"{VARIABLE}={named} names a home folder" if named else "the user's cache is in a home folder"
+        raise CheckpointError(
+            f"{place} that this system does not know: name a folder by its whole path in the environment variable "
+            f"{VARIABLE}"
+        ) from None
+
+
+def _cache_of_the_system() -> Path:
     if sys.platform == "win32":
         folder = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -91,6 +107,8 @@ def open_conversion(
         If no folder can be written to; the message names the variable that chooses another.
     DiskFull
         If the disk is full.
+    CheckpointError
+        If the user's cache is needed and its place is not known.
     """
     key = conversion_key(model, tokenizer, compute_type, max_positions)
     refused: list[str] = []
@@ -106,15 +124,21 @@ def open_conversion(
                     _convert(place / name, key, model, tokenizer, compute_type, max_positions)
                 return opener(place / name)
         except OSError as error:
-            if is_disk_full(error) or isinstance(error, FileExistsError):
+            if is_disk_full(error):
                 raise
             if _problem(place / name, key) is None:  # a folder that nobody can write to, with all that is needed
                 return opener(place / name)
-            refused.append(f"{place} ({error.strerror or error})")
+            refused.append(f"{place} ({_reason(error, place / name)})")
     raise PermissionError(
         f"the converted model cannot be kept in {' or in '.join(refused)}: "
         f"name a folder that can be written to in the environment variable {VARIABLE}"
     )
+
+
+def _reason(error: OSError, conversion: Path) -> str:
+    if isinstance(error, FileExistsError):
+        return f"{error.filename or conversion} is none of ours: move it away"
+    return error.strerror or str(error)
 
 
 def _places(model_folder: Path | None, key: str, compute_type: str) -> Iterator[tuple[Path, str]]:
@@ -134,7 +158,13 @@ def _problem(folder: Path, key: str) -> str | None:
         return str(error)
     if record.get("key") != key:
         return ""
-    return verify_checksums(folder, record.get("files") or {name: {"bytes": 0} for name in FILES})
+    files = record.get("files")
+    if not isinstance(files, dict) or not set(FILES) <= set(files):
+        return f"{RECORD} does not list the files"
+    try:
+        return verify_checksums(folder, files)
+    except (KeyError, TypeError, ValueError):
+        return f"{RECORD} does not say what each file holds"
 
 
 def _convert(

@@ -66,7 +66,7 @@ def read_sgm(path: Path) -> list[Segment]:
     Raises
     ------
     CorpusError
-        If the file is missing or not UTF-8, holds no segments, or one that does not end.
+        If the file is missing or not UTF-8, holds no segments, or one that does not end or has no id.
     """
     return [segment for document in _documents(path) for segment in document.segments]
 
@@ -92,9 +92,11 @@ def _documents(path: Path) -> list[_Document]:
         number, name = _NUMBER.search(match["seg"]), documents[-1].name
         if _BEGINNING.search(match["text"]):
             raise CorpusError(f"{path}: a segment of document {name!r} does not end (</seg>); get the file again")
-        if number is not None:
-            content = _characters(" ".join(match["text"].split("\n")).strip())
-            documents[-1].segments.append(Segment(name, number[1], content))
+        if number is None:
+            where = f"the one after segment {documents[-1].segments[-1].id}" if documents[-1].segments else "the first"
+            raise CorpusError(f"{path}: a segment of document {name!r} has no id, {where}; get the file again")
+        content = _characters(" ".join(match["text"].split("\n")).strip())
+        documents[-1].segments.append(Segment(name, number[1], content))
     if count < len(_BEGINNING.findall(text)):
         raise CorpusError(f"{path}: ends within a segment of document {documents[-1].name!r}; get the file again")
     if not any(one.segments for one in documents):

@@ -69,7 +69,9 @@ def test_a_score_by_moses_by_hand() -> None:
     said, target = ["Wie geht's dir heute so ?"], ["Wie geht's uns heute so ?"]
     assert paper_style(said[0], MOSES).split() == ["Wie", "geht", "&apos;", "s", "dir", "heute", "so", "?"]
     assert paper_style_bleu(said, target, MOSES).bleu == pytest.approx(100 * (7 / 8 * 5 / 7 * 3 / 6 * 1 / 5) ** 0.25)
-    assert "tok:none" in paper_style_bleu(said, target, MOSES).signature
+    signature = paper_style_bleu(said, target).signature
+    assert "tok:none" in signature and "moses" not in signature
+    assert paper_style_bleu(said, target, MOSES, language="DE").signature == f"{signature}|moses:de"
 
 
 @with_moses
@@ -77,6 +79,14 @@ def test_moses_knows_the_abbreviations_of_the_language_it_is_told() -> None:
     text = "bzw. Meier am 4. Mai"
     assert tokenizer(MOSES, "de")(text) == text
     assert tokenizer(MOSES, "en")(text) == "bzw . Meier am 4 . Mai"
+    assert tokenizer(MOSES, "DE")(text) == text
+
+
+@with_moses
+@pytest.mark.parametrize("language", ["", "d", "deu", "de-DE", "d1", "ß?"])
+def test_a_language_is_two_letters(language: str) -> None:
+    with pytest.raises(ValueError, match=f"two letters, such as de or fr, and not '{language}'".replace("?", r"\?")):
+        tokenizer(MOSES, language)
 
 
 def test_moses_that_is_not_there_is_said_and_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import shutil
@@ -16,6 +17,7 @@ from annotated import Transformer, Translator, tiny
 from annotated.data import Tokenizer
 from annotated.interop import ctranslate2_cache
 from annotated.interop.ctranslate2_cache import RECORD, user_cache
+from annotated.saving import CheckpointError
 from annotated.storage import PARTIAL, DiskFull
 
 pytest.importorskip("ctranslate2", reason="CTranslate2 needs the extra `export`")
@@ -101,6 +103,35 @@ def test_damage_is_noticed_said_and_mended(folder: Path, conversions: list[Path]
     assert len(conversions) == 2
 
 
+@pytest.mark.parametrize("files", [["model.bin"], {}, None, {"model.bin": 3}, "all"])
+def test_a_record_that_lists_no_files_means_to_convert_anew(folder: Path, conversions: list[Path], files) -> None:
+    expected = open_engine(folder)(TEXTS[0])
+    record = folder / "ctranslate2" / "float32" / RECORD
+    content = json.loads(record.read_text(encoding="utf-8"))
+    if isinstance(files, dict) and files:
+        files = dict.fromkeys(content["files"], 3)
+    record.write_text(json.dumps(content | {"files": files}), encoding="utf-8")
+    with pytest.warns(UserWarning, match=rf"{RECORD} does not .*; the model is converted anew"):
+        assert open_engine(folder)(TEXTS[0]) == expected
+    assert len(conversions) == 2
+
+
+@pytest.mark.parametrize("foreign", ["a file", "a folder"])
+def test_what_is_none_of_ours_stays_and_the_users_cache_serves(folder: Path, cache: Path, monkeypatch, foreign) -> None:
+    place = folder / "ctranslate2" / "float32"
+    mine = place if foreign == "a file" else place / "notes.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine", encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert open_engine(folder)(TEXTS[0]) == Translator.from_pretrained(folder)(TEXTS[0])
+    assert mine.read_text(encoding="utf-8") == "mine" and (cache / "ctranslate2").is_dir()
+    monkeypatch.setenv("ANNOTATED_CACHE", str(folder / "config.json"))
+    with warnings.catch_warnings(), pytest.raises(PermissionError, match=r"float32 is none of ours: move it away"):
+        warnings.simplefilter("ignore")
+        open_engine(folder)
+
+
 def test_a_model_folder_with_a_conversion_may_be_replaced(folder: Path) -> None:
     open_engine(folder)
     model, tokenizer = annotated.load_model(folder)
@@ -151,6 +182,22 @@ def test_the_users_cache_follows_the_system(monkeypatch, tmp_path: Path) -> None
     assert user_cache() == tmp_path / "annotated"
     monkeypatch.setattr("sys.platform", "darwin")
     assert user_cache().parts[-3:] == ("Library", "Caches", "annotated")
+
+
+def test_a_home_that_is_not_known_is_said(monkeypatch) -> None:
+    monkeypatch.setenv("ANNOTATED_CACHE", "~nobody-of-this-name/cache")
+    with pytest.raises(CheckpointError, match=r"ANNOTATED_CACHE=~nobody-of-this-name/cache names a home folder .* not"):
+        user_cache()
+    monkeypatch.delenv("ANNOTATED_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", unknown)
+    monkeypatch.setattr("sys.platform", "linux")
+    with pytest.raises(CheckpointError, match="name a folder by its whole path in the environment variable ANNOTATED"):
+        user_cache()
 
 
 def test_a_full_disk_leaves_nothing(folder: Path, monkeypatch) -> None:

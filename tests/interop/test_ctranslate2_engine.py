@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import builtins
+import copy
 import dataclasses
+import os
+import pickle
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,6 +101,17 @@ def test_the_trained_model_finds_the_same_tokens(trained, decided, beam_size: in
     for (one,), (other,) in zip(found, wanted, strict=True):
         assert (one.text, one.hypothesis.finished) == (other.text, other.hypothesis.finished)
         assert one.hypothesis.score == pytest.approx(other.hypothesis.score, abs=1e-3 * max(one.hypothesis.steps, 1))
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_an_alpha_above_one_finds_the_same_tokens(drawn, decided, beam_size: int) -> None:
+    """The best translation of a beam ends late then, after CTranslate2 has stopped, so our own search answers."""
+    tokenizer = drawn[0].tokenizer
+    model = drawn_model(tokenizer, seed=3, pull=4)
+    own, engine = Translator(model, tokenizer), Translator(model, tokenizer, engine="ctranslate2")
+    options = {"beam_size": beam_size, "alpha": 2.0, "extra_tokens": 20}
+    assert tokens(engine.hypotheses(TEXTS, 1, **options)) == tokens(own.hypotheses(TEXTS, 1, **options))
+    assert any(decided) is (beam_size == 1)
 
 
 def test_log_probabilities_without_pad_and_bos(trained) -> None:
@@ -193,6 +208,35 @@ def test_weights_that_change_are_converted_anew() -> None:
         model.embedding.weight[2].mul_(40)
     assert engine(TEXTS[2]) == Translator(model, tokenizer)(TEXTS[2])
     assert engine._engine is not before and engine._engine.is_current
+
+
+FORKED = """
+import os, sys, torch, annotated
+torch.set_num_threads(1)
+translator = annotated.load("classroom", engine="ctranslate2")
+text, before = "The cat sleeps.", translator._engine
+translation = translator(text)
+if child := os.fork():
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+assert translator(text) == translation and translator._engine is not before
+"""
+"""Forks after a translation; the child ends as programs do, which destroys what it holds."""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_opens_its_own_engine() -> None:
+    """The parent's has no threads there: a translation would wait for ever, and its end would abort the child."""
+    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=300)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_copy_opens_its_own_engine_at_first_use(drawn, copied) -> None:
+    engine = drawn[1]
+    other = copied(engine)
+    assert other._engine is None
+    assert other(TEXTS[2]) == engine(TEXTS[2])
+    assert other._engine is not None and other._engine is not engine._engine
+    assert other._engine.model is other.model
 
 
 def test_eight_bits_are_another_model_that_translates_nearly_as_well() -> None:

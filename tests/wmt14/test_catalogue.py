@@ -181,6 +181,8 @@ def test_sides_of_a_test_set_that_do_not_belong_together_are_refused(tmp_path):
         ),
         (('<doc docid="13-zeit.de"><seg id="1">Again one.</seg></doc>', ""), "has 1 documents where .*src.sgm has 2"),
         (("two lines.  </SEG>", "two lines."), "a segment of document '12-bbc.com' does not end"),
+        (('<seg id="3">', "<seg>"), "a segment of document '12-bbc.com' has no id, the one after segment 2"),
+        (('<seg id="1">Again', "<seg>Again"), "a segment of document '13-zeit.de' has no id, the first"),
         (("Again one.</seg></doc>\n</srcset>\n", "Again"), "ends within a segment of document '13-zeit.de'"),
     ]:
         wrong = written(tmp_path / "wrong.sgm", SOURCE.replace(*change))
