@@ -282,8 +282,8 @@ class Translator:
 
     def _search(self, sources: Sequence[list[int]], config: DecodingConfig) -> list[list[Hypothesis]]:
         if self._engine_config.engine != "torch" and not (self._engine and self._engine.is_current):
-            same = self._engine is not None and self._engine.has_its_weights
-            self._use_engine(self._engine_config, self._engine.model_folder if same else None)
+            old = self._engine
+            self._use_engine(self._engine_config, old.model_folder if old and old.has_its_weights else None)
         try:
             if self._engine is None:
                 return self._own_search(sources, config)

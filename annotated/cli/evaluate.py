@@ -76,7 +76,7 @@ class Evaluate:
         }
         if self.json:
             about = {"model": self.model, "corpus": corpus.spec, "decoding": asdict(self.decoding)}
-            further = {f"{name}_bleu": one.bleu for name, one in rulers.items()}
+            further: dict[str, float | str | None] = {f"{name}_bleu": one.bleu for name, one in rulers.items()}
             further |= {"moses_language": language} if MOSES in rulers else {}
             print(json.dumps({**about, **asdict(self.engine), **numbers, **further}, ensure_ascii=False))
             return 0
