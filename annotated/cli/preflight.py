@@ -156,8 +156,16 @@ class Preflight:
     def _check(self, data: DataConfig, **measured: Any) -> PreflightReport:
         from annotated.runs.preflight import preflight
 
-        rates = {"price_per_hour": self.price_per_hour, "watts": self.watts}
-        return preflight(self.model, self.training, data, self._folder, mirrors=self.mirror, **rates, **measured)
+        return preflight(
+            self.model,
+            self.training,
+            data,
+            self._folder,
+            mirrors=self.mirror,
+            price_per_hour=self.price_per_hour,
+            watts=self.watts,
+            **measured,
+        )
 
     def _measure(self, data: DataConfig) -> dict[str, Any]:
         """The rehearsal, or else the exchange of several processes."""
