@@ -6,13 +6,10 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 GRAPHS_AT_MOST = 64
 """Of one function. PyTorch's own limit is 8, after which a new kind of batch is computed uncompiled for ever."""
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -36,10 +33,10 @@ class Compilations:
     def __init__(self, tell: Callable[[Compilation], None] | None = None) -> None:
         self._tell, self._graph, self._began = tell, "", 0.0
 
-    def of(self, graph: str, function: Callable[P, R]) -> Callable[P, R]:
+    def of(self, graph: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """A compiled function under the name by which its compilations are told."""
 
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        def call(*args: Any, **kwargs: Any) -> Any:
             self._graph = graph
             return function(*args, **kwargs)
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
 from annotated.config import TrainingConfig
+from annotated.data.batch import Batch
 from annotated.training.distributed import Processes
 
 BUCKET_BYTES = 25_000_000
@@ -26,7 +27,6 @@ BUCKET_BYTES = 25_000_000
 link, and few enough for the first to be on its way early."""
 _gather: Any = getattr(dist, "all_gather_single", None) or getattr(dist, "all_gather_into_tensor", None)
 """Its second name is older, and 2.13 warns of it."""
-_T = TypeVar("_T")
 
 
 class RunningSum(Protocol):
@@ -169,7 +169,7 @@ class GradientExchange:
         """How many buckets are on their way."""
         return len(self._running)
 
-    def watch(self, micro_batches: Sequence[_T]) -> Iterator[_T]:
+    def watch(self, micro_batches: Sequence[Batch]) -> Iterator[Batch]:
         """The micro-batches, in their order: the gradients that the last one completes are sent as they come."""
         for number, batch in enumerate(micro_batches, start=1):
             if number == len(micro_batches):
