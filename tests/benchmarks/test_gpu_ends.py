@@ -17,7 +17,9 @@ from benchmarks.gpu.children import ROOT
 
 SIDE = "import os, pathlib, sys, time; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(600)"
 MAIN = """
-import pathlib, sys
+import pathlib, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, and a shell's background jobs, are told to ignore these
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from benchmarks.gpu import children, command, first_ten_minutes, runner
 folder = pathlib.Path(sys.argv[1])
 def side(*_):
