@@ -12,6 +12,10 @@ function tokenize13a(text) {
 }
 const intl = text => words(text.replace(/(\P{N})(\p{P})/gu, "$1 $2 ").replace(/(\p{P})(\P{N})/gu, " $1 $2").replace(/(\p{S})/gu, " $1 "));
 const plainQuotes = text => text.replace(/[„“”‟«»]/gu, '"').replace(/[‚‘’‛‹›]/gu, "'");
+// Moses' replace-unicode-punctuation.perl, which the authors' script runs on translations alone.
+const ASCII = { "…": "...", "？": "?", "）": ")", "！": "!", "（": "(", "；": ";", "～": "~", "’": "'", "━": "-", "〈": "<", "〉": ">", "【": "[", "】": "]", "％": "%" };
+const punctuation = text => text.replace(/[。．] */gu, ". ").replace(/[，、]/gu, ",").replace(/[”“《》」「１]/gu, '"').replace(/[∶：]/gu, ":")
+  .replace(/[０２-９]/gu, digit => String.fromCodePoint(digit.codePointAt(0) - 0xff10 + 0x30)).replace(/[…？）！（；～’━〈〉【】％]/gu, sign => ASCII[sign]);
 const compounds = tokens => words(tokens.join(" ").replace(/([^ ])-([^ ])/gu, "$1 ##AT##-##AT## $2"));
 const TOKENIZERS = {
   "13a": tokenize13a,
@@ -20,7 +24,7 @@ const TOKENIZERS = {
   char: text => words([...text].join(" ")),
   paper: text => compounds(tokenize13a(rstrip(plainQuotes(text)))),
 };
-export const tokens = (text, name) => TOKENIZERS[name](rstrip(text));
+export const tokens = (text, name, translated = false) => TOKENIZERS[name](rstrip(translated && name === "paper" ? punctuation(text) : text));
 
 // The n-grams of a translation: each with its place, and whether it counts ("match"), came too often ("clipped"), or is not there.
 export function ngrams(hypothesis, reference, n) {

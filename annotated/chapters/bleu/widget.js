@@ -90,7 +90,7 @@ function render({ model, el }) {
     parts.kind.value = tokenizer;
     const at = examples.findIndex(e => e.hypothesis === hypothesis && e.reference === reference);
     parts.example.value = at < 0 ? "" : at;
-    const own = tokens(hypothesis, tokenizer), gold = tokens(reference, tokenizer), found = score(own, gold);
+    const own = tokens(hypothesis, tokenizer, true), gold = tokens(reference, tokenizer), found = score(own, gold);
     showStrip(parts.strips[0], own, covered(own, found.orders));
     showStrip(parts.strips[1], gold, covered(gold, [1, 2, 3, 4].map(k => ngrams(gold, own, k))));
     showCounts(parts.rows, found, n);

@@ -75,6 +75,15 @@ def test_tokenisers_in_the_page_are_sacrebleus() -> None:
             assert ours == expected(text, name), (name, text)
 
 
+def test_the_papers_way_replaces_punctuation_of_the_translation_alone() -> None:
+    texts = [*NASTY, "。a． b，c、d”“《》」「１２９０∶：？）！（；～’━〈〉【】％…", "Ende。 "]
+    three = "[tokens(text, 'paper', true), tokens(text, 'paper'), tokens(text, '13a', true)]"
+    code = f"({{ tokens }}, data) => data.map(text => {three})"
+    for text, ours in zip(texts, evaluate(SCORE, code, texts), strict=True):
+        forms = paper_style(text, translated=True), paper_style(text), " ".join(expected(text, "13a"))
+        assert ours == [one.split() for one in forms], text
+
+
 def test_scores_in_the_page_are_sacrebleus() -> None:
     code = "({ score, tokens }, data) => data.map(([h, r]) => score(tokens(h, '13a'), tokens(r, '13a')).bleu)"
     found = evaluate(SCORE, code, PAIRS)
