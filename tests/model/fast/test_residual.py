@@ -64,7 +64,8 @@ def test_elsewhere_than_on_a_cpu_all_arguments_have_one_type_and_autocast_is_off
     norm, calls, true_norm = norms(8)[0].to("meta"), [], F.layer_norm
 
     def layer_norm(x, shape, weight, bias, eps):
-        calls.append((x.dtype, weight.dtype, bias.dtype, torch.is_autocast_enabled("cpu")))
+        product = torch.ones(2, 2) @ torch.ones(2, 2)  # in autocast's type, where it is on
+        calls.append((x.dtype, weight.dtype, bias.dtype, product.dtype))
         return true_norm(x, shape, weight, bias, eps)
 
     class OffOnMeta:
@@ -78,7 +79,7 @@ def test_elsewhere_than_on_a_cpu_all_arguments_have_one_type_and_autocast_is_off
     monkeypatch.setattr(torch, "autocast", OffOnMeta)
     with true_autocast("cpu", BF16):
         y = norm(torch.zeros(3, 8, dtype=BF16, device="meta"))
-    assert y.dtype == BF16 and calls == [(BF16, BF16, BF16, False)]
+    assert y.dtype == BF16 and calls == [(BF16, BF16, BF16, torch.float32)]
 
 
 def test_the_stream_ends_with_its_context():

@@ -146,6 +146,7 @@ def test_one_graph_for_any_number_of_sentences():
     assert len(graphs) == 1
 
 
+@needs_flex
 def test_shapes_keep_the_kernel():
     training = TrainingConfig(layout="static", attention_kernel="flex", batch_tokens=1000)
     shape = StaticShape.for_training(training, 50)
