@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotated.config import TrainingConfig
-from benchmarks.gpu import parts
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,7 @@ class Mode:
     graphs: bool = True
     """False takes the CUDA graphs away from a mode that would have them."""
     recorded_optimizer: bool = True
-    """False leaves the optimiser outside the graphs of a version that records it."""
+    """False leaves the optimiser outside the graphs."""
     tf32: bool = False
     autotune: bool = False
     """Let the compiler try out kernels for the matrix products; minutes at the start."""
@@ -48,8 +47,6 @@ class Mode:
     def known(self) -> bool:
         """True if this version's `TrainingConfig` has all its fields and takes their values."""
         if not set(self.training) <= {field.name for field in dataclasses.fields(TrainingConfig)}:
-            return False
-        if not self.recorded_optimizer and not parts.records_optimizer():
             return False
         try:
             TrainingConfig(**{"precision": self.precision, **self.training})

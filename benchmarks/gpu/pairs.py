@@ -75,9 +75,8 @@ def wmt_like_store(tokens: int, vocab: int, seed: int = SEED) -> TokenStore:
 
 def our_batches(store: TokenStore, tokens: int) -> TokenBatches:
     """The loader of a training by the paper's recipe; static batches are cut as packed ones are."""
-    data = recipe("wmt14-base").data.to_dict()
-    ours: dict[str, Any] = {name: data[name] for name in ("length_ties",) if name in data}
-    return TokenBatches(store, tokens, seed=SEED, pool_pairs=POOL, **ours)
+    ties = recipe("wmt14-base").data.length_ties
+    return TokenBatches(store, tokens, seed=SEED, pool_pairs=POOL, length_ties=ties)
 
 
 def our_work(batch: Batch) -> Work:

@@ -12,13 +12,16 @@ import torch
 from torch import Tensor
 
 from annotated.config import TrainingConfig
+from annotated.data.batching import TokenBatches
 from annotated.data.store import TokenStore
 from annotated.model import Transformer, forward_rows
-from annotated.training.compiled import StaticStep, compiled
+from annotated.runs.shards import ShardStream
+from annotated.training.compiled import StaticStep, compiled, preparation, recorded_optimizer
+from annotated.training.distributed import Processes
 from annotated.training.loss import logits_terms
 from annotated.training.optimizer import make_optimizer
+from annotated.training.precision import Precision
 from annotated.training.update import MicroStep, UpdateMetrics, update
-from benchmarks.gpu import parts
 from benchmarks.gpu.modes import COMPILED, MODES, NO_CUDNN, PEERS, Mode
 from benchmarks.gpu.pairs import LONGEST, Work, our_batches, our_work, padded_work
 from benchmarks.peers import registry, workload
@@ -102,10 +105,10 @@ def open_training(
     mode = mode or Mode(training.to_dict())
     device = torch.device(training.device)
     model.to(device).train()
-    optimizer, precision = make_optimizer(model, training), parts.precision_of(training, device)
-    recorded = {}
+    optimizer, precision = make_optimizer(model, training), Precision.of(training, device)
+    recorded = None
     if mode.graphs and mode.recorded_optimizer:
-        recorded = parts.recorded_optimizer(model, optimizer, training, precision)
+        recorded = recorded_optimizer(model, optimizer, training, precision)
     batches = our_batches(store, training.batch_tokens)
     last = [torch.zeros(())]
 
@@ -114,7 +117,10 @@ def open_training(
         return last[0] if device.type == "cuda" else None
 
     context = compiled(model, training, precision, min(LONGEST, training.batch_tokens))
-    with context as micro_step, parts.stream(batches, micro_step, training, device) as next_batch:
+    with contextlib.ExitStack() as opened:
+        micro_step = opened.enter_context(context)
+        prepare = preparation(micro_step, training, device)
+        shards = opened.enter_context(ShardStream(batches, Processes(device=device), 1, prepare))
         adapt(micro_step, mode, device)
 
         def step(work: Work) -> Tensor:
@@ -128,14 +134,14 @@ def open_training(
                 micro_step=micro_step,
                 precision=precision,
                 before_step=before_step,
-                **recorded,
+                recorded=recorded,
             )
             return made.losses[0] / batch.target_tokens
 
         recordings = (lambda: micro_step.recordings) if isinstance(micro_step, StaticStep) else (lambda: 0)
         probe = our_work(next(our_batches(store, training.batch_tokens)))
         yield Side(
-            take=lambda: our_work(next_batch()),
+            take=lambda: our_work(shards.next().shard.batches[0]),
             step=step,
             loads_in_time=True,
             probe=probe,
