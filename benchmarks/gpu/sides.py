@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from annotated.config import TrainingConfig
-from annotated.data.batching import TokenBatches
 from annotated.data.store import TokenStore
 from annotated.model import Transformer, forward_rows
 from annotated.runs.shards import ShardStream
