@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from annotated.classroom import words
 from annotated.classroom.clauses import PAST_MODALS
+from annotated.classroom.constituents import shaped
 from annotated.classroom.morphology import number_words
 from annotated.classroom.phrases import Draw, Token
 
 _TIMES = [[part.strip() for part in line.split("|")] for line in words.TIMES.strip().splitlines()]
-TIMES_BY_TENSE = {letter: tuple((e, g) for e, g, fits in _TIMES if letter in fits) for letter in "paf"}
+TIMES_BY_TENSE = {letter: tuple((e, g) for e, g, fits, _ in _TIMES if letter in fits) for letter in "paf"}
+_SHAPES = {e: shape for e, _, _, shape in _TIMES}
 _MONTHS = tuple(zip(words.MONTHS[::2], words.MONTHS[1::2], strict=True))
 
 
@@ -21,21 +23,26 @@ def draw_time(draw: Draw, tense: str) -> tuple[list[Token], list[Token]]:
     if roll < 0.12:
         draw.note("clock")
         clock = f"{1 + int(draw.random() * 23)}:{5 * int(draw.random() * 12):02d}"
-        return [("at", key), (clock, other)], [("um", key), (clock, other), ("Uhr", other)]
+        english = shaped("(PP IN (NP CD))", [("at", key), (clock, other)])
+        return english, [("um", key), (clock, other), ("Uhr", other)]
     if roll < 0.2:
         draw.note("clock")
         hour, stunde = number_words(2 + int(draw.random() * 11))
         oclock = draw.key()
-        return [("at", key), (hour, other), ("o'clock", oclock)], [("um", key), (stunde, other), ("Uhr", oclock)]
+        english = shaped("(PP IN (NP CD RB))", [("at", key), (hour, other), ("o'clock", oclock)])
+        return english, [("um", key), (stunde, other), ("Uhr", oclock)]
     if letter == "a" and roll < 0.28:
         draw.note("year")
         year = str(1950 + int(draw.random() * 75))
-        return [("in", key), (year, other)], [("im", key), ("Jahr", key), (year, other)]
+        english = shaped("(PP IN (NP CD))", [("in", key), (year, other)])
+        return english, [("im", key), ("Jahr", key), (year, other)]
     if roll < 0.36 and letter != "p":
         month, monat = draw.pick(_MONTHS)
-        return [("in", key), (month, other)], [("im", key), (monat, other)]
-    english, german = draw.pick(TIMES_BY_TENSE[letter])
-    return _pair_up(english.split(), german.split(), key, other, draw.key())
+        english = shaped("(PP IN (NP NNP))", [("in", key), (month, other)])
+        return english, [("im", key), (monat, other)]
+    phrase, zeit = draw.pick(TIMES_BY_TENSE[letter])
+    english, german = _pair_up(phrase.split(), zeit.split(), key, other, draw.key())
+    return shaped(_SHAPES[phrase], english), german
 
 
 def _pair_up(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from annotated.classroom import morphology as m
+from annotated.classroom.constituents import Word, constituent, shaped, word
 from annotated.classroom.lexicon import HABEN, SEIN, WAR, WERDEN, Verb
-from annotated.classroom.phrases import NounPhrase, Token, prepositional
+from annotated.classroom.phrases import NounPhrase, Token, english_prepositional, prepositional
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,77 +100,121 @@ def settle_negation(clause: Clause) -> None:
 # English
 
 
-def _english_be(clause: Clause) -> tuple[list[Token], list[Token]]:
+def _english_be(clause: Clause) -> tuple[list[Word], list[Word]]:
     verb, auxiliary, negation = clause.keys
-    not_ = [("not", negation)] if clause.negated else []
+    not_ = [word("not", negation, "RB")] if clause.negated else []
     if clause.tense == "future":
-        return [("will", auxiliary)], [*not_, ("be", verb)]
+        return [word("will", auxiliary, "MD")], [*not_, word("be", verb, "VB")]
     singular = clause.subject.person
     present = ("am", "are", "is", "are", "are", "are")
     if clause.subject.pronoun and clause.subject.english[0][0] in ("you", "You"):
         singular = 1
     form = present[singular] if clause.tense == "present" else ("was" if singular in (0, 2) else "were")
-    return [(form, verb)], not_
+    return [word(form, verb, {"is": "VBZ", "was": "VBD", "were": "VBD"}.get(form, "VBP"))], not_
 
 
-def english_verb(clause: Clause, question: bool = False) -> tuple[list[Token], list[Token]]:
+def english_verb(clause: Clause, question: bool = False) -> tuple[list[Word], list[Word]]:
     """The finite verb that a question puts first (may be none), and the rest of the verb with *not*."""
     entry, third = clause.verb, clause.subject.third
     verb, auxiliary, negation = clause.keys
     if entry.base == "be":
         return _english_be(clause)
-    not_ = [("not", negation)] if clause.negated else []
+    present = "VBZ" if third else "VBP"
+    base = word(entry.base, verb, "VB")
+    not_ = [word("not", negation, "RB")] if clause.negated else []
     supported = question or clause.negated
     if modal := clause.modal:
         finite = modal.english[0 if third else 1]
         if not modal.to:
             if clause.negated and finite == "can" and not question:
-                return [("cannot", auxiliary | negation)], [(entry.base, verb)]
-            return [(finite, auxiliary)], [*not_, (entry.base, verb)]
-        rest = [("to", auxiliary), (entry.base, verb)]
+                return [word("cannot", auxiliary | negation, "MD RB")], [base]
+            return [word(finite, auxiliary, "MD")], [*not_, base]
+        rest = [word("to", auxiliary, "TO"), base]
         if not supported:
-            return [], [(finite, auxiliary), *rest]
+            return [], [word(finite, auxiliary, "VBD" if modal.past else present), *rest]
         do = "did" if modal.past else "does" if third else "do"
-        return [(do, negation if clause.negated else auxiliary)], [*not_, (modal.base, auxiliary), *rest]
+        first = word(do, negation if clause.negated else auxiliary, "VBD" if modal.past else present)
+        return [first], [*not_, word(modal.base, auxiliary, "VB"), *rest]
     if clause.tense == "future":
-        return [("will", auxiliary)], [*not_, (entry.base, verb)]
+        return [word("will", auxiliary, "MD")], [*not_, base]
     if supported:
         do = "did" if clause.tense == "past" else "does" if third else "do"
         key = auxiliary if clause.tense == "past" else negation if clause.negated else verb
-        return [(do, key)], [*not_, (entry.base, verb)]
+        return [word(do, key, "VBD" if clause.tense == "past" else present)], [*not_, base]
     if clause.tense == "past":
-        return [], [(entry.past, verb | auxiliary)]
-    return [], [(entry.third if third else entry.base, verb)]
+        return [], [word(entry.past, verb | auxiliary, "VBD")]
+    return [], [word(entry.third if third else entry.base, verb, present)]
 
 
 def english_objects(clause: Clause) -> list[Token]:
     """Particle, objects and places, in English order."""
-    particle = [(clause.verb.particle, clause.keys[0])] if clause.verb.particle else []
-    parts = clause.complements
+    entry, parts = clause.verb, clause.complements
+    particle = [(entry.particle, clause.keys[0])] if entry.particle else []
     if clause.to_dative:
         dative, theme = parts[0], parts[1]
-        return [*theme.english, ("to", clause.to_dative), *dative.english, *(t for p in parts[2:] for t in p.english)]
-    tokens = [token for part in parts for token in part.english]
-    pronoun = parts and parts[0].phrase is not None and parts[0].phrase.pronoun
-    if particle and clause.verb.movable and pronoun:
-        return [*parts[0].english, *particle, *tokens[len(parts[0].english) :]]
-    return [*particle, *tokens]
+        to = english_prepositional("to", clause.to_dative, dative.english)
+        return [*theme.english, *to, *(t for p in parts[2:] for t in p.english)]
+    thing = parts[0].phrase if parts else None
+    first = parts[0].english if thing else []
+    others = [token for part in parts[1 if thing else 0 :] for token in part.english]
+    if entry.particle and entry.frame and not entry.movable:
+        tag = "TO" if entry.particle == "to" else "IN"
+        return [*(shaped(f"(PP {tag} _)", particle, first) if first else shaped(f"(PP {tag})", particle)), *others]
+    if particle:
+        shape = "(PRT RP)" if entry.movable else _FIXED_PARTICLES.get(entry.particle, "(PRT RP)")
+        particle = shaped(shape, particle)
+    if entry.movable and thing and thing.pronoun:
+        return [*first, *particle, *others]
+    return [*particle, *first, *others]
 
 
-def english_statement(clause: Clause, time: bool = True) -> list[Token]:
-    """Subject, verb, objects, place, time: main and subordinate clauses alike."""
+_FIXED_PARTICLES = {"asleep": "(ADJP JJ)", "away": "(ADVP RB)", "back": "(ADVP RB)", "out": "(ADVP RB)"}
+"""Those that are adjectives or adverbs of direction."""
+
+
+def english_verb_phrase(verbs: Sequence[Word], end: Sequence[Token]) -> list[Token]:
+    """Each verb opens a verb phrase that holds all that follows; an infinitive with *to* is a clause of its own."""
+    tokens = list(end)
+    for verb in reversed(verbs):
+        tokens.insert(0, verb)
+        if verb.tag != "RB":
+            tokens = constituent("VP", tokens)
+        if verb.tag == "TO":
+            tokens = constituent("S", tokens)
+    return tokens
+
+
+def english_predicate(clause: Clause, time: bool = True, end: Sequence[Token] = ()) -> list[Token]:
+    """All but the subject: the verb phrase, perhaps after *often*; what `end` holds belongs to the verb."""
     head, rest = english_verb(clause)
-    often = [clause.frequency[0]] if clause.frequency else []
+    often = shaped("(ADVP RB)", [clause.frequency[0]]) if clause.frequency else []
     late = clause.time[0] if clause.time and time else []
-    return [*clause.subject.english, *head, *often, *rest, *english_objects(clause), *late]
+    phrase = english_verb_phrase(rest, [*english_objects(clause), *late, *end])
+    return constituent("VP", [*head, *often, *phrase]) if head else [*often, *phrase]
 
 
-def english_question(clause: Clause) -> list[Token]:
+def english_statement(
+    clause: Clause, time: bool = True, front: Sequence[Token] = (), end: Sequence[Token] = ()
+) -> list[Token]:
+    """Subject, verb, objects, place, time: main and subordinate clauses alike.
+
+    `front` stands before the subject; `end` follows all else and belongs to the verb.
+    """
+    return constituent("S", [*front, *clause.subject.english, *english_predicate(clause, time, end)])
+
+
+def english_question(clause: Clause, front: Sequence[Token] = ()) -> list[Token]:
     """Finite verb, subject, rest."""
     head, rest = english_verb(clause, question=True)
-    often = [clause.frequency[0]] if clause.frequency else []
+    often = shaped("(ADVP RB)", [clause.frequency[0]]) if clause.frequency else []
     late = clause.time[0] if clause.time else []
-    return [*head, *clause.subject.english, *often, *rest, *english_objects(clause), *late]
+    phrase = english_verb_phrase(rest, [*english_objects(clause), *late])
+    return constituent("SQ", [*front, *head, *clause.subject.english, *often, *phrase])
+
+
+def english_subordinate(conjunction: str, key: int, clause: list[Token]) -> list[Token]:
+    """A clause with its conjunction: (SBAR (IN because) (S ...))."""
+    return shaped("(SBAR IN _)", [(conjunction, key)], clause)
 
 
 # German

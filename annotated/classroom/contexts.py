@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from annotated.classroom import morphology as m
-from annotated.classroom.clauses import Clause, Complement, english_statement, german_final, german_main
+from annotated.classroom.clauses import (
+    Clause,
+    Complement,
+    english_predicate,
+    english_statement,
+    english_subordinate,
+    german_final,
+    german_main,
+)
+from annotated.classroom.constituents import constituent, shaped, word
 from annotated.classroom.drawing import draw_subject
 from annotated.classroom.lexicon import NOUN, VERBS, Noun, parse_verb
 from annotated.classroom.names import first_name, pronoun
-from annotated.classroom.phrases import COMMA, Draw, NounPhrase, noun_phrase, prepositional
+from annotated.classroom.phrases import COMMA, Draw, NounPhrase, english_prepositional, noun_phrase, prepositional
 from annotated.classroom.sentences import Pair, close
 from annotated.classroom.subordinate import BE, be_clause
 
@@ -56,8 +65,8 @@ def pronoun_it(draw: Draw) -> Pair:
     # 'but' wants the unexpected: what is good is sold or not bought, what is not is bought or not sold.
     inner = _with_it(draw, person, verb, head.column, (good != unlike) != (verb is _SELL))
     but = draw.key()
-    english = [*english_statement(main), (",", COMMA), ("but", but), *english_statement(inner)]
-    return close(english, [*german_main(main), (",", COMMA), ("aber", but), *german_main(inner)], ".")
+    joined = [*english_statement(main), word(",", COMMA, ","), word("but", but, "CC"), *english_statement(inner)]
+    return close(constituent("S", joined), [*german_main(main), (",", COMMA), ("aber", but), *german_main(inner)], ".")
 
 
 def _adult(draw: Draw) -> Noun:
@@ -113,7 +122,7 @@ def _it_as_subject(draw: Draw, person: NounPhrase, head: NounPhrase, kind: str) 
 
 def _because(draw: Draw, main: Clause, inner: Clause) -> Pair:
     key = draw.key()
-    english = [*english_statement(main), ("because", key), *english_statement(inner)]
+    english = english_statement(main, end=english_subordinate("because", key, english_statement(inner)))
     return close(english, [*german_main(main), (",", 0), ("weil", key), *german_final(inner)], ".")
 
 
@@ -146,7 +155,8 @@ def too_tired(draw: Draw) -> Pair:
     english, german = draw.pick(_TIRED if tired else _WIDE)
     too, key = draw.key(), draw.key()
     inner = Clause(it, BE, (draw.key(), 0, 0), tense)
-    inner.complements.append(Complement([("too", too), (english, key)], tokens=[("zu", too), (german, key)], late=True))
+    words = shaped("(ADJP RB JJ)", [("too", too), (english, key)])
+    inner.complements.append(Complement(words, tokens=[("zu", too), (german, key)], late=True))
     return _because(draw, main, inner)
 
 
@@ -187,7 +197,8 @@ def _to_the_bank(draw: Draw, person: NounPhrase, noun: Noun, tense: str) -> Clau
     clause = Clause(person, _GO, (draw.key(), draw.key(), draw.key()), tense)
     to, target = draw.key(), noun_phrase(draw, (), ("the",), 0.0, 0.0, noun=noun)
     tokens = prepositional("zu", to, target, m.DATIVE)
-    clause.complements.append(Complement([("to", to), *target.english], tokens=tokens, late=True))
+    words = english_prepositional("to", to, target.english)
+    clause.complements.append(Complement(words, tokens=tokens, late=True))
     return clause
 
 
@@ -197,9 +208,9 @@ def _join(draw: Draw, person: NounPhrase, cue: Clause, other: Clause) -> Pair:
         draw.scope = "because"
         cue.subject = pronoun(draw, "he" if person.column == "m" else "she")
         return _because(draw, other, cue)
-    skip = len(person.english)
     key = draw.key()
-    english = [*english_statement(cue), ("and", key), *english_statement(other)[skip:]]
+    both = constituent("VP", [*english_predicate(cue), word("and", key, "CC"), *english_predicate(other)])
+    english = constituent("S", [*person.english, *both])
     german = [*german_main(cue), ("und", key), *german_main(other)[len(person.german(0)) :]]
     return close(english, german, ".")
 
@@ -225,7 +236,7 @@ def bat(draw: Draw) -> Pair:
     clause = Clause(person, verb, (draw.key(), draw.key(), draw.key()), draw.pick(("present", "past")))
     key = draw.key()
     first, second = (it, other) if draw.chance(0.5) else (other, it)
-    both = NounPhrase([*first.english, ("and", key), *second.english], 5, "p")
+    both = NounPhrase(constituent("NP", [*first.english, word("and", key, "CC"), *second.english]), 5, "p")
     both.fixed = ([*first.german(1), ("und", key), *second.german(1)],)
     clause.complements.append(Complement(both.english, both))
     return close(english_statement(clause), german_main(clause), ".")

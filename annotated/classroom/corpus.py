@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from annotated.classroom.constituents import brackets
 from annotated.classroom.constructions import HELD_OUT, SHARES, TEMPLATES, Construction, held_out
 from annotated.classroom.phrases import Draw, Token
 
@@ -71,14 +72,32 @@ def classroom_pairs(split: Split, count: int, seed: int = 0) -> Iterator[Classro
     ValueError
         If there is no such split, or `count` is negative.
     """
+    _check(split, count)
+    return (pair for pair, _ in _generate(split, count, seed))
+
+
+def bracketed_pairs(split: Split, count: int, seed: int = 0) -> Iterator[tuple[ClassroomPair, str]]:
+    """The pairs of `classroom_pairs`, each with the tree of its source in Penn brackets.
+
+    Penn writes *Anna's* and *cannot* as two words; otherwise the leaves are the pair's `source_words`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such split, or `count` is negative.
+    """
+    _check(split, count)
+    return ((pair, brackets(english, pair.source_words)) for pair, english in _generate(split, count, seed))
+
+
+def _check(split: str, count: int) -> None:
     if split not in get_args(Split):
         raise ValueError(f"the classroom corpus has no split {split!r}; its splits are {', '.join(get_args(Split))}")
     if count < 0:
         raise ValueError(f"count must not be negative, not {count}")
-    return _generate(split, count, seed)
 
 
-def _generate(split: Split, count: int, seed: int) -> Iterator[ClassroomPair]:
+def _generate(split: Split, count: int, seed: int) -> Iterator[tuple[ClassroomPair, list[Token]]]:
     source_of_chance = random.Random(f"classroom {split} {seed}").random
     seen: set[int] = set()
     while len(seen) < count:
@@ -99,7 +118,7 @@ def _generate(split: Split, count: int, seed: int) -> Iterator[ClassroomPair]:
         if digest in seen or (wanted is None and _split_of(digest) != split):
             continue
         seen.add(digest)
-        yield _pair(source, words, english, german, draw)
+        yield _pair(source, words, english, german, draw), english
 
 
 def _pair(source: str, words: list[str], english: list[Token], german: list[Token], draw: Draw) -> ClassroomPair:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from annotated.classroom import morphology as m
 from annotated.classroom.clauses import Clause, Complement, english_statement, german_main
+from annotated.classroom.constituents import constituent, shaped
 from annotated.classroom.drawing import draw_subject, other_name
 from annotated.classroom.lexicon import ADJECTIVES_BY_KIND, NOUN, Noun, parse_verb
 from annotated.classroom.names import first_name
-from annotated.classroom.phrases import Draw, Token, noun_phrase, prepositional
+from annotated.classroom.phrases import Draw, english_prepositional, noun_phrase, prepositional
 from annotated.classroom.sentences import Pair, close
 from annotated.classroom.subordinate import BE, be_clause
 
@@ -44,7 +45,7 @@ def whereabouts(draw: Draw) -> Pair:
     where = noun_phrase(draw, (), ("the", "the", "the", "my"), 0.0, 0.25, noun=draw.pick(_SURFACES))
     english, german = draw.pick(_RELATIONS)
     roll, key = draw.random(), draw.key()
-    words = [*((w, key) for w in english.split()), *where.english]
+    words = english_prepositional(english, key, where.english)
     keys = (draw.key(), draw.key(), draw.key())
     if roll < 0.5:
         draw.note("put")
@@ -64,7 +65,8 @@ def whereabouts(draw: Draw) -> Pair:
     thing = noun_phrase(draw, (), ("a", "3", ""), 0.0, 0.3, noun=thing.noun)
     clause = Clause(thing, verb, keys, tense)
     be = ("is" if thing.third else "are") if tense == "present" else ("was" if thing.third else "were")
-    there: list[Token] = [("there", 0), (be, keys[0]), *thing.english, *words]
+    tag = "VBD" if tense == "past" else "VBZ" if thing.third else "VBP"
+    there = shaped(f"(S (NP EX) (VP {tag} (NP _)))", [("there", 0), (be, keys[0])], [*thing.english, *words])
     return close(there, german_main(clause, front=tokens), ".")
 
 
@@ -85,14 +87,16 @@ def comparison(draw: Draw) -> Pair:
     tense = draw.pick(("present", "present", "past"))
     clause = Clause(first, BE, (verb, draw.key(), draw.key()), tense)
     if draw.chance(0.65):
-        words = [(w, key) for w in adjective.english_comparative]
-        english = [*words, ("than", than), *second.english]
+        more = adjective.english_comparative
+        words = shaped("(ADJP RBR JJ)" if len(more) > 1 else "(ADJP JJR)", [(w, key) for w in more])
+        english = [*words, *english_prepositional("than", than, second.english)]
         german = [(adjective.comparative, key), ("als", than), *second.german(0)]
     else:
         so = draw.key()
-        english = [("as", so), (adjective.english, key), ("as", than), *second.english]
+        words = shaped("(ADJP RB JJ)", [("as", so), (adjective.english, key)])
+        english = [*words, *english_prepositional("as", than, second.english)]
         german = [("so", so), (adjective.german, key), ("wie", than), *second.german(0)]
-    clause.complements.append(Complement(english, tokens=german, late=True))
+    clause.complements.append(Complement(constituent("ADJP", english), tokens=german, late=True))
     return close(english_statement(clause), german_main(clause), ".")
 
 

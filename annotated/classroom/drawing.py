@@ -10,7 +10,7 @@ from annotated.classroom.adverbs import draw_time
 from annotated.classroom.clauses import PAST_MODALS, PRESENT_MODALS, Clause, Complement, settle_negation
 from annotated.classroom.lexicon import VERBS, Verb
 from annotated.classroom.names import first_name, pronoun, titled_name, two_names
-from annotated.classroom.phrases import Draw, NounPhrase, noun_phrase, place_phrase
+from annotated.classroom.phrases import Draw, NounPhrase, english_prepositional, noun_phrase, place_phrase
 
 _PLACED = frozenset("sleep work dance sing wait play meet see find lose read look speak talk".split())
 _NUMBERED = frozenset("buy sell find see need have plant".split())
@@ -112,7 +112,9 @@ def add_objects(draw: Draw, clause: Clause, determiners: Sequence[str] | None = 
         german, english, case = verb.frame.split(":")
         draw.note("prepositional-object")
         key, phrase = draw.key(), draw_object(draw, (kind,), subject, chosen)
-        place = Complement([(english, key), *phrase.english], phrase, m.DATIVE if case == "dat" else m.ACCUSATIVE)
+        place = Complement(
+            english_prepositional(english, key, phrase.english), phrase, m.DATIVE if case == "dat" else m.ACCUSATIVE
+        )
         place.preposition, place.late = (german, key), True
         clause.complements.append(place)
         return

@@ -7,9 +7,18 @@ from collections.abc import Sequence
 from annotated.classroom import morphology as m
 from annotated.classroom import words
 from annotated.classroom.clauses import Clause, Complement
+from annotated.classroom.constituents import shaped
 from annotated.classroom.drawing import draw_subject, draw_tense, finish_clause
 from annotated.classroom.lexicon import MOTION, Verb
-from annotated.classroom.phrases import ROOM_DETERMINERS, THE_OR_A, Draw, NounPhrase, noun_phrase, prepositional
+from annotated.classroom.phrases import (
+    ROOM_DETERMINERS,
+    THE_OR_A,
+    Draw,
+    NounPhrase,
+    english_prepositional,
+    noun_phrase,
+    prepositional,
+)
 
 _GEHEN, _LAUFEN, _KOMMEN, _FAHREN, _REISEN = MOTION
 GOING = (_GEHEN, _GEHEN, _LAUFEN, _FAHREN, _REISEN)
@@ -43,7 +52,8 @@ def _direction(draw: Draw, verb: Verb) -> Complement:
         city, german = draw.pick(words.CITIES)
         english, preposition = ("from", "aus") if verb is _KOMMEN else ("to", "nach")
         name = draw.key()
-        return Complement([(english, key), (city, name)], tokens=[(preposition, key), (german, name)], late=True)
+        where = english_prepositional(english, key, shaped("(NP NNP)", [(city, name)]))
+        return Complement(where, tokens=[(preposition, key), (german, name)], late=True)
     if verb is _KOMMEN:
         english, preposition, case, kinds = "out of", "aus", m.DATIVE, ("room",)
     elif draw.chance(0.5):
@@ -51,5 +61,5 @@ def _direction(draw: Draw, verb: Verb) -> Complement:
     else:
         english, preposition, case, kinds = "to", "zu", m.DATIVE, draw.pick((("room",), ("spot",)))
     phrase = noun_phrase(draw, kinds, ROOM_DETERMINERS if kinds == ("room",) else THE_OR_A, plural=0.0)
-    tokens = [*((word, key) for word in english.split()), *phrase.english]
-    return Complement(tokens, tokens=prepositional(preposition, key, phrase, case), late=True)
+    where = english_prepositional(english, key, phrase.english)
+    return Complement(where, tokens=prepositional(preposition, key, phrase, case), late=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from annotated.classroom import words
+from annotated.classroom.constituents import constituent, inside, shaped, word
 from annotated.classroom.morphology import PERSONAL
 from annotated.classroom.phrases import Draw, NounPhrase
 
@@ -10,7 +11,7 @@ from annotated.classroom.phrases import Draw, NounPhrase
 def name_phrase(draw: Draw, english: str, german: str = "", column: str = "m") -> NounPhrase:
     """A proper name, the same in every case."""
     key = draw.key()
-    phrase = NounPhrase([(english, key)], 2, column)
+    phrase = NounPhrase(shaped("(NP NNP)", [(english, key)]), 2, column)
     phrase.fixed = ([(german or english, key)],)
     return phrase
 
@@ -28,10 +29,10 @@ def titled_name(draw: Draw) -> NounPhrase:
     title, name = draw.key(), draw.key()
     surname = (draw.pick(words.SURNAMES), name)
     if draw.chance(0.5):
-        phrase = NounPhrase([("Mrs.", title), surname], 2, "f")
+        phrase = NounPhrase(shaped("(NP NNP NNP)", [("Mrs.", title), surname]), 2, "f")
         phrase.fixed = ([("Frau", title), surname],)
     else:
-        phrase = NounPhrase([("Mr.", title), surname], 2, "m")
+        phrase = NounPhrase(shaped("(NP NNP NNP)", [("Mr.", title), surname]), 2, "m")
         phrase.fixed = ([("Herr", title), surname], [("Herrn", title), surname])
     return phrase
 
@@ -43,7 +44,8 @@ def two_names(draw: Draw) -> NounPhrase:
     while first.english[0][0] == second.english[0][0]:
         second = first_name(draw)
     key = draw.key()
-    phrase = NounPhrase([*first.english, ("and", key), *second.english], 5, "p")
+    names = [*inside(first.english), word("and", key, "CC"), *inside(second.english)]
+    phrase = NounPhrase(constituent("NP", names), 5, "p")
     phrase.fixed = ([*first.fixed[0], ("und", key), *second.fixed[0]],)
     return phrase
 
@@ -58,7 +60,9 @@ def pronoun(draw: Draw, name: str, subject: bool = True) -> NounPhrase:
     """A personal pronoun; 'm', 'f', 'n' are the *it* that stands for a noun of that German gender."""
     nominative, oblique, person = _ENGLISH_PRONOUNS[name]
     key = draw.key()
-    phrase = NounPhrase([(nominative if subject else oblique, key)], person, "p" if person > 2 else "m")
+    phrase = NounPhrase(
+        shaped("(NP PRP)", [(nominative if subject else oblique, key)]), person, "p" if person > 2 else "m"
+    )
     phrase.fixed = tuple([(form, key)] for form in PERSONAL[name])
     phrase.pronoun = True
     draw.note("pronoun" if subject else "object-pronoun")

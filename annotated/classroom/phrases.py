@@ -1,7 +1,8 @@
 """Noun phrases and prepositional phrases, drawn in both languages at once.
 
 A token is a word and a *key*: a bit mask in which two words that translate each other share a bit. The
-alignment falls out of the keys at the end, so no construction needs to count positions.
+alignment falls out of the keys at the end, so no construction needs to count positions. English tokens also carry
+their part of speech and the tree's brackets: see `constituents`.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from annotated.classroom import words
+from annotated.classroom.constituents import Token, constituent, possessive, shaped, word
 from annotated.classroom.lexicon import ADJECTIVES_BY_KIND, COMPOUNDS_BY_KIND, NOUN, NOUNS_BY_KIND, Noun
 from annotated.classroom.morphology import ADJECTIVE_ENDINGS, CONTRACTIONS, DATIVE, DETERMINERS, number_words
 
-Token = tuple[str, int]
 FINAL_MARK, COMMA = 1, 2
 """Keys of punctuation that stands in both languages; the keys that `Draw` hands out come after them."""
 T = TypeVar("T")
@@ -60,7 +61,7 @@ class Draw:
 
 
 class NounPhrase:
-    """A phrase with its English tokens; `german(case)` gives the German ones.
+    """A phrase with its English tokens, a constituent; `german(case)` gives the German ones.
 
     `person` indexes the six forms of the German verb (0 ich ... 5 sie); `column` is the gender or 'p'.
     """
@@ -170,9 +171,10 @@ def noun_phrase(
         while entry.english == "young" and noun.singular[-1] == "boy":  # der junge Junge
             entry = draw.pick(ADJECTIVES_BY_KIND[noun.kind])
         phrase.adjective = entry.stem
-        english.append((entry.english, keys[1]))
+        english.append(word(entry.english, keys[1], "JJ"))
         draw.note("adjective")
-    english += [(word, keys[2]) for word in (noun.plural if column == "p" else noun.singular)]
+    *before, head = noun.plural if column == "p" else noun.singular
+    english += [*(word(part, keys[2], "NN") for part in before), word(head, keys[2], "NNS" if column == "p" else "NN")]
     if noun.compound:
         draw.note("compound")
     if column == "p":
@@ -183,15 +185,15 @@ def noun_phrase(
     if determiner == "3":
         phrase.number = _number(draw, english, keys[0])
     elif determiner:
-        word = article(english[0][0]) if determiner == "a" else determiner
-        if word.endswith(" your"):
-            word = "your"
+        first = article(english[0][0]) if determiner == "a" else determiner
+        if first.endswith(" your"):
+            first = "your"
         if determiner == "this" and column == "p":
-            word = "these"
-        english.insert(0, (word, keys[0]))
+            first = "these"
+        english.insert(0, word(first, keys[0], "DT" if determiner in ("the", "a", "this", "every") else "PRP$"))
     phrase.determiner = "" if determiner == "3" else determiner
     phrase.definite = determiner not in ("", "a", "3")
-    phrase.english = english
+    phrase.english = constituent("NP", english)
     return phrase
 
 
@@ -202,7 +204,7 @@ def _number(draw: Draw, english: list[Token], key: int) -> str:
         spoken, german = number_words(2 + int(draw.random() * 11))
     else:
         spoken = german = str(2 + int(draw.random() * 39))
-    english.insert(0, (spoken, key))
+    english.insert(0, word(spoken, key, "CD"))
     return german
 
 
@@ -214,13 +216,12 @@ def _own(draw: Draw, phrase: NounPhrase, english: list[Token]) -> None:
     if draw.chance(0.5):
         name = draw.pick(_GENITIVE_NAMES)
         phrase.owner = ([(name + "s", key)], [])
-        phrase.english = [(name + "'s", key), *english]
+        phrase.english = constituent("NP", [*possessive(shaped("(NP NNP)", [(name, key)])), *english])
         return
     owner = noun_phrase(draw, ("person", "family"), ("the", "the", "my"), plural=0.0, adjective=0.2)
-    last, key = owner.english[-1]
     phrase.owner = ([], owner.german(3))
     phrase.keys = (0, *phrase.keys[1:])
-    phrase.english = [*owner.english[:-1], (last + "'s", key), *english]
+    phrase.english = constituent("NP", [*possessive(owner.english), *english])
 
 
 def prepositional(preposition: str, key: int, phrase: NounPhrase, case: int) -> list[Token]:
@@ -231,6 +232,21 @@ def prepositional(preposition: str, key: int, phrase: NounPhrase, case: int) -> 
     return [(preposition, key), *tokens]
 
 
+def english_prepositional(preposition: str, key: int, phrase: list[Token]) -> list[Token]:
+    """Preposition and noun phrase."""
+    tokens = [(part, key) for part in preposition.split()]
+    return shaped(_PREPOSITIONS.get(preposition, "(PP IN _)"), tokens, phrase)
+
+
+_PREPOSITIONS = {
+    "to": "(PP TO _)",
+    "out of": "(PP IN (PP IN _))",
+    "in front of": "(PP IN (NP (NP NN) (PP IN _)))",
+    "next to": "(ADVP JJ (PP TO _))",
+}
+"""Those that are not (PP IN _); several words are phrases within phrases, as Penn has them."""
+
+
 def place_phrase(draw: Draw, outdoors: bool = False) -> tuple[list[Token], list[Token]]:
     """Where something happens: 'in the old garden', 'at the station', 'on the street'; 'in Berlin'."""
     draw.note("place")
@@ -239,7 +255,7 @@ def place_phrase(draw: Draw, outdoors: bool = False) -> tuple[list[Token], list[
     if roll < 0.15 and not outdoors:
         city, german = draw.pick(words.CITIES)
         name = draw.key()
-        return [("in", key), (city, name)], [("in", key), (german, name)]
+        return shaped("(PP IN (NP NNP))", [("in", key), (city, name)]), [("in", key), (german, name)]
     if roll < 0.65:
         english, german, kinds = "in", "in", ("outdoor",) if outdoors else draw.pick((("room",), ("outdoor",)))
     elif roll < 0.8:
@@ -250,4 +266,4 @@ def place_phrase(draw: Draw, outdoors: bool = False) -> tuple[list[Token], list[
         english, german = draw.pick((("behind", "hinter"), ("in front of", "vor"), ("next to", "neben")))
         kinds = draw.pick((("room",), ("tree",)))
     phrase = noun_phrase(draw, kinds, ROOM_DETERMINERS if kinds == ("room",) else THE_OR_A, plural=0.0, adjective=0.3)
-    return [*((w, key) for w in english.split()), *phrase.english], prepositional(german, key, phrase, DATIVE)
+    return english_prepositional(english, key, phrase.english), prepositional(german, key, phrase, DATIVE)

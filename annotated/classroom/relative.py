@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from annotated.classroom import morphology as m
-from annotated.classroom.clauses import Complement, english_statement, german_final, german_main
+from annotated.classroom.clauses import Complement, english_predicate, english_statement, german_final, german_main
+from annotated.classroom.constituents import constituent, shaped
 from annotated.classroom.drawing import draw_clause
 from annotated.classroom.phrases import Draw, NounPhrase, noun_phrase
 from annotated.classroom.sentences import HUMAN_VERBS, Pair, any_clause, close
@@ -12,7 +13,8 @@ from annotated.classroom.subordinate import be_clause, reaction
 
 def _relative_pronoun(draw: Draw, head: NounPhrase, case: int, english: str) -> NounPhrase:
     key = draw.key()
-    phrase = NounPhrase([(english, key)], head.person, head.column)
+    shape = "(WHNP WDT)" if english == "that" else "(WHNP WP)"
+    phrase = NounPhrase(shaped(shape, [(english, key)]), head.person, head.column)
     phrase.fixed = ([(m.RELATIVE[case][head.column], key)],)
     phrase.pronoun = False
     return phrase
@@ -34,14 +36,16 @@ def _modify(draw: Draw, head: NounPhrase, person: bool, main_verb: str = "") -> 
         while clause.verb.base == main_verb:
             clause = any_clause(draw, "relative", subject)
         draw.note("relative-subject")
-        return english_statement(clause), german_final(clause)
+        english = constituent("S", english_predicate(clause))
+        return constituent("SBAR", [*subject.english, *english]), german_final(clause)
     kind = head.noun.kind if head.noun else "person"
     verbs = tuple(v for v in HUMAN_VERBS if v.frame in ("acc", "dat") and kind in v.objects and v.base != main_verb)
     clause = draw_clause(draw, "relative", None, verbs, "pppaaamm", 0.15, 0.3, objects=False)
     case = m.DATIVE if clause.verb.frame == "dat" else m.ACCUSATIVE
     draw.note("relative-object")
     relative = _relative_pronoun(draw, head, case, "whom" if person else "that")
-    return [*relative.english, *english_statement(clause)], [*relative.german(0), *german_final(clause)]
+    english = constituent("SBAR", [*relative.english, *english_statement(clause)])
+    return english, [*relative.german(0), *german_final(clause)]
 
 
 def _about_subject(draw: Draw) -> Pair:
@@ -58,7 +62,7 @@ def _about_subject(draw: Draw) -> Pair:
         english, german = _modify(draw, head, person=False)
         draw.scope = "main"
         main = be_clause(draw, head, _STATES, draw.pick(("present", "present", "past")), draw.chance(0.2))
-    head.english = [*head.english, *english]
+    head.english = constituent("NP", [*head.english, *english])
     head.tail = [(",", 0), *german, (",", 0)]
     return close(english_statement(main), german_main(main), ".")
 
@@ -76,6 +80,6 @@ def _about_object(draw: Draw) -> Pair:
     head = noun_phrase(draw, (kind,), ("the", "the", "a"), plural=0.25, adjective=0.25)
     verbs = tuple(v for v in HUMAN_VERBS if v.frame == "acc" and kind in v.objects)
     main = draw_clause(draw, "main", None, verbs, "pppaam", 0.0, 0.0, None, 0.0, 0.0, objects=False)
-    main.complements = [Complement(list(head.english), head)]
     english, german = _modify(draw, head, person, main.verb.base)
-    return close([*english_statement(main), *english], [*german_main(main), (",", 0), *german], ".")
+    main.complements = [Complement(constituent("NP", [*head.english, *english]), head)]
+    return close(english_statement(main), [*german_main(main), (",", 0), *german], ".")

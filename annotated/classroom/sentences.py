@@ -6,12 +6,15 @@ from annotated.classroom import morphology as m
 from annotated.classroom.clauses import (
     Clause,
     english_objects,
+    english_predicate,
     english_question,
     english_statement,
+    english_verb_phrase,
     german_main,
     german_middle,
     german_question,
 )
+from annotated.classroom.constituents import constituent, extended, inside, shaped, word
 from annotated.classroom.drawing import draw_clause
 from annotated.classroom.lexicon import NOUN, VERBS
 from annotated.classroom.motion import motion_clause
@@ -32,7 +35,7 @@ THINGS = {"flat", "standing", "bag", "device", "furniture", "vehicle", "clothes"
 
 def close(english: list[Token], german: list[Token], mark: str) -> Pair:
     """Add the final mark, aligned with itself."""
-    return [*english, (mark, FINAL_MARK)], [*german, (mark, FINAL_MARK)]
+    return extended(english, [word(mark, FINAL_MARK, ".")]), [*german, (mark, FINAL_MARK)]
 
 
 def any_clause(draw: Draw, scope: str, subject: NounPhrase | None = None, tenses: str = "pppaaammf") -> Clause:
@@ -52,14 +55,14 @@ def _fronted(draw: Draw, clause: Clause) -> Pair | None:
     last = clause.complements[-1] if clause.complements else None
     if clause.time and draw.chance(0.6):
         draw.note("fronted")
-        english = [*clause.time[0], *english_statement(clause, time=False)]
+        english = english_statement(clause, time=False, front=clause.time[0])
         return close(english, german_main(clause, front=clause.time[1], time=False), ".")
     if last and last.late and not last.preposition and "direction" not in draw.features and draw.chance(0.5):
         if clause.negated:
             return None
         draw.note("fronted")
         clause.complements.pop()
-        return close([*last.english, *english_statement(clause)], german_main(clause, front=last.tokens), ".")
+        return close(english_statement(clause, front=last.english), german_main(clause, front=last.tokens), ".")
     return None
 
 
@@ -94,15 +97,17 @@ def wh_question(draw: Draw) -> Pair:
     time = 0.3 if kind != "when" else 0.0
     clause = draw_clause(draw, "wh", None, verbs, "pppaaam", 0.0, time, None, 0.0, 0.0)
     key = draw.key()
-    return close([(kind, key), *english_question(clause)], german_main(clause, front=[(_WHEN[kind], key)]), "?")
+    english = shaped("(SBARQ (WHADVP WRB) _)", [(kind, key)], english_question(clause))
+    return close(english, german_main(clause, front=[(_WHEN[kind], key)]), "?")
 
 
 def _who(draw: Draw) -> Pair:
     key = draw.key()
-    subject = NounPhrase([("who", key)], 2, "m")
+    subject = NounPhrase(shaped("(WHNP WP)", [("who", key)]), 2, "m")
     subject.fixed = ([("wer", key)],)
     clause = any_clause(draw, "wh", subject)
-    return close(english_statement(clause), german_main(clause), "?")
+    english = constituent("SBARQ", [*subject.english, *constituent("SQ", english_predicate(clause))])
+    return close(english, german_main(clause), "?")
 
 
 def _object_question(draw: Draw, english: str, german: str) -> Pair:
@@ -111,9 +116,10 @@ def _object_question(draw: Draw, english: str, german: str) -> Pair:
     else:
         verbs = _WHOM_VERBS
     clause = draw_clause(draw, "wh", None, verbs, "pppaaam", 0.0, objects=False)
-    word = german or ("wem" if clause.verb.frame == "dat" else "wen")
+    wen = german or ("wem" if clause.verb.frame == "dat" else "wen")
     key = draw.key()
-    return close([(english, key), *english_question(clause)], german_main(clause, front=[(word, key)]), "?")
+    asked = shaped("(SBARQ (WHNP WP) _)", [(english, key)], english_question(clause))
+    return close(asked, german_main(clause, front=[(wen, key)]), "?")
 
 
 _WHOM_VERBS = tuple(
@@ -130,7 +136,8 @@ def _how_many(draw: Draw) -> Pair:
     kinds = tuple(k for k in clause.verb.objects if k not in ("drink", "person", "family", "room", "outdoor", "spot"))
     phrase = noun_phrase(draw, kinds, ("",), adjective=0.3)
     many, how = draw.key(), draw.key()
-    english = [("how", how), ("many", many), *phrase.english, *english_question(clause)]
+    asked = shaped("(WHNP (WHADJP WRB JJ) _)", [("how", how), ("many", many)], inside(phrase.english))
+    english = constituent("SBARQ", [*asked, *english_question(clause)])
     front = [("wie", how), ("viele", many), *phrase.german(m.ACCUSATIVE)]
     return close(english, german_main(clause, front=front), "?")
 
@@ -154,17 +161,17 @@ def address(draw: Draw) -> Pair:
     called, you = _address(draw)
     draw.note({"you": "du", "formal you": "Sie", "plural you": "ihr"}[you])
     your = you.replace("you", "your")
-    opening = ([*called.english, (",", COMMA)], [*called.german(0), (",", COMMA)])
+    opening = ([*called.english, word(",", COMMA, ",")], [*called.german(0), (",", COMMA)])
     if draw.chance(0.35):
-        english, german = _imperative(draw, you, your)
+        english, german = _imperative(draw, you, your, opening[0])
         mark = "!"
     else:
         clause = _your_clause(draw, pronoun(draw, you), your, "pppaamm")
         if draw.chance(0.6):
-            english, german, mark = english_question(clause), german_question(clause), "?"
+            english, german, mark = english_question(clause, opening[0]), german_question(clause), "?"
         else:
-            english, german, mark = english_statement(clause), german_main(clause), "."
-    return close([*opening[0], *english], [*opening[1], *german], mark)
+            english, german, mark = english_statement(clause, front=opening[0]), german_main(clause), "."
+    return close(english, [*opening[1], *german], mark)
 
 
 def _your_clause(draw: Draw, subject: NounPhrase, your: str, tenses: str) -> Clause:
@@ -177,14 +184,15 @@ _COMMANDS = tuple(v for v in HUMAN_VERBS if v.base not in (
     "meet", "go", "come", "laugh", "trust"))  # fmt: skip
 
 
-def _imperative(draw: Draw, you: str, your: str) -> Pair:
+def _imperative(draw: Draw, you: str, your: str, called: list[Token]) -> Pair:
     draw.scope = "imperative"
     draw.note("imperative")
     subject = pronoun(draw, you)
     dets = ("the", "the", "a", your, "this")
     clause = draw_clause(draw, "imperative", subject, _COMMANDS, "p", 0.0, 0.0, dets, frequency=0.0)
     please, entry, key = draw.key(), clause.verb, clause.keys[0]
-    english = [("please", please), (entry.base, key), *english_objects(clause)]
+    predicate = english_verb_phrase([word(entry.base, key, "VB")], english_objects(clause))
+    english = constituent("S", [*called, *shaped("(INTJ UH)", [("please", please)]), *predicate])
     if you == "you":
         verb = [(entry.imperative, key)]
     elif you == "plural you":
@@ -210,7 +218,9 @@ def numbers(draw: Draw) -> Pair:
         kinds = ("flat", "standing", "bag", "device", "furniture", "clothes", "bulb")
         subject = noun_phrase(draw, kinds, ("the", "the", "this", "my"), owners=0.15)
         verb = draw.key()
-        english = [*subject.english, ("costs" if subject.third else "cost", verb), (count, key), ("euros", other)]
+        cost, tag = ("costs", "VBZ") if subject.third else ("cost", "VBP")
+        price = shaped(f"(VP {tag} (NP CD NNS))", [(cost, verb), (count, key), ("euros", other)])
+        english = constituent("S", [*subject.english, *price])
         kostet = "kostet" if subject.third else "kosten"
         return close(english, [*subject.german(0), (kostet, verb), (zahl, key), ("Euro", other)], ".")
     owners, things, most = draw.pick(_HOLDINGS)
@@ -219,7 +229,8 @@ def numbers(draw: Draw) -> Pair:
     subject = noun_phrase(draw, (), ("the", "the", "this", "our"), 0.0, 0.2, noun=NOUN[draw.pick(owners)])
     held = noun_phrase(draw, (), ("",), adjective=0.3, noun=NOUN[draw.pick(things)])
     verb = draw.key()
-    english = [*subject.english, ("has", verb), (count, key), *held.english]
+    has = shaped("(VP VBZ (NP CD _))", [("has", verb), (count, key)], inside(held.english))
+    english = constituent("S", [*subject.english, *has])
     return close(english, [*subject.german(0), ("hat", verb), (zahl, key), *held.german(m.ACCUSATIVE)], ".")
 
 

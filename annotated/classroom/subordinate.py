@@ -7,10 +7,13 @@ from annotated.classroom.clauses import (
     Complement,
     english_objects,
     english_statement,
+    english_subordinate,
+    english_verb_phrase,
     german_final,
     german_infinitive,
     german_main,
 )
+from annotated.classroom.constituents import constituent, shaped, word
 from annotated.classroom.drawing import draw_clause, draw_subject
 from annotated.classroom.lexicon import SEIN, VERBS, Verb, parse_verb
 from annotated.classroom.motion import GOING, motion_clause
@@ -35,12 +38,12 @@ def be_clause(draw: Draw, subject: NounPhrase, options: list[tuple[str, str]], t
     clause = Clause(subject, BE, (draw.key(), draw.key(), draw.key()), tense, negated)
     english, german = draw.pick(options)
     key = draw.key()
-    words, wörter = [(english, key)], [(german, key)]
+    words, wörter = [word(english, key, "JJ")], [(german, key)]
     if not negated and english not in _ABSOLUTE and draw.chance(0.25):
         very = draw.key()
-        words.insert(0, ("very", very))
+        words.insert(0, word("very", very, "RB"))
         wörter.insert(0, ("sehr", very))
-    clause.complements.append(Complement(words, tokens=wörter, late=True))
+    clause.complements.append(Complement(constituent("ADJP", words), tokens=wörter, late=True))
     draw.note("predicate")
     if negated:
         draw.note("negation")
@@ -62,9 +65,8 @@ def reaction(draw: Draw, tense: str, subject: NounPhrase | None = None) -> Claus
     else:
         clause = Clause(subject, _STAY, keys, tense, negated)
         at, home = draw.key(), draw.key()
-        clause.complements.append(
-            Complement([("at", at), ("home", home)], tokens=[("zu", at), ("Hause", home)], late=True)
-        )
+        there = shaped("(PP IN (NP NN))", [("at", at), ("home", home)])
+        clause.complements.append(Complement(there, tokens=[("zu", at), ("Hause", home)], late=True))
     if negated:
         draw.note("negation")
     return clause
@@ -82,13 +84,13 @@ def adverbial_clause(draw: Draw) -> Pair:
     draw.scope = conjunction
     key = draw.key()
     english, german = _cause(draw, conjunction, main)
-    english, german = [(conjunction, key), *english], [(_CONJUNCTIONS[conjunction], key), *german]
+    english, german = english_subordinate(conjunction, key, english), [(_CONJUNCTIONS[conjunction], key), *german]
     comma = (",", COMMA)
     if draw.chance(0.45):
         draw.note("clause-first")
         german = german_main(main, front=[*german, comma])
-        return close([*english, comma, *english_statement(main)], german, ".")
-    return close([*english_statement(main), *english], [*german_main(main), comma, *german], ".")
+        return close(english_statement(main, front=[*english, word(*comma, ",")]), german, ".")
+    return close(english_statement(main, end=english), [*german_main(main), comma, *german], ".")
 
 
 def _cause(draw: Draw, conjunction: str, main: Clause) -> Pair:
@@ -97,7 +99,7 @@ def _cause(draw: Draw, conjunction: str, main: Clause) -> Pair:
         draw.note("weather")
         english, german = draw.pick(_WEATHER)
         it, verb = draw.key(), draw.key()
-        return [("it", it), (english, verb)], [("es", it), (german, verb)]
+        return shaped("(S (NP PRP) (VP VBZ))", [("it", it), (english, verb)]), [("es", it), (german, verb)]
     subject = None
     if main.subject.noun is None and not main.subject.pronoun and main.subject.person == 2 and draw.chance(0.5):
         subject = pronoun(draw, "he" if main.subject.column == "m" else "she")
@@ -127,7 +129,7 @@ def that_clause(draw: Draw) -> Pair:
     main = _matrix(draw, verb, negated=draw.chance(0.1) and verb.base in ("say", "believe", "know"))
     key = draw.key()
     inner = any_clause(draw, "that", None, _following(main))
-    english = [*english_statement(main), ("that", key), *english_statement(inner)]
+    english = english_statement(main, end=english_subordinate("that", key, english_statement(inner)))
     return close(english, [*german_main(main), (",", 0), ("dass", key), *german_final(inner)], ".")
 
 
@@ -149,16 +151,17 @@ def whether_clause(draw: Draw) -> Pair:
     main = _matrix(draw, _ASK, False) if draw.chance(0.6) else _matrix(draw, _KNOW, True)
     key = draw.key()
     if indirect:
-        english = draw.pick(("where", "when", "why"))
-        german = _WHERE[english]
-        verbs = LOCAL_VERBS if english == "where" else HUMAN_VERBS
+        asking = draw.pick(("where", "when", "why"))
+        german = _WHERE[asking]
+        verbs = LOCAL_VERBS if asking == "where" else HUMAN_VERBS
         inner = draw_clause(draw, scope, None, verbs, _following(main), 0.0, 0.0, place=0.0, frequency=0.0)
+        asked = shaped("(SBAR (WHADVP WRB) _)", [(asking, key)], english_statement(inner))
     else:
-        english, german = draw.pick(("whether", "whether", "if")), "ob"
+        whether, german = draw.pick(("whether", "whether", "if")), "ob"
         inner = any_clause(draw, scope, None, _following(main))
-    start = [*english_statement(main), (english, key)]
+        asked = english_subordinate(whether, key, english_statement(inner))
     mark = [*german_main(main), (",", 0), (german, key)]
-    return close([*start, *english_statement(inner)], [*mark, *german_final(inner)], ".")
+    return close(english_statement(main, end=asked), [*mark, *german_final(inner)], ".")
 
 
 _TRYING = [parse_verb(line) for line in (
@@ -203,7 +206,8 @@ def infinitive_clause(draw: Draw) -> Pair:
         um = [(",", 0)]
     verbs = _AIMS if purpose else _ACTIONS
     inner = draw_clause(draw, "infinitive", main.subject, verbs, "p", 0.0, 0.0, frequency=0.0)
-    english = [*english_statement(main), ("to", to), (inner.verb.base, inner.keys[0]), *english_objects(inner)]
+    verb = [word("to", to, "TO"), word(inner.verb.base, inner.keys[0], "VB")]
+    english = english_statement(main, end=english_verb_phrase(verb, english_objects(inner)))
     infinitive = german_infinitive(inner)
     if not inner.verb.prefix:
         infinitive[-2] = ("zu", to)

@@ -149,37 +149,38 @@ CITIES = [("Berlin", "Berlin"), ("Hamburg", "Hamburg"), ("London", "London"), ("
           ("Munich", "München"), ("Vienna", "Wien"), ("Cologne", "Köln"), ("Prague", "Prag"), ("Zurich", "Zürich"),
           ("Dresden", "Dresden"), ("Warsaw", "Warschau")]  # fmt: skip
 
-# English, German, and the tenses that each fits: p present, a past (perfect), f future and modal verbs.
+# English, German, the tenses that each fits (p present, a past (perfect), f future and modal verbs), and the tree
+# of the English: labels and parts of speech, its words left out.
 TIMES = """
-today | heute | paf
-now | jetzt | pf
-every day | jeden Tag | pf
-every morning | jeden Morgen | p
-every evening | jeden Abend | pf
-this evening | heute Abend | pf
-this morning | heute Morgen | a
-yesterday | gestern | a
-yesterday evening | gestern Abend | a
-last week | letzte Woche | a
-last year | letztes Jahr | a
-two days ago | vor zwei Tagen | a
-a week ago | vor einer Woche | a
-tomorrow | morgen | f
-tomorrow evening | morgen Abend | f
-next week | nächste Woche | f
-in the morning | am Morgen | paf
-in the evening | am Abend | paf
-at noon | am Mittag | paf
-at the weekend | am Wochenende | paf
-on Monday | am Montag | paf
-on Tuesday | am Dienstag | paf
-on Wednesday | am Mittwoch | paf
-on Thursday | am Donnerstag | paf
-on Friday | am Freitag | paf
-on Saturday | am Samstag | paf
-on Sunday | am Sonntag | paf
-in summer | im Sommer | pa
-in winter | im Winter | pa
+today | heute | paf | (NP NN)
+now | jetzt | pf | (ADVP RB)
+every day | jeden Tag | pf | (NP DT NN)
+every morning | jeden Morgen | p | (NP DT NN)
+every evening | jeden Abend | pf | (NP DT NN)
+this evening | heute Abend | pf | (NP DT NN)
+this morning | heute Morgen | a | (NP DT NN)
+yesterday | gestern | a | (NP NN)
+yesterday evening | gestern Abend | a | (NP NN NN)
+last week | letzte Woche | a | (NP JJ NN)
+last year | letztes Jahr | a | (NP JJ NN)
+two days ago | vor zwei Tagen | a | (ADVP (NP CD NNS) RB)
+a week ago | vor einer Woche | a | (ADVP (NP DT NN) RB)
+tomorrow | morgen | f | (NP NN)
+tomorrow evening | morgen Abend | f | (NP NN NN)
+next week | nächste Woche | f | (NP JJ NN)
+in the morning | am Morgen | paf | (PP IN (NP DT NN))
+in the evening | am Abend | paf | (PP IN (NP DT NN))
+at noon | am Mittag | paf | (PP IN (NP NN))
+at the weekend | am Wochenende | paf | (PP IN (NP DT NN))
+on Monday | am Montag | paf | (PP IN (NP NNP))
+on Tuesday | am Dienstag | paf | (PP IN (NP NNP))
+on Wednesday | am Mittwoch | paf | (PP IN (NP NNP))
+on Thursday | am Donnerstag | paf | (PP IN (NP NNP))
+on Friday | am Freitag | paf | (PP IN (NP NNP))
+on Saturday | am Samstag | paf | (PP IN (NP NNP))
+on Sunday | am Sonntag | paf | (PP IN (NP NNP))
+in summer | im Sommer | pa | (PP IN (NP NN))
+in winter | im Winter | pa | (PP IN (NP NN))
 """
 MONTHS = "January Januar February Februar March März April April May Mai June Juni July Juli August August September \
 September October Oktober November November December Dezember".split()
