@@ -1,0 +1,82 @@
+"""Records of the small Table 3: one file a run, and what they say so far of rows, deviations and needs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from statistics import mean, variance
+from typing import Any
+
+from annotated.chapters.table_3.rows import ROWS
+from annotated.chapters.table_3.size import Size
+
+RUNS = Path(__file__).parent / "runs"
+"""A folder for each size, a file for each run."""
+SEEDS, MORE_SEEDS = 3, 5
+"""Of every row; of base, and of each row that is close to it."""
+CLOSE = 2.0
+"""Standard deviations between the means of two rows that are called close."""
+
+Run = tuple[str, int]
+"""A row and a seed."""
+
+
+def record_file(row: str, seed: int, size: Size, records: Path = RUNS) -> Path:
+    """Where the record of a run lies."""
+    return records / size.name / f"{row}-{seed}.json"
+
+
+def recorded_runs(size: Size, records: Path = RUNS) -> dict[Run, dict[str, Any]]:
+    """All runs of a size that are on record."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((records / size.name).glob("*.json"))]
+    return {(one["row"], one["seed"]): one for one in found}
+
+
+def losses(runs: dict[Run, dict[str, Any]]) -> dict[str, list[float]]:
+    """The validation losses of each row, in the order of the seeds; a run that diverged has none."""
+    found: dict[str, list[float]] = {}
+    for (row, _), one in sorted(runs.items()):
+        if one.get("valid_loss") is not None:
+            found.setdefault(row, []).append(one["valid_loss"])
+    return found
+
+
+def pooled_deviation(groups: Iterable[Sequence[float]]) -> float:
+    """Standard deviation of one run about the mean of its row, from all rows with two runs or more; NaN if none has."""
+    several = [group for group in groups if len(group) > 1]
+    freedom = sum(len(group) - 1 for group in several)
+    return math.sqrt(sum((len(g) - 1) * variance(g) for g in several) / freedom) if freedom else math.nan
+
+
+def separation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Mean of the second group less that of the first, in pooled standard deviations of one run."""
+    return (mean(second) - mean(first)) / pooled_deviation([first, second])
+
+
+def close_rows(runs: dict[Run, dict[str, Any]]) -> list[str]:
+    """The rows whose mean loss is within `CLOSE` deviations of the base model's, base left out."""
+    found = losses(runs)
+    deviation = pooled_deviation(found.values())
+    if "base" not in found or math.isnan(deviation):
+        return []
+    centre = mean(found["base"])
+    return [r for r in ROWS if r != "base" and r in found and abs(mean(found[r]) - centre) <= CLOSE * deviation]
+
+
+def needed_runs(
+    runs: dict[Run, dict[str, Any]], rows: Sequence[str] = ROWS, seeds: int = SEEDS, more: int = MORE_SEEDS
+) -> Iterator[Run]:
+    """The runs that are missing, the most needed first.
+
+    Every row gets its first seed before any gets its second. When all have `seeds`, base and the rows that are close
+    to it get `more`; which are close is only known then.
+    """
+    ordered = [row for row in ROWS if row in rows]
+    missing = [(row, seed) for seed in range(seeds) for row in ordered if (row, seed) not in runs]
+    yield from missing
+    if missing:
+        return
+    further = [row for row in ordered if row == "base" or row in close_rows(runs)]
+    yield from ((row, seed) for seed in range(seeds, more) for row in further if (row, seed) not in runs)
