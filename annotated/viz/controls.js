@@ -80,6 +80,18 @@ export function slider(properties, move) {
   return input;
 }
 
+// A slider between its name and its value; `show` sets both. `range` holds min, max, step, perhaps value, and `digits` of the value.
+export function knob(text, { digits = 0, ...range }, move) {
+  const id = unique("knob"), value = html("output", { htmlFor: id });
+  const input = slider({ id, ...range }, x => { show(x); move(x); });
+  function show(x) {
+    input.value = x;
+    value.textContent = x.toFixed(digits);
+  }
+  show(range.value ?? range.min);
+  return { input, show, label: html("label", { htmlFor: id }, html("span", { textContent: text }), input, value) };
+}
+
 // A slider over a list of values; `number` shows the one that `show` was given, and the knob stands at the nearest.
 export function scale(name, values, move, say = value => value.toLocaleString("en-GB")) {
   const input = slider({ name, min: 0, max: values.length - 1, step: 1 }, i => move(values[i])), number = html("b");
@@ -101,6 +113,13 @@ export function button(text, act, properties = {}) {
   const made = html("button", { type: "button", textContent: text, ...properties });
   made.addEventListener("click", act);
   return made;
+}
+
+// Buttons that walk through numbered steps; `show` disables the one that leads nowhere.
+export function backAndNext(go) {
+  const back = button("‹ back", () => go(-1)), next = button("next ›", () => go(1));
+  const show = (at, count) => { back.disabled = at === 0; next.disabled = at === count - 1; };
+  return { element: html("span", { className: "buttons" }, back, next), show };
 }
 
 // Text that changes and is read out when it does.

@@ -48,7 +48,7 @@ export function drawArcs(use, weights, available) {
 
 function matrixLayout(use, width) {
   const left = Math.min(8 + 7 * longest(use.queries), 0.38 * width), top = 12 + 6.6 * Math.min(longest(use.keys), 12);
-  const cell = Math.max(10, Math.min(30, (width - left - 26) / use.keys.length));
+  const cell = Math.max(10, Math.min(38, (width - left - 26) / use.keys.length));
   return { left, top, cell, size: Math.min(12, cell * 0.85) };
 }
 

@@ -27,6 +27,18 @@ function weightsOf(model) {
   return { sentences, weights, picture };
 }
 
+// On a page with a live panel of heads: a button that silences the shown head there, on the shown sentence.
+function silencer(model) {
+  const found = document.querySelector(".live[data-panel=atlas]");
+  if (!found) return null;
+  return button("Silence this head, and translate", () => {
+    const { use, layer, head, sentence, sentences } = traits(model, "use", "layer", "head", "sentence", "sentences");
+    const detail = { place: `${["encoder", "decoder", "cross"][use]}.${layer}.${head}`, text: sentences[sentence].title };
+    document.dispatchEvent(new CustomEvent("annotated-head", { detail }));
+    found.scrollIntoView({ block: "nearest" });
+  }, { className: "silence" });
+}
+
 // Everything that the reader sees, once; returns the parts that change.
 function buildHeads(model, el, set) {
   const sentences = model.get("sentences"), name = unique("use");
@@ -40,10 +52,12 @@ function buildHeads(model, el, set) {
   const queries = select([], value => set({ query: +value }), { "aria-label": "query" });
   const keys = select([], value => set({ key: +value }), { "aria-label": "key" });
   const parts = { kinds, texts, views, queries, keys, grid: html("div", { className: "grid" }), title: html("p", { className: "title" }),
-    note: html("p", { className: "note" }), stage: html("div", { className: "stage" }), answer: readout() };
+    note: html("p", { className: "note" }), silence: silencer(model), stage: html("div", { className: "stage" }), answer: readout() };
   const ask = html("div", { className: "ask" }, html("label", {}, "query", queries), html("label", {}, "key", keys));
-  el.append(html("div", { className: "attention-heads" }, choose, group("Which attention?", ...kinds.labels), parts.grid,
-    parts.title, parts.note, group("Drawn as", ...views.labels), parts.stage, ask, parts.answer));
+  const all = html("div", { className: "all" }, group("Which attention?", ...kinds.labels), parts.grid);
+  const bar = html("div", { className: "bar" }, group("Drawn as", ...views.labels), ...(parts.silence ? [parts.silence] : []));
+  const one = html("div", { className: "one" }, parts.title, parts.note, bar, parts.stage, ask, parts.answer);
+  el.append(html("div", { className: "attention-heads" }, choose, html("div", { className: "sides" }, all, one)));
   return parts;
 }
 
@@ -102,8 +116,9 @@ export function headsView({ model, el }) {
     parts.note.textContent = notes[model.get("use")]?.[index] ?? "";
     parts.note.hidden = !parts.note.textContent;
     parts.views.show(view);
-    const drawn = view === "arcs" ? drawArcs(use, maps.weights(use, layer, head), el.clientWidth || 600)
-      : drawMap(use, maps.picture(use, layer, head), el.clientWidth || 600);
+    const room = parts.stage.clientWidth || 600; // the stage is as wide as its column, whatever it holds
+    const drawn = view === "arcs" ? drawArcs(use, maps.weights(use, layer, head), room)
+      : drawMap(use, maps.picture(use, layer, head), room);
     place = drawn.place;
     listen(drawn, use, name, model, set);
     parts.stage.replaceChildren(drawn.picture);

@@ -30,6 +30,11 @@ def esm(file: Path) -> str:
     return "\n".join([*(_EXPORT.sub("", part) for part in needed), own])
 
 
+def classic_script(file: Path) -> str:
+    """The same as one classic script, which also runs from the file system; its exports are for tests."""
+    return f'(() => {{\n"use strict";\n{_EXPORT.sub("", esm(file))}}})();\n'
+
+
 def _add(file: Path, parts: dict[Path, str], waiting: tuple[Path, ...]) -> None:
     if file in parts:
         return

@@ -17,6 +17,7 @@ import pandas as pd
 from annotated.viz.parameters import slider
 from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
+from annotated.viz.titles import title_lines
 from annotated.viz.training_numbers import fraction_of_peak
 
 Records = Sequence[Mapping[str, Any]]
@@ -65,6 +66,7 @@ def training_chart(
     height: int = 170,
     speed: bool = True,
     dashboard: bool = False,
+    title: str = "",
 ) -> alt.VConcatChart:
     """Losses, learning rate and speed of one training run, and what it made of its samples up to the slider's update.
 
@@ -82,6 +84,8 @@ def training_chart(
         Show tokens a second.
     dashboard
         Also gradient norm and BLEU, and perplexity and the fraction of peak in words: for a wide live view.
+    title
+        What to see; none unless told.
 
     Raises
     ------
@@ -97,11 +101,11 @@ def training_chart(
     scale = alt.Scale(domainMin=0, nice=False)
     size = {"width": width, "view": alt.ViewConfig(stroke=None)}
     parts = [_losses(scale, start["vocab_size"]).properties(**size, height=height)]
-    small = [("rate", "learning rate", ".1e", GREEN)]
+    small = [("rate", "learning rate", "~g", GREEN)]
     small += [("norm", "gradient norm", "~g", PALETTE[3]), ("bleu", "BLEU", "~g", PALETTE[4])] if dashboard else []
     small += [("speed", "tokens/s", "~s", GREY)] if speed else []
-    for n, (kind, title, form, colour) in enumerate(small):
-        chart = _small(kind, title, form, colour, scale, "update" if n == len(small) - 1 else None)
+    for n, (kind, name, form, colour) in enumerate(small):
+        chart = _small(kind, name, form, colour, scale, "update" if n == len(small) - 1 else None)
         parts.append(chart.properties(**size, height=40 if n else 46))
     parts.append(_readings().properties(**size, height=16))
     if dashboard:
@@ -109,13 +113,15 @@ def training_chart(
     if shown:
         parts.append(_samples(shown).properties(**size, height=38 * shown))
     chosen = slider("moment", newest if moment is None else moment, 0, updates, _step(start), label="update")
-    together = alt.vconcat(*parts, spacing=8, usermeta={"fit": True}).add_params(
+    together = alt.vconcat(*parts, spacing=8, usermeta={"fit": True}, **_title(title)).add_params(
         chosen, alt.param(name="log", value=data["log"]), alt.param(name="said", value=data["said"])
     )
     return together.resolve_scale(color="independent").properties(description=_description(data, updates, shown))
 
 
-def runs_chart(runs: Mapping[str, Records], *, sentence: int = 0, moment: int | None = None) -> alt.VConcatChart:
+def runs_chart(
+    runs: Mapping[str, Records], *, sentence: int = 0, moment: int | None = None, title: str = ""
+) -> alt.VConcatChart:
     """Losses of several training runs on one scale, and below what each of them makes of one sentence.
 
     Parameters
@@ -126,6 +132,8 @@ def runs_chart(runs: Mapping[str, Records], *, sentence: int = 0, moment: int | 
         Which of the samples to show, from 0.
     moment
         Where the slider stands at first; None for the last update.
+    title
+        What to see; none unless told.
     """
     names, data = list(runs), {name: log_data(records, 120) for name, records in runs.items()}
     start = next(r for r in runs[names[-1]] if r["kind"] == "start")
@@ -141,7 +149,7 @@ def runs_chart(runs: Mapping[str, Records], *, sentence: int = 0, moment: int | 
         .encode(
             x=x,
             y=alt.Y("v:Q", title="loss (nats a token)"),
-            color=alt.Color("run:N", sort=names, scale=alt.Scale(domain=names, range=list(PALETTE[: len(names)]))),
+            color=_run_colour(names),
             strokeDash=_dash(),
             tooltip=["run:N", "kind:N", "u:Q", alt.Tooltip("v:Q", format=".3f")],
         )
@@ -150,7 +158,7 @@ def runs_chart(runs: Mapping[str, Records], *, sentence: int = 0, moment: int | 
     latest = _latest(alt.Chart(said), "run")
     y = alt.Y("run:N", sort=names, axis=None, scale=alt.Scale(domain=names))
     who = latest.mark_text(align="left", dy=-8, opacity=0.75).encode(x=alt.value(0), y=y, text="label:N")
-    what = latest.mark_text(align="left", dy=8, fontWeight="bold", limit=330).encode(x=alt.value(0), y=y, text="text:N")
+    what = latest.mark_text(align="left", dy=8, fontWeight="bold", limit=300).encode(x=alt.value(0), y=y, text="text:N")
     below = alt.layer(who.transform_calculate(label="datum.run + ' writes, for: ' + datum.source"), what)
     final = said.groupby("run", sort=False)["text"].last()
     description = (
@@ -161,11 +169,21 @@ def runs_chart(runs: Mapping[str, Records], *, sentence: int = 0, moment: int | 
     )
     together = alt.vconcat(
         above, below.properties(width=300, height=38 * len(names), view=alt.ViewConfig(stroke=None)),
-        spacing=8, usermeta={"fit": True},
+        spacing=8, usermeta={"fit": True}, **_title(title),
     )  # fmt: skip
     return together.add_params(
         slider("moment", last if moment is None else moment, 0, last, step, label="update")
     ).properties(description=description)
+
+
+def _run_colour(names: Sequence[str]) -> alt.Color:
+    legend = alt.Legend(symbolType="circle", symbolStrokeWidth=6, symbolSize=30)
+    scale = alt.Scale(domain=list(names), range=list(PALETTE[: len(names)]))
+    return alt.Color("run:N", sort=list(names), scale=scale, legend=legend)
+
+
+def _title(text: str) -> dict[str, list[str]]:
+    return {"title": title_lines(text)} if text else {}
 
 
 def validations(records: Records) -> list[Mapping[str, Any]]:
@@ -279,8 +297,8 @@ def _more_readings() -> alt.LayerChart:
 def _samples(count: int) -> alt.LayerChart:
     latest = _latest(_rows("said"), "i").transform_filter(f"datum.i < {count}")
     y = alt.Y("i:O", axis=None, scale=alt.Scale(domain=list(range(count))))
-    source = latest.mark_text(align="left", dy=-8, opacity=0.75, limit=340).encode(x=alt.value(0), y=y, text="source:N")
-    target = latest.mark_text(align="left", dy=8, fontWeight="bold", limit=340).encode(
+    source = latest.mark_text(align="left", dy=-8, opacity=0.75, limit=300).encode(x=alt.value(0), y=y, text="source:N")
+    target = latest.mark_text(align="left", dy=8, fontWeight="bold", limit=300).encode(
         x=alt.value(0), y=y, text="text:N"
     )
     return alt.layer(source, target)

@@ -13,8 +13,8 @@ const LEAST_SHARE = 0.75; // of the cell's width; the columns of a book, which s
 
 function render({ model, el }) {
   el.classList.add("notebook-chart");
-  const text = model.get("specification"), canvas = JSON.parse(text).usermeta?.renderer === "canvas";
-  let drawn, width = 0, colour, waiting, queue = Promise.resolve();
+  const text = model.get("specification"), { renderer, caption } = JSON.parse(text).usermeta ?? {}, canvas = renderer === "canvas";
+  let drawn, note, width = 0, colour, waiting, queue = Promise.resolve();
 
   const drawOnce = async scale => {
     const { drawIn } = await load(model.get("library"));
@@ -31,6 +31,8 @@ function render({ model, el }) {
     try {
       const scale = await drawOnce(1);
       if (scale > 1) await drawOnce(scale);
+      if (caption && !note) el.append(note = Object.assign(document.createElement("p"), { textContent: caption }));
+      else if (note) el.append(note); // below the new drawing
       el.dataset.ready = "yes";
     } catch (error) {
       if (!drawn) el.textContent = `This chart could not be drawn: ${error.message}`;

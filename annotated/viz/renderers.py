@@ -16,6 +16,8 @@ from typing import Any
 
 import altair as alt
 
+from annotated.viz.first_picture import first_picture
+from annotated.viz.inline import inline
 from annotated.viz.png import transparent_png
 from annotated.viz.theme import INK, with_theme
 
@@ -34,7 +36,8 @@ def book_renderer(spec: dict[str, Any], **_: Any) -> dict[str, str]:
     Parameters
     ----------
     spec
-        A Vega-Lite specification. `usermeta.renderer` may ask for 'canvas', for charts of many marks.
+        A Vega-Lite specification. `usermeta.renderer` may ask for 'canvas', for charts of many marks;
+        `usermeta.caption` stands below the chart.
 
     Returns
     -------
@@ -53,19 +56,24 @@ def book_renderer(spec: dict[str, Any], **_: Any) -> dict[str, str]:
         raise ValueError("a chart in the book needs .properties(description=...): some readers hear it, not see it")
     spec = with_theme(spec)
     renderer = spec.get("usermeta", {}).get("renderer", "svg")
-    svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
+    svg = vl_convert.vegalite_to_svg(first_picture(spec), vl_version=VEGA_LITE)
     height = float(re.search(r'height="([\d.]+)"', svg)[1])  # type: ignore[index]
     height += 34 * sum("bind" in parameter for parameter in spec.get("params", []))
     # "</" would end the script element early.
     data = json.dumps(spec, separators=(",", ":")).replace("</", "<\\/")
     label = html.escape(description, quote=True)
-    picture = svg if len(svg) < _LARGEST_SVG else _png(data)
+    picture = svg if len(svg) < _LARGEST_SVG else _png(json.dumps(first_picture(spec)))
     figure = (
         f'<figure class="chart" data-renderer="{renderer}">'
         f'<div class="chart-host" role="img" aria-label="{label}" style="min-height:{height:.0f}px">{picture}</div>'
-        f'<script type="application/json">{data}</script></figure>'
+        f'<script type="application/json">{data}</script>{_caption(spec)}</figure>'
     )
     return {"text/plain": description, "text/html": figure}
+
+
+def _caption(spec: dict[str, Any]) -> str:
+    text = spec.get("usermeta", {}).get("caption")
+    return f"<figcaption>{inline(text)}</figcaption>" if text else ""
 
 
 def _png(data: str) -> str:

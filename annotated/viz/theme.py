@@ -7,18 +7,21 @@ from typing import Any
 INK = "currentColor"  # follows the page from light to dark without drawing anew
 BLUE, ORANGE, GREEN, GREY = "#3b83d6", "#d9731a", "#2f9e6e", "#8a8f98"  # mid-tones: readable on white and on black
 PALETTE = (BLUE, ORANGE, GREEN, "#b45fc4", "#c4475f")
-_LABELS = {"labelColor": INK, "titleColor": INK}
+TEXT_SIZE, TITLE_SIZE = 12, 14  # pixels
+_LABELS = {"labelColor": INK, "titleColor": INK, "labelFontSize": TEXT_SIZE, "titleFontSize": TEXT_SIZE}
+_TITLE = {"color": INK, "subtitleColor": INK, "anchor": "start", "fontSize": TITLE_SIZE, "subtitleFontSize": TEXT_SIZE}
 CONFIG: dict[str, Any] = {
     "background": None,
-    "font": "system-ui, sans-serif",
-    "title": {"color": INK, "subtitleColor": INK, "anchor": "start", "fontSize": 13},
+    "font": "Token Mark, system-ui, sans-serif",
+    "title": {**_TITLE, "offset": 10},
     "view": {"stroke": INK, "strokeOpacity": 0.3, "continuousWidth": 300, "continuousHeight": 220},
-    "axis": {**_LABELS, "domainColor": INK, "tickColor": INK, "gridColor": INK, "gridOpacity": 0.15},
+    "axis": {**_LABELS, "titleFontWeight": "normal", "domainColor": INK, "tickColor": INK, "gridColor": INK,
+             "gridOpacity": 0.15},
     "legend": {**_LABELS, "orient": "top", "title": None},
     "header": _LABELS,
-    "text": {"fill": INK},
+    "text": {"fill": INK, "fontSize": TEXT_SIZE},
     "range": {"category": list(PALETTE)},
-}
+}  # fmt: skip
 
 
 def with_theme(spec: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotated import scaled_dot_product_attention
-from annotated.viz.attention_map import attention_chart, check_weights, query_chart
+from annotated.viz.attention_map import attention_chart, check_weights
 from tests.drawing import texts
 
 
@@ -74,18 +74,3 @@ def test_tokens_with_quotes_do_not_break_the_axis() -> None:
 def test_a_stack_of_maps_is_not_one_map() -> None:
     with pytest.raises(ValueError, match="choose a sentence and a head"):
         attention_chart(np.ones((2, 1, 1)), ["a"], ["b"])
-
-
-def test_the_picture_of_the_query_computes_equation_1() -> None:
-    keys = torch.tensor([[1.5, 0.2], [-0.4, 1.7], [-1.0, -1.0]])
-    chart = query_chart(keys, ["a", "b", "c"], length=2.0, angle=30)
-    radians = torch.tensor(30 * torch.pi / 180)
-    query = 2 * torch.stack([radians.cos(), radians.sin()])[None]
-    _, weights = scaled_dot_product_attention(query, keys, keys)
-    shown = [t for t in texts(chart) if re.fullmatch(r"\d\.\d\d", t)]
-    assert shown == [f"{w:.2f}" for w in weights[0].tolist()]
-
-
-def test_the_query_chart_refuses_keys_that_are_not_points_in_the_plane() -> None:
-    with pytest.raises(ValueError, match=r"\[2, 2\]"):
-        query_chart(np.zeros((2, 3)), ["a", "b"])

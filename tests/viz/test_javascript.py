@@ -11,16 +11,14 @@ from typing import Any
 
 import pytest
 
-from annotated.viz.javascript import esm
-from tests.javascript import CHAPTERS, PACKAGE, evaluate
+from annotated.viz.engine.script import live_files
+from annotated.viz.javascript import classic_script, esm
+from tests.javascript import PACKAGE, evaluate
 from tests.test_imports import MOST_LINES_OF_A_FILE, MOST_LINES_OF_A_FUNCTION
 
 ROOT = PACKAGE.parent
 CONFIGURATION = ROOT / ".oxlintrc.json"
-WIDGETS = [
-    *sorted(CHAPTERS.glob("*/widget.js")),
-    *(PACKAGE / "viz" / name for name in ("heads.js", "notebook_chart.js")),
-]
+WIDGETS = sorted(path for path in PACKAGE.rglob("*.js") if "export default { render" in path.read_text("utf-8"))
 
 
 def lint(*paths: Path) -> list[dict[str, Any]]:
@@ -60,7 +58,7 @@ def test_the_rule_sees_long_functions_and_files(tmp_path: Path) -> None:
 
 def test_each_widget_is_one_module_that_loads(tmp_path: Path) -> None:
     """Names of the joined files do not collide, and nothing asks for the page before it is drawn."""
-    assert len(WIDGETS) == 14
+    assert len(WIDGETS) >= 19
     for file in WIDGETS:
         (tmp_path / f"{file.parent.name}-{file.stem}.mjs").write_text(esm(file), encoding="utf-8")
     modules = {path.stem: path.as_uri() for path in tmp_path.iterdir()}
@@ -75,8 +73,10 @@ def test_each_widget_is_one_module_that_loads(tmp_path: Path) -> None:
     assert found == dict.fromkeys(modules, "function")
 
 
-def test_the_laboratory_is_one_classic_script() -> None:
-    code = esm(CHAPTERS / "laboratory" / "laboratory.js")
+@pytest.mark.parametrize("page", live_files())
+def test_the_live_panels_of_a_page_are_one_classic_script(page: str) -> None:
+    """Names of the joined files do not collide, and nothing but the panels that the page has is asked for."""
+    code = classic_script(live_files()[page])
     assert evaluate(PACKAGE / "viz" / "drawing.js", "(_, code) => typeof new Function(code)", code) == "function"
 
 
@@ -148,3 +148,10 @@ def test_a_picture_grows_and_its_fitted_views_take_the_width() -> None:
     )
     fitted, columns = evaluate(PACKAGE / "viz" / "chart_drawing.js", code, 572)
     assert fitted["vconcat"] == [{"width": 500}] and columns["columns"] == 1
+
+
+def test_a_picture_that_keeps_its_shape_grows_with_its_figure_up_to_its_widest() -> None:
+    code = """({ fit }, widths) => widths.map(width =>
+      fit({ usermeta: { aspect: 0.5, widest: 400, beside: 60 }, width: 100, height: 100 }, width))"""
+    narrow, wide = evaluate(PACKAGE / "viz" / "chart_drawing.js", code, [260, 900])
+    assert (narrow["width"], narrow["height"]) == (200, 100) and (wide["width"], wide["height"]) == (400, 200)

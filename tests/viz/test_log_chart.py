@@ -38,6 +38,8 @@ def test_the_chart_reads_out_the_slider_and_what_was_written_by_then() -> None:
     assert f"after update 26: training {4 / 26:.2f}" in picture and f"validation {5 / 20:.2f}" in picture
     assert "Katze 20." in picture and "Katze 30." not in picture and "A cat." in picture
     assert "ln 100" in picture
+    titled = training_chart(records, title="What to see").to_dict()
+    assert titled["title"] == ["What to see"] and "title" not in training_chart(records).to_dict()
     with pytest.raises(ValueError, match="start"):
         training_chart(records[1:])
 
@@ -50,8 +52,9 @@ def test_a_long_log_is_thinned_and_keeps_its_last_update() -> None:
 
 def test_two_runs_on_one_scale() -> None:
     other = json.loads(json.dumps(log(40)).replace("Katze", "Hund"))
-    chart = runs_chart({"honest": log(40), "cheating": other}, moment=18)
+    chart = runs_chart({"honest": log(40), "cheating": other}, moment=18, title="What to see")
     picture = texts(chart)
+    assert "What to see" in picture
     assert "honest writes, for: A cat." in picture and "Hund 10." in picture
     values = chart.to_dict()["datasets"] if "datasets" in chart.to_dict() else chart.to_dict()["vconcat"][0]
     assert math.isclose(max(4 / 2, 5 / 10), 2.0) and "cheating" in json.dumps(values)

@@ -9,6 +9,7 @@ import altair as alt
 import pytest
 
 from annotated.viz import notebook_chart, renderers
+from annotated.viz.caption import captioned
 from annotated.viz.parameters import slider
 
 pytest.importorskip("vl_convert", reason="the book's charts need the extra `book`")
@@ -34,6 +35,18 @@ def test_the_figure_holds_the_specification_and_a_first_picture() -> None:
     spec = json.loads(re.search(r'<script type="application/json">(.*?)</script>', figure, re.DOTALL)[1])
     assert spec["description"] == 'a "quoted" <text> </script>'
     assert spec["config"]["axis"]["labelColor"] == "currentColor" and spec["config"]["background"] is None
+
+
+def test_a_caption_stands_below_the_chart_and_keeps_its_other_wishes() -> None:
+    wide = chart().properties(usermeta={"fit": True})
+    made = captioned(wide, "One point,\n  <drawn>.")
+    assert made.to_dict()["usermeta"] == {"fit": True, "caption": "One point, <drawn>."}
+    assert wide.to_dict()["usermeta"] == {"fit": True}, "the chart itself has none"
+    page = renderers.book_renderer(captioned(chart(), "One point,\n  <drawn>.").to_dict())["text/html"]
+    assert page.endswith("</script><figcaption>One point, &lt;drawn&gt;.</figcaption></figure>")
+    assert "figcaption" not in renderers.book_renderer(chart().to_dict())["text/html"]
+    with pytest.raises(ValueError, match="caption"):
+        captioned(chart(), " ")
 
 
 def test_a_picture_of_many_marks_is_a_png_and_keeps_its_specification() -> None:

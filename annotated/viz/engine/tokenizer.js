@@ -1,0 +1,43 @@
+// The classroom's tokenizer in the page (section 5.1): the same tokens as annotated.data.tokenizer, which a test holds it to.
+import { BYTES, cutWords, mergeAll } from "../byte_pairs.js";
+
+export const PAD = 0, BOS = 1, EOS = 2, SPECIAL = 4; // below SPECIAL: pad, bos, eos, unk
+
+export class Tokenizer {
+  constructor({ pieces, merges }) {
+    this.pieces = pieces;
+    this.idOf = new Map(pieces.map((piece, id) => [piece, id]));
+    this.rank = new Map(merges.map((pair, rank) => [pair, rank])); // "a b" -> how early it was learned
+  }
+
+  encode(text) {
+    return cutWords(text).flatMap(word => mergeAll(word, this.rank, Infinity)).map(piece => this.idOf.get(piece));
+  }
+
+  bytesOf(id) {
+    return id < SPECIAL ? [] : [...this.pieces[id]].map(symbol => BYTES.get(symbol));
+  }
+
+  decode(ids) {
+    return new TextDecoder().decode(new Uint8Array(ids.flatMap(id => this.bytesOf(id))));
+  }
+
+  // A token for human eyes: the space that it begins with shows as "▁".
+  readable(id) {
+    return id < SPECIAL ? this.pieces[id] : this.decode([id]).replaceAll(" ", "▁");
+  }
+
+  // Of one token after another: its text as in the sentence, and whether a new word begins. A letter that two tokens share
+  // is written with the second.
+  speller() {
+    const decoder = new TextDecoder();
+    let first = true;
+    return id => {
+      if (id < SPECIAL) return { text: this.pieces[id], begins: true, special: true };
+      const text = decoder.decode(new Uint8Array(this.bytesOf(id)), { stream: true });
+      const begins = first || text.startsWith(" ");
+      first = false;
+      return { text: text.trim() || (text ? "␣" : "·"), begins, special: false };
+    };
+  }
+}

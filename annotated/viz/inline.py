@@ -1,0 +1,20 @@
+"""A line of text as HTML: code between backticks; d_k and W_O get their marks as the paper has them."""
+
+from __future__ import annotations
+
+import html
+import re
+
+_CODE = re.compile(r"`([^`]+)`")
+_NAME = re.compile(r"\b([dhxqv]|W)_(model|ff|[A-Za-z0-9])\b")
+
+
+def inline(text: str) -> str:
+    """The line, escaped: '`torch.nn.GRU`, d_k and W_O' has code, an index below and a name above the line."""
+    parts = _CODE.split(html.escape(text))
+    return "".join(f"<code>{part}</code>" if n % 2 else _NAME.sub(_marked, part) for n, part in enumerate(parts))
+
+
+def _marked(name: re.Match[str]) -> str:
+    tag = "sup" if name[1] == "W" else "sub"
+    return f"{name[1]}<{tag}>{name[2]}</{tag}>"
