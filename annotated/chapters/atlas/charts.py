@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,8 +10,10 @@ import altair as alt
 import pandas as pd
 
 from annotated.analysis.ablation import Head
+from annotated.viz.caption import captioned
 from annotated.viz.parameters import menu
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
+from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
+from annotated.viz.titles import title_lines
 
 _NAMES = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
 _EVEN = "even spread"
@@ -22,13 +25,22 @@ def head_label(layer: int, head: int) -> str:
     return f"layer {layer + 1}, head {head + 1}"
 
 
-def roles_chart(scores: Sequence[Mapping[str, Any]], *, kind: str = "encoder") -> alt.LayerChart:
+def short_label(layer: int, head: int) -> str:
+    """'1.2' for (0, 1)."""
+    return f"{layer + 1}.{head + 1}"
+
+
+def roles_chart(
+    scores: Sequence[Mapping[str, Any]], *, titles: Mapping[str, Sequence[str]], kind: str = "encoder"
+) -> alt.LayerChart:
     """The share of its attention that each head gives to each role, under a row of what an even spread would give.
 
     Parameters
     ----------
     scores
         As `annotated.analysis.heads.role_scores` returns them.
+    titles
+        What to see, in lines, for 'encoder', 'decoder' and 'cross'.
     kind
         Where the menu starts: 'encoder', 'decoder' or 'cross'.
     """
@@ -38,51 +50,63 @@ def roles_chart(scores: Sequence[Mapping[str, Any]], *, kind: str = "encoder") -
     roles = list(dict.fromkeys(r["role"] for r in scores))
     heads = [row for row in table["row"].unique() if row != _EVEN]
     best = max((r for r in scores if r["role"] != "itself"), key=lambda r: r["score"] - r["chance"])
+    across = alt.Axis(orient="top", labelAngle=-90, labelLimit=170, ticks=False, labelPadding=6)
+    said = {name: json.dumps(list(titles[k]), ensure_ascii=False) for k, name in _NAMES.items()}
+    title = "".join(f"attention == '{name}' ? {lines} : " for name, lines in said.items()) + "''"
     base = (
         alt.Chart(table)
         .transform_filter("datum.k == attention")
         .encode(
-            x=alt.X("role:N", sort=roles, title=None, axis=alt.Axis(orient="top", labelAngle=-90, labelLimit=170)),
-            y=alt.Y("row:N", sort=[_EVEN, *heads], title=None),
+            x=alt.X("role:N", sort=roles, title=None, axis=across),
+            y=alt.Y("row:N", sort=[_EVEN, *heads], title=None, axis=alt.Axis(ticks=False, labelPadding=6)),
             tooltip=["row:N", "role:N", alt.Tooltip("share:Q", format=".1%")],
         )
     )
     colour = alt.condition(f"datum.row == '{_EVEN}'", alt.value(ORANGE), alt.value(BLUE))
-    return (
+    chart = (
         alt.layer(
             base.mark_rect(stroke=GREY, strokeWidth=0.4).encode(
                 fill=colour, opacity=alt.Opacity("share:Q", scale=_SHADE, legend=None)
             ),
-            base.transform_calculate(percent="round(100 * datum.share)")
-            .mark_text(fontSize=11)
-            .encode(text=alt.Text("percent:Q")),
+            base.transform_calculate(percent="round(100 * datum.share)").mark_text().encode(text=alt.Text("percent:Q")),
         )
         .add_params(menu("attention", list(_NAMES.values()), _NAMES[kind]))
         .properties(
             width="container",
-            height=22 * (len(heads) + 1),
-            title="Attention given to each role, in per cent",
+            height=24 * (len(heads) + 1),
+            title=alt.Title(alt.expr(title)),
             description="A table of heads and roles, shaded by the share of attention, with a menu for the three kinds "
             "of attention; the first row is what an even spread would give. The largest excess: "
             f"{_NAMES[best['kind']]}, {head_label(best['layer'], best['head'])}, {best['role']}, "
             f"{best['score']:.0%} against {best['chance']:.0%}.",
         )
     )
+    return captioned(
+        chart,
+        "Share of each head's weight on the cells of a role, in per cent, over the rows in which the role exists. "
+        "Heads are written as layer.head; the first row is what an even spread would give.",
+    )
 
 
 def _role_shares(scores: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """What each head gives to each role; and the rows of the even spread, which is the same for all heads."""
     given = pd.DataFrame(scores)
-    heads = [head_label(layer, head) for layer, head in zip(given["layer"], given["head"], strict=True)]
+    heads = [short_label(layer, head) for layer, head in zip(given["layer"], given["head"], strict=True)]
     even = given[(given["layer"] == 0) & (given["head"] == 0)]
     table = pd.concat([given.assign(row=heads, share=given["score"]), even.assign(row=_EVEN, share=even["chance"])])
-    table = table.assign(k=table["kind"].map(_NAMES))[["k", "row", "role", "share"]].round({"share": 3})
+    table = table.assign(k=table["kind"].map(_NAMES))[["k", "row", "role", "share"]].round({"share": 6})
     for share in table["share"][~table["share"].between(0, 1.001)]:
         raise ValueError(f"a share of attention lies between 0 and 1, not {share}")
     return table
 
 
-def ablation_chart(measures: Mapping[str, Mapping[Head, float]], *, formats: Mapping[str, str]) -> alt.LayerChart:
+def ablation_chart(
+    measures: Mapping[str, Mapping[Head, float]],
+    *,
+    formats: Mapping[str, str],
+    caption: str = "",
+    framed: tuple[str, float] = ("", 0),
+) -> alt.LayerChart:
     """What is lost without each head, a cell for each, with a menu for the measure.
 
     Parameters
@@ -91,6 +115,10 @@ def ablation_chart(measures: Mapping[str, Mapping[Head, float]], *, formats: Map
         By name, the loss of each head (kind, layer, head); zero or more, or a little less.
     formats
         By name, how the numbers are written, as `.2f`.
+    caption
+        Below the chart.
+    framed
+        A measure, and the loss from which on its cells have a frame.
     """
     table = pd.concat(_losses(name, values, formats[name]) for name, values in measures.items())
     order = table["row"].unique().tolist()
@@ -108,10 +136,13 @@ def ablation_chart(measures: Mapping[str, Mapping[Head, float]], *, formats: Map
         f"{name}: {k} {layer + 1}, head {h + 1}, {format(measures[name][k, layer, h], formats[name])}"
         for name, (k, layer, h) in worst.items()
     )
-    return (
+    drawn = (
         alt.layer(
             base.mark_rect(fill=ORANGE, stroke=GREY, strokeWidth=0.4).encode(
                 opacity=alt.Opacity("shade:Q", scale=_SHADE, legend=None)
+            ),
+            base.transform_filter(f"datum.measure == '{framed[0]}' && datum.value >= {framed[1]}").mark_rect(
+                fill=None, stroke=INK, strokeWidth=1.6
             ),
             base.mark_text(fontSize=12).encode(text="text:N"),
         )
@@ -119,9 +150,11 @@ def ablation_chart(measures: Mapping[str, Mapping[Head, float]], *, formats: Map
         .properties(
             width="container",
             height=26 * len(order),
+            title=["Most heads can be silenced one by one,", "a few of the cross-attention cannot"],
             description=f"A table of all heads, shaded by what is lost without them, with a menu. The most: {said}.",
         )
     )
+    return captioned(drawn, caption) if caption else drawn
 
 
 def _losses(measure: str, values: Mapping[Head, float], form: str) -> pd.DataFrame:
@@ -163,9 +196,9 @@ def looks_and_matters_chart(
         {
             "layer": [f"layer {layer + 1}" for layer, _ in looks],
             "name": [head_label(*at) for at in looks],
-            "label": [f"{at[0] + 1}.{at[1] + 1}" if at in named else "" for at in looks],
-            "hits": [round(hits, 3) for hits in looks.values()],
-            "lost": [round(loses[at], 4) for at in looks],
+            "label": [short_label(*at) if at in named else "" for at in looks],
+            "hits": [round(hits, 6) for hits in looks.values()],
+            "lost": [round(loses[at], 6) for at in looks],
         }
     )
     base = alt.Chart(table).encode(
@@ -186,7 +219,8 @@ def looks_and_matters_chart(
     said = "; ".join(f"{row.name}: hits {row.hits:.0%}, lost {row.lost:.0%}" for row in told)
     return alt.layer(points, names).properties(
         width="container",
-        height=260,
+        height=280,
+        title=title_lines("The head that aligns best (3.3) is not the one that matters most (3.1)"),
         description="A point for each cross-attention head: how often it looks at the aligned word, and what share of "
         f"exact translations is lost without it. {said}.",
     )

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from annotated.viz.parameters import slider
+from annotated.viz.parameters import slider, steps
 from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
@@ -38,12 +38,13 @@ def waste_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         name="tokens",
         value=budgets[-1],
         bind=alt.binding_select(
-            options=budgets, labels=[f"{budget:,}" for budget in budgets], name="tokens a side in a batch "
+            options=budgets, labels=[f"{budget:,}" for budget in budgets], name="tokens per side of a batch "
         ),
     )
     chart = alt.Chart(table).transform_filter("datum.budget == tokens")
     y = alt.Y("label:N", sort=labels, title=None, axis=alt.Axis(labelLimit=150))
-    x = alt.X("padding:Q", title="cells that are padding", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
+    x = alt.X("padding:Q", title="cells that are padding", axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
+              scale=alt.Scale(domain=[0, 1.18], nice=False))  # fmt: skip
     tip = ["label:N", alt.Tooltip("padding:Q", format=".1%")]
     bars = chart.mark_bar(color=ORANGE, height=14).encode(x=x, y=y, tooltip=tip)
     text = chart.mark_text(align="left", dx=4).encode(x=x, y=y, text=alt.Text("padding:Q", format=".1%"))
@@ -55,11 +56,16 @@ def waste_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     return (
         alt.layer(bars, text)
         .add_params(pick)
-        .properties(width="container", height=24 * len(labels), description=description)
+        .properties(
+            title=["Sorting by length removes most", "of the padding, packing all of it"],
+            width="container",
+            height=24 * len(labels),
+            description=description,
+        )
     )
 
 
-def pairs_per_batch_chart(histogram: ArrayLike, *, budget: int = 25_000) -> alt.ConcatChart:
+def pairs_per_batch_chart(histogram: ArrayLike, *, budget: int = 25_000) -> alt.VConcatChart:
     """How many pairs of each length fill a batch, over the lengths of a text; sliders set the budget and a length.
 
     Parameters
@@ -80,7 +86,8 @@ def pairs_per_batch_chart(histogram: ArrayLike, *, budget: int = 25_000) -> alt.
     room = slider("room", budget, 1000, 50_000, 1000, label="target tokens in a batch")
     longest = int(counts.nonzero()[0].max())
     length = slider("length", 20, 4, longest, 1, label="tokens of each pair's longer side")
-    base = alt.Chart(_length_shares(counts)).transform_calculate(fits="room / datum.length")
+    shares = _length_shares(counts)
+    base = alt.Chart(shares).transform_calculate(fits="room / datum.length")
     here = alt.Chart(ONE_ROW).transform_calculate(at="length", fits="room / length")
     description = (
         "First, the number of pairs that fill a batch falls with their length, from thousands of short pairs to a few "
@@ -88,8 +95,8 @@ def pairs_per_batch_chart(histogram: ArrayLike, *, budget: int = 25_000) -> alt.
         "share of all pairs and the share of all tokens: short pairs are most of the pairs, longer ones most of the "
         "tokens."
     )
-    upper, lower = _fitting_pairs(base, here), _shares_by_length(base, here)
-    together = alt.concat(upper, lower, columns=1, usermeta={"columns": 2}).properties(description=description)
+    upper, lower = _fitting_pairs(base, here), _shares_by_length(shares, base, here)
+    together = alt.vconcat(upper, lower, spacing=24, usermeta={"fit": True}).properties(description=description)
     together = together.resolve_scale(color="independent", strokeDash="independent")
     return together.add_params(room, length)
 
@@ -104,7 +111,10 @@ def _length_shares(counts: np.ndarray) -> pd.DataFrame:
 
 
 def _length_axis() -> alt.X:
-    return alt.X("length:Q", title="tokens of a pair's longer side", scale=alt.Scale(nice=False))
+    return alt.X(
+        "length:Q", title="tokens of a pair's longer side", scale=alt.Scale(nice=False, zero=True),
+        axis=alt.Axis(values=list(range(0, 101, 20))),
+    )  # fmt: skip
 
 
 def _fitting_pairs(base: alt.Chart, here: alt.Chart) -> alt.LayerChart:
@@ -113,7 +123,7 @@ def _fitting_pairs(base: alt.Chart, here: alt.Chart) -> alt.LayerChart:
         "fits:Q",
         title="pairs in a batch",
         scale=alt.Scale(type="log", domain=[10, 20_000], clamp=True),
-        axis=alt.Axis(values=[10, 100, 1000, 10_000], format=",d"),
+        axis=alt.Axis(values=[10, 100, 1000, 10_000], format=",d", minExtent=42),
     )
     line = base.mark_line(color=BLUE, strokeWidth=2.5).encode(x=_length_axis(), y=y)
     dot = here.mark_point(filled=True, size=110, color=ORANGE).encode(x=alt.X("at:Q"), y=y)
@@ -123,7 +133,11 @@ def _fitting_pairs(base: alt.Chart, here: alt.Chart) -> alt.LayerChart:
     return alt.layer(line, rule, dot).properties(width=300, height=200, title=title)
 
 
-def _shares_by_length(base: alt.Chart, here: alt.Chart) -> alt.LayerChart:
+_LONG = 20
+"""A pair with more tokens is called long."""
+
+
+def _shares_by_length(table: pd.DataFrame, base: alt.Chart, here: alt.Chart) -> alt.LayerChart:
     """The shares of pairs and of tokens at each length, with a rule at the chosen one."""
     shares = base.transform_fold(["pairs", "share"], as_=["what", "value"]).transform_calculate(
         kind="datum.what == 'pairs' ? 'share of all pairs' : 'share of all tokens'"
@@ -133,16 +147,29 @@ def _shares_by_length(base: alt.Chart, here: alt.Chart) -> alt.LayerChart:
     dash = alt.StrokeDash("kind:N", scale=alt.Scale(range=[[1, 0], [6, 3]]), legend=legend)
     lines = shares.mark_line(strokeWidth=2).encode(
         x=_length_axis(),
-        y=alt.Y("value:Q", title="share at this length", axis=alt.Axis(format=".0%", tickCount=4)),
+        y=alt.Y("value:Q", title="share at this length", axis=alt.Axis(format=".0%", tickCount=4, minExtent=42)),
         color=colour,
         strokeDash=dash,
     )
     marker = here.mark_rule(color=ORANGE, strokeDash=[4, 3]).encode(x=alt.X("at:Q"))
-    return alt.layer(lines, marker).properties(width=300, height=200)
+    long = table[table["length"] > _LONG]
+    shade = alt.Chart(pd.DataFrame({"from": [_LONG], "to": [int(table["length"].max())]}))
+    shaded = shade.mark_rect(color=GREEN, opacity=0.1).encode(x=alt.X("from:Q"), x2="to:Q")
+    title = [
+        f"Pairs of more than {_LONG} tokens: {long['pairs'].sum():.0%}",
+        f"of the pairs, {long['share'].sum():.0%} of the tokens (shaded)",
+    ]
+    return alt.layer(shaded, lines, marker).properties(width=300, height=200, title=title)
+
+
+_READINGS = (125, 250, 500, 1000, 2000, 4000)
+"""Where the line of the noise can be read, in target tokens."""
 
 
 def noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
     """Relative noise of a gradient against the tokens it is summed over, with the line 1 / sqrt(tokens).
+
+    A slider puts a dot on the line; beyond the largest batch the line is extrapolated, and drawn in dots.
 
     Parameters
     ----------
@@ -153,42 +180,57 @@ def noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
         raise ValueError("there is nothing to draw")
     table = pd.DataFrame(rows)[["tokens", "noise"]].astype(float)
     constant = float(np.exp(np.log(table["noise"] * np.sqrt(table["tokens"])).mean()))
-    first, last = float(table["tokens"].min()), float(table["tokens"].max())
-    ends = pd.DataFrame({"tokens": [first, last], "noise": constant / np.sqrt([first, last])})
-    reach = slider("reach", last, first, 64 * last, first, label="extend the line to tokens")
-    log = {"type": "log", "nice": False}
-    ticks = [digit * 10**power for power in range(-2, 6) for digit in (1, 2, 5)]
-    axis = alt.Axis(values=ticks, format=",~r", labelOverlap=True)
-    x = alt.X("tokens:Q", title="target tokens in the batch", axis=axis, scale=alt.Scale(**log))
-    y = alt.Y("noise:Q", title="noise over signal", axis=axis, scale=alt.Scale(**log, padding=12))
-    line = (
-        alt.Chart(ends)
-        .transform_calculate(tokens=f"datum.tokens == {first} ? {first} : max(reach, {2 * first})")
-        .transform_calculate(noise=f"{constant} / sqrt(datum.tokens)")
-        .mark_line(color=GREY, strokeDash=[6, 4], strokeWidth=2)
-        .encode(x=x, y=y)
+    last, farthest = float(table["tokens"].max()), _READINGS[-1]
+    x, y = _noise_axes(table, constant)
+    ends = pd.DataFrame(
+        {"tokens": [table["tokens"].min(), last, last, farthest], "part": [*["fitted"] * 2, *["beyond"] * 2]}
     )
+    ends["noise"] = constant / np.sqrt(ends["tokens"])
+    dashes = alt.StrokeDash("part:N", scale=alt.Scale(domain=["fitted", "beyond"], range=[[6, 4], [1, 4]]), legend=None)
+    line = alt.Chart(ends).mark_line(color=GREY, strokeWidth=2).encode(x=x, y=y, strokeDash=dashes)
     points = (
         alt.Chart(table)
         .mark_point(filled=True, color=BLUE, size=60, opacity=0.7)
         .encode(x=x, y=y, tooltip=[alt.Tooltip("tokens:Q", format=",.0f"), alt.Tooltip("noise:Q", format=".2f")])
     )
-    value = f"format({constant} / sqrt(max(reach, {2 * first})), '.2f')"
-    title = alt.Title(alt.expr(f"'dashed: 1 / sqrt(tokens), ' + {value} + ' at ' + format(reach, ',.0f') + ' tokens'"))
+    start = max([reading for reading in _READINGS if reading <= last], default=_READINGS[0])
+    choose = steps("place", _READINGS, start, label="read the line at tokens")
+    reach = alt.param(name="reach", expr=f"{list(_READINGS)}[place]")
+    here = alt.Chart(ONE_ROW).transform_calculate(tokens="reach", noise=f"{constant} / sqrt(reach)")
+    dot = here.mark_point(filled=True, shape="diamond", size=150, opacity=1, color=ORANGE).encode(x=x, y=y)
+    reading = f"'noise ' + format({constant} / sqrt(reach), '.2f') + ' at ' + format(reach, ',') + ' tokens'"
+    beyond = f"(reach > {last} ? ', extrapolated' : ' (dashed line)')"
     description = (
         "Points on two logarithmic axes: the noise of a batch's gradient falls with the number of target tokens in it, "
-        "along a dashed line of slope minus one half. A slider extends the line to larger batches."
+        "along a dashed line of slope minus one half. A slider moves a dot along the line, which is dotted where it "
+        "goes beyond the largest measured batch."
     )
     return (
-        alt.layer(line, points)
-        .add_params(reach)
-        .properties(width="container", height=240, title=title, description=description)
+        alt.layer(line, points, dot)
+        .add_params(choose, reach)
+        .properties(
+            width="container",
+            height=240,
+            title=alt.Title(alt.expr(f"['Four times the tokens, half the noise', {reading} + {beyond}]")),
+            description=description,
+        )
     )
 
 
-def epochs_chart(
-    *, pairs: int, tokens: int, mean: float, steps: Sequence[tuple[str, int]], top: float = 60
-) -> alt.LayerChart:
+def _noise_axes(table: pd.DataFrame, constant: float) -> tuple[alt.X, alt.Y]:
+    """Two logarithmic axes that hold the points and all readings, wherever the slider stands."""
+    wide = [min(_READINGS[0], float(table["tokens"].min())) * 0.9, _READINGS[-1] * 1.1]
+    least = min(float(table["noise"].min()), constant / _READINGS[-1] ** 0.5)
+    most = max(float(table["noise"].max()), constant / _READINGS[0] ** 0.5)
+    log = {"type": "log", "nice": False}
+    ticks = alt.Axis(values=_READINGS, format=",~r", labelOverlap=True)
+    x = alt.X("tokens:Q", title="target tokens in the batch", axis=ticks, scale=alt.Scale(**log, domain=wide))
+    fine = alt.Axis(values=[0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2], format="~r", labelOverlap=True)
+    tall = alt.Scale(**log, domain=[least * 0.9, most * 1.1])
+    return x, alt.Y("noise:Q", title="noise, relative to the gradient", axis=fine, scale=tall)
+
+
+def epochs_chart(*, pairs: int, tokens: int, mean: float, runs: Sequence[tuple[str, int]]) -> alt.LayerChart:
     """How often a training run sees its corpus, against the mean length of a sentence; sliders for length and batch.
 
     Parameters
@@ -199,24 +241,22 @@ def epochs_chart(
         Target tokens of a batch, where its slider starts.
     mean
         Target tokens of a sentence on average, where its slider starts.
-    steps
+    runs
         Training runs to draw: name, and number of steps.
-    top
-        End of the vertical axis.
     """
-    if pairs < 1 or not steps:
+    if pairs < 1 or not runs:
         raise ValueError("there must be pairs to see, and a training that sees them")
-    here = slider("mean", round(mean), 10, 45, 1, label="target tokens of a mean sentence")
+    here = slider("mean", round(mean), 10, 45, 1, label="mean target tokens per sentence")
     batch = slider("batch", tokens, 5000, 50_000, 1000, label="target tokens in a batch")
-    table = pd.DataFrame(steps, columns=["name", "steps"]).merge(pd.DataFrame({"x": range(10, 46)}), how="cross")
+    table = pd.DataFrame(runs, columns=["name", "steps"]).merge(pd.DataFrame({"x": range(10, 46)}), how="cross")
     epochs = f"datum.steps * batch / ({pairs} * datum.x)"
-    names = [name for name, _ in steps]
+    names = [name for name, _ in runs]
     colour = alt.Color("name:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE, GREEN][: len(names)]))
     dash = alt.StrokeDash(
         "name:N", sort=names, scale=alt.Scale(domain=names, range=[[1, 0], [6, 3], [2, 2]][: len(names)])
     )
-    x = alt.X("x:Q", title="target tokens of a mean sentence", scale=alt.Scale(nice=False, zero=False))
-    y = alt.Y("epochs:Q", title="times over the corpus", scale=alt.Scale(domain=[0, top], clamp=True))
+    x = alt.X("x:Q", title="mean target tokens per sentence", scale=alt.Scale(nice=False, zero=False))
+    y = alt.Y("epochs:Q", title="passes over the corpus", scale=alt.Scale(domainMin=0, nice=True))
     base = alt.Chart(table).transform_calculate(epochs=epochs)
     lines = base.mark_line(strokeWidth=2.5).encode(x=x, y=y, color=colour, strokeDash=dash)
     dots = base.transform_filter("datum.x == mean")
@@ -234,5 +274,10 @@ def epochs_chart(
     return (
         alt.layer(rule, lines, points, text)
         .add_params(here, batch)
-        .properties(width="container", height=250, description=description)
+        .properties(
+            title="Longer sentences: fewer passes over the corpus",
+            width="container",
+            height=250,
+            description=description,
+        )
     )

@@ -14,6 +14,7 @@ from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import Hypothesis, length_penalty
 from annotated.viz.parameters import menu, slider
 from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, PALETTE
+from annotated.viz.titles import title_lines
 
 FATES = {
     "alive": (BLUE, "circle"),
@@ -90,7 +91,7 @@ def search_tree_chart(tree: SearchTree, tokenizer: Tokenizer) -> alt.LayerChart:
         width="container",
         height=40 * (1 + lowest),
         description=(
-            f"The tree of a beam search with beam size {tree.beam_size} and alpha {tree.alpha:g}, one column a step, "
+            f"The tree of a beam search with beam size {tree.beam_size} and alpha {tree.alpha:g}, one column per step, "
             f"without what was pruned. It returns {len(tree.hypotheses)} hypotheses, the best of them "
             f"“{tokenizer.decode(best.tokens)}”."
         ),
@@ -149,17 +150,17 @@ def alpha_chart(hypotheses: Sequence[Hypothesis], texts: Sequence[str], top: flo
     if len(hypotheses) != len(texts):
         raise ValueError(f"{len(texts)} texts for {len(hypotheses)} hypotheses: one of each is needed")
     named = pd.DataFrame({
-        "text": list(texts), "symbols": [h.steps for h in hypotheses],
+        "text": list(texts), "tokens": [h.steps for h in hypotheses],
         "log_probability": [h.log_probability for h in hypotheses],
     })  # fmt: skip
     table = pd.DataFrame({"alpha": np.linspace(0, top, 41).round(3)}).merge(named, how="cross")
-    penalty = [length_penalty(*one) for one in zip(table["symbols"], table["alpha"], strict=True)]
+    penalty = [length_penalty(*one) for one in zip(table["tokens"], table["alpha"], strict=True)]
     table["score"] = table.pop("log_probability") / penalty
     table["behind"] = table["score"] - table.groupby("alpha")["score"].transform("max")
     scale = {"domain": list(texts)}
     base = alt.Chart(table.round({"behind": 4, "score": 4})).encode(
         x=alt.X("alpha:Q", title="alpha"),
-        y=alt.Y("behind:Q", title="score less the best score"),
+        y=alt.Y("behind:Q", title="score minus the best score"),
         color=alt.Color(
             "text:N",
             scale=alt.Scale(**scale, range=list(PALETTE[: len(texts)])),
@@ -172,14 +173,16 @@ def alpha_chart(hypotheses: Sequence[Hypothesis], texts: Sequence[str], top: flo
     return alt.layer(
         base.mark_line(strokeWidth=2),
         here.mark_point(filled=True, size=70, opacity=1).encode(
-            tooltip=["text:N", "symbols:Q", alt.Tooltip("score:Q", format=".3f")]
+            tooltip=["text:N", "tokens:Q", alt.Tooltip("score:Q", format=".3f")]
         ),
         here.transform_filter("datum.behind == 0")
-        .mark_text(dy=-10, fontSize=11)
-        .encode(text=alt.Text("score:Q", format=".2f")),
+        .mark_text(dy=-10, fontSize=12, align=alt.ExprRef(f"alpha_shown > {0.9 * top:g} ? 'right' : 'center'"))
+        .transform_calculate(words="'best score ' + format(datum.score, '.2f')")
+        .encode(text="words:N"),
     ).properties(
         width="container",
         height=260,
+        title=title_lines("As alpha grows, longer hypotheses gain"),
         description=(
             f"For alpha from 0 to {top:g}, how far each of {len(texts)} hypotheses of one sentence scores behind the "
             "best of them. The line at zero is the winner. Longer hypotheses gain as alpha grows, and lines cross."
@@ -210,7 +213,7 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
             alt.Chart(table)
             .transform_filter("datum.model == model")
             .encode(
-                x=alt.X("beam:O", title="beam size" if number == 2 else None, axis=alt.Axis(labelAngle=0)),
+                x=alt.X("beam:O", title="beam size (hypotheses)" if number == 2 else None, axis=alt.Axis(labelAngle=0)),
                 y=alt.Y(f"{name}:Q", title=title, scale=alt.Scale(zero=False)),
                 color=alt.Color("line:N", sort=lines, scale=alt.Scale(domain=lines, range=list(PALETTE[: len(lines)]))),
                 strokeDash=alt.StrokeDash("line:N", sort=lines, scale=alt.Scale(domain=lines)),
@@ -226,6 +229,7 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
             )
         )
     return alt.vconcat(*charts).properties(
+        title=title_lines("Wider beams: more probable, shorter, and with 40 a lower BLEU"),
         usermeta={"fit": True},
         description=(
             f"Three curves over the beam size for {len(models)} models ({', '.join(models)}) and {len(lines)} alphas: "

@@ -1,7 +1,7 @@
 // The picture of a beam search: marks, edges, routes and labels of its tree.
 import { GREEN, ORANGE, RED, VIOLET, svg } from "../../viz/drawing.js";
 import { number } from "./sentences.js";
-import { turn } from "./tree.js";
+import { share, turn } from "./tree.js";
 
 export const COLOURS = { winner: GREEN, greedy: ORANGE, reference: VIOLET, forced: RED };
 
@@ -32,12 +32,12 @@ function heads(found, at, bound) {
 function routePath(name, nodes, shift, at) {
   const along = node => node.step < nodes.length ? ` h${13 + at.wide(node)}` : "";
   return svg("path", { class: `route ${name}`, stroke: COLOURS[name],
-    d: nodes.map(node => `${turn(node, at, shift)}${along(node)}`).join(" ") });
+    d: nodes.map(node => `${turn(node, at, shift)}${along(node)}`).join(" ") || "M0 0" });
 }
 
 function nodeGroup(node, at, label, choose) {
   const [x, y] = at.place(node), group = svg("g", { class: `node ${node.fate}`, "data-at": node.at }, mark(node.fate, x, y));
-  if (node.step) group.append(svg("text", { x: x + 9, y: y + 4 }, label(node.token, node.step)));
+  if (node.step) group.append(svg("text", { x: x + 9, y: y + 4 }, label(node.token, node.step), svg("tspan", { class: "share", dx: 3 }, share(node))));
   group.append(svg("rect", { x: x - 9, y: y - 12, width: 20 + at.wide(node), height: 24, class: "hit" }));
   group.addEventListener("click", () => choose(node));
   return group;

@@ -1,4 +1,8 @@
 // Beam search in the page (section 6.1), on recorded continuations: what annotated.decoding does, step for step.
+//
+// A record is a tree of prefixes, node 0 the empty one: `parent`, `token`, `children` and `lp` (the log-probability of the
+// whole prefix) by node; `reference` or null; `prepare(k)` has it hold all that a beam of k ranks; `bestFrom(at)` is the best
+// translation found with the prefix of a node, for nodes that are `forcible(at)`. own.js makes one for any sentence.
 export const EOS = 2;
 const NONE = 0xffff;
 export const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
@@ -39,7 +43,8 @@ function unpackOne(take) {
     start += counts[which++];
   }
   const [length] = take("u4", 1), steps = take("f4", length), ranks = take("u2", length);
-  return { lp, parent, token, children, best, reference: { steps, ranks, tokens: take("u2", length) } };
+  const reference = { steps, ranks, tokens: take("u2", length) };
+  return { lp, parent, token, children, reference, prepare() {}, forcible: at => at > 0 && best[at] !== null, bestFrom: at => best[at] };
 }
 
 // The candidates of a step: continuations of what is alive, the most probable first.
@@ -68,7 +73,7 @@ export function search(one, k, alpha, places, cap) {
     const hope = alive.length ? alive[0].lp / penalty(cap, alpha) : -Infinity;
     const held = finished.length === places ? finished[places - 1].score : -Infinity;
     proven = held >= hope;
-    steps.push({ hope, held, last: alive.length ? alive[alive.length - 1].lp : -Infinity, alive: alive.map(a => a.at) });
+    steps.push({ hope, held, finished: finished.map(node => node.id), last: alive.length ? alive[alive.length - 1].lp : -Infinity, alive: alive.map(a => a.at) });
   }
   const returned = [...finished];
   if (step >= cap) returned.push(...alive.map(a => a.node).slice(0, places - finished.length));

@@ -1,4 +1,4 @@
-// Sentences about a search: what won and by how much, what greedy lost, where the reference died, what a node is.
+// Sentences about a search: what won and by how much, what greedy lost, where the reference was pruned, what a node is.
 import { EOS, pathOf, penalty } from "./search.js";
 
 const MINUS = "−";
@@ -15,16 +15,25 @@ export function wording(words) {
     return /^[\p{L}\p{N}]/u.test(text) && token !== EOS ? `-${text}` : text;
   };
   const write = tokens => tokens.filter(t => t !== EOS).map(piece).join("").replaceAll("▁", " ").trim();
-  const quote = tokens => tokens.length ? `“${write(tokens)}”` : "the beginning";
+  const quote = tokens => tokens.length ? `“${write(tokens)}”` : "the empty prefix";
   return { label, write, quote };
 }
 
 export function verdictOn({ found, best, cap }, { all, beam }) {
   const last = found.steps[found.steps.length - 1], score = ` scores ${number(best.score, 3)}. `;
-  if (found.stopped !== "bound") return `${score}Cut off at the cap of ${cap} symbols.`;
+  if (found.stopped !== "bound") return `${score}Cut off at the cap of ${cap} tokens.`;
   const hope = last.hope === -Infinity ? "nothing is alive any more" : `nothing alive can still score more than ${number(last.hope)}`;
   const which = all && beam > 1 ? "the worst that is returned" : "the best";
   return `${score}Stopped after step ${found.steps.length}: ${hope}, and ${which} has ${number(last.held)}.`;
+}
+
+
+// What stands after some of the steps.
+export function progressOn({ one, found }, step, { quote }) {
+  const now = found.steps[step - 1], pruned = found.nodes.filter(node => node.step === step && node.fate === "pruned").length;
+  const lead = now.alive.length ? `The most probable prefix is ${quote(pathOf(one, now.alive[0]))}, ${number(one.lp[now.alive[0]])} nats. ` : "";
+  return `After step ${step} of ${found.steps.length}. ${lead}Alive ${now.alive.length}, `
+    + `pruned at this step ${pruned}, ended and kept ${now.finished.length}.`;
 }
 
 function aboutForced({ one, best, others: { forced } }, { force }, { quote }) {
@@ -32,11 +41,12 @@ function aboutForced({ one, best, others: { forced } }, { force }, { quote }) {
   return `You force ${quote(pathOf(one, force))}. The best found that begins so: ${quote(forced.tokens)}, score ${number(forced.score, 3)}: `
     + (same(forced.tokens, best.tokens) ? "the winner itself."
       : lead > 0 ? `you win by ${number(lead, 3)}. The search had pruned a better one.`
-      : `${number(-lead, 3)} worse than the winner. The search was right, by its own measure.`);
+      : `${number(-lead, 3)} worse than the winner. The search was right, by its own score.`);
 }
 
-function aboutGreedy({ best, others: { greedy } }, { quote, label }) {
+function aboutGreedy({ best, others: { greedy } }, size, { quote, label }) {
   const i = greedy.tokens.findIndex((token, t) => token !== best.tokens[t]);
+  if (i < 0 && size === 1) return "A beam of 1 is greedy search. Widen the beam to see what it loses.";
   if (i < 0) return "Greedy search writes the same: it lost nothing here.";
   const better = best.tokens[i] === undefined ? "" : `, “${label(best.tokens[i], i + 1)}” leads to the better whole`;
   return `Greedy search writes ${quote(greedy.tokens)}, score ${number(greedy.score, 3)}: it lost ${number(best.score - greedy.score, 3)}. `
@@ -65,18 +75,18 @@ function aboutReference({ one, found, best, others: { reference } }, { quote, la
     + (place > 0 ? `It is returned too, as number ${place + 1}. `
       : t >= gold.tokens.length ? "Its path was followed to the end, and then displaced. "
       : t >= found.steps.length ? "Its path was alive when the search stopped. "
-      : `Its path died at step ${t + 1}: “${label(gold.tokens[t], t + 1)}” is number ${gold.ranks[t]} among all tokens there, `
-        + `with ${number(total)} in all; the last that stayed had ${number(found.steps[t].last)}, ${number(found.steps[t].last - total)} more. `) + judge;
+      : `Its path was pruned at step ${t + 1}: “${label(gold.tokens[t], t + 1)}” is number ${gold.ranks[t]} among all tokens there, `
+        + `with ${number(total)} in all; the last that was kept had ${number(found.steps[t].last)}, ${number(found.steps[t].last - total)} more. `) + judge;
 }
 
 // [kind, sentence] of each story that the reader asked for.
 export function storiesOf(about, state, words) {
-  const stories = [];
+  const stories = [], { one } = about;
   if (about.others.forced) stories.push(["forced", aboutForced(about, state, words)]);
-  if (state.greedy) stories.push(["greedy", aboutGreedy(about, words)]);
-  if (state.reference) stories.push(["reference", aboutReference(about, words)]);
+  if (state.greedy) stories.push(["greedy", aboutGreedy(about, state.beam, words)]);
+  if (state.reference && one.reference) stories.push(["reference", aboutReference(about, words)]);
   if (state.bound) stories.push(["bound", "hope: the best alive log-probability divided by the penalty at the cap of "
-    + `${about.cap} symbols, ${number(penalty(about.cap, state.alpha))}; `
+    + `${about.cap} tokens, ${number(penalty(about.cap, state.alpha))}; `
     + "no continuation can score more. held: the worst score that would be returned. When hope is no more than held, the search stops."]);
   return stories;
 }
@@ -85,7 +95,7 @@ const FATES = { alive: "it went on", pruned: "pruned: not among the best k", fin
   evicted: "ended, and better ones took its place", cap: "still unfinished at the cap", ghost: "the search never considered it" };
 
 export function readingOf(node, { label, quote }) {
-  if (!node.step) return "The empty beginning. Walk with the arrow keys, or click a token to force it.";
+  if (!node.step) return "The empty prefix. Walk with the arrow keys, or click a token to force it.";
   const tokens = [];
   for (let n = node; n.step; n = n.up) tokens.unshift(n.token);
   const own = node.lp === null ? "" : `log-probability ${number(node.lp)}`
@@ -106,7 +116,7 @@ export function rankingOf({ one, found, others }, state) {
   return rows.sort((x, y) => y.score - x.score);
 }
 
-// What was pruned, and the eight beginnings that missed the beam by least.
+// What was pruned, and the eight prefixes that missed the beam by least.
 export function missesOf(found) {
   const pruned = found.nodes.filter(node => node.fate === "pruned");
   const misses = pruned.map(node => ({ node, gap: found.steps[node.step - 1].last - node.lp }));

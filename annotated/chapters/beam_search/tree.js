@@ -1,16 +1,18 @@
-// The tree that the page draws: a search beside greedy search, the reference and a forced beginning, and its layout.
+// The tree that the page draws: a search, greedy search, the reference and a forced prefix, and its layout.
 import { EOS, pathOf, penalty, search } from "./search.js";
 
 // What is searched for, and what stands beside it. `state` holds the widget's traits.
 export function compare(one, cap, state) {
-  const { beam: k, alpha, force } = state, found = search(one, k, alpha, state.all ? k : 1, cap);
+  const { beam: k, alpha, force } = state;
+  one.prepare(k);
+  const found = search(one, k, alpha, state.all ? k : 1, cap);
   const result = (name, tokens, lp) => ({ name, tokens, n: tokens.length, lp, score: lp / penalty(tokens.length, alpha) });
   const winner = found.returned[0], gold = one.reference, greedy = search(one, 1, alpha, 1, cap).returned[0];
   const best = result("winner", pathOf(one, winner.at), winner.lp);
-  const others = { greedy: result("greedy", pathOf(one, greedy.at), greedy.lp),
-    reference: result("reference", gold.tokens, gold.steps.reduce((x, y) => x + y, 0)) };
-  const forced = force > 0 ? one.best[force] : null;
-  if (forced) { // recorded with a beam of 4 and alpha 0.6; the search shown may have come upon a better ending
+  const others = { greedy: result("greedy", pathOf(one, greedy.at), greedy.lp) };
+  if (gold) others.reference = result("reference", gold.tokens, gold.steps.reduce((x, y) => x + y, 0));
+  const forced = force > 0 ? one.bestFrom(force) : null;
+  if (forced) { // found with a beam of 4 and alpha 0.6; the search shown may have come upon a better ending
     const begins = at => at === force || (at > 0 && begins(one.parent[at]));
     const met = found.nodes.filter(n => n.token === EOS && begins(n.at)).map(n => result("forced", pathOf(one, n.at), n.lp));
     const known = result("forced", [...pathOf(one, forced.base), ...forced.suffix], forced.lp);
@@ -26,7 +28,7 @@ export function nodesOf({ one, found, best, others }, state) {
     if (node.fate !== "pruned" || state.graveyard) shown.set(node.at, { ...node, kids: [], up: shown.get(one.parent[node.at]) });
   }
   const routes = { winner: best.tokens };
-  for (const name of ["greedy", "reference"]) if (state[name]) routes[name] = others[name].tokens;
+  for (const name of ["greedy", "reference"]) if (state[name] && others[name]) routes[name] = others[name].tokens;
   if (others.forced) routes.forced = others.forced.tokens;
   const lines = Object.fromEntries(Object.entries(routes).map(([name, tokens]) => [name, route(one, found, shown, tokens)]));
   for (const node of shown.values()) node.up?.kids.push(node);
@@ -63,12 +65,31 @@ function rowsOf(root) {
   return Math.max(...free.filter(x => x !== undefined));
 }
 
+// The picture after some steps of the search: what came later is taken out, and what has ended is as it was then.
+export function cutAt({ shown, lines }, found, step) {
+  const held = found.steps[step - 1].finished, soon = node => node.step <= step;
+  for (const [at, node] of shown) {
+    if (!soon(node)) { shown.delete(at); continue; }
+    node.kids = node.kids.filter(soon);
+    if (node.fate === "cap" && step < found.steps.length) node.fate = "alive";
+    if (node.fate === "finished" || node.fate === "evicted") node.fate = held.includes(node.id) ? "finished" : "evicted";
+  }
+  for (const name of Object.keys(lines)) lines[name] = lines[name].filter(soon);
+}
+
 const LETTER = 7.3;
+
+// The probability of a node's token after the tokens before it, if it is known.
+export function share({ lp, up }) {
+  if (!up || lp === null || up.lp === null) return "";
+  const percent = Math.round(100 * Math.exp(lp - up.lp));
+  return percent ? `${percent}%` : "<1%";
+}
 
 // Where everything stands, in pixels: x of each step, y of each row, and how wide a node's label is.
 export function layout(shown, label, bound) {
   const rows = rowsOf(shown.get(0)), top = bound ? 66 : 24, height = 25, widest = [], x = [bound ? 44 : 14];
-  const letters = node => node.step ? label(node.token, node.step).length : 0;
+  const letters = node => node.step ? label(node.token, node.step).length + share(node).length + 1 : 0;
   for (const n of shown.values()) widest[n.step] = Math.max(widest[n.step] ?? 0, letters(n));
   widest.forEach((most, step) => { x[step + 1] = x[step] + (step ? Math.max(bound ? 52 : 40, 30 + LETTER * most) : 26); });
   const y = row => top + 14 + row * height, wide = node => LETTER * letters(node);

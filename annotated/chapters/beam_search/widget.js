@@ -1,63 +1,68 @@
 // A beam search that runs in the page, on recorded continuations; its tree, its ranking, and what it threw away.
-import { button, html, labelled, onTraits, readout, select, setter, slider, traits, unique } from "../../viz/controls.js";
+import { button, html, knob, labelled, onTraits, optionsOf, readout, select, setter, traits, unique } from "../../viz/controls.js";
 import { inflate, setAttributes, svg } from "../../viz/drawing.js";
 import { COLOURS, drawTree, mark } from "./picture.js";
 import { pathOf, penalty, unpack } from "./search.js";
-import { missesOf, number, rankingOf, readingOf, storiesOf, verdictOn, wording } from "./sentences.js";
-import { compare, layout, neighbour, nodesOf } from "./tree.js";
+import { missesOf, number, progressOn, rankingOf, readingOf, storiesOf, verdictOn, wording } from "./sentences.js";
+import { compare, cutAt, layout, neighbour, nodesOf } from "./tree.js";
 
 const LEGEND = { alive: "went on", pruned: "pruned", finished: "ended, is returned", evicted: "ended, then displaced",
   cap: "cut off at the cap", ghost: "never in the search" };
-const TOGGLES = { greedy: "what greedy lost", reference: "where the reference died", graveyard: "the graveyard",
+const TOGGLES = { greedy: "what greedy lost", reference: "the reference's path", graveyard: "pruned hypotheses",
   bound: "the stopping bound", all: "return the whole beam" };
 const COLUMNS = ["no.", "translation", "n", "log p", "penalty", "score"];
-const SEARCHED = ["sentence", "beam", "alpha", "all", "graveyard", "greedy", "reference", "bound", "force"];
+const SEARCHED = ["sentence", "beam", "alpha", "all", "graveyard", "greedy", "reference", "bound", "force", "step"];
+const OWN = -1, FROM_START = { force: -1, step: 0 }; // the number of the reader's own sentence; step 0: the whole search
 
 function sentenceMenu(sentences, id, set) {
   const groups = new Map();
   sentences.forEach((s, i) => groups.set(s.group, [...groups.get(s.group) ?? [], [i, s.text]]));
-  return select([...groups], value => set({ sentence: +value, force: -1, node: 0 }), { id });
-}
-
-function slide(text, id, range, move) {
-  const input = slider({ id, ...range }, move), value = html("output", { htmlFor: id });
-  return { input, value, label: html("label", { htmlFor: id }, html("span", { textContent: text }), input, value) };
+  return select([...groups], value => set({ sentence: +value, node: 0, ...FROM_START }), { id });
 }
 
 function legend() {
   const key = (width, height, shape) => svg("svg", { width, height, "aria-hidden": "true" }, shape);
   return html("p", { className: "legend" },
-    ...Object.entries(LEGEND).map(([fate, text]) => html("span", {}, key(14, 14, mark(fate, 7, 7)), text)),
-    ...Object.entries(COLOURS).map(([name, stroke]) => html("span", { className: `key ${name}` },
+    ...Object.entries(LEGEND).map(([fate, text]) => html("span", { "data-of": fate }, key(14, 14, mark(fate, 7, 7)), text)),
+    ...Object.entries(COLOURS).map(([name, stroke]) => html("span", { className: `key ${name}`, "data-of": name },
       key(26, 8, svg("path", { d: "M1 4 H25", class: `route ${name}`, stroke })), name)));
+}
+
+// Of the legend only what the picture has.
+function showLegend(legend, { shown, lines }) {
+  const present = new Set([...[...shown.values()].map(node => node.fate), ...Object.keys(lines).filter(name => lines[name].length)]);
+  for (const span of legend.children) span.hidden = !present.has(span.dataset.of);
 }
 
 // Everything that the reader sees, once; returns the parts that change.
 function build(model, el, set) {
   const id = unique("beam-tree"), menu = sentenceMenu(model.get("sentences"), `${id}-sentence`, set);
-  const beam = slide("beam size k", `${id}-beam`, { min: 1, max: 8, step: 1 }, value => set({ beam: value, force: -1 }));
-  const alpha = slide("length penalty α", `${id}-alpha`, { min: 0, max: 2, step: 0.1 }, value => set({ alpha: value }));
+  const beam = knob("beam size k", { min: 1, max: 8 }, value => set({ beam: value, ...FROM_START }));
+  const alpha = knob("length penalty α", { min: 0, max: 2, step: 0.1, digits: 1 }, value => set({ alpha: value, step: 0 }));
+  const step = knob("steps shown", { min: 1 }, value => set({ step: value === +step.input.max ? 0 : value }));
   const toggles = Object.fromEntries(Object.entries(TOGGLES).map(([trait, text]) =>
     [trait, button(text, () => set({ [trait]: !model.get(trait) }))]));
   const force = button("", () => set({ force: model.get("force") === model.get("node") ? -1 : model.get("node") }), { className: "force" });
-  const parts = { menu, beam, alpha, toggles, force, body: html("tbody"), stage: html("div", { className: "stage" }),
+  const parts = { menu, beam, alpha, step, toggles, force, body: html("tbody"), stage: html("div", { className: "stage" }),
     reading: readout("output", { className: "reading" }), verdict: readout("p", { className: "verdict" }),
-    stories: html("div", { className: "stories" }), dead: html("div", { className: "dead" }) };
+    legend: legend(), stories: html("div", { className: "stories" }), dead: html("div", { className: "dead" }) };
   const table = html("table", {}, html("caption", { textContent: "Ranking: score = log-probability / penalty, penalty = ((5 + n) / 6)^α" }),
     html("thead", {}, html("tr", {}, ...COLUMNS.map(textContent => html("th", { textContent, scope: "col" })))), parts.body);
   el.append(html("div", { className: "beam-tree" },
-    html("div", { className: "choices" }, labelled("sentence", menu, { htmlFor: menu.id }), beam.label, alpha.label),
-    html("div", { className: "buttons" }, ...Object.values(toggles)), parts.verdict, parts.stage, legend(),
+    html("div", { className: "choices" }, labelled("sentence", menu, { htmlFor: menu.id }), beam.label, alpha.label, step.label),
+    html("div", { className: "buttons" }, ...Object.values(toggles)), parts.verdict, parts.stage, parts.legend,
     html("div", { className: "pointed" }, parts.reading, force), parts.stories, html("div", { className: "ranking" }, table), parts.dead));
   return parts;
 }
 
-function showControls({ menu, beam, alpha, toggles }, state) {
+function showControls({ menu, beam, alpha, step, toggles }, { one, found }, state) {
   menu.value = state.sentence;
-  beam.input.value = beam.value.value = state.beam;
-  alpha.input.value = state.alpha;
-  alpha.value.value = state.alpha.toFixed(1);
+  beam.show(state.beam);
+  alpha.show(state.alpha);
+  step.input.max = found.steps.length;
+  step.show(state.step || found.steps.length);
   for (const [name, toggle] of Object.entries(toggles)) toggle.setAttribute("aria-pressed", state[name]);
+  toggles.reference.disabled = !one.reference;
 }
 
 function showRanking(body, about, state, write) {
@@ -73,7 +78,7 @@ function showRanking(body, about, state, write) {
 
 function showGraveyard(dead, { one, found }, write, set) {
   const { count, misses } = missesOf(found);
-  dead.replaceChildren(html("p", { textContent: `${count} beginnings lie in the graveyard. Those that missed the beam by least:` }),
+  dead.replaceChildren(html("p", { textContent: `${count} hypotheses were pruned. Those that missed the beam by least:` }),
     html("ul", {}, ...misses.map(({ node, gap }) => html("li", {},
       button(write(pathOf(one, node.at)), () => set({ node: node.at, force: node.at })),
       ` step ${node.step}, ${number(node.lp)}, missed by ${number(gap)}`))));
@@ -82,11 +87,18 @@ function showGraveyard(dead, { one, found }, write, set) {
 // Everything that is said of a search, and the controls that made it.
 function showSearch(parts, about, state, words, set) {
   const stories = storiesOf(about, state, words);
-  parts.verdict.replaceChildren(html("b", { textContent: words.write(about.best.tokens) || "(nothing)" }), verdictOn(about, state));
+  parts.verdict.replaceChildren(...(state.step ? [progressOn(about, state.step, words)]
+    : [html("b", { textContent: words.write(about.best.tokens) || "(nothing)" }), verdictOn(about, state)]));
   parts.stories.replaceChildren(...stories.map(([className, textContent]) => html("p", { className, textContent })));
   showRanking(parts.body, about, state, words.write);
   if (state.graveyard) showGraveyard(parts.dead, about, words.write, set); else parts.dead.replaceChildren();
-  showControls(parts, state);
+  showControls(parts, about, state);
+}
+
+function showPointed({ reading, force }, node, words, isForcible, isForced) {
+  reading.textContent = readingOf(node, words);
+  force.hidden = !isForcible;
+  force.textContent = isForced ? "let the search choose again" : `force “${words.label(node.token, node.step)}”`;
 }
 
 // Scrolls the stage so that a place in it is seen.
@@ -94,6 +106,12 @@ function reveal(stage, [x, y]) {
   const room = stage.clientWidth;
   if (x - 20 < stage.scrollLeft || x + 90 > stage.scrollLeft + room) stage.scrollLeft = x - room / 2;
   if (y - 20 < stage.scrollTop || y + 20 > stage.scrollTop + stage.clientHeight) stage.scrollTop = y - stage.clientHeight / 2;
+}
+
+// A picture that is a little too wide for its place becomes smaller; what is much too wide scrolls.
+function shrink(picture, { width, height }, room) {
+  if (room >= width || room < 0.8 * width) return;
+  setAttributes(picture, { viewBox: `0 0 ${width} ${height}`, width: room, height: height * room / width });
 }
 
 // Puts a new picture on the stage; the scroll and the focus stay.
@@ -104,24 +122,45 @@ function place(stage, picture) {
   if (focused) picture.focus({ preventScroll: true });
 }
 
+// A page that can search for other sentences hands them over to the element; each joins the menu, in place of the last.
+function takeOwn(el, menu, accept) {
+  const group = html("optgroup", { label: "your own sentence, the shipped model" });
+  el.beamTree = { show(search) {
+    group.replaceChildren(...optionsOf([[OWN, search.text]]));
+    menu.append(group);
+    accept(search);
+  } };
+  el.dispatchEvent(new CustomEvent("annotated-beam-tree", { bubbles: true }));
+}
+
+// The recorded searches, by number: { one, cap, words }.
+async function recordedSearches(model) {
+  const words = wording(model.get("tokens")), records = unpack(await inflate(model.get("searches")));
+  return new Map(model.get("sentences").map(({ cap }, i) => [i, { one: records[i], cap, words }]));
+}
+
 async function render({ model, el }) {
-  const set = setter(model), sentences = model.get("sentences"), words = wording(model.get("tokens"));
-  const records = unpack(await inflate(model.get("searches"))), parts = build(model, el, set);
-  let about, shown, at, cursor;
+  const set = setter(model), searches = await recordedSearches(model), parts = build(model, el, set);
+  let words, about, shown, at, cursor;
   const pointed = () => shown.get(model.get("node")) ?? shown.get(0);
-  const forcible = node => typeof node.at === "number" && node.at > 0 && about.one.best[node.at];
+  const forcible = node => typeof node.at === "number" && about.one.forcible(node.at);
 
   function draw() {
-    const state = traits(model, ...SEARCHED);
-    about = compare(records[state.sentence], sentences[state.sentence].cap, state);
+    const state = traits(model, ...SEARCHED), searched = searches.get(state.sentence);
+    words = searched.words;
+    about = compare(searched.one, searched.cap, state);
     const nodes = nodesOf(about, state);
     shown = nodes.shown;
+    const { height } = layout(shown, words.label, state.bound);
+    if (state.step) cutAt(nodes, about.found, state.step);
+    at = { ...layout(shown, words.label, state.bound), height }; // the picture of some steps is as high as that of all
     if (!shown.has(model.get("node"))) model.set("node", 0);
-    at = layout(shown, words.label, state.bound);
     const drawn = drawTree({ found: about.found, ...nodes, at, label: words.label, bound: state.bound, choose });
     cursor = drawn.cursor;
     drawn.picture.addEventListener("keydown", move);
+    shrink(drawn.picture, at, parts.stage.clientWidth - 12);
     place(parts.stage, drawn.picture);
+    showLegend(parts.legend, nodes);
     showSearch(parts, about, state, words, set);
     point(false);
   }
@@ -141,9 +180,7 @@ async function render({ model, el }) {
     const node = pointed(), [x, y] = at.place(node);
     setAttributes(cursor, { x: x - 10, y: y - 12, width: 22 + at.wide(node) });
     if (scroll) reveal(parts.stage, [x, y]);
-    parts.reading.textContent = readingOf(node, words);
-    parts.force.hidden = !forcible(node);
-    parts.force.textContent = model.get("force") === node.at ? "let the search choose again" : `force “${words.label(node.token, node.step)}”`;
+    showPointed(parts, node, words, forcible(node), model.get("force") === node.at);
   }
 
   let waiting = false;
@@ -155,6 +192,11 @@ async function render({ model, el }) {
   onTraits(model, SEARCHED, later);
   model.on("change:node", () => { if (!waiting && shown.has(model.get("node"))) point(); });
   draw();
+  takeOwn(el, parts.menu, search => {
+    searches.set(OWN, { ...search, words: wording(search.words) });
+    set({ sentence: OWN, node: 0, ...FROM_START });
+    later(); // also if the sentence before was the reader's own
+  });
   return () => {};
 }
 

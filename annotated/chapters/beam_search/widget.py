@@ -36,8 +36,8 @@ class BeamTree(anywidget.AnyWidget):
 
     `sentence`, `beam` and `alpha` are what is searched for and how; `all` returns the whole beam, or else the best
     alone; `greedy`, `reference`, `graveyard` and `bound` say what is shown besides; `node` is the beginning that is
-    pointed at and `force` the one that is forced (-1: none), both numbers of the recorded tree. All of them may be set
-    from Python in a live notebook.
+    pointed at and `force` the one that is forced (-1: none), both numbers of the recorded tree; `step` is how many
+    steps of the search the tree shows (0: all). All of them may be set from Python in a live notebook.
     """
 
     _esm = esm(_HERE / "widget.js")
@@ -55,6 +55,7 @@ class BeamTree(anywidget.AnyWidget):
     bound = traitlets.Bool(False).tag(sync=True)
     node = traitlets.Any(0).tag(sync=True)
     force = traitlets.Int(-1).tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
 
 
 def beam_tree(results: Mapping[str, Any], tokenizer: Tokenizer, *, sentence: int = 0, **shown: Any) -> BeamTree:

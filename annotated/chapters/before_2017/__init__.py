@@ -1,8 +1,10 @@
 """Chapter 3, "Before 2017": its pictures and experiments."""
 
-from annotated.chapters.before_2017.charts import alignment_chart, length_chart, probe_chart, timeline_chart
+from annotated.chapters.before_2017.charts import alignment_chart, length_chart, timeline_chart
 from annotated.chapters.before_2017.scores import AdditiveScore, DotScore, GeneralScore
 from annotated.chapters.before_2017.timeline import TIMELINE
+from annotated.chapters.before_2017.training_charts import learning_chart, place_chart
+from annotated.chapters.before_2017.waiting_chart import waiting_chart
 
 __all__ = [
     "AdditiveScore",
@@ -10,7 +12,9 @@ __all__ = [
     "GeneralScore",
     "TIMELINE",
     "alignment_chart",
+    "learning_chart",
     "length_chart",
-    "probe_chart",
+    "place_chart",
     "timeline_chart",
+    "waiting_chart",
 ]

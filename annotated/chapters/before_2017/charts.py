@@ -1,4 +1,4 @@
-"""Charts of recurrent models: accuracy over length, what is attended to, what a summary still knows, and dates."""
+"""Charts of recurrent models: accuracy over length, what is attended to, and dates."""
 
 from __future__ import annotations
 
@@ -10,19 +10,24 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from annotated.viz.parameters import menu, slider
+from annotated.viz.parameters import menu, steps
 from annotated.viz.tables import curves_table
-from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
 
 _YEARS = alt.Scale(domain=["2012-10-01", "2017-08-15"], nice=False)
-_STROKE = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=300)
-_SHAPED = alt.Legend(title=None, symbolStrokeWidth=0, symbolSize=90)
+_SHAPED = alt.Legend(title=None, symbolStrokeWidth=0, symbolSize=90, columns=2)
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4])
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
+_KIND_COLOURS = {"recurrent": BLUE, "attention": ORANGE, "Transformer": GREEN, "convolution": PALETTE[3]}
+"""Of the timeline: as the models of the page's other charts."""
 
 
 def length_chart(
-    lengths: Sequence[int], curves: Mapping[str, Mapping[str, Sequence[Sequence[float]]]], longest: int, chance: float
+    lengths: Sequence[int],
+    curves: Mapping[str, Mapping[str, Sequence[Sequence[float]]]],
+    longest: int,
+    chance: Mapping[str, Sequence[float]],
+    titles: Mapping[str, str],
 ) -> alt.LayerChart:
     """Accuracy against length for several models, with its spread over seeds, and a menu for the measure.
 
@@ -35,7 +40,9 @@ def length_chart(
     longest
         The longest sequence of the training.
     chance
-        The accuracy of guessing.
+        The accuracy of guessing, for each measure, one for each length.
+    titles
+        What to see, for each measure.
 
     Raises
     ------
@@ -51,8 +58,8 @@ def length_chart(
         "color": alt.Color("model:N", sort=models, scale=alt.Scale(domain=models, range=list(PALETTE)), legend=_SHAPED),
         "opacity": alt.condition(pick, alt.value(1.0), alt.value(0.15)),
     }
-    dash = alt.StrokeDash("model:N", sort=models, scale=alt.Scale(domain=models, range=list(_DASHES)), legend=None)
-    shape = alt.Shape("model:N", sort=models, scale=alt.Scale(domain=models, range=list(_SHAPES)), legend=None)
+    dash = alt.StrokeDash("model:N", sort=models, scale=alt.Scale(domain=models, range=list(_DASHES)), legend=_SHAPED)
+    shape = alt.Shape("model:N", sort=models, scale=alt.Scale(domain=models, range=list(_SHAPES)), legend=_SHAPED)
     tip = ["model:N", alt.Tooltip("n:Q", title="length"), alt.Tooltip("y:Q", title="share right", format=".1%")]
     edge = alt.Chart(pd.DataFrame({"n": [longest], "text": ["trained to here"]}))
     description = (
@@ -63,14 +70,19 @@ def length_chart(
     return (
         alt.layer(
             edge.mark_rule(color=GREY).encode(x="n:Q"),
-            edge.mark_text(align="left", dx=4, fontSize=11).encode(x="n:Q", y=alt.value(156), text="text:N"),
-            _guess(chance),
+            edge.mark_text(align="left", dx=4).encode(x="n:Q", y=alt.value(156), text="text:N"),
+            _guess(lengths, chance),
             chart.mark_rule(strokeWidth=1.5).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", **looks),
             chart.mark_line(strokeWidth=2).encode(x=x, y=y, strokeDash=dash, **looks),
             chart.mark_point(filled=True, size=55).encode(x=x, y=y, shape=shape, tooltip=tip, **looks),
         )
         .add_params(menu("measure", list(curves)), pick)
-        .properties(width="container", height=280, description=description)
+        .properties(
+            width="container",
+            height=280,
+            title=alt.Title(alt.expr(f"{json.dumps(dict(titles))}[measure]")),
+            description=description,
+        )
     )
 
 
@@ -85,10 +97,15 @@ def _spread(lengths: Sequence[int], curves: Mapping[str, Mapping[str, Sequence[S
     return groups.agg(y="mean", low="min", high="max").round({"y": 4}).reset_index()
 
 
-def _guess(chance: float) -> alt.Chart:
-    """A line at the accuracy of guessing."""
-    line = alt.Chart(pd.DataFrame({"y": [chance]})).mark_rule(strokeDash=[2, 3], color=GREY)
-    return line.encode(y="y:Q")
+def _guess(lengths: Sequence[int], chance: Mapping[str, Sequence[float]]) -> alt.Chart:
+    """A line at the accuracy of guessing, for the measure that is chosen."""
+    rows = [
+        {"measure": m, "n": n, "y": y}
+        for m, by_length in chance.items()
+        for n, y in zip(lengths, by_length, strict=True)
+    ]
+    line = alt.Chart(pd.DataFrame(rows)).transform_filter("datum.measure == measure")
+    return line.mark_line(strokeDash=[2, 3], strokeWidth=1.2, color=GREY).encode(x="n:Q", y="y:Q")
 
 
 def alignment_chart(examples: Sequence[Mapping[str, Any]], *, start: int = 2) -> alt.LayerChart:
@@ -113,7 +130,8 @@ def alignment_chart(examples: Sequence[Mapping[str, Any]], *, start: int = 2) ->
         {"i": i, "s": len(example["source"]), "w": list(example["weights"])} for i, example in enumerate(examples)
     )
     sources, written = (json.dumps([list(e[key]) for e in examples]) for key in ("source", "written"))
-    choose = slider("example", start, 0, len(examples) - 1, label="sequence, shorter to longer")
+    lengths = [len(e["written"]) for e in examples]
+    choose = steps("example", lengths, lengths[start], "letters")
     cells = (
         alt.Chart(table)
         .transform_filter("datum.i == example")
@@ -128,64 +146,22 @@ def alignment_chart(examples: Sequence[Mapping[str, Any]], *, start: int = 2) ->
     y = alt.Y("q:O", title="written", axis=alt.Axis(labelExpr=f"{written}[example][datum.value]", **labels))
     shade = alt.Opacity("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None)
     tip = ["symbol:N", "source:N", alt.Tooltip("weight:Q", format=".2f")]
-    length = json.dumps([len(e["written"]) for e in examples])
     description = (
         "Attention weights of a trained recurrent decoder: one row for each symbol it wrote, one column for each "
         "source symbol, darker for more weight. A slider goes from shorter to longer sequences. The weight lies on "
         "one line of cells while the length is one of those trained on."
     )
     return (
-        alt.layer(cells.mark_rect(fill=BLUE, stroke=GREY, strokeWidth=0.2).encode(x=x, y=y, opacity=shade, tooltip=tip))
+        alt.layer(
+            cells.mark_rect(fill=ORANGE, stroke=GREY, strokeWidth=0.2).encode(x=x, y=y, opacity=shade, tooltip=tip)
+        )
         .add_params(choose)
         .properties(
             width="container",
-            height=300,
-            title=alt.Title(alt.expr(f"{length}[example] + ' letters'")),
+            height=400,  # so that 28 letters stand one below the other
+            title=alt.Title(alt.expr(f"'Attention while copying ' + {lengths}[example] + ' letters'")),
             description=description,
             usermeta={"renderer": "canvas"},
-        )
-    )
-
-
-def probe_chart(probes: Mapping[str, Mapping[str, Sequence[float]]], chance: float) -> alt.LayerChart:
-    """How well a linear map reads the symbol of each position, for lengths that a slider chooses.
-
-    Parameters
-    ----------
-    probes
-        For each place that was read, for each length, a share of right answers for each position.
-    chance
-        The accuracy of guessing.
-    """
-    places = list(probes)
-    lengths = [int(n) for n in next(iter(probes.values()))]
-    table = curves_table(probes, "place", "length", "position", "right", start=1)
-    table = table.assign(step=table["length"].astype(int).map(lengths.index)).drop(columns="length")
-    choose = slider("step", len(lengths) - 1, 0, len(lengths) - 1, label="length, shorter to longer")
-    colour = alt.Color("place:N", sort=places, scale=alt.Scale(domain=places, range=[BLUE, ORANGE]), legend=_STROKE)
-    dash = alt.StrokeDash("place:N", sort=places, scale=alt.Scale(domain=places, range=[[1, 0], [6, 3]]), legend=None)
-    chart = alt.Chart(table).transform_filter("datum.step == step")
-    x = alt.X("position:Q", title="position of the letter in the source", axis=alt.Axis(format="d", tickMinStep=1))
-    y = alt.Y("right:Q", title="read right", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
-    shape = alt.Shape("place:N", sort=places, scale=alt.Scale(range=["circle", "square"]), legend=None)
-    tip = ["place:N", "position:Q", alt.Tooltip("right:Q", format=".0%")]
-    description = (
-        "How often a linear map reads each source symbol correctly, from the one vector that a plain decoder is given "
-        "and from the encoder's state at the symbol's own position. A slider chooses the length. In the one vector "
-        "the middle of a long sequence is lost; the states keep all of it."
-    )
-    return (
-        alt.layer(
-            _guess(chance),
-            chart.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, strokeDash=dash),
-            chart.mark_point(filled=True, size=60).encode(x=x, y=y, color=colour, tooltip=tip, shape=shape),
-        )
-        .add_params(choose)
-        .properties(
-            width="container",
-            height=230,
-            title=alt.Title(alt.expr(f"{json.dumps(lengths)}[step] + ' letters'")),
-            description=description,
         )
     )
 
@@ -202,7 +178,9 @@ def timeline_chart(works: Sequence[Any]) -> alt.LayerChart:
     table = pd.DataFrame(works).assign(order=range(len(works)), label=[[work.who, work.what] for work in works])
     on = "kind == 'all' || datum.kind == kind"
     chart = alt.Chart(table).transform_calculate(shown=f"{on} ? 1 : 0.12", date="toDate(datum.month + '-15')")
-    x = alt.X("date:T", title="first public version", scale=_YEARS, axis=alt.Axis(format="%Y", tickCount="year"))
+    x = alt.X(
+        "date:T", title="month of the first public version", scale=_YEARS, axis=alt.Axis(format="%Y", tickCount="year")
+    )
     y = alt.Y("order:O", axis=None)
     late = "datum.date > toDate('2015-01-01')"
     opacity = alt.Opacity("shown:Q", scale=None, legend=None)
@@ -210,13 +188,20 @@ def timeline_chart(works: Sequence[Any]) -> alt.LayerChart:
         x=x,
         y=y,
         opacity=opacity,
-        color=alt.Color("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=list(PALETTE))),
-        shape=alt.Shape("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=list(_SHAPES[:4]))),
+        color=alt.Color(
+            "kind:N",
+            sort=kinds,
+            scale=alt.Scale(domain=kinds, range=[_KIND_COLOURS[kind] for kind in kinds]),
+            legend=alt.Legend(columns=2),
+        ),
+        shape=alt.Shape(
+            "kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=list(_SHAPES[:4])), legend=alt.Legend(columns=2)
+        ),
         tooltip=[alt.Tooltip("month:N"), alt.Tooltip("who:N"), alt.Tooltip("what:N"), alt.Tooltip("arxiv:N")],
     )
     texts = [
         chart.transform_filter(f"{'' if right else '!'}({late})")
-        .mark_text(align="right" if right else "left", dx=-8 if right else 8, dy=-6, fontSize=11)
+        .mark_text(align="right" if right else "left", dx=-8 if right else 8, dy=-6)
         .encode(x=x, y=y, text="label:N", opacity=opacity)
         for right in (True, False)
     ]
@@ -228,5 +213,10 @@ def timeline_chart(works: Sequence[Any]) -> alt.LayerChart:
     return (
         alt.layer(points, *texts)
         .add_params(menu("kind", ["all", *kinds], label="show"))
-        .properties(width="container", height=31 * len(works), description=description)
+        .properties(
+            width="container",
+            height=33 * len(works),
+            title=["From recurrent networks", "to attention alone, 2012 to 2017"],
+            description=description,
+        )
     )

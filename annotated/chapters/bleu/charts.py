@@ -1,4 +1,4 @@
-"""Charts of BLEU: its brevity penalty, the rulers, and how sure a difference is."""
+"""Charts of BLEU: its brevity penalty, its settings, and how sure a difference is."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pandas as pd
 from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
+from annotated.viz.titles import title_lines
 
 
 def brevity_chart(ratio: float = 0.8) -> alt.LayerChart:
@@ -43,35 +44,45 @@ def brevity_chart(ratio: float = 0.8) -> alt.LayerChart:
     return (
         alt.layer(curve, point, text)
         .add_params(moved)
-        .properties(width="container", height=220, description=description)
+        .properties(
+            width="container",
+            height=220,
+            title=title_lines("Half the reference's length multiplies the score by 0.37"),
+            description=description,
+        )
     )
 
 
-def rulers_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
-    """One set of translations under several rulers, as bars with their numbers; a menu chooses the system.
+def settings_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
+    """One set of translations under several settings of BLEU, as bars with their numbers; a menu chooses the system.
 
     Parameters
     ----------
     rows
-        Each with 'system', 'ruler' and 'bleu'.
+        Each with 'system', 'setting' and 'bleu'.
     """
     table = pd.DataFrame(rows)
-    systems, order = table["system"].unique().tolist(), table["ruler"].unique().tolist()
+    systems, order = table["system"].unique().tolist(), table["setting"].unique().tolist()
     base = alt.Chart(table).transform_filter("datum.system == system")
-    y = alt.Y("ruler:N", sort=order, title=None, axis=alt.Axis(labelLimit=150))
+    y = alt.Y("setting:N", sort=order, title="setting", axis=alt.Axis(labelLimit=150))
     x = alt.X("bleu:Q", title="BLEU")
     bars = base.mark_bar(height=15).encode(
         x,
         y,
-        color=alt.condition("datum.ruler == '13a'", alt.value(BLUE), alt.value(GREY)),
-        tooltip=["ruler:N", "bleu:Q"],
+        color=alt.condition("datum.setting == '13a'", alt.value(BLUE), alt.value(GREY)),
+        tooltip=["setting:N", "bleu:Q"],
     )
     text = base.mark_text(align="left", dx=4, color=INK).encode(x, y, text=alt.Text("bleu:Q", format=".2f"))
     description = f"BLEU of the same translations under {', '.join(order)}. A menu chooses among {', '.join(systems)}."
     return (
         alt.layer(bars, text)
         .add_params(menu("system", systems, systems[-1], "translations"))
-        .properties(width="container", height=28 * len(order), description=description)
+        .properties(
+            width="container",
+            height=28 * len(order),
+            title=title_lines(f"One set of translations has {len(order)} scores"),
+            description=description,
+        )
     )
 
 
@@ -118,7 +129,14 @@ def bootstrap_chart(
     return (
         alt.layer(bars, lines)
         .resolve_scale(color="independent")
-        .properties(width="container", height=230, description=description)
+        .properties(
+            width="container",
+            height=230,
+            title=title_lines(
+                f"{names[1]} is better on {100 * np.mean(values > 0):.1f}\u00a0% of the resampled test sets"
+            ),
+            description=description,
+        )
     )
 
 
@@ -148,6 +166,11 @@ def power_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     rule = alt.Chart(pd.DataFrame({"y": [0.975]})).mark_rule(strokeDash=[4, 3], color=INK).encode(y="y:Q")
     description = (
         f"For {' and '.join(pairs)}: the share of random test sets on which the better system wins, by their number of "
-        "sentences. A dashed line stands at 97.5 %."
+        "sentences. A dashed line marks 97.5 %."
     )
-    return alt.layer(line, points, rule).properties(width="container", height=240, description=description)
+    return alt.layer(line, points, rule).properties(
+        width="container",
+        height=240,
+        title=title_lines("On larger test sets the better system wins more often"),
+        description=description,
+    )

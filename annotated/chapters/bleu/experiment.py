@@ -1,4 +1,4 @@
-"""BLEU of one model under several rulers: tokenisers, searches, and a "BLEU" that has seen the answer.
+"""BLEU of one model under several settings: tokenisers, searches, and a "BLEU" that has seen the answer.
 
 Of the real text only numbers are kept: ten for each sentence. The sentences on record are of the classroom corpus.
 """
@@ -83,8 +83,8 @@ def ladder(decoded: Sequence[str], forced: Sequence[str], references: Sequence[s
     return {name: round(number, 2) for name, number in numbers.items()}
 
 
-def rulers(hypotheses: Sequence[str], references: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """One set of translations under every ruler: score, signature, and precisions and lengths in sacreBLEU's words."""
+def by_setting(hypotheses: Sequence[str], references: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """One set of translations under every setting: score, signature, precisions and lengths in sacreBLEU's words."""
     found = {name: bleu(hypotheses, references, tokenize=name) for name in TOKENIZERS}
     for name, (quotes, compounds) in STYLES.items():
         found[name] = paper_style_bleu(hypotheses, references, quotes=quotes, compounds=compounds)
@@ -115,7 +115,7 @@ def _real_results(count: int | None = None) -> dict[str, Any]:
     return {
         "sentences": len(test),
         "statistics": {name: pack(bleu_statistics(texts, references)) for name, texts in systems.items()},
-        "rulers": {name: rulers(texts, references) for name, texts in systems.items()},
+        "settings": {name: by_setting(texts, references) for name, texts in systems.items()},
         "dev": {"sentences": len(valid), "bleu": round(dev.bleu, 3), "signature": dev.signature},
         "ladder": ladder(systems["average of 5, greedy"], forced, references),
         "hyphens": sum("-" in text for text in references),

@@ -22,9 +22,12 @@ const TOKENIZERS = {
   none: words,
   intl,
   char: text => words([...text].join(" ")),
-  paper: text => compounds(tokenize13a(rstrip(plainQuotes(text)))),
+  quotes: text => tokenize13a(rstrip(plainQuotes(text))),
+  compounds: text => compounds(tokenize13a(text)),
+  paper: text => compounds(TOKENIZERS.quotes(text)),
 };
-export const tokens = (text, name, translated = false) => TOKENIZERS[name](rstrip(translated && name === "paper" ? punctuation(text) : text));
+const REPLACED = ["quotes", "paper"]; // the settings that replace punctuation of a translation
+export const tokens = (text, name, translated = false) => TOKENIZERS[name](rstrip(translated && REPLACED.includes(name) ? punctuation(text) : text));
 
 // The n-grams of a translation: each with its place, and whether it counts ("match"), came too often ("clipped"), or is not there.
 export function ngrams(hypothesis, reference, n) {

@@ -3,7 +3,8 @@ import { button, field, html, labelled, onTraits, radios, readout, select, sette
 import { covered, ngrams, score, tokens } from "./score.js";
 
 const LABELS = { "13a": "13a (sacreBLEU's default)", none: "none (split at spaces)", intl: "intl (all punctuation)",
-  char: "char (letters)", paper: "13a + compounds split" };
+  char: "char (letters)", quotes: "13a + plain quotes", compounds: "13a + compounds split",
+  paper: "the paper's way: quotes + compounds" };
 const ROOM = { rows: 2, maxLength: 400 };
 const COLUMNS = ["n", "shared", "clipped", "of", "precision"];
 const shown = text => text.replaceAll("##AT##-##AT##", "@-@");
@@ -52,8 +53,9 @@ function showCounts(rows, { counts, orders, precisions }, n) {
   rows.forEach(({ radio, cells, row }, k) => {
     radio.checked = k + 1 === n;
     row.classList.toggle("chosen", radio.checked);
-    const [match, clipped] = counts[k], star = match === 0 && precisions[k] > 0 ? " *" : ""; // smoothed
-    const texts = [match, clipped, orders[k].length, `${(100 * precisions[k]).toFixed(1)} %${star}`];
+    // Without a shared n-gram a precision is smoothed; without a shared token BLEU is 0, and nothing needs smoothing.
+    const [match, clipped] = counts[k], some = counts[0][0] > 0, star = some && match === 0 && precisions[k] > 0 ? " *" : "";
+    const texts = [match, clipped, orders[k].length, `${(some ? 100 * precisions[k] : 0).toFixed(1)} %${star}`];
     texts.forEach((text, c) => { cells[c].textContent = text; });
   });
 }

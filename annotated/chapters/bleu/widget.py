@@ -11,8 +11,8 @@ import traitlets
 from annotated.viz.javascript import esm
 
 _HERE = Path(__file__).parent
-TOKENIZERS = ("13a", "none", "intl", "char", "paper")
-"""sacreBLEU's, by its own names; and 'paper': 13a, quotes made plain, and compounds split."""
+TOKENIZERS = ("13a", "none", "intl", "char", "quotes", "compounds", "paper")
+"""sacreBLEU's, by its own names; 13a after 'quotes' are made plain; 13a with 'compounds' split; 'paper' is both."""
 
 
 class NgramHighlighter(anywidget.AnyWidget):

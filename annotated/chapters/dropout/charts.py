@@ -1,7 +1,8 @@
-"""Charts of dropout: what it does to numbers, to training curves, and to Table 3."""
+"""Charts of dropout: what it does to numbers, and what Table 3 says of it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,10 +12,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from annotated.viz.parameters import menu, slider
-from annotated.viz.tables import ONE_ROW
-from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE
+from annotated.viz.theme import BLUE, GREY, ORANGE
 
-_RATES, _PLACES = "rates, as written", "0.3 at several places"
+HIGHEST = 0.5
+"""The largest rate that the reader can choose: what is kept is then doubled."""
 
 
 def dropout_chart(values: ArrayLike, *, p: float = 0.1, draws: int = 6, seed: int = 0) -> alt.LayerChart:
@@ -34,13 +35,13 @@ def dropout_chart(values: ArrayLike, *, p: float = 0.1, draws: int = 6, seed: in
     Raises
     ------
     ValueError
-        If there is no vector, or p is not in [0, 0.9].
+        If there is no vector, or p is above `HIGHEST`.
     """
     x = np.asarray(values, dtype=float)
     if x.ndim != 1 or not x.size:
         raise ValueError("values must be one vector")
-    if not 0 <= p <= 0.9:
-        raise ValueError(f"p must lie in [0, 0.9], not {p}")
+    if not 0 <= p <= HIGHEST:
+        raise ValueError(f"p must lie in [0, {HIGHEST}], not {p}")
     chance = np.random.default_rng(seed).random((draws, x.size)).round(3)
     table = pd.DataFrame({"i": range(1, x.size + 1), "x": x.round(3), "u": chance.T.tolist()})
     mode = alt.param(
@@ -48,7 +49,7 @@ def dropout_chart(values: ArrayLike, *, p: float = 0.1, draws: int = 6, seed: in
         value="training",
         bind=alt.binding_radio(options=["training", "evaluation"], name="mode "),
     )
-    params = [slider("p", p, 0, 0.9, 0.05, label="rate p"), slider("draw", 1, 1, draws, label="draw"), mode]
+    params = [slider("p", p, 0, HIGHEST, 0.05, label="rate p"), slider("draw", 1, 1, draws, label="draw"), mode]
     base = (
         alt.Chart(table)
         .transform_calculate(dropped="mode == 'training' && datum.u[draw - 1] < p")
@@ -56,8 +57,8 @@ def dropout_chart(values: ArrayLike, *, p: float = 0.1, draws: int = 6, seed: in
     )
     ticks = alt.Axis(labelAngle=0, values=[1, *range(4, x.size + 1, 4)])
     place = alt.X("i:O", title="entry of the vector", axis=ticks)
-    top = float(np.abs(x).max()) * 2.2
-    scale = alt.Scale(domain=[-top, top], clamp=True, nice=False)
+    top = float(np.abs(x).max()) * 1.05 / (1 - HIGHEST)
+    scale = alt.Scale(domain=[-top, top], nice=False)
     y = alt.Y("after:Q", title="value", scale=scale)
     tip = ["i:O", alt.Tooltip("x:Q", title="before"), alt.Tooltip("after:Q", format=".3f")]
     bars = base.mark_bar(color=BLUE, opacity=0.75).encode(x=place, y=y, tooltip=tip)
@@ -73,7 +74,18 @@ def dropout_chart(values: ArrayLike, *, p: float = 0.1, draws: int = 6, seed: in
     return (
         alt.layer(bars, before, crosses, _dropped_note(base, x.size))
         .add_params(*params)
-        .properties(width="container", height=230, description=description)
+        .properties(
+            width="container",
+            height=230,
+            title=alt.TitleParams(
+                alt.expr(
+                    "mode == 'evaluation' ? ['Evaluation: nothing is dropped,', 'and no entry changes'] : p == 0 ? "
+                    "['At rate 0 nothing is dropped,', 'and no entry changes'] : "
+                    "['Dropped entries are 0 (crosses);', 'the others grow (grey ticks: before)']"
+                )
+            ),
+            description=description,
+        )
     )
 
 
@@ -87,110 +99,23 @@ def _dropped_note(base: alt.Chart, size: int) -> alt.Chart:
         text=f"datum.lost + ' of {size} dropped, the others times ' + ({factor})"
         " + ';\\nmean ' + format(datum.was, '.2f') + ' before, ' + format(datum.now, '.2f') + ' after'"
     )
-    return note.mark_text(align="left", baseline="top", fontSize=12, lineBreak="\n").encode(
-        x=alt.value(4), y=alt.value(4), text="text:N"
-    )
+    note = note.mark_text(align="left", baseline="top", fontSize=12, lineBreak="\n")
+    return note.encode(x=alt.value(4), y=alt.value(4), text="text:N").properties(name="halo_note")
 
 
-def dropout_curves_chart(runs: Sequence[Mapping[str, Any]], *, block: int) -> alt.LayerChart:
-    """Training and validation loss under several rates of dropout, or at several places; menus choose, a slider reads.
-
-    Parameters
-    ----------
-    runs
-        Of the record `dropout`: site, p, seed, train and valid.
-    block
-        Updates between two numbers of a curve.
-
-    Raises
-    ------
-    ValueError
-        If there are no runs.
-    """
-    if not runs:
-        raise ValueError("there are no runs to draw")
-    last = block * len(runs[0]["train"])
-    group = menu("group", [_RATES, _PLACES], label="compare")
-    measure = menu("measure", ["both", "training", "validation"], label="loss")
-    at = slider("at", last, block, last, block, label="read at update")
-    description = (
-        f"Curves of {len(runs)} runs, a line for each seed: training loss dashed, validation loss solid. Menus choose "
-        "whether rates or places are compared and which loss is shown; a slider reads the validation losses off at one "
-        "update. Without dropout the training loss goes to zero while the validation loss turns and rises."
-    )
-    return (
-        alt.layer(*_curve_layers(_curves(runs), block, last))
-        .add_params(group, measure, at)
-        .properties(width="container", height=330, description=description)
-    )
+_SETTINGS = {"P_drop": "dropout", "eps_ls": "label smoothing"}
 
 
-def _curve_layers(table: pd.DataFrame, block: int, last: int) -> list[alt.Chart]:
-    """A rule at the slider, the curves, and each one's reading there."""
-    colour = _curve_colour(table)
-    chart = (
-        alt.Chart(table)
-        .transform_filter("datum.group == group && (measure == 'both' || datum.measure == measure)")
-        .transform_flatten(["loss"])
-        .transform_window(step="row_number()", groupby=["group", "name", "measure", "seed"])
-        .transform_calculate(update=f"datum.step * {block}")
-    )
-    x = alt.X(
-        "update:Q",
-        title="updates",
-        axis=alt.Axis(values=[*range(0, last + 1, 200)]),
-        scale=alt.Scale(domain=[0, last * 1.45], nice=False),
-    )
-    y = alt.Y("loss:Q", title="loss without dropout (nats a token)", scale=alt.Scale(domain=[0, 6], clamp=True))
-    dash = alt.StrokeDash(
-        "measure:N",
-        scale=alt.Scale(domain=["training", "validation"], range=[[4, 3], [1, 0]]),
-        legend=alt.Legend(orient="top", title=None),
-    )
-    lines = chart.mark_line(strokeWidth=1.8).encode(
-        x=x, y=y, color=colour, strokeDash=dash, detail="seed:N",
-        tooltip=["name:N", "measure:N", "seed:N", "update:Q", "loss:Q"],
-    )  # fmt: skip
-    here = chart.transform_filter("datum.update == at").transform_aggregate(
-        loss="mean(loss)", groupby=["name", "measure", "update"]
-    )
-    points = here.mark_point(filled=True, size=60).encode(x=x, y=y, color=colour)
-    labels = here.transform_filter("datum.measure == 'validation' || measure == 'training'").transform_calculate(
-        text="datum.name + ': ' + format(datum.loss, '.2f')"
-    )
-    words = labels.mark_text(align="left", dx=8, fontSize=11, fontWeight="bold").encode(
-        x=x, y=y, text="text:N", color=colour
-    )
-    rule = alt.Chart(ONE_ROW).transform_calculate(update="at").mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=x)
-    return [rule, lines, points, words]
-
-
-def _curves(runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """A row for each curve, whose losses are a list; a run may belong to both comparisons."""
-    table = pd.DataFrame(runs).assign(name=[_curve_names(run) for run in runs]).explode("name", ignore_index=True)
-    table[["group", "name"]] = table["name"].tolist()
-    long = table.rename(columns={"train": "training", "valid": "validation"}).melt(
-        ["group", "name", "seed"], ["training", "validation"], "measure", "loss"
-    )
-    return long.astype({"seed": str}).assign(loss=[[round(loss, 3) for loss in line] for line in long["loss"]])
-
-
-def _curve_names(run: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The comparisons that a run is part of, and what it is called there."""
-    written = run["site"] == "as written"
-    names = [(_RATES, f"p = {run['p']:g}")] if written else []
-    if run["p"] == 0.3 or (written and run["p"] == 0):
-        names.append((_PLACES, "no dropout" if run["p"] == 0 else run["site"]))
-    return names
-
-
-def _curve_colour(table: pd.DataFrame) -> alt.Color:
-    """The first of a comparison is grey, the others have the palette's colours."""
-    colours: dict[str, str] = {}
-    for group in (_RATES, _PLACES):
-        names = table.loc[table["group"] == group, "name"].unique()
-        colours |= dict(zip(names, (GREY, *PALETTE), strict=False))
-    return alt.Color("name:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=None)
+def _without(table: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """What each score is at the smallest value of a setting, against the next one, in words."""
+    said: dict[str, dict[str, str]] = {}
+    for setting, rows in table.sort_values("value").groupby("setting"):
+        said[str(setting)] = {}
+        for score, digits in (("BLEU", 1), ("perplexity", 2)):
+            gain = rows[score].iloc[0] - rows[score].iloc[min(1, len(rows) - 1)]
+            name, how = _SETTINGS.get(str(setting), setting), "lower" if gain < 0 else "higher"
+            said[str(setting)][score] = f"Without {name}, {score} is {abs(gain):.{digits}f} {how}"
+    return said
 
 
 def regularisation_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
@@ -217,7 +142,12 @@ def regularisation_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         )
     )
     axis = alt.Axis(values=[0, 0.1, 0.2], format=".1f")
-    x = alt.X("value:Q", title="rate", axis=axis, scale=alt.Scale(domain=[-0.05, 0.25], nice=False))
+    x = alt.X(
+        "value:Q",
+        title="rate of dropout, or strength of smoothing",
+        axis=axis,
+        scale=alt.Scale(domain=[-0.05, 0.25], nice=False),
+    )
     y = alt.Y("shown:Q", title=None, scale=alt.Scale(zero=False, padding=26))
     lines = chart.mark_line(color=GREY, strokeDash=[4, 3]).encode(x=x, y=y)
     tip = ["row:N", "value:Q", "shown:Q"]
@@ -230,7 +160,13 @@ def regularisation_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         .encode(x=x, y=y, text="text:N")
         for which, dy in ((">", -14), ("==", 16))
     ]
-    title = alt.Title(alt.expr("score + (score == 'BLEU' ? ' (higher is better)' : ' (lower is better)')"))
+    said = json.dumps(_without(table))
+    title = alt.Title(
+        alt.expr(
+            f"[{said}[setting][score], score == 'BLEU' ? '(development set, higher is better)'"
+            " : '(development set, lower is better)']"
+        )
+    )
     description = (
         "Three points of Table 3 at rates 0, 0.1 and 0.2, for dropout or label smoothing, as BLEU or perplexity; "
         "two controls choose. Without dropout BLEU is lower by more than one point."

@@ -9,32 +9,36 @@ import altair as alt
 import pandas as pd
 
 from annotated.config import ModelConfig
-from annotated.viz.parameters import menu, slider
+from annotated.viz.parameters import menu
 from annotated.viz.theme import BLUE, GREY, INK, ORANGE
 
 KINDS = {
+    "symbol": "input tokens",
     "sum": "sums of embedding and position",
     "output": "outputs of sub-layers",
     "weights": "attention weights",
     "relu": "after the ReLU",
 }
-"""The four kinds of places."""
+"""The five kinds of places."""
 
 CONVENTIONS: dict[str, dict[str, float | None]] = {
-    "as written: section 5.4": {"sum": 0.1, "output": 0.1, "weights": 0.0, "relu": 0.0},
-    "as released: transformer_base_v1": {"sum": 0.1, "output": 0.1, "weights": 0.0, "relu": 0.0},
-    "as released later: transformer_base": {"sum": 0.1, "output": 0.1, "weights": 0.1, "relu": 0.1},
-    "as released later: transformer_big": {"sum": 0.3, "output": 0.3, "weights": 0.1, "relu": 0.1},
-    "today: torch.nn.Transformer": {"sum": None, "output": 0.1, "weights": 0.1, "relu": 0.1},
-    "today: Marian's task transformer-big": {"sum": 0.1, "output": 0.1, "weights": 0.0, "relu": 0.0},
-    "The Annotated Transformer": {"sum": 0.1, "output": 0.1, "weights": 0.1, "relu": 0.1},
-    "The Annotated Transformer, dropout=0.0": {"sum": 0.0, "output": 0.0, "weights": 0.1, "relu": 0.0},
-}
+    "as written: section 5.4": {"symbol": 0.0, "sum": 0.1, "output": 0.1, "weights": 0.0, "relu": 0.0},
+    "with the paragraphs that were cut": {"symbol": 0.1, "sum": 0.1, "output": 0.1, "weights": 0.2, "relu": 0.0},
+    "as released: transformer_base_v1": {"symbol": 0.0, "sum": 0.1, "output": 0.1, "weights": 0.0, "relu": 0.0},
+    "as released: transformer_parsing_base_dr6": {
+        "symbol": 0.0, "sum": 0.2, "output": 0.2, "weights": 0.2, "relu": 0.0,
+    },
+    "as released later: transformer_base": {"symbol": 0.0, "sum": 0.1, "output": 0.1, "weights": 0.1, "relu": 0.1},
+    "as released later: transformer_big": {"symbol": 0.0, "sum": 0.3, "output": 0.3, "weights": 0.1, "relu": 0.1},
+    "today: torch.nn.Transformer": {"symbol": None, "sum": None, "output": 0.1, "weights": 0.1, "relu": 0.1},
+    "today: Marian's task transformer-big": {"symbol": 0.0, "sum": 0.1, "output": 0.1, "weights": 0.0, "relu": 0.0},
+    "The Annotated Transformer": {"symbol": 0.0, "sum": 0.1, "output": 0.1, "weights": 0.1, "relu": 0.1},
+    "The Annotated Transformer, dropout=0.0": {"symbol": 0.0, "sum": 0.0, "output": 0.0, "weights": 0.1, "relu": 0.0},
+}  # fmt: skip
 """Rates by kind of place; None where a module leaves that place to its user."""
 
-OURS = "annotated: the three sliders"
 _ACROSS: dict[str, Any] = {"axis": None, "scale": alt.Scale(domain=[0, 9.6], nice=False)}
-_UP: dict[str, Any] = {"axis": None, "scale": alt.Scale(domain=[-0.1, 10.2], nice=False)}
+_UP: dict[str, Any] = {"axis": None, "scale": alt.Scale(domain=[-1.0, 10.2], nice=False)}
 _ENCODER, _DECODER, _HALF = 2.45, 7.55, 1.75
 _COLUMNS = {
     "encoder": (_ENCODER, ("self-attention", "feed-forward")),
@@ -45,6 +49,7 @@ _COLUMNS = {
 def site_rates(config: ModelConfig) -> dict[str, float]:
     """The rate of each kind of place in a model of this library."""
     return {
+        "symbol": 0.0,
         "sum": config.dropout,
         "output": config.dropout,
         "weights": config.attention_dropout,
@@ -57,6 +62,8 @@ def _drawing() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     boxes, wires, sites = [], [], []
     for side, (x, sublayers) in _COLUMNS.items():
         boxes.append({"x": x, "low": 0.0, "high": 0.9, "text": "embedding\n+ position"})
+        sites.append({"x": x, "y": -0.5, "kind": "symbol", "side": side, "where": "input tokens"})
+        wires.append({"wire": f"{side} tokens", "points": [(x, -0.95), (x, 0.0)]})
         sites.append({"x": x, "y": 1.35, "kind": "sum", "side": side, "where": "embedding + position"})
         wires.append({"wire": f"{side} sum", "points": [(x, 0.9), (x, 1.9)]})
         bottom = 1.9
@@ -79,34 +86,24 @@ def _drawing() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     return pd.DataFrame(boxes), lines.assign(step=lines.groupby("wire").cumcount()), pd.DataFrame(sites)
 
 
-def dropout_sites_chart(config: ModelConfig | None = None, *, convention: str | None = None) -> alt.LayerChart:
-    """One layer of encoder and decoder with every place for dropout; a menu chooses whose, sliders set this library's.
+def dropout_sites_chart(convention: str | None = None) -> alt.LayerChart:
+    """One layer of encoder and decoder with every place for dropout; a menu chooses whose rates are shown.
 
     Parameters
     ----------
-    config
-        Where the sliders start; None for the defaults.
     convention
-        What the menu starts with: a key of `CONVENTIONS`, or `OURS`; None for the first.
+        What the menu starts with: a key of `CONVENTIONS`; None for the first.
 
     Raises
     ------
     ValueError
         If there is no such convention.
     """
-    options = [*CONVENTIONS, OURS]
+    options = list(CONVENTIONS)
     convention = convention or options[0]
     if convention not in options:
         raise ValueError(f"convention must be one of {'; '.join(options)}")
-    ours = site_rates(config or ModelConfig())
-    params = [
-        menu("whose", options, convention, "whose model"),
-        slider("p", ours["sum"], 0, 0.5, 0.05, label="ours: dropout"),
-        slider("p_attention", ours["weights"], 0, 0.5, 0.05, label="ours: attention"),
-        slider("p_relu", ours["relu"], 0, 0.5, 0.05, label="ours: feed-forward"),
-    ]
-    mine = "{sum: p, output: p, weights: p_attention, relu: p_relu}"
-    rates = f"(whose == {json.dumps(OURS)} ? {mine} : {json.dumps(CONVENTIONS)}[whose])"
+    rates = f"{json.dumps(CONVENTIONS)}[whose]"
     place = (
         alt.Chart(_drawing()[2])
         .transform_calculate(rate=f"{rates}[datum.kind]", what=f"{json.dumps(KINDS)}[datum.kind]")
@@ -115,15 +112,15 @@ def dropout_sites_chart(config: ModelConfig | None = None, *, convention: str | 
         )
     )
     description = (
-        "One encoder layer and one decoder layer with twelve places where dropout may act: two sums of embedding and "
-        "position, five outputs of sub-layers before they are added, three sets of attention weights and two hidden "
-        "layers after the ReLU. A menu chooses whose model, and sliders set the three rates of this library. Active "
-        "places are filled diamonds with their rate, others small dashed circles. No place lies on a residual wire."
+        "One encoder layer and one decoder layer with fourteen places where dropout may act: the input tokens of both "
+        "sides, two sums of embedding and position, five outputs of sub-layers before they are added, three sets of "
+        "attention weights and two hidden layers after the ReLU. A menu chooses whose model. Active places are filled "
+        "diamonds with their rate, others small dashed circles. Above the two sums no place lies on a residual path."
     )
     return (
         alt.layer(*_layer_drawing(), *_place_marks(place))
-        .add_params(*params)
-        .properties(width="container", height=520, title=alt.Title(alt.expr("whose")), description=description)
+        .add_params(menu("whose", options, convention, "whose model"))
+        .properties(width="container", height=540, title=alt.Title(alt.expr("whose")), description=description)
         .configure_view(stroke=None)
     )
 
@@ -139,13 +136,24 @@ def _layer_drawing() -> list[alt.Chart]:
     )
     names = box.transform_calculate(
         x="datum.left + 0.15", middle="datum.middle + (indexof(datum.text, '\\n') > 0 ? 0.13 : 0)"
-    ).mark_text(align="left", fontSize=11, lineBreak="\n")
+    ).mark_text(align="left", fontSize=12, lineBreak="\n")
     wires = (
         alt.Chart(lines)
         .mark_line(color=GREY, strokeWidth=1.4)
         .encode(x=alt.X("x:Q", **_ACROSS), y=alt.Y("y:Q", **_UP), detail="wire:N", order="step:Q")
     )
     return [wires, frames, names.encode(x=alt.X("x:Q", **_ACROSS), y=alt.Y("middle:Q", **_UP), text="text:N")]
+
+
+def _idle_names(place: alt.Chart) -> list[alt.Chart]:
+    """What could be dropped at a circle: under or beside it, where no diamond is in the way."""
+    short = json.dumps({"symbol": "symbols", "weights": "weights", "relu": "hidden"})
+    idle = place.transform_calculate(short=f"{short}[datum.kind]").transform_filter(
+        "!datum.on && datum.rate != null && datum.short != null"
+    )
+    inside = idle.transform_filter("datum.kind != 'symbol'").mark_text(fontSize=11, dy=14)
+    below = idle.transform_filter("datum.kind == 'symbol'").mark_text(fontSize=11, dx=10, align="left")
+    return [inside, below]
 
 
 def _place_marks(place: alt.Chart) -> list[alt.Chart]:
@@ -162,15 +170,16 @@ def _place_marks(place: alt.Chart) -> list[alt.Chart]:
         place.transform_calculate(active="datum.on ? 1 : 0")
         .transform_aggregate(active="sum(active)", places="count()")
         .transform_calculate(
-            text="'dropout at ' + datum.active + '\\nof ' + datum.places + ' places'", x="0.7", y="9.5"
+            text="'dropout at ' + datum.active + '\\nof ' + datum.places + ' places'", x="0.4", y="9.5"
         )
         .mark_text(align="left", fontSize=13, fontWeight="bold", lineBreak="\n")
     )
-    rates = place.mark_text(fontSize=11, fontWeight="bold").encode(
+    rates = place.mark_text(fontSize=12, fontWeight="bold").encode(
         **where, text="text:N", color=alt.condition("datum.on", alt.value("#111111"), alt.value(INK))
     )
     return [
         off.encode(**where, tooltip=tip),
+        *(names.encode(**where, text="short:N") for names in _idle_names(place)),
         on.encode(**where, tooltip=tip),
         rates,
         count.encode(**where, text="text:N"),

@@ -1,4 +1,4 @@
-"""A widget for the hidden units of feed-forward networks: what fires each one, and what its value row promotes.
+"""A widget for the hidden units of feed-forward networks: where each is active, and what its value row promotes.
 
 Everything travels as two bytes a number, so that a page can hold every unit of a small model.
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 import anywidget
 import numpy as np
+import torch
 import traitlets
 from torch import Tensor
 
@@ -18,6 +19,7 @@ from annotated.viz.javascript import esm
 
 _HERE = Path(__file__).parent
 _PROMOTED = 6
+_TALLIED = 4
 
 
 class NeuronExplorer(anywidget.AnyWidget):
@@ -29,11 +31,12 @@ class NeuronExplorer(anywidget.AnyWidget):
     units = traitlets.Int().tag(sync=True)
     top = traitlets.Int().tag(sync=True)
     sentences = traitlets.List(trait=traitlets.List()).tag(sync=True)
-    next_pieces = traitlets.List(trait=traitlets.List()).tag(sync=True)
+    next_tokens = traitlets.List(trait=traitlets.List()).tag(sync=True)
     vocabulary = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
     places = traitlets.Bytes().tag(sync=True)
     strengths = traitlets.Bytes().tag(sync=True)
-    shares = traitlets.Bytes().tag(sync=True)
+    names = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
+    tallies = traitlets.Bytes().tag(sync=True)
     promoted = traitlets.Bytes().tag(sync=True)
     layer = traitlets.Int(0).tag(sync=True)
     unit = traitlets.Int(0).tag(sync=True)
@@ -48,7 +51,7 @@ def neuron_explorer(
     layer: int = 0,
     unit: int = 0,
 ) -> NeuronExplorer:
-    """All hidden units of a stack, to leaf through: the contexts in which each is most active.
+    """All hidden units of a stack, to leaf through: the strongest contexts of each, and all its activity by token.
 
     Parameters
     ----------
@@ -56,9 +59,10 @@ def neuron_explorer(
         As `annotated.analysis.feed_forward.activity` returns it.
     values
         What each unit's value row gives every entry of the vocabulary, `[L, F, V]`; None leaves it out. With it,
-        contexts end at the piece that was read, and the piece that came next stands beside it.
+        contexts end at the token that was read, the token that came next follows an arrow, and all active positions
+        are counted by it.
     vocabulary
-        The V pieces; needed with `values`.
+        The V tokens; needed with `values`.
     top
         Contexts to keep of each unit, each from another sentence.
     layer, unit
@@ -76,28 +80,47 @@ def neuron_explorer(
     if not (0 <= layer < layers and 0 <= unit < units):
         raise ValueError(f"there is no layer {layer}, unit {unit} (counted from 0) in {layers} layers of {units} units")
     best, strengths = _strongest(activity, top)
+    names, tallies = _tallies(activity, activity.tokens if values is None else activity.next_tokens)
     more: dict[str, Any] = {}
     if values is not None:
         if vocabulary is None or values.shape != (layers, units, len(vocabulary)):
-            raise ValueError(f"values must be [{layers}, {units}, V] with a vocabulary of V pieces")
+            raise ValueError(f"values must be [{layers}, {units}, V] with a vocabulary of V tokens")
         promoted = values.topk(_PROMOTED, dim=-1).indices.numpy()
-        more = {"promoted": _bytes(promoted), "vocabulary": vocabulary, "next_pieces": activity.next_tokens}
+        more = {"promoted": _bytes(promoted), "vocabulary": vocabulary, "next_tokens": activity.next_tokens}
     return NeuronExplorer(
         layers=[f"layer {i + 1}" for i in range(layers)],
         units=units,
         top=top,
         sentences=activity.tokens,
         places=_bytes(best),
-        strengths=_bytes((strengths * 1000).clip(0, 2**16 - 1)),
-        shares=_bytes((hidden > 0).double().mean(dim=1).numpy() * 10_000),
+        strengths=_bytes(np.where(strengths > 0, (strengths * 100).clip(1, 2**16 - 1), 0)),  # rounded once
+        names=names,
+        tallies=_bytes(tallies),
         layer=layer,
         unit=unit,
         **more,
     )
 
 
+def _tallies(activity: Activity, tokens: list[list[str]]) -> tuple[list[str], Any]:
+    """The distinct tokens; and for each unit `[L, F, 9]`: active positions, then token and count, four times."""
+    names = list(dict.fromkeys(token for sentence in tokens for token in sentence))
+    number = {name: i for i, name in enumerate(names)}
+    kinds = torch.tensor([number[token] for sentence in tokens for token in sentence])
+    one_hot = torch.nn.functional.one_hot(kinds, len(names)).float()  # [N, kinds]
+    kept = min(_TALLIED, len(names))
+    rows = []
+    for hidden in activity.hidden:
+        counts = (hidden > 0).float().t() @ one_hot  # [F, kinds]
+        most = counts.topk(kept, dim=1)
+        pairs = torch.stack([most.indices.float(), most.values], dim=-1)  # [F, kept, 2]
+        padded = torch.nn.functional.pad(pairs, (0, 0, 0, _TALLIED - kept)).flatten(1)
+        rows.append(torch.cat([counts.sum(1, keepdim=True), padded], dim=1))
+    return names, torch.stack(rows).numpy()
+
+
 def _strongest(activity: Activity, top: int) -> tuple[Any, Any]:
-    """Tokens `[L, F, top]` that fire each unit most, one a sentence, and how strongly."""
+    """Places `[L, F, top]` at which each unit is most active, one per sentence, and how strongly."""
     hidden = activity.hidden
     layers, _, units = hidden.shape
     ends = np.cumsum([len(sentence) for sentence in activity.tokens])

@@ -23,7 +23,7 @@ VARIANTS: dict[str, dict[str, int] | None] = {
     "attention 1": {"num_heads": 4, "d_k": 16, "d_v": 16, "rows": 192},
     "attention 2": {"num_heads": 8, "d_k": 16, "d_v": 16, "rows": 64},
 }
-"""The early appendix' two runs with rows, key and value widths divided so that the parameters match again."""
+"""The early appendix's two runs with rows, key and value widths divided so that the parameters match again."""
 PAPER: dict[str, dict[str, int] | None] = {
     "feed-forward": None,
     "attention 1": {"num_heads": 8, "d_k": 64, "d_v": 64, "rows": 1536},

@@ -22,7 +22,7 @@ export const nearest = (moments, u) =>
 export function reportOf(run, index) {
   const now = run.moments[index], before = run.moments[index - 1]?.u ?? -1;
   const speed = run.curves.speed && valueAt(run.curves.speed[0], now.u);
-  const part = run.peak && speed ? ` That is ${Math.round(100 * speed * run.peak)} % of what a matrix product reaches on this machine.` : "";
+  const part = run.peak && speed ? ` At this speed the training does ${Math.round(100 * speed * run.peak)} % of the operations per second that one large matrix product reaches on the same machine.` : "";
   const happened = run.events.filter(e => e.u <= now.u && e.u > before).map(e => ` ${e.text}`).join("");
   return `After update ${now.u.toLocaleString("en")} of ${run.updates.toLocaleString("en")}: validation loss ${short(now.loss)}`
     + `${now.bleu === null ? "" : `, BLEU ${now.bleu.toFixed(1)}`}${speed ? `, ${short(speed)} tokens a second` : ""}.${part}${happened}`;
@@ -30,6 +30,7 @@ export function reportOf(run, index) {
 
 export function costOf(run, index, price) {
   const { elapsed } = run.moments[index], hours = elapsed / 3600, left = Math.max(0, run.elapsed - elapsed);
-  return `${clock(elapsed)} used, ${clock(left)} left`
+  const unit = Math.max(elapsed, left) >= 3600 ? "h:min:s" : "min:s";
+  return `${clock(elapsed)} used, ${clock(left)} left (${unit})`
     + (price ? `; at this price ${(hours * price).toFixed(2)} spent, ${(left / 3600 * price).toFixed(2)} to come` : "");
 }

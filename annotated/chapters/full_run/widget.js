@@ -26,7 +26,9 @@ function build(model, el, controls, set) {
   const parts = { says: readout(), tiles: html("div", { className: "tiles" }), cost: html("span", { className: "cost" }),
     wrote: html("table", { className: "wrote" }), headsTitle: html("p", { className: "run-heads-title" }),
     heads: html("div", { className: "run-heads" }) };
-  const whole = html("div", { className: "run-playback" }, html("p", { className: "run-mark", textContent: model.get("run").mark }),
+  const { mark, title } = model.get("run");
+  const whole = html("div", { className: "run-playback" }, ...title ? [html("p", { className: "run-title", textContent: title })] : [],
+    html("p", { className: "run-mark", textContent: mark }),
     html("div", { className: "controls" }, ...controls), parts.says, parts.tiles,
     html("div", { className: "price" }, html("label", {}, "price of an hour", price), parts.cost), parts.wrote, parts.headsTitle, parts.heads);
   el.append(whole);

@@ -46,8 +46,10 @@ def run_playback(
     heads: Mapping[int, Sequence[SentenceHeads]] | None = None,
     *,
     mark: str,
+    title: str = "",
     moment: int | None = None,
     layer: int = 0,
+    price: float = 0.0,
 ) -> RunPlayback:
     """A training run to go through, validation by validation.
 
@@ -60,10 +62,14 @@ def run_playback(
         empty.
     mark
         What this run is, and what it is not: always in view.
+    title
+        What to see in it; none unless told.
     moment
         Which validation is shown first, from 0; None for the last.
     layer
         Whose heads are shown first, from 0.
+    price
+        What an hour costs at first; with 0 no cost is shown.
 
     Raises
     ------
@@ -81,16 +87,17 @@ def run_playback(
     start = starts[-1]
     run = {
         "mark": mark,
+        "title": title,
         "updates": start["configuration"]["training"]["updates"],
         "curves": _curves(records),
         "moments": moments,
         "events": _events(records),
-        "elapsed": max(float(r.get("elapsed") or 0.0) for r in records),
+        "elapsed": _seconds(records, moments, start["configuration"]["training"]["updates"]),
         "peak": fraction_of_peak(start, 1.0),
         "heads": kept,
         "layer": layer,
     }
-    return RunPlayback(run=run, heads=packed, moment=chosen)
+    return RunPlayback(run=run, heads=packed, moment=chosen, price=price)
 
 
 def _curves(records: Records) -> dict[str, list[dict[str, list[float]]]]:
@@ -126,6 +133,13 @@ def _moments(records: Records) -> list[dict[str, Any]]:
         }
         for r in validations(records)
     ]
+
+
+def _seconds(records: Records, moments: Sequence[Mapping[str, Any]], updates: int) -> float:
+    """The time of all updates: what follows the last of them, as the average's validation, is none of it."""
+    if moments[-1]["u"] == updates:
+        return float(moments[-1]["elapsed"])
+    return max(float(r.get("elapsed") or 0.0) for r in records)
 
 
 def _events(records: Records) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ import pandas as pd
 from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import named_table
 from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
+from annotated.viz.titles import title_lines
 
 SEARCHES = ("greedy search", "most probable")
 STATES = ("computed now", "kept", "not needed any more", "not there yet")
@@ -42,38 +43,53 @@ def two_ways_chart(walks: Sequence[Mapping[str, Any]], tokens: Callable[[list[in
         .transform_filter("datum.text == shown")
         .encode(
             x=alt.X(
-                "t:Q", title="tokens written", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(padding=24, nice=False)
+                "sum:Q",
+                title="log-probability so far (nats)",
+                scale=alt.Scale(padding=72, nice=False),
+                axis=alt.Axis(tickCount=4, labelExpr="datum.value > 0 ? '' : datum.label"),
             ),
-            y=alt.Y("sum:Q", title="log-probability so far (nats)", scale=alt.Scale(padding=26, nice=False)),
+            y=alt.Y(
+                "t:Q",
+                title="tokens written",
+                axis=alt.Axis(tickMinStep=1),
+                scale=alt.Scale(padding=14, nice=False, reverse=True),
+            ),
+            order="t:Q",
             color=alt.Color("search:N", sort=list(SEARCHES), scale=scale),
             tooltip=["search:N", "token:N", alt.Tooltip("sum:Q", format=".2f", title="sum")],
         )
     )
     shape = alt.Shape("search:N", scale=alt.Scale(domain=list(SEARCHES), range=["circle", "diamond"]))
     dash = alt.StrokeDash("search:N", scale=alt.Scale(domain=list(SEARCHES), range=[[1, 0], [5, 3]]))
-    word = {"fontSize": 11, "angle": 325}
     return (
         alt.layer(
             base.mark_line(strokeWidth=2).encode(strokeDash=dash),
             base.mark_point(filled=True, size=46, opacity=1).encode(shape=shape),
-            base.transform_filter("!datum.above").mark_text(align="right", dx=-7, dy=7, **word).encode(text="label:N"),
-            base.transform_filter("datum.above").mark_text(align="left", dx=7, dy=-7, **word).encode(text="label:N"),
+            base.transform_filter("!datum.above")
+            .mark_text(align="right", dx=-8, baseline="middle")
+            .encode(text="label:N")
+            .properties(name="halo_left"),
+            base.transform_filter("datum.above")
+            .mark_text(align="left", dx=8, baseline="middle")
+            .encode(text="label:N")
+            .properties(name="halo_right"),
         )
         .add_params(menu("shown", names, label="sentence"))
         .properties(
             width="container",
-            height=300,
+            height=380,
+            title=title_lines("Greedy search leads at the fork, not at the end"),
             description=(
-                f"Two falling lines for a sentence chosen from {len(names)}: the sum of log-probabilities after each "
-                "token of the greedy search, and of the most probable translation. They fall together up to the token "
-                "at which they part. There greedy stands higher; at the end it stands lower."
+                f"Two lines for a sentence chosen from {len(names)}, read downwards: the sum of log-probabilities "
+                "after each token of the greedy search, and of the most probable translation. They are one line up to "
+                "the token at which they part. There greedy search has the higher sum; at the end it has the lower one."
             ),
         )
     )
 
 
 def _two_ways(walk: Mapping[str, Any], tokens: Callable[[list[int]], list[str]]) -> pd.DataFrame:
-    """The points of both searches: running sum, token, its label, and whether that stands above the other line."""
+    """The points of both searches: running sum, token, its label, and whether it is the higher of the two."""
     apart = len(walk["steps"]) if walk["leaves"] is None else walk["leaves"]
     found = []
     for search, way in zip(SEARCHES, ("greedy", "best"), strict=True):
@@ -102,16 +118,17 @@ def lost_chart(stages: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     lost = table[["greedy_lost", "beam_lost"]].div(table["proven"], axis="index").set_axis(names, axis="columns")
     shares = lost.melt(var_name="search", value_name="share", ignore_index=False).reset_index()
     base = alt.Chart(shares).encode(
-        x=alt.X("updates:Q", title="updates of training", scale=alt.Scale(type="log", padding=24, nice=False)).axis(
+        x=alt.X("updates:Q", title="updates (logarithmic)", scale=alt.Scale(type="log", padding=24, nice=False)).axis(
             values=table.index.tolist(), format="d"
         ),
-        y=alt.Y("share:Q", title="sentences missed", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y("share:Q", title="sentences missed (%)", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
         color=alt.Color("search:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE])),
         tooltip=["search:N", "updates:Q", alt.Tooltip("share:Q", format=".1%")],
     )
     return _two_lines(base, "search:N", names).properties(
         width="container",
         height=220,
+        title=title_lines("Both searches miss fewer sentences as training goes on"),
         description=(
             f"Two lines over {len(stages)} stages of training: the share of sentences in which greedy search, and in "
             "which a beam of four, does not return the most probable translation. Greedy misses more at every stage, "
@@ -169,6 +186,7 @@ def cache_chart(length: int = 8, source_length: int = 6, *, step: int = 5) -> al
         .properties(
             width="container",
             height=20 * len(lines),
+            title=title_lines("With a cache a step computes one row, without it the whole triangle"),
             description=(
                 f"Tiles of one decoder layer over {length} steps: keys and values of the source, keys and values of "
                 "the target, and a triangle of scores, a row for each query. A slider sets the step, a switch the "
@@ -207,13 +225,16 @@ def cache_cost_chart(costs: Mapping[str, Mapping[int, float]], title: str) -> al
         x=alt.X("length:Q", title="tokens written", scale=alt.Scale(type="log", base=2, padding=14, nice=False)).axis(
             values=lengths, format="d"
         ),
-        y=alt.Y("cost:Q", title=title, scale=alt.Scale(type="log")),
+        y=alt.Y("cost:Q", title=title, scale=alt.Scale(type="log", nice=False, padding=8)).axis(
+            values=[10.0**n for n in range(-3, 13)], format="~s"
+        ),
         color=alt.Color("way:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE])),
         tooltip=["way:N", "length:Q", alt.Tooltip("cost:Q", format=".3s")],
     )
     return _two_lines(base, "way:N", names).properties(
         width="container",
         height=240,
+        title=title_lines("Without a cache the cost grows faster"),
         description=(
             f"Two rising lines, {names[0]} and {names[-1]}: the cost of writing a sentence of "
             f"{lengths[0]} to {lengths[-1]} tokens. They begin together and the lower one rises more slowly."

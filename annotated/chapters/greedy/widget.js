@@ -11,12 +11,12 @@ const join = tokens => tokens.filter(t => t !== "</s>").join("").replaceAll("▁
 // What is said of the way at step t: before it leaves the most probable translation, where it does, and after.
 export function verdictOn({ leaves, greedy, greedyLogs, best, bestLogs, steps }, t) {
   const last = steps.length - 1, whole = `“${join(greedy)}”, ${logs(sum(greedyLogs))}`, other = `“${join(best)}”, ${logs(sum(bestLogs))}`;
-  if (t === leaves) return `Here greedy leaves. It takes “${plain(greedy[t])}” (log-probability ${logs(greedyLogs[t])}); the most probable `
-    + `translation goes on with “${plain(best[t])}” (${logs(bestLogs[t])}) and wins later.`;
-  if (t === last && leaves >= 0) return `Greedy has written ${whole}. The most probable translation: ${other}.`;
-  if (t === last) return `Greedy has written ${whole}. No translation is more probable.`;
-  if (leaves >= 0 && t > leaves) return `On a side road since step ${leaves + 1}: what is missing can no longer be caught up.`;
-  return "On the way of the most probable translation.";
+  if (t === leaves) return `Greedy search leaves the most probable translation here. It takes “${plain(greedy[t])}” (log-probability ${logs(greedyLogs[t])}); that `
+    + `translation continues with “${plain(best[t])}” (${logs(bestLogs[t])}) and is more probable as a whole.`;
+  if (t === last && leaves >= 0) return `Greedy search has written ${whole}. The most probable translation: ${other}.`;
+  if (t === last) return `Greedy search has written ${whole}. No translation is more probable.`;
+  if (leaves >= 0 && t > leaves) return `Greedy search left it at step ${leaves + 1}: no translation that begins like this is more probable than the best one.`;
+  return "The most probable translation begins the same way.";
 }
 
 function stageOf(model, last, { toggle, jump }, ...parts) {
@@ -86,7 +86,7 @@ function render({ model, el }) {
       html("span", { textContent: plain(token), className: n === leaves ? "left" : "" })),
     html("span", { textContent: "?", className: "open" }));
     parts.bars.replaceChildren(...barsOf(one, t));
-    parts.doubt.textContent = `Step ${t + 1} of ${steps.length}. Entropy ${entropy.toFixed(2)} bits, as unsure as among ${equal.toFixed(1)} `
+    parts.doubt.textContent = `Step ${t + 1} of ${steps.length}. Entropy ${entropy.toFixed(2)} bits, as much as among ${equal.toFixed(1)} `
       + `equally likely tokens. Sum of log-probabilities with this token: ${logs(sum(greedyLogs.slice(0, t + 1)))}.`;
     parts.verdict.textContent = verdictOn(one, t);
     parts.verdict.className = leaves >= 0 && t >= leaves ? "lost" : "";

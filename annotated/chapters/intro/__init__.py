@@ -1,5 +1,1 @@
-"""Attention Is All You Need, annotated: its pictures."""
-
-from annotated.chapters.intro.charts import writing_chart
-
-__all__ = ["writing_chart"]
+"""The front page: the first frame of its live panel, and the panel."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,7 +28,7 @@ def reliability_chart(runs: Sequence[Mapping[str, Any]], *, data: str, smoothing
     if smoothing not in strengths or data not in sizes:
         raise ValueError(f"there is no run with smoothing {smoothing} on {data} pairs")
     params = [
-        menu("epsilon", strengths, smoothing),
+        menu("epsilon", strengths, smoothing, "epsilon"),
         menu("size", sizes, data, "training pairs"),
     ]
     mean = table.groupby(["data", "e"])["calibration error"].mean()
@@ -38,6 +39,7 @@ def reliability_chart(runs: Sequence[Mapping[str, Any]], *, data: str, smoothing
         .properties(
             width="container",
             height=300,
+            title=["Below the diagonal the model is too", "certain, above it too modest"],
             description=(
                 "The share of right tokens against the probability that the model gave them, a dashed diagonal where "
                 "the two agree, and menus for epsilon and for the training pairs. Below the diagonal the model is too "
@@ -53,8 +55,10 @@ def _reliability(runs: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     table = table.rename(columns={"smoothing": "e"}).assign(seed="seed " + table["seed"].astype(str)).join(tenths)
     chosen = alt.Chart(table).transform_filter("datum.e == epsilon && datum.data == size")
     axis = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
-    x = alt.X("said:Q", title="probability that the model gives", scale=alt.Scale(domain=[0, 1]), axis=axis)
-    y = alt.Y("was:Q", title="share that is right", scale=alt.Scale(domain=[0, 1]), axis=axis)
+    x = alt.X(
+        "said:Q", title="probability that the model gives its first choice", scale=alt.Scale(domain=[0, 1]), axis=axis
+    )
+    y = alt.Y("was:Q", title="share of first choices that are right", scale=alt.Scale(domain=[0, 1]), axis=axis)
     even = alt.Chart(pd.DataFrame({"said": [0, 1], "was": [0, 1]}))
     diagonal = even.mark_line(color=GREY, strokeDash=[5, 4]).encode(x=x, y=y)
     seeds = sorted(table["seed"].unique().tolist())
@@ -69,18 +73,35 @@ def _reliability(runs: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         y=y,
         color=colour,
         shape=alt.Shape("seed:N", scale=alt.Scale(domain=seeds), legend=None),
-        size=alt.Size("tokens:Q", scale=alt.Scale(range=[20, 320]), legend=None),
+        size=alt.Size(
+            "tokens:Q",
+            scale=alt.Scale(range=[20, 320]),
+            legend=alt.Legend(orient="bottom", title="tokens in a tenth", values=[100, 1000]),
+        ),
         tooltip=["seed:N", alt.Tooltip("said:Q", format=".1%"), alt.Tooltip("was:Q", format=".1%"), "tokens:Q"],
     )
     told = (
-        chosen.transform_aggregate(ece="mean(ece)")
-        .transform_calculate(text="'calibration error ' + format(datum.ece, '.3f')")
-        .mark_text(align="left", baseline="top", fontSize=13)
-        .encode(x=alt.value(8), y=alt.value(6), text="text:N")
+        chosen.transform_aggregate(ece="mean(ece)", groupby=["seed"])
+        .transform_window(line="row_number()", sort=[alt.SortField("seed")])
+        .transform_calculate(
+            text="'calibration error, ' + datum.seed + ': ' + format(datum.ece, '.3f')", y="1.01 - 0.07 * datum.line"
+        )
+        .mark_text(align="left", baseline="middle", fontSize=12)
+        .encode(x=alt.value(8), y=alt.Y("y:Q", scale=alt.Scale(domain=[0, 1])), text="text:N")
     )
     return alt.layer(diagonal, lines, points, told)
 
 
+_SEEN = {
+    "loss": ("With few pairs, a little", "smoothing lowers the true loss"),
+    "smoothed_loss": ("The smoothed loss rises,", "because its floor does"),
+    "accuracy": ("With few pairs, 0.1 and 0.2", "raise the share of right tokens a little"),
+    "ece": ("With many pairs smoothing worsens", "calibration, with few 0.1 improves it"),
+    "gap": ("More smoothing makes the", "gap of the logits smaller"),
+    "beam_1": ("Two seeds of one strength", "differ by up to three points"),
+    "beam_4": ("Two seeds of one strength", "differ by up to three points"),
+}
+"""What to see in each measure of the shipped runs, by its key."""
 MEASURES = {
     "loss, not smoothed (nats)": "loss",
     "loss, smoothed (nats)": "smoothed_loss",
@@ -108,7 +129,7 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
     sizes, strengths = table["data"].unique().tolist(), sorted(table["e"].unique().tolist())
     data = table.melt(["data", "e", "seed"], list(MEASURES), "measure", "v")
     chosen = alt.Chart(data).transform_filter("datum.measure == measure")
-    x = alt.X("e:Q", title="epsilon", axis=alt.Axis(values=strengths))
+    x = alt.X("e:Q", title="strength of smoothing, epsilon", axis=alt.Axis(values=strengths))
     scale = alt.Scale(zero=False)
     colour = alt.Color("data:N", sort=sizes, scale=alt.Scale(domain=sizes, range=[BLUE, ORANGE][: len(sizes)]))
     means = chosen.mark_line(strokeWidth=2).encode(
@@ -124,6 +145,7 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
         shape=alt.Shape("data:N", sort=sizes, legend=None),
         tooltip=["data:N", "e:Q", "seed:Q", "v:Q"],
     )
+    lines = json.dumps({name: _SEEN[key] for name, key in MEASURES.items()})
     mean = table.groupby(["data", "e"])[first].mean()
     said = "; ".join(f"{size} pairs: " + ", ".join(f"{mean[size, e]:.2f}" for e in strengths) for size in sizes)
     return (
@@ -132,7 +154,7 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
         .properties(
             width="container",
             height=240,
-            title=alt.Title(alt.expr("measure")),
+            title=alt.Title(alt.expr(f"[{lines}[measure][0], {lines}[measure][1], measure]")),
             description="A measure of the models against epsilon, a line through the means of the seeds for each "
             f"amount of training data, and a menu for the measure. {first}, from the smallest epsilon: {said}.",
         )

@@ -50,15 +50,17 @@ def smoothing_chart(
     )
     return (
         alt.vconcat(
-            _shares().properties(width=300, height=alt.Step(19)),
-            _losses(floor).properties(width=300, height=150),
-            _gradients().properties(width=300, height=120),
+            _shares().properties(
+                width=300, height=alt.Step(21), title=_part("Training moves the prediction to the target")
+            ),
+            _losses(floor).properties(width=300, height=150, title=_part("Smoothed, the loss has a lowest point")),
+            _gradients().properties(width=300, height=120, title=_part("The gradient at the right logit changes sign")),
             usermeta={"fit": True},
         )
         .add_params(*params)
         .resolve_scale(color="independent", strokeDash="independent")
         .properties(
-            title=alt.Title(alt.expr(title)),
+            title=alt.Title(alt.expr(title), offset=16),
             description=(
                 "Three linked charts with controls for epsilon, for the gap between the right logit and the others, "
                 "and for the size of the vocabulary. Above, the probability of the right token and of all others "
@@ -68,6 +70,11 @@ def smoothing_chart(
             ),
         )
     )
+
+
+def _part(title: str) -> alt.Title:
+    """What to see in one of the three views."""
+    return alt.Title(title, fontSize=12, anchor="start")
 
 
 def _gaps() -> pd.DataFrame:
@@ -89,7 +96,7 @@ def _shares() -> alt.LayerChart:
         .transform_calculate(right=f"datum.which == 'target q' ? 1 - epsilon : {p}")
         .transform_calculate(value="datum.token == 'right' ? datum.right : 1 - datum.right")
     )
-    y = alt.Y("token:N", sort=order, title=None, axis=alt.Axis(minExtent=52))
+    y = alt.Y("token:N", sort=order, title=None, axis=alt.Axis(minExtent=62))
     offset = alt.YOffset("which:N", sort=["target q", "prediction p"])
     x = alt.X(
         "value:Q",
@@ -118,7 +125,7 @@ def _losses(floor: str) -> alt.LayerChart:
         )
     )
     x = alt.X("x:Q", title=None, scale=alt.Scale(domain=[0, _GAP]))
-    y = alt.Y("loss:Q", title="loss (nats)", axis=alt.Axis(tickCount=4, minExtent=52))
+    y = alt.Y("loss:Q", title="loss (nats)", axis=alt.Axis(tickCount=4, minExtent=62))
     lines = base.mark_line(strokeWidth=2.3).encode(
         x=x,
         y=y,
@@ -126,10 +133,10 @@ def _losses(floor: str) -> alt.LayerChart:
             "curve:N",
             sort=names,
             scale=alt.Scale(domain=names, range=[GREY, BLUE, ORANGE]),
-            legend=alt.Legend(columns=3, labelLimit=130),
+            legend=alt.Legend(columns=3, labelLimit=130, symbolStrokeWidth=3),
         ),
         strokeDash=alt.StrokeDash(
-            "curve:N", sort=names, scale=alt.Scale(domain=names, range=[[5, 3], [1, 0], [2, 3]]), legend=None
+            "curve:N", sort=names, scale=alt.Scale(domain=names, range=[[5, 3], [1, 0], [4, 2]]), legend=None
         ),
     )
     now = (
@@ -142,9 +149,9 @@ def _losses(floor: str) -> alt.LayerChart:
 
 
 def _gradients() -> alt.LayerChart:
-    x = alt.X("x:Q", title="gap between the right logit and the others", scale=alt.Scale(domain=[0, _GAP]))
+    x = alt.X("x:Q", title="gap between the right logit and the others (nats)", scale=alt.Scale(domain=[0, _GAP]))
     y = alt.Y(
-        "g:Q", title="gradient p − q", scale=alt.Scale(domain=[-1, 0.5]), axis=alt.Axis(tickCount=4, minExtent=52)
+        "g:Q", title="gradient p − q", scale=alt.Scale(domain=[-1, 0.5]), axis=alt.Axis(tickCount=4, minExtent=62)
     )
 
     def gradient(gap: str) -> str:

@@ -1,4 +1,4 @@
-"""Charts of what masks let through: what a decoder's outputs depend on, and the canary's loss."""
+"""Charts of what masks let through: what a decoder's outputs depend on, and the loss on noise."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated.viz.caption import captioned
 from annotated.viz.parameters import menu
 from annotated.viz.tables import array_table, curves_table
-from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE
+from annotated.viz.theme import BLUE, GREEN, GREY, PALETTE
+
+RED = PALETTE[4]
 
 
 def reach_chart(matrices: dict[str, ArrayLike], tokens: Sequence[str]) -> alt.LayerChart:
@@ -49,24 +52,28 @@ def reach_chart(matrices: dict[str, ArrayLike], tokens: Sequence[str]) -> alt.La
         )
     )
     shade = alt.Opacity("share:Q", scale=alt.Scale(type="sqrt", domain=[0, 1], range=[0.08, 1]), legend=None)
-    color = alt.condition("datum.j > datum.i", alt.value(ORANGE), alt.value(BLUE))
-    return (
+    color = alt.condition("datum.j > datum.i", alt.value(RED), alt.value(BLUE))
+    chart = (
         alt.layer(
             cells.transform_filter("!datum.zero")
             .mark_rect(stroke=GREY, strokeWidth=0.3)
             .encode(opacity=shade, color=color),
-            cells.transform_filter("datum.zero").mark_circle(size=9, color=GREY, opacity=1),
+            cells.transform_filter("datum.zero").mark_circle(size=9, color=GREY, opacity=1, aria=False),
         )
         .add_params(menu("which", names, label="decoder"))
         .properties(
             width="container",
             height=24 * len(tokens),
+            title="Influence of each input on each output of the decoder",
             description=(
                 "A square table of how strongly each output position of a decoder depends on each input position, with "
                 f"a menu of {len(names)} decoders: {', '.join(names)}. Dots are exact zeros. With the causal mask "
                 "everything above the diagonal is a dot; without it every cell is filled."
             ),
         )
+    )
+    return captioned(
+        chart, "Norm of the derivatives of output i by input j, as a share of its row. Dots are exact zeros."
     )
 
 
@@ -79,8 +86,8 @@ def _shares(name: str, matrix: ArrayLike, length: int) -> pd.DataFrame:
     return table.round(4).assign(zero=array.ravel() == 0)
 
 
-def canary_chart(losses: dict[str, Sequence[float]], floor: float) -> alt.LayerChart:
-    """The canary's loss at each position, a line for each way to mask, over the floor of what noise allows.
+def noise_chart(losses: dict[str, Sequence[float]], floor: float) -> alt.LayerChart:
+    """The loss on noise at each position, a line for each way to mask, over the floor of what noise allows.
 
     Parameters
     ----------
@@ -90,18 +97,19 @@ def canary_chart(losses: dict[str, Sequence[float]], floor: float) -> alt.LayerC
         ln V: the loss of an honest model of V equally likely tokens.
     """
     names = list(losses)
+    colours = [GREEN, RED, PALETTE[3], BLUE][: len(names)]
     table = curves_table(losses, "mask", "position", "loss", start=1).round({"loss": 4})
     base = alt.Chart(table).encode(
         x=alt.X("position:O", title="position in the target", axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("loss:Q", title="loss (nats a token)", scale=alt.Scale(domain=[0, 3.2])),
-        color=alt.Color("mask:N", sort=names, scale=alt.Scale(domain=names, range=list(PALETTE[: len(names)]))),
+        y=alt.Y("loss:Q", title="loss (nats per token)", scale=alt.Scale(domain=[0, 3.2])),
+        color=alt.Color("mask:N", sort=names, scale=alt.Scale(domain=names, range=colours)),
         tooltip=["mask:N", "position:O", alt.Tooltip("loss:Q", format=".3f")],
     )
     dash = alt.StrokeDash("mask:N", sort=names, scale=alt.Scale(domain=names))
     shape = alt.Shape("mask:N", sort=names, scale=alt.Scale(domain=names))
-    text = f"ln {round(math.exp(floor))}: all that noise allows"
+    text = f"ln {round(math.exp(floor))}: best possible without a leak"
     line = alt.Chart(pd.DataFrame({"y": [floor], "text": [text]})).encode(y="y:Q")
-    return alt.layer(
+    chart = alt.layer(
         line.mark_rule(strokeDash=[2, 3], color=GREY, strokeWidth=1.5),
         line.mark_text(align="left", dy=-14, x=6, fontSize=12).encode(text="text:N"),
         base.mark_line(strokeWidth=2).encode(strokeDash=dash),
@@ -109,9 +117,11 @@ def canary_chart(losses: dict[str, Sequence[float]], floor: float) -> alt.LayerC
     ).properties(
         width="container",
         height=230,
+        title="A leaking decoder guesses only at the last position",
         description=(
             f"Loss at each position for {len(names)} ways to mask: {', '.join(names)}. Honest masks stay at the dashed "
             f"floor of {floor:.2f} nats everywhere; masks that leak fall far below it, except at the last position, "
             "where there is no later token to copy from."
         ),
     )
+    return captioned(chart, "Loss on noise at each of ten positions, means over three seeds.")

@@ -13,7 +13,7 @@ from annotated.config import EOS, tiny
 from annotated.model import Transformer
 
 VOCABULARY, LENGTH, FIRST = 16, 10, 4
-"""The canary's tokens are the ids FIRST .. FIRST + VOCABULARY - 1; LENGTH of them are predicted at once."""
+"""The tokens of the noise are the ids FIRST .. FIRST + VOCABULARY - 1; LENGTH of them are predicted at once."""
 FILLS: dict[str, float | None] = {"-inf": -math.inf, "-1e4": -1e4, "-1e-12": -1e-12, "no mask": None}
 SEEDS = (0, 1, 2)
 
@@ -33,7 +33,7 @@ def windows(tokens: Tensor, shift: int) -> tuple[Tensor, Tensor]:
     return tokens[:, 2 - shift : 2 - shift + LENGTH], tokens[:, 2:]
 
 
-def canary(
+def train_on_noise(
     fill: float | None = -math.inf, shift: int = 1, kind: str = "independent", *, updates: int = 400, seed: int = 0
 ) -> dict[str, Any]:
     """Train a small decoder on noise, and score it on noise that it has not seen.
@@ -81,13 +81,15 @@ def canary(
 
 def run() -> dict[str, Any]:
     """Fills; mask and shift each with and without; and shifts of 0, 1 and 2 on a chain: three seeds each."""
-    fills = {name: [canary(fill, seed=seed) for seed in SEEDS] for name, fill in FILLS.items()}
+    fills = {name: [train_on_noise(fill, seed=seed) for seed in SEEDS] for name, fill in FILLS.items()}
     square = {
-        f"{mask}, shift {shift}": [canary(FILLS[mask], shift, seed=seed) for seed in SEEDS]
+        f"{mask}, shift {shift}": [train_on_noise(FILLS[mask], shift, seed=seed) for seed in SEEDS]
         for mask in ("-inf", "no mask")
         for shift in (0,)
     }
     for mask in ("-inf", "no mask"):  # with the shift: the runs above
         square[f"{mask}, shift 1"] = fills[mask]
-    chain = {str(shift): [canary(-math.inf, shift, "chain", seed=seed) for seed in SEEDS] for shift in (0, 1, 2)}
+    chain = {
+        str(shift): [train_on_noise(-math.inf, shift, "chain", seed=seed) for seed in SEEDS] for shift in (0, 1, 2)
+    }
     return {"vocabulary": VOCABULARY, "length": LENGTH, "fills": fills, "square": square, "chain": chain}

@@ -1,7 +1,6 @@
 // Masked attention computed in the page: which cells are open, the fill, the softmax, and the weight that leaks.
 export const PAD = "<pad>";
-export const FILLS = [["the library: −∞, and an empty row gives zeros", -Infinity], ["−∞ and nothing else", -Infinity],
-  ["−1e9", -1e9], ["−1e-12, a slip of the pen", -1e-12]];
+export const FILLS = [["−∞ (library)", -Infinity], ["−∞ alone", -Infinity], ["−1e9", -1e9], ["−1e-12", -1e-12]];
 const SLIP = 3, DECODER = 1;
 
 // For each sentence its three maps (encoder, decoder, cross): queries, keys, scores row by row.
@@ -62,11 +61,11 @@ export function reach(map, state) {
 
 export function verdictOn({ broken, empty, future, padding }, { fill, use }) {
   if (broken) return `${broken} row${broken > 1 ? "s are" : " is"} NaN: the loss would be NaN too.`;
-  if (fill === SLIP && future + padding > 1e-9) return "The crosses are in place and hide nothing: −1e-12 is a score like any other.";
-  if (empty && fill > 1) return "An empty row still sums to one: it attends evenly to what it must not see.";
+  if (fill === SLIP && future + padding > 1e-9) return "The mask hides nothing: −1e-12 is a score like any other.";
+  if (empty && fill > 1) return "An empty row still sums to one: it attends evenly to hidden keys.";
   if (use === DECODER && future > 1e-9) return "The answers leak: the decoder sees words that it is about to predict.";
-  if (padding > 1e-9) return "Padding takes part: the result depends on how far the batch was padded.";
-  if (empty) return "Nothing leaks, and the empty row brings nothing to the sum.";
+  if (padding > 1e-9) return "Padding is attended to: the result depends on how far the batch was padded.";
+  if (empty) return "Nothing leaks, and the output of the empty row is zero.";
   if (use === DECODER) return "Nothing leaks.";
-  return use === 0 ? "No leak: an encoder may look ahead, the source is all known." : "Nothing leaks: the source is all known.";
+  return use === 0 ? "No leak: an encoder may look ahead, because the source is known." : "Nothing leaks: the source is known.";
 }

@@ -2,7 +2,7 @@
 import {
   arrowOf, button, clamp, html, labelled, onPointer, onTraits, onWidth, readout, select, setter, tick, traits, unique
 } from "../../viz/controls.js";
-import { BLUE, ORANGE, longest, setAttributes, shorten, svg, unmarked } from "../../viz/drawing.js";
+import { BLUE, GREY, RED, longest, setAttributes, shorten, svg, unmarked } from "../../viz/drawing.js";
 import { FILLS, PAD, closeRow, isOpen, isSquare, mapsOf, paintCell, reach, verdictOn, weigh } from "./reach.js";
 
 const USES = ["Encoder self-attention", "Decoder self-attention", "Cross-attention"];
@@ -40,7 +40,7 @@ function build(model, el, set, current) {
 // Where the matrix stands, in pixels.
 function layout(map, width) {
   const left = Math.min(10 + 7.2 * longest(map.queries), 0.27 * width), top = 10 + 6.6 * Math.min(longest(map.keys), 10);
-  const rows = map.queries.length, columns = map.keys.length, cell = Math.max(12, Math.min(34, (width - left - 22) / columns));
+  const rows = map.queries.length, columns = map.keys.length, cell = Math.max(12, Math.min(42, (width - left - 22) / columns));
   return { left, top, cell, rows, columns, size: Math.min(13, cell * 0.6) };
 }
 
@@ -110,7 +110,7 @@ function colour({ cells, empties }, map, state, found) {
       weights[0] ? `empty row: ${percent(weights[0])} each` : "empty row: zeros";
     weights.forEach((w, j) => {
       const secret = map.keys[j] === PAD || (state.use === 1 && j > i), { paint, cross } = cells[i][j];
-      setAttributes(paint, { fill: bad || secret ? ORANGE : BLUE, "fill-opacity": bad ? 0.25 : (real ? 1 : 0.35) * Math.sqrt(w) });
+      setAttributes(paint, { fill: bad || secret ? RED : BLUE, "fill-opacity": bad ? 0.25 : (real ? 1 : 0.35) * Math.sqrt(w) });
       cross.style.display = opened[j] ? "none" : "";
     });
   });
@@ -126,6 +126,7 @@ function showControls({ sentence, use, fill, padding, causal, meters, verdict },
     value.textContent = found.total ? percent(found[name] / found.total) : "–";
   }
   meters.future.row.hidden = !isSquare(state);
+  meters.future.bar.style.background = state.use === 1 ? RED : GREY; // an encoder may look ahead
   meters.future.name.textContent = state.use === 1 ? "weight on the future" : "weight on later words";
   verdict.textContent = verdictOn(found, state);
   verdict.title = FILLS[state.fill][0];

@@ -1,4 +1,4 @@
-"""Charts of many heads: what concatenated, averaged and single heads fetch, and what one head reads."""
+"""Charts of many heads: what concatenated, averaged and single heads retrieve, and what one head reads."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated.viz.caption import captioned
 from annotated.viz.parameters import menu
 from annotated.viz.tables import array_table, curves_table, named_table
-from annotated.viz.theme import BLUE, GREY, ORANGE
+from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 _RETRIEVAL = ("heads", "offset", "accuracy")
 _SHARE = alt.Scale(domain=[0, 1])
 
 
 def retrieval_chart(arms: Mapping[str, Mapping[str, Sequence[float]]], *, chance: float) -> alt.LayerChart:
-    """The share of tokens fetched rightly by each way of joining heads, for all offsets or one of them.
+    """The share of words retrieved by each way of joining heads, for all offsets or one of them.
 
     Parameters
     ----------
@@ -38,25 +39,103 @@ def retrieval_chart(arms: Mapping[str, Mapping[str, Sequence[float]]], *, chance
     y = alt.Y("heads:N", sort=list(arms), title=None, axis=alt.Axis(labelLimit=130))
     room = alt.Scale(domain=[0, 1.25], nice=False)  # for the figures beside the bars
     percent = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
-    x = alt.X("accuracy:Q", scale=room, title="share of tokens named rightly", axis=percent)
+    x = alt.X("accuracy:Q", scale=room, title="words named correctly (%)", axis=percent)
     tooltip = ["heads:N", "offset:N", alt.Tooltip("accuracy:Q", format=".1%")]
     figures = chosen.mark_text(align="left", dx=4).encode(x=x, y=y, text=alt.Text("accuracy:Q", format=".0%"))
-    guess = alt.Chart(pd.DataFrame({"chance": [chance]})).mark_rule(color=ORANGE, strokeDash=[4, 3], strokeWidth=2)
+    guess = alt.Chart(pd.DataFrame({"chance": [chance], "name": [f"guessing {chance:.0%}"]}))
     said = ", ".join(f"{row.heads} {row.accuracy:.0%}" for row in over_all.itertuples())
-    return (
+    across = alt.X("chance:Q", scale=room)
+    chart = (
         alt.layer(
-            chosen.mark_bar(color=BLUE, height=20).encode(x=x, y=y, tooltip=tooltip),
+            chosen.mark_bar(color=GREEN, height=20).encode(x=x, y=y, tooltip=tooltip),
             figures,
-            guess.encode(x=alt.X("chance:Q", scale=room)),
+            guess.mark_rule(color=ORANGE, strokeDash=[4, 3], strokeWidth=2).encode(x=across),
+            guess.mark_text(align="left", dx=5, y=-7).encode(x=across, text="name:N"),
         )
-        .add_params(menu("offset", choices))
+        .add_params(menu("offset", choices, label="places back"))
         .properties(
             width="container",
-            height=36 * len(arms),
-            description="Bars of the share of tokens fetched rightly, a dashed line at blind guessing "
+            height=40 * len(arms),
+            title=alt.Title("Concatenated heads name every word, one head a third of them", offset=18),
+            description="Bars of the share of words named correctly, a dashed line at guessing "
             f"({chance:.0%}), and a menu for the offset. Over all offsets: {said}.",
         )
     )
+    return captioned(
+        chart,
+        "Four ways to attend on the retrieval task, the mean of five seeds. The menu chooses how many places back the "
+        "word stands.",
+    )
+
+
+def projection_chart(results: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]) -> alt.VConcatChart:
+    """What leaving W_O out costs, before a read-out that is trained and before a fixed one: a dot for each seed.
+
+    Parameters
+    ----------
+    results
+        For each kind of read-out, by name, the arms with and without W_O, each with its `accuracy` by seed.
+    """
+    table = pd.concat(
+        {
+            (read, name): pd.DataFrame({"accuracy": arm["accuracy"]})
+            for read, both in results.items()
+            for name, arm in both.items()
+        },
+        names=["read", "arm", "seed"],
+    ).reset_index()
+    table["arm"] = table["arm"].str.replace("W_O", "Wᴼ")  # as the paper writes it
+    y = alt.Y("arm:N", sort=list(table["arm"].unique()), title=None)
+    room = alt.Scale(domain=[0, 1.12], nice=False)  # for the figures beside the bars
+    title, axis = "words named correctly (%)", alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
+    panels = []
+    for read in results:
+        base = alt.Chart(table[table["read"] == read]).encode(y=y)
+        x = alt.X("accuracy:Q", scale=room, title=title, axis=axis)
+        mean = alt.X("mean(accuracy):Q", scale=room, title=title, axis=axis)
+        figure = alt.Text("mean(accuracy):Q", format=".0%")
+        layers = (
+            base.mark_bar(color=GREEN, height=18, opacity=0.4).encode(x=mean),
+            base.mark_circle(color=GREEN, size=60, opacity=0.9).encode(
+                x=x, tooltip=["arm:N", alt.Tooltip("accuracy:Q", format=".1%")]
+            ),
+            base.mark_text(align="left", dx=4).encode(x=alt.datum(1.02), text=figure),
+        )
+        panels.append(alt.layer(*layers).properties(width=300, height=76, title=read.capitalize()))
+    means = table.groupby(["read", "arm"], sort=False)["accuracy"].mean()
+    said = "; ".join(f"{read}, {name}: {mean:.0%}" for (read, name), mean in means.items())
+    chart = alt.vconcat(*panels, usermeta={"fit": True}).properties(
+        title=alt.Title("Without Wᴼ the heads lose answers only where the read-out is fixed", anchor="start"),
+        description=f"Two panels of bars with a dot for each of five seeds. {said}.",
+    )
+    return captioned(chart, "Four concatenated heads on the retrieval task. A dot is one of five seeds.")
+
+
+def one_head_chart(weights: Sequence[Sequence[float]]) -> alt.LayerChart:
+    """Mean weight that a single trained head puts on the word so many places back.
+
+    Parameters
+    ----------
+    weights
+        For each seed, the weight at distance 0, 1, 2, ...
+    """
+    by_seed = dict(enumerate(weights))
+    table = curves_table(by_seed, "seed", "back", "weight")
+    x = alt.X("back:O", title="places back (0: the word itself)", axis=alt.Axis(labelAngle=0))
+    y = alt.Y("weight:Q", title="mean weight", scale=alt.Scale(domain=[0, 1]))
+    base = alt.Chart(table).encode(x=x)
+    means = table.groupby("back")["weight"].mean()
+    chart = alt.layer(
+        base.mark_bar(color=GREEN, opacity=0.45).encode(y=alt.Y("mean(weight):Q", title="mean weight")),
+        base.mark_circle(color=GREEN, size=45, opacity=0.9).encode(y=y, tooltip=["seed:N", "back:O", "weight:Q"]),
+    ).properties(
+        width="container",
+        height=170,
+        title="The single head spreads its weight over all four places",
+        description="Mean weight of the single head by distance: "
+        + ", ".join(f"{back} back {value:.0%}" for back, value in means.items()),
+    )
+    return captioned(chart, "Mean attention weight of the trained head at each distance. A dot is one of five seeds.")
 
 
 def head_count_chart(measured: Mapping[int, Sequence[float]], printed: Mapping[int, float]) -> alt.VConcatChart:
@@ -74,10 +153,10 @@ def head_count_chart(measured: Mapping[int, Sequence[float]], printed: Mapping[i
     domain = sorted({*measured, *printed})
     x = alt.X("h:O", scale=alt.Scale(domain=domain), axis=alt.Axis(labelAngle=0))
     seeds = alt.Chart(curves_table(measured, "h", "seed", "accuracy").drop(columns="seed").round({"accuracy": 4}))
-    y = alt.Y("accuracy:Q", scale=_SHARE, title="rightly named", axis=alt.Axis(format="%", tickCount=5, minExtent=38))
+    y = alt.Y("accuracy:Q", scale=_SHARE, title="named correctly", axis=alt.Axis(format="%", tickCount=5, minExtent=38))
     tip = [alt.Tooltip("h:O", title="heads"), alt.Tooltip("accuracy:Q", format=".1%")]
     line = seeds.mark_line(color=BLUE, strokeWidth=2).encode(
-        x=x.title(None), y=alt.Y("mean(accuracy):Q", title="rightly named")
+        x=x.title(None), y=alt.Y("mean(accuracy):Q", title="named correctly")
     )
     above = alt.layer(line, seeds.mark_circle(color=BLUE, size=45).encode(x=x.title(None), y=y, tooltip=tip))
     table = alt.Chart(named_table(printed, "h", "BLEU")).encode(
@@ -90,9 +169,9 @@ def head_count_chart(measured: Mapping[int, Sequence[float]], printed: Mapping[i
         table.mark_text(dy=-12).encode(text=alt.Text("BLEU:Q", format=".1f")),
     )
     means = {h: float(np.mean(values)) for h, values in measured.items()}
-    return alt.vconcat(
-        above.properties(width=300, height=150, title="Four tokens to fetch, d_k = 32 / h"),
-        below.properties(width=300, height=130, title="Table 3 (A), translation, d_k = 512 / h"),
+    chart = alt.vconcat(
+        above.properties(width=300, height=150, title="Retrieval: best at 8 and 16 heads (width 32 / h)"),
+        below.properties(width=300, height=130, title="Translation, Table 3 (A): best at 8 and 16 (width 512 / h)"),
         usermeta={"fit": True},
     ).properties(
         description="Two curves over the number of heads. Measured accuracy: "
@@ -101,43 +180,41 @@ def head_count_chart(measured: Mapping[int, Sequence[float]], printed: Mapping[i
         + ", ".join(f"{h} heads {bleu}" for h, bleu in printed.items())
         + ". Both rise and fall again."
     )
+    return captioned(chart, "Above, three seeds each and their mean, in a model of width 32. Below, the paper's BLEU.")
 
 
-def reads_chart(kinds: Mapping[str, ArrayLike]) -> alt.LayerChart:
-    """How strongly each head's output depends on each slice of the inputs, with a menu between networks.
+def reads_chart(kinds: Mapping[str, ArrayLike]) -> alt.ConcatChart:
+    """How strongly each head's output depends on each slice of the input, a square for each network.
 
     Parameters
     ----------
     kinds
         By name, `[H, H]`: heads on rows, slices of the input on columns; each is scaled to its largest entry.
     """
-    tables = {}
-    for name, matrix in kinds.items():
-        array = np.asarray(matrix, dtype=np.float64)
-        if array.ndim != 2 or array.shape[0] != array.shape[1] or array.min() < 0:
-            raise ValueError(f"{name!r} must be [H, H] without negative entries, not {list(array.shape)}")
-        heads, slices = ([f"{axis} {i + 1}" for i in range(len(array))] for axis in ("head", "slice"))
-        tables[name] = array_table((array / array.max()).round(3), "strength", head=heads, slice=slices)
-    base = (
-        alt.Chart(pd.concat(tables, names=["network"]).reset_index("network"))
-        .transform_filter("datum.network == network")
-        .encode(
-            x=alt.X("slice:N", title="slice of the input", axis=alt.Axis(labelAngle=0, orient="top")),
-            y=alt.Y("head:N", title=None),
-            tooltip=["network:N", "head:N", "slice:N", alt.Tooltip("strength:Q", format=".2f")],
-        )
+    squares = [_square(name, matrix) for name, matrix in kinds.items()]
+    chart = alt.concat(*squares, columns=1, usermeta={"columns": 2}).properties(
+        title=alt.Title("Every head reads every quarter of the input", anchor="start"),
+        description="How strongly each head reads each slice of the input, a square for each network. Each head of "
+        "multi-head attention reads every slice; each head of the grouped network its own alone.",
+    )
+    return captioned(chart, "Size of the derivatives of each head's output by each quarter of the input; largest = 1.")
+
+
+def _square(name: str, matrix: ArrayLike) -> alt.LayerChart:
+    """One network of `reads_chart`."""
+    array = np.asarray(matrix, dtype=np.float64)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.min() < 0:
+        raise ValueError(f"{name!r} must be [H, H] without negative entries, not {list(array.shape)}")
+    heads = [f"head {i + 1}" for i in range(len(array))]
+    quarters = [str(i + 1) for i in range(len(array))]
+    table = array_table((array / array.max()).round(3), "strength", head=heads, slice=quarters)
+    base = alt.Chart(table.assign(network=name)).encode(
+        x=alt.X("slice:N", title="quarter of the input", axis=alt.Axis(labelAngle=0, orient="top")),
+        y=alt.Y("head:N", title=None),
+        tooltip=["network:N", "head:N", "slice:N", alt.Tooltip("strength:Q", format=".2f")],
     )
     shade = alt.Opacity("strength:Q", scale=alt.Scale(domain=[0, 1], range=[0, 0.85]), legend=None)
-    return (
-        alt.layer(
-            base.mark_rect(fill=BLUE, stroke=GREY, strokeWidth=0.4).encode(opacity=shade),
-            base.mark_text().encode(text=alt.Text("strength:Q", format=".2f")),
-        )
-        .add_params(menu("network", list(kinds)))
-        .properties(
-            width="container",
-            height=150,
-            description="How strongly each head reads each slice of the input, with a menu for the network. Each "
-            "head of multi-head attention reads every slice; each head of the grouped network its own alone.",
-        )
-    )
+    return alt.layer(
+        base.mark_rect(fill=BLUE, stroke=GREY, strokeWidth=0.4).encode(opacity=shade),
+        base.mark_text().encode(text=alt.Text("strength:Q", format=".2f")),
+    ).properties(width=230, height=150, title=name.capitalize())

@@ -5,7 +5,7 @@ import { isCalm, playing } from "../../viz/player.js";
 
 const HUES = [BLUE, ORANGE, GREEN, VIOLET, RED, GREY, "#b8941c", "#2aa3b5"];
 const HATCH = ["M0 3H6", "M3 0V6", "M0 0L6 6", "M6 0L0 6", "M0 3H6M3 0V6", "M0 0L6 6M6 0L0 6", "M2 3H4", "M0 1H6M0 4H6"];
-const W = 352, LEFT = 50, CELL = 32, HIGH = 25, TOP = 34, SMALL = 19;
+const W = 310, LEFT = 38, CELL = 30, HIGH = 27, TOP = 22, BETWEEN = 26; // BETWEEN: rows of heads, the head's name included
 
 // Everything that the reader sees, once; returns the parts that change.
 function build(el, most, { choose, go, toggle }) {
@@ -16,7 +16,7 @@ function build(el, most, { choose, go, toggle }) {
   says.append(name, shape, text);
   el.append(html("div", { className: "split-heads" },
     html("div", { className: "bar" }, html("label", {}, "heads h ", heads, many), html("span", { className: "buttons" }, back, play, next)),
-    stage, says));
+    html("div", { className: "sides" }, stage, says)));
   return { heads, many, back, play, next, name, shape, text, stage };
 }
 
@@ -33,14 +33,13 @@ function numberCell(value, parts, id) {
       fill: head < 0 ? "currentColor" : `url(#${id}-${head})`, "fill-opacity": head < 0 ? 0.15 : 1 }));
     x += share * width;
   }
-  made.append(svg("text", { x: width / 2, y: 10, "text-anchor": "middle" },
+  made.append(svg("text", { x: width / 2, y: 12.5, "text-anchor": "middle" },
     value.toFixed(1).replace("-", "−").replace("−0.0", "0.0")));
   return made;
 }
 
 // A weight of attention: small, in the colour of its head.
-function weightCell(value, head) {
-  const size = SMALL - 2;
+function weightCell(value, head, size) {
   return svg("g", { class: "cell" }, svg("rect", { width: size, height: size, class: "box" }),
     svg("rect", { width: size, height: size, fill: HUES[head], "fill-opacity": Math.min(1, value) }));
 }
@@ -56,38 +55,53 @@ function cellsOf({ heads: H, x, q, weights, out, mixed, shares }, T, D, id) {
     add("o", t, j, h, numberCell(out[t][j], [[h, 1]], id));
     add("y", t, j, h, numberCell(mixed[t][j], shares[t][j].map((share, i) => [i, share]), id));
   }
-  for (let h = 0; h < H; h++) for (let t = 0; t < T; t++) for (let s = 0; s < T; s++) add("w", t, s, h, weightCell(weights[h][t][s], h));
+  for (let h = 0; h < H; h++) for (let t = 0; t < T; t++) for (let s = 0; s < T; s++) add("w", t, s, h, weightCell(weights[h][t][s], h, mapCell(H) - 2));
   return cells;
 }
 
-// Where head h stands once heads are pages of their own: a grid of blocks.
-function block(h, H, high) {
-  const columns = Math.min(H, 4);
-  return [8 + (h % columns) * (W - 8) / columns, TOP + Math.floor(h / columns) * (high + 26)];
+// Maps of attention: the side of a cell, and the height of the names of its columns, which are turned where cells are narrow.
+export const mapCell = H => H > 4 ? 15 : 30;
+const namesHigh = H => H > 4 ? 26 : 12;
+
+// Where head h stands once heads are pages of their own: a grid of blocks, of maps ("w") or of numbers.
+export function block(h, kind, { H, T }) {
+  const isMap = kind === "w", columns = { 1: 1, 2: isMap ? 2 : 1, 4: 2 }[H] ?? 4, above = isMap ? namesHigh(H) : 0;
+  const high = T * (isMap ? mapCell(H) : HIGH);
+  return { columns, x: LEFT + (h % columns) * (W - LEFT) / columns, y: TOP + above + Math.floor(h / columns) * (high + above + BETWEEN),
+    bottom: TOP + Math.ceil(H / columns) * (high + above + BETWEEN) - BETWEEN, above };
 }
 
-const apart = (h, H, layout) => layout === "groups" ? h * Math.min(12, 42 / H) : 0;
+const apart = (h, H, layout) => layout === "groups" ? h * Math.min(9, 32 / H) : 0;
 
 // Where a cell stands in a step.
-function placeOf({ kind, t, j, h }, layout, { T, H, K }) {
-  if (kind === "w") {
-    const [left, top] = block(h, H, T * SMALL);
-    return [left + j * SMALL, top + t * SMALL];
-  }
+function placeOf({ kind, t, j, h }, layout, sizes) {
+  const { H, K } = sizes, { x, y } = block(h, kind, sizes);
+  if (kind === "w") return [x + j * mapCell(H), y + t * mapCell(H)];
   if (layout !== "pages") return [LEFT + j * CELL + apart(h, H, layout), TOP + t * HIGH];
-  const [left, top] = block(h, H, T * HIGH);
-  return [left + (j % K) * CELL, top + t * HIGH];
+  return [x + (j % K) * CELL, y + t * HIGH];
+}
+
+// The names of a map's columns, over it.
+function columnNames(tokens, x, y, H) {
+  const cell = mapCell(H);
+  return tokens.map((token, j) => {
+    const at = { x: x + (j + 0.5) * cell - 1, y: y - 4 };
+    return H > 4 ? svg("text", { ...at, class: "small", transform: `rotate(-60 ${at.x} ${at.y})` }, token)
+      : svg("text", { ...at, class: "small", "text-anchor": "middle" }, token);
+  });
 }
 
 // The labels of a step: heads over their blocks or columns, tokens beside their rows.
-function labelsOf({ kind, layout }, tokens, { H, K, D, T }) {
+function labelsOf({ kind, layout }, tokens, sizes) {
+  const { H, K, D } = sizes, high = kind === "w" ? mapCell(H) : HIGH;
   const label = (content, x, y, anchor = "start") => svg("text", { x, y, "text-anchor": anchor, class: "label" }, content);
   const everyHead = make => Array.from({ length: H }, (_, h) => make(h));
+  const rowsAt = top => tokens.map((token, t) => label(token, LEFT - 5, top + (t + 0.5) * high + 3, "end"));
   if (layout === "pages") return everyHead(h => {
-    const [x, y] = block(h, H, kind === "w" ? T * SMALL : T * HIGH);
-    return label(`head ${h + 1}`, x, y - 5);
-  });
-  const rows = tokens.map((token, t) => label(token, LEFT - 6, TOP + t * HIGH + 15, "end"));
+    const { x, y, columns, above } = block(h, kind, sizes);
+    return [label(`head ${h + 1}`, x, y - above - 6), ...(h % columns ? [] : rowsAt(y)), ...(above ? columnNames(tokens, x, y, H) : [])];
+  }).flat();
+  const rows = rowsAt(TOP);
   if (kind !== "q" && kind !== "o") return [...rows, label(`${D} dimensions`, LEFT, TOP - 7)];
   return [...rows, ...everyHead(h => label(H > 4 ? h + 1 : `head ${h + 1}`, LEFT + h * K * CELL + apart(h, H, layout), TOP - 7))];
 }
@@ -120,15 +134,14 @@ function render({ model, el }) {
     place();
   }
   function place() {
-    const step = steps[at()], words = wordsOf(step, sizes), high = step.kind === "w" ? T * SMALL : T * HIGH;
-    const rows = step.layout === "pages" ? Math.ceil(sizes.H / 4) : 1;
+    const step = steps[at()], words = wordsOf(step, sizes), bottom = step.layout === "pages" ? block(0, step.kind, sizes).bottom : TOP + T * HIGH;
     for (const cell of cells) {
       const [x, y] = placeOf(cell, step.layout, sizes);
       cell.element.style.transform = `translate(${x}px, ${y}px)`;
       cell.element.style.opacity = cell.kind === step.kind ? 1 : 0;
     }
     frames.replaceChildren(...labelsOf(step, tokens, sizes));
-    picture.setAttribute("viewBox", `0 0 ${W} ${TOP + rows * high + (rows - 1) * 26 + 6}`);
+    picture.setAttribute("viewBox", `0 0 ${W} ${bottom + 4}`);
     parts.name.textContent = `${at() + 1} of ${steps.length}: ${words.name}`;
     parts.shape.replaceChildren(html("span", { textContent: words.shape }), html("code", { textContent: words.code }));
     parts.text.textContent = words.text;

@@ -17,14 +17,15 @@ import traitlets
 from torch import Tensor
 
 from annotated.analysis.tracing import Trace, trace
-from annotated.chapters.one_sentence.boxes import BOXES, Box, code_of
-from annotated.chapters.one_sentence.drawing import drawing
 from annotated.config import ModelConfig
 from annotated.translator import Translator
-from annotated.viz.javascript import esm
+from annotated.viz.figure_one.about import about_machine
+from annotated.viz.figure_one.boxes import BOXES, Box, code_of
+from annotated.viz.figure_one.drawing import drawing
+from annotated.viz.javascript import KIT, esm
 
 _HERE = Path(__file__).parent
-_BEST = 6  # pieces listed of each distribution
+_BEST = 6  # tokens listed of each distribution
 _BINS = 28  # of the histogram of logits
 _TABLE_STYLE = """
 table.boxes { font-size: .85rem; line-height: 1.35; border-collapse: collapse; width: 100%; text-align: start; }
@@ -46,7 +47,7 @@ class Architecture(anywidget.AnyWidget):
     """
 
     _esm = esm(_HERE / "widget.js")
-    _css = _HERE / "widget.css"
+    _css = KIT / "figure_one" / "machine.css"
     data = traitlets.Bytes().tag(sync=True)
     sentences = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
     boxes = traitlets.List(trait=traitlets.Dict()).tag(sync=True)
@@ -84,7 +85,7 @@ def architecture(
         Sentences to choose from.
     box, layer, step
         What to show first: the name of a box as in `Trace` with * for the layer, the layer from 1, and the number
-        of pieces that have been written.
+        of tokens that have been written.
 
     Raises
     ------
@@ -99,11 +100,10 @@ def architecture(
         raise ValueError(f"there is no box {box!r}; there are {', '.join(known.name for known in BOXES)}")
     if not 1 <= layer <= _layers(config) or not 0 <= step < len(sentences[0]["next"]):
         raise ValueError(f"there is no layer {layer} (from 1) or no step {step} (from 0) in the first sentence")
-    sizes = {"D": config.d_model, "H": config.num_heads, "V": config.vocab_size, "L": _layers(config)}
+    about = about_machine(config)
     return Architecture(
-        data=data, sentences=sentences, boxes=[_about(known) for known in BOXES], sizes=sizes,
-        drawing=drawing({}, _layers(config)), box=box, layer=layer, step=step,
-    )  # fmt: skip
+        data=data, sentences=sentences, **about, drawing=drawing({}, _layers(config)), box=box, layer=layer, step=step
+    )
 
 
 class Twin:
@@ -165,12 +165,6 @@ def _numbers(box: Box, traced: Trace, config: ModelConfig) -> str:
     return " × ".join(f"{sizes[letter]:,}" for letter in box.shape.strip("[]").split(", "))
 
 
-def _about(box: Box) -> dict[str, Any]:
-    """What the script needs to know of a box."""
-    keys = ("name", "label", "kind", "side", "shape", "paper", "what")
-    return {**{key: getattr(box, key) for key in keys}, "place": list(box.place), "code": code_of(box)}
-
-
 def _packed(translator: Translator, texts: Sequence[str]) -> tuple[bytes, list[dict[str, Any]]]:
     """All tensors of all sentences one after another, and where each begins."""
     chunks: list[bytes] = []
@@ -217,7 +211,7 @@ def _words(traced: Trace) -> dict[str, Any]:
 
 
 def _distributions(traced: Trace, translator: Translator) -> dict[str, Any]:
-    """Of each step: the most probable pieces, and a histogram of all logits."""
+    """Of each step: the most probable tokens, and a histogram of all logits."""
     logits, p = traced.boxes["linear"].cpu(), traced.boxes["softmax"].cpu()
     best = p.topk(_BEST, dim=-1)
     low, high = float(logits.min()), float(logits.max())

@@ -1,4 +1,4 @@
-"""Chapter 14, "Positions out of waves": its pictures and experiments."""
+"""Chapter 14, "Positional encoding": its pictures and experiments."""
 
 from annotated.chapters.positions.charts import offset_chart, positional_encoding_chart, rotation_chart
 from annotated.chapters.positions.clock_charts import clock_hands_chart, layout_chart
@@ -8,8 +8,10 @@ from annotated.chapters.positions.comparison_charts import (
     position_scores_chart,
     start_chart,
 )
+from annotated.chapters.positions.rotation import RotationWall, rotation_wall
 
 __all__ = [
+    "RotationWall",
     "clock_hands_chart",
     "comparison_chart",
     "extrapolation_chart",
@@ -18,5 +20,6 @@ __all__ = [
     "position_scores_chart",
     "positional_encoding_chart",
     "rotation_chart",
+    "rotation_wall",
     "start_chart",
 ]

@@ -62,7 +62,8 @@ def _wave_table(chart: alt.Chart, d_model: int) -> alt.LayerChart:
     frame = {"filled": False, "stroke": "currentColor", "strokeWidth": 1.6}
     row = one.mark_rect(**frame).encode(y="dimension:O")
     column = one.mark_rect(**frame).encode(x="position:O")
-    return alt.layer(cells, row, column).properties(width=300, height=4 * d_model)
+    title = "Fast waves at the top, slow ones below"
+    return alt.layer(cells, row, column).properties(width=300, height=4 * d_model, title=title)
 
 
 def _one_wave(chart: alt.Chart, d_model: int) -> alt.LayerChart:
@@ -94,8 +95,8 @@ def offset_chart(length: int = 80, d_model: int = 64, *, position: int = 20) -> 
         .transform_window(q="row_number()")
         .transform_calculate(q="datum.q - 1", offset="datum.q - 1 - datum.p")
         .encode(
-            x=alt.X("q:Q", title="other position", scale=alt.Scale(domain=[0, length - 1], nice=False)),
-            y=alt.Y("dot:Q", title="dot product", scale=alt.Scale(domain=[0, d_model / 2 + 1])),
+            x=alt.X("q:Q", title="other position q, in tokens", scale=alt.Scale(domain=[0, length - 1], nice=False)),
+            y=alt.Y("dot:Q", title="dot product of p and q", scale=alt.Scale(domain=[0, d_model / 2 + 1])),
             tooltip=["p:Q", "q:Q", "offset:Q", alt.Tooltip("dot:Q", format=".2f")],
         )
     )
@@ -109,7 +110,7 @@ def offset_chart(length: int = 80, d_model: int = 64, *, position: int = 20) -> 
     return (
         alt.layer(curve.mark_line(color=BLUE, strokeWidth=2.5), curve.mark_circle(color=BLUE, size=16), marker)
         .add_params(slider("position", position, 0, length - 1))
-        .properties(width="container", height=220, description=description)
+        .properties(width="container", height=220, title="The peak moves and keeps its shape", description=description)
     )
 
 
@@ -137,7 +138,13 @@ def rotation_chart(d_model: int = 64, *, reach: int = 40, pairs: int = 16) -> al
             hands.mark_text(fontSize=13).encode(x="lx:Q", y="ly:Q", text="label:N", color=alt.value("currentColor")),
         )
         .add_params(*controls)
-        .properties(width=270, height=270, title=alt.Title(alt.expr(label)), description=description)
+        .properties(
+            width=270,
+            height=270,
+            title=alt.Title(alt.expr(label)),
+            description=description,
+            usermeta={"widest": 420, "aspect": 1, "beside": 60},
+        )
     )
 
 

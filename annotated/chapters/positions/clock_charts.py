@@ -60,8 +60,9 @@ def clock_hands_chart(
         .properties(
             width=330,
             height=round(330 * (3.3 * lines + 0.5) / (2.6 * _COLUMNS)),
-            title=alt.Title(alt.expr("'position ' + position")),
+            title=alt.Title(alt.expr("'Each hand has its own speed: position ' + position")),
             description=description,
+            usermeta={"widest": 720, "aspect": (3.3 * lines + 0.5) / (2.6 * _COLUMNS)},
         )
     )
 
@@ -97,7 +98,7 @@ def layout_chart(length: int = 40, d_model: int = 32) -> alt.Chart:
     written = np.arange(d_model)
     released = written // 2 + (written % 2) * d_model // 2
     table = pd.DataFrame({"written": written, "released": released, "v": thousandths(length, d_model)})
-    options = ["in turn, as written", "all sines first, as released"]
+    options = ["sines and cosines in turn, as written", "all sines first, as released"]
     every = alt.Axis(labelExpr="datum.value % 8 == 0 ? datum.label : ''", labelAngle=0, ticks=False)
     return (
         alt.Chart(table)
@@ -122,7 +123,7 @@ def layout_chart(length: int = 40, d_model: int = 32) -> alt.Chart:
         .properties(
             width="container",
             height=7 * d_model,
-            title=alt.Title(alt.expr("'sines and cosines ' + layout")),
+            title=alt.Title(alt.expr("upper(slice(layout, 0, 1)) + slice(layout, 1)")),
             description=(
                 f"The table of sinusoids for {length} positions and {d_model} dimensions with a menu for the layout: "
                 "sines and cosines in turn, or all sines in the first half and all cosines in the second."

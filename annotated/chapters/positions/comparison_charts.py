@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from annotated.viz.parameters import menu
+from annotated.viz.parameters import menu, steps
 from annotated.viz.tables import ONE_ROW, curves_table
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
+from annotated.viz.titles import title_lines
 
 
 def comparison_chart(scores: Mapping[str, Mapping[str, Sequence[float]]], *, task: str | None = None) -> alt.LayerChart:
@@ -47,13 +48,13 @@ def comparison_chart(scores: Mapping[str, Mapping[str, Sequence[float]]], *, tas
         .properties(
             width="container",
             height=27 * len(kinds),
-            title=alt.Title(alt.expr("'task: ' + task")),
+            title=alt.Title(alt.expr("'Which positions suffice to ' + task + '?'")),
             description=description,
         )
     )
 
 
-def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int) -> alt.LayerChart:
+def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int, chance: float) -> alt.LayerChart:
     """Accuracy at each position for a few models, with the end of the training length marked; a menu picks a seed.
 
     Parameters
@@ -62,6 +63,8 @@ def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int) -> alt.La
         For each kind, `[seeds, positions]`.
     trained
         Longest row in training.
+    chance
+        Accuracy of a guess.
     """
     arrays = {kind: np.asarray(values, dtype=np.float64) for kind, values in curves.items()}
     seeds = {array.shape[0] for array in arrays.values()}
@@ -82,9 +85,9 @@ def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int) -> alt.La
         .transform_calculate(position="datum.position - 1")
         .mark_line(strokeWidth=2)
         .encode(
-            x=alt.X("position:Q", title="position in the row"),
+            x=alt.X("position:Q", title="position in the row, in symbols"),
             y=alt.Y("share:Q", title="accuracy", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color("kind:N", sort=kinds, scale=colours),
+            color=alt.Color("kind:N", sort=kinds, scale=colours, legend=alt.Legend(columns=2)),
             strokeDash=alt.StrokeDash("kind:N", sort=kinds, scale=dashes),
             tooltip=["kind:N", "position:Q", alt.Tooltip("share:Q", format=".0%")],
         )
@@ -92,21 +95,25 @@ def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int) -> alt.La
     edge = alt.Chart(pd.DataFrame({"position": [trained - 0.5], "share": [0.5], "t": ["longest row in training"]}))
     rule = edge.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=2).encode(x="position:Q")
     name = edge.mark_text(align="left", dx=6, fontSize=12).encode(x="position:Q", y="share:Q", text="t:N")
+    guess = alt.Chart(pd.DataFrame({"share": [chance], "t": [f"a guess: {chance:.0%}"]})).encode(y="share:Q")
+    level = guess.mark_rule(color=GREY, strokeWidth=1)
+    level_name = guess.mark_text(align="left", dy=9, fontSize=12).encode(x=alt.value(4), text="t:N")
     said = "; ".join(
         f"{k}: {a[:, :trained].mean():.0%} before, {a[:, trained:].mean():.0%} after" for k, a in arrays.items()
     )
     description = (
         f"Accuracy by position for {len(kinds)} kinds of positions, with a menu for the seed; a line marks the longest "
-        f"row in training, {trained}. Means: {said}."
+        f"row in training, {trained}, another the accuracy of a guess. Means: {said}."
     )
-    drawn = alt.layer(lines, rule, name).add_params(menu("run", options))
-    return drawn.properties(width="container", height=230, description=description)
+    drawn = alt.layer(lines, rule, name, level, level_name).add_params(menu("run", options))
+    title = title_lines("Past the training length accuracy falls to a guess")
+    return drawn.properties(width="container", height=230, title=title, description=description)
 
 
 def start_chart(
     starts: Sequence[int], losses: Sequence[float], *, without: float, seen: int, start: int | None = None
 ) -> alt.LayerChart:
-    """The loss of a model whose sentences are moved to later positions; a menu picks one start.
+    """The loss of a model whose sentences are moved to later positions; a slider picks one start.
 
     Parameters
     ----------
@@ -119,8 +126,8 @@ def start_chart(
     start
         Which to show first; None for the last.
     """
-    table = pd.DataFrame({"start": starts, "loss": losses}).round({"loss": 4})
-    x = alt.X("start:O", title="position of the first word", axis=alt.Axis(labelAngle=0))
+    table = pd.DataFrame({"step": range(len(starts)), "start": starts, "loss": losses}).round({"loss": 4})
+    x = alt.X("start:O", title="position of the first token", axis=alt.Axis(labelAngle=-45))
     y = alt.Y("loss:Q", title="loss, nats per token", scale=alt.Scale(zero=True))
     base = alt.Chart(table).encode(x=x, y=y, tooltip=["start:O", alt.Tooltip("loss:Q", format=".2f")])
     level = alt.Chart(pd.DataFrame({"loss": [without], "t": ["no positions at all"]}))
@@ -132,18 +139,22 @@ def start_chart(
     first = starts[-1] if start is None else start
     if first not in starts:
         raise ValueError(f"no loss was given for the start {first}")
-    one = base.transform_filter("datum.start == start")
+    one = base.transform_filter("datum.step == step")
     return (
         alt.layer(
-            base.mark_line(color=BLUE, strokeWidth=2.5),
-            base.mark_circle(color=BLUE, size=40),
+            base.mark_circle(color=BLUE, size=70, opacity=1),
             level.mark_rule(color=GREY, strokeDash=[4, 3]).encode(y="loss:Q"),
             level.mark_text(align="left", dy=-7, fontSize=12).encode(x=alt.value(4), y="loss:Q", text="t:N"),
             one.mark_point(shape="diamond", filled=True, size=150, color=ORANGE, opacity=1),
             one.transform_calculate(t="format(datum.loss, '.2f')").mark_text(dy=-14, fontSize=13).encode(text="t:N"),
         )
-        .add_params(menu("start", starts, first, "first word at position"))
-        .properties(width="container", height=230, description=description)
+        .add_params(steps("step", starts, first, "first token at position"))
+        .properties(
+            width="container",
+            height=230,
+            title=title_lines("From position 5 on the loss is more than ten times as high"),
+            description=description,
+        )
     )
 
 
@@ -186,6 +197,7 @@ def position_scores_chart(scores: ArrayLike, *, seen: int, names: Sequence[str] 
         .properties(
             width=300,
             height=300,
+            title=alt.Title(alt.expr("'Scores from positions alone, ' + head")),
             description=(
                 f"Scores from positions alone for {heads} heads, chosen by a menu, as a table of {n} queries by {n} "
                 f"keys, blue for above the row's mean and orange for below; a frame marks the {seen} positions seen in "

@@ -1,5 +1,6 @@
-"""Chapter 6, "Query, key, value": its pictures and experiments."""
+"""Chapter 6, "Query, key, value": its pictures."""
 
-from annotated.chapters.query_key_value.charts import CallSite, call_site_chart
+from annotated.chapters.query_key_value.desk import AttentionDesk, CallSite, attention_desk
+from annotated.chapters.query_key_value.projection import ProjectionPicture, projection_picture
 
-__all__ = ["CallSite", "call_site_chart"]
+__all__ = ["AttentionDesk", "CallSite", "ProjectionPicture", "attention_desk", "projection_picture"]

@@ -2,5 +2,13 @@
 
 from annotated.chapters.residuals.charts import gradient_chart, layer_norm_chart, stream_chart
 from annotated.chapters.residuals.curve_charts import placement_curves_chart, variant_curves_chart
+from annotated.chapters.residuals.placement_drawing import placement_drawing
 
-__all__ = ["gradient_chart", "layer_norm_chart", "placement_curves_chart", "stream_chart", "variant_curves_chart"]
+__all__ = [
+    "gradient_chart",
+    "layer_norm_chart",
+    "placement_curves_chart",
+    "placement_drawing",
+    "stream_chart",
+    "variant_curves_chart",
+]

@@ -65,6 +65,14 @@ def lengths(states: Sequence[Tensor]) -> list[float]:
     return [float(state.norm(dim=-1).mean()) for state in states]
 
 
+def mean_cosine(state: Tensor) -> float:
+    """How alike the vectors of each sentence are: the mean cosine of all pairs of different positions, `[B, S, D]`."""
+    directions = F.normalize(state, dim=-1)
+    cosines = directions @ directions.mT  # [B, S, S]
+    length = state.size(1)
+    return float((cosines.sum((1, 2)) - length).mean()) / (length * (length - 1))
+
+
 def readable(state: Tensor, labels: Tensor, *, ridge: float = 1e-2) -> float:
     """How much of a label a linear readout finds in a state: accuracy on positions it was not fitted to.
 

@@ -11,10 +11,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from annotated.config import ModelConfig
-from annotated.viz.parameters import slider
+from annotated.viz.caption import captioned
+from annotated.viz.parameters import slider, steps
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
+from annotated.viz.titles import title_expression
 
 _EDGE = 40  # where the histogram ends; what lies beyond is counted in its last bins
+_SHOWN = 400  # quantiles that stand for all scores in the histogram
 _GAP = 12  # largest difference of two scores in `saturation_chart`
 
 
@@ -27,7 +30,7 @@ def scale_chart(widths: Sequence[int], scores: ArrayLike, *, step: int = 9, expo
         Values of d_k, for the first slider.
     scores
         `[len(widths), Q, S]`: dot products of Q queries with S keys at each width, not divided. The histogram shows
-        them all, the bars the first query.
+        their quantiles, the bars the first query.
     step
         Index into `widths` to start at.
     exponent
@@ -41,29 +44,29 @@ def scale_chart(widths: Sequence[int], scores: ArrayLike, *, step: int = 9, expo
     array = np.asarray(scores, dtype=np.float64)
     if array.ndim != 3 or len(array) != len(widths):
         raise ValueError(f"scores must be [{len(widths)}, Q, S], a matrix for each width, not {list(array.shape)}")
+    places = (np.arange(_SHOWN) + 0.5) / _SHOWN  # evenly spaced, so that the histogram is smooth
     first = -np.sort(-array[:, 0], axis=1)  # one query, its keys from the largest dot product to the smallest
     table = pd.DataFrame(
         {
             "step": range(len(widths)),
             "d": widths,
-            "all": array.round(2).reshape(len(array), -1).tolist(),
+            "all": np.quantile(array.reshape(len(array), -1), places, axis=1).T.round(2).tolist(),
             "one": first.round(3).tolist(),
         }
     )
-    power = slider("exponent", exponent, 0, 1, 0.05, label="divide by d_k to the power")
-    doubled = all(width == 2**n for n, width in enumerate(widths))
-    width = slider("step", step, 0, len(widths) - 1, label="log2 of d_k" if doubled else "d_k, smaller to larger")
+    power = slider("exponent", exponent, 0, 1, 0.05, label="power of dₖ that divides")
+    width = steps("step", widths, widths[step], label="width dₖ")
     chosen = alt.Chart(table).transform_filter("datum.step == step")
     title = (
-        f"'d_k = ' + {json.dumps(list(widths))}[step] + ', divided by ' + "
+        f"'dₖ = ' + {json.dumps(list(widths))}[step] + ', divided by ' + "
         f"(exponent == 0 ? 'nothing' : format(pow({json.dumps(list(widths))}[step], exponent), '.1f'))"
     )
     weights, gradients = _softmax_bars(chosen)
-    return (
+    chart = (
         alt.vconcat(
-            _histogram(chosen, array[0].size).properties(width=300, height=110, title=alt.Title(alt.expr(title))),
-            weights.properties(width=300, height=110),
-            gradients.properties(width=300, height=90),
+            _histogram(chosen).properties(width=300, height=110, title=alt.Title(alt.expr(title))),
+            weights.properties(width=300, height=110, title="Weights of one query"),
+            gradients.properties(width=300, height=90, title="Gradient of each weight by its own score"),
             usermeta={"fit": True},
         )
         .add_params(width, power)
@@ -77,25 +80,30 @@ def scale_chart(widths: Sequence[int], scores: ArrayLike, *, step: int = 9, expo
             )
         )
     )
+    caption = (
+        f"Dot products of random queries and {array.shape[2]} random keys with entries of variance 1. Above, "
+        "all scores; below, one query."
+    )
+    return captioned(chart, caption)
 
 
-def _histogram(chosen: alt.Chart, count: int) -> alt.Chart:
+def _histogram(chosen: alt.Chart) -> alt.Chart:
     return (
         chosen.transform_flatten(["all"])
         .transform_calculate(score=f"clamp(datum.all / pow(datum.d, exponent), {-_EDGE}, {_EDGE})")
         .transform_calculate(bin="floor(datum.score + 0.5)")
         .transform_aggregate(n="count()", groupby=["bin"])
-        .transform_calculate(share=f"datum.n / {count}", low="datum.bin - 0.5", high="datum.bin + 0.5")
+        .transform_calculate(share=f"datum.n / {_SHOWN}", low="datum.bin - 0.5", high="datum.bin + 0.5")
         .mark_bar(color=BLUE)
         .encode(
             x=alt.X(
                 "low:Q",
-                title=f"score (beyond ±{_EDGE}: in the last bars)",
+                title=f"score (all beyond ±{_EDGE} in the outermost bars)",
                 scale=alt.Scale(domain=[-_EDGE - 1, _EDGE + 1]),
             ),
             x2="high:Q",
             y2=alt.datum(0),
-            y=alt.Y("share:Q", title="share", axis=alt.Axis(format="%", tickCount=3, minExtent=38)),
+            y=alt.Y("share:Q", title="share of scores", axis=alt.Axis(format="%", tickCount=3, minExtent=38)),
             tooltip=[alt.Tooltip("bin:Q", title="score about"), alt.Tooltip("share:Q", format=".1%")],
         )
     )
@@ -114,7 +122,7 @@ def _softmax_bars(chosen: alt.Chart) -> tuple[alt.Chart, alt.Chart]:
             weight="datum.e / datum.total", gradient="datum.e / datum.total * (1 - datum.e / datum.total)"
         )
     )
-    rank = alt.X("rank:O", title="one query: its keys, best first", axis=alt.Axis(labelAngle=0))
+    rank = alt.X("rank:O", title="keys, by falling score", axis=alt.Axis(labelAngle=0))
     bars = query.encode(
         x=rank,
         tooltip=[
@@ -147,9 +155,12 @@ def saturation_chart(*, d_k: int = ModelConfig.d_k) -> alt.LayerChart:
     d_k
         Where the slider starts; a power of two up to 1024.
     """
-    choose = slider("log_d_k", int(np.log2(d_k)), 0, 10, label="log2 of d_k")
-    title = "'d_k = ' + pow(2, log_d_k) + '; grey: two thirds of all differences'"
-    return (
+    choose = steps("log_d_k", [2**n for n in range(11)], d_k, label="width dₖ")
+    title = title_expression(
+        "'At dₖ = ' + pow(2, log_d_k) + ':'",
+        "log_d_k < 3 ? 'both bands lie on the steep part' : 'undivided scores lie on the flat parts'",
+    )
+    chart = (
         alt.layer(*_usual_differences(), _weight_and_gradient())
         .add_params(choose)
         .properties(
@@ -164,6 +175,8 @@ def saturation_chart(*, d_k: int = ModelConfig.d_k) -> alt.LayerChart:
             ),
         )
     )
+    caption = "Softmax over two keys. Grey bands: where two thirds of the differences of random scores lie."
+    return captioned(chart, caption)
 
 
 def _weight_and_gradient() -> alt.Chart:
@@ -176,8 +189,8 @@ def _weight_and_gradient() -> alt.Chart:
         alt.Chart(curves.melt("gap", var_name="what"))
         .mark_line(strokeWidth=2.5)
         .encode(
-            x=alt.X("gap:Q", title="score of key 1 minus score of key 2", scale=alt.Scale(domain=[-_GAP, _GAP])),
-            y=alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1], nice=False)),
+            x=alt.X("gap:Q", title="score of key 1 − score of key 2", scale=alt.Scale(domain=[-_GAP, _GAP])),
+            y=alt.Y("value:Q", title="weight and gradient", scale=alt.Scale(domain=[0, 1], nice=False)),
             color=alt.Color("what:N", sort=labels, scale=alt.Scale(domain=labels, range=[GREEN, ORANGE])),
             strokeDash=alt.StrokeDash("what:N", sort=labels, legend=None),
             tooltip=["what:N", alt.Tooltip("gap:Q", format=".1f"), alt.Tooltip("value:Q", format=".4f")],

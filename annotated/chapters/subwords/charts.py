@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from annotated.config import ModelConfig
-from annotated.viz.parameters import menu, slider
+from annotated.viz.parameters import menu, slider, steps
 from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
@@ -51,7 +52,13 @@ def pair_chart(history: Sequence[Sequence[tuple[str, str, int]]], merge: int = 1
     table = table.assign(place=table.groupby("m").cumcount() + 1, pair=left + " + " + right, new=left + right)
     base = alt.Chart(table).transform_filter("datum.m == merge")
     y = alt.Y("place:O", title=None, axis=None)
-    x = alt.X("count:Q", title="how often the pair stands in the text", axis=alt.Axis(tickCount=4, format="~s"))
+    most = max(table["count"])
+    x = alt.X(
+        "count:Q",
+        title="occurrences of the pair in the text",
+        axis=alt.Axis(tickCount=4, format=",d"),
+        scale=alt.Scale(domain=[0, most], nice=False),
+    )
     bars = base.mark_bar(opacity=0.45).encode(
         x=x, y=y, color=alt.condition("datum.place == 1", alt.value(ORANGE), alt.value(GREY)),
         tooltip=["pair:N", alt.Tooltip("count:Q", format=",")],
@@ -59,7 +66,7 @@ def pair_chart(history: Sequence[Sequence[tuple[str, str, int]]], merge: int = 1
     words = base.mark_text(align="left", dx=5, fontSize=12).encode(x=alt.value(0), y=y, text="pair:N")
     chosen = base.transform_filter("datum.place == 1").mark_text(align="right", fontSize=13, fontWeight="bold")
     news = chosen.transform_calculate(words="'merge ' + datum.m + ' makes “' + datum.new + '”'")
-    title = news.encode(x=alt.value("width"), y=alt.value(-9), text="words:N")
+    news = news.encode(x=alt.value("width"), y=alt.value(-9), text="words:N")
     shown = len(history[0])
     description = (
         f"The {shown} most frequent pairs of neighbouring pieces before each of the first {len(history)} merges. The "
@@ -67,11 +74,15 @@ def pair_chart(history: Sequence[Sequence[tuple[str, str, int]]], merge: int = 1
         f"{history[merge - 1][0][1]}. A slider goes from merge to merge, and the counts fall."
     )
     return (
-        alt.layer(bars, words, title)
+        alt.layer(bars, words, news)
         .add_params(slider("merge", merge, 1, len(history), label="merge number:"))
-        .properties(width="container", height=24 * shown, padding={"top": 24, "left": 5, "right": 5, "bottom": 5},
-                    description=description)
-    )  # fmt: skip
+        .properties(
+            width="container",
+            height=24 * shown,
+            title=alt.Title(["The most frequent pair is merged next;", "the counts fall quickly"], offset=22),
+            description=description,
+        )
+    )
 
 
 def vocabulary_chart(
@@ -112,7 +123,7 @@ def vocabulary_chart(
     )
     return (
         _sized_layers(table)
-        .add_params(choose, slider("place", len(sizes) - 1, 0, len(sizes) - 1, label="size, from small to large:"))
+        .add_params(choose, steps("place", sizes, sizes[-1], label="entries"))
         .add_params(size, weights)
         .properties(width="container", height=240, title=alt.Title(alt.expr(title)), description=description)
     )
@@ -147,13 +158,13 @@ def _sized_layers(table: pd.DataFrame) -> alt.LayerChart:
     rule = here.transform_calculate(size="size").mark_rule(color=ORANGE, strokeWidth=2).encode(x=x)
     at = base.transform_filter("datum.size == size")
     words = at.mark_text(dy=-11, dx=-4, align="right", fontSize=13, fontWeight="bold").encode(x=x, y=y, text="label:N")
-    what = here.transform_calculate(words="measure").mark_text(align="left", baseline="top", fontSize=11)
+    what = here.transform_calculate(words="measure").mark_text(align="left", baseline="top", fontSize=12)
     unit = what.encode(x=alt.value(8), y=alt.value(-13), text="words:N")
     return alt.layer(rule, lines, words, unit)
 
 
 def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
-    """Different words against running words of a text, for English and German, beside a line at 37,000.
+    """Different words against running words of a text, for English and German, with Heaps' law and a line at 37,000.
 
     Parameters
     ----------
@@ -163,10 +174,10 @@ def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
     names = ["German", "English"]
     measured = [pd.DataFrame(growth[name.lower()]).assign(language=name) for name in names]
     table = pd.concat(measured)[["language", "running", "different"]]
-    x = alt.X("running:Q", title="words read (logarithmic)", scale=alt.Scale(type="log", nice=False),
+    x = alt.X("running:Q", title="words read", scale=alt.Scale(type="log", nice=False),
               axis=alt.Axis(values=[10.0**i for i in range(3, 8)], format="~s"))  # fmt: skip
     y = alt.Y("different:Q", title="different words among them", scale=alt.Scale(type="log", nice=False),
-              axis=alt.Axis(values=[10.0**i for i in range(3, 7)] + [37_000], format="~s"))  # fmt: skip
+              axis=alt.Axis(values=[10.0**i for i in range(3, 7)], format="~s"))  # fmt: skip
     lines = (
         alt.Chart(table)
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=40))
@@ -180,11 +191,36 @@ def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
             tooltip=["language:N", alt.Tooltip("running:Q", format=","), alt.Tooltip("different:Q", format=",")],
         )
     )  # fmt: skip
-    rule = alt.Chart(pd.DataFrame({"different": [37_000]})).mark_rule(color=GREY, strokeDash=[4, 3]).encode(y=y)
+    fitted = pd.concat([_heaps(part) for _, part in table.groupby("language")])
+    law = alt.Chart(fitted).mark_line(color=GREY, strokeWidth=1, opacity=0.9).encode(x=x, y=y, detail="language:N")
+    slopes = fitted.groupby("language").tail(1)
+    slope = alt.Chart(slopes).mark_text(align="right", dx=-10, dy=-8, fontSize=12, fontWeight="bold").encode(
+        x=x, y=y, text="slope:N", color=alt.Color("language:N", sort=names, legend=None,
+                                                  scale=alt.Scale(domain=names, range=[ORANGE, BLUE])),
+    )  # fmt: skip
+    limit = alt.Chart(pd.DataFrame({"different": [37_000], "words": ["37,000 entries"]}))
+    rule = limit.mark_rule(color=GREY, strokeDash=[4, 3]).encode(y=y)
+    name = limit.mark_text(align="left", baseline="bottom", dx=4, dy=-2, fontSize=12).encode(
+        x=alt.value(0), y=y, text="words:N"
+    )
     most = growth["german"]["different"][-1], growth["english"]["different"][-1]
     description = (
-        "Different words against words read, both on logarithmic axes, for German and English. Neither line becomes "
-        f"flat: after all the text German has {most[0]:,} different words and English {most[1]:,}, both far above a "
-        "line at 37,000."
+        "Different words against words read, both on logarithmic axes, for German and English, each with a straight "
+        f"line fitted to it. Neither becomes flat: after all the text German has {most[0]:,} different words "
+        f"and English {most[1]:,}, both far above a line at 37,000."
     )
-    return alt.layer(rule, lines).properties(width="container", height=230, description=description)
+    return alt.layer(rule, name, law, lines, slope).properties(
+        width="container",
+        height=260,
+        title=["New words never stop: both lines", "stay close to a straight one"],
+        description=description,
+    )
+
+
+def _heaps(part: pd.DataFrame) -> pd.DataFrame:
+    """Two points of the straight line through the logarithms of one language: Heaps' law."""
+    logs = np.log(part[["running", "different"]].astype(float))
+    slope, height = np.polyfit(logs["running"], logs["different"], 1)
+    ends = logs["running"].iloc[[0, -1]].to_numpy()
+    lines = {"running": np.exp(ends), "different": np.exp(height + slope * ends)}
+    return pd.DataFrame(lines).assign(language=part["language"].iloc[0], slope=f"slope {slope:.2f}")

@@ -21,6 +21,8 @@ from annotated.model import MultiHeadAttention, Recorded
 Layer = Literal["self-attention", "restricted", "recurrent", "contiguous", "dilated", "separable"]
 LAYERS: tuple[Layer, ...] = get_args(Layer)
 _PRODUCTS = {"MmBackward0", "AddmmBackward0", "BmmBackward0", "MvBackward0", "ConvolutionBackward0"}
+_FUSED = "ScaledDotProduct"
+"""How the name of attention in one kernel begins: inside are two products, one after the other."""
 
 
 def operations(layer: Layer, n: int, d: int, k: int = 3, r: int = 33) -> dict[str, int]:
@@ -36,8 +38,8 @@ def operations(layer: Layer, n: int, d: int, k: int = 3, r: int = 33) -> dict[st
     Returns
     -------
     dict
-        The number of each term by its name; the first is the one that Table 1 keeps. Separable convolutions are not in
-        the table: section 4 keeps both of their terms, of which the larger comes first.
+        The number of each term by its name; the first is the one that Table 1 keeps, here with its constant. Separable
+        convolutions are not in the table: section 4 keeps both of their terms, of which the larger comes first.
 
     Paper: section 4, Table 1
     """
@@ -63,6 +65,16 @@ def operations(layer: Layer, n: int, d: int, k: int = 3, r: int = 33) -> dict[st
             "between positions, knd": k * nd,
         }
     return {"one product, knd²": k * nd2}
+
+
+def printed(layer: Layer, n: int, d: int, k: int = 3, r: int = 33) -> int:
+    """The formula that Table 1 prints for a layer, without the constants that O hides; arguments as in `operations`.
+
+    A separable convolution is not in the table: its formula is that of section 4.
+    """
+    nd, nd2 = n * d, n * d * d
+    formulas = {"self-attention": n * nd, "restricted": r * nd, "recurrent": nd2, "separable": k * nd + nd2}
+    return formulas.get(layer, k * nd2)
 
 
 def path_length(layer: Layer, n: int, k: int = 3, r: int = 33, *, centred: bool = False) -> int:
@@ -145,7 +157,8 @@ def longest_chain(output: Tensor) -> int:
         if unseen:
             waiting.extend(unseen)
             continue
-        here = int(node is not None and node.name() in _PRODUCTS)
+        name = "" if node is None else node.name()
+        here = 2 if name.startswith(_FUSED) else int(name in _PRODUCTS)
         longest[waiting.pop()] = here + max((longest[b] for b in before), default=0)
     return longest[output.grad_fn]
 

@@ -7,8 +7,13 @@ import time
 from collections.abc import Callable, Sequence
 
 import torch
+from torch import Tensor, nn
 
-from annotated.chapters.table_1.complexity import Layer, apply, build
+from annotated.chapters.table_1.complexity import LAYERS, Layer, apply, build
+from annotated.model import MultiHeadAttention
+
+BUILT_IN = ("fused self-attention", "torch.nn.GRU")
+"""Self-attention by PyTorch's fused kernel, which stores no weights, and a GRU whose loop is not Python's."""
 
 
 def seconds(function: Callable[[], object], repeats: int = 5, least: float = 0.02) -> float:
@@ -31,11 +36,32 @@ def seconds(function: Callable[[], object], repeats: int = 5, least: float = 0.0
     return best
 
 
-def layer_seconds(layer: Layer, n: int, d: int, k: int = 3, r: int = 33, repeats: int = 5) -> float:
+def ready(kind: Layer | str, d: int, k: int = 3, r: int = 33) -> Callable[[Tensor], Tensor]:
+    """A layer of `complexity.LAYERS` or of `BUILT_IN` as a function of x `[1, n, D]`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such layer.
+    """
+    if kind == "fused self-attention":
+        attention = MultiHeadAttention(d, 8)
+        return lambda x: attention(x, x, x)
+    if kind == "torch.nn.GRU":
+        unit = nn.GRU(d, d, batch_first=True)
+        return lambda x: unit(x)[0]
+    for layer in LAYERS:
+        if kind == layer:
+            module = build(layer, d, k=k, r=r)
+            return lambda x: apply(module, x)
+    raise ValueError(f"unknown layer {kind!r}; there are {[*LAYERS, *BUILT_IN]}")
+
+
+def layer_seconds(kind: Layer | str, n: int, d: int, k: int = 3, r: int = 33, repeats: int = 5) -> float:
     """The processor time of one layer on one sequence, without gradients; the least of `repeats` rounds (`seconds`)."""
-    module, x = build(layer, d, k=k, r=r), torch.randn(1, n, d)
+    layer, x = ready(kind, d, k, r), torch.randn(1, n, d)
     with torch.no_grad():
-        return seconds(lambda: apply(module, x), repeats)
+        return seconds(lambda: layer(x), repeats)
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:

@@ -23,7 +23,7 @@ class System(NamedTuple):
     what: str
     members: int
     """Models that vote."""
-    ruler: str
+    settings: str
     """How its BLEU was computed, as far as its authors say."""
     source: str
     """Key of the book's references."""
@@ -40,9 +40,9 @@ SYSTEMS = (
     System("GNMT + RL", 2016, _GNMT, 1, _MOSES, "wu2016"),
     System("ConvS2S", 2017, _CONVS2S, 1, _MOSES + ", mean of 3 runs", "gehring2017"),
     System("MoE", 2017, "GNMT with 3 + 2 LSTM layers and up to 2048 experts, few at a time", 1, _MOSES, "shazeer2017"),
-    System("Deep-Att + PosUnk ensemble", 2016, "8 of them vote at each word", 8, "not checked", "zhou2016"),
-    System("GNMT + RL ensemble", 2016, "8 of them vote at each word", 8, _MOSES, "wu2016"),
-    System("ConvS2S ensemble", 2017, "8 of them vote at each word", 8, _MOSES, "gehring2017"),
+    System("Deep-Att + PosUnk ensemble", 2016, "8 models, their predictions averaged", 8, "not checked", "zhou2016"),
+    System("GNMT + RL ensemble", 2016, "8 models, their predictions averaged", 8, _MOSES, "wu2016"),
+    System("ConvS2S ensemble", 2017, "8 models, their predictions averaged", 8, _MOSES, "gehring2017"),
     System("Transformer (base model)", 2017, "attention, 6 + 6 layers; 5 checkpoints averaged", 1, _T2T, "vaswani2017"),
     System("Transformer (big)", 2017, "twice as wide; 20 checkpoints averaged", 1, _T2T, "vaswani2017"),
 )

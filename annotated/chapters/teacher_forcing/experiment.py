@@ -72,7 +72,7 @@ def train_decoder(
     Returns
     -------
     model, losses
-        In evaluation mode; the training loss of each block of `BLOCK` updates, in nats a token.
+        In evaluation mode; the training loss of each block of `BLOCK` updates, in nats per token.
     """
     torch.manual_seed(seed)
     model = Transformer(tiny(vocab_size=2000, dropout=0.0, norm="pre", **SHAPE))
@@ -125,7 +125,7 @@ def judge(model: Transformer, masked: bool, shift: int, count: int = 300) -> dic
     Returns
     -------
     dict
-        With the right words in the decoder's input: 'loss' in nats a token, 'accuracy' of tokens, and 'all_right',
+        With the right words in the decoder's input: 'loss' in nats per token, 'accuracy' of tokens, and 'all_right',
         the share of sentences whose tokens are all right. Writing alone: 'sentences', the share equal to the reference.
     """
     loss, right, tokens, all_right, sentences = 0.0, 0, 0, 0, 0

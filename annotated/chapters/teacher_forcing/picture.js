@@ -11,7 +11,7 @@ function layout(n, width) {
 
 function heads({ left, right, cell, n, text, meter }) {
   const head = (words, x, anchor = "start") => svg("text", { x, y: 13, class: "head", "text-anchor": anchor }, words);
-  return [head("reads", left - 6, "end"), head(cell * n > 70 ? "may look into" : "sees", left + cell * n / 2, "middle"),
+  return [head("reads", left - 6, "end"), head(cell * n > 70 ? "may attend to" : "sees", left + cell * n / 2, "middle"),
     head("must write", right), head(meter < 80 ? "p" : "probability", right + text)];
 }
 

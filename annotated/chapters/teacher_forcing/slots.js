@@ -12,12 +12,12 @@ export const countLeaks = (state, n) => Array.from({ length: n }, (_, i) => leak
 
 export function verdictOn(state, target, now) {
   const n = target.length, { shift } = state, open = leaks(state, now, n);
-  if (open && shift === 0) return "The answer stands in its own input. Nothing is left to predict.";
-  if (open) return `The answer stands ${shift === 1 ? "one slot" : "two slots"} below, and nothing hides it.`;
-  if (now + shift >= n && !state.masked) return "Nothing hides the future, but the answer was pushed out of the input. This slot has to work it out.";
-  if (shift === 2 && now > 0) return `Honest, and blind to the newest word, “${unmarked(target[now - 1])}”.`;
-  if (shift === 2) return "Honest: the answer is nowhere in sight.";
-  return "Honest: all that was written before is in sight, the answer is not.";
+  if (open && shift === 0) return "The slot reads its own answer. Nothing is left to predict.";
+  if (open) return `The answer is read ${shift === 1 ? "one slot" : "two slots"} below, and no mask hides it.`;
+  if (now + shift >= n && !state.masked) return "No mask hides the future, but the shift removed the answer from the input. This slot has to predict it.";
+  if (shift === 2 && now > 0) return `No leak, but the slot does not see the newest word, “${unmarked(target[now - 1])}”.`;
+  if (shift === 2) return "No leak: the slot does not see the answer.";
+  return "No leak: the slot sees all earlier words and not the answer.";
 }
 
 // The tokens that a slot finds probable, with the right one among them: [token, probability].

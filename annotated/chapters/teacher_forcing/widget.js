@@ -67,11 +67,11 @@ function render({ model, el }) {
     const name = nameOf(state), recorded = cells[name], cheats = countLeaks(state, n), loss = losses[name];
     showControls(parts, state, now, n);
     colour(table, target, state, now, recorded);
-    table.picture.setAttribute("aria-label", `${n} slots, ${name}. In ${cheats} of them the answer is in sight. `
+    table.picture.setAttribute("aria-label", `${n} slots, ${name}. ${cheats} of them see the answer. `
       + `Slot ${now + 1} reads ${unmarked(reads(target, state.shift, now))} and must write ${unmarked(target[now])}.`);
     showSlot(parts, target, state, now, recorded.slots[now]);
     const writes = recorded.writes.length > 60 ? `${recorded.writes.slice(0, 60)} …` : recorded.writes || "(nothing: it ends at once)";
-    parts.alone.replaceChildren(`With ${name}: loss ${loss === undefined ? "unknown" : loss.toFixed(2)}, the answer in sight in `
+    parts.alone.replaceChildren(`With ${name}: loss ${loss === undefined ? "unknown" : loss.toFixed(2)}, the answer visible in `
       + `${cheats} of ${n} slots. Writing on its own, this decoder gives: `, html("i", { textContent: writes }));
   }
 

@@ -59,7 +59,7 @@ def teacher_forcing_stepper(
         decoders (`cell_name`) a dict of 'slots', for each slot [probability of the right token, {token: probability of
         the most probable ones}], and 'writes', the text that this decoder writes with no answers at hand.
     losses
-        For each decoder its loss in training, in nats a token.
+        For each decoder its loss in training, in nats per token.
     sentence, slot, masked, shift
         What is shown first.
 

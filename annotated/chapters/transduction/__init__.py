@@ -1,5 +1,11 @@
 """Chapter 2, "Sequence transduction": its pictures and experiments."""
 
-from annotated.chapters.transduction.charts import factors_chart, lengths_chart, running_sum_chart, unroll_chart
+from annotated.chapters.transduction.charts import (
+    end_chart,
+    factors_chart,
+    lengths_chart,
+    running_sum_chart,
+    unroll_chart,
+)
 
-__all__ = ["factors_chart", "lengths_chart", "running_sum_chart", "unroll_chart"]
+__all__ = ["end_chart", "factors_chart", "lengths_chart", "running_sum_chart", "unroll_chart"]

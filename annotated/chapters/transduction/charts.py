@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -53,7 +54,7 @@ def factors_chart(sentences: Mapping[str, Factors], *, start: str | None = None,
     y = alt.Y("i:O", title=None, axis=alt.Axis(labelExpr=label, labelLimit=130, ticks=False, domain=False))
     axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2~f")
     scale = alt.Scale(domain=[0, 1.12], nice=False)
-    x = alt.X("p:Q", scale=scale, title="probability, given the pieces before", axis=axis)
+    x = alt.X("p:Q", scale=scale, title="probability, given the tokens before", axis=axis)
     states = ["multiplied", "not yet"]
     bars = base.mark_bar(height=15).encode(
         x=x, y=y,
@@ -64,13 +65,15 @@ def factors_chart(sentences: Mapping[str, Factors], *, start: str | None = None,
     warning = alt.condition("datum.broken", alt.value(ORANGE), alt.value("currentColor"))
     numbers = base.mark_text(align="left", dx=5).encode(x=x, y=y, text="number:N", color=warning)
     description = (
-        "Bars for the pieces of a German sentence: the probability that the model gave to each piece after those "
+        "Bars for the tokens of a German sentence: the probability that the model gave to each token after those "
         "before it. A menu chooses a right sentence or a wrong one, a slider multiplies the factors up; in a wrong "
         "sentence one bar is nearly empty, and the ones after it are long again."
     )
     return (
         alt.layer(bars, numbers)
-        .add_params(menu("version", names, start, "sentence"), slider("step", step, 0, longest, label="factors"))
+        .add_params(
+            menu("version", names, start, "sentence"), slider("step", step, 0, longest, label="factors multiplied")
+        )
         .properties(width="container", height=_BAR * longest, title=_product_so_far(checked), description=description)
     )
 
@@ -120,7 +123,7 @@ def running_sum_chart(sentences: Mapping[str, Factors]) -> alt.LayerChart:
     legend = alt.Legend(columns=1, labelLimit=320, title=None)
     colour = alt.Color("sentence:N", sort=names, scale=alt.Scale(domain=names, range=list(PALETTE)), legend=legend)
     base = alt.Chart(table).encode(
-        x=alt.X("i:Q", title="pieces written", axis=alt.Axis(tickMinStep=1)),
+        x=alt.X("i:Q", title="tokens written", axis=alt.Axis(tickMinStep=1)),
         y=alt.Y("log p:Q", title="log-probability so far (nats)"),
         color=colour,
         tooltip=["sentence:N", "piece:N", alt.Tooltip("log p:Q", format=".2f")],
@@ -138,11 +141,13 @@ def running_sum_chart(sentences: Mapping[str, Factors]) -> alt.LayerChart:
         opacity=dim,
     )
     description = (
-        "Lines of the log-probability of several German sentences after each piece, with a legend that singles one "
-        "out. The right sentence falls slowly and evenly. Each wrong one falls in a cliff at the piece that is wrong, "
+        "Lines of the log-probability of several German sentences after each token, with a legend that singles one "
+        "out. The right sentence falls slowly and evenly. Each wrong one falls in a cliff at the token that is wrong, "
         "and goes on beside the right one, lower."
     )
-    return alt.layer(lines, points.add_params(pick)).properties(width="container", height=280, description=description)
+    return alt.layer(lines, points.add_params(pick)).properties(
+        width="container", height=280, title="A wrong token is a steep drop", description=description
+    )
 
 
 def unroll_chart(influence: ArrayLike, *, step: int = 6) -> Any:
@@ -192,14 +197,14 @@ def _network(table: pd.DataFrame, steps: alt.Scale) -> alt.LayerChart:
     hops = nodes.transform_filter("datum.t > 1").mark_rule(strokeWidth=3)
     feeds = nodes.mark_rule(strokeWidth=1.6).transform_calculate(low="0.2", high="0.78")
     names = alt.Chart(pd.DataFrame({"name": ["state h", "input x"], "t": 0.4, "y": [1, 0]}))
-    told = "'x₁ is in h at step ' + t0 + ' after ' + t0 + (t0 > 1 ? ' applications' : ' application') + ' of f'"
+    told = "'x₁ passes through ' + t0 + (t0 > 1 ? ' applications' : ' application') + ' of f'"
     return alt.layer(
         hops.encode(x=x("before"), x2="after:Q", y=y("h"), color=on, opacity=faint),
         feeds.encode(x=x("t"), y=y("low"), y2="high:Q", color=first, opacity=faint),
         nodes.mark_point(shape="square", filled=True, size=190).encode(x=x("t"), y=y("h"), color=on, opacity=faint),
         nodes.mark_point(filled=True, size=110).encode(x=x("t"), y=y("x"), color=first, opacity=faint),
         names.mark_text(align="right", dx=-6).encode(x=x("t"), y=y("y"), text="name:N"),
-        nodes.mark_text(dy=-19, fontSize=10).encode(x=x("t"), y=y("h"), text="t:Q", opacity=faint),
+        nodes.mark_text(dy=-19, fontSize=12).encode(x=x("t"), y=y("h"), text="t:Q", opacity=faint),
     ).properties(width=320, height=110, title=alt.Title(alt.expr(told)))
 
 
@@ -208,7 +213,7 @@ def _influence(table: pd.DataFrame, steps: alt.Scale) -> alt.LayerChart:
     axis = alt.Axis(tickCount=4, format="~g")
     measured = alt.Chart(table).encode(
         x=alt.X("t:Q", title="step t", scale=steps, axis=alt.Axis(tickMinStep=1)),
-        y=alt.Y("size:Q", scale=alt.Scale(type="log"), title="size of ∂hₜ/∂x₁", axis=axis),
+        y=alt.Y("size:Q", scale=alt.Scale(type="log"), title="size of ∂hₜ/∂x₁ (log scale)", axis=axis),
         tooltip=["t:Q", alt.Tooltip("size:Q", format=".2g")],
     )
     here = measured.transform_filter("datum.t == t0")
@@ -217,7 +222,7 @@ def _influence(table: pd.DataFrame, steps: alt.Scale) -> alt.LayerChart:
         measured.mark_point(color=BLUE, filled=True, size=26),
         here.mark_point(color=ORANGE, filled=True, shape="diamond", size=150),
         here.mark_text(dy=-13, align="center").encode(text=alt.Text("size:Q", format=".2g")),
-    ).properties(width=320, height=130)
+    ).properties(width=320, height=130, title="The influence of x₁ shrinks")
 
 
 def lengths_chart(lengths: Sequence[tuple[int, int]]) -> alt.LayerChart:
@@ -228,7 +233,10 @@ def lengths_chart(lengths: Sequence[tuple[int, int]]) -> alt.LayerChart:
     table = pairs.groupby(["n", "m"], sort=False).size().reset_index(name="sentences")
     most = max(max(pair) for pair in lengths) + 1
     scale = alt.Scale(domain=[0, most], nice=False)
-    x, y = alt.X("n:Q", scale=scale, title="English pieces, n"), alt.Y("m:Q", scale=scale, title="German pieces, m")
+    x, y = (
+        alt.X("n:Q", scale=scale, title="tokens of the English sentence"),
+        alt.Y("m:Q", scale=scale, title="tokens of the German sentence"),
+    )
     dots = (
         alt.Chart(table)
         .mark_circle(color=BLUE, opacity=0.75)
@@ -237,10 +245,54 @@ def lengths_chart(lengths: Sequence[tuple[int, int]]) -> alt.LayerChart:
     ends = pd.DataFrame({"n": [0, most], "m": [0, most]})
     line = alt.Chart(ends).mark_line(color=GREEN, strokeDash=[5, 4]).encode(x=x, y=y)
     description = (
-        f"Dots for {len(lengths)} sentence pairs: English pieces to the right, German pieces upwards, larger where "
+        f"Dots for {len(lengths)} sentence pairs: English tokens to the right, German tokens upwards, larger where "
         "pairs coincide. They lie around the dashed diagonal of equal lengths, on both sides of it."
     )
-    return alt.layer(line, dots).properties(width="container", height=260, description=description)
+    return alt.layer(line, dots).properties(
+        width="container", height=260, title="Source and target may differ in length", description=description
+    )
+
+
+def end_chart(tokens: Sequence[str], chances: Sequence[float]) -> alt.LayerChart:
+    """How probable the end token is at each step, on a logarithmic axis.
+
+    Parameters
+    ----------
+    tokens
+        What was chosen at each step, the end token last.
+    chances
+        The probability of the end token there.
+    """
+    table = pd.DataFrame({"i": range(len(tokens)), "p": chances, "token": tokens})
+    table["said"] = [_share(p) for p in chances]
+    low = 10.0 ** math.floor(math.log10(min(chances)))
+    labels = alt.Axis(
+        labelExpr=f"{json.dumps(list(tokens))}[datum.value]", labelOverlap=False, ticks=False, domain=False
+    )
+    y = alt.Y("i:O", title="chosen token", axis=labels)
+    scale = alt.Scale(type="log", domain=[low, 30], nice=False)
+    ticks = [10.0**k for k in range(round(math.log10(low)), 1)]
+    x = alt.X("p:Q", scale=scale, title="probability of the end token", axis=alt.Axis(values=ticks, format="~p"))
+    chart = alt.Chart(table)
+    description = "Probability of the end token at each step: " + "; ".join(
+        f"{token} {said}" for token, said in zip(tokens, table["said"], strict=True)
+    )
+    tip = ["token:N", alt.Tooltip("said:N", title="end token")]
+    return alt.layer(
+        chart.mark_point(filled=True, size=80, color=ORANGE).encode(x=x, y=y, tooltip=tip),
+        chart.mark_text(align="left", dx=9).encode(x=x, y=y, text="said:N"),
+    ).properties(
+        width="container",
+        height=24 * len(tokens),
+        title=["The end token is improbable", "until the sentence is complete"],
+        description=description,
+    )
+
+
+def _share(p: float) -> str:
+    """A probability in per cent with one digit that is not zero: '0.00002 %'."""
+    percent = 100 * p
+    return f"{percent:.0f} %" if percent >= 1 else f"{percent:.{-math.floor(math.log10(percent))}f} %"
 
 
 def _checked(name: str, factors: Factors) -> tuple[list[str], np.ndarray]:

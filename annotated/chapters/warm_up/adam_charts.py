@@ -8,9 +8,12 @@ import altair as alt
 import pandas as pd
 
 from annotated.chapters.warm_up.adam import gradients_behind
-from annotated.viz.parameters import slider
+from annotated.viz.parameters import steps
 from annotated.viz.tables import named_table
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
+
+MOVED = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.997, 0.998, 0.999, 0.9995)
+"""Decay rates that the slider of `memory_chart` goes through."""
 
 
 def memory_chart(betas: Sequence[float] = (0.9, 0.98, 0.997, 0.999), *, last: int = 4000) -> alt.LayerChart:
@@ -32,26 +35,27 @@ def memory_chart(betas: Sequence[float] = (0.9, 0.98, 0.997, 0.999), *, last: in
     lines = {f"β = {beta:g}": {k: gradients_behind(beta, k) for k in updates} for beta in betas}
     ticks = alt.Axis(format="~s", values=[1, 10, 100, 1000])
     x = alt.X("update:Q", title="updates made", scale=alt.Scale(type="log", nice=False), axis=ticks)
-    y = alt.Y("gradients:Q", title="gradients behind the average", scale=alt.Scale(type="log"), axis=ticks)
+    y = alt.Y("gradients:Q", title="gradients that the average is worth", scale=alt.Scale(type="log"), axis=ticks)
     drawn = _decay_lines(named_table(lines, "beta", "update", "gradients").round(3), list(lines)).encode(x=x, y=y)
     moved = (
         alt.Chart(pd.DataFrame({"update": updates}))
-        .transform_calculate(beta="1 - pow(10, -nines)")
         .transform_calculate(
-            gradients="(1 + datum.beta) / (1 - datum.beta) * (1 - pow(datum.beta, datum.update))"
-            " / (1 + pow(datum.beta, datum.update))"
+            gradients="(1 + beta) / (1 - beta) * (1 - pow(beta, datum.update)) / (1 + pow(beta, datum.update))"
         )
         .mark_line(strokeWidth=4, opacity=0.45, color=PALETTE[3])
         .encode(x=x, y=y)
     )
     title = (
-        "'β = ' + format(1 - pow(10, -nines), '.4f') + ': at most ' + "
-        "format((2 - pow(10, -nines)) / pow(10, -nines), '.0f') + ' gradients'"
+        "['β = ' + beta + ': in the end worth ' + format((1 + beta) / (1 - beta), '.0f') + ' gradients',"
+        " '(its weights add up to ' + format(1 / (1 - beta), '.0f') + ')']"
     )
     ends = ", ".join(f"{(1 + beta) / (1 - beta):.0f} for {beta:g}" for beta in betas)
     return (
         alt.layer(moved, drawn)
-        .add_params(slider("nines", 1.7, 0.5, 3.5, 0.1, label="β = 1 − 10⁻ˣ; x"))
+        .add_params(
+            steps("place", [f"{beta:g}" for beta in MOVED], "0.98", label="β"),
+            alt.param(name="beta", expr=f"{list(MOVED)}[place]"),
+        )
         .properties(
             width="container",
             height=240,
@@ -102,11 +106,11 @@ def first_updates_chart(measured: Mapping[str, Sequence[float]], updates: Sequen
     encoding = {
         "x": alt.X(
             "update:Q",
-            title="gradients seen",
+            title="gradients that Adam has seen",
             scale=alt.Scale(type="log"),
             axis=alt.Axis(format="~s", values=[1, 10, 100, 1000]),
         ),
-        "y": alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1])),
+        "y": alt.Y("value:Q", title="size, or cosine", scale=alt.Scale(domain=[0, 1])),
         "color": alt.Color(
             "what:N",
             sort=names,
@@ -123,5 +127,6 @@ def first_updates_chart(measured: Mapping[str, Sequence[float]], updates: Sequen
     return alt.layer(base.mark_line(strokeWidth=2).encode(**encoding), dots).properties(
         width="container",
         height=220,
+        title=["The first step is the largest, and", "agrees least with other batches"],
         description=f"Lines over the gradients that Adam has seen, 1 to {updates[-1]}. {said}.",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,11 +40,18 @@ def warm_up_chart(
         raise ValueError(f"there is no {placement} run with rate {rate} and a warm-up of {warmup}")
     placements, rates, warmups = (table[key].unique().tolist() for key in ("p", "r", "w"))
     rates, warmups = sorted(rates), sorted(warmups)
-    params = [
-        menu("placed", placements, placement, "placement"),
-        menu("rate", rates, rate, "learning rate"),
-        menu("warm", warmups, warmup, "warm-up"),
-    ]
+    cell = alt.selection_point(
+        name="cell",
+        fields=["r", "w"],
+        bind={
+            "r": alt.binding_select(options=rates, name="learning rate "),
+            "w": alt.binding_select(options=warmups, name="warm-up "),
+        },
+        on="click",
+        clear=False,
+        toggle=False,
+        value=[{"r": rate, "w": warmup}],
+    )
     ends = cells["v"].map("{:.2f}".format).where(cells["v"].notna(), "no number")
     said = ", ".join(
         f"{r:g} without {ends[placement, r, warmups[0]]}, with {warmups[-1]} updates {ends[placement, r, warmups[-1]]}"
@@ -51,20 +59,31 @@ def warm_up_chart(
     )
     return (
         alt.vconcat(
-            _map(cells, rates, warmups, floor).properties(width=300, height=alt.Step(30)),
-            _curves(table, block, floor).properties(width=300, height=200),
+            _map(cells, rates, warmups, floor, cell).properties(
+                width=300,
+                height=alt.Step(34),
+                title=_part(["At the highest rate every warm-up helps", "(loss on unseen sentences; click a cell)"]),
+            ),
+            _curves(table, block, floor, cell).properties(
+                width=300, height=220, title=_part("The training loss of the chosen run")
+            ),
             usermeta={"fit": True},
         )
-        .add_params(*params)
+        .add_params(menu("placed", placements, placement, "placement"))
         .resolve_scale(color="independent")
         .properties(
             description=(
                 "Above, a table of the loss on unseen sentences at the end, warm-up on rows and learning rate on "
-                "columns, lighter for lower; below, the training curves of the cell that three menus choose, and "
-                f"all others of that placement in grey. {placement}: {said}."
+                "columns, lighter for lower; below, the training curves of the chosen cell, and all others of that "
+                f"placement in grey. A click or two menus choose the cell. {placement}: {said}."
             )
         )
     )
+
+
+def _part(title: str | list[str]) -> alt.Title:
+    """What to see in one of the two views."""
+    return alt.Title(title, anchor="start")
 
 
 def _mean(losses: pd.Series) -> float:
@@ -72,13 +91,28 @@ def _mean(losses: pd.Series) -> float:
     return round(float(losses.astype(float).sum(skipna=False)) / len(losses), 3)
 
 
-def _map(cells: pd.DataFrame, rates: Sequence[float], warmups: Sequence[int], floor: float) -> alt.LayerChart:
-    ends = cells["v"].dropna().tolist() or [floor]
+def _per_placement(cells: pd.DataFrame, floor: float) -> tuple[str, str]:
+    """The lowest and the highest end of the chosen placement, in Vega's language: each has a scale of its own."""
+    ends = cells["v"].dropna().groupby(level="p")
+    low, high = ends.min().to_dict(), ends.max().to_dict()
+    most = {name: max(high[name], low[name] + 0.1) for name in high}
+    return f"({json.dumps(low)}[placed] || {floor})", f"({json.dumps(most)}[placed] || {floor + 0.1})"
+
+
+def _map(
+    cells: pd.DataFrame, rates: Sequence[float], warmups: Sequence[int], floor: float, cell: alt.Parameter
+) -> alt.LayerChart:
+    """The table of ends; a click chooses the cell."""
+    low, high = _per_placement(cells, floor)
     base = alt.Chart(cells.reset_index()).transform_filter("datum.p == placed")
     x = alt.X("r:O", sort=list(rates), title="learning rate", axis=alt.Axis(labelAngle=0, orient="top"))
     y = alt.Y("w:O", sort=list(warmups), title="warm-up (updates)")
     colour = alt.Color(
-        "v:Q", scale=alt.Scale(domain=[min(ends), max(ends)], range=["#e8f1fb", "#1d4f8a"], clamp=True), legend=None
+        "v:Q",
+        scale=alt.Scale(
+            domainMin=alt.ExprRef(low), domainMax=alt.ExprRef(high), range=["#eef5fc", "#7fb2e0", "#123a6b"]
+        ),
+        legend=None,  # every tile has its figure
     )
     tip = [
         alt.Tooltip("r:O", title="learning rate"),
@@ -86,24 +120,28 @@ def _map(cells: pd.DataFrame, rates: Sequence[float], warmups: Sequence[int], fl
         alt.Tooltip("v:Q", title="loss on unseen sentences"),
         alt.Tooltip("n:Q", title="seeds"),
     ]
-    dark = 0.32 * min(ends) + 0.68 * max(ends)  # from here on, white figures are easier to read
-    tiles = base.mark_rect(stroke=ORANGE).encode(
-        x=x,
-        y=y,
-        color=colour,
-        strokeWidth=alt.condition("datum.r == rate && datum.w == warm", alt.value(4), alt.value(0)),
-        tooltip=tip,
+    tiles = (
+        base.mark_rect(stroke=ORANGE, cursor="pointer")
+        .encode(
+            x=x,
+            y=y,
+            color=colour,
+            strokeWidth=alt.condition(cell, alt.value(4), alt.value(0)),
+            tooltip=tip,
+        )
+        .add_params(cell)
     )
-    figures = base.mark_text(fontSize=12).encode(
+    figures = base.mark_text(fontSize=12, tooltip=None).encode(
         x=x,
         y=y,
         text=alt.Text("v:Q", format=".2f"),
-        fill=alt.condition(f"datum.v > {dark:.3f}", alt.value("#ffffff"), alt.value("#10223a")),
+        fill=alt.condition(f"datum.v > 0.35 * {low} + 0.65 * {high}", alt.value("#ffffff"), alt.value("#10223a")),
     )
     return alt.layer(tiles, figures)
 
 
-def _curves(table: pd.DataFrame, block: int, floor: float) -> alt.LayerChart:
+def _curves(table: pd.DataFrame, block: int, floor: float, cell: alt.Parameter) -> alt.LayerChart:
+    """The training curves of the chosen cell, and all others in grey."""
     base = (
         alt.Chart(table[["p", "r", "w", "seed", "loss"]])
         .transform_filter("datum.p == placed")
@@ -111,32 +149,32 @@ def _curves(table: pd.DataFrame, block: int, floor: float) -> alt.LayerChart:
         .transform_window(step="row_number()", groupby=["r", "w", "seed"])
         .transform_calculate(update=f"(datum.step - 0.5) * {block}")
     )
-    least = table["loss"].explode().astype(float).min()
-    scale = alt.Scale(domain=[round(least - 0.1, 1), 8.2], clamp=True)
+    losses = table["loss"].explode().astype(float)
+    scale = alt.Scale(domain=[round(losses.min() - 0.1, 1), round(losses.max() + 0.1, 1)])
     encoding = {
         "x": alt.X("update:Q", title="updates"),
-        "y": alt.Y("loss:Q", title="training loss (nats)", scale=scale, axis=alt.Axis(tickCount=5)),
+        "y": alt.Y("loss:Q", title="training loss (nats per token)", scale=scale, axis=alt.Axis(tickCount=5)),
     }
     others = base.mark_line(color=GREY, strokeWidth=0.8, opacity=0.45).encode(
         detail=["r:N", "w:N", "seed:N"], **encoding
     )
-    chosen = base.transform_filter("datum.r == rate && datum.w == warm")
+    chosen = base.transform_filter(cell)
     seeds = sorted(table["seed"].unique().tolist())
     lines = chosen.mark_line(strokeWidth=2.6).encode(
         color=alt.Color(
             "seed:N",
             scale=alt.Scale(domain=seeds, range=[BLUE, ORANGE][: len(seeds)]),
-            legend=alt.Legend(title="seed", orient="top"),
+            legend=alt.Legend(title="seed; grey: other runs", orient="top"),
         ),
         tooltip=["r:N", "w:N", "seed:N", "update:Q", "loss:Q"],
         **encoding,
     )
     blind = alt.Chart(pd.DataFrame({"loss": [floor]}))
     rule = blind.mark_rule(strokeDash=[5, 4], color=GREY)
-    word = blind.mark_text(align="left", dx=4, dy=9, fontSize=11)
+    word = blind.mark_text(align="right", dx=-4, dy=13, fontSize=12)
     return alt.layer(
         others,
         lines,
         rule.encode(y=encoding["y"]),
-        word.encode(x=alt.value(0), y=encoding["y"], text=alt.value("only frequencies")),
+        word.encode(x=alt.value("width"), y=encoding["y"], text=alt.value("only frequencies")),
     )

@@ -47,11 +47,14 @@ def schedule_chart(
     params = [
         menu("d_model", WIDTHS, d_model),
         slider("warmup", warmup, 500, 16000, 500, label="warm-up"),
-        slider("factor", factor, 0.5, 4, 0.5),
-        slider("last", last, 2000, 100_000, 2000, label="updates"),
+        slider("factor", factor, 0.5, 4, 0.5, label="factor (1 in the paper)"),
+        slider("last", last, 2000, 100_000, 2000, label="updates drawn"),
         alt.param(name="axes", value="linear", bind=alt.binding_radio(options=["linear", "log"], name="axes ")),
     ]
-    title = "'highest rate ' + format(factor * pow(d_model * warmup, -0.5), '.3~e') + ', at update ' + warmup"
+    peak = (
+        "'Highest rate ' + format(factor * pow(d_model * warmup, -0.5), '.5f') + ', at update ' + format(warmup, ',')"
+    )
+    title = f"['The rate follows the lower of two curves', {peak}]"
     start = factor * (d_model * warmup) ** -0.5
     description = (
         "The learning rate against the update, with controls for d_model, warm-up, a factor, the updates shown and "
@@ -93,7 +96,7 @@ def _branch_lines() -> alt.Chart:
             strokeDash=alt.StrokeDash(
                 "what:N", scale=alt.Scale(domain=list(_BRANCHES), range=[[1, 0], [6, 4], [2, 3]]), legend=None
             ),
-            strokeWidth=alt.condition("datum.what == 'rate'", alt.value(3.5), alt.value(1.6)),
+            strokeWidth=alt.condition("datum.what == 'rate'", alt.value(4.5), alt.value(1.4)),
         )
     )
 
@@ -168,8 +171,11 @@ def slip_chart(
         menu("slip", list(SLIPS)),
         slider("accumulate", accumulate, 1, 32, 1, label="micro-batches per update"),
     ]
-    ends = f"'warm-up of {warmup} ends after update ' + format({warmup} / accumulate, '.0f')"
-    title = f"slip == 'counts micro-batches' ? {ends} : 'look at the first updates'"
+    ends = f"['The warm-up of {warmup} ends', 'after update ' + format({warmup} / accumulate, '.0f')]"
+    title = (
+        f"slip == 'counts micro-batches' ? {ends} : slip == 'sets the rate after the step' ?"
+        " ['Update 1 runs at the rate that', 'the optimiser was made with'] : 'Every update has the rate before it'"
+    )
     return (
         alt.layer(drawn, first.encode(**encoding))
         .add_params(*params)

@@ -6,6 +6,7 @@ import pytest
 
 from annotated.chapters.atlas.charts import ablation_chart, looks_and_matters_chart, roles_chart
 
+TITLES = {"encoder": ["Encoder, in", "two lines"], "decoder": ["Decoder"], "cross": ["Cross"]}
 HEADS = [("encoder", 0, 0), ("encoder", 0, 1), ("cross", 0, 0)]
 
 
@@ -22,13 +23,25 @@ def rows_of(chart: object) -> list[dict]:
 
 
 def test_roles_have_a_row_for_chance() -> None:
-    rows = rows_of(roles_chart(scores()))
+    rows = rows_of(roles_chart(scores(), titles=TITLES))
     encoder = [(r["row"], r["share"]) for r in rows if r["k"] == "encoder self-attention"]
-    assert encoder == [("layer 1, head 1", 0.5), ("layer 1, head 2", 0.5), ("even spread", 0.1)]
+    assert encoder == [("1.1", 0.5), ("1.2", 0.5), ("even spread", 0.1)]
     with pytest.raises(ValueError, match="between 0 and 1"):
-        roles_chart(scores(1.5))
+        roles_chart(scores(1.5), titles=TITLES)
     with pytest.raises(ValueError, match="there is no attention"):
-        roles_chart(scores(), kind="self")
+        roles_chart(scores(), titles=TITLES, kind="self")
+
+
+def test_the_title_of_the_roles_follows_the_menu() -> None:
+    title = roles_chart(scores(), titles=TITLES).to_dict()["title"]["text"]["expr"]
+    assert """attention == 'encoder self-attention' ? ["Encoder, in", "two lines"] :""" in title
+
+
+def test_large_losses_have_a_frame() -> None:
+    losses = {"loss": {HEADS[0]: 0.1, HEADS[1]: 0.01}}
+    layers = ablation_chart(losses, formats={"loss": ".2f"}, framed=("loss", 0.02)).to_dict()["layer"]
+    filters = [step["filter"] for layer in layers for step in layer.get("transform", ()) if "value" in step["filter"]]
+    assert filters == ["datum.measure == 'loss' && datum.value >= 0.02"]
 
 
 def test_ablation_shades_by_the_worst_and_names_it() -> None:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from annotated.chapters.batches.charts import epochs_chart, noise_chart, pairs_per_batch_chart, waste_chart
+from annotated.chapters.batches.example_chart import batch_cells, example_batches_chart
 from annotated.chapters.batches.widget import padding_tiles
 from annotated.data.buckets import cut, fill
-from tests.drawing import draw
+from tests.drawing import draw, moved, rows
 from tests.javascript import CHAPTERS, evaluate
 
 BATCHES = CHAPTERS / "batches" / "batches.js"
@@ -37,18 +38,33 @@ def test_what_does_not_fit_is_refused(texts: dict, way: str, message: str) -> No
 
 
 def test_charts_show_the_numbers_of_their_sliders() -> None:
-    rows = [{"label": "packed", "budget": 10, "padding": 0.0}, {"label": "loose", "budget": 10, "padding": 0.625}]
-    assert "62.5%" in draw(waste_chart(rows), width=500)
+    ways = [{"label": "packed", "budget": 10, "padding": 0.0}, {"label": "loose", "budget": 10, "padding": 0.625}]
+    assert "62.5%" in draw(waste_chart(ways), width=500)
     # 30,000 tokens are 1,500 pairs of 20.
     assert "30,000 tokens = 1,500 pairs of 20 tokens" in draw(
         pairs_per_batch_chart([0] + [5] * 40, budget=30_000), width=500
     )
-    # Noise 2 at 100 tokens on the line 20 / sqrt(n), and 1 at 400.
-    assert "1.00 at 400 tokens" in draw(
-        noise_chart([{"tokens": 100, "noise": 2}, {"tokens": 400, "noise": 1}]), width=500
-    )
+    # Noise 2 at 125 tokens on the line sqrt(500 / n), and 1 at 500; 2,000 tokens have not been measured.
+    noise = noise_chart([{"tokens": 125, "noise": 2}, {"tokens": 500, "noise": 1}]).to_dict()
+    assert "1.00 at 500 tokens (dashed line)" in draw(noise, width=500)
+    assert "0.50 at 2,000 tokens, extrapolated" in draw(moved(noise, place=4), width=500)
     # 100 steps of 5,000 tokens over 1,000 pairs of 20 tokens are 25 epochs.
-    assert ">25.0<" in draw(epochs_chart(pairs=1000, tokens=5000, mean=20, steps=[("one", 100)]), width=500)
+    assert ">25.0<" in draw(epochs_chart(pairs=1000, tokens=5000, mean=20, runs=[("one", 100)]), width=500)
+
+
+def test_the_example_draws_every_cell_of_every_batch() -> None:
+    # 2 x 9 + 2 x 7 cells with 23 tokens, and 1 x 2 + 1 x 2 without padding; in one batch 3 x 9 + 3 x 7.
+    orders = {"two": [[(3, 4), (9, 7)], [(2, 2)]], "one": [[(3, 4), (9, 7), (2, 2)]]}
+    assert [batch_cells(batch) for batches in orders.values() for batch in batches] == [32, 4, 48]
+    chart = example_batches_chart(orders)
+    drawn = draw(chart, width=500)
+    for words in ("two: 36 cells, 25% padding", "one: 48 cells, 44% padding", ">18 + 14<", ">2 + 2<", ">27 + 21<"):
+        assert words in drawn
+    stretches = rows(chart.to_dict(), "cells")
+    assert sum(one["cells"] for one in stretches) == 36 + 48
+    assert sum(one["cells"] for one in stretches if one["kind"] != "padding") == 2 * 27
+    with pytest.raises(ValueError, match="a pair in every batch"):
+        example_batches_chart({"none": [[]]})
 
 
 def test_charts_refuse_nonsense() -> None:
@@ -98,4 +114,22 @@ def test_tiles_fill_shelves_without_overlap() -> None:
             assert all(end <= c["left"] for end, c in zip(ends, shelf["columns"][1:], strict=False)) and ends[-1] <= 600
             tiles = [cell for c in shelf["columns"] for cell in c["column"]["cells"]]
             assert all(length > 0 for *_, length in tiles)
+            framed = [(f["left"], f["left"] + f["wide"]) for f in shelf["frames"]]
+            assert all(end <= left for (_, end), (left, _) in zip(framed, framed[1:], strict=False))
+            assert framed[-1][1] <= 600
             assert state["way"] == "come" or not any(colour.startswith("rgba") for colour, *_ in tiles), "no padding"
+
+
+@pytest.mark.parametrize("width", [330, 700])
+def test_a_batch_stays_in_one_frame(width: int) -> None:
+    """Batches of 400 rows are too long for one column: the columns stand side by side, within the width."""
+    code = """({ shelvesOf }, { batches, width }) => shelvesOf(batches, 0, { way: "pools", budget: 25000 }, width, 1)"""
+    batches = [[[60, 62]] * 400, [[20, 18]] * 400]
+    shelves = evaluate(BATCHES.with_name("tiles.js"), code, {"batches": batches, "width": width})
+    frames = [(shelf["y"], frame) for shelf in shelves for frame in shelf["frames"]]
+    assert len(frames) == 2, "one frame for each batch"
+    for batch, (_, frame) in zip(batches, frames, strict=True):
+        assert frame["left"] + frame["wide"] <= width and frame["rows"] * (width // sum(batch[0])) >= 400
+    columns = [c for shelf in shelves for c in shelf["columns"]]
+    assert [c["name"] for c in columns if c["name"]] == ["1", "2"] and len(columns) > 2
+    assert sum(c["column"]["rows"] for c in columns) == 800, "no row is lost"

@@ -49,7 +49,7 @@ def test_the_widget_holds_thirty_searches_in_little_room() -> None:
     results, tokenizer = recorded("beam_search/tree").results, annotated.load("classroom").tokenizer
     widget = beam_tree(results, tokenizer, sentence=3, beam=2)
     assert len(widget.sentences) == 30 and widget.sentence == 3 and widget.beam == 2
-    assert len(widget.searches) < 150_000 and len(widget._esm) < 32_000
+    assert len(widget.searches) < 150_000 and len(widget._esm) < 36_000
     records = unpack(results["searches"])
     assert len(zlib.decompress(widget.searches)) == sum(4 + len(r.to_bytes()) for r in records) + 4
     for record, about in zip(records, results["sentences"], strict=True):

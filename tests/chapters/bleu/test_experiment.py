@@ -1,4 +1,4 @@
-"""The rulers: numbers survive their packing, teacher forcing reads the reference, and the slips are the slips."""
+"""Settings of BLEU: numbers survive packing, teacher forcing reads the reference, and the slips are the slips."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 import annotated
 from annotated.chapters import recorded
-from annotated.chapters.bleu.experiment import ladder, letters_bleu, pack, rulers, teacher_forced, unpack
+from annotated.chapters.bleu.experiment import by_setting, ladder, letters_bleu, pack, teacher_forced, unpack
 from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS
 from annotated.evaluation import bleu, bleu_of, bleu_statistics
@@ -45,13 +45,13 @@ def test_letters_by_hand() -> None:
     assert letters_bleu("abcd", "abce") == 0 == letters_bleu("", "a")
 
 
-def test_ladder_and_rulers_are_made_of_the_librarys_numbers() -> None:
+def test_ladder_and_settings_are_made_of_the_librarys_numbers() -> None:
     decoded, forced, gold = ["a b c d e f", "g h i j k"], ["a b c d e x", "g h i j l"], ["a b c d e f", "g h i j x"]
     steps = ladder(decoded, forced, gold)
     assert steps["decoded"] == round(bleu(decoded, gold).bleu, 2)
     single = [float(bleu_of(row)) for row in bleu_statistics(forced, gold)]
     assert steps["and averaged over sentences"] == round(sum(single) / 2, 2)
-    found = rulers(decoded, gold)
+    found = by_setting(decoded, gold)
     assert found["13a"]["bleu"] == round(bleu(decoded, gold).bleu, 3) and "tok:none" in found["both"]["signature"]
 
 
@@ -62,7 +62,7 @@ def test_the_record_is_whole_and_holds_numbers_only_of_real_text() -> None:
     for name, packed in real["statistics"].items():
         statistics = unpack(packed)
         assert statistics.shape == (2000, 10)
-        assert float(bleu_of(statistics.sum(axis=0))) == pytest.approx(real["rulers"][name]["13a"]["bleu"], abs=1e-3)
+        assert float(bleu_of(statistics.sum(axis=0))) == pytest.approx(real["settings"][name]["13a"]["bleu"], abs=1e-3)
     room = results["classroom"]
     known = {p.source: p.target for p in classroom_pairs("test", 4 * len(room["source"]))}
     assert all(known[s] == r for s, r in zip(room["source"], room["reference"], strict=True))

@@ -7,7 +7,7 @@ from sacrebleu.metrics import BLEU
 
 from annotated.chapters.bleu.widget import TOKENIZERS, ngram_highlighter
 from annotated.evaluation.ngrams import bleu_of, bleu_statistics, ngram_counts
-from annotated.evaluation.paper_bleu import paper_style
+from annotated.evaluation.paper_bleu import paper_style, paper_style_bleu
 from tests.javascript import CHAPTERS, evaluate
 
 SCORE = CHAPTERS / "bleu" / "score.js"
@@ -51,6 +51,7 @@ NASTY = [
     "9-9-9",
     "a--b - c",
 ]
+STEPS = {"quotes": {"compounds": False}, "compounds": {"quotes": False}, "paper": {}}
 PAIRS = [
     ("the the the cat", "the cat on the mat"),
     ("a b c d e", "a b c d e f g"),
@@ -63,8 +64,8 @@ PAIRS = [
 
 
 def expected(text: str, name: str) -> list[str]:
-    if name == "paper":
-        return paper_style(text).split()
+    if name in STEPS:
+        return paper_style(text, **STEPS[name]).split()
     return BLEU(tokenize=name).tokenizer(text.rstrip()).split()
 
 
@@ -75,13 +76,24 @@ def test_tokenisers_in_the_page_are_sacrebleus() -> None:
             assert ours == expected(text, name), (name, text)
 
 
-def test_the_papers_way_replaces_punctuation_of_the_translation_alone() -> None:
+@pytest.mark.parametrize("name", ["quotes", "paper"])
+def test_the_papers_way_replaces_punctuation_of_the_translation_alone(name: str) -> None:
     texts = [*NASTY, "。a． b，c、d”“《》」「１２９０∶：？）！（；～’━〈〉【】％…", "Ende。 "]
-    three = "[tokens(text, 'paper', true), tokens(text, 'paper'), tokens(text, '13a', true)]"
+    three = f"[tokens(text, '{name}', true), tokens(text, '{name}'), tokens(text, '13a', true)]"
     code = f"({{ tokens }}, data) => data.map(text => {three})"
     for text, ours in zip(texts, evaluate(SCORE, code, texts), strict=True):
-        forms = paper_style(text, translated=True), paper_style(text), " ".join(expected(text, "13a"))
-        assert ours == [one.split() for one in forms], text
+        forms = paper_style(text, translated=True, **STEPS[name]), paper_style(text, **STEPS[name])
+        assert ours == [one.split() for one in (*forms, " ".join(expected(text, "13a")))], text
+
+
+def test_each_step_of_the_papers_way_changes_only_what_it_names() -> None:
+    # No word of this pair has a hyphen, so splitting compounds leaves the score of 13a; plain quotes raise it.
+    pair = ["Das kostet (etwa) 3.14 Euro: „billig“!", 'Das kostet etwa 3,14 Euro - "billig"!']
+    code = "({ score, tokens }, [names, [h, r]]) => names.map(n => score(tokens(h, n, true), tokens(r, n)).bleu)"
+    base, compounds, quotes, both = evaluate(SCORE, code, [["13a", "compounds", "quotes", "paper"], pair])
+    assert base == compounds == pytest.approx(BLEU().corpus_score([pair[0]], [[pair[1]]]).score, abs=1e-9)
+    assert quotes == both == pytest.approx(paper_style_bleu([pair[0]], [pair[1]]).bleu, abs=1e-9)
+    assert quotes > 2 * base
 
 
 def test_scores_in_the_page_are_sacrebleus() -> None:

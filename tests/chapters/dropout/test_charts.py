@@ -7,8 +7,9 @@ import re
 
 import pytest
 
-from annotated.chapters.dropout.charts import dropout_chart, dropout_curves_chart, regularisation_chart
-from annotated.chapters.dropout.site_charts import CONVENTIONS, OURS, dropout_sites_chart, site_rates
+from annotated.chapters.dropout.charts import dropout_chart, regularisation_chart
+from annotated.chapters.dropout.curve_charts import SWITCHES, dropout_curves_chart, switches_chart
+from annotated.chapters.dropout.site_charts import CONVENTIONS, dropout_sites_chart, site_rates
 from annotated.config import base
 from tests.drawing import draw
 
@@ -17,8 +18,9 @@ from tests.drawing import draw
     ("convention", "places", "rates"),
     [
         ("as written: section 5.4", 7, {"0.1": 7}),
+        ("with the paragraphs that were cut", 12, {"0.1": 9, "0.2": 3}),
         ("as released later: transformer_big", 12, {"0.3": 7, "0.1": 5}),
-        ("today: torch.nn.Transformer", 10, {"0.1": 10, "yours": 2}),
+        ("today: torch.nn.Transformer", 10, {"0.1": 10, "yours": 4}),
         ("The Annotated Transformer, dropout=0.0", 3, {"0.1": 3}),
     ],
 )
@@ -29,10 +31,9 @@ def test_places_are_counted_and_labelled(convention: str, places: int, rates: di
         assert len(re.findall(f">{rate}<", picture)) == count
 
 
-def test_our_sliders_start_at_the_configuration() -> None:
+def test_the_default_configuration_is_the_printed_one() -> None:
     config = base(dropout=0.0, attention_dropout=0.25)
-    assert site_rates(config) == {"sum": 0.0, "output": 0.0, "weights": 0.25, "relu": 0.0}
-    assert draw(dropout_sites_chart(config, convention=OURS), width=500).count(">0.25<") == 3
+    assert site_rates(config) == {"symbol": 0.0, "sum": 0.0, "output": 0.0, "weights": 0.25, "relu": 0.0}
     assert site_rates(base()) == CONVENTIONS["as written: section 5.4"]
     with pytest.raises(ValueError, match="convention must be one of"):
         dropout_sites_chart(convention="BERT")
@@ -43,7 +44,7 @@ def test_what_is_kept_is_scaled() -> None:
     lost = int(re.search(r"(\d) of 4 dropped, the others times 2.00", picture)[1])  # type: ignore[index]
     assert f"mean 4.00 before, {8 * (4 - lost) / 4:.2f} after" in picture
     with pytest.raises(ValueError, match="p must lie in"):
-        dropout_chart([1.0], p=1.0)
+        dropout_chart([1.0], p=0.6)
     with pytest.raises(ValueError, match="one vector"):
         dropout_chart([[1.0]])
 
@@ -64,3 +65,30 @@ def test_curves_are_read_off_at_the_slider() -> None:
 def test_group_d_shows_the_chosen_score() -> None:
     rows = [{"setting": "P_drop", "row": "D1", "value": 0.0, "BLEU": 24.6, "perplexity": 5.77}]
     assert "D1: 24.6" in draw(regularisation_chart(rows), width=500)
+
+
+def switched_runs() -> list[dict]:
+    """A run for each of the eight combinations; the lowest loss tells which it is."""
+    kinds = list(SWITCHES)
+    return [
+        {
+            "on": [k for i, k in enumerate(kinds) if code >> i & 1],
+            "seed": 0,
+            "train": [2.0, 1.0],
+            "valid": [4.0, 3 - code / 10],
+        }
+        for code in range(8)
+    ]
+
+
+def test_switches_choose_the_combination() -> None:
+    chart = switches_chart(switched_runs(), block=10, on=["residual", "symbol"])
+    picture = draw(chart, width=500)
+    assert (
+        "Lowest validation loss: 2.50" in picture and "17 % below 3.00 without dropout" in picture
+    )  # residual 1, symbol 4
+    assert "residual and attention weights and symbols" in chart.to_dict()["description"]
+    with pytest.raises(ValueError, match="missing"):
+        switches_chart(switched_runs()[:-1], block=10)
+    with pytest.raises(ValueError, match="kinds are"):
+        switches_chart(switched_runs(), block=10, on=["embedding"])

@@ -6,9 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from annotated import base
+from annotated.analysis.feed_forward import Activity
 from annotated.chapters.feed_forward.charts import d_ff_chart, fold_chart, parameter_share_chart, removal_chart
+from annotated.chapters.feed_forward.firing import agreeing_units
+from annotated.chapters.feed_forward.unit_charts import activations_chart, agreement_strip, parts_chart, unit_chart
 from annotated.chapters.feed_forward_as_attention.charts import memory_weights_chart
 from annotated.model import Transformer
 from annotated.viz.renderers import book_renderer
@@ -55,3 +59,51 @@ def test_removal_draws_the_rise_and_names_the_worst() -> None:
     chart = removal_chart(losses, 0.25)
     assert "decoder 1, cross-attention" in chart.to_dict()["description"]
     assert ">0.25<" in texts(chart) and ">2.00<" in texts(chart)
+
+
+def test_without_the_relu_no_fold_is_marked() -> None:
+    spec = fold_chart().to_dict()
+    marks = [layer["mark"] for layer in spec["concat"][0]["layer"] if "opacity" in layer["mark"]]
+    hidden = [mark for mark in marks if mark["opacity"] == {"expr": "relu ? 1 : 0"}]
+    assert len(hidden) == 4, "two kinds of lines and their numbers; squares and section stay"
+
+
+def one_unit() -> Activity:
+    tokens = [["▁not", "."], ["▁not", ".", "a"]]
+    scores = torch.tensor([3.0, 1.0, 2.5, 1.5, -1.0])
+    return Activity(scores[None, :, None], tokens, tokens)
+
+
+def test_a_unit_along_a_sentence_shows_scores_below_zero_too() -> None:
+    picture = texts(unit_chart(one_unit(), [1, 0], (0, 0)))
+    assert ">2.5<" in picture and ">1.5<" in picture and ">-1.0<" not in picture
+    assert (
+        "Above zero in the first: 1 not 2.5, 2 . 1.5."
+        in unit_chart(one_unit(), [1, 0], (0, 0)).to_dict()["description"]
+    )
+
+
+def test_the_histogram_counts_every_activation_above_zero() -> None:
+    chart = activations_chart(one_unit(), [(0, 0)], bins=3)
+    rows = chart.to_dict()["data"]["values"]
+    # Three columns up to 3.0: full stops at 1.0 and 1.5, "not" at 2.5 and 3.0; a column begins a hair above its number.
+    assert [(row["token"], row["from"], row["count"]) for row in rows] == [
+        ("not", 2.0, 2),
+        (".", 0.0, 1),
+        (".", 1.0, 1),
+        ("not", 4.0, 0),  # room for the key
+    ]
+    assert "strongest at not, 4 in all" in chart.to_dict()["description"]
+
+
+def test_the_strip_says_how_many_units_are_pure() -> None:
+    chart = agreement_strip(agreeing_units(one_unit(), top=2))
+    assert "A dot for each of 1 units" in chart.to_dict()["description"]
+    assert "0 lie above 90 per cent, the median at 50%" in chart.to_dict()["description"]
+
+
+def test_parts_start_at_nothing_and_are_means_over_orders() -> None:
+    networks = [{"stack": "decoder", "layer": 1, "parts": [[0.1, 2.0], [0.3, 2.0]]}]
+    chart = parts_chart(networks, [0.5, 1.0])
+    assert "decoder 1 0.200 and 2.000" in chart.to_dict()["description"]
+    assert texts(chart).count(">decoder 1<") == 1, "named once, at the end of its line"

@@ -45,3 +45,17 @@ def test_the_toy_begins_at_the_loss_of_an_even_bet_and_falls() -> None:
     batch = copies(row)
     assert row.shape == (5, LENGTH) and torch.equal(batch.source, batch.target_out)
     assert torch.equal(batch.source[:, :LENGTH], row) and torch.equal(batch.target_in[:, 1:], row)
+
+
+def test_the_four_runs_are_of_one_recipe_but_for_the_fault() -> None:
+    whole, faults = recorded("first_run").results, recorded("first_run/four_runs").results
+    starts = {
+        name: run["log"][0] for name, run in {**whole, **faults}.items() if isinstance(run, dict) and "log" in run
+    }
+    options = [start["configuration"]["training"] for start in starts.values()]
+    known = set.intersection(*map(set, options))  # the records are of different versions of the library
+    recipe = {name: {key: start["configuration"]["training"][key] for key in known} for name, start in starts.items()}
+    assert recipe["by_heart"] == recipe["honest"] == recipe["cheating"]
+    assert recipe["no_warm_up"] == {**recipe["honest"], "warmup": 1} and recipe["honest"]["warmup"] == 200
+    pairs = {name: start["train_pairs"] for name, start in starts.items()}
+    assert pairs["no_warm_up"] == pairs["honest"] == pairs["cheating"] == 3000 and pairs["by_heart"] == faults["few"]

@@ -53,8 +53,10 @@ def test_what_the_reader_goes_through_is_what_the_log_says() -> None:
         (10, 0.5, 10.0, 5.0), (20, 0.25, 20.0, 10.0), (30, 0.1667, 30.0, 15.0), (40, 0.125, 40.0, 20.0)]  # fmt: skip
     assert run["moments"][2]["samples"] == [["A cat.", "Katze 30."]]
     assert run["curves"]["perplexity"] == [{"u": [10, 20, 30, 40], "v": [1.649, 1.284, 1.181, 1.133]}]
-    assert [e["u"] for e in run["events"]] == [20] and run["elapsed"] == 21.0
-    assert len(run["curves"]["loss"]) == 2 and run["heads"] == []
+    assert [e["u"] for e in run["events"]] == [20] and run["elapsed"] == 20.0, "to the last update"
+    assert len(run["curves"]["loss"]) == 2 and run["heads"] == [] and widget.price == 0
+    told = run_playback(log(), mark="a test", title="What to see", price=2.5)
+    assert told.run["title"] == "What to see" and told.price == 2.5
     many = [
         START,
         *({"kind": "train", "update": u, "loss": 1.0, "learning_rate": 1.0} for u in range(1, 1001)),
@@ -143,9 +145,11 @@ def test_the_page_reads_the_curves_at_a_moment() -> None:
     assert found["shorts"] == ["123k", "1,234", "123", "12.3", "1.23", "0.00", "1.2e−3"]
     assert found["values"] == [0, 1000, 1000, 2000] and found["places"] == [0, 0, 1, 1]
     first, second = found["reports"]
-    assert first.startswith("After update 2 of 6: validation loss 4.50, 1,000 tokens a second. That is 10 %")
+    assert first.startswith(
+        "After update 2 of 6: validation loss 4.50, 1,000 tokens a second. At this speed the training does 10 % of"
+    )
     assert "BLEU 31.3" in second and second.endswith("It resumed.") and "resumed" not in first
     assert found["costs"] == [
-        "15:00 used, 45:00 left",
-        "30:00 used, 30:00 left; at this price 1.00 spent, 1.00 to come",
+        "15:00 used, 45:00 left (min:s)",
+        "30:00 used, 30:00 left (min:s); at this price 1.00 spent, 1.00 to come",
     ]

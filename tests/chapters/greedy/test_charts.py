@@ -34,7 +34,7 @@ def test_two_ways_add_up() -> None:
     rows = two_ways_chart([walk()], names).to_dict()["data"]["values"]
     sums = {search: [r["sum"] for r in rows if r["search"] == search] for search in ("greedy search", "most probable")}
     assert sums == {"greedy search": [0, -1, -3, -6], "most probable": [0, -1, -3.5, -4]}
-    # What both have written is named once; apart, the higher point's name stands above it.
+    # What both have written is named once; apart, the higher point's name is on its right.
     labels = {(r["search"], r["t"]): (r["label"], r["above"]) for r in rows}
     assert labels["most probable", 1] == ("", False) and labels["greedy search", 1] == ("5", False)
     assert labels["greedy search", 2] == ("6", True) and labels["most probable", 2] == ("7", False)
@@ -92,10 +92,10 @@ def test_what_is_said_of_each_step() -> None:
     code = "({ verdictOn }, walks) => walks.map(one => one.steps.map((_, t) => verdictOn(one, t)))"
     walks = step_player([walk(), walk(leaves=None)], names).walks
     leaving, faithful = evaluate(CHAPTERS / "greedy" / "widget.js", code, walks)
-    assert leaving[0] == faithful[0] == faithful[1] == "On the way of the most probable translation."
+    assert leaving[0] == faithful[0] == faithful[1] == "The most probable translation begins the same way."
     assert (
-        leaving[1].startswith("Here greedy leaves. It takes “6” (log-probability −2.00)")
+        leaving[1].startswith("Greedy search leaves the most probable translation here. It takes “6” (log-")
         and "“7” (−2.50)" in leaving[1]
     )
-    assert leaving[2].startswith("Greedy has written") and "−6.00. The most probable translation:" in leaving[2]
+    assert leaving[2].startswith("Greedy search has written") and "−6.00. The most probable translation:" in leaving[2]
     assert "−4.00" in leaving[2] and faithful[2].endswith("−6.00. No translation is more probable.")

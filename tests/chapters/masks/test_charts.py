@@ -1,4 +1,4 @@
-"""Charts of masks: exact zeros stay apart, and the canary has a line for each mask over its floor."""
+"""Charts of masks: exact zeros stay apart, and noise has a line for each mask over its floor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from annotated.chapters.masks.charts import canary_chart, reach_chart
+from annotated.chapters.masks.charts import noise_chart, reach_chart
 from tests.drawing import draw
 
 
@@ -25,10 +25,10 @@ def test_reach_keeps_exact_zeros_apart() -> None:
 
 
 @pytest.mark.parametrize("tokens", [16, 50])
-def test_the_canary_chart_draws_a_line_for_each_mask_and_names_the_floor(tokens: int) -> None:
+def test_the_noise_chart_draws_a_line_for_each_mask_and_names_the_floor(tokens: int) -> None:
     floor = math.log(tokens)
-    chart = canary_chart({"−∞": [2.77, 2.78], "no mask": [0.1, 2.8]}, floor)
+    chart = noise_chart({"−∞": [2.77, 2.78], "no mask": [0.1, 2.8]}, floor)
     values = json.dumps(chart.to_dict())
     assert '"loss": 0.1' in values and f'"y": {floor}' in values
     svg = draw(chart)
-    assert "no mask" in svg and f"ln {tokens}: all that noise allows" in svg
+    assert "no mask" in svg and f"ln {tokens}: best possible without a leak" in svg

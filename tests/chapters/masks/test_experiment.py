@@ -1,4 +1,4 @@
-"""The canary's streams and windows are what the chapter says; a short run tells honest from leaking."""
+"""The streams of noise and windows are what the chapter says; a short run tells honest from leaking."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import torch
 
 from annotated.chapters import recorded
-from annotated.chapters.masks.experiment import FIRST, LENGTH, VOCABULARY, canary, stream, windows
+from annotated.chapters.masks.experiment import FIRST, LENGTH, VOCABULARY, stream, train_on_noise, windows
 
 
 def test_streams() -> None:
@@ -30,8 +30,8 @@ def test_windows_lag_by_the_shift() -> None:
 
 def test_a_short_run_tells_honest_from_leaking() -> None:
     floor = math.log(VOCABULARY)
-    assert abs(canary(updates=60)["loss"] - floor) < 0.1
-    copying = canary(None, 0, updates=60)
+    assert abs(train_on_noise(updates=60)["loss"] - floor) < 0.1
+    copying = train_on_noise(None, 0, updates=60)
     assert copying["loss"] < 1 and copying["accuracy"] > 0.8
 
 

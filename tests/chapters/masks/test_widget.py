@@ -95,14 +95,14 @@ def test_verdicts_name_the_fault() -> None:
     none = {"broken": 0, "empty": 0, "future": 0, "padding": 0}
     jobs = [
         ({**none, "broken": 2}, {"fill": 1, "use": 0}, "2 rows are NaN"),
-        ({**none, "future": 0.5}, {"fill": 3, "use": 1}, "hide nothing"),
+        ({**none, "future": 0.5}, {"fill": 3, "use": 1}, "hides nothing"),
         ({**none, "empty": 1}, {"fill": 2, "use": 1}, "still sums to one"),
         ({**none, "future": 0.5}, {"fill": 0, "use": 1}, "The answers leak"),
-        ({**none, "padding": 0.5}, {"fill": 0, "use": 0}, "Padding takes part"),
-        ({**none, "empty": 1}, {"fill": 0, "use": 0}, "brings nothing"),
+        ({**none, "padding": 0.5}, {"fill": 0, "use": 0}, "Padding is attended to"),
+        ({**none, "empty": 1}, {"fill": 0, "use": 0}, "is zero"),
         (none, {"fill": 0, "use": 1}, "Nothing leaks."),
         (none, {"fill": 0, "use": 0}, "may look ahead"),
-        (none, {"fill": 0, "use": 2}, "all known"),
+        (none, {"fill": 0, "use": 2}, "the source is known"),
     ]
     found = evaluate(REACH, code, [job[:2] for job in jobs])
     assert all(words in verdict for (_, _, words), verdict in zip(jobs, found, strict=True))
@@ -117,3 +117,10 @@ def test_painting_twice_is_painting_nothing() -> None:
     }"""
     found = evaluate(REACH, code, {"queries": ["a", "b"], "keys": ["a", "b"], "scores": [0, 1, 2, 3]})
     assert found == [[[0, 1]], False, [], [0, 0]]
+
+
+def test_the_future_is_what_stands_to_the_right_of_the_diagonal() -> None:
+    code = """({ futureShare }, maps) => futureShare(Object.fromEntries(Object.entries(maps).map(([name, heads]) =>
+      [name, heads.map(head => Float32Array.from(head))])), 2)"""
+    maps = {"decoder.1.self_attention": [[0.75, 0.25, 0.5, 0.5]], "decoder.1.cross_attention": [[0, 1, 0, 1]]}
+    assert evaluate(CHAPTERS / "masks" / "future.js", code, maps) == 0.125

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from annotated.chapters.multi_head.charts import head_count_chart, reads_chart, retrieval_chart
+from annotated.chapters.multi_head.charts import (
+    head_count_chart,
+    one_head_chart,
+    projection_chart,
+    reads_chart,
+    retrieval_chart,
+)
 
 
 def data(chart: object) -> list[dict]:
@@ -52,6 +58,24 @@ def test_head_counts_stand_on_one_axis() -> None:
 def test_reads_are_scaled_to_the_largest() -> None:
     rows = data(reads_chart({"dense": [[2, 4], [4, 2]], "block": [[3, 0], [0, 3]]}))
     shown = {(r["network"], r["head"], r["slice"]): r["strength"] for r in rows}
-    assert shown["dense", "head 1", "slice 1"] == 0.5 and shown["block", "head 2", "slice 1"] == 0
+    assert shown["dense", "head 1", "1"] == 0.5 and shown["block", "head 2", "1"] == 0
+    assert shown["block", "head 1", "1"] == 1, "each is scaled to its own largest"
     with pytest.raises(ValueError):
         reads_chart({"flat": [[1, 2]]})
+
+
+def test_the_projection_chart_has_a_panel_for_each_read_out_and_a_dot_for_each_seed() -> None:
+    results = {
+        "trained": {"with": {"accuracy": [1.0, 0.9]}, "without": {"accuracy": [0.8, 1.0]}},
+        "fixed": {"with": {"accuracy": [1.0, 1.0]}, "without": {"accuracy": [0.5, 0.7]}},
+    }
+    chart = projection_chart(results)
+    assert "trained, without: 90%" in chart.to_dict()["description"]
+    assert "fixed, without: 60%" in chart.to_dict()["description"]
+    rows = {(r["read"], r["arm"], r["accuracy"]) for r in data(chart) if "arm" in r}
+    assert ("fixed", "without", 0.7) in rows and ("trained", "with", 0.9) in rows and len(rows) == 7
+
+
+def test_the_hill_of_one_head_is_the_mean_over_seeds() -> None:
+    chart = one_head_chart([[0.1, 0.5], [0.3, 0.7]])
+    assert "0 back 20%, 1 back 60%" in chart.to_dict()["description"]

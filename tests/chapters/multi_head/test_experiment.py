@@ -38,6 +38,26 @@ def test_averaged_heads_are_averaged() -> None:
     torch.testing.assert_close(concat(tokens), mean(tokens))
 
 
+def test_a_linear_read_out_can_take_over_w_o() -> None:
+    """A model with W_O and one without, whose read-out is W_O times the first one's, name the same tokens."""
+    torch.manual_seed(0)
+    whole, bare = o.Retriever(o.ARMS["concatenated"]), o.Retriever(o.PROJECTION["read-out trained"]["without W_O"])
+    state = {name: tensor for name, tensor in whole.state_dict().items() if not name.startswith("w_o")}
+    state["read_out.weight"] = whole.read_out.weight @ whole.w_o.weight
+    bare.load_state_dict(state)
+    tokens, _ = o.draw(2, torch.Generator().manual_seed(1))
+    torch.testing.assert_close(bare(tokens), whole(tokens))
+
+
+def test_a_fixed_read_out_is_not_trained() -> None:
+    model, _ = o.train(o.PROJECTION["read-out fixed"]["without W_O"], seed=1, steps=3)
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        fresh = o.Retriever(o.PROJECTION["read-out fixed"]["without W_O"])
+    assert torch.equal(model.read_out.weight, fresh.read_out.weight)
+    assert not torch.equal(model.w_v.weight, fresh.w_v.weight)
+
+
 def test_training_is_repeatable_and_leaves_the_global_seed_alone() -> None:
     torch.manual_seed(5)
     before = torch.random.get_rng_state()
@@ -53,3 +73,7 @@ def test_the_record_belongs_to_this_code() -> None:
         o.KEY_WIDTHS
     )
     assert all(len(arm["accuracy"]) == len(o.SEEDS) for arm in results["arms"].values())
+    assert {read: set(both) for read, both in results["projection"].items()} == {
+        read: set(both) for read, both in o.PROJECTION.items()
+    }
+    assert all(len(hill) == o.REACH and sum(hill) < 1 for hill in results["one_head"])

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import annotated
-from annotated import paper
 from annotated.analysis.tracing import Trace, trace
-from annotated.chapters.one_sentence.boxes import BOXES, Box, code_of
-from annotated.chapters.one_sentence.drawing import HEIGHT, WIDTH
 from annotated.chapters.one_sentence.widget import Architecture, architecture, architecture_table, architecture_twin
-from tests.javascript import CHAPTERS, evaluate
+from annotated.viz.figure_one.boxes import BOXES
+from tests.javascript import PACKAGE, evaluate
 
-ROOT = Path(annotated.__file__).parent.parent
 TEXTS = ["The grandmother gets up.", "The cat sleeps."]
 
 
@@ -71,35 +65,6 @@ def test_the_distributions_are_those_of_the_steps(widget: Architecture, traced: 
         assert chances == sorted(chances, reverse=True)
 
 
-def test_every_box_has_its_code_its_section_and_a_place_of_its_own() -> None:
-    sections = paper.entries()
-    for box in BOXES:
-        assert f"section {box.paper}" in sections
-        for part in code_of(box):
-            for number, line in part["lines"]:
-                source = (ROOT / part["file"]).read_text(encoding="utf-8").splitlines()
-                assert source[number - 1].strip() == line
-    for i, one in enumerate(BOXES):
-        x, y, w, h = one.place
-        assert x >= 0 and x + w <= WIDTH and y >= 0 and y + h <= HEIGHT
-        for other in BOXES[:i]:
-            ox, oy, ow, oh = other.place
-            assert x >= ox + ow or ox >= x + w or y >= oy + oh or oy >= y + h, f"{one.name} covers {other.name}"
-
-
-@pytest.mark.parametrize("piece", ["no such line", "self"])
-def test_a_line_that_is_not_there_or_not_the_only_one_is_an_error(piece: str) -> None:
-    name = "annotated.model.layers.EncoderLayer.forward"
-    box = Box("x", "x", "x", "source", "[S]", "3", "x", ((name, (piece,)),), (0, 0, 1, 1))
-    with pytest.raises(LookupError, match="exactly one"):
-        code_of(box)
-
-
-def test_the_boxes_are_those_of_the_trace(traced: Trace) -> None:
-    named = {box.name for box in BOXES} - {"source.tokens", "target.tokens"}
-    assert {re.sub(r"\.\d\.", ".*.", name) for name in traced.boxes} == named
-
-
 def test_without_a_script_there_is_a_drawing_and_a_table(translator: annotated.Translator, traced: Trace) -> None:
     config = translator.model.config
     drawing = architecture_twin(traced, config)._repr_html_()
@@ -134,19 +99,19 @@ def test_what_does_not_exist_is_refused(translator: annotated.Translator, texts,
         architecture(translator, texts, **options)
 
 
-def test_the_page_reads_the_numbers_of_the_trace(widget: Architecture, traced: Trace) -> None:
+def test_the_notebook_reads_the_numbers_of_the_trace(widget: Architecture, traced: Trace) -> None:
     """Every matrix and map of a sentence, to the step of one byte."""
-    sent, tensors = widget.sentences[1], CHAPTERS / "one_sentence" / "tensors.js"
-    code = """({ mapsOf, matrixOf }, { data, sent }) => {
+    sent = widget.sentences[1]
+    code = """({ recordedMaps, recordedMatrix }, { data, sent }) => {
       const bytes = Uint8Array.from(data), all = (n, make) => Array.from({ length: n }, (_, i) => make(i));
       const matrix = one => all(one.rows, r => all(one.columns, c => one.at(r, c)));
       const maps = one => all(one.count, h => all(one.rows, r => all(one.columns, c => one.weight(h, r, c))));
       const each = (entries, make) => Object.fromEntries(Object.entries(entries).map(([name, e]) => [name, make(e)]));
-      return { tensors: each(sent.tensors, entry => matrix(matrixOf(bytes, entry))),
-        maps: each(sent.maps, entry => maps(mapsOf(bytes, entry))) };
+      return { tensors: each(sent.tensors, entry => matrix(recordedMatrix(bytes, entry))),
+        maps: each(sent.maps, entry => maps(recordedMaps(bytes, entry))) };
     }"""
     given = {"data": list(widget.data), "sent": {"tensors": sent["tensors"], "maps": sent["maps"]}}
-    found = evaluate(tensors, code, given)
+    found = evaluate(PACKAGE / "viz" / "figure_one" / "tensors.js", code, given)
     for name, own in found["tensors"].items():
         expected = traced.boxes[name].reshape(np.shape(own))
         assert np.abs(np.array(own) - np.asarray(expected)).max() <= sent["tensors"][name][3] / 254 + 1e-4, name
@@ -154,12 +119,9 @@ def test_the_page_reads_the_numbers_of_the_trace(widget: Architecture, traced: T
         assert np.allclose(np.array(own).sum(-1), 1, atol=np.shape(own)[-1] / 255), name
 
 
-def test_arrow_keys_follow_the_flow_and_cross_over(widget: Architecture) -> None:
-    code = """({ neighbour }, boxes) => boxes.map(box => ["Up", "Down", "Left", "Right"]
-      .map(way => neighbour(boxes, box, `Arrow${way}`)?.name ?? null))"""
-    boxes, names = widget.boxes, [box["name"] for box in widget.boxes]
-    for i, (up, down, left, right) in enumerate(evaluate(CHAPTERS / "one_sentence" / "tensors.js", code, boxes)):
-        assert up == (names[i + 1] if i + 1 < len(names) else None) and down == (names[i - 1] if i else None)
-        crossing = right if boxes[i]["side"] == "source" else left
-        other = next(box for box in boxes if box["name"] == crossing)
-        assert other["side"] != boxes[i]["side"] and (left if boxes[i]["side"] == "source" else right) is None
+def test_a_point_on_a_map_names_its_cell() -> None:
+    ask = "({ cellAt }, [x, y]) => cellAt(x, y, 11, 10)"
+    drawing = PACKAGE / "viz" / "figure_one" / "tensor_table.js"
+    assert evaluate(drawing, ask, [0.05, 0.05]) == {"row": 0, "column": 0}
+    assert evaluate(drawing, ask, [0.95, 0.75]) == {"row": 8, "column": 9}
+    assert evaluate(drawing, ask, [1.0, 1.0]) == {"row": 10, "column": 9}, "the edge belongs to the last cell"

@@ -17,7 +17,7 @@ def test_each_clock_turns_with_its_pair() -> None:
     for clock in clocks:
         angle = math.atan2(table[5, 2 * clock["pair"]], table[5, 2 * clock["pair"] + 1])
         assert math.isclose(angle, math.remainder(5 * clock["omega"], 2 * math.pi), abs_tol=1e-6)
-    assert "turn: 6.3" in texts(spec) and "position 5" in texts(spec)
+    assert "turn: 6.3" in texts(spec) and "Each hand has its own speed: position 5" in texts(spec)
 
 
 def test_the_released_layout_puts_all_sines_first() -> None:

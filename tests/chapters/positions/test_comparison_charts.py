@@ -21,12 +21,14 @@ def test_a_comparison_draws_every_seed_and_describes_the_means() -> None:
 
 
 def test_extrapolation_averages_over_seeds_and_needs_equally_many() -> None:
-    spec = extrapolation_chart({"a": [[1, 1, 0, 0], [1, 0, 0, 1]], "b": [[0, 0, 0, 0]] * 2}, trained=2).to_dict()
+    spec = extrapolation_chart(
+        {"a": [[1, 1, 0, 0], [1, 0, 0, 1]], "b": [[0, 0, 0, 0]] * 2}, trained=2, chance=0.25
+    ).to_dict()
     lines = {(r["kind"], r["run"]): r["share"] for r in rows(spec, "share")}
     assert lines["a", "mean of all"] == [1, 0.5, 0, 0.5] and lines["a", "seed 1"] == [1, 0, 0, 1]
     assert "a: 75% before, 25% after" in spec["description"]
     with pytest.raises(ValueError, match="same number"):
-        extrapolation_chart({"a": [[1.0]], "b": [[1.0], [1.0]]}, trained=1)
+        extrapolation_chart({"a": [[1.0]], "b": [[1.0], [1.0]]}, trained=1, chance=0.5)
 
 
 def test_the_start_chart_writes_the_chosen_loss() -> None:

@@ -37,6 +37,14 @@ def test_a_stream_of_one_measure_has_no_menu_and_of_two_has_one() -> None:
     assert "post-norm from 1 to 2" in two.to_dict()["description"]
 
 
+def test_the_title_of_a_stream_follows_its_menu() -> None:
+    curves = {"word": {"post-norm": [1.0, 2.0]}, "position": {"post-norm": [3.0, 4.0]}}
+    heading = {"word": "Words are lost", "position": "Positions are lost"}
+    for measure, other in (("word", "Positions"), ("position", "Words")):
+        drawn = picture(stream_chart(curves, "accuracy", heading=heading, first=measure))
+        assert heading[measure] in drawn and f">{other} are lost<" not in drawn
+
+
 def test_gradients_survive_zero_and_infinity_on_a_logarithmic_axis() -> None:
     norms = {"post-norm": {2: {"decoder": [0.0, float("inf")], "encoder": [1.0, 2.0], "all": [3.0]}}}
     assert "NaN" not in picture(gradient_chart(norms, depth=2))
@@ -53,10 +61,19 @@ def test_depths_must_suit_a_slider() -> None:
 def test_a_curve_for_each_run_and_three_menus() -> None:
     chart = placement_curves_chart(RUNS, block=10)
     assert [p["bind"]["options"][0] for p in chart.to_dict()["params"]] == ["all"] * 3
-    assert picture(chart).count('aria-roledescription="line mark"') == len(RUNS)
+    assert picture(chart).count('aria-roledescription="line mark"') == len(RUNS) / 2, "one of two seeds"
 
 
 def test_variants_are_smoothed_without_inventing_updates() -> None:
-    runs = [{"variant": v, "seed": 0, "loss": [9.0, 6.0, 3.0, 0.0]} for v in ("feed-forward", "attention 1")]
-    spec = variant_curves_chart(runs, block=10).to_dict()
-    assert spec["data"]["values"][0]["loss"] == [6.0, 3.0]
+    runs = [
+        {"variant": "network", "seed": 0, "loss": [9.0, 6.0, 3.0, 0.0]},
+        {"variant": "network", "seed": 1, "loss": [6.0, 3.0, 0.0, 0.0]},
+        {"variant": "base", "seed": 0, "loss": [1.0, 1.0, 1.0, 1.0]},
+        {"variant": "base", "seed": 1, "loss": [0.0, 0.0, 0.0, 3.0]},
+    ]
+    spec = variant_curves_chart(runs, {"base": "b", "network": "feed-forward", "missing": "x"}, block=10).to_dict()
+    (row,) = next(
+        v["data"]["values"] for v in [spec, *spec["layer"]] if "variant" in str(v.get("data", {}).get("values"))
+    )
+    # Differences by seed: 8, 5, 2, -1 and 6, 3, 0, -3; each number is a mean of three.
+    assert row == {"variant": "feed-forward", "mean": [4.0, 1.0], "low": [3.0, 0.0], "high": [5.0, 2.0]}

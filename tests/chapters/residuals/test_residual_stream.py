@@ -10,7 +10,15 @@ from torch import nn
 
 from annotated import tiny
 from annotated.chapters.residuals.placements import PLACEMENTS, placed
-from annotated.chapters.residuals.residual_stream import additions, by_hand, gradient_norms, lengths, readable, stream
+from annotated.chapters.residuals.residual_stream import (
+    additions,
+    by_hand,
+    gradient_norms,
+    lengths,
+    mean_cosine,
+    readable,
+    stream,
+)
 
 CONFIG = tiny(vocab_size=20, d_model=16, d_ff=24, num_heads=2, d_k=8, d_v=8, num_encoder_layers=2, num_decoder_layers=2)
 SOURCE = torch.arange(4, 16).reshape(2, 6)
@@ -86,3 +94,8 @@ def test_all_placements_start_from_the_same_matrices(placement: str) -> None:
         other = dict(model.named_parameters()).get(name)
         assert other is None or torch.equal(parameter, other)
         assert other is not None or "residual.norm" in name
+
+
+def test_mean_cosine_of_pairs_by_hand() -> None:
+    # Pairs: (1, 0) and (0, 2) are at a right angle, (3, 0) lies along the first; mean of 0, 1 and 0.
+    assert mean_cosine(torch.tensor([[[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]])) == pytest.approx(1 / 3)

@@ -72,4 +72,6 @@ def test_the_longest_chain_is_not_the_number_of_products() -> None:
     assert longest_chain((a @ b) + (b @ a)) == 1  # two products side by side
     assert longest_chain((a @ b) @ (b @ a) @ a) == 3
     assert longest_chain(a + b) == 0
+    fused = torch.nn.functional.scaled_dot_product_attention(a[None, None], b[None, None], b[None, None])
+    assert longest_chain(fused) == 2, "one kernel, but scores and the weighted mean are two products"
     assert longest_chain(torch.randn(2, 3, 3, requires_grad=True) @ (a @ b)[0]) == 2  # a matrix times a vector

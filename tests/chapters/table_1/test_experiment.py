@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from annotated.chapters import recorded
-from annotated.chapters.table_1.complexity import LAYERS
-from annotated.chapters.table_1.experiment import LENGTHS, SHORT, WIDTHS
+from annotated.chapters.table_1.experiment import CURVES, KINDS, LENGTHS, SHORT, WIDTHS
 
 
 def test_the_record_is_whole() -> None:
     rows = recorded("table_1").results["rows"]
     sizes = {(row["layer"], row["n"], row["d"]) for row in rows}
     assert len(sizes) == len(rows)
-    expected = {(n, d) for n in LENGTHS for d in (64, 512)} | {(SHORT, d) for d in WIDTHS}
-    assert sizes == {(layer, n, d) for layer in LAYERS for n, d in expected}
+    expected = {(n, d) for n in LENGTHS for d in CURVES} | {(SHORT, d) for d in WIDTHS}
+    assert sizes == {(layer, n, d) for layer in KINDS for n, d in expected}
     assert all(row["ms"] > 0 for row in rows)

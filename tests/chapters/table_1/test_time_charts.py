@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from annotated.chapters.table_1.time_charts import paths_chart, time_chart
+from annotated.chapters.table_1.time_charts import crossing, paths_chart, time_chart
 from tests.drawing import draw
 
 
@@ -29,5 +29,11 @@ def test_times_offer_the_widths_that_have_a_curve() -> None:
     rows = [{"layer": "recurrent", "n": n, "d": d, "ms": 1.0} for n, d in ((2, 8), (4, 8), (2, 16))]
     spec = time_chart(rows).to_dict()
     assert next(p for p in spec["params"] if p["name"] == "d")["bind"]["options"] == [8]
-    with pytest.raises(ValueError, match="unknown layers"):
-        time_chart([{"layer": "pooling", "n": 1, "d": 1, "ms": 1}])
+
+
+def test_a_crossing_is_found_between_two_lengths() -> None:
+    # n² against 64 n: equal at 64, where both are straight in logarithms
+    rows = [{"layer": "a", "n": n, "d": 8, "ms": n * n} for n in (16, 32, 128, 256)]
+    rows += [{"layer": "b", "n": n, "d": 8, "ms": 64 * n} for n in (16, 32, 128, 256)]
+    assert crossing(rows, "a", "b", 8) == pytest.approx(64)
+    assert crossing(rows, "b", "a", 8) is None, "b is the slower one from the start"

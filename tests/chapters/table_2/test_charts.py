@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import vl_convert
@@ -11,6 +13,18 @@ from annotated.chapters.table_2.charts import COUNTED, bleu_flops_chart, run_pri
 from annotated.chapters.table_2.costs import DEVICES, bill
 from annotated.viz.renderers import VEGA_LITE
 from annotated.viz.theme import with_theme
+
+
+def tables(spec: Any) -> Iterator[list[dict[str, Any]]]:
+    """The rows of each table in a specification."""
+    if isinstance(spec, dict):
+        if isinstance(spec.get("values"), list) and "data" not in spec:
+            yield spec["values"]
+        for part in spec.values():
+            yield from tables(part)
+    elif isinstance(spec, list):
+        for part in spec:
+            yield from tables(part)
 
 
 def words(chart: object) -> list[str]:
@@ -48,7 +62,30 @@ def test_the_title_is_the_bill(device: str, utilisation: int, price: float, over
     assert f"one {device} at {utilisation} % of its peak" in told
     for flops in COUNTED.values():
         made = bill(flops, DEVICES[device], utilisation=utilisation / 100, price_per_hour=price, overhead=overhead)
-        assert f"{made.hours:,.2f} hours, {made.money:,.2f} to pay, {made.energy:,.2f} kWh" in told
+        bill_line = f"{made.hours:,.2f} h, price {made.money:,.2f} ({price:.2f} an hour), {made.energy:,.2f} kWh"
+        assert bill_line in told
+    assert f"one training run, in hours on one {device}" in told
+
+
+def test_the_starting_energy_is_that_of_the_table_without_overhead() -> None:
+    told = " | ".join(words(run_price_chart()))
+    for flops in COUNTED.values():
+        assert f"{bill(flops, DEVICES['H100'], utilisation=0.35).energy:,.2f} kWh" in told
+
+
+def test_a_result_tells_its_cost_its_machines_and_who_beats_it() -> None:
+    drawn = words(bleu_flops_chart())
+    assert "base: 27.30 BLEU, 3.3·10¹⁸ FLOPs" in drawn and "0.5 days on 8 P100; on the front" in drawn
+    table = next(rows for rows in tables(bleu_flops_chart().to_dict()) if len(rows) > 5)
+    told = {(row["language"], row["system"]): (row["about"], row["behind"]) for row in table}
+    assert told["French", "ConvS2S ensemble"] == (
+        "ConvS2S × 8: 41.29 BLEU, 1.2·10²¹ FLOPs",
+        "8 trainings of 37 days on 8 M40; beaten by big",
+    )
+    assert told["German", "GNMT + RL"][1] == "1 day on 96 K80; beaten by ConvS2S, MoE, base, big"
+    assert told["French", "Deep-Att + PosUnk"][1].startswith("its days: not checked; beaten by ")
+    assert told["French", "Deep-Att + PosUnk ensemble"][1].startswith("8 trainings, whose days are not checked; ")
+    assert told["French, 41.0 as in the text", "ConvS2S ensemble"][1].endswith("; on the front")
 
 
 @pytest.mark.parametrize(("quantity", "unit"), [("device-hours", " h"), ("energy", " kWh"), ("money", "")])

@@ -37,7 +37,7 @@ def test_charts_hold_every_number() -> None:
         passes_chart([{**rows[0], "milliseconds": 0.0}])
     cells = {"mask, shift 1": {"loss": 0.2, "sentences": 0.6}, "mask, shift 0": {"loss": 0.0, "sentences": 0.0}}
     points = loss_and_writing_chart(cells).to_dict()["layer"][0]["data"]["values"]
-    assert [point["kind"] for point in points] == ["honest", "sees its answers"]
+    assert [point["kind"] for point in points] == ["no leak", "leaks"]
     spec = wrong_word_chart({"right": [0.1, 0.2], "wrong": [3.0, 0.3]}).to_dict()
     assert [row["loss"] for row in spec["data"]["values"]] == [0.1, 0.2, 3.0, 0.3]
 

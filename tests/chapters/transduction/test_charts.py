@@ -6,7 +6,14 @@ import math
 
 import pytest
 
-from annotated.chapters.transduction.charts import factors_chart, lengths_chart, running_sum_chart, unroll_chart
+from annotated.chapters.transduction.charts import (
+    end_chart,
+    factors_chart,
+    lengths_chart,
+    running_sum_chart,
+    unroll_chart,
+)
+from tests.drawing import texts
 
 RIGHT = (["Die", "Katze", "</s>"], [math.log(0.5), math.log(0.8), math.log(0.5)])
 WRONG = (["Der", "Katze", "</s>"], [math.log(0.01), math.log(0.8), math.log(0.5)])
@@ -89,3 +96,10 @@ def test_what_cannot_be_is_refused(make, message: str) -> None:
 )
 def test_every_chart_speaks(chart) -> None:
     assert len(chart.to_dict()["description"]) > 80
+
+
+def test_the_end_token_has_a_row_for_each_step() -> None:
+    chart = end_chart(["a", "b", "</s>"], [2e-7, 0.013, 0.9])
+    spec = chart.to_dict()
+    assert "a 0.00002 %; b 1 %; </s> 90 %" in spec["description"]
+    assert {"0.00002 %", "1 %", "90 %"} <= set(texts(chart))

@@ -67,8 +67,8 @@ def test_controls_start_only_where_they_can() -> None:
 
 def test_the_peak_is_named() -> None:
     found = _picture(schedule_chart())
-    assert "highest rate 6.988e" in found and "4, at update 4000" in found
-    assert "ends after update 500" in _picture(slip_chart(accumulate=8))
+    assert "Highest rate 0.00070, at update 4,000" in found
+    assert "after update 500" in _picture(slip_chart(accumulate=8))
 
 
 def test_memory_starts_at_one_and_levels_off() -> None:

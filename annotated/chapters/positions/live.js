@@ -1,0 +1,5 @@
+// Live panel of the page: the positions taken out.
+import { livePanels } from "../../viz/engine/panel.js";
+import { switchPanel } from "../../viz/engine/switch_panel.js";
+
+livePanels({ positions: box => switchPanel(box, { parts: ["positions"], start: { positions: false }, label: "Without positions" }) });

@@ -1,0 +1,77 @@
+"""The ledger's page computes from the counts what the library computes, and what the entry's report says."""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+import pytest
+
+from annotated.chapters.ledger.frame import FOLDER, counts, page_data
+from annotated.evaluation import bleu_of, resample
+from annotated.runs.registry import Entry, entries
+from tests.javascript import CHAPTERS, RANDOM, evaluate
+
+SCORES = CHAPTERS / "ledger" / "scores.js"
+
+
+@pytest.fixture(scope="module")
+def entry() -> Entry:
+    return entries(FOLDER)[0]
+
+
+def test_the_page_scores_any_selection_of_sentences_as_the_library(entry: Entry) -> None:
+    data, numbers = page_data(entry), counts(entry)
+    assert numbers.shape == (2, 600, 10)
+    times = np.random.default_rng(3).integers(0, 4, (5, 600))
+    times[0], times[1] = 1, np.arange(600) < 1  # the whole test set; one sentence alone
+    times[2] = np.arange(600) == 1  # the second sentence shares no 4-gram: smoothed
+    found = evaluate(
+        SCORES, "({ scores, unpack }, [text, times]) => times.map(one => scores(unpack(text, 2), one))",
+        [data["counts"], times.tolist()],
+    )  # fmt: skip
+    expected = bleu_of(np.einsum("ts,ksn->tkn", times, numbers))
+    assert np.allclose(found, expected, rtol=0, atol=1e-9)
+    assert found[0] == pytest.approx([row[0] for row in data["reported"][:2]], abs=1e-3)
+
+
+def test_nothing_shared_and_nothing_to_share_are_zero() -> None:
+    sums = [[4, 4, 0, 0, 0, 0, 4, 3, 2, 1], [3, 4, 3, 2, 1, 0, 3, 2, 1, 0], [4, 4, 1, 0, 0, 0, 4, 3, 2, 1]]
+    found = evaluate(SCORES, "({ bleuOf }, rows) => rows.map(bleuOf)", sums)
+    assert found[:2] == [0, 0] and found[2] == pytest.approx(float(bleu_of(sums[2])), abs=1e-9)
+
+
+def test_the_intervals_agree_with_other_draws_of_the_library_and_of_the_report(entry: Entry) -> None:
+    data = page_data(entry)
+    code = """async ({ draw, interval, scores, unpack }, [text, seed, file]) => {
+      const systems = unpack(text, 2), random = (await import(file)).randomFrom(seed);
+      const drawn = Array.from({ length: 1000 }, () => scores(systems, draw(600, random)));
+      return [0, 1].map(s => interval(drawn.map(one => one[s])));
+    }"""
+    found = evaluate(SCORES, code, [data["counts"], 1, RANDOM.as_uri()])
+    expected = np.percentile(resample(counts(entry), 4000, seed=5), [2.5, 97.5], axis=0).T
+    assert np.allclose(found, expected, atol=0.25)
+    assert np.allclose(found, [row[1:] for row in data["reported"][:2]], atol=0.25)
+
+
+def test_a_drawn_test_set_has_as_many_sentences_and_follows_its_seed() -> None:
+    code = """async ({ draw }, file) => {
+      const { randomFrom } = await import(file);
+      return [1, 1, 2].map(seed => [...draw(50, randomFrom(seed))]);
+    }"""
+    one, same, other = evaluate(SCORES, code, RANDOM.as_uri())
+    assert sum(one) == 50 and one == same != other and max(one) > 1
+
+
+def test_the_ends_are_those_of_numpy() -> None:
+    values = np.random.default_rng(0).normal(size=101).tolist()
+    assert evaluate(SCORES, "({ interval }, values) => interval(values)", values) == pytest.approx(
+        np.percentile(values, [2.5, 97.5]).tolist()
+    )
+
+
+def test_a_count_that_needs_more_than_a_byte_is_refused(entry: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(base64.b64decode(page_data(entry)["counts"])) == 2 * 600 * 10
+    monkeypatch.setattr("annotated.chapters.ledger.frame.counts", lambda _: np.full((2, 1, 10), 256))
+    with pytest.raises(ValueError, match="more than a byte"):
+        page_data(entry)
