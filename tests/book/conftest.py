@@ -23,7 +23,7 @@ AXE_EXTRA = ("label-content-name-mismatch", "target-size")
 AXE_LOOKS = ("color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable")
 """Rules that other colours or another width may break."""
 _MEDIA = {"color_scheme", "reduced_motion", "forced_colors"}
-_MARKS = ".chart-stage svg, .chart-still, mjx-container"
+_MARKS = ".chart-stage svg, .chart-still, math"
 
 
 def html_folder() -> Path:

@@ -19,9 +19,9 @@ import pytest
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
 from annotated.grading.exercise.catalogue import all_exercises, find
-from annotated.grading.exercise.exercise import Exercise
+from annotated.grading.exercise.exercise import Exercise, ExerciseError, parse
 
-PARTS = ("graded", "ledger", "paper", "quiz", "source")
+PARTS = ("exercise_index", "graded", "ledger", "paper", "quiz", "source")
 
 
 @pytest.fixture(scope="module")
@@ -76,12 +76,15 @@ def test_the_box_is_complete(small_site: tuple[Path, str], exercise: Exercise) -
     assert f'id="{exercise.id}"' in page and re.search(rf'<a class="reference internal" href="#{exercise.id}">', page)
     box = page[page.index(f'id="{exercise.id}"') :]
     places = [
+        "Exercise 5.1 (",
         exercise.title,
+        f"</span> {exercise.difficulty} · ",
         f"about {exercise.minutes} minutes",
-        f"{exercise.points_public} points (an instructor",
-        "Catches:",
+        f"{exercise.points_public} points",
+        "The code to begin with",
         f"exercises/{exercise.id}.ipynb",
         '<fieldset data-answer="',
+        "Your answer is tested for",
         "Hint 1 of 3",
         "Hint 2 of 3",
         "Hint 3 of 3",
@@ -117,10 +120,46 @@ def test_the_index_lists_every_exercise_and_links_to_its_box(small_site: tuple[P
     page = (small_site[0] / "reference" / "all.html").read_text(encoding="utf-8")
     body, _, mistakes = page[page.index("<h1>All") :].partition("<h2>Mistakes")
     for found in all_exercises():
-        assert f"{found.id} " in body
+        assert f"{found.place} " in body
+        assert f'data-exercise="{found.id}" data-minutes="{found.minutes}"' in body
+    told = re.search(r"(\d+) exercises, together about (\d+) h(?: (\d+) min)?", body)
+    number, hours, minutes = (int(part or 0) for part in told.groups())
+    assert number == len(all_exercises())
+    assert abs(60 * hours + minutes - sum(found.minutes for found in all_exercises())) <= 5
     assert f'href="../{exercise.chapter}.html#{exercise.id}"' in body
-    line = next(line for line in mistakes.split("<li>") if ">C09<" in line)
+    line = next(line for line in mistakes.split("<li>") if "normalises each embedding" in line)
     assert f'{exercise.chapter}.html#{exercise.id}"' in line
+
+
+def test_a_task_to_repair_shows_its_code_and_folds_what_is_tested(extension: Any, tmp_path: Path) -> None:
+    """The code is the exercise; the list of mistakes that it knows would give them away."""
+    out, complaints = build(tmp_path, {"page": "# Page\n\n:::{graded} ex03-2\n:::\n\n:::{graded} ex05-1\n:::\n"})
+    page = (out / "page.html").read_text(encoding="utf-8")
+    assert complaints == ""
+    repair, write = page[: page.index('id="ex05-1"')], page[page.index('id="ex05-1"') :]
+    assert '<details class="graded-code" open>' in repair and '<details class="graded-code">' in write
+    code = re.sub(r"<[^>]+>", "", repair[repair.index("graded-code") : repair.index("graded-links")])
+    assert "def summary_broken(states, lengths):" in code and "your code here" in code
+    tested = repair[repair.index('<details class="graded-tested">') :]
+    assert "attending over the batch" in tested and "attending over the batch" not in repair[: -len(tested)]
+
+
+def test_words_stand_for_the_number_of_a_claim(small_site: tuple[Path, str], exercise: Exercise) -> None:
+    page = (small_site[0] / f"{exercise.chapter}.html").read_text(encoding="utf-8")
+    tested = re.search(r'<details class="graded-tested">.*?</details>', page, re.DOTALL)
+    shown = re.sub(r"<[^>]+>", "", tested[0])
+    assert "The softmax in attention normalises each embedding" in shown and not re.search(r"\bC\d\d\b", shown)
+
+
+def test_difficulty_comes_from_the_front_matter_or_the_minutes(exercise: Exercise) -> None:
+    text = (exercise.folder / "exercise.md").read_text(encoding="utf-8")
+    levels = {}
+    for minutes in (15, 16, 30, 31):
+        levels[minutes] = parse(text.replace("minutes: 20", f"minutes: {minutes}"), exercise.folder).difficulty
+    assert levels == {15: "easy", 16: "medium", 30: "medium", 31: "hard"}
+    assert parse(text.replace("minutes: 20", "minutes: 20\n  difficulty: 3"), exercise.folder).difficulty == "hard"
+    with pytest.raises(ExerciseError, match="expected 1, 2 or 3"):
+        parse(text.replace("minutes: 20", "minutes: 20\n  difficulty: 4"), exercise.folder)
 
 
 def test_what_is_folded_is_no_reading_time(extension: Any) -> None:
@@ -211,3 +250,17 @@ def test_its_question_does_not_mark_the_chapter_as_read(visit: Any, some_graded_
         v.page.locator(".graded details").evaluate_all("all => all.forEach(each => { each.open = true; })")
         assert v.overflow() <= 0
         assert not v.errors
+
+
+def test_an_exercise_is_marked_as_done_and_the_mark_stays(visit: Any, some_graded_page: str) -> None:
+    with visit(some_graded_page) as v:
+        button = v.page.locator("button.exercise-done").first
+        name = button.get_attribute("data-exercise")
+        assert button.inner_text() == "Mark as done" and button.get_attribute("aria-pressed") == "false"
+        button.click()
+        assert button.inner_text() == "✓ Done" and button.get_attribute("aria-pressed") == "true"
+        v.page.reload()
+        assert button.inner_text() == "✓ Done"
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", v.page.evaluate("n => annotatedBook.get('exercises', n)", name))
+        button.click()
+        assert not v.page.evaluate("name => annotatedBook.get('exercises', name)", name) and v.errors == []

@@ -30,9 +30,6 @@ LEAST_SHARE = 0.6
 LEAST_CONTRAST = 0.4
 """Between the lightness of a chart's words and that of the ground, each from 0 to 1."""
 PANELS = {
-    "start/one_sentence": ("She saw the bat.", "architecture(translator", ".architecture.live svg"),
-    "why/transduction": ("Die Katze sieht einen Hund.", "live_panel(", ".notebook-chart svg"),
-    "attention/atlas": ("The queen laughs.", "live_panel(", ".attention-heads .thumbnails canvas"),
     "decoding/beam_search": ("The dog sees a cat.", "live_panel(", ".notebook-chart svg"),
 }
 """The live panels: what is typed, words of the cell that shows what comes of it, and the drawing there."""

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.book.conftest import AXE_LOOKS, pages_in_order
-from tests.book.weight import check_weight
+from tests.book.weight import check_arrival, check_weight
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY_LOOK = bool(os.environ.get("ANNOTATED_EVERY_LOOK"))
@@ -27,6 +27,12 @@ API = "reference/api/decoding"
 SIZES = (
     "e => { const d = e.querySelector('.chart-stage svg, .chart-stage canvas').getBoundingClientRect();"
     " return [d.width, d.height, e.scrollWidth - e.clientWidth] }"
+)
+FORMULAS = (
+    "[...document.querySelectorAll('article math')].filter(m => m.checkVisibility()).map(m => {"
+    " const r = m.getBoundingClientRect(), box = m.closest('div.math');"
+    " return [m.getAttribute('alttext'), r.width, r.height, box ? box.scrollWidth - box.clientWidth : 0,"
+    " box ? box.classList.contains('too-wide') : false] })"
 )
 UNNAMED = (
     "[...document.querySelectorAll('main input, main select, main button')]"
@@ -56,6 +62,13 @@ def axe_looks(name: str) -> set[str]:
     return set() if name.startswith("reference/") else {"wide"} if turn == 1 else {"narrow"} if turn == 3 else set()
 
 
+def check_formulas(v: Any, where: str) -> None:
+    """Each formula is drawn whole, or scrolls and says so; none has the size of an error."""
+    for tex, width, height, beyond, marked in v.page.evaluate(FORMULAS):
+        assert width > 2 and height > 4, f"{tex} of {where} is not drawn: {width} x {height}"
+        assert beyond <= 1 or marked, f"{tex} of {where} is cut by {beyond} pixels without a hint"
+
+
 def check_charts(v: Any, where: str) -> None:
     for figure in v.draw_charts():
         width, height, beyond = figure.evaluate(SIZES)
@@ -68,14 +81,13 @@ def test_a_listed_page_stands_alone_fits_and_can_be_used_by_all(visit: Any, book
     # Without motion, or axe would judge colours halfway from light to dark.
     with visit(f"{listed_page}.html", color_scheme="light", reduced_motion="reduce") as v:
         assert v.page.evaluate("document.documentElement.dataset.theme") == "light"
+        check_arrival(v, book, listed_page)
         check_charts(v, f"{listed_page} at 1280")
         if v.page.locator(".widget-host").count():
             v.page.wait_for_function("[...document.querySelectorAll('.widget-host')].every(e => e.dataset.ready)")
         check_weight(v, book, listed_page, text)
         assert v.overflow() <= 0, f"{listed_page} is wider than 1280 pixels"
-        if "math notranslate" in text:
-            v.page.wait_for_selector("mjx-container", state="attached")
-            assert v.page.locator("mjx-merror").count() == 0
+        check_formulas(v, listed_page)
         for drawing in v.page.query_selector_all("figure.chart [role^=graphics-document]"):
             assert len(drawing.get_attribute("aria-label")) > 40
         assert v.page.evaluate(UNNAMED) == []
@@ -87,6 +99,7 @@ def test_a_listed_page_stands_alone_fits_and_can_be_used_by_all(visit: Any, book
 
         v.page.set_viewport_size({"width": 390, "height": 844})
         v.page.wait_for_timeout(350)  # charts that follow the width are drawn again after a pause
+        check_formulas(v, f"{listed_page} at 390")
         check_charts(v, f"{listed_page} at 390")
         assert v.overflow() <= 0, f"{listed_page} is wider than 390 pixels"
         assert v.page.evaluate(UNREACHABLE) == [], "boxes that scroll, out of the keyboard's reach"
@@ -202,10 +215,14 @@ def test_one_broken_chart_does_not_stop_the_others(visit: Any, some_chart_page: 
 
 def test_a_widget_that_fails_leaves_a_message(visit: Any, some_widget_page: str, book: Path) -> None:
     text = (book / f"{some_widget_page}.html").read_text(encoding="utf-8")
-    broken = re.sub(r'("_esm": ?")', r"\1throw new Error('no');", text)
-    assert broken != text
-    fulfil = lambda route: route.fulfill(body=broken, content_type="text/html")  # noqa: E731
-    with visit(f"{some_widget_page}.html", prepare=lambda page: page.route(f"**/{some_widget_page}.html", fulfil)) as v:
+    moved = re.search(r'data-file="(?:\.\./)*([^"]+)"', text)
+    place = moved[1] if moved else f"{some_widget_page}.html"
+    whole = (book / place).read_text(encoding="utf-8")
+    broken = re.sub(r'("_esm": ?")', r"\1throw new Error('no');", whole)
+    assert broken != whole
+    kind = "text/javascript" if moved else "text/html"
+    fulfil = lambda route: route.fulfill(body=broken, content_type=kind)  # noqa: E731
+    with visit(f"{some_widget_page}.html", prepare=lambda page: page.route(f"**/{place}", fulfil)) as v:
         v.page.wait_for_function("document.querySelector('.widget-notice').textContent.includes('did not start')")
         assert v.page.locator(".widget-notice").first.is_visible()
         assert v.page.locator(".widget-host").count() == 0
@@ -229,6 +246,7 @@ def test_a_copy_of_the_book_works_without_a_server(
 
 def test_code_links_lead_to_its_line(visit: Any, some_listing_page: str) -> None:
     with visit(f"{some_listing_page}.html") as v:
+        v.page.evaluate("document.querySelectorAll('details').forEach(e => { e.open = true })")
         v.page.locator(".library-source-caption a[href*='#line-']").first.click()
         number = v.page.url.rpartition("#line-")[2]
         assert v.page.locator(f"[id='line-{number}']").count() == 1

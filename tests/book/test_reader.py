@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parents[2]
 def extension() -> Any:
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
     try:
-        from annotated_book import quiz, reader
+        from annotated_book import facts, quiz
     finally:
         sys.path.pop(0)
-    return quiz, reader
+    return quiz, facts
 
 
 # Time estimates
@@ -62,10 +62,12 @@ def test_a_page_is_counted_by_its_parts(extension: Any) -> None:
     cell += bundle
     page += cell
     page += nodes.container("", nodes.paragraph("", "Guess"), classes=["prediction"])
+    folded = nodes.container("", nodes.paragraph("", "Seven folded words that do not count."), classes=["try-more"])
+    page += nodes.container("", nodes.paragraph("", "Try"), folded, classes=["try"])
     page += nodes.raw("", '<div data-quiz="05"><fieldset data-answer="1"></fieldset></div>', format="html")
     page += nodes.title("", "", nodes.inline("", "run", classes=["layer"]), nodes.inline("", "read", classes=["layer"]))
     facts = extension[1].take_stock(page)
-    assert (facts.words, facts.code, facts.pictures, facts.questions, facts.quizzes) == (7, 2, 1, 2, 1)
+    assert (facts.words, facts.code, facts.pictures, facts.questions, facts.quizzes) == (8, 2, 1, 3, 1)
     assert facts.layers == ("read", "run")
 
 
@@ -125,7 +127,7 @@ def test_a_missing_or_broken_file_is_named(extension: Any, tmp_path: Path) -> No
 def test_every_quiz_of_the_book_is_well_made(extension: Any) -> None:
     files = sorted((ROOT / "exercises" / "quizzes").glob("*.yaml"))
     answers = [question.answer for file in files for question in extension[0].load(file)]
-    assert files and all(len(extension[0].load(file)) == 3 for file in files)
+    assert files and all(len(extension[0].load(file)) >= 3 for file in files)
     assert max(answers.count(n) for n in (1, 2, 3, 4)) < 0.7 * len(answers), (
         "the correct one is not always in one place"
     )
@@ -148,6 +150,7 @@ def test_a_quiz_answers_with_the_keyboard_and_remembers(visit: Any) -> None:
         status = first.locator("[role=status]")
         assert status.inner_text().startswith("✗ Not this one")
         v.page.keyboard.press("ArrowDown")
+        v.page.keyboard.press("Enter")
         assert status.inner_text().startswith("✓ Right")
         assert v.page.locator(".quiz-score").inner_text() == "1 of 3 right, 2 to go."
         v.page.reload()
@@ -176,12 +179,14 @@ def test_a_prediction_opens_its_explanation_and_is_remembered(visit: Any) -> Non
     with visit(PAGE) as v:
         box = v.page.locator(".prediction").first
         assert box.locator("details").get_attribute("open") is None
-        box.locator("input").first.check()
+        right = int(box.locator("details").get_attribute("data-answer")) - 1
+        wrong = (right + 1) % box.locator("input").count()
+        box.locator("input").nth(wrong).check()
         assert box.locator("details").get_attribute("open") is not None
         assert "✗ Not what happens" in box.locator("[role=status]").inner_text()
         v.page.reload()
-        assert box.locator("input").first.is_checked()
-        box.locator("input").nth(1).check()
+        assert box.locator("input").nth(wrong).is_checked()
+        box.locator("input").nth(right).check()
         assert "✓ As you predicted" in box.locator("[role=status]").inner_text()
 
 
@@ -230,7 +235,7 @@ def test_a_browser_that_remembers_nothing_is_no_error(visit: Any) -> None:
 def test_the_paths_need_no_script(visit: Any) -> None:
     with visit(PAGE, java_script_enabled=False) as v:
         paths = v.page.locator("details.path")
-        assert paths.count() == 3
+        assert paths.count() >= 3
         assert paths.first.locator("a[href$='#play']").count() >= 3
         paths.nth(1).locator("summary").click()
         assert (

@@ -43,10 +43,10 @@ def entry(folder: Path, name: str, label: str, sacrebleu: float, paper: float) -
     """As much of an entry as the table shows."""
     place = folder / "ledger" / name
     place.mkdir(parents=True)
-    rulers = {"sacrebleu": sacrebleu, "paper": paper, "chrf": 50.0}
+    settings = {"sacrebleu": sacrebleu, "paper": paper, "chrf": 50.0}
     scores = {
-        ruler: {"score": score, "low": score - 1, "high": score + 1, "signature": f"nrefs:1|{ruler}"}
-        for ruler, score in rulers.items()
+        setting: {"score": score, "low": score - 1, "high": score + 1, "signature": f"nrefs:1|{setting}"}
+        for setting, score in settings.items()
     }
     report = {
         "format": 1,
@@ -75,8 +75,11 @@ def test_both_rulers_hardware_hours_and_the_log_of_each_run(
     html = page(tmp_path)
     shown = text_of(html)
     assert "12.34 (11.34 to 13.34)" in shown and "12.56 (11.56 to 13.56)" in shown
-    assert "100,000 1:30:00" in shown and "8 x GPU Nine." in shown and "nrefs:1|paper" in shown
-    assert "27.3" in shown and "28.4" in shown  # what the paper prints, to compare with
+    assert "100,000" in shown and "1:30:00 on 8 x GPU Nine." in shown and "nrefs:1|paper" in shown
+    runs, printed = shown.split("For comparison, and not checkable")
+    assert "rehearsal-one" in runs and "27.3" not in runs and "other text in the file of newstest2014" in runs
+    assert "27.3" in printed and "28.4" in printed and printed.count("not published") == 2
+    assert "So far there is one rehearsal" in runs
     logs = re.findall(r'href="(_downloads/[^"]*log\.jsonl)"', html)
     assert [(tmp_path / "html" / log).read_text() for log in logs] == ["log.jsonl of rehearsal-one"]
     assert "No run on WMT14 itself is in the ledger yet" in shown

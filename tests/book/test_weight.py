@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.book.weight import PLAIN, total
+from tests.book.weight import KIB, PLAIN, total
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_what_the_theme_does_not_need_is_not_loaded(visit: Any, book: Path) -> None:
@@ -15,6 +17,15 @@ def test_what_the_theme_does_not_need_is_not_loaded(visit: Any, book: Path) -> N
         assert total(v, book, "genindex") <= PLAIN
         unwanted = re.compile(r"fontawesome|webfonts|thebe|searchindex|searchtools|sphinx-design|clipboard")
         assert [url for url in v.asked if unwanted.search(url)] == []
+
+
+def test_heavy_data_of_widgets_are_in_files_of_their_own(book: Path) -> None:
+    inline = re.compile(r'<script[^>]*widget-state\+json"[^>]*>(.*?)</script>', re.DOTALL)
+    pages = {page.relative_to(book): page.read_text(encoding="utf-8") for page in book.glob("*/*.html")}
+    sizes = {name: max(map(len, inline.findall(text)), default=0) for name, text in pages.items()}
+    assert max(sizes.values()) < 60_000, {name: size for name, size in sizes.items() if size >= 60_000}
+    files = [book / name for text in pages.values() for name in re.findall(r'data-file="\.\./([^"]+)"', text)]
+    assert files and all(file.is_file() for file in files)
 
 
 def test_icons_are_drawn_from_the_small_font(visit: Any) -> None:
@@ -26,7 +37,36 @@ def test_icons_are_drawn_from_the_small_font(visit: Any) -> None:
         )
         assert len(icons) >= 3
         loaded = [url for url in v.asked if url.endswith((".woff", ".woff2", ".ttf"))]
-        assert loaded and all("vendor/icons.woff" in url for url in loaded)
+        ours = [url for url in loaded if "_static/fonts/" in url]
+        assert ours and [url for url in loaded if "vendor/icons.woff" not in url and url not in ours] == []
+
+
+def test_the_fonts_are_light() -> None:
+    fonts = sorted((ROOT / "book" / "_assets" / "fonts").glob("*.woff2"))
+    assert len(fonts) == 8 and sum(font.stat().st_size for font in fonts) < 145 * KIB
+
+
+def test_the_search_puts_chapters_first_under_their_heading(visit: Any) -> None:
+    with visit("search.html?q=attention") as v:
+        v.page.wait_for_function("document.querySelectorAll('#search-results li.search-group').length >= 2")
+        v.page.wait_for_timeout(500)
+        groups = v.page.evaluate(
+            "[...document.querySelectorAll('#search-results ul.search > li')].map(e => +e.dataset.group)"
+        )
+        assert groups == sorted(groups) and groups[0] == 0
+        heads = v.page.locator("#search-results li.search-group").all_inner_texts()
+        assert heads[0].lower() == "chapters" and len(heads) == len({*heads})
+
+
+def test_the_search_begins_with_the_page_that_is_called_so(visit: Any) -> None:
+    for word, first in (("mask", "7. Masks"), ("dropout", "21. Dropout"), ("bleu", "26. BLEU")):
+        with visit(f"search.html?q={word}") as v:
+            v.page.wait_for_selector("#search-results li:not(.search-group) > a")
+            v.page.wait_for_timeout(500)
+            links = v.page.locator("#search-results li:not(.search-group) > a")
+            assert links.first.inner_text().startswith(first)
+            places = links.evaluate_all("all => all.map(a => a.href.replace(/[?][^#]*/, ''))")
+            assert len(places) == len({*places}), "one line for each place"
 
 
 def test_the_search_still_finds(visit: Any) -> None:

@@ -3,6 +3,7 @@
 /* global drawIn */
 (() => {
   const base = document.currentScript.src.replace(/book\/[^/]*$/, "");
+  const REST = 200; // milliseconds
   const views = new Map(); // figure -> { result, width }
   let library;
   const load = () => library ??= new Promise((resolve, reject) => document.head.append(
@@ -22,7 +23,7 @@
     const host = figure.querySelector(".chart-host"), canvas = figure.dataset.renderer === "canvas", old = views.get(figure);
     const width = figure.clientWidth, before = old ? host.querySelector(".chart-stage") : host.firstElementChild;
     const { result } = await drawIn(host, before, figure.querySelector("script").textContent, canvas, old?.result);
-    if (old) { old.result.finalize(); before.remove(); } else keepStill(before);
+    if (old) { old.result.finalize(); before.remove(); } else { keepStill(before); sizes.observe(figure); }
     host.removeAttribute("role"); // Vega gives the drawing a role and a label of its own
     host.removeAttribute("aria-label");
     host.style.minHeight = "";
@@ -52,11 +53,15 @@
   // SVG follows the theme through currentColor; a canvas must be drawn again, and so must what was fitted to a width.
   new MutationObserver(() => views.forEach((_, figure) => figure.dataset.renderer === "canvas" && attempt(figure)))
     .observe(document.documentElement, { attributeFilter: ["data-theme"] });
-  let pause;
-  addEventListener("resize", () => {
-    clearTimeout(pause);
-    pause = setTimeout(() => views.forEach(({ width }, figure) => {
-      if (figure.clientWidth && figure.clientWidth !== width && /"usermeta"/.test(figure.querySelector("script").textContent)) attempt(figure);
-    }), 200);
-  });
+  // A chart that follows its width is drawn anew when its figure has kept another width for a while: a window that grows,
+  // or a sidebar that slides away, passes through many. One that is out of sight waits until it comes into view.
+  const follows = figure => /"usermeta"|"container"/.test(figure.querySelector("script").textContent);
+  const pauses = new WeakMap();
+  const sizes = new ResizeObserver(entries => entries.forEach(({ target: figure }) => {
+    clearTimeout(pauses.get(figure));
+    pauses.set(figure, setTimeout(() => {
+      const drawn = views.get(figure), width = figure.clientWidth;
+      if (drawn && width && width !== drawn.width && follows(figure)) seen.observe(figure);
+    }, REST));
+  }));
 })();

@@ -11,24 +11,24 @@ document.querySelectorAll(".prediction").forEach((box, number) => {
   const radios = [...list.children].map((item, i) => {
     const label = document.createElement("label"), radio = document.createElement("input");
     Object.assign(radio, { type: "radio", name: `prediction-${number}`, value: i + 1 });
-    radio.addEventListener("change", () => { choose(i + 1); store.set("predictions", key, i + 1); });
     const text = document.createElement("span");
     text.append(...(item.querySelector(":scope > p") ?? item).childNodes);
     label.append(radio, text);
     group.append(label);
     return radio;
   });
-  function choose(choice) {
+  function show(choice) {
     group.querySelectorAll("label").forEach((label, i) => label.classList.toggle("right", Boolean(choice) && i + 1 === answer));
     verdict.textContent = !choice ? "" : choice === answer ? "✓ As you predicted." : "✗ Not what happens. Read why, then check it below.";
     details.open = Boolean(choice);
   }
+  store.onPurpose(group, radios, choice => {
+    store.set("predictions", key, choice);
+    show(choice);
+  });
   list.replaceWith(group);
   group.after(verdict);
-  const recall = () => {
-    const old = store.get("predictions", key);
-    radios.forEach((radio, i) => { radio.checked = i + 1 === old; });
-    choose(radios[old - 1] ? old : 0);
-  };
-  recall();
+  const old = store.get("predictions", key);
+  radios.forEach((radio, i) => { radio.checked = i + 1 === old; });
+  show(radios[old - 1] ? old : 0);
 });

@@ -4,20 +4,19 @@
   const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
   const given = name => store.get("quizzes", name)?.answers ?? {};
 
-  // Keeps a choice; a quiz that is done is a chapter that was read, that of an exercise is not.
+  // Keeps a choice; a quiz that is done is a chapter that was read, that of an exercise, or within the chapter, is not.
   function keep(quiz, question, choice, of) {
     const { quiz: name } = quiz.dataset, { page } = store.page, before = store.get("quizzes", name) ?? { answers: {}, first: {} };
     const answers = { ...before.answers, [question]: choice };
     store.set("quizzes", name, { answers, first: { [question]: choice, ...before.first }, of, date: today() });
     const isDone = Array.from({ length: of }, (_, i) => answers[i + 1]).every(Boolean);
-    if (isDone && page && !quiz.matches(".of-exercise") && !store.get("read", page)) store.set("read", page, today());
+    if (isDone && page && !quiz.matches(".of-exercise, [data-aside]") && !store.get("read", page)) store.set("read", page, today());
   }
 
   // One question: its radio buttons, and `show` for the feedback to a choice (0: none yet).
   function question(field, choose) {
     const status = make("div", { className: "quiz-status" });
     status.setAttribute("role", "status");
-    field.append(status);
     const options = [...field.querySelectorAll(".quiz-option")], radios = options.map(option => option.querySelector("input"));
     const feedback = options.map(option => {
       const details = option.querySelector("details"), found = details.querySelector(".quiz-feedback");
@@ -32,8 +31,9 @@
       });
       status.replaceChildren(...choice ? [feedback[choice - 1].cloneNode(true)] : []);
     };
-    radios.forEach((radio, j) => radio.addEventListener("change", () => choose(j + 1)));
-    return { show, radios };
+    const withdraw = store.onPurpose(field, radios, choose);
+    field.append(status);
+    return { show: choice => { withdraw(); show(choice); }, radios };
   }
 
   function mount(quiz) {

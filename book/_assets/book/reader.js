@@ -4,9 +4,10 @@
   const root = new URL(document.documentElement.dataset.content_root || "./", location.href).href;
   const today = () => new Date().toISOString().slice(0, 10);
   const answered = name => {
-    const { predictions, quizzes } = store.all();
+    const { predictions, quizzes, tries = {} } = store.all(); // tries came later
     const quiz = quizzes[name.quiz];
-    return Object.keys(predictions).filter(key => key.startsWith(name.page + "#")).length + Object.keys(quiz?.answers ?? {}).length;
+    const onPage = [...Object.keys(predictions), ...Object.keys(tries)].filter(key => key.startsWith(name.page + "#"));
+    return onPage.length + Object.keys(quiz?.answers ?? {}).length;
   };
 
   // The button at the end of a chapter.
@@ -83,13 +84,39 @@
     });
   }
 
+  // A formula that is wider than its place becomes smaller, down to three quarters; what is still too wide scrolls.
+  function fit() {
+    const boxes = [...document.querySelectorAll(".bd-article div.math")];
+    boxes.forEach(box => { box.style.removeProperty("--fit"); box.classList.remove("too-wide"); });
+    const ratios = boxes.map(box => box.clientWidth / box.scrollWidth); // read all, then write: one layout
+    boxes.forEach((box, i) => { if (ratios[i] < 1) box.style.setProperty("--fit", Math.max(0.75, ratios[i] * 0.99).toFixed(3)); });
+    boxes.forEach((box, i) => { if (ratios[i] < 0.75) box.classList.add("too-wide"); });
+  }
+
   // Boxes that scroll sideways can be reached with the keyboard.
-  const reach = () => document.querySelectorAll(".bd-article :is(pre, table, mjx-container, .pst-scrollable-table-container, .cell_output .output, figure.chart)").forEach(box => {
+  const SCROLLING = "pre, table, div.math, .pst-scrollable-table-container, .cell_output .output, figure.chart, div.equation-code-formula";
+  const reach = () => document.querySelectorAll(`.bd-article :is(${SCROLLING})`).forEach(box => {
     if (box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX)) box.tabIndex = 0;
   });
-  addEventListener("load", reach);
-  addEventListener("resize", reach);
-  window.MathJax?.startup?.promise?.then(reach);
+  const settle = () => { fit(); reach(); };
+  addEventListener("load", settle);
+  addEventListener("resize", settle);
+  document.fonts?.ready.then(() => dispatchEvent(new Event("resize"))); // what was measured in another font
+
+  // The sidebar says which section is on the screen.
+  const sections = new Map([...document.querySelectorAll(".page-sections a")].map(link => [link.hash.slice(1), link]));
+  if (sections.size) {
+    const seen = new Set();
+    const spy = new IntersectionObserver(entries => {
+      for (const { target, isIntersecting } of entries) if (isIntersecting) seen.add(target.id); else seen.delete(target.id);
+      const first = [...sections.keys()].find(id => seen.has(id));
+      sections.forEach((link, id) => id === first ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current"));
+    }, { rootMargin: "-60px 0px -60% 0px" });
+    for (const id of sections.keys()) {
+      const section = document.getElementById(decodeURIComponent(id));
+      if (section) spy.observe(section);
+    }
+  }
 
   store.changed(show);
   show();

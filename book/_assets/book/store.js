@@ -18,11 +18,12 @@
   try { page = JSON.parse(document.getElementById("book-page").textContent); } catch { /* a page without a chapter */ }
   window.annotatedBook = {
     page,
-    get: (kind, key) => load()[kind][key],
+    get: (kind, key) => load()[kind]?.[key], // a kind that came later, "live", is missing from what was kept before
     all: load,
     set(kind, key, value) {
       load();
-      if (value === undefined) delete memory[kind][key]; else memory[kind][key] = value;
+      const values = memory[kind] ??= {};
+      if (value === undefined) delete values[key]; else values[key] = value;
       save();
     },
     replace(value) { if (!ours(value)) throw new Error("not a file of this book"); memory = value; save(); },

@@ -1,8 +1,16 @@
 // A small static host for anywidgets: no kernel, no require.js, no html-manager. Classic script, http and file://.
 (async () => {
-  const scripts = kind => [...document.querySelectorAll(`script[type="application/vnd.jupyter.widget-${kind}+json"]`)]
-    .map(element => [element, JSON.parse(element.textContent)]);
-  const state = scripts("state")[0]?.[1].state ?? {}, models = {}, modules = {};
+  const scripts = kind => [...document.querySelectorAll(`script[type="application/vnd.jupyter.widget-${kind}+json"]`)];
+  // Heavy data are in a file of their own, which waits for the text.
+  const [tag] = scripts("state");
+  if (!tag) return;
+  const later = () => new Promise((resolve, reject) => document.head.append(
+    Object.assign(document.createElement("script"), { src: tag.dataset.file, onload: resolve, onerror: reject })));
+  if (tag.dataset.file) {
+    if (document.readyState !== "complete") await new Promise(done => addEventListener("load", done, { once: true }));
+    await later().catch(() => console.warn("the data of this page's widgets did not load"));
+  }
+  const state = (tag.dataset.file ? window.annotatedWidgets : JSON.parse(tag.textContent))?.state ?? {}, models = {}, modules = {};
   const decode = text => new DataView(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
 
   // What anywidget's front end offers to a widget, without the two-way link to Python.
@@ -22,12 +30,13 @@
     };
   })();
 
-  for (const [tag, { model_id: id }] of scripts("view")) {
+  for (const view of scripts("view")) {
+    const { model_id: id } = JSON.parse(view.textContent);
     const { _esm: code, _css: style } = state[id]?.state ?? {};
     if (!code) continue;
-    const notice = tag.parentElement.querySelector(".widget-notice"), el = document.createElement("div");
+    const notice = view.parentElement.querySelector(".widget-notice"), el = document.createElement("div");
     el.className = "widget-host";
-    tag.after(el);
+    view.after(el);
     try { // one widget may fail without the others
       if (style) el.before(Object.assign(document.createElement("style"), { textContent: style }));
       modules[code] ??= import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));

@@ -30,6 +30,10 @@ from annotated_book.source import find
 LINE = re.compile(r"^% api: (\S+)$", re.MULTILINE)
 LONGEST_VALUE = 160
 NAMES = re.compile(r"^% names: (\S+)$", re.MULTILINE)
+READING = {
+    "annotated.model": ("attention masks feed_forward embeddings positional_encoding layers transformer".split()),
+}
+"""The order in which the modules of a package are read, where that is not the alphabet's; others follow."""
 _NOT_CODE = re.compile(r"(`[^`]*`)")
 
 
@@ -39,7 +43,9 @@ def modules(name: str) -> list[str]:
     if not hasattr(found, "__path__"):
         return [name]
     names = [name]
-    for info in pkgutil.iter_modules(found.__path__, f"{name}."):
+    first = {f"{name}.{module}": at for at, module in enumerate(READING.get(name, ()))}
+    inside = pkgutil.iter_modules(found.__path__, f"{name}.")
+    for info in sorted(inside, key=lambda info: (first.get(info.name, len(first)), info.name)):
         if not info.name.rpartition(".")[2].startswith("_"):
             names += modules(info.name) if info.ispkg else [info.name]
     return names
@@ -207,6 +213,7 @@ def configure(app: Sphinx, config: Config) -> None:
         "python_use_unqualified_type_names": True,
         "toc_object_entries_show_parents": "hide",
         "napoleon_google_docstring": False,
+        "napoleon_use_param": False,  # parameters described together stay together
         "napoleon_use_rtype": False,
         "autodoc_preserve_defaults": True,
         "autodoc_type_aliases": {"ArrayLike": "numpy.typing.ArrayLike"},

@@ -65,7 +65,7 @@ class Doctor(SphinxDirective):
         return lists[directives.choice(self.arguments[0], tuple(lists))]()
 
     def invariants(self) -> list[nodes.Node]:
-        """By theme: what must hold, and what an adapter must offer."""
+        """By theme, folded: what must hold, and what an adapter must offer."""
         from annotated.doctor.invariants import INVARIANTS
 
         found: list[nodes.Node] = []
@@ -76,7 +76,8 @@ class Doctor(SphinxDirective):
                 likely = f"{one.mistakes[0].says} {_claim(one.mistakes[0].claim)}" if one.mistakes else ""
                 rows.append((f"`{one.id}`", one.title, likely, needs))
             head = ("Invariant", "What must hold", "Likeliest mistake", "Needs")
-            found += [nodes.rubric(text=theme.capitalize()), *self.table(head, rows, "invariants")]
+            found.append(_raw(f"<details><summary>{theme.capitalize()}: {len(rows)} invariants</summary>"))
+            found += [*self.table(head, rows, "invariants"), _raw("</details>")]
         return found
 
     def mutants(self) -> list[nodes.Node]:
@@ -132,11 +133,15 @@ class Doctor(SphinxDirective):
         return box
 
     def recorded(self) -> list[nodes.Node]:
-        """When, on what, and by which command."""
+        """When, on what, and by which command; and how many of today's invariants it knew."""
         from annotated.chapters import Record
+        from annotated.doctor.invariants import INVARIANTS
 
         fields = {key: value for key, value in record().items() if key != "results"}
-        return self.markdown(Record(name="doctor_public", results={}, **fields).caption() + ".")
+        known = sum(record()["results"]["subjects"][-1]["counts"].values())
+        later = len(INVARIANTS) - known
+        added = f" The record examined {known} invariants; {later} were added to the doctor after it." if later else ""
+        return self.markdown(Record(name="doctor_public", results={}, **fields).caption() + "." + added)
 
     def table(self, head: Iterable[str], rows: Iterable[Iterable[str]], kind: str) -> list[nodes.Node]:
         """A table; rows of text become cards where it is narrow."""
@@ -164,7 +169,7 @@ def _finding(subject: dict[str, Any], finding: dict[str, Any]) -> str:
     if path and subject["commit"]:
         where = f" [{path.partition('#')[0]}]({subject['url']}/blob/{subject['commit']}/{path})"
     measured = f"*Measured:* {_plain(finding['measured'])}"
-    return f"**{verdict['weight'].capitalize()}** (`{finding['id']}`). {verdict['says']}{where} {measured}"
+    return f"**{verdict['weight'].capitalize()}** (`{finding['id']}`). {verdict['says']}{where}<br>{measured}"
 
 
 def _plain(text: str) -> str:
@@ -179,7 +184,7 @@ def _cell(text: str) -> str:
 
 
 def _claim(id: str | None) -> str:
-    return f"({{claim}}`{id}`)" if id else ""
+    return f"({{claim}}`often said <{id}>`)" if id else ""
 
 
 def _seen(source: str | None) -> str:

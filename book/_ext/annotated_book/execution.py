@@ -10,7 +10,7 @@ import hashlib
 import os
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -23,6 +23,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import annotated
+from annotated.chapters.record import record_names, record_path, recorded
+from annotated_book.checks import cells, count_checks
 
 ROOT = Path(annotated.__file__).resolve().parent.parent
 _RUNS_WITH = ("torch", "numpy", "altair", "vl-convert-python", "tokenizers", "anywidget", "pandas")
@@ -56,12 +58,14 @@ class ExecutionPlace(nodes.General, nodes.Element):
 
 
 class ExecutionStatus(SphinxDirective):
-    """`{execution-status}`: each executed page with its outcome, its seconds and its moment."""
+    """`{execution-status}`: executed pages with checks and seconds; `{execution-status} records`: the records."""
+
+    optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """A place for the table."""
         self.env.note_reread()  # it tells of the other pages
-        return [ExecutionPlace()]
+        return [ExecutionPlace(of=(self.arguments or ["pages"])[0])]
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[nodes.Node]]) -> nodes.table:
@@ -75,30 +79,68 @@ def table(head: Sequence[str], rows: Sequence[Sequence[nodes.Node]]) -> nodes.ta
     return made
 
 
+def checks_of(env: Any, docname: str) -> int:
+    """How many checks a page has."""
+    codes = (next(iter(cell.findall(nodes.literal_block)), None) for cell in cells(env.get_doctree(docname)))
+    return sum(count_checks(code.astext()) for code in codes if code)
+
+
+def executed(env: Any, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """What MyST-NB noted of each page that it executed: `runtime`, `mtime`, `succeeded`."""
+    data = NbMetadataCollector.get_doc_data(env)
+    return {name: data[name]["exec_data"] for name in names if data.get(name, {}).get("exec_data")}
+
+
+def _bar(seconds: float, most: float) -> nodes.paragraph:
+    share = 100 * seconds / most if most else 0
+    bar = f'<span class="seconds-bar" aria-hidden="true"><i style="width:{share:.1f}%"></i></span>'
+    return nodes.paragraph("", "", nodes.Text(f"{seconds:.1f} "), nodes.raw("", bar, format="html"))
+
+
+def _page(app: Sphinx, here: str, name: str) -> nodes.paragraph:
+    uri = app.builder.get_relative_uri(here, name)
+    return nodes.paragraph("", "", nodes.reference("", app.env.titles[name].astext(), refuri=uri, internal=True))
+
+
+def runs_table(app: Sphinx, docname: str) -> list[nodes.Node]:
+    """Each executed page with its checks and seconds; below it the machine, the versions and the days."""
+    runs = executed(app.env, app.config.external_site_map)  # in the order of the table of contents
+    seconds = {name: run["runtime"] or 0.0 for name, run in runs.items()}
+    checks = {name: checks_of(app.env, name) for name in runs}
+    rows: list[list[nodes.Node]] = [
+        [_page(app, docname, name), nodes.paragraph(text=str(checks[name])), _bar(seconds[name], max(seconds.values()))]
+        for name in runs
+    ]
+    failed = [app.env.titles[name].astext() for name, run in runs.items() if not run["succeeded"]]
+    days = sorted({f"{datetime.fromtimestamp(run['mtime'], tz=UTC):%d %B %Y}".lstrip("0") for run in runs.values()})
+    versions = ", ".join(f"{package} {version(package)}" for package in _RUNS_WITH[:4])
+    about = (
+        f"{len(rows)} pages with {sum(checks.values())} checks in {sum(seconds.values()):.0f} seconds on "
+        f"{os.cpu_count()} cores ({platform.machine()}), run on {' and '.join(days)}. "
+        f"Python {platform.python_version()}, {versions}; library {annotated.__version__}, digest {library_digest()}. "
+        + (f"Failed: {', '.join(failed)}." if failed else "Every page ran to its end, and every check holds.")
+    )
+    made = table(["Page", "Checks", "Seconds"], rows)
+    made["classes"] += ["execution-table", "no-search"]
+    return [made, nodes.paragraph(text=about)]
+
+
+def records_table(app: Sphinx, docname: str) -> list[nodes.Node]:
+    """Each page with recorded results, the day of the record, and where it was made."""
+    pages = {name.rpartition("/")[2]: name for name in app.config.external_site_map}
+    rows: list[list[nodes.Node]] = []
+    for name in record_names():
+        if name in pages and record_path(name).is_file():
+            made = recorded(name)
+            where = f"torch {made.machine['torch']}, {made.machine['cores']} cores"
+            rows.append([_page(app, docname, pages[name]), *(nodes.paragraph(text=t) for t in (made.date, where))])
+    return [table(["Page", "Recorded on", "With"], rows)] if rows else []
+
+
 def fill_table(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Put the table where the directive stood."""
+    """Put the tables where the directives stood."""
     for place in list(doctree.findall(ExecutionPlace)):
-        rows: list[list[nodes.Node]] = []
-        total = 0.0
-        data = NbMetadataCollector.get_doc_data(app.env)
-        pages = app.config.external_site_map  # in the order of the table of contents
-        order = [name for name in pages if data.get(name, {}).get("exec_data")]
-        for name in order:
-            run = data[name]["exec_data"]
-            seconds = run["runtime"] or 0.0
-            total += seconds
-            uri = app.builder.get_relative_uri(docname, name)
-            link = nodes.paragraph("", "", nodes.reference("", app.env.titles[name].astext(), refuri=uri))
-            when = datetime.fromtimestamp(run["mtime"], tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
-            outcome = "ran, every claim held" if run["succeeded"] else "failed"
-            rows.append([link, *[nodes.paragraph(text=text) for text in (outcome, f"{seconds:.1f}", when)]])
-        versions = ", ".join(f"{package} {version(package)}" for package in _RUNS_WITH[:4])
-        about = (
-            f"{len(rows)} pages in {total:.0f} seconds on {os.cpu_count()} cores ({platform.machine()}), "
-            f"Python {platform.python_version()}, {versions}; "
-            f"library {annotated.__version__}, digest {library_digest()}."
-        )
-        place.replace_self([table(["Page", "Outcome", "Seconds", "Run at"], rows), nodes.paragraph(text=about)])
+        place.replace_self((records_table if place["of"] == "records" else runs_table)(app, docname))
 
 
 def setup(app: Sphinx) -> None:

@@ -1,41 +1,34 @@
-"""The directives `graded` and `exercise-index`: exercises that grade themselves, from the folders in `exercises/`.
+"""The directive `graded`: exercises that grade themselves, from the folders in `exercises/`.
 
     :::{graded} ex05-1
     :::
 
-is the exercise's box: task, facts, the student's notebook to download, its question, hints that open one after the
-other, and the solution behind a warning. It is an exercise of sphinx-exercise with that label, and needs no script.
-
-    :::{exercise-index} chapters
-    :::
-
-lists all of them by chapter, or by `misconceptions`.
+is the exercise's box: task, facts, the code to begin with, the student's notebook to download, its question, hints that
+open one after the other, and the solution behind a warning. It is an exercise of sphinx-exercise with that label, and
+needs no script; `exercises.js` lets the reader mark it as done.
 """
 
 from __future__ import annotations
 
 import html
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst import directives
 from docutils.statemachine import StringList
-from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
-from sphinx.transforms.post_transforms import SphinxPostTransform
-from sphinx.util.docutils import SphinxDirective
-from sphinx.util.nodes import make_refnode
 from sphinx_exercise.directive import ExerciseDirective
 
-from annotated.grading.exercise.build import points, student_notebook
+from annotated.grading.exercise.build import student_notebook
 from annotated.grading.exercise.catalogue import all_exercises, find
-from annotated.grading.exercise.exercise import Exercise, ExerciseError
+from annotated.grading.exercise.exercise import DIFFICULTIES, Exercise, ExerciseError
 from annotated_book.ledger import ledger, plain
 from annotated_book.paper import link_to
 from annotated_book.quiz import Quiz, parse
 
+_CLAIM = re.compile(r"\{claim\}`([CA]\d+)`")
 _WARNING = (
     "Try it first. An attempt of your own, even a wrong one, teaches more than reading: `check()` then names the idea "
     "that was wrong, and the solution answers a question that you have."
@@ -45,6 +38,10 @@ _WARNING = (
 def notebook_address(docname: str, exercise: str) -> str:
     """Where the student's notebook lies, seen from a page."""
     return "../" * docname.count("/") + f"_static/exercises/{exercise}.ipynb"
+
+
+DOTS = {name: "●" * at + "○" * (len(DIFFICULTIES) - at) for at, name in enumerate(DIFFICULTIES, start=1)}
+"""How the boxes and the list of exercises show a difficulty."""
 
 
 class Graded(ExerciseDirective, Quiz):
@@ -65,35 +62,54 @@ class Graded(ExerciseDirective, Quiz):
         for file in ("exercise.md", "checks.py"):
             self.env.note_dependency(str(exercise.folder / file))
         self.name, self.arguments = "exercise", [exercise.title]
-        self.options = {"label": exercise.id, "class": ["graded"]}
+        self.options = {"label": exercise.id, "class": ["graded"], "nonumber": None}
         self.content = StringList(exercise.statement.splitlines(), source=str(exercise.folder / "exercise.md"))
         boxes = super().run()
         for box in boxes:
+            name_it(box, exercise)
+            name_it(self.env.sphinx_exercise_registry[exercise.id]["node"], exercise)  # what references show
             section = next(box.findall(nodes.section))
             section.insert(0, self.facts(exercise))
-            section += [*self.catches(exercise), self.links(exercise), self.more(exercise, questions)]
+            section += [self.code(exercise), self.links(exercise), self.more(exercise, questions)]
         return boxes
 
     def facts(self, exercise: Exercise) -> nodes.paragraph:
-        """Kind, time, points, and the part of the paper, in one line."""
+        """Kind, difficulty, time, points, and the part of the paper, in one line."""
         line = nodes.paragraph(classes=["graded-facts"])
         line += nodes.inline("", exercise.kind, classes=["graded-kind"])
-        line += nodes.Text(f" {exercise.id} · about {exercise.minutes} minutes · {points(exercise)}")
+        dots = f'<span class="difficulty" aria-hidden="true">{DOTS[exercise.difficulty]}</span>'
+        line += [nodes.Text(" "), _raw(dots)]
+        times = f"about {exercise.minutes} minutes · {exercise.points_public} points"
+        line += nodes.Text(f" {exercise.difficulty} · {times}")
         for part in exercise.paper:
             text = str(part)
             line += [nodes.Text(" · "), link_to(f"section {text}" if text[0].isdigit() else text)]
         return line
 
+    def code(self, exercise: Exercise) -> nodes.container:
+        """The code to begin with: open if there is something to read in it, folded if it only names what to write."""
+        code = exercise.stub_code.strip()
+        is_read = any("given" in cell.tags for cell in exercise.cells) or exercise.kind == "repair"
+        opening = f'<details class="graded-code"{" open" if is_read else ""}><summary>The code to begin with</summary>'
+        listing = nodes.literal_block(code, code, language="python")
+        return nodes.container("", _raw(opening), listing, _raw("</details>"), classes=["graded-more"])
+
     def catches(self, exercise: Exercise) -> list[nodes.Node]:
-        """The misconceptions that it is made to catch."""
-        return self.markdown(f"**Catches:** {exercise.catches.rstrip('.')}.") if exercise.catches else []
+        """The misconceptions that it is made to catch, folded: they would give away what is to be found."""
+        if not exercise.catches:
+            return []
+        text = _CLAIM.sub(_in_words, exercise.catches.rstrip("."))
+        opening = '<details class="graded-tested"><summary>Your answer is tested for</summary>'
+        return [_raw(opening), *self.markdown(f"{text[0].upper()}{text[1:]}."), _raw("</details>")]
 
     def links(self, exercise: Exercise) -> nodes.paragraph:
         """The way to the notebook, by a download or by a command."""
         address = html.escape(notebook_address(self.env.docname, exercise.id), quote=True)
         link = f'<a class="graded-notebook" href="{address}" download>Download the notebook {exercise.id}.ipynb</a>'
         line = nodes.paragraph("", "", _raw(link), nodes.Text(", or get it with "), classes=["graded-links"])
-        line += [nodes.literal("", f"annotated exercise start {exercise.id}"), nodes.Text(".")]
+        line += [nodes.literal("", f"annotated exercise start {exercise.id}"), nodes.Text(". ")]
+        done = f'<button type="button" class="exercise-done" data-exercise="{exercise.id}" hidden>Mark as done</button>'
+        line += _raw(done)
         return line
 
     def more(self, exercise: Exercise, questions: list[Any]) -> nodes.container:
@@ -104,7 +120,7 @@ class Graded(ExerciseDirective, Quiz):
         for number, question in enumerate(questions, 1):
             box += self.question(exercise.id, number, question)
         box += _raw("</div>")
-        more += [box, *self.hints(exercise), *self.solution(exercise)]
+        more += [box, *self.catches(exercise), *self.hints(exercise), *self.solution(exercise)]
         return more
 
     def hints(self, exercise: Exercise) -> list[nodes.Node]:
@@ -131,91 +147,15 @@ class Graded(ExerciseDirective, Quiz):
         ]
 
 
-class Index(nodes.General, nodes.Element):
-    """Where the list goes once every page has been read."""
+def name_it(box: nodes.Element, exercise: Exercise) -> None:
+    """Let its title begin with 'Exercise 5.1': one numbering, of the chapter's number and its place there."""
+    title = box.children[0]
+    title.replace(title.children[0], nodes.Text(f"Exercise {exercise.place}"))  # type: ignore[attr-defined]
 
 
-class ExerciseIndex(SphinxDirective):
-    """`{exercise-index} chapters` or `misconceptions`."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        """A place for the list."""
-        self.env.note_reread()  # it tells of the other pages
-        return [Index(by=directives.choice(self.arguments[0], ("chapters", "misconceptions")))]
-
-
-class FillIndex(SphinxPostTransform):
-    """Put the lists into their places, before references are resolved."""
-
-    default_priority = 5
-
-    def run(self, **_: Any) -> None:
-        """Replace each place."""
-        for place in list(self.document.findall(Index)):
-            place.replace_self(self.by_chapter() if place["by"] == "chapters" else self.by_misconception())
-
-    def by_chapter(self) -> list[nodes.Node]:
-        """A heading for each chapter, and a line for each of its exercises."""
-        found: list[nodes.Node] = []
-        chapters = {exercise.chapter: exercise.number for exercise in all_exercises()}
-        for docname in sorted(chapters, key=chapters.__getitem__):
-            head = nodes.paragraph(classes=["index-chapter"])
-            head += self.page(docname, f"Chapter {chapters[docname]}")
-            listed = nodes.bullet_list(classes=["simple", "exercise-index"])
-            for exercise in all_exercises():
-                if exercise.chapter == docname:
-                    facts = f" {exercise.kind}, about {exercise.minutes} minutes, {exercise.points_public} points"
-                    about = nodes.inline("", facts, classes=["index-facts"])
-                    line = nodes.paragraph("", "", self.exercise(exercise, titled=True), about)
-                    listed += nodes.list_item("", line)
-            found += [head, listed]
-        return found
-
-    def by_misconception(self) -> list[nodes.Node]:
-        """Each claim of the ledger that an exercise knows, with the exercises; and the other known mistakes."""
-        claims: dict[str, list[Exercise]] = {}
-        for exercise in all_exercises():
-            for claim in claims_of(exercise):
-                claims.setdefault(claim, []).append(exercise)
-        listed = nodes.bullet_list(classes=["simple", "exercise-index"])
-        for id, entry in ledger("claim").items():
-            if id in claims:
-                text = nodes.inline("", id)
-                link = pending_xref(
-                    "", text, refdomain="ledger", reftype="claim", reftarget=id, refdoc=self.env.docname
-                )
-                line = nodes.paragraph("", "", link, nodes.Text(f" {plain(entry.statement)} "))
-                for i, exercise in enumerate(claims[id]):
-                    line += [nodes.Text(", ")] * bool(i) + [self.exercise(exercise)]
-                listed += nodes.list_item("", line)
-        known = sum(len(exercise.bank) for exercise in all_exercises())
-        text = f"Altogether, checks recognise {known} wrong answers, also such as belong to no numbered claim."
-        return [listed, nodes.paragraph("", text)]
-
-    def page(self, docname: str, fallback: str) -> nodes.Node:
-        """A link to a chapter by its title, or the fallback while there is no such page."""
-        if docname not in self.env.titles:
-            return nodes.Text(fallback)
-        text = nodes.Text(self.env.titles[docname].astext())
-        return make_refnode(self.app.builder, self.env.docname, docname, "", text)
-
-    def exercise(self, exercise: Exercise, titled: bool = False) -> nodes.Node:
-        """A link to an exercise's box; plain text while no page has it."""
-        text = nodes.Text(f"{exercise.id} {plain(exercise.title)}" if titled else exercise.id)
-        boxes = getattr(self.env, "sphinx_exercise_registry", {})
-        if exercise.id not in boxes:
-            return nodes.inline("", "", text)
-        docname = boxes[exercise.id]["docname"]
-        return make_refnode(self.app.builder, self.env.docname, docname, exercise.id, text, plain(exercise.title))
-
-
-def claims_of(exercise: Exercise) -> set[str]:
-    """The claims of the ledger that an exercise's checks, wrong answers and questions are about."""
-    named = {check.claim for check in exercise.checks} | {entry.claim for entry in exercise.bank}
-    named |= {str(option.get("misconception")) for question in exercise.quiz for option in question["options"]}
-    return named & set(ledger("claim"))
+def _in_words(claim: re.Match[str]) -> str:
+    """A reference to a claim, with its statement for words."""
+    return f"{{claim}}`“{plain(ledger('claim')[claim[1]].statement).rstrip('.')}” <{claim[1]}>`"
 
 
 def _raw(text: str) -> nodes.raw:
@@ -234,10 +174,8 @@ def add_notebooks(app: Sphinx, config: Any) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Register the directives, and connect the rest."""
-    app.add_node(Index)
+    """Register the directive, and connect the rest."""
     app.add_directive("graded", Graded)
-    app.add_directive("exercise-index", ExerciseIndex)
-    app.add_post_transform(FillIndex)
     app.connect("config-inited", add_notebooks)
-    app.add_css_file("book/exercises.css")
+    app.add_css_file("book/exercises.css", priority=600)  # after the book's own
+    app.add_js_file("book/exercises.js", defer="defer")

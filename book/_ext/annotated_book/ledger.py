@@ -1,15 +1,17 @@
-"""The directives and roles `claim` and `question`: what readers believe or ask, by number, and where it is treated.
+"""The directives and roles `claim` and `question`: what is often said, what readers ask, and where it is treated.
 
     :::{claim} C08
     What is true, and which cell shows it.
     :::
 
-prints the statement and the verdict of book/_data/claims.yaml above its body, and is the anchor `claim-c08`.
-The role {claim}`C08` links there from any page, or shows plain text while no page treats the claim.
+prints the statement and the verdict of book/_data/claims.yaml above its body, and is the anchor `claim-c08`. Readers
+see "Often said: no", or "Readers ask"; the number is for authors.
+The role {claim}`own words <C08>` links there from any page, or shows plain text while no page treats the claim.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,7 +32,19 @@ from annotated_book.chapters import chapter
 
 DATA = Path(__file__).parents[2] / "_data"
 KINDS = ("claim", "question")
+_HEADS = {"claim": "Often said", "question": "Readers ask"}
+_IN_PASSING = {"claim": "what is often said", "question": "what readers ask"}
+_VERDICTS = {"": "", "false": "no", "misleading": "half true"}
 _log = logging.getLogger(__name__)
+
+
+def with_formulas(text: str) -> list[nodes.Node]:
+    """A statement's nodes: text, code between backticks, and formulas between dollar signs."""
+    made: list[nodes.Node] = []
+    for part in re.split(r"(\$[^$]+\$|`[^`]+`)", text):
+        kind = {"$": nodes.math, "`": nodes.literal}.get(part[:1]) if len(part) > 2 else None
+        made += [kind(part, part[1:-1]) if kind else nodes.Text(part)] if part else []
+    return made
 
 
 @dataclass(frozen=True)
@@ -43,7 +57,7 @@ class Entry:
     truth: str
     paper: tuple[str, ...]
     chapter: int | str
-    """Where it is planned to be treated: a chapter's number, or 'glossary'."""
+    """Where it is planned to be treated: a chapter's number, or the name of a page of the reference part."""
     verdict: str = ""
 
     @property
@@ -57,14 +71,19 @@ class Entry:
         return f"{self.kind} {self.id}"
 
     @property
+    def answer(self) -> str:
+        """The verdict in words: 'no', 'half true', 'true only for cross-attention'."""
+        return _VERDICTS.get(self.verdict, self.verdict)
+
+    @property
     def heading(self) -> str:
-        """'Claim C08'."""
-        return f"{self.kind.capitalize()} {self.id}"
+        """'Often said: no'."""
+        return _HEADS[self.kind] + (f": {self.answer}" if self.answer else "")
 
     @property
     def title(self) -> str:
-        """What shows on hovering: plain text without mathematics."""
-        return f"{self.heading}{f' ({self.verdict})' if self.verdict else ''}: {plain(self.statement)}"
+        """What shows on hovering, with the number: plain text without mathematics."""
+        return f"{self.heading} ({self.id}). {plain(self.statement)}"
 
 
 @cache
@@ -87,7 +106,7 @@ def ledger(kind: str) -> dict[str, Entry]:
 
 
 class LedgerBox(SphinxDirective):
-    """The box: number, verdict and statement from the data, and the body of the directive."""
+    """The box: verdict and statement from the data, and the body of the directive."""
 
     has_content = True
     required_arguments = 1
@@ -104,9 +123,10 @@ class LedgerBox(SphinxDirective):
         if not domain(self.env).note(entry, self.env.docname):
             return [self._error(f"{entry.name} has a box on this page already")]
         head = nodes.paragraph(classes=["ledger-head"])
-        head += nodes.reference("", entry.heading, refid=entry.anchor, classes=["ledger-id"])
-        if entry.verdict:
-            head += [nodes.Text(" "), nodes.inline("", f"verdict: {entry.verdict}", classes=["ledger-verdict"])]
+        head += nodes.reference("", _HEADS[kind], refid=entry.anchor, reftitle=entry.id, classes=["ledger-id"])
+        if entry.answer:
+            head[-1] += nodes.Text(": ")
+            head[-1] += nodes.inline("", entry.answer, classes=["ledger-verdict"])
         statement = nodes.container(classes=["ledger-statement"])
         source = StringList([entry.statement], source=f"{kind}s.yaml")
         self.state.nested_parse(source, self.content_offset, statement)
@@ -130,7 +150,9 @@ class LedgerRole(ReferenceRole):
             _log.warning(f"there is no {self.name} {self.target}", location=self.get_location(), type="ledger")
             return [nodes.inline(self.rawtext, f"{self.name} {self.target}")], []
         domain(self.env).note_reference(self.env.docname)
-        text = nodes.inline("", self.title if self.has_explicit_title else entry.name, classes=["ledger-link"])
+        text = nodes.inline(
+            "", self.title if self.has_explicit_title else _IN_PASSING[self.name], classes=["ledger-link"]
+        )
         reference = pending_xref(
             self.rawtext, text, refdomain="ledger", reftype=self.name, reftarget=entry.id, refdoc=self.env.docname
         )

@@ -1,15 +1,13 @@
-"""Pages that ask nobody but their own site: Vega and MathJax served from it, and a policy that forbids the rest.
+"""Pages that ask nobody but their own site: Vega served from it, and a policy that forbids the rest.
 
-Nothing is downloaded at build time either: Vega comes out of vl-convert, MathJax out of sphinx-mathjax-offline. And
-light pages: what the theme loads and a page does not use is left out of it.
+Nothing is downloaded at build time either: Vega comes out of vl-convert. And light pages: what the theme loads and a
+page does not use is left out of it.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +27,8 @@ POLICY = (
     "default-src 'self' data: blob:; script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob:; "
     "style-src 'self' 'unsafe-inline'; connect-src 'self' blob:"
 )
-# Without its menu, which weighs as much as all the rest; `mathjax3_config` in _config.yml loads the parts.
-MATHJAX_PARTS = (
-    *("startup.js", "core.js", "input/tex.js", "input/tex/extensions", "a11y/assistive-mml.js"),
-    *("output/chtml.js", "output/chtml/fonts/tex.js", "output/chtml/fonts/woff-v2"),
-)
+STYLES = ("colour", "type", "formulas", "layout", "chapter", "boxes", "book", "print")
+"""The book's own style sheets, in their order: later ones build on the names of the first."""
 # The icons that the theme draws; one that is missing here is still drawn, from the whole font.
 ICONS = (
     "angle-left angle-right arrow-down arrow-up bars book caret-down check chevron-down chevron-right chevron-up "
@@ -43,7 +38,7 @@ ICONS = (
 
 
 def gather_assets(app: Sphinx, config: Config) -> None:
-    """Put Vega and the used part of MathJax beside the build, and both asset folders on the static path.
+    """Put Vega beside the build, and both asset folders on the static path.
 
     Own scripts must not live in `_static`: Jupyter Book would load every one of them on every page.
     """
@@ -53,17 +48,9 @@ def gather_assets(app: Sphinx, config: Config) -> None:
     drawing = esm(KIT / "chart_drawing.js").replace("export ", "") + "window.drawIn = drawIn;"
     bundle = vl_convert.javascript_bundle(drawing, vl_version=VEGA_LITE)
     (vendor / "vega.js").write_text("(()=>{" + bundle + "})();", encoding="utf-8")
-    origin = importlib.util.find_spec("sphinx-mathjax-offline").origin  # type: ignore[union-attr]
-    mathjax = Path(origin).parent / "static" / "mathjax"  # type: ignore[arg-type]
-    for part in MATHJAX_PARTS:
-        place = vendor / "mathjax" / part
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if (mathjax / part).is_dir():
-            shutil.copytree(mathjax / part, place, dirs_exist_ok=True)
-        else:
-            shutil.copy(mathjax / part, place)
     write_icons(vendor / "icons.woff")
     config.html_static_path += [str(folder), str(Path(app.srcdir, "_assets"))]
+    config.html_search_scorer = str(Path(app.srcdir, "_assets", "search", "scorer.js"))
     config.templates_path.insert(0, str(Path(__file__).parent / "templates"))
 
 
@@ -108,6 +95,7 @@ _LEFT_OUT = [
     re.compile(r'<link rel="preload" as="script"[^>]*>'),
     re.compile(r"<link [^>]*sphinx-thebe\.css[^>]*>"),
     re.compile(r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName[^<]*</script>', re.DOTALL),
+    re.compile(r"<script>window\.MathJax = .*?</script>"),
     re.compile(r'<meta name="docsearch:[^>]*>'),
     re.compile(r'<meta name="viewport" content="width=device-width, initial-scale=1"/>'),  # the second one
 ]
@@ -126,7 +114,6 @@ _WHERE_USED = [
         re.compile(r"<(?:link|script) [^>]*(?:copybutton\.css|copybutton\.js|clipboard\.min\.js)[^>]*>(?:</script>)?"),
         'class="highlight',
     ),
-    (re.compile(r"<script [^>]*vendor/mathjax[^>]*></script>"), 'class="[^"]*\\bmath\\b|\\\\\\(|\\$\\$|text_latex'),
 ]
 _PATIENT = r"doctools|sphinx_highlight|clipboard\.min|copybutton|sphinx-book-theme|togglebutton|design-tabs"
 _BLOCKING = re.compile(rf'<script (?!type)([^>]*src="[^"]*(?:{_PATIENT})\.js[^"]*")>')
@@ -145,6 +132,8 @@ def lighten(page: str, name: str) -> str:
         if not re.search(sign, body):
             page = pattern.sub("", page)
     page = re.sub(r'(<html[^>]*) data-theme="auto"', r'\1 data-theme="light"', page, count=1)
+    if name == "search":
+        page = page.replace("</body>", '<script src="_static/book/search.js"></script></body>', 1)
     return page if name == "search" else _BLOCKING.sub(r"<script defer \1>", page)  # its script waits for none
 
 
@@ -178,7 +167,7 @@ def setup(app: Sphinx) -> None:
     app.connect("builder-inited", finish_pages, priority=900)
     app.connect("html-page-context", finish_page, priority=999)
     app.connect("build-finished", drop_icon_script)
-    app.add_css_file("book/book.css")
+    for sheet in STYLES:
+        app.add_css_file(f"book/{sheet}.css")
     app.add_js_file("book/store.js", defer="defer", priority=400)
     app.add_js_file("book/charts.js", defer="defer")
-    app.add_js_file("book/predictions.js", defer="defer")

@@ -1,16 +1,16 @@
-"""The directive `paper-map`: each part of the paper beside code, chapters, exercises, tests, claims and questions.
+"""The directive `paper-map`: each part of the paper with its chapters, code, exercises and questions.
 
     :::{paper-map} equations
     :::
 
-for `sections`, `equations`, `figures`, `tables`; `claims` and `questions` list the ledger; `gaps` says what is missing.
+for `sections`, `equations`, `figures`, `tables`; `claims` and `questions` list the ledger; `gaps` says what is missing;
+`picture` draws all of it at a glance (`map_picture.py`).
 The page is filled in when all others are read, and written at every build; `paper_map.json` has the same beside it.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -26,9 +26,13 @@ from sphinx.util.nodes import make_refnode
 
 from annotated_book.chapters import chapter
 from annotated_book.coverage import PARTS, Part, build, test_files
-from annotated_book.ledger import KINDS, domain, ledger, plain
+from annotated_book.ledger import KINDS, domain, ledger, with_formulas
+from annotated_book.map_picture import anchor_of, map_picture
 from annotated_book.paper import link_to
 from annotated_book.source import soft_reference
+
+BEST = 3
+"""How many links a row shows; the rest is folded."""
 
 
 class paper_map(nodes.General, nodes.Element):  # noqa: N801  (docutils names nodes so)
@@ -42,7 +46,7 @@ class PaperMap(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """The place."""
-        part = directives.choice(self.arguments[0], (*PARTS, "claims", "questions", "gaps"))
+        part = directives.choice(self.arguments[0], (*PARTS, "claims", "questions", "gaps", "picture"))
         if not hasattr(self.env, "paper_map_pages"):
             self.env.paper_map_pages = set()  # type: ignore[attr-defined]
         self.env.paper_map_pages.add(self.env.docname)  # type: ignore[attr-defined]
@@ -58,8 +62,11 @@ class FillIn(SphinxPostTransform):
         """Replace each place."""
         for place in list(self.document.findall(paper_map)):
             part = place["part"]
-            if part in PARTS:
-                new: list[nodes.Node] = [self.card(p) for p in self.parts().values() if p.kind == part]
+            new: list[nodes.Node]
+            if part == "picture":
+                new = [nodes.raw("", map_picture(self.app, self.env.docname, self.parts()), format="html")]
+            elif part in PARTS:
+                new = [self.card(p) for p in self.parts().values() if p.kind == part]
             elif part == "gaps":
                 new = [self.gaps()]
             else:
@@ -74,23 +81,28 @@ class FillIn(SphinxPostTransform):
 
     def card(self, part: Part) -> nodes.container:
         """One part of the paper."""
-        anchor = "paper-" + re.sub(r"[^a-z0-9]+", "-", part.key.lower())
-        box = nodes.container(classes=["map-card"], ids=[anchor])
+        box = nodes.container(classes=["map-card"], ids=[anchor_of(part.key)])
         head = nodes.paragraph("", "", link_to(part.key), nodes.Text(f" {part.title}"), classes=["map-head"])
         for gap in part.gaps:
             head += [nodes.Text(" "), nodes.inline("", gap, classes=["map-gap"])]
-        rows = [
+        rows: list[tuple[str, list[Any]]] = [
             ("Chapters", [self.page(name) for name in part.chapters]),
             ("Code", [self.name(name) for name in part.code]),
+        ]
+        rest = [(label, found[BEST:]) for label, found in rows]
+        rest += [
             ("Around it", [self.name(name) for name in part.around]),
             ("Exercises", [self.exercise(label) for label in part.exercises]),
-            ("Tests", [nodes.literal("", file) for file in part.tests]),
-            ("Claims", [self.entry("claim", name) for name in part.claims]),
-            ("Questions", [self.entry("question", name) for name in part.questions]),
+            ("Often said", [self.entry("claim", name) for name in part.claims]),
+            ("Readers ask", [self.entry("question", name) for name in part.questions]),
         ]
         if part.reason:
             rows.insert(1, ("No code here", [nodes.Text(part.reason)]))
-        box += [head, _rows(rows)]
+        box += [head, _rows([(label, found[:BEST]) for label, found in rows])]
+        if more := sum(len(found) for _, found in rest):
+            box += nodes.raw("", f"<details><summary>{more} more</summary>", format="html")
+            box += _rows(rest)
+            box += nodes.raw("", "</details>", format="html")
         return box
 
     def page(self, docname: str) -> nodes.Node:
@@ -117,9 +129,10 @@ class FillIn(SphinxPostTransform):
         box = nodes.container(classes=["map-ledger"])
         for entry in ledger(kind).values():
             pages = domain(self.env).pages(kind, entry.id)
-            line = nodes.paragraph("", "", self.entry(kind, entry.id), nodes.Text(f" {plain(entry.statement)} "))
-            if entry.verdict:
-                line += [nodes.inline("", entry.verdict, classes=["ledger-verdict"]), nodes.Text(" ")]
+            line = nodes.paragraph("", "", self.entry(kind, entry.id), nodes.Text(" "))
+            line += [*with_formulas(entry.statement), nodes.Text(" ")]
+            if entry.answer:
+                line += [nodes.inline("", entry.answer, classes=["ledger-verdict"]), nodes.Text(" ")]
             if pages:
                 line += _joined([self.page(name) for name in pages])
             else:
@@ -127,11 +140,16 @@ class FillIn(SphinxPostTransform):
                 known = {chapter(self.env, name).get("number") for name in self.env.all_docs}
                 later = "no chapter treats it yet" if entry.chapter in known else f"comes with {where}"
                 line += nodes.inline("", later, classes=["map-gap"])
-            box += line
+            verdict = entry.answer if entry.answer in ("no", "half true") else "true in part"
+            if entry.answer:
+                box += nodes.raw("", f'<div class="map-claim" data-verdict="{verdict}">', format="html")
+                box += [line, nodes.raw("", "</div>", format="html")]
+            else:
+                box += nodes.container("", line, classes=["map-claim"])
         return box
 
     def gaps(self) -> nodes.bullet_list:
-        """What is missing, counted and named."""
+        """What is missing, named."""
         found: dict[str, list[Part]] = {}
         for part in self.parts().values():
             for gap in part.gaps:
@@ -142,9 +160,12 @@ class FillIn(SphinxPostTransform):
             line += _joined([nodes.Text(part.key) for part in parts])
             items += nodes.list_item("", line)
         for kind in KINDS:
-            missing = [entry.id for entry in ledger(kind).values() if not domain(self.env).pages(kind, entry.id)]
-            text = f"{len(ledger(kind)) - len(missing)} of {len(ledger(kind))} {kind}s have their page."
-            items += nodes.list_item("", nodes.paragraph("", text))
+            missing = [entry for entry in ledger(kind).values() if not domain(self.env).pages(kind, entry.id)]
+            if missing:
+                named = ", ".join(f"{entry.id} (planned for chapter {entry.chapter})" for entry in missing)
+                line = nodes.paragraph("", "", nodes.strong("", f"{kind.capitalize()}s without a page: "))
+                line += nodes.Text(named)
+                items += nodes.list_item("", line)
         return items
 
 

@@ -1,11 +1,12 @@
 """A chapter as a notebook for elsewhere: the directives and roles of this book turned into plain Markdown.
 
 Colab, VS Code and classic Jupyter know no MyST. What a directive shows in the book is written out: code pulled from the
-library as a code block, predictions and quizzes as questions with answers that unfold, links as links.
+library as a code block, predictions, quizzes and small exercises as questions with answers that unfold, links as links.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -17,12 +18,16 @@ import yaml
 from annotated.grading.exercise.catalogue import find
 from annotated.grading.exercise.markdown import roles
 from annotated.paper import EQUATIONS
+from annotated_book.ledger import ledger
+from annotated_book.prediction import options
 from annotated_book.source import excerpt, source_of
+from annotated_book.tries import HINT, MISSES, SOLUTION, exercise
 
 _OPEN = re.compile(r"^(?P<fence>`{3,}|~{3,}|:{3,})\{(?P<name>[\w-]+)\}[ ]*(?P<argument>.*)$")
 _OPTION = re.compile(r"^:([\w-]+):\s*(.*)$")
 _LAYER = re.compile(r"\s*\[(read|play|run|prove)\]\{\.layer\}")
 _NO_SCRIPT = re.compile(r"<noscript>.*?</noscript>\n?", re.DOTALL)  # a notebook prints it, scripts or not
+_NEEDS_SCRIPTS = re.compile(r"(?:(?<=\.)|\A)\s*[^.]*?\bneeds\s+JavaScript[^.]*\.\s*")
 _FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$\n]+\n[^$\n]+\$", re.DOTALL)
 _CHAPTER_LINK = re.compile(r"\]\(([\w./-]+)\.md(#[\w-]+)?\)")
 
@@ -68,6 +73,8 @@ class Writer:
         self.folder = folder
         self.directives: dict[str, Callable[[str, dict[str, str], str], str]] = {
             "prediction": self._prediction,
+            "try": self._try,
+            "margin": self._margin,
             "library-source": self._source,
             "equation-code": self._equation_code,
             "quiz": self._quiz,
@@ -75,6 +82,8 @@ class Writer:
             "question": self._claim,
             "exercise": lambda title, _, body: f"**Exercise: {title}**\n\n{self.plain(body)}",
             "graded": self._graded,
+            "live": self._live,
+            "fold": lambda title, _, body: _details(html.escape(title), self.plain(body)),
             "div": self._div,
             "math": lambda _, __, body: f"$$\n{body.strip()}\n$$",
         }
@@ -113,14 +122,34 @@ class Writer:
         text = _LAYER.sub(lambda m: f" ({m[1]})", roles(_NO_SCRIPT.sub("", text)))
         return _CHAPTER_LINK.sub(r"](\1.ipynb)", text)
 
-    def _prediction(self, _: str, options: dict[str, str], body: str) -> str:
+    def _prediction(self, _: str, __: dict[str, str], body: str) -> str:
+        body = "\n".join(options(body.splitlines())[0])
         blocks = re.split(r"\n\s*\n", body.strip())
         last = max(i for i, block in enumerate(blocks) if block.lstrip().startswith("- "))
         asked, told = ("\n\n".join(part) for part in (blocks[: last + 1], blocks[last + 1 :]))
         return f"**Commit to a prediction.** {self.plain(asked)}\n\n{_details('What happens', self.plain(told))}"
 
+    def _try(self, title: str, options: dict[str, str], body: str) -> str:
+        made = exercise(body.splitlines(), options)
+        misses = "\n".join(f"- {made.shown(miss.value)}: {self.plain(miss.text)}" for miss in made.misses)
+        unit = f", in {made.unit}" if made.unit else ""
+        return "\n\n".join(
+            (
+                f"**Try it: {self._inline(title)}.** {self.plain(made.question)}\n\nAnswer with {made.asked}{unit}.",
+                _details(HINT, self.plain(made.hint)),
+                _details(SOLUTION, f"**{made.shown(made.answer)}**\n\n{self.plain(made.solution)}"),
+                _details(MISSES, misses),
+            )
+        )
+
+    def _margin(self, kind: str, _: dict[str, str], body: str) -> str:
+        return _quote(f"**{kind}.** {self.plain(body)}") + "\n"
+
     def _source(self, name: str, options: dict[str, str], _: str) -> str:
         code, path, start, paper = source_of(name, "no-docstring" not in options)
+        if "match" in options:
+            code, first = excerpt(name, options["match"])
+            start += first - 1
         where = f"*{path.as_posix()}, line {start}" + (f" · Paper: {paper}*" if paper else "*")
         return f"{where}\n\n```python\n{code.rstrip()}\n```"
 
@@ -150,21 +179,24 @@ class Writer:
 
     def _graded(self, name: str, _: dict[str, str], __: str) -> str:
         exercise = find(name)
-        head = f"**Exercise {name}: {exercise.title}** ({exercise.kind}, about {exercise.minutes} minutes)"
-        catches = f"**Catches:** {self.plain(exercise.catches)}." if exercise.catches else ""
+        head = f"**Exercise {exercise.place} ({exercise.title})**: {exercise.kind}, {exercise.difficulty}"
+        begin = f"```python\n{exercise.stub_code.strip()}\n```"
         start = f"A notebook that grades it: `annotated exercise start {name}` in a terminal."
-        return "\n\n".join(filter(None, (head, self.plain(exercise.statement), catches, start)))
+        about = f"{head}, about {exercise.minutes} minutes"
+        return "\n\n".join((about, self.plain(exercise.statement), begin, start))
 
     def _claim(self, name: str, _: dict[str, str], body: str) -> str:
-        kind = "claims" if name[0] in "CA" else "questions"
-        path = self.folder / "book" / "_data" / f"{kind}.yaml"
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
-        statement = str(entries[name]["statement"]).strip()
-        return _quote(f"**{name}: {self.plain(statement)}**\n\n{self.plain(body)}")
+        entry = ledger("claim" if name[0] in "CA" else "question")[name]
+        return _quote(f"{entry.heading}. **{self.plain(entry.statement)}**\n\n{self.plain(body)}")
 
     def _div(self, name: str, _: dict[str, str], body: str) -> str:
         title = "**The paper.**\n\n" if name == "the-paper" else ""
         return _quote(title + self.plain(body)) if title else self.plain(body)
+
+    def _live(self, _: str, __: dict[str, str], body: str) -> str:
+        """What the page shows without scripts; a notebook cannot be given them, so it is told where the panel is."""
+        told = _NEEDS_SCRIPTS.sub(" ", body).strip()
+        return f"*The page of this chapter has a live panel here.* {self.plain(told)}".strip()
 
     def _other(self, argument: str, _: dict[str, str], body: str) -> str:
         head = f"**{self._inline(argument)}**\n\n" if argument else ""

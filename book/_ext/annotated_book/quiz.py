@@ -14,8 +14,12 @@ The file is a list of questions. One option of each is correct, and every option
           feedback: "why it fails"
           misconception: C08   # a claim of the book, or a short phrase
 
+`:aside:` is for questions within a chapter: they are no part of its quiz, and answering them does not mark it as read.
+
 Without JavaScript each option unfolds its own feedback. With it, `quiz.js` answers to the choice and remembers it on
 the reader's device; nothing is sent anywhere.
+
+`:compact:` sets each question with its options as one row, for a few words of the same kind.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 _CLAIM = re.compile(r"[CA]\d{1,2}")
+_QUESTION = re.compile(r"Q\d{1,2}")
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ class Quiz(SphinxDirective):
     """The questions as fieldsets of radio buttons."""
 
     required_arguments = 1
-    option_spec: dict[str, Any] = {"name": directives.unchanged}
+    option_spec: dict[str, Any] = {"name": directives.unchanged, "aside": directives.flag, "compact": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         """The quiz, or an error that names the fault in its file."""
@@ -143,8 +148,10 @@ class Quiz(SphinxDirective):
             questions = load(path)
         except ValueError as error:
             return [self.state.document.reporter.error(f"quiz: {error}", line=self.lineno)]
-        box = nodes.container(classes=["quiz"])
-        box += _raw(f'<div class="quiz-questions" data-quiz="{escape(name, quote=True)}">')
+        aside = "aside" in self.options
+        box = nodes.container(classes=["quiz", *["try-more"] * aside, *["quiz-compact"] * ("compact" in self.options)])
+        mark = " data-aside" if aside else ""
+        box += _raw(f'<div class="quiz-questions" data-quiz="{escape(name, quote=True)}"{mark}>')
         for number, question in enumerate(questions, 1):
             box += self.question(name, number, question)
         box += _raw("</div>")
@@ -189,7 +196,11 @@ class Quiz(SphinxDirective):
         verdict = nodes.paragraph(classes=["quiz-verdict"])
         verdict += nodes.strong("", "✓ Right." if option.correct else "✗ Not this one.")
         if _CLAIM.fullmatch(option.misconception) and "claim" in roles._roles:  # type: ignore[attr-defined]
-            verdict += [nodes.Text(" See "), *self.inline(f"{{claim}}`{option.misconception}`"), nodes.Text(".")]
+            link = self.inline(f"{{claim}}`what is true <{option.misconception}>`")
+            verdict += [nodes.Text(" It is often said; see "), *link, nodes.Text(".")]
+        elif _QUESTION.fullmatch(option.misconception) and "question" in roles._roles:  # type: ignore[attr-defined]
+            link = self.inline(f"{{question}}`the answer <{option.misconception}>`")
+            verdict += [nodes.Text(" Many readers ask about this; see "), *link, nodes.Text(".")]
         elif option.misconception:
             verdict += [
                 nodes.Text(" The misconception: "),

@@ -1,4 +1,4 @@
-"""The directive `results-ledger`: the runs in the folder ledger/, as a table beside what the paper prints.
+"""The directive `results-ledger`: the runs in the folder ledger/ as a table, and as another what the paper prints.
 
     :::{results-ledger}
     :::
@@ -15,21 +15,28 @@ from sphinx.util.docutils import SphinxDirective
 
 from annotated.paper import SETTINGS, TABLE_2
 from annotated.runs.registry import Entry, entries
+from annotated.runs.report import test_name
 from annotated.runs.report.model_card import title
 from annotated_book.execution import ROOT, table
 
 FOLDER = ROOT / "ledger"
-HEAD = ("Run, data, hardware", "BLEU, sacreBLEU", "BLEU, the paper's way", "Updates", "Hours")
+HEAD = ("Run, data, hardware", "BLEU, sacreBLEU", "BLEU, the paper's way", "Updates")
 DOWNLOADS = {"report.json": "report", "log.jsonl": "log", "hypotheses.txt": "translations"}
-NONE_YET = (
-    "No run on WMT14 itself is in the ledger yet. Below stand rehearsals on other text. Their scores say that the "
-    "chain works, and nothing about the paper's numbers."
+NONE_YET = "No run on WMT14 itself is in the ledger yet."
+ONE = (
+    "So far there is one rehearsal, on other text. Its score shows that the chain works and says nothing about the "
+    "paper."
 )
+SOME = (
+    "So far there are {count} rehearsals, on other text. Their scores show that the chain works and say nothing about "
+    "the paper."
+)
+PRINTED = "For comparison, and not checkable: what the paper prints of its own models, in hours, minutes and seconds."
 _SIZES = {"Transformer (base model)": "base", "Transformer (big)": "big"}
-_RULERS = {
+_BLEU_SETTINGS = {
     "sacrebleu": "BLEU by sacreBLEU",
     "paper": "BLEU the paper's way",
-    "moses": "so with Moses' own tokeniser",
+    "moses": "BLEU the paper's way with Moses' own tokeniser",
     "chrf": "chrF",
 }
 
@@ -45,24 +52,27 @@ class ResultsLedger(SphinxDirective):
         found = entries(FOLDER)
         result: list[nodes.Node] = []
         if not any(entry.report["label"].startswith("WMT14") for entry in found):
-            result.append(nodes.admonition("", nodes.title(text="As it stands"), nodes.paragraph(text=NONE_YET)))
-        rows = [*_printed(), *map(self._row, found)]
-        box = nodes.container("", table(HEAD, rows), classes=["results-ledger"])
+            told = f"{NONE_YET} {ONE if len(found) == 1 else SOME.format(count=len(found))}" if found else NONE_YET
+            result.append(nodes.admonition("", nodes.title(text="As it stands"), nodes.paragraph(text=told)))
+        box = nodes.container(classes=["results-ledger"])
         if found:
+            box += table(HEAD, [*map(self._row, found)])
             box += nodes.paragraph(text="How each was scored:")
             box += nodes.bullet_list("", *map(_signatures, found))
+        box += [nodes.paragraph(text=PRINTED), table(HEAD, _printed())]
+        for one in box.findall(nodes.table):
+            one["classes"].append("blocks")
         return [*result, box]
 
     def _row(self, entry: Entry) -> list[nodes.Node]:
         report = entry.report
-        hours, _, machine = entry.machine.partition(" on ")
-        test = f"{report['test']['name']}, {report['test']['sentences']:,} sentences"
+        test = f"{test_name(report)}, {report['test']['sentences']:,} sentences"
         about = nodes.container("", nodes.paragraph("", "", nodes.strong(text=entry.name)))
-        about += [nodes.paragraph(text=text) for text in (f"{title(report)}; {test}.", f"{machine}.")]
+        about += [nodes.paragraph(text=text) for text in (f"{title(report)}; {test}.", f"{entry.machine}.")]
         about += self._files(entry)
-        scores = (report["scores"]["average"][ruler] for ruler in ("sacrebleu", "paper"))
+        scores = (report["scores"]["average"][setting] for setting in ("sacrebleu", "paper"))
         cells = [*(f"{one['score']:.2f} ({one['low']:.2f} to {one['high']:.2f})" for one in scores)]
-        cells += [f"{report['training']['updates']:,}", hours]
+        cells.append(f"{report['training']['updates']:,}")
         return [about, *(nodes.paragraph(text=text) for text in cells)]
 
     def _files(self, entry: Entry) -> nodes.paragraph:
@@ -77,14 +87,16 @@ class ResultsLedger(SphinxDirective):
 
 
 def _printed() -> list[list[nodes.Node]]:
-    """What the paper prints of itself. Which BLEU it is it does not say; its released script is the second ruler."""
+    """What the paper prints of itself. Which BLEU it is it does not say; its released script is the second setting."""
     rows: list[list[nodes.Node]] = []
     for line in TABLE_2:
         if line.system in _SIZES:
             run = SETTINGS[_SIZES[line.system]]
             about = nodes.container("", nodes.paragraph("", "", nodes.strong(text=line.system)))
-            about += nodes.paragraph(text=f"As written in Table 2: WMT14 en-de; {run['gpus']:g} P100 GPUs.")
-            cells = ("", str(line.bleu_en_de), f"{run['steps']:,}", f"{run['hours']:g}:00:00")
+            about += nodes.paragraph(
+                text=f"As written in Table 2: WMT14 en-de; {run['hours']:g}:00:00 on {run['gpus']:g} P100."
+            )
+            cells = ("not published", str(line.bleu_en_de), f"{run['steps']:,}")
             rows.append([about, *(nodes.paragraph(text=text) for text in cells)])
     return rows
 
@@ -92,10 +104,10 @@ def _printed() -> list[list[nodes.Node]]:
 def _signatures(entry: Entry) -> nodes.list_item:
     text = nodes.paragraph("", f"{entry.name}: ")
     scores = entry.report["scores"]["average"]
-    for ruler, name in _RULERS.items():
-        if (one := scores.get(ruler)) is None:
+    for setting, name in _BLEU_SETTINGS.items():
+        if (one := scores.get(setting)) is None:
             continue
-        end = "." if ruler == "chrf" else "; "
+        end = "." if setting == "chrf" else "; "
         text += [nodes.Text(f"{name} {one['score']:.2f}, "), nodes.literal(text=one["signature"]), nodes.Text(end)]
     return nodes.list_item("", text)
 

@@ -6,6 +6,7 @@
     ```
 
 shows the code of an object by its name, and marks the statements that have the text (or match the expression).
+`:match:` shows those statements alone, with "..." for what lies between.
 
     :::{equation-code} annotated.model.attention.scaled_dot_product_attention
     :match: scores = q @ k
@@ -114,10 +115,13 @@ def excerpt(name: str, pattern: str) -> tuple[str, int]:
     """The matching statements of an object's code, with "..." for what lies between, and the number of the first."""
     whole = source_of(name)[0]
     shown = statements(whole, pattern)
-    lines, parts = whole.splitlines(), []
+    lines = whole.splitlines()
+    blocks: list[list[str]] = [[]]
     for before, number in zip([shown[0] - 1, *shown], shown, strict=False):
-        parts += ["..."] * (number > before + 1) + [lines[number - 1]]
-    return textwrap.dedent("\n".join(parts)), shown[0]
+        if number > before + 1:
+            blocks.append([])
+        blocks[-1].append(lines[number - 1])
+    return "\n...\n".join(textwrap.dedent("\n".join(block)) for block in blocks), shown[0]
 
 
 class _CodeDirective(SphinxDirective):
@@ -156,14 +160,21 @@ class _CodeDirective(SphinxDirective):
 
 
 class LibrarySource(_CodeDirective):
-    """Show the code of an object; `:no-docstring:` leaves its docstring out, `:highlight:` marks statements."""
+    """Show the code of an object: without its docstring, with statements marked, or only those that match."""
 
-    option_spec = {"no-docstring": directives.flag, "highlight": directives.unchanged_required}
+    option_spec = {
+        "no-docstring": directives.flag,
+        "highlight": directives.unchanged_required,
+        "match": directives.unchanged_required,
+    }
 
     def show(self, name: str) -> list[nodes.Node]:
         """The code, with a caption that names file, line and section of the paper."""
         code, path, start, paper = source_of(name, "no-docstring" not in self.options)
-        block = nodes.literal_block(code, code, language="python")
+        if "match" in self.options:
+            code, first = excerpt(name, self.options["match"])
+            start += first - 1
+        block = nodes.literal_block(code, code, language="python", force="match" in self.options)
         if "highlight" in self.options:
             block["highlight_args"] = {"hl_lines": statements(code, self.options["highlight"])}
         return [nodes.container("", self.caption(name, path, start, paper), block, classes=["library-source"])]

@@ -1,11 +1,9 @@
-"""Chapter 5: the steps of one query, the two sliders of the scale, and the two-key curve react."""
+"""Chapter 5: the query that turns, the boxes of figure 2, the sliders of the scale, and the two-key curve react."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
-
-from tests.book.charts import texts
 
 PAGE = "attention/scaled_dot_product.html"
 
@@ -31,22 +29,48 @@ def heights(figure: Any, label: str) -> list[float]:
     return [float(match[1].replace("−", "-")) for match in found if match]
 
 
-def test_the_steps_of_one_query_fill_the_table(visit: Any) -> None:
+def test_the_query_can_be_dragged_and_moved_by_keys(visit: Any) -> None:
+    with visit(PAGE) as v:
+        v.page.wait_for_selector(".widget-host[data-ready] .query-plane svg")
+        plane = v.page.locator(".query-plane").first
+        plane.scroll_into_view_if_needed()
+        row = lambda name: [c.inner_text() for c in plane.locator("tr", has_text=name).locator("th, td").all()]  # noqa: E731
+        plane.get_by_role("slider", name="length").focus()
+        v.page.keyboard.press("Home")
+        assert [row(name)[-1].strip() for name in ("the", "cat", "sat")] == ["0.33"] * 3
+        box = plane.locator("svg").bounding_box()
+        middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        v.page.mouse.move(*middle)
+        v.page.mouse.down()
+        v.page.mouse.move(middle[0] + 4 / 5.3 * box["width"] / 2, middle[1], steps=3)  # four to the right
+        v.page.mouse.up()
+        assert plane.locator("output").all_inner_texts() == ["0°", "4.0"]
+        assert row("the")[:3] == ["the", "6.40", "4.53"], "4 times 1.6, and divided by the root of 2"
+        assert v.errors == []
+
+
+def test_the_boxes_show_every_number_and_how_it_came_about(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
-        figure = figure_with(v, "asks")
-        assert {"Σ 11.11", "(0.67, 0.24)", "output"} <= set(texts(figure))
-        slide(v, figure, "step", 2)
-        shown = texts(figure)
-        assert any(text.startswith("2. Scale") for text in shown) and not {"Σ 11.11", "output"} & set(shown)
-        figure.query_selector("input[name=step]").focus()
+        v.page.wait_for_selector(".widget-host[data-ready] .boxes svg")
+        widget = v.page.locator(".boxes")
+        says = widget.locator("output")
+        assert "2 of 6: MatMul" in widget.locator(".title").inner_text()
+        assert says.inner_text() == "Query of sat · key of cat = 1·1 + 2·1 + 0·1 + 1·1 = 4"
+        widget.get_by_role("button", name="next").click()
+        assert says.inner_text() == "sat, cat: 4 ÷ √4 = 2"
+        widget.get_by_role("button", name="SoftMax").click()
+        assert "7.39 ÷ 11.11 = 0.67" in says.inner_text()
+        widget.locator("svg").focus()
+        v.page.keyboard.press("ArrowLeft")
+        assert "1 ÷ 11.11 = 0.09" in says.inner_text()
+        widget.get_by_label("hide the future").check()
+        widget.get_by_role("button", name="Mask (opt.)").click()
+        widget.get_by_text("the", exact=True).first.click()  # the row of "the"
+        v.page.keyboard.press("Tab")
+        widget.locator("svg").focus()
         v.page.keyboard.press("ArrowRight")
-        v.page.wait_for_timeout(300)
-        assert "Σ 11.11" in texts(figure)
-        figure.query_selector("select[name=asks]").select_option("cat")
-        v.page.wait_for_timeout(300)
-        assert "Σ 11.11" not in texts(figure)
-        stage = figure.query_selector(".chart-stage svg").bounding_box()
-        assert stage["width"] <= 375 and v.errors == []
+        assert "comes later than the" in says.inner_text()
+        assert widget.locator("svg").bounding_box()["width"] <= 375 and v.errors == []
 
 
 def test_the_exponent_turns_one_winner_into_an_even_spread(visit: Any) -> None:
@@ -79,3 +103,13 @@ def test_the_undivided_band_leaves_the_hill(visit: Any) -> None:
         slide(v, figure, "log_d_k", 6)
         small, large = sorted(ends())[-2:]
         assert abs(small - root) < 1 and large > 5 * small
+
+
+def test_the_panel_compares_three_divisors(visit: Any) -> None:
+    with visit(PAGE) as v:
+        box = v.page.locator(".live[data-panel=divisor]")
+        box.scroll_into_view_if_needed()
+        v.page.wait_for_selector(".live[data-panel=divisor][data-state=done]", timeout=60_000)
+        shares = box.get_by_label("Sharpness of attention").locator("li span:last-child").all_inner_texts()
+        root, d_k, one, even = (int(text.rstrip(" %")) for text in shares)
+        assert even == 16 and even < d_k < 40 < root < one and v.errors == []

@@ -1,57 +1,117 @@
-"""Chapter 6: at the desk the reader chooses who asks, and sees whose rows answer."""
+"""Chapter 6: at the desk the reader chooses a use of attention and a row, and sees whose rows answer."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tests.book.charts import texts
-
 PAGE = "attention/query_key_value.html"
 
 
 def desk(v: Any) -> Any:
-    return next(f for f in v.draw_charts() if f.query_selector("select[name=site]"))
+    v.page.wait_for_selector(".widget-host[data-ready] .desk svg")
+    widget = v.page.locator(".desk")
+    widget.scroll_into_view_if_needed()
+    return widget
 
 
-def test_the_call_site_changes_who_answers(visit: Any) -> None:
+def side(widget: Any, which: int) -> list[str]:
+    """The tokens of one side, queries (0) or keys (1)."""
+    rows = widget.locator(".lines .token")
+    texts = rows.evaluate_all("all => all.map(e => [e.dataset.row, e.textContent])")
+    return [text for row, text in texts if (row == "-1") == bool(which)]
+
+
+def test_the_use_changes_who_answers(visit: Any) -> None:
     with visit(PAGE) as v:
-        figure = desk(v)
-        assert {"die 5", "6 green"} <= set(texts(figure))
-        figure.query_selector("select[name=site]").select_option("encoder self-attention")
-        v.page.wait_for_timeout(300)
-        assert "green 6" in texts(figure) and not any("Großmutter" in text for text in texts(figure))
-        figure.query_selector("select[name=site]").select_option("decoder self-attention")
-        v.page.wait_for_timeout(300)
-        assert "3 Großmutter" in texts(figure) and not any("green" in text for text in texts(figure))
+        widget = desk(v)
+        said = "Layer 3, head 3: the German token 5, “die” → “grü”, attends to the English tokens. Most weight: green"
+        assert said in widget.locator("p").inner_text()
+        assert "green" in side(widget, 1) and "Großmutter" in side(widget, 0)
+        menu = widget.locator("select")
+        menu.select_option(label="encoder self-attention")
+        assert "green" in side(widget, 0) and "Großmutter" not in side(widget, 0) + side(widget, 1)
+        menu.select_option(label="decoder self-attention")
+        assert "Großmutter" in side(widget, 1) and "green" not in side(widget, 0) + side(widget, 1)
         assert v.errors == []
 
 
-def test_the_asking_position_moves_with_the_keyboard_on_a_phone(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
-        figure = desk(v)
-
-        def weights() -> list[str]:
-            return [text for text in texts(figure) if len(text) == 4 and text[1] == "."]
-
-        before = weights()
-        figure.query_selector("input[name=query]").focus()
-        v.page.keyboard.press("ArrowRight")
-        v.page.wait_for_timeout(300)
-        assert figure.evaluate("e => e.chart.signal('query')") == 6 and weights() != before
-        assert figure.query_selector(".chart-stage svg").bounding_box()["width"] <= 375
-
-
-def test_a_longer_slip_makes_the_clerk_stricter(visit: Any) -> None:
+def test_the_range_of_rows_is_that_of_the_sequence(visit: Any) -> None:
     with visit(PAGE) as v:
-        figure = next(f for f in v.draw_charts() if f.query_selector("input[name=length]"))
+        widget = desk(v)
+        slider = widget.get_by_role("slider")
+        slider.focus()
+        v.page.keyboard.press("End")
+        assert widget.locator("label output").inner_text().startswith("11:")
+        widget.locator("select").select_option(label="encoder self-attention")
+        assert slider.get_attribute("max") == "10" and widget.locator("label output").inner_text() == "10: </s>"
 
-        def largest() -> float:
-            return max(float(t) for t in texts(figure) if len(t) == 4 and t[1] == "." and t[0] in "01")
 
+def test_rows_answer_to_keys_and_clicks_on_a_phone(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+        widget = desk(v)
+        widget.locator("svg.lines").focus()
+        v.page.keyboard.press("ArrowDown")
+        assert widget.locator("label output").inner_text().startswith("6:")
+        v.page.keyboard.press("ArrowDown")
+        assert widget.locator("label output").inner_text().startswith("7:"), "the picture keeps the focus"
+        first = widget.locator(".lines .token text").first.bounding_box()
+        v.page.mouse.click(first["x"] + first["width"] / 2, first["y"] + first["height"] / 2)
+        assert widget.locator("label output").inner_text() == "1: <s> → Die"
+        assert widget.locator("svg.lines").bounding_box()["width"] <= 375 and v.errors == []
+
+
+SAYS = "text => document.querySelector('.live[data-panel=desk] .live-status').textContent.includes(text)"
+
+
+def test_the_desk_takes_the_readers_sentences(visit: Any) -> None:
+    with visit(PAGE) as v:
+        box, widget = v.page.locator(".live[data-panel=desk]"), desk(v)
+        box.get_by_role("textbox", name="English").fill("The cat sleeps.")
+        v.page.wait_for_function(SAYS, arg="Katze")
+        assert side(widget, 0)[0] == "<s>" and "".join(side(widget, 0)[1:]) == "DieKatzeschläft."
+        assert "".join(side(widget, 1)) == "Thecatsleeps.</s>"
+        box.get_by_role("textbox", name="German").fill("Der Hund singt.")
+        v.page.wait_for_function(SAYS, arg="German sentence:")
+        assert side(widget, 0)[:3] == ["<s>", "Der", "Hund"]
+        assert "attends to the English tokens" in widget.locator("p").inner_text()
+        widget.locator("select").select_option(label="decoder self-attention")
+        assert "Hund" in side(widget, 1) and v.errors == [] and v.overflow() <= 0
+
+
+def test_the_picture_of_a_head_takes_the_readers_sentence(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+        v.page.wait_for_selector(".widget-host[data-ready] .projection .tile")
+        box, picture = v.page.locator(".live[data-panel=head]"), v.page.locator(".projection")
+        box.scroll_into_view_if_needed()
+        box.get_by_role("textbox", name="English").fill("The small dog sleeps.")
+        v.page.wait_for_function("document.querySelector('.projection .tokens').children.length === 7")
+        picture.get_by_role("combobox", name="Token").select_option(label="▁dog")
+        assert "“▁dog”" in picture.locator(".said").inner_text()
+        assert picture.locator(".tile-k canvas").evaluate("c => c.height") == 7
+        assert v.errors == [] and v.overflow() <= 0
+
+
+def test_the_picture_opens_whole_and_is_walked_with_buttons_above_and_below(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+        v.page.wait_for_selector(".widget-host[data-ready] .projection .tile")
+        picture = v.page.locator(".projection")
+        above, below = picture.locator(".controls").all()
+        assert "Step 6 of 6" in above.inner_text() and picture.locator(".tile.later").count() == 0
+        assert above.get_by_role("button", name="next").is_disabled()
+        below.get_by_role("button", name="back").click()
+        assert "Step 5 of 6" in above.inner_text() and picture.locator(".tile.later").count() == 2
+        for _ in range(4):
+            above.get_by_role("button", name="back").click()
+        assert above.get_by_role("button", name="back").is_disabled()
+        assert below.get_by_role("button", name="next").is_enabled() and v.errors == []
+
+
+def test_a_longer_query_gives_the_nearest_key_all_the_weight(visit: Any) -> None:
+    with visit(PAGE) as v:
+        v.page.wait_for_selector(".widget-host[data-ready] .query-plane svg")
+        plane = v.page.locator(".query-plane")
+        largest = lambda: max(float(text) for text in plane.locator("td b").all_inner_texts())  # noqa: E731
         soft = largest()
-        figure.evaluate(
-            "e => { const i = e.querySelector('input[name=length]'); i.value = 6;"
-            " i.dispatchEvent(new Event('input', {bubbles: true})); }"
-        )
-        v.page.wait_for_timeout(300)
-        assert largest() == 1.0 > soft
+        plane.get_by_role("slider", name="length").focus()
+        v.page.keyboard.press("End")
+        assert largest() > 0.95 > soft

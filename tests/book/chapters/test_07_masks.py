@@ -39,6 +39,9 @@ def test_without_the_causal_mask_the_meter_rises(visit: Any) -> None:
         assert meter(widget, "padding") == 0
         choose(widget, "attention", "Encoder")
         assert meter(widget, "padding") > 1
+        assert meter(widget, "later words") > 5
+        colour = widget.locator(".meter .bar span").first.evaluate("e => getComputedStyle(e).backgroundColor")
+        assert colour == "rgb(138, 143, 152)", "grey: an encoder may look ahead"
         choose(widget, "attention", "Cross")
         assert meter(widget, "padding") > 1 and widget.get_by_label("hide the future").is_disabled()
         assert v.errors == []
@@ -64,7 +67,7 @@ def test_an_empty_row_shows_what_each_fill_makes_of_it(visit: Any) -> None:
         widget.get_by_role("button", name="close this row").click()
         empty = widget.locator(".empty")
         assert empty.nth(1).text_content() == "empty row: zeros"
-        choose(widget, "hidden scores become", "−∞ and nothing else")
+        choose(widget, "hidden scores become", "−∞ alone")
         assert empty.nth(1).text_content() == "NaN in every cell"
         assert "NaN" in widget.locator(".verdict").inner_text()
         choose(widget, "hidden scores become", "−1e9")
@@ -114,7 +117,20 @@ def test_the_gradient_picture_compares_two_decoders(visit: Any) -> None:
     with visit(PAGE) as v:
         figure = next(f for f in v.draw_charts() if f.query_selector("select[name=which]"))
         cells = "e => e.querySelectorAll('.chart-stage svg .mark-rect path').length"
-        assert figure.evaluate(cells) == 66  # the lower triangle of 11 positions
-        figure.query_selector("select[name=which]").select_option("without a mask")
-        v.page.wait_for_timeout(300)
         assert figure.evaluate(cells) == 121
+        figure.query_selector("select[name=which]").select_option("with a mask")
+        v.page.wait_for_timeout(300)
+        assert figure.evaluate(cells) == 66  # the lower triangle of 11 positions
+
+
+def test_the_panel_shows_what_the_mask_is_worth(visit: Any) -> None:
+    with visit(PAGE) as v:
+        box = v.page.locator(".live[data-panel=mask]")
+        box.scroll_into_view_if_needed()
+        v.page.wait_for_selector(".live[data-panel=mask][data-state=done]", timeout=60_000)
+        assert "goes to later words" in box.inner_text() and " 0 % of" not in box.inner_text()
+        box.get_by_label("causal mask").check()
+        v.page.wait_for_function(
+            "document.querySelector('.live[data-panel=mask]').innerText.includes(', 0 % of the decoder')"
+        )
+        assert v.errors == []

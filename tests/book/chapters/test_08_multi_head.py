@@ -60,6 +60,25 @@ def test_the_number_of_heads_cuts_anew(visit: Any) -> None:
         assert seen(w, "w") == 16 and "1, each 8 wide" in w.locator("output").inner_text()
 
 
+def test_maps_have_the_names_of_rows_and_columns_inside_the_picture(visit: Any) -> None:
+    with visit(PAGE, viewport=PHONE) as v:
+        w = widget(v)
+        for _ in range(4):
+            w.get_by_role("button", name="next").click()
+        slider = w.get_by_role("slider", name="heads")
+        slider.focus()
+        v.page.keyboard.press("Home")
+        for heads, columns in ((1, 1), (2, 2), (4, 2), (8, 4)):
+            names = w.locator("svg text.label, svg text.small").all()
+            assert sum(name.text_content() == "cat" for name in names) == heads + heads // columns
+            frame = w.locator("svg").bounding_box()
+            for name in names:
+                box = name.bounding_box()
+                assert box["x"] >= frame["x"] - 1 and box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
+                assert box["y"] >= frame["y"] - 1
+            v.page.keyboard.press("ArrowRight")
+
+
 def test_play_moves_on_its_own_and_cells_move_unless_motion_is_unwelcome(visit: Any) -> None:
     duration = "e => getComputedStyle(e.querySelector('g.cell')).transitionDuration"
     with visit(PAGE) as v:
@@ -84,8 +103,21 @@ def test_the_menu_shows_what_one_head_fetches_at_each_offset(visit: Any) -> None
 
 def test_grouped_inputs_are_block_diagonal(visit: Any) -> None:
     with visit(PAGE) as v:
-        figure = menu(v, "network")
-        assert "0.00" not in texts(figure)
-        figure.query_selector("select").select_option("input cut into groups")
-        v.page.wait_for_timeout(300)
-        assert texts(figure).count("0.00") == 12
+        figure = next(f for f in v.draw_charts() if "quarter of the input" in texts(f))
+        shown = texts(figure)
+        assert {"Multi-head attention", "Input cut into groups"} <= set(shown)
+        assert shown.count("0.00") == 12, "zeros in one of the squares"
+
+
+def test_a_silent_head_loses_a_word(visit: Any) -> None:
+    with visit(PAGE) as v:
+        box = v.page.locator(".live[data-panel=heads]")
+        box.scroll_into_view_if_needed()
+        v.page.wait_for_selector(".live[data-panel=heads][data-state=done]", timeout=60_000)
+        assert "Every part is on" in box.locator("[role=status]").inner_text()
+        box.get_by_role("button", name=re.compile("^Cross-attention, layer 2, head 1")).click()
+        v.page.wait_for_function(
+            "document.querySelector('.live[data-panel=heads] [role=status]').textContent.includes('The words change')"
+        )
+        assert "immer" not in box.locator(".live-tokens").first.inner_text()
+        assert v.errors == []

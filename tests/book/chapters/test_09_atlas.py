@@ -139,6 +139,41 @@ def test_the_cards_change_with_the_kind_of_attention(visit: Any) -> None:
         assert "token after" not in texts(figure) and {"word it writes", "97"} <= set(texts(figure))
 
 
+def test_a_card_silences_its_head_on_its_sentence(visit: Any) -> None:
+    with visit(PAGE) as v:
+        widget = heads(v)
+        panel = v.page.locator(".live[data-panel=atlas]")
+        panel.scroll_into_view_if_needed()
+        said = panel.locator(".live-status")
+        said.filter(has_text="The words change.").wait_for(timeout=20_000)
+        titles = choices(widget, "sentence").locator("option").all_inner_texts()
+        choices(widget, "sentence").select_option(str(titles.index("The baker has 21 brown goats.")))
+        widget.locator(".thumbnails button").nth(9).click()
+        widget.get_by_role("button", name="Silence this head, and translate").click()
+        said.filter(has_text="The words stay the same.").wait_for(timeout=20_000)
+        assert panel.locator(".live-text").inner_text() == "Der Bäcker hat 21 braune Ziegen."
+        assert panel.get_by_label("English").input_value() == "The baker has 21 brown goats."
+        assert panel.locator(".head-map caption").inner_text().startswith("Cross-attention, layer 3, head 2:")
+        assert panel.locator(".head-map tbody tr").count() > 5 and v.errors == []
+
+
+def test_two_heads_back_each_other_up_in_the_page_as_in_the_text(visit: Any) -> None:
+    with visit(PAGE) as v:
+        panel = v.page.locator(".live[data-panel=atlas]")
+        panel.scroll_into_view_if_needed()
+        said = panel.locator(".live-status")
+        said.filter(has_text="The words change.").wait_for(timeout=20_000)
+        written = panel.locator(".live-tokens .live-token > span")
+        assert "".join(written.all_inner_texts()) == "DieBäckerkauftdieBuch.</s>"
+        panel.get_by_label("English").fill("The baker will open the window.")
+        panel.get_by_role("button", name="Put everything back").click()
+        said.filter(has_text="Every part is on.").wait_for(timeout=20_000)
+        for head, words in (("2", "stay the same"), ("3", "change")):
+            panel.get_by_role("button", name=f"Cross-attention, layer 3, head {head}").click()
+            said.filter(has_text=f"The words {words}.").wait_for(timeout=20_000)
+        assert "".join(written.all_inner_texts()) == "DerBäckerhatdasFensteraufmachen.</s>"
+
+
 def test_the_losses_change_with_the_measure(visit: Any) -> None:
     with visit(PAGE) as v:
         figure = menu(v, "measure")

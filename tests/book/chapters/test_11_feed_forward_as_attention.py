@@ -51,7 +51,8 @@ def test_the_value_row_says_what_follows(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
         v.page.wait_for_selector(".widget-host[data-ready] .neurons li")
         widget = v.page.locator(".neurons")
-        assert widget.locator(".says b").first.inner_text() == "␣die"
+        assert widget.locator(".says b").first.inner_text() == "die"
+        assert "by the token that followed" in widget.locator(".tally .part").inner_text()
         assert widget.locator("li b").all_inner_texts() == ["die"] * 6
         widget.get_by_label("unit", exact=True).focus()
         v.page.keyboard.press("ArrowRight")
@@ -64,7 +65,25 @@ def test_one_layers_curves_can_be_shown_alone(visit: Any) -> None:
     with visit(PAGE) as v:
         chart = figure(v, "Learning curves of")
         lines = "e => e.querySelectorAll('.chart-stage [aria-roledescription=\"line mark\"]').length"
-        assert chart.evaluate(lines) == 9
-        chart.query_selector("select").select_option("attention 1")
+        assert chart.evaluate(lines) == 2, "differences from the network, which is the line at zero"
+        chart.query_selector("select").select_option("first layer of the appendix")
         v.page.wait_for_timeout(200)
-        assert chart.evaluate(lines) == 3
+        assert chart.evaluate(lines) == 1
+
+
+def test_a_softmax_in_the_top_layer_changes_the_words_unless_it_gives_as_much(visit: Any) -> None:
+    with visit(PAGE) as v:
+        panel = v.page.locator(".live[data-panel=rule_of_weights]")
+        panel.scroll_into_view_if_needed()
+        panel.locator(".live-status").filter(has_text="The words change.").wait_for(timeout=20_000)
+        panel.get_by_label("softmax, times the sum").check()
+        panel.locator(".live-status").filter(has_text="The words stay the same.").wait_for(timeout=20_000)
+        assert v.errors == []
+
+
+def test_a_query_that_matches_no_key(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+        chart = figure(v, "Six key-value pairs")
+        signal(v, chart, "direction", 270)
+        said = chart.evaluate("e => e.querySelector('.chart-stage svg').textContent")
+        assert "No key matches" in said and "sum 0.00" in said and "sum 1.00" in said

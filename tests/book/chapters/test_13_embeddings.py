@@ -1,4 +1,4 @@
-"""Chapter 13: the balance slider, the menu of uses and the menu of neighbours do what they say."""
+"""Chapter 13: the balance slider, the shared matrix and the field of neighbours do what they say."""
 
 from __future__ import annotations
 
@@ -23,21 +23,49 @@ def test_the_exponent_moves_the_words_share(visit: Any) -> None:
         assert v.errors == []
 
 
-def test_a_use_is_brought_forward(visit: Any) -> None:
+def matrix(v: Any) -> Any:
+    panel = v.page.locator(".live[data-panel=shared_matrix]")
+    panel.scroll_into_view_if_needed()
+    panel.locator(".live-status").filter(has_text="selects row").wait_for(timeout=20_000)
+    return panel
+
+
+def test_a_token_selects_its_row_and_an_output_meets_all(visit: Any) -> None:
     with visit(PAGE) as v:
-        figure = chart(v, "A box for the matrix E")
-        move(figure, "use", "logits")
-        v.page.wait_for_timeout(200)
-        assert any("from decoder output to the vocabulary" in text for text in texts(figure))
+        panel = matrix(v)
+        panel.get_by_role("button", name="▁king", exact=True).click()
+        assert "“▁king” selects row" in panel.locator(".live-status").inner_text()
+        assert panel.locator(".chosen").inner_text().startswith("▁king")
+        panel.get_by_label("the next token comes out").check()
+        panel.get_by_role("button", name="▁alte", exact=True).click()
+        assert "the largest logit is that of “▁König”" in panel.locator(".live-status").inner_text()
+        assert panel.locator(".matrix .line").count() == 9, "the output, and eight rows"
+        assert v.errors == []
 
 
-def test_neighbours_follow_the_menu_on_a_phone(visit: Any) -> None:
+def test_neighbours_of_what_the_reader_types_on_a_phone(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
-        figure = chart(v, "in the embedding table")
-        first = texts(figure)
-        assert any("(English)" in text for text in first)
-        move(figure, "piece", "▁hat")
-        v.page.wait_for_timeout(200)
-        assert any("▁haben" in text for text in texts(figure)) and texts(figure) != first
+        v.page.wait_for_selector(".widget-host[data-ready] .neighbours li")
+        widget = v.page.locator(".neighbours")
+        names = widget.locator("li .name")
+        first = names.all_inner_texts()
+        assert len(first) == 7
+        widget.get_by_label("token").fill("hat")
+        assert "▁haben" in names.all_inner_texts() and names.all_inner_texts() != first
+        widget.get_by_label("token").fill("grandfatherly")
+        assert "is not one of the 2,000 tokens" in widget.locator(".title").inner_text()
+        widget.get_by_label("token").fill("gr")
+        widget.get_by_role("button", name="▁grandfather").click()
+        assert names.all_inner_texts() == first
         assert v.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert v.errors == []
+
+
+def test_without_the_factor_the_words_change(visit: Any) -> None:
+    with visit(PAGE) as v:
+        panel = v.page.locator(".live[data-panel=root_d]")
+        panel.scroll_into_view_if_needed()
+        panel.locator(".live-status").filter(has_text="The words change.").wait_for(timeout=20_000)
+        panel.get_by_role("checkbox").check()
+        panel.locator(".live-status").filter(has_text="Every part is on.").wait_for(timeout=20_000)
         assert v.errors == []

@@ -25,7 +25,7 @@ def test_clock_hands_turn_with_the_position(visit: Any) -> None:
         before = figure.evaluate(hands)
         move(figure, "position", 120)
         v.page.wait_for_timeout(200)
-        assert "position 120" in texts(figure) and figure.evaluate(hands) != before
+        assert "Each hand has its own speed: position 120" in texts(figure) and figure.evaluate(hands) != before
 
 
 def test_charts_on_canvas_follow_their_menus(visit: Any) -> None:
@@ -45,10 +45,10 @@ def test_charts_on_canvas_follow_their_menus(visit: Any) -> None:
 def test_the_recorded_comparison_changes_with_the_task(visit: Any) -> None:
     with visit(PAGE) as v:
         figure = by_label(v.draw_charts(), "Accuracy by kind of positions")
-        assert "task: reverse" in texts(figure)
+        assert "Which positions suffice to reverse?" in texts(figure)
         move(figure, "task", "sort")
         v.page.wait_for_timeout(200)
-        assert "task: sort" in texts(figure)
+        assert "Which positions suffice to sort?" in texts(figure)
 
 
 def test_the_start_of_a_sentence_moves_its_loss_on_a_phone(visit: Any) -> None:
@@ -59,10 +59,10 @@ def test_the_start_of_a_sentence_moves_its_loss_on_a_phone(visit: Any) -> None:
         def loss() -> float:
             return next(float(text) for text in texts(figure) if re.fullmatch(r"\d\.\d\d", text))
 
-        move(figure, "start", "0")
+        move(figure, "step", 0)
         v.page.wait_for_timeout(200)
         first = loss()
-        move(figure, "start", "1000")
+        move(figure, "step", 11)  # the last start, 1,000
         v.page.wait_for_timeout(200)
         assert loss() > 10 * first
         move(by_label(figures, "a line marks the longest row"), "run", "seed 2")

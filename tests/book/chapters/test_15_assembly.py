@@ -31,6 +31,9 @@ def test_every_row_of_table_3_is_counted_as_the_library_counts_it(visit: Any) ->
         widget.get_by_label("one matrix, tied three ways").uncheck()
         assert answer.inner_text().startswith(millions("base", tie_embeddings=False))
         assert widget.locator("svg text", has_text="the same matrix").count() == 0
+        rows.select_option("big")
+        assert answer.inner_text().startswith(millions("big")), "a row of the paper ties its matrices"
+        assert widget.locator("svg text", has_text="the same matrix").count() == 2
         assert v.errors == []
 
 
@@ -67,3 +70,16 @@ def test_the_audit_finds_the_vocabulary_that_ten_rows_share(visit: Any) -> None:
         )
         v.page.wait_for_timeout(200)
         assert title() == "41,100 entries: 10 of 11 rows fit"
+
+
+def test_heads_change_alone_and_boxes_show_shapes(visit: Any) -> None:
+    with visit(PAGE) as v:
+        widget = figure(v)
+        heads = widget.locator("input[name=num_heads]")
+        heads.focus()
+        v.page.keyboard.press("ArrowRight")
+        assert widget.locator("select").input_value() == "A3", "16 heads of width 32"
+        assert widget.locator("output").inner_text().startswith(millions("base"))
+        widget.get_by_label("show the shapes").check()
+        assert widget.locator("svg text", has_text="B × T × 37,000").count() == 1
+        assert v.errors == []

@@ -89,3 +89,17 @@ def test_charts_answer_to_the_number_of_the_merge_and_to_the_size(visit: Any) ->
         move(sizes, "place", 3)
         v.page.wait_for_timeout(300)
         assert {"24%", "57%"} <= set(texts(sizes)) and any(text.startswith("2,000 entries") for text in texts(sizes))
+
+
+def test_the_panel_cuts_and_translates_the_readers_text(visit: Any) -> None:
+    with visit(PAGE, viewport=PHONE) as v:
+        box = v.page.locator('.live[data-panel="tokens"]')
+        box.scroll_into_view_if_needed()
+        done = '.live[data-panel="tokens"][data-state="done"]'
+        v.page.wait_for_selector(done)
+        written = box.locator(".cut-written").all_inner_texts()
+        assert written[-1] == "→ Die Großmutter verkauft Äpfel." and len(set(written)) == 5
+        assert "29 bytes become 6 tokens" in box.locator(".live-status").inner_text()
+        box.get_by_role("textbox").fill("The cat 🍎")
+        v.page.wait_for_function("document.querySelectorAll('.cut')[0].querySelectorAll('.cut-token').length === 12")
+        assert v.overflow() <= 0 and v.errors == []

@@ -82,6 +82,10 @@ def test_charts_follow_their_controls(visit: Any) -> None:
         move(pairs, "length", 50)
         v.page.wait_for_timeout(250)
         assert "25,000 tokens = 500 pairs of 50 tokens" in texts(pairs)
+        noise = with_control(figures, "place")
+        move(noise, "place", 5)  # 4,000 tokens, more than any measured batch
+        v.page.wait_for_timeout(250)
+        assert any(re.search(r"at 4,000 tokens, extrapolated", text) for text in texts(noise))
         epochs = with_control(figures, "batch")
         move(epochs, "mean", 25)
         v.page.wait_for_timeout(250)

@@ -39,9 +39,29 @@ def test_runs_and_measures_are_chosen_on_a_phone(visit: Any) -> None:
             menu.select_option(label)
         v.page.wait_for_timeout(300)
         after = [text for text in texts(reliability) if "calibration error" in text]
-        assert len(before) == len(after) == 1 and before != after
+        assert len(before) == len(after) == 2 and before != after, "one for each seed"
         strength = with_control(figures, "measure")
         move(strength, "measure", "BLEU, greedy")
         v.page.wait_for_timeout(300)
-        assert "BLEU, greedy" in texts(strength)
+        assert any(text.endswith("BLEU, greedy") for text in texts(strength))
         assert v.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+
+
+def test_two_losses_of_a_sentence(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+        box = v.page.locator('.live[data-panel="smoothing"]')
+        box.scroll_into_view_if_needed()
+        v.page.wait_for_selector('.live[data-panel="smoothing"][data-state="done"]')
+        status = box.locator(".live-status")
+        assert "cannot give less than 2.96" in status.inner_text()  # e to the power of 1.085
+        epsilon, divisor = box.get_by_label("epsilon"), box.get_by_label("divide all logits by")
+        tokens = box.locator(".live-token > span").all_inner_texts()
+        divisor.fill("1.5")
+        v.page.wait_for_function("!document.querySelector('.live-status').textContent.includes('Perplexity 1.0')")
+        assert box.locator(".live-token > span").all_inner_texts() == tokens, "the same first choices"
+        divisor.fill("1")
+        epsilon.fill("0")
+        v.page.wait_for_function("document.querySelector('.live-status').textContent.includes('less than 1.00')")
+        plain, smoothed, _ = box.locator(".live-bars li > span:last-child").all_inner_texts()
+        assert plain == smoothed
+        assert v.overflow() <= 0 and v.errors == []

@@ -23,10 +23,10 @@ def test_schedule_and_slips(visit: Any) -> None:
     with visit(PAGE) as v:
         v.draw_charts()
         schedule = chart(v, "warmup")
-        assert any("6.988e" in text for text in texts(schedule))
+        assert any("0.00070, at update 4,000" in text for text in texts(schedule))
         move(schedule, "warmup", 1000)
         v.page.wait_for_timeout(200)
-        assert any("1.398e" in text and "update 1000" in text for text in texts(schedule))
+        assert any("0.00140, at update 1,000" in text for text in texts(schedule))
         linear = schedule.evaluate(LINES)
         schedule.query_selector("input[type=radio][value=log]").check()
         v.page.wait_for_timeout(200)
@@ -43,17 +43,27 @@ def test_schedule_and_slips(visit: Any) -> None:
 def test_grid_and_memory_on_a_phone(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
         v.draw_charts()
-        memory = chart(v, "nines")
-        move(memory, "nines", 3)
+        memory = chart(v, "place")
+        assert memory.query_selector(".vega-bind-value").inner_text() == "0.98"
+        move(memory, "place", 9)
         v.page.wait_for_timeout(200)
+        assert memory.query_selector(".vega-bind-value").inner_text() == "0.999"
         assert any("1999 gradients" in text for text in texts(memory))
+        assert any("add up to 1000" in text for text in texts(memory))
 
         grid = chart(v, "placed")
         before = grid.evaluate(LINES)
-        move(grid, "warm", 160)
+        grid.query_selector("select[name=cell_w]").select_option("160")
         v.page.wait_for_timeout(300)
         after = grid.evaluate(LINES)
         assert len(after) == len(before) and after != before
+        tiles = grid.query_selector_all('.chart-stage [aria-roledescription="rect mark"]')
+        assert len(tiles) == 20
+        tiles[0].click(force=True)  # learning rate 0.0005, no warm-up
+        v.page.wait_for_timeout(300)
+        assert grid.query_selector("select[name=cell_w]").input_value() == "0"
+        assert grid.query_selector("select[name=cell_r]").input_value() == "0.0005"
+        assert grid.evaluate(LINES) != after
         move(grid, "placed", "pre-norm")
         v.page.wait_for_timeout(300)
         assert len(grid.evaluate(LINES)) == 21

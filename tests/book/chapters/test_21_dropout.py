@@ -1,4 +1,4 @@
-"""Chapter 21: the places follow the convention and the sliders; dropout, curves and Table 3 follow theirs."""
+"""Chapter 21: the places follow the convention, the curves the switches; dropout and Table 3 follow their controls."""
 
 from __future__ import annotations
 
@@ -25,11 +25,23 @@ def test_the_places_of_a_convention(visit: Any) -> None:
         pick(sites, "whose", "as released later: transformer_big")
         v.page.wait_for_timeout(250)
         assert (texts(sites).count("0.3"), texts(sites).count("0.1")) == (7, 5)
-        pick(sites, "whose", "annotated: the three sliders")
-        move(sites, "p", 0)
-        move(sites, "p_attention", 0.2)
+        pick(sites, "whose", "with the paragraphs that were cut")
         v.page.wait_for_timeout(250)
-        assert (texts(sites).count("0.2"), texts(sites).count("0.1")) == (3, 0)
+        assert (texts(sites).count("0.2"), texts(sites).count("0.1")) == (3, 9)
+        assert v.overflow() == 0 and v.errors == []
+
+
+def test_four_switches(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+        figure = with_control(v.draw_charts(), "residual_on")
+        figure.query_selector("input[name=residual_on]").uncheck()
+        v.page.wait_for_timeout(250)
+        without = [text for text in texts(figure) if text.startswith("Lowest validation loss")]
+        figure.query_selector("input[name=residual_on]").check()
+        figure.query_selector("input[name=symbol_on]").check()
+        v.page.wait_for_timeout(250)
+        with_both = [text for text in texts(figure) if text.startswith("Lowest validation loss")]
+        assert len(without) == len(with_both) == 1 and with_both[0] < without[0]
         assert v.overflow() == 0 and v.errors == []
 
 
@@ -57,3 +69,20 @@ def test_the_other_charts_follow_their_controls(visit: Any) -> None:
         v.page.wait_for_timeout(250)
         assert {"D3: 4.67", "D4: 5.47"} <= set(texts(table))
         assert v.errors == []
+
+
+def test_a_model_left_in_training_mode(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+        box = v.page.locator('.live[data-panel="training"]')
+        box.scroll_into_view_if_needed()
+        v.page.wait_for_selector('.live[data-panel="training"][data-state="done"]')
+        knob, status = box.locator("input[type=range]"), box.locator(".live-status")
+        knob.fill("0.5")
+        v.page.wait_for_function("/^[345] of 5/.test(document.querySelector('.live-status').textContent)")
+        assert box.locator("mark").count() > 0
+        knob.fill("0")
+        v.page.wait_for_function("document.querySelector('.live-status').textContent.startsWith('0 of 5')")
+        assert box.locator("mark").count() == 0 and len(set(box.locator(".live-text").all_inner_texts())) == 1
+        knob.fill("0.05")
+        v.page.wait_for_function("/^[01] of 5/.test(document.querySelector('.live-status').textContent)")
+        assert status.inner_text() and v.overflow() <= 0 and v.errors == []

@@ -12,25 +12,42 @@ PAGE = "training/first_run.html"
 def test_the_slider_moves_through_both_runs_and_through_the_cheat(visit: Any) -> None:
     with visit(PAGE) as v:
         figures = [f for f in v.draw_charts() if f.query_selector("[name=moment]")]
-        assert len(figures) == 3
-        for figure in figures[:2]:
+        assert len(figures) == 4
+        recorded, own, _, cheat = figures
+        for figure, ends in ((recorded, 2000), (own, 800)):
             move(figure, "moment", 400)
             v.page.wait_for_timeout(300)
             then = " ".join(texts(figure))
             assert "after update 400: training" in then and "a guess without a clue" in then
-            move(figure, "moment", 800)
+            move(figure, "moment", ends)
             v.page.wait_for_timeout(300)
             now = " ".join(texts(figure))
-            assert "after update 800" in now and now != then
-        recorded = figures[1]
-        move(recorded, "moment", 2000)
-        v.page.wait_for_timeout(300)
+            assert f"after update {ends}" in now and now != then
         assert "Wacht er auf?" in " ".join(texts(recorded)) and "Die Winterjacke ist rot." in " ".join(texts(recorded))
-        cheat = figures[2]
         honest = " ".join(texts(cheat))
         assert "honest writes" in honest and "cheating writes" in honest
         assert "Jupyter to start, pause and resume" in v.page.locator(".needs-kernel").first.inner_text()
         assert v.errors == [] and v.foreign == []
+
+
+def test_each_of_the_four_runs_is_judged_with_a_reason(visit: Any) -> None:
+    with visit(PAGE) as v:
+        quiz = v.page.locator("[data-quiz='22-runs']")
+        runs = quiz.locator("fieldset").all()
+        assert [run.locator("legend").inner_text().rpartition("Run ")[2][0] for run in runs] == ["A", "B", "C", "D"]
+        reasons = set()
+        for run in runs:
+            right = int(run.get_attribute("data-answer"))
+            for number, radio in enumerate(run.locator("input").all(), 1):
+                radio.click()
+                said = run.locator("[role=status]").inner_text()
+                assert said.startswith("✓ Right." if number == right else "✗ Not this one.")
+                reasons.add(said)
+            run.locator("input").nth(right - 1).click()
+        assert len(reasons) == 16, "a reason of its own for each choice"
+        assert quiz.locator(".quiz-score").inner_text() == "4 of 4 right."
+        assert v.page.locator(".mark-read button").get_attribute("aria-pressed") == "false", "no quiz of the chapter"
+        assert v.errors == []
 
 
 def test_on_a_phone(visit: Any) -> None:
@@ -39,6 +56,6 @@ def test_on_a_phone(visit: Any) -> None:
         assert v.overflow() <= 0
         figure = with_control(figures, "moment")
         assert figure.bounding_box()["width"] <= 390
-        move(figure, "moment", 100)
+        move(figure, "moment", 160)
         v.page.wait_for_timeout(300)
-        assert "after update 100" in " ".join(texts(figure))
+        assert "after update 160" in " ".join(texts(figure))

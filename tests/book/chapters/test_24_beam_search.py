@@ -38,33 +38,36 @@ def test_sliders_and_buttons_argue(visit: Any) -> None:
         before = scores(widget)
         assert before == sorted(before, reverse=True) and len(before) == 4
         slide(widget, "beam size k", 1)
-        assert "den Schläger geholfen" in verdict.inner_text() and "lost nothing" in stories.inner_text()
+        assert "den Schläger geholfen" in verdict.inner_text() and "is greedy search" in stories.inner_text()
         slide(widget, "beam size k", 4)
         slide(widget, "length penalty", 0)
         assert all(after < score for after, score in zip(scores(widget), before, strict=True))
         slide(widget, "length penalty", 0.6)
         count = widget.locator(".node").count()
-        widget.get_by_role("button", name="the graveyard").click()
+        assert not widget.locator(".legend [data-of=pruned]").is_visible(), "the legend has what the picture has"
+        assert widget.locator(".legend [data-of=finished]").is_visible()
+        widget.get_by_role("button", name="pruned hypotheses").click()
+        assert widget.locator(".legend [data-of=pruned]").is_visible()
         assert widget.locator(".node.pruned").count() > 10 and widget.locator(".node").count() > count
         widget.locator(".dead button").first.click()
         assert "You force" in stories.inner_text() and "worse than the winner" in stories.inner_text()
         assert len(scores(widget)) == 5 and widget.locator(".route.forced").count() == 2  # one is the legend's
-        widget.get_by_role("button", name="where the reference died").click()
+        widget.get_by_role("button", name="the reference's path").click()
         assert "The winner is the reference" in stories.inner_text()
         widget.get_by_role("button", name="the stopping bound").click()
         assert widget.locator(".stage .stop").count() == 2 and "hope:" in stories.inner_text()
         steps = widget.locator(".stage svg").get_attribute("aria-label")
-        widget.locator("select").select_option(label="My baker invited a colleague.")
+        widget.get_by_label("sentence").select_option(label="My baker invited a colleague.")
         assert widget.locator(".stage svg").get_attribute("aria-label") != steps
         slide(widget, "length penalty", 2)
         assert "ein Kollege ein" in verdict.inner_text()
-        widget.locator("select").select_option(label="This lazy princess hopes to follow my rich daughter.")
+        widget.get_by_label("sentence").select_option(label="This lazy princess hopes to follow my rich daughter.")
         slide(widget, "length penalty", 0.6)
         slide(widget, "beam size k", 2)
         widget.locator(".dead button", has_text="hofft, meine").first.click()
         assert "you win by" in stories.inner_text()
-        slide(widget, "beam size k", 1)  # the beginning that was pointed at is no more
-        assert "You force" not in stories.inner_text() and "empty beginning" in widget.locator(".reading").inner_text()
+        slide(widget, "beam size k", 1)  # the prefix that was pointed at is no more
+        assert "You force" not in stories.inner_text() and "empty prefix" in widget.locator(".reading").inner_text()
         assert v.errors == []
 
 
@@ -94,3 +97,31 @@ def test_keys_force_a_token_on_a_small_screen_and_charts_move(visit: Any) -> Non
         move(chart, "model", "classroom, unsure")
         v.page.wait_for_timeout(150)
         assert texts(chart) != before and v.errors == []
+
+
+def test_a_sentence_of_the_readers_own_is_searched_with_the_same_controls(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+        widget = widget_of(v)
+        box = v.page.locator('.live[data-panel="beam"]')
+        assert box.locator(".beam-tree").count() == 1, "one component holds recorded sentences and the reader's own"
+        slide(widget, "steps shown", 3)
+        assert widget.locator(".verdict").inner_text().startswith("After step 3 of 10.")
+        columns = "[...document.querySelectorAll('.beam-tree .stage .head')].filter(e => e.textContent).length"
+        assert v.page.evaluate(columns) == 3
+        slide(widget, "steps shown", 10)
+        assert "der Fledermaus geholfen" in widget.locator(".verdict").inner_text()
+        assert not any(url.endswith("model.js") for url in v.asked), "recorded sentences need no weights"
+        box.get_by_role("button", name="search").click()
+        v.page.wait_for_function("document.querySelector('.beam-tree select').value === '-1'")
+        assert widget.locator(".verdict").inner_text().startswith("Der alte Bäcker gibt dem Mädchen einen Schläger.")
+        assert scores(widget) == sorted(scores(widget), reverse=True) and len(scores(widget)) == 4
+        assert widget.get_by_role("button", name="the reference's path").is_disabled()
+        widget.locator(".node.alive").nth(2).click(force=True)
+        assert "You force" in widget.locator(".stories").inner_text()
+        slide(widget, "beam size k", 2)
+        assert len(scores(widget)) == 2
+        box.get_by_role("textbox", name="English").fill("The cat sleeps.")
+        v.page.wait_for_function("document.querySelector('.beam-tree .verdict').textContent.startsWith('Die Katze')")
+        widget.get_by_label("sentence").select_option(label="My baker invited a colleague.")
+        assert "Bäcker" in widget.locator(".verdict").inner_text()
+        assert v.overflow() <= 0 and v.errors == [] and v.axe(code=False) == []

@@ -26,12 +26,13 @@ def test_sliders_and_menus_answer(visit: Any) -> None:
         v.page.wait_for_timeout(300)
         assert "BLEU" in told(chart, "average of 1: loss")
         walk = with_control(figures, "path")
-        move(walk, "path", "classroom: seed 0 to seed 1")
+        low = float(told(walk, "t = 0.5").split(": ")[1])
+        move(walk, "t", 1.5)
         v.page.wait_for_timeout(300)
-        top = float(told(walk, "t = 0.5").split(": ")[1])
-        move(walk, "t", 1)
-        v.page.wait_for_timeout(300)
-        assert float(told(walk, "t = 1.0").split(": ")[1]) < top - 1 and "seed 1" in texts(walk)
+        assert float(told(walk, "t = 1.5").split(": ")[1]) > low
+        pair = next(f for f in figures if "two seeds" in texts(f))
+        halves = [float(text.split(": ")[1]) for text in texts(pair) if text.startswith("t = 0.5")]
+        assert max(halves) > min(halves) + 3
         assert v.errors == []
 
 
@@ -39,3 +40,14 @@ def test_it_fits_a_phone(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
         v.draw_charts()
         assert v.overflow() <= 0 and v.errors == []
+
+
+def test_the_line_between_two_orders_of_units_says_what_is_written(visit: Any) -> None:
+    with visit(PAGE) as v:
+        walk = next(f for f in v.draw_charts() if "cannot translate" in " ".join(texts(f)))
+        assert told(walk, "t = 0.5, loss 2.")
+        halfway = texts(walk)
+        move(walk, "t", 0)
+        v.page.wait_for_timeout(300)
+        assert told(walk, "t = 0.0, loss 0.") and "Der Bäcker hat 21 braune Ziegen." in texts(walk)
+        assert "Der Bäcker hat 21 braune Ziegen." not in halfway and v.errors == []

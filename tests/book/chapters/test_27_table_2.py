@@ -17,16 +17,28 @@ def test_the_budget_and_the_languages(visit: Any) -> None:
     with visit(PAGE) as v:
         figure = with_control(v.draw_charts(), "budget")
         assert told(figure, "best within") == ["best within the budget: base, 27.30"]
-        move(figure, "budget", 20)
+        move(figure, "budget", 20)  # the 21st step: 1e20
         v.page.wait_for_timeout(300)
         assert told(figure, "best within") == ["best within the budget: big, 28.40"]
-        move(figure, "budget", 18)
+        move(figure, "budget", 0)
         v.page.wait_for_timeout(300)
-        assert told(figure, "best within") == []
-        move(figure, "budget", 21.5)
+        assert told(figure, "best within") == [] and told(figure, "nothing is within the budget")
+        move(figure, "budget", 35)
         move(figure, "language", "French, 41.0 as in the text")
         v.page.wait_for_timeout(300)
         assert told(figure, "best within") == ["best within the budget: ConvS2S × 8, 41.29"]
+        assert v.errors == []
+
+
+def test_a_result_that_is_pointed_at_tells_what_stands_behind_it(visit: Any) -> None:
+    with visit(PAGE) as v:
+        figure = with_control(v.draw_charts(), "budget")
+        assert told(figure, "0.5 days on 8 P100; on the front")
+        figure.scroll_into_view_if_needed()
+        box = figure.query_selector(".chart-stage svg [aria-label*='ConvS2S ensemble']").bounding_box()
+        v.page.mouse.move(box["x"] + box["width"] / 2 + 4, box["y"] + box["height"] / 2)  # beside it is near enough
+        v.page.wait_for_timeout(300)
+        assert told(figure, "ConvS2S × 8: 26.36 BLEU") and told(figure, "8 trainings of 18.5 days on 1 M40; beaten by")
         assert v.errors == []
 
 
@@ -42,7 +54,8 @@ def test_the_bill_on_a_phone(visit: Any) -> None:
         move(figure, "quantity", "energy")
         v.page.wait_for_timeout(300)
         made = bill(needed, DEVICES["A100"], utilisation=0.5, price_per_hour=3, overhead=1.2)
-        (title,) = told(figure, "one A100 at 50 % of its peak")
-        assert f"base: {made.hours:,.2f} hours, {made.money:,.2f} to pay, {made.energy:,.2f} kWh" in title
+        assert told(figure, "one A100 at 50 % of its peak")
+        line = f"base: {made.hours:,.2f} h, price {made.money:,.2f} (3.00 an hour), {made.energy:,.2f} kWh"
+        assert told(figure, "base: ") == [line] and told(figure, "energy of one training run (kWh)")
         assert any(t.endswith(" kWh") and t[0].isdigit() for t in texts(figure))
         assert v.overflow() <= 0 and v.errors == []

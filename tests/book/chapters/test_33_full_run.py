@@ -20,12 +20,15 @@ def test_the_run_is_gone_through_moment_by_moment(visit: Any) -> None:
         says, wrote = widget.locator("> output"), widget.locator(".wrote")
         slider, heads = widget.get_by_role("slider"), widget.locator(".run-heads-title")
         last = int(slider.get_attribute("max"))
+        assert widget.locator(".run-title").inner_text().startswith("A rehearsal: the heads concentrate")
         assert "It is not WMT14" in widget.locator(".run-mark").inner_text()
-        assert (
-            slider.input_value() == str(last) and widget.get_by_role("button", name="the next validation").is_disabled()
-        )
+        assert says.inner_text().startswith("After update 240 of"), "not at the end: there is something to see"
+        slider.fill(str(last))
+        assert widget.get_by_role("button", name="the next validation").is_disabled()
+        assert "at this price 0.5" in widget.locator(".cost").inner_text()
+        assert " 0:00 left" in widget.locator(".cost").inner_text(), "nothing is left after the last update"
         end, final = says.inner_text(), wrote.inner_text()
-        assert "BLEU" in end and "of what a matrix product reaches" in end
+        assert "BLEU" in end and "that one large matrix product reaches" in end
         assert widget.locator(".tile").count() == 6 and widget.locator(".tile .event").count() == 6
 
         slider.fill("0")

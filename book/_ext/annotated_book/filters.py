@@ -1,0 +1,67 @@
+"""The directive `filter`: a field, and menus, that show only some entries of a long page.
+
+    :::{filter} terms
+    :items: dl.glossary > dd
+    :groups: .bd-article section section
+    :menu: verdict | no, half true
+    :::
+
+`items` are the entries, as a selector of CSS; an entry of a glossary takes its terms along. `groups` hide with all of
+their entries. A menu chooses by an attribute `data-verdict` of the entries; several menus are separated by semicolons.
+Nothing is remembered, and without scripts the whole page is there and no field (`filter.js`).
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+
+def menu(text: str) -> str:
+    """A menu from 'kind | write, prove': the attribute that it asks for, and its values.
+
+    Raises
+    ------
+    ValueError
+        If there is no value.
+    """
+    name, _, values = (part.strip() for part in text.partition("|"))
+    if not values:
+        raise ValueError(f"a menu is written 'name | value, value', not {text!r}")
+    options = "".join(f"<option>{escape(value.strip())}</option>" for value in values.split(","))
+    every = f'<option value="">any {escape(name)}</option>'
+    return f'<select data-by="{escape(name)}" aria-label="{escape(name.capitalize())}">{every}{options}</select>'
+
+
+class Filter(SphinxDirective):
+    """The field, hidden until its script runs."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec = {
+        "items": directives.unchanged_required,
+        "groups": directives.unchanged,
+        "menu": directives.unchanged,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """The field in raw HTML."""
+        what, menus = escape(self.arguments[0]), self.options.get("menu", "")
+        try:
+            chosen = "".join(menu(text) for text in menus.split(";") if text.strip())
+        except ValueError as error:
+            return [self.state.document.reporter.error(str(error), line=self.lineno)]
+        data = " ".join(f'data-{name}="{escape(self.options.get(name, ""))}"' for name in ("items", "groups"))
+        field = f'<label>Show {what} with <input type="search" autocomplete="off" spellcheck="false"></label>'
+        text = f'<div class="page-filter" role="search" aria-label="Filter {what}" data-what="{what}" {data} hidden>'
+        return [nodes.raw("", f'{text}{field}{chosen}<span role="status"></span></div>', format="html")]
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directive."""
+    app.add_directive("filter", Filter)
+    app.add_js_file("book/filter.js", defer="defer")

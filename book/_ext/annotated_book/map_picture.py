@@ -1,0 +1,69 @@
+"""Picture of the paper map: the paper's contents, and the chapters, code and exercises of each part as dots."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+
+from sphinx.application import Sphinx
+
+from annotated.viz.figure_one import Box, small_drawing
+from annotated.viz.figure_one.boxes import page_of
+from annotated_book.coverage import Part
+
+MOST = 5
+"""How many dots stand for a count; a larger one is a number."""
+
+
+def anchor_of(key: str) -> str:
+    """The anchor of a part's card."""
+    return "paper-" + re.sub(r"[^a-z0-9]+", "-", key.lower())
+
+
+def dots(names: list[str], tone: str, thing: str) -> str:
+    """A table's cell with a dot for each thing, or their number; their names show on hovering."""
+    count = len(names)
+    shown = "<i></i>" * count if count <= MOST else f"<b>{count}</b>"
+    words = f'<span class="visually-hidden">{count} {thing}{"" if count == 1 else "s"}</span>'
+    title = f' title="{html.escape(", ".join(names), quote=True)}"' if names else ""
+    return f'<td class="map-dots map-{tone}"{title}>{words}<span aria-hidden="true">{shown}</span></td>'
+
+
+def row(part: Part, title_of: Callable[[str], str]) -> str:
+    """One part of the paper; `title_of` names a page."""
+    number = part.key.removeprefix("section ")
+    depth = number.count(".") if number[:1].isdigit() else 0
+    code = [found.rpartition(".")[2] for found in (*part.code, *part.around)]
+    cells = dots([title_of(page) for page in part.chapters], "paper", "chapter") + dots(code, "code", "object")
+    cells += dots(part.exercises, "ours", "exercise")
+    name = f"{number} {part.title}" if number != part.key else f"{part.key.capitalize()}: {part.title}"
+    missing = ", ".join(gap for gap in part.gaps if gap in ("no code yet", "no chapter yet"))
+    note = f' <em class="map-gap">{html.escape(missing)}</em>' if missing else ""
+    link = f'<a href="#{anchor_of(part.key)}">{html.escape(name)}</a>'
+    return f'<tr><th scope="row" style="--depth:{depth}">{link}{note}</th>{cells}</tr>'
+
+
+def table(parts: dict[str, Part], title_of: Callable[[str], str]) -> str:
+    """All parts, sections first."""
+    order = ("sections", "equations", "figures", "tables")
+    rows = "".join(row(part, title_of) for kind in order for part in parts.values() if part.kind == kind)
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("Part of the paper", "Chapters", "Code", "Exercises"))
+    return f'<table class="map-table"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def map_picture(app: Sphinx, docname: str, parts: dict[str, Part]) -> str:
+    """The contents as a table of dots, and figure 1, whose boxes lead to their chapters, beside it."""
+
+    def link(box: Box) -> tuple[str, str]:
+        page = page_of(box)
+        if page not in app.env.found_docs:
+            return "", ""
+        return app.builder.get_relative_uri(docname, page), app.env.titles[page].astext()
+
+    def title_of(page: str) -> str:
+        return str(app.env.titles[page].astext())
+
+    caption = "<figcaption>Figure 1. A box leads to its chapter.</figcaption>"
+    figure = f'<figure class="map-figure">{small_drawing([], link)}{caption}</figure>'
+    return f'<div class="map-picture">{figure}{table(parts, title_of)}</div>'

@@ -1,0 +1,171 @@
+"""Makes the book's fonts: the used part of Source Serif 4, IBM Plex Mono and STIX Two Math, under `_assets/fonts`.
+
+Run it again only when the book needs another letter: `python book/_ext/make_fonts.py` fetches three packages from npm,
+checks them, and writes the files that are committed. It needs `fonttools` and `brotli`. With `--metrics` it prints how
+far each fallback font must be scaled so that a line keeps its length when the real font arrives.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+from fontTools import subset
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from fontTools.ttLib import TTFont
+
+FOLDER = Path(__file__).resolve().parents[1] / "_assets" / "fonts"
+PACKAGES = {
+    "source-serif@4.5.1": "19a448df98f4aa777de3452b0a1e29aa7ffe29252fe552c8a2d2531702d80746",
+    "@ibm/plex-mono@2.5.0": "55b5ffcfcd5e9db36ef2070b2b07a573434ca02c6f3be2b921c0b88fff29acad",
+    "@fontsource/stix-two-math@5.3.0": "948de1b5470fbbd745fedbe6135797454fe833d94feecc6f2073cd771fe2f5fd",
+}
+"""Packages of npm, and the SHA-256 of their archives."""
+_SERIF = "package/WOFF2/TTF/SourceSerif4{}.ttf.woff2"
+_MONO = "package/fonts/complete/woff2/IBMPlexMono-{}.woff2"
+ASCII = range(0x20, 0x7F)
+LATIN = [*ASCII, *range(0xA0, 0x100), *map(ord, "āćčęěğĠıłńňőœřśşšťūůźżžŒŠŽ")]
+PUNCTUATION = [*range(0x2010, 0x2016), *range(0x2018, 0x201F), *map(ord, "†‡•…‰′″‹›€™")]
+GREEK = [*range(0x391, 0x3A2), *range(0x3A3, 0x3AA), *range(0x3B1, 0x3CA), 0x3D5]
+SIGNS = [*map(ord, "←↑→↓↔⇒∂∈∏∑−∕∙√∞∫≈≠≤≥⊤⊙ℓ▁✓✗▶◀■●◆○␣⁰¹²³⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄│─")]
+TEXT = [*LATIN, *PUNCTUATION, *GREEK, *SIGNS]
+FONTS = {
+    "serif-regular": (_SERIF.format("-Regular"), TEXT),
+    "serif-italic": (_SERIF.format("-It"), TEXT),
+    "serif-semibold": (_SERIF.format("-Semibold"), [*LATIN, *PUNCTUATION, *SIGNS]),
+    "serif-display": (_SERIF.format("Display-Regular"), [*ASCII, *PUNCTUATION, *map(ord, "ÄÖÜßäöüé×−")]),
+    "mono-regular": (_MONO.format("Regular"), TEXT),
+    "mono-semibold": (_MONO.format("SemiBold"), [*LATIN, *PUNCTUATION, *SIGNS]),
+}
+_FORMULA_SIGNS = "ℂℍℕℙℚℝℤℎℓ∀∂∃∇∈∉∏∑−∓∖∗∘√∝∞∠∣∥∧∨∩∪∫∼≈≠≡≤≥≪≫⊂⊆⊙⊕⊤⊥⋯…′″‖⌈⌉⌊⌋⟨⟩⟺⇒→←↔↦ˆ˜¯˙̂·×±¬"
+FORMULA = [
+    *ASCII,
+    *GREEK,
+    0x3F5,
+    *range(0x1D400, 0x1D468),
+    *range(0x1D538, 0x1D551),
+    *range(0x1D6E2, 0x1D71C),
+    *map(ord, _FORMULA_SIGNS),
+]
+FONTS["math"] = ("package/files/stix-two-math-latin-400-normal.woff2", FORMULA)
+LICENCES = {
+    "source-serif@4.5.1": ("LICENSE.md", "OFL-Source-Serif.txt"),
+    "@ibm/plex-mono@2.5.0": ("fonts/complete/woff2/license.txt", "OFL-IBM-Plex.txt"),
+    "@fontsource/stix-two-math@5.3.0": ("LICENSE", "OFL-STIX-Two.txt"),
+}
+FEATURES = ["kern", "mark", "ccmp", "locl", "liga", "tnum", "ssty", "dtls"]
+"""What fonts do besides: `ssty` and `dtls` are for indices and accents in formulas."""
+
+
+def fetch() -> dict[str, bytes]:
+    """The files of the packages, by their names in the archives; raises `ValueError` where an archive is another."""
+    files: dict[str, bytes] = {}
+    for package, expected in PACKAGES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["npm", "pack", "--silent", package], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            (archive,) = Path(folder).glob("*.tgz")
+            content = archive.read_bytes()
+        found = hashlib.sha256(content).hexdigest()
+        if found != expected:
+            raise ValueError(f"{package}: SHA-256 {found}, expected {expected}")
+        with tarfile.open(fileobj=io.BytesIO(content)) as tar:
+            wanted = {path for path, _ in FONTS.values()} | {f"package/{LICENCES[package][0]}"}
+            for name in wanted & set(tar.getnames()):
+                member = tar.extractfile(name)
+                assert member is not None
+                files[name] = member.read()
+    return files
+
+
+def write(source: bytes, characters: list[int], place: Path) -> None:
+    """The part of a font that has these characters."""
+    font = TTFont(io.BytesIO(source))
+    options = subset.Options(layout_features=FEATURES, hinting=False, name_IDs=[0, 1, 2, 13, 14])
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(unicodes=characters)
+    subsetter.subset(font)
+    if "MATH" in font:
+        even_roots(font)
+    font.flavor = "woff2"
+    font.save(place)
+
+
+def write_token_mark(place: Path) -> None:
+    """A font of one sign, "▁", the space that a token begins with: a thin line, not the block of most fonts."""
+    pen, builder = TTGlyphPen(None), FontBuilder(1000, isTTF=True)
+    for x, y in ((60, -120), (60, -70), (440, -70), (440, -120)):
+        (pen.lineTo if (x, y) != (60, -120) else pen.moveTo)((x, y))
+    pen.closePath()
+    builder.setupGlyphOrder([".notdef", "mark"])
+    builder.setupCharacterMap({ord("▁"): "mark"})
+    builder.setupGlyf({".notdef": TTGlyphPen(None).glyph(), "mark": pen.glyph()})
+    builder.setupHorizontalMetrics({".notdef": (500, 0), "mark": (500, 60)})
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupNameTable({"familyName": "Token Mark", "styleName": "Regular"})
+    builder.setupOS2()
+    builder.setupPost()
+    builder.font.flavor = "woff2"
+    builder.save(place)
+
+
+def even_roots(font: TTFont) -> None:
+    """Make every height of the root sign as wide as the lowest: Chromium keeps room for the widest behind each root."""
+    variants = font["MATH"].table.MathVariants
+    root = font.getBestCmap()[ord("√")]
+    shapes = variants.VertGlyphConstruction[variants.VertGlyphCoverage.glyphs.index(root)]
+    parts = [part.glyph for part in shapes.GlyphAssembly.PartRecords] if shapes.GlyphAssembly else []
+    width = font["hmtx"][root][0]
+    for name in {*parts, *(variant.VariantGlyph for variant in shapes.MathGlyphVariantRecord)} - {root}:
+        advance, bearing = font["hmtx"][name]
+        scale = width / advance
+        coordinates = font["glyf"][name].coordinates
+        coordinates.scale((scale, 1))
+        coordinates.toInt()
+        font["glyf"][name].recalcBounds(font["glyf"])
+        font["hmtx"][name] = (width, round(bearing * scale))
+
+
+# How often letters stand in English text, per thousand; the width of a line follows from them.
+_FREQUENCY = {" ": 183, "e": 102, "t": 75, "a": 65, "o": 62, "i": 57, "n": 57, "s": 53, "h": 50, "r": 49, "d": 35}
+_FREQUENCY |= {"l": 33, "c": 23, "u": 23, "m": 20, "w": 17, "f": 16, "g": 16, "y": 15, "p": 13, "b": 12, "v": 8, "k": 6}
+
+
+def mean_width(font: TTFont) -> float:
+    """The mean width of a letter in text, in ems."""
+    cmap, widths = font.getBestCmap(), font["hmtx"]
+    total = sum(n * widths[cmap[ord(letter)]][0] for letter, n in _FREQUENCY.items())
+    return total / sum(_FREQUENCY.values()) / font["head"].unitsPerEm
+
+
+def main() -> None:
+    """Write the fonts and their licences."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    files = fetch()
+    for name, (path, characters) in FONTS.items():
+        write(files[path], characters, FOLDER / f"{name}.woff2")
+        print(f"{name}: {(FOLDER / f'{name}.woff2').stat().st_size / 1024:.1f} KiB")
+    write_token_mark(FOLDER / "token-mark.woff2")
+    for path, name in LICENCES.values():
+        (FOLDER / name).write_bytes(files[f"package/{path}"])
+
+
+def print_metrics(others: list[str]) -> None:
+    """The widths of the book's serif and of other fonts, and the scale that makes them equal."""
+    own = mean_width(TTFont(FOLDER / "serif-regular.woff2"))
+    print(f"serif-regular {own:.4f} em")
+    for path in others:
+        width = mean_width(TTFont(path))
+        print(f"{path} {width:.4f} em: size-adjust {own / width:.1%}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--metrics"]:
+        print_metrics(sys.argv[2:])
+    else:
+        main()

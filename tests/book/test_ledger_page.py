@@ -1,0 +1,64 @@
+"""The ledger's page computes the newest entry's score when it is opened, and draws other test sets when asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+PAGE = "results/ledger.html"
+
+
+def cells(box: Any) -> list[list[str]]:
+    return [row.locator("td").all_inner_texts() for row in box.locator(".ledger-again tbody tr").all()]
+
+
+def test_a_score_is_computed_and_its_interval_moves_with_the_draws(visit: Any) -> None:
+    from annotated.chapters.ledger.frame import FOLDER, page_data
+    from annotated.runs.registry import entries
+
+    reported = page_data(entries(FOLDER)[-1])["reported"]
+    with visit(PAGE) as v:
+        box = v.page.locator('.live[data-panel="ledger"][data-state="done"]')
+        first = cells(box)
+        assert [row[0] for row in first] == [row[1] for row in first] == [f"{row[0]:.2f}" for row in reported]
+        assert box.locator("[role=status]").inner_text().endswith("(draws number 1).")
+        box.get_by_role("button", name="Draw other test sets").click()
+        second = cells(box)
+        assert [row[2] for row in second] != [row[2] for row in first], "other draws, other ends"
+        assert [row[:2] for row in second] == [row[:2] for row in first], "the same scores"
+        assert box.locator("svg[role=img]").get_attribute("aria-label").startswith("BLEU of 1000 drawn test sets")
+        assert not any(url.endswith("model.js") for url in v.asked) and v.errors == [] and v.axe(code=False) == []
+
+
+def test_what_the_page_says_of_the_difference_is_what_the_report_says() -> None:
+    from annotated.chapters.ledger.frame import FOLDER, page_data
+    from annotated.runs.registry import entries
+
+    data = page_data(entries(FOLDER)[-1])
+    score, low, high = data["reported"][2]
+    text = " ".join((FOLDER.parent / "book" / "results" / "ledger.md").read_text(encoding="utf-8").split())
+    assert f"{low:.2f} to {high:.2f}, barely excludes zero" in text and low > 0
+    assert f"{data['sentences']} sentences are hardly enough" in text and f"better by {score:.2f} BLEU" in text
+
+
+def test_the_histogram_keeps_its_size_of_type_on_a_phone(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 844}) as v:
+        picture = v.page.locator(".ledger-drawn svg")
+        assert picture.evaluate("e => e.getScreenCTM().a") == pytest.approx(1, abs=1e-3), "not scaled down"
+        assert picture.bounding_box()["height"] > 100
+
+
+def test_the_entries_are_blocks_on_a_phone_and_a_table_on_a_wide_page(visit: Any) -> None:
+    for width, is_block in ((390, True), (1200, False)):
+        with visit(PAGE, viewport={"width": width, "height": 844}) as v:
+            row = v.page.locator(".results-ledger table.blocks tbody tr").first
+            assert (row.evaluate("e => getComputedStyle(e).display") == "block") == is_block
+            assert row.locator(".cell-label").first.is_visible() == is_block
+
+
+def test_it_fits_a_dark_phone(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 844}, color_scheme="dark") as v:
+        place = v.page.locator(".ledger-scroll")
+        assert place.evaluate("e => e.scrollWidth <= e.clientWidth + 1"), "no column is cut"
+        assert v.overflow() <= 0 and v.errors == []
