@@ -14,6 +14,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "annotated"
 CHAPTERS = PACKAGE / "chapters"
+RANDOM = PACKAGE / "viz" / "random_numbers.js"
 
 
 def node() -> str:

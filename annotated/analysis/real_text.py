@@ -12,7 +12,7 @@ from pathlib import Path
 RUN = "ANNOTATED_REAL_TEXT"
 """Environment variable: the folder of the training run, `build/real_text/ours` unless it is set."""
 DATA = "ANNOTATED_REAL_DATA"
-"""Environment variable: the folder with valid.tsv and test.tsv, `../shared/data/en-de` unless it is set."""
+"""Environment variable: the folder of the text, `../shared/data/en-de` unless it is set."""
 
 
 def run_folder() -> Path:
@@ -32,6 +32,22 @@ def run_folder() -> Path:
     return folder
 
 
+def data_folder() -> Path:
+    """The folder of the real text, with train.tsv.zst, valid.tsv and test.tsv in it.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it is not there: the message says how to name another one.
+    """
+    folder = Path(os.environ.get(DATA, "../shared/data/en-de"))
+    if not (folder / "valid.tsv").is_file():
+        raise FileNotFoundError(
+            f"no real text at {folder}: set {DATA} to a folder with train.tsv.zst, valid.tsv and test.tsv"
+        )
+    return folder
+
+
 def real_pairs(split: str, count: int | None = None) -> list[tuple[str, str]]:
     """The first pairs (English, German) of 'valid' or 'test'.
 
@@ -42,7 +58,4 @@ def real_pairs(split: str, count: int | None = None) -> list[tuple[str, str]]:
     """
     from annotated.data import read_pairs
 
-    path = Path(os.environ.get(DATA, "../shared/data/en-de")) / f"{split}.tsv"
-    if not path.is_file():
-        raise FileNotFoundError(f"no real text at {path}: set {DATA} to a folder with valid.tsv and test.tsv")
-    return list(islice(read_pairs(str(path)), count))
+    return list(islice(read_pairs(str(data_folder() / f"{split}.tsv")), count))

@@ -18,7 +18,7 @@ _NAMES = {"paper": "the paper's way", "moses": "so with Moses"}
 
 @dataclass
 class Evaluate:
-    """Translate a test corpus: BLEU by each ruler and chrF, with their signatures, exact matches, perplexity."""
+    """Translate a test corpus: BLEU in each setting and chrF, with their signatures, exact matches, perplexity."""
 
     model: tyro.conf.Positional[str] = "classroom"
     """A model inside the package by name, a model folder, a checkpoint, or the folder of a training run."""
@@ -70,19 +70,19 @@ class Evaluate:
                 file.writelines(f"{line}\n" for line in lines)
         numbers = result.to_dict()
         references = [reference for _, reference in pairs]
-        rulers = {
+        settings = {
             name: paper_style_bleu(result.translations, references, style, language=language or LANGUAGE)
             for name, style in styles.items()
         }
         if self.json:
             about = {"model": self.model, "corpus": corpus.spec, "decoding": asdict(self.decoding)}
-            further: dict[str, float | str | None] = {f"{name}_bleu": one.bleu for name, one in rulers.items()}
-            further |= {"moses_language": language} if MOSES in rulers else {}
+            further: dict[str, float | str | None] = {f"{name}_bleu": one.bleu for name, one in settings.items()}
+            further |= {"moses_language": language} if MOSES in settings else {}
             print(json.dumps({**about, **asdict(self.engine), **numbers, **further}, ensure_ascii=False))
             return 0
         print(f"{corpus.spec}: {numbers['sentences']} sentences, beam {self.decoding.beam_size}")
         print(f"BLEU              {numbers['bleu']:.2f}   {numbers['signature']}")
-        for name, one in rulers.items():
+        for name, one in settings.items():
             print(f"{_NAMES[name]:<17} {one.bleu:.2f}   {one.signature}")
         print(f"chrF              {numbers['chrf']:.2f}   {numbers['chrf_signature']}")
         print(f"exact match       {numbers['exact_match']:.1f} %")

@@ -42,7 +42,7 @@ class Finish:
     unfinished: bool = False
     """Report a run that has not made all its updates; the report says so."""
     moses: Literal["auto", "yes", "no"] = "auto"
-    """BLEU with Moses' own tokeniser as a third ruler, which needs the package sacremoses: 'auto' where it is installed
+    """BLEU with Moses' own tokeniser as a third setting (needs the package sacremoses): 'auto' where it is installed
     and the data say which language is the target."""
     watts: float | None = None
     """Power of one device in watts, to know the energy; unknown if not given."""

@@ -12,7 +12,7 @@ import tyro
 
 @dataclass
 class Add:
-    """Put a finished run into the ledger: its report, its log, its translations, and what both rulers counted."""
+    """Put a finished run into the ledger: its report, log and translations, and the counts of both BLEU settings."""
 
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
     """Folder of the run; `annotated finish` has reported on it."""

@@ -93,7 +93,7 @@ def _without_ruled_out(finding: Finding, before: Sequence[Finding]) -> Finding:
     return replace(finding, mistakes=tuple(one for one in finding.mistakes if one.unless not in held))
 
 
-RANDOM = "Two equal calls differ, which is a failure of dropout-off: mend that first, and examine again."
+RANDOM = "Two equal calls differ, which is a failure of dropout-off: correct that first and examine again."
 
 
 def _examine_one(subject: Subject, invariant: Invariant, seed: int) -> Finding:

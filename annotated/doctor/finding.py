@@ -12,17 +12,17 @@ CHAPTERS = {
     5: ("Scaled dot-product attention", "attention/scaled_dot_product"),
     6: ("Query, key, value", "attention/query_key_value"),
     7: ("Masks", "attention/masks"),
-    8: ("Many heads", "attention/multi_head"),
-    10: ("The feed-forward network", "machine/feed_forward"),
-    12: ("Residuals and LayerNorm", "machine/residuals"),
-    13: ("Embeddings and sharing", "machine/embeddings"),
-    14: ("Positions", "machine/positions"),
-    15: ("Assembly", "machine/assembly"),
+    8: ("Multi-head attention", "attention/multi_head"),
+    10: ("The position-wise network", "machine/feed_forward"),
+    12: ("Residuals and layer normalisation", "machine/residuals"),
+    13: ("Embeddings, shared three ways", "machine/embeddings"),
+    14: ("Positional encoding", "machine/positions"),
+    15: ("Assemble and audit", "machine/assembly"),
     17: ("Batches by tokens", "training/batches"),
     18: ("Teacher forcing", "training/teacher_forcing"),
     19: ("Label smoothing", "training/label_smoothing"),
     20: ("Adam and the warm-up", "training/warm_up"),
-    21: ("Dropout, all of it", "training/dropout"),
+    21: ("Dropout", "training/dropout"),
     22: ("The first training run", "training/first_run"),
     23: ("Greedy decoding", "decoding/greedy"),
     24: ("Beam search", "decoding/beam_search"),
@@ -48,7 +48,9 @@ _CLAIMS = {
     26: "A1",
 }
 CLAIMS = {claim: chapter for chapter, claims in _CLAIMS.items() for claim in claims.split()}
-"""The ledger's claims that findings name, and the chapter that treats each."""
+"""The ledger's claims that findings name, and the chapter that is about each."""
+MISREADINGS = ("reference/misreadings", frozenset({"C10", "C37", "C43"}))
+"""The page of misprints and misreadings, and the claims whose boxes are there in place of the chapter."""
 
 
 @dataclass(frozen=True)

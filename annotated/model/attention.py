@@ -20,9 +20,9 @@ from annotated.model.fast.fused import fused_attention
 from annotated.model.masks import require_boolean
 
 Attend = Callable[..., Tensor]
-"""Of queries and keys `[..., H, K]` and values `[..., H, d_v]` the outputs `[..., H, d_v]`, one for each query.
+"""Returns the outputs `[..., H, d_v]` for queries and keys `[..., H, K]` and values `[..., H, d_v]`.
 
-What stands before H is the layout's: `[B, T]` where sentences are padded, `[N]` in rows without padding.
+The leading axes are `[B, T]` with padding, and `[N]` in rows without padding.
 """
 
 
@@ -39,8 +39,8 @@ def scaled_dot_product_attention(
         Keys `[..., S, K]` and values `[..., S, d_v]`.
     mask
         Boolean, broadcastable to `[..., T, S]`; True where a query may attend to a key, as in PyTorch's function of
-        this name (`torch.nn.MultiheadAttention` says it the other way round: there, True hides). A query that may
-        attend to nothing gets zero weights and a zero output.
+        this name. In `torch.nn.MultiheadAttention` True has the opposite meaning: the key is hidden. A query that may
+        attend to no key gets zero weights and a zero output.
     dropout
         Probability of dropping a weight on its way to the output; the weights returned are not dropped.
 
@@ -79,7 +79,7 @@ class Masked:
     mask: Tensor | None = None
     """Boolean, broadcastable to `[B, H, T, S]`, True where a query may attend to a key; None hides nothing.
 
-    `torch.nn.MultiheadAttention` says it the other way round: its masks are True where a key is hidden."""
+    In `torch.nn.MultiheadAttention` True has the opposite meaning: the key is hidden."""
     dropout: float = 0.0
     """On the weights; the paper has none."""
 
@@ -89,7 +89,7 @@ class Masked:
         return self.mix(q, k, v).transpose(1, 2)
 
     def mix(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """The same with the heads in front: `[B, H, T, K]`, `[B, H, S, K]`, `[B, H, S, d_v]` to `[B, H, T, d_v]`."""
+        """Attend with the heads in front: `[B, H, T, K]`, `[B, H, S, K]` and `[B, H, S, d_v]` give `[B, H, T, d_v]`."""
         return fused_attention(q, k, v, self.mask, dropout=self.dropout)
 
 

@@ -20,7 +20,8 @@ from annotated.analysis.leaks import masked_by
 from annotated.cli import main
 from annotated.doctor import Finding, NotOffered, OurSubject, Report, Subject, doctor, examine, fingerprints, mutants
 from annotated.doctor.causes import roots
-from annotated.doctor.finding import CHAPTERS, CLAIMS
+from annotated.doctor.diagnosis import diagnoses
+from annotated.doctor.finding import CHAPTERS, CLAIMS, MISREADINGS, Mistake
 from annotated.doctor.invariants import INVARIANTS
 from annotated.doctor.mutants import MUTANTS
 from annotated.doctor.similar_mutants import similar_mutants
@@ -214,7 +215,8 @@ def test_links_lead_to_pages_that_treat_the_chapter_or_the_claim() -> None:
     for number, (_, page) in CHAPTERS.items():
         assert f"  number: {number}\n" in (book / f"{page}.md").read_text("utf-8")
     for claim, chapter in CLAIMS.items():
-        assert f"{{claim}} {claim}\n" in (book / f"{CHAPTERS[chapter][1]}.md").read_text("utf-8")
+        page = MISREADINGS[0] if claim in MISREADINGS[1] else CHAPTERS[chapter][1]
+        assert f"{{claim}} {claim}\n" in (book / f"{page}.md").read_text("utf-8")
     mistakes = [mistake for invariant in INVARIANTS.values() for mistake in invariant.mistakes]
     assert {mistake.chapter for mistake in mistakes} <= set(CHAPTERS)
     named = {mistake.claim for mistake in mistakes} | {mutant.claim for mutant in MUTANTS}
@@ -276,6 +278,47 @@ def test_a_mistake_that_fails_the_same_only_fits_and_is_not_named_where_it_measu
     assert named("Averaging changed the checkpoints.") == []
     # Where little was examined, more mistakes fit than could be told apart, and none is named.
     assert similar_mutants(findings(source_padding="failed", batch_mates="failed", source_order="passed")) == []
+
+
+def test_findings_with_the_same_guesses_share_one_diagnosis() -> None:
+    fill, mask, scale, told = (Mistake(says, 7) for says in ("fill", "mask", "scale", "told"))
+    one, two, three, four = findings(one="failed", two="failed", three="failed", four="failed")
+    one, two = replace(one, mistakes=(fill, mask)), replace(two, mistakes=(scale,))
+    three = replace(three, mistakes=(mask, told))
+    first, second, bare = diagnoses([one, two, three, four])
+    assert (first.findings, second.findings, bare.findings) == ((one, three), (two,), (four,))
+    assert [(g.mistake.says, g.named_by) for g in first.guesses] == [
+        ("mask", ("one", "three")),
+        ("fill", ("one",)),
+        ("told", ("three",)),
+    ]
+    assert bare.guesses == ()
+    four = replace(four, mistakes=(scale, fill))  # joins what was apart
+    assert [one.findings for one in diagnoses([one, two, three, four])] == [(one, two, three, four)]
+    sure = replace(told, mutant="told")
+    (only,) = diagnoses([one, replace(three, mistakes=(mask, sure))])
+    assert only.guesses[0].mistake == sure, "what a measured number tells comes first"
+
+
+def test_a_likely_mistake_is_printed_once(ill: Report) -> None:
+    assert len(ill.causes) > 1 and len(ill.diagnoses) == 1
+    for text in (" ".join(str(ill).split()), Page(ill.to_html("")).text):
+        assert text.count("with a number too near zero, such as -1e-12") == 1
+        assert text.count("Must hold:") == text.count("Found:") == len(ill.causes)
+    (said,) = ill.to_dict()["diagnoses"]
+    assert said["findings"] == list(ill.causes)
+    assert said["guesses"][0]["named_by"] == list(ill.causes)
+
+
+def test_a_healthy_report_says_how_much_was_examined() -> None:
+    def verdict_of(**outcomes: str) -> str:
+        return str(Report("well", tuple(findings(**outcomes)))).splitlines()[1]
+
+    assert verdict_of(a="passed", b="passed") == "2 passed in 0.0 s. All 2 invariants that were examined hold."
+    skipped = {"c": "not applicable", "d": "not applicable"}
+    assert verdict_of(a="passed", b="passed", **skipped).endswith("examined hold; 2 were not examined.")
+    assert verdict_of(a="passed", c="not applicable").endswith("The one invariant examined holds; 1 was not examined.")
+    assert verdict_of(c="not applicable").endswith("1 not examined in 0.0 s. Nothing could be examined.")
 
 
 def test_a_measured_number_names_the_mistake_itself() -> None:

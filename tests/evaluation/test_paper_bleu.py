@@ -1,4 +1,4 @@
-"""The paper's ruler: what the authors' script replaces, cuts and takes apart, by hand."""
+"""The paper's setting: what the authors' script replaces, cuts and takes apart, by hand."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from annotated.doctor.finding import Mistake
+from annotated.doctor.invariants.mistakes import QUERY_ROWS, TINY_FILL
 from annotated.doctor.invariants.positions import positions_are_added
 from annotated.doctor.invariants.registry import invariant, not_applicable, require
 from annotated.doctor.probe import CLOSE, Probe, dropout_of, of_size, relative_difference
@@ -99,9 +100,9 @@ MASK_ASTRAY = Mistake("A mask is missing, off by one, or transposed.", 7, "C15")
 
 @invariant(
     "attention-hidden",
-    Mistake("Hidden scores get a small number such as -1e-12, which a softmax takes for zero.", 7, "C01"),
+    TINY_FILL,
     MASK_ASTRAY,
-    Mistake("The padding mask hides rows of padded queries instead of columns of padded keys.", 7),
+    QUERY_ROWS,
     paper="section 3.2.3",
     needs=("attention",),
 )

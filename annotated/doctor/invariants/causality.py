@@ -9,10 +9,10 @@ from torch.nn import functional as F
 
 from annotated.doctor.finding import Mistake
 from annotated.doctor.invariants.dependence import encoder_reach, other_tokens, target_reach
+from annotated.doctor.invariants.mistakes import TINY_FILL
 from annotated.doctor.invariants.registry import invariant, not_applicable, require
 from annotated.doctor.probe import CLOSE, SAME, Probe, of_size, relative_difference
 
-TINY_FILL = Mistake("Hidden scores get a small number such as -1e-12, which a softmax takes for zero.", 7, "C01")
 NO_CAUSAL_MASK = Mistake("The decoder's self-attention has no causal mask while training.", 7, "C12")
 OFF_BY_ONE = Mistake("The causal mask is off by one: its diagonal is the wrong one.", 7, "C15")
 TRANSPOSED = Mistake("The causal mask is transposed, or True means the opposite of what it is used for.", 7)

@@ -10,13 +10,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from annotated.doctor.finding import Mistake
+from annotated.doctor.invariants.mistakes import QUERY_ROWS, TINY_FILL
 from annotated.doctor.invariants.registry import InvariantViolated, invariant, not_applicable, require
 from annotated.doctor.probe import SAME, Probe, normalised, of_size, relative_difference
 from annotated.doctor.subject import NotOffered
 
 NO_SOURCE_MASK = Mistake("Padded source tokens are not masked in the encoder or in cross-attention.", 7, "C12")
-QUERY_ROWS = Mistake("The padding mask hides rows of padded queries instead of columns of padded keys.", 7)
-TINY_FILL = Mistake("Hidden scores get a number that is too small, such as -1e-12.", 7, "C01")
 ZERO_VECTOR = Mistake(
     "Padding is told by its vector, which is zero until something gives it another value.",
     7,

@@ -56,7 +56,8 @@ def source_order(probe: Probe) -> str:
     probe.sharpen_weights()  # some initialise so small that attention hardly acts
     (source, exchanged), target = _exchanged(probe.sources(6)), probe.targets_in(5)
     difference = relative_difference(probe.logits(exchanged, target), probe.logits(source, target))
-    require(difference > LEAST, f"Two source tokens change places, and the logits change by {of_size(difference)}.")
+    # A trained model, sharpened, rounds by some 1e-5 where order does not matter at all.
+    require(difference > CLOSE, f"Two source tokens change places, and the logits change by {of_size(difference)}.")
     return f"Two source tokens change places, and the logits change by {of_size(difference)}."
 
 

@@ -11,6 +11,7 @@ import torch
 
 from annotated import __version__
 from annotated.doctor.causes import roots
+from annotated.doctor.diagnosis import JointDiagnosis, diagnoses
 from annotated.doctor.finding import Finding, Outcome
 from annotated.doctor.report.page import BESIDE, built_book, fragment, page
 from annotated.doctor.report.terminal import print_report
@@ -63,6 +64,11 @@ class Report:
         return roots(self.findings)
 
     @property
+    def diagnoses(self) -> list[JointDiagnosis]:
+        """The failed invariants that follow from no other one, those with the same likely mistakes together."""
+        return diagnoses([self[id] for id in self.causes])
+
+    @property
     def seconds(self) -> float:
         """Time of the examination."""
         return sum(finding.seconds for finding in self.findings)
@@ -89,6 +95,7 @@ class Report:
             "counts": self.counts,
             "versions": self.versions,
             "causes": self.causes,
+            "diagnoses": [diagnosis.to_dict() for diagnosis in self.diagnoses],
             "resembles": [asdict(mutant) for mutant in self.similar_mutants],
             "findings": [finding.to_dict() for finding in self.findings],
         }

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import annotated
-from annotated.doctor.finding import CHAPTERS, CLAIMS, Finding, Mistake
-from annotated.doctor.report.terminal import AS_A_RULE, alike, heading, not_examined, summary, verdict
+from annotated.doctor.diagnosis import JointDiagnosis
+from annotated.doctor.finding import CHAPTERS, CLAIMS, MISREADINGS, Finding, Mistake
+from annotated.doctor.report.terminal import AS_A_RULE, alike, behind, heading, not_examined, summary, verdict
 
 if TYPE_CHECKING:
     from annotated.doctor.report import Report
@@ -27,7 +28,7 @@ STYLE = """
   --good: #1a7f37; --bad: #b3261e; --odd: #7a3e9d; --quiet: #57606a; }
 .doctor h1 { font-size: clamp(1.2rem, 5vw, 1.6rem); line-height: 1.2; margin: 0 0 .5rem; }
 .doctor h2 { font-size: 1.2rem; margin: 1.5rem 0 .5rem; }
-.doctor h3 { font-size: 1rem; margin: 0; }
+.doctor h3 { font-size: 1rem; margin: 0; } .doctor * + h3 { margin-top: 1rem; }
 .doctor .case { border-left: 4px solid var(--bad); padding: .25rem 0 .25rem 1rem; margin: 1rem 0; }
 .doctor .case.error { border-color: var(--odd); }
 .doctor .case p { margin: .25rem 0; }
@@ -101,8 +102,8 @@ def _body(report: Report, level: str, book: str) -> str:
     causes, broken = report.causes, report.of("error")
     if causes or broken:
         parts.append("<h2>What was found</h2>")
-        parts += [_case(report[id], [report[one] for one in following], book) for id, following in causes.items()]
-        parts += [_case(finding, (), book) for finding in broken]
+        parts.append(diagnoses_html(report, book))
+        parts += [f'<section class="case error">{_found(finding)}</section>' for finding in broken]
     if passed := report.of("passed"):
         parts.append(_folded(f"{len(passed)} invariants hold", _table(passed), not causes and not broken))
     if reasons := not_examined(report):
@@ -112,31 +113,48 @@ def _body(report: Report, level: str, book: str) -> str:
     return "\n".join(parts)
 
 
+def diagnoses_html(report: Report, book: str) -> str:
+    """What failed and what may be behind it, as a part of a page: one section for each diagnosis."""
+    following = {id: [report[one] for one in others] for id, others in report.causes.items()}
+    return "\n".join(_diagnosis(one, following, book) for one in report.diagnoses)
+
+
+def claim_link(claim: str, book: str) -> str:
+    """The name of a claim of the ledger, as a link to where the book treats it."""
+    return _with_claim(f"claim {claim}", claim, book)
+
+
 def _folded(title: str, content: str, is_open: bool) -> str:
     return f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>{content}</details>"
 
 
-def _table(findings: Iterable[Finding], named: bool = True) -> str:
-    """What must hold beside what was found, a row for each finding, with or without its name."""
+def _table(findings: Iterable[Finding]) -> str:
+    """What must hold beside what was found, a row for each finding."""
     rows = "".join(
-        f"<tr><td>{f'<code>{escape(finding.id)}</code> ' if named else ''}{escape(finding.title)}</td>"
+        f"<tr><td><code>{escape(finding.id)}</code> {escape(finding.title)}</td>"
         f"<td>{escape(finding.measured)}</td></tr>"
         for finding in findings
     )
     return f"<table><thead><tr><th>Must hold</th><th>Found</th></tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _case(finding: Finding, following: Iterable[Finding], book: str) -> str:
+def _diagnosis(diagnosis: JointDiagnosis, following: Mapping[str, Iterable[Finding]], book: str) -> str:
+    """Findings that point to the same mistakes, what follows from each, and once what may be behind them."""
+    found = "".join(_found(finding, following[finding.id]) for finding in diagnosis.findings)
+    likely = "".join(_mistake(guess.mistake, book) for guess in diagnosis.guesses)
+    guesses = f"<p>{behind(diagnosis)}</p><ul>{likely}</ul>" if likely else ""
+    return f'<section class="case failed">{found}{guesses}</section>'
+
+
+def _found(finding: Finding, following: Iterable[Finding] = ()) -> str:
     word = "Broke down" if finding.outcome == "error" else "Failed"
-    likely = "".join(_mistake(mistake, book) for mistake in finding.mistakes)
-    behind = f"<p>What may be behind it, likeliest first:</p><ul>{likely}</ul>" if likely else ""
     others = list(following)
     ids = ", ".join(f"<code>{escape(one.id)}</code>" for one in others)
     muted = f"<details><summary>{AS_A_RULE} {ids}</summary>{_table(others)}</details>" if others else ""
     return (
-        f'<section class="case {finding.outcome}"><h3><b class="{finding.outcome}">{word}:</b> '
-        f'<code>{escape(finding.id)}</code> <span class="quiet">({escape(finding.paper)})</span></h3>'
-        f"{_table([finding], named=False)}{behind}{muted}</section>"
+        f'<h3><b class="{finding.outcome}">{word}:</b> <code>{escape(finding.id)}</code> '
+        f'<span class="quiet">({escape(finding.paper)})</span></h3>'
+        f"<p><b>Must hold:</b> {escape(finding.title)}</p><p><b>Found:</b> {escape(finding.measured)}</p>{muted}"
     )
 
 
@@ -154,7 +172,8 @@ def _with_claim(text: str, claim: str | None, book: str) -> str:
     text = escape(text)
     if not claim:
         return text
-    page = CHAPTERS[CLAIMS[claim]][1]
+    gathered, members = MISREADINGS
+    page = gathered if claim in members else CHAPTERS[CLAIMS[claim]][1]
     return text.replace(claim, _link(claim, f"{page}.html#claim-{claim.lower()}", book))
 
 

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from annotated.doctor.diagnosis import JointDiagnosis
 from annotated.doctor.finding import Finding
 from annotated.doctor.similar_mutants import SimilarMutant
 
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
     from annotated.doctor.report import Report
 
 MARKS = {"passed": ("✓", "green"), "failed": ("✗", "bold red"), "error": ("!", "bold magenta")}
-AS_A_RULE = "As a rule these follow from it; mend it first and examine again:"
+AS_A_RULE = "These usually follow from it; correct it first and examine again:"
 SHOWN = 3
-"""Likely mistakes of a finding that the terminal shows; JSON and HTML have all."""
-WORDS = {"passed": "passed", "failed": "failed", "error": "broke down", "not applicable": "not applicable"}
+"""Likely mistakes of a diagnosis that the terminal shows; JSON and HTML have all."""
+WORDS = {"passed": "passed", "failed": "failed", "error": "broke down", "not applicable": "not examined"}
 
 
 def print_report(report: Report, console: Any = None, passed: bool = False) -> None:
@@ -32,12 +33,15 @@ def print_report(report: Report, console: Any = None, passed: bool = False) -> N
         console.print(f"\n{heading(near)}:")
         for one in near:
             console.print(Padding(Text.assemble(f"· {one.sentence} ", (f"[{alike(one)}]", "cyan")), (0, 0, 0, 2)))
-    for id, following in report.causes.items():
+    causes = report.causes
+    for diagnosis in report.diagnoses:
         console.print()
-        _print_trouble(console, report[id])
-        if following:
-            said = f"{AS_A_RULE} {', '.join(following)}"
-            console.print(Padding(Text(said, style="dim"), (0, 0, 0, 2)))
+        for finding in diagnosis.findings:
+            _print_trouble(console, finding)
+            if following := causes[finding.id]:
+                said = f"{AS_A_RULE} {', '.join(following)}"
+                console.print(Padding(Text(said, style="dim"), (0, 0, 0, 2)))
+        _print_guesses(console, diagnosis)
     for finding in report.of("error"):
         console.print()
         _print_trouble(console, finding)
@@ -69,7 +73,11 @@ def verdict(report: Report) -> str:
     if parts:
         text = ", ".join(parts)
         return f"{text[0].upper()}{text[1:]}."
-    return "Nothing wrong was found." if report.of("passed") else "Nothing could be examined."
+    passed, skipped = len(report.of("passed")), len(report.of("not applicable"))
+    if not passed:
+        return "Nothing could be examined."
+    held = f"All {passed} invariants that were examined hold" if passed > 1 else "The one invariant examined holds"
+    return f"{held}; {skipped} {'were' if skipped > 1 else 'was'} not examined." if skipped else f"{held}."
 
 
 def alike(one: SimilarMutant) -> str:
@@ -77,7 +85,7 @@ def alike(one: SimilarMutant) -> str:
     near = {
         "measured": "as measured",
         "fits": "fits; other mistakes may fail the same",
-        "near": f"{one.similarity:.0%} alike",
+        "near": f"{one.similarity:.0%} of the invariants that either fails are failed by both",
     }[one.fit]
     return f"{near}, claim {one.claim}" if one.claim else near
 
@@ -109,7 +117,17 @@ def _print_trouble(console: Console, finding: Finding) -> None:
     console.print(_name(finding))
     for what, line in (("Must hold", finding.title), ("Found", finding.measured)):
         console.print(Padding(Text.assemble((f"{what}: ", "dim"), line), (0, 0, 0, 2)))
-    if finding.mistakes:
-        console.print(Padding(Text("What may be behind it:", style="dim"), (0, 0, 0, 2)))
-    for mistake in finding.mistakes[:SHOWN]:
-        console.print(Padding(Text.assemble(f"· {mistake.says} ", (f"[{mistake.where}]", "cyan")), (0, 0, 0, 4)))
+
+
+def behind(diagnosis: JointDiagnosis) -> str:
+    """What the list of likely mistakes is headed with."""
+    number = len(diagnosis.findings)
+    return f"What may be behind {'it' if number == 1 else f'these {number} findings'}, likeliest first:"
+
+
+def _print_guesses(console: Console, diagnosis: JointDiagnosis) -> None:
+    if diagnosis.guesses:
+        console.print(Padding(Text(behind(diagnosis), style="dim"), (0, 0, 0, 2)))
+    for guess in diagnosis.guesses[:SHOWN]:
+        said = Text.assemble(f"· {guess.mistake.says} ", (f"[{guess.mistake.where}]", "cyan"))
+        console.print(Padding(said, (0, 0, 0, 4)))

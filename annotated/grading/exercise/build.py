@@ -86,10 +86,11 @@ def _opening(exercise: Exercise, book_url: str, wheel: str, solved: bool = False
     links = ", ".join("[{0}]({2})".format(*resolve(str(part))) for part in exercise.paper)
     chapter = f"chapter {exercise.number}"
     chapter = f"[{chapter}]({book_url.rstrip('/')}/{exercise.chapter}.html)" if book_url else chapter
-    facts = [chapter, links, exercise.kind, f"about {exercise.minutes} minutes", points(exercise)]
+    facts = [chapter, links, exercise.kind, exercise.difficulty, f"about {exercise.minutes} minutes", points(exercise)]
     head = f"# {exercise.id} · {exercise.title}{' · solution' if solved else ''}\n\n{' · '.join(filter(None, facts))}"
     caught = _CLAIMS.sub("", exercise.catches).strip(" ,;")  # a claim's number says nothing outside the book
-    catches = f"\n\n**Catches:** {plain(caught)}." if caught else ""
+    summary = "<details><summary>Your answer is tested for</summary>"
+    catches = f"\n\n{summary}\n\n{plain(caught)}.\n\n</details>" if caught else ""
     if exercise.forbidden:
         catches += f"\n\n**Not allowed here:** {', '.join(f'`{name}`' for name in exercise.forbidden)}."
     names = "answer, check, hint, progress, solution"

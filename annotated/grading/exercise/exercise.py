@@ -26,8 +26,10 @@ _SOLUTION = re.compile(
     re.M | re.S,
 )
 _NEEDED = frozenset("id title chapter paper kind minutes answers hints quiz".split())
-_OPTIONAL = frozenset("forbidden library catches".split())
-KINDS = ("predict", "write", "prove", "mend")
+_OPTIONAL = frozenset("forbidden library catches difficulty".split())
+KINDS = ("predict", "write", "prove", "repair")
+DIFFICULTIES = ("easy", "medium", "hard")
+_EASY, _MEDIUM = 15, 30  # minutes at most
 
 
 class ExerciseError(ValueError):
@@ -86,11 +88,17 @@ class Exercise:
     forbidden: tuple[str, ...] = ()
     library: bool = False
     catches: str = ""
+    difficulty: str = "medium"
 
     @property
     def number(self) -> int:
         """The number of its chapter."""
         return int(self.id[2:4])
+
+    @property
+    def place(self) -> str:
+        """'5.1': its chapter, and its place there."""
+        return f"{self.number}.{self.id.partition('-')[2]}"
 
     @cached_property
     def statement(self) -> str:
@@ -195,8 +203,18 @@ def parse(text: str, folder: Path) -> Exercise:
         raise ExerciseError(f"its kind is {data['kind']!r}; expected one of {', '.join(KINDS)}")
     values: dict[str, Any] = {key: data[key] for key in ("id", "title", "chapter", "kind", "minutes")}
     values |= {key: tuple(data.get(key) or ()) for key in ("paper", "answers", "forbidden", "hints", "quiz")}
+    values["difficulty"] = _difficulty(data)
     values |= {"library": bool(data.get("library", False)), "catches": str(data.get("catches", ""))}
     return Exercise(folder=folder, cells=tuple(_cells(body)), **values)
+
+
+def _difficulty(data: dict[str, Any]) -> str:
+    """What the front matter says from 1 to 3, or what the minutes suggest."""
+    minutes = int(data["minutes"])
+    level = data.get("difficulty", 1 if minutes <= _EASY else 2 if minutes <= _MEDIUM else 3)
+    if level not in (1, 2, 3):
+        raise ExerciseError(f"its difficulty is {level!r}; expected 1, 2 or 3")
+    return DIFFICULTIES[level - 1]
 
 
 def _cells(body: str) -> list[Cell]:

@@ -10,6 +10,7 @@ from annotated.paper_links import resolve
 _ROLE = re.compile(r"\{([\w:-]+)\}`([^`]+)`")
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]*)\)")
 _INLINE = re.compile(r"`(?P<code>[^`]+)`|\$(?P<math>[^$]+)\$|\*\*(?P<strong>[^*]+)\*\*|\*(?P<em>[^*\s][^*]*)\*")
+_IN_PASSING = {"claim": "what is often said", "question": "what readers ask"}
 _TEX = (
     (r"\\sqrt\{([^{}]*(?:\{[^{}]*\})?[^{}]*)\}", r"√\1"),
     (r"\\(?:text|mathrm)\{([^{}]*)\}", r"\1"),
@@ -24,13 +25,14 @@ _TEX = (
 
 
 def role(name: str, text: str) -> str:
-    """What a role shows: {paper} a link, {claim} and {question} their number, code as code, all else its text."""
+    """What a role shows: {paper} a link, {claim} and {question} their own words if they have some, code as code."""
     if name == "paper":
         shown, _, url = resolve(text)
         return f"[{shown}]({url})"
-    text = re.sub(r"\s*<[^>]*>$", "", text)
-    if name in {"claim", "question"}:
-        return f"{name} {text}"
+    words = re.sub(r"\s*<[^>]*>$", "", text)
+    if name in _IN_PASSING and words == text:
+        return _IN_PASSING[name]
+    text = words
     if name.startswith("cite"):
         return f"({text})"
     return f"`{text.lstrip('~!')}`" if name.startswith("py:") else text

@@ -29,10 +29,16 @@ def fused_attention(
 
     Parameters
     ----------
-    q, k, v, mask, dropout
-        As in `scaled_dot_product_attention`, with four dimensions `[B, H, T, K]`.
+    q
+        Queries, `[B, H, T, K]`.
+    k, v
+        Keys `[B, H, S, K]` and values `[B, H, S, d_v]`.
+    mask
+        Boolean, broadcastable to `[B, H, T, S]`; True where a query may attend to a key.
     causal
-        True lets query t see keys 0..t only; cheaper than the mask that says the same, and without any other.
+        True lets query t attend to keys 0 to t only. This is faster than the equivalent mask, and excludes a mask.
+    dropout
+        Probability of dropping a weight on its way to the output.
 
     Returns
     -------

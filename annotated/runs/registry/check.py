@@ -15,7 +15,7 @@ from annotated.evaluation.paper_bleu import LANGUAGE, MOSES, has_moses
 from annotated.runs.log import LOG, read_records
 from annotated.runs.registry.entries import ENTRY, FORMAT, LEDGER, LOG_BYTES, NAME, README, TEST, claim_problem
 from annotated.runs.report.report import HYPOTHESES, LAST_HYPOTHESES, REPORT, STATISTICS, RunReport, training_facts
-from annotated.runs.report.scoring import FURTHER, read_statistics, rulers_of, score_of, statistics
+from annotated.runs.report.scoring import FURTHER, read_statistics, score_of, settings_of, statistics
 from annotated.runs.report.test_sets import TestSet, target_language
 from annotated.saving import CheckpointError, read_json
 from annotated.storage import verify_checksums
@@ -27,7 +27,7 @@ SIGNATURES = {
     "moses": ("nrefs:1", "case:mixed", "tok:none", "smooth:exp", "version:"),
     "chrf": ("nrefs:1", "nc:6", "nw:0", "version:"),
 }
-"""What the signature of each ruler must say; "moses" is a ruler that a report need not have."""
+"""What the signature of each setting must say; "moses" is a setting that a report need not have."""
 _TOLERANCE = 0.005
 _OWN = (0, 6, 7, 8, 9)
 """Columns of the statistics that come from the translations alone: their length, and how many n-grams they have."""
@@ -165,16 +165,16 @@ def _order(records: Sequence[Mapping[str, Any]], configuration: Mapping[str, Any
 
 def _signatures(report: Mapping[str, Any]) -> Iterator[str]:
     for system in _systems(report):
-        for ruler, needed in SIGNATURES.items():
-            if ruler in FURTHER and ruler not in report["scores"][system]:
+        for setting, needed in SIGNATURES.items():
+            if setting in FURTHER and setting not in report["scores"][system]:
                 continue
-            signature = str(report["scores"][system][ruler].get("signature"))
+            signature = str(report["scores"][system][setting].get("signature"))
             if missing := [part for part in needed if part not in signature]:
-                yield f"{system}, {ruler}: its signature {signature!r} lacks {', '.join(missing)}"
+                yield f"{system}, {setting}: its signature {signature!r} lacks {', '.join(missing)}"
 
 
 def _scores(folder: Path, report: Mapping[str, Any]) -> Iterator[str]:
-    """Both rulers added up again; what comes from the translations alone, counted again."""
+    """Both settings added up again; what comes from the translations alone, counted again."""
     counted = read_statistics((folder / STATISTICS).read_text(encoding="utf-8"))
     sentences = report["test"]["sentences"]
     for system in _systems(report):
@@ -183,12 +183,12 @@ def _scores(folder: Path, report: Mapping[str, Any]) -> Iterator[str]:
             yield f"{system}: {len(texts)} translations of {sentences} sentences"
             continue
         again = _counted_again(system, texts, [""] * len(texts), report)
-        for ruler in rulers_of(report["scores"][system]):
-            name = f"{system}.{ruler}"
+        for setting in settings_of(report["scores"][system]):
+            name = f"{system}.{setting}"
             own = again.get(name, counted[name])  # without sacremoses Moses' tokens cannot be counted again
             if len(counted[name]) != sentences or not np.array_equal(counted[name][:, _OWN], own[:, _OWN]):
                 yield f"{STATISTICS}: {name} was not counted in these translations"
-            claimed, found = report["scores"][system][ruler]["score"], score_of(counted[name])
+            claimed, found = report["scores"][system][setting]["score"], score_of(counted[name])
             if abs(claimed - found) > _TOLERANCE:
                 yield f"{name}: the report says {claimed:.2f}, and the counted numbers make {found:.2f}"
 
@@ -231,9 +231,9 @@ def _scored_again(folder: Path, report: Mapping[str, Any], tests: Sequence[TestS
 def _counted_again(
     system: str, texts: Sequence[str], references: Sequence[str], report: Mapping[str, Any]
 ) -> dict[str, NDArray[np.int64]]:
-    """The statistics of a system by the rulers of the report, as far as they can be had here."""
-    rulers = [one for one in rulers_of(report["scores"][system]) if one != MOSES or has_moses()]
-    return statistics({system: texts}, references, rulers, target_language(report["data"]) or LANGUAGE)
+    """The statistics of a system by the settings of the report, as far as they can be had here."""
+    settings = [one for one in settings_of(report["scores"][system]) if one != MOSES or has_moses()]
+    return statistics({system: texts}, references, settings, target_language(report["data"]) or LANGUAGE)
 
 
 def _systems(report: Mapping[str, Any]) -> list[str]:

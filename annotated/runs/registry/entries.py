@@ -5,7 +5,7 @@ An entry is a folder:
 - `report.json`: the run's report, as `annotated finish` wrote it.
 - `log.jsonl`: its log, thinned (`thin_log`).
 - `hypotheses.txt` (and `hypotheses.last.txt`): the translations, a line for a sentence.
-- `statistics.tsv`: what both rulers count in each sentence, so that the scores can be added up again without the test
+- `statistics.tsv`: what both settings count in each sentence, so that the scores can be added up again without the test
   set, whose text stays its publisher's.
 - `README.md`: for people, made from the report; and `entry.json`: the hashes of all these.
 - `test.tsv`: only where the test set may be published; then the translations are scored again.
@@ -105,7 +105,7 @@ def read_entries(folder: str | Path = LEDGER) -> pd.DataFrame:
         report, scores = entry.report, entry.report["scores"]["average"]
         rows.append(
             {"name": entry.name, "added": entry.added, "label": report["label"], "complete": report["complete"]}
-            | {ruler: scores[ruler]["score"] for ruler in ("sacrebleu", "paper", "chrf")}
+            | {setting: scores[setting]["score"] for setting in ("sacrebleu", "paper", "chrf")}
             | {end: scores["sacrebleu"].get(end) for end in ("low", "high")}
             | {"parameters": report["parameters"], "machine": entry.machine}
             | {name: report["training"][name] for name in _TRAINING_COLUMNS}

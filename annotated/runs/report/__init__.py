@@ -2,16 +2,18 @@
 
 from annotated.runs.report.finishing import FinishOptions, finish
 from annotated.runs.report.model_card import model_card
-from annotated.runs.report.report import Row, RunReport
+from annotated.runs.report.report import SETTING_NAMES, Row, RunReport, test_name
 from annotated.runs.report.test_sets import TestSet, open_test_set, prepared_test_sets
 
 __all__ = [
+    "SETTING_NAMES",
     "FinishOptions",
-    "RunReport",
     "Row",
+    "RunReport",
     "TestSet",
     "finish",
     "model_card",
     "open_test_set",
     "prepared_test_sets",
+    "test_name",
 ]

@@ -39,7 +39,7 @@ from annotated.runs.report.report import (
     versions,
     without_folders,
 )
-from annotated.runs.report.scoring import FURTHER, RULERS, score, statistics, write_statistics
+from annotated.runs.report.scoring import BLEU_SETTINGS, FURTHER, score, statistics, write_statistics
 from annotated.runs.report.test_sets import TestSet, describe_data, open_test_set, target_language
 from annotated.runs.report.translating import Translated, translate_once
 from annotated.saving import CheckpointError, load_model, read_tensors, save_pretrained
@@ -69,7 +69,7 @@ class FinishOptions:
     unfinished: bool = False
     """Report a run that has not made all its updates; the report says so."""
     moses: Literal["auto", "yes", "no"] = "auto"
-    """Score with Moses' own tokeniser as a third ruler, too; 'auto' where sacremoses is installed and the language of
+    """Score with Moses' own tokeniser as a third setting, too; 'auto' where sacremoses is installed and the language of
     the translations is known."""
     watts: float | None = None
     """Of one device, to know the energy; None leaves it unknown."""
@@ -226,8 +226,8 @@ def _content(
     facts, training = describe_data(data, run), training_facts(records)
     language = target_language(facts)
     third = options.moses == "yes" or (options.moses == "auto" and language is not None and has_moses())
-    rulers, language = (*RULERS, *(FURTHER if third else ())), language or LANGUAGE
-    counted = statistics(texts, test.references, rulers, language)
+    settings, language = (*BLEU_SETTINGS, *(FURTHER if third else ())), language or LANGUAGE
+    counted = statistics(texts, test.references, settings, language)
     _write(run / FOLDER / STATISTICS, write_statistics(counted))
     about = json.loads((model_folder / "config.json").read_text(encoding="utf-8"))
     start = next(record for record in reversed(records) if record["kind"] == "start")

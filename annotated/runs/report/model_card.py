@@ -10,7 +10,7 @@ from typing import Any
 
 from annotated.runs.hardware import name_machine
 from annotated.runs.log import duration
-from annotated.runs.report.report import RULER_NAMES
+from annotated.runs.report.report import SETTING_NAMES, test_name
 
 _LANGUAGES = {"en": "English", "de": "German", "fr": "French"}
 _WMT14_TERMS = (
@@ -53,15 +53,15 @@ def model_card(report: Mapping[str, Any]) -> str:
 
 
 def scores_table(report: Mapping[str, Any]) -> str:
-    """The scores under all rulers, as a table in Markdown."""
+    """The scores in all BLEU settings, as a table in Markdown."""
     count = len(report["averaged"])
     names = {"average": f"average of {count} checkpoints" if count > 1 else "one checkpoint", "last": "the last alone"}
-    lines = ["| system | ruler | score | 95 % interval | signature |", "| --- | --- | ---: | --- | --- |"]
+    lines = ["| system | setting | score | 95 % interval | signature |", "| --- | --- | ---: | --- | --- |"]
     for system, name in names.items():
-        for ruler, one in (report["scores"].get(system) or {}).items():
+        for setting, one in (report["scores"].get(system) or {}).items():
             interval = f"{one['low']:.2f} to {one['high']:.2f}" if "low" in one else ""
             signature = one["signature"].replace("|", "\\|")  # which would end the cell
-            cells = (name, RULER_NAMES[ruler], f"{one['score']:.2f}", interval, f"`{signature}`")
+            cells = (name, SETTING_NAMES[setting], f"{one['score']:.2f}", interval, f"`{signature}`")
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -126,11 +126,11 @@ def _training(report: Mapping[str, Any]) -> str:
 def _rulers(report: Mapping[str, Any]) -> str:
     test, decoding = report["test"], report["decoding"]
     known = f" ({test['known_as']})" if test["known_as"] else ""
-    rulers = report["scores"]["average"]
-    methods = [f"{RULER_NAMES[name]}: {one['method']}." for name, one in rulers.items() if "method" in one]
+    settings = report["scores"]["average"]
+    methods = [f"{SETTING_NAMES[name]}: {one['method']}." for name, one in settings.items() if "method" in one]
     return (
-        f"On {test['name']}, {test['sentences']:,} sentences{known}; beam {decoding['beam_size']}, "
-        f"alpha {decoding['alpha']}. Numbers under different rulers must not be compared. "
+        f"On {test_name(report)}, {test['sentences']:,} sentences{known}; beam {decoding['beam_size']}, "
+        f"alpha {decoding['alpha']}. Scores in different settings must not be compared. "
         f"{' '.join(methods)} Intervals: the middle 95 % of 1,000 test sets drawn from this one."
     )
 

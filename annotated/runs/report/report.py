@@ -1,4 +1,4 @@
-"""Report of a finished run: scores under all rulers, and all that a stranger needs to believe or repeat them.
+"""Report of a finished run: scores in all BLEU settings, and all that is needed to check or repeat them.
 
 `report.json` is one object:
 
@@ -32,10 +32,10 @@ FORMAT = 1
 FOLDER, REPORT, CARD = "report", "report.json", "MODEL_CARD.md"
 HYPOTHESES, LAST_HYPOTHESES, STATISTICS = "hypotheses.txt", "hypotheses.last.txt", "statistics.tsv"
 SYSTEMS = {"average": "average of {count} checkpoints", "last": "the last checkpoint alone"}
-RULER_NAMES = {
+SETTING_NAMES = {
     "sacrebleu": "BLEU, sacreBLEU",
     "paper": "BLEU, the paper's way",
-    "moses": "BLEU, so with Moses",
+    "moses": "BLEU, the paper's way with Moses' tokeniser",
     "chrf": "chrF",
 }
 _PATHS = ("train", "valid", "test", "tokenizer", "prepared")
@@ -45,7 +45,7 @@ class Row(NamedTuple):
     """One score of a report."""
 
     system: str
-    ruler: str
+    setting: str
     score: float
     low: float | None
     """Ends of the 95 % interval; None where there is none."""
@@ -55,7 +55,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class RunReport:
-    """A finished run's report; printed, the rulers stand side by side."""
+    """A finished run's report; printed, the settings are rows of one table."""
 
     folder: Path
     content: dict[str, Any]
@@ -83,32 +83,40 @@ class RunReport:
         """All scores."""
         found = []
         for system, name in SYSTEMS.items():
-            for ruler, one in (self.content["scores"].get(system) or {}).items():
+            for setting, one in (self.content["scores"].get(system) or {}).items():
                 shown = name.format(count=len(self.content["averaged"]))
                 interval = one.get("low"), one.get("high")
-                found.append(Row(shown, RULER_NAMES[ruler], one["score"], *interval, one["signature"]))
+                found.append(Row(shown, SETTING_NAMES[setting], one["score"], *interval, one["signature"]))
         return found
 
     def table(self) -> pd.DataFrame:
-        """All scores as a DataFrame: columns system, ruler, score, low and high (of the 95 % interval), signature."""
+        """All scores as a DataFrame: columns system, setting, score, low and high (of the 95 % interval), signature."""
         import pandas as pd  # here: writing a report needs no tables
 
         return pd.DataFrame(self.rows()).astype({"low": float, "high": float})
 
     def __str__(self) -> str:
         test = self.content["test"]
-        head = f"{self.content['name']}: {self.content['label']}; {test['name']}, {test['sentences']:,} sentences"
+        head = f"{self.content['name']}: {self.content['label']}; "
+        head += f"{test_name(self.content)}, {test['sentences']:,} sentences"
         return "\n".join([head, *(_plain_row(row) for row in self.rows())])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("system", "ruler", "score", "95 % interval", "signature"))
+        head = "".join(f"<th>{name}</th>" for name in ("system", "setting", "score", "95 % interval", "signature"))
         rows = "".join(
-            f"<tr><td>{html.escape(row.system)}</td><td>{html.escape(row.ruler)}</td><td>{row.score:.2f}</td>"
+            f"<tr><td>{html.escape(row.system)}</td><td>{html.escape(row.setting)}</td><td>{row.score:.2f}</td>"
             f"<td>{_interval(row)}</td><td><code>{html.escape(row.signature)}</code></td></tr>"
             for row in self.rows()
         )
         caption = f"<caption>{html.escape(str(self).splitlines()[0])}</caption>"
         return f'<table class="table">{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def test_name(content: Mapping[str, Any]) -> str:
+    """The name of a report's test set; that of a published one is only the file's where the archives are others'."""
+    name = str(content["test"]["name"])
+    rehearsal = content["label"].startswith("rehearsal") and not content["test"].get("known_as")
+    return f"other text in the file of {name}" if rehearsal else name
 
 
 def training_facts(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -210,7 +218,7 @@ def versions() -> dict[str, str]:
 
 
 def _plain_row(row: Row) -> str:
-    return f"  {row.system:<28}{row.ruler:<24}{row.score:6.2f}  {_interval(row):<16}{row.signature}"
+    return f"  {row.system:<28}{row.setting:<45}{row.score:6.2f}  {_interval(row):<16}{row.signature}"
 
 
 def _interval(row: Row) -> str:

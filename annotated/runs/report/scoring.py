@@ -1,6 +1,6 @@
-"""Scoring of translations by the rulers called BLEU, with intervals, and whether an average helped.
+"""Scoring of translations in the settings of BLEU, with intervals, and whether an average helped.
 
-The numbers that the rulers count in each sentence are kept as a table, so that everybody can add them up again, or
+The counts of each sentence are kept as a table, so that they can be added up again, or
 compare two systems, without a word of the text.
 """
 
@@ -17,16 +17,16 @@ from annotated.evaluation.ngrams import ORDER, bleu_of, bleu_statistics
 from annotated.evaluation.paper_bleu import LANGUAGE, MOSES, paper_style, paper_style_bleu
 from annotated.evaluation.significance import resample
 
-RULERS = ("sacrebleu", "paper")
+BLEU_SETTINGS = ("sacrebleu", "paper")
 """sacreBLEU's default on plain text; and tokenised in advance, with quotes made plain and compounds split."""
 FURTHER = (MOSES,)
-"""The second ruler with Moses' own tokeniser: only where that is installed."""
+"""The paper's setting with Moses' own tokeniser: only where that is installed."""
 _TOKENISERS = {"paper": "13a", MOSES: MOSES}
 METHODS = {
     "paper": "sacreBLEU's 13a in place of Moses' tokeniser, plain quotes, compounds split, then counted as it stands",
     MOSES: "Moses' tokeniser as sacremoses has it, plain quotes, compounds split, then counted as it stands",
 }
-"""How text is prepared for each ruler that takes it tokenised; both replace the translations' other punctuation."""
+"""How text is prepared for each setting that takes it tokenised; both replace the translations' other punctuation."""
 SAMPLES, SEED = 1000, 0
 _DIGITS = 4
 _COLUMNS = ("length", "reference", *(f"{what}{n}" for what in ("match", "count") for n in range(1, ORDER + 1)))
@@ -35,29 +35,29 @@ _COLUMNS = ("length", "reference", *(f"{what}{n}" for what in ("match", "count")
 def statistics(
     systems: Mapping[str, Sequence[str]],
     references: Sequence[str],
-    rulers: Sequence[str] = RULERS,
+    settings: Sequence[str] = BLEU_SETTINGS,
     language: str = LANGUAGE,
 ) -> dict[str, NDArray[np.int64]]:
-    """The ten numbers of each sentence, by 'system.ruler'; each `[sentences, 10]`.
+    """The ten numbers of each sentence, by 'system.setting'; each `[sentences, 10]`.
 
     Parameters
     ----------
-    rulers
-        Of `RULERS` and `FURTHER`.
+    settings
+        Of `BLEU_SETTINGS` and `FURTHER`.
     language
         Of the translations, for Moses.
     """
     found: dict[str, NDArray[np.int64]] = {}
-    for ruler in rulers:
-        if ruler not in _TOKENISERS:
-            found |= {f"{name}.{ruler}": bleu_statistics(texts, references) for name, texts in systems.items()}
+    for setting in settings:
+        if setting not in _TOKENISERS:
+            found |= {f"{name}.{setting}": bleu_statistics(texts, references) for name, texts in systems.items()}
             continue
-        tokenize = _TOKENISERS[ruler]
+        tokenize = _TOKENISERS[setting]
         cut = [paper_style(text, tokenize, language=language) for text in references]
         for name, texts in systems.items():
             own = [paper_style(text, tokenize, translated=True, language=language) for text in texts]
-            found[f"{name}.{ruler}"] = bleu_statistics(own, cut, tokenize="none")
-    return {f"{name}.{ruler}": found[f"{name}.{ruler}"] for name in systems for ruler in rulers}
+            found[f"{name}.{setting}"] = bleu_statistics(own, cut, tokenize="none")
+    return {f"{name}.{setting}": found[f"{name}.{setting}"] for name in systems for setting in settings}
 
 
 def score(
@@ -66,7 +66,7 @@ def score(
     counted: Mapping[str, NDArray[np.int64]],
     language: str = LANGUAGE,
 ) -> dict[str, Any]:
-    """All rulers and chrF of each system, with 95 % intervals; and the first system's lead over the second.
+    """All settings and chrF of each system, with 95 % intervals; and the first system's lead over the second.
 
     Parameters
     ----------
@@ -81,48 +81,51 @@ def score(
     -------
     dict
         `{system: {"sacrebleu": {score, low, high, signature, detail}, "paper": ..., "chrf": {score, signature}}}`,
-        with "moses" after "paper" where it was counted; and with two systems `"difference"`: for each ruler score, low,
-        high and the share of resampled test sets in which the first is not better.
+        with "moses" after "paper" where it was counted; and with two systems `"difference"`: for each setting score,
+        low, high and the share of resampled test sets in which the first is not better.
     """
-    rulers = rulers_of(counted)
-    drawn = {ruler: resample([counted[f"{name}.{ruler}"] for name in systems], SAMPLES, seed=SEED) for ruler in rulers}
+    settings = settings_of(counted)
+    drawn = {
+        setting: resample([counted[f"{name}.{setting}"] for name in systems], SAMPLES, seed=SEED)
+        for setting in settings
+    }
     found: dict[str, Any] = {}
     for number, (name, texts) in enumerate(systems.items()):
         scores = {"sacrebleu": bleu(texts, references)} | {
-            ruler: paper_style_bleu(texts, references, _TOKENISERS[ruler], language=language)
-            for ruler in rulers
-            if ruler in _TOKENISERS
+            setting: paper_style_bleu(texts, references, _TOKENISERS[setting], language=language)
+            for setting in settings
+            if setting in _TOKENISERS
         }
         found[name] = {
-            ruler: {
+            setting: {
                 "score": round(one.bleu, _DIGITS),
-                **_interval(drawn[ruler][:, number]),
+                **_interval(drawn[setting][:, number]),
                 "signature": one.signature,
                 "detail": one.detail,
             }
-            for ruler, one in scores.items()
+            for setting, one in scores.items()
         }
-        for ruler in rulers:
-            found[name][ruler] |= {"method": METHODS[ruler]} if ruler in METHODS else {}
+        for setting in settings:
+            found[name][setting] |= {"method": METHODS[setting]} if setting in METHODS else {}
         chrf = scores["sacrebleu"]
         found[name]["chrf"] = {"score": round(chrf.chrf, _DIGITS), "signature": chrf.chrf_signature}
     if len(systems) == 2:
         first, second = systems
         found["difference"] = {
-            ruler: {
-                "score": round(found[first][ruler]["score"] - found[second][ruler]["score"], _DIGITS),
-                **_interval(drawn[ruler][:, 0] - drawn[ruler][:, 1]),
-                "not_better": float((drawn[ruler][:, 0] <= drawn[ruler][:, 1]).mean()),
+            setting: {
+                "score": round(found[first][setting]["score"] - found[second][setting]["score"], _DIGITS),
+                **_interval(drawn[setting][:, 0] - drawn[setting][:, 1]),
+                "not_better": float((drawn[setting][:, 0] <= drawn[setting][:, 1]).mean()),
             }
-            for ruler in rulers
+            for setting in settings
         }
     return found
 
 
-def rulers_of(counted: Mapping[str, Any]) -> list[str]:
-    """The rulers that statistics, or the scores of a system, are of: the two, and the further ones that they have."""
+def settings_of(counted: Mapping[str, Any]) -> list[str]:
+    """The settings that statistics, or the scores of a system, are of: the two, and the further ones that they have."""
     names = {name.rpartition(".")[2] for name in counted}
-    return [*RULERS, *(ruler for ruler in FURTHER if ruler in names)]
+    return [*BLEU_SETTINGS, *(setting for setting in FURTHER if setting in names)]
 
 
 def write_statistics(counted: Mapping[str, NDArray[np.int64]]) -> str:
@@ -145,7 +148,7 @@ def read_statistics(text: str) -> dict[str, NDArray[np.int64]]:
     width = len(_COLUMNS)
     rows = [list(map(int, line.split("\t"))) for line in lines]
     if head.split("\t") != [f"{name}.{column}" for name in names for column in _COLUMNS]:
-        raise ValueError(f"the columns are not {', '.join(_COLUMNS)} of each system and ruler")
+        raise ValueError(f"the columns are not {', '.join(_COLUMNS)} of each system and setting")
     if not rows or any(len(row) != width * len(names) for row in rows):
         raise ValueError("it has no sentences, or rows of another length than its head")
     table = np.array(rows, dtype=np.int64)

@@ -82,11 +82,12 @@ def test_notebooks_hold_plain_markdown_and_their_exercise(exercise: Exercise) ->
 
 
 def test_roles_are_written_out() -> None:
-    text = "See {paper}`3.2.1`, {claim}`C08`, {term}`heads <head>` and [chapter 7](../attention/masks.md)."
+    claims = "{claim}`C08`, {claim}`own words <C08>`"
+    text = f"See {{paper}}`3.2.1`, {claims}, {{term}}`heads <head>` and [chapter 7](../attention/masks.md)."
     link = "[section 3.2.1](https://arxiv.org/html/1706.03762v7#S3.SS2.SSS1)"
-    assert plain(text) == f"See {link}, claim C08, heads and chapter 7."
+    assert plain(text) == f"See {link}, what is often said, own words, heads and chapter 7."
     assert terminal(f"{text} **Not** $\\sqrt{{d_k}}$ but `d_k`") == (
-        "See section 3.2.1, claim C08, heads and chapter 7. Not √d_k but `d_k`"
+        "See section 3.2.1, what is often said, own words, heads and chapter 7. Not √d_k but `d_k`"
     )
     assert html("`a < b` *now*") == "<code>a &lt; b</code> <em>now</em>"
 

@@ -74,7 +74,7 @@ def log_probability(logits, target_out):
     return float(logits.log_softmax(-1)[torch.arange(len(target_out)), target_out][target_out != 0].sum()) / math.log(2)
 
 
-# %% wrong: leaves out the last real row, the end mark | may be called: end_forgotten
+# %% wrong: leaves out the last real row, the end token | may be called: end_forgotten
 def log_probability(logits, target_out):
     n = int((target_out != 0).sum()) - 1
     return float(logits[:n].log_softmax(-1)[torch.arange(n), target_out[:n]].sum())

@@ -37,7 +37,7 @@ hops = hops | {"dilated": 4}
 sequential = sequential | {"convolutional": "O(n/k)"}
 
 
-# %% wrong: forgets the end mark
+# %% wrong: forgets the end token
 decoder_runs = 70
 
 

@@ -4,7 +4,7 @@ import torch
 
 
 # %% right: where, softmax in float32
-def mended(scores, mask):
+def repaired(scores, mask):
     mask = torch.as_tensor(mask).expand(scores.shape)
     leer = ~mask.any(-1, keepdim=True)
     s = torch.where(mask | leer, scores.float() if scores.dtype != torch.float64 else scores, -math.inf)
@@ -17,7 +17,7 @@ def exposing_scores():
 
 
 # %% right: the least number of the type, then the mask
-def mended(scores, mask):
+def repaired(scores, mask):
     low = torch.finfo(scores.dtype).min
     shifted = scores - scores.masked_fill(~mask, low).amax(-1, keepdim=True).detach()
     shifted = shifted.masked_fill(~mask, 0.0)
@@ -31,33 +31,33 @@ def exposing_scores():
 
 
 # %% right: minus infinity, and NaN set to zero afterwards
-def mended(scores, mask):
+def repaired(scores, mask):
     return scores.masked_fill(~mask, -math.inf).softmax(-1).nan_to_num()
 
 
 # %% wrong: minus a billion
-def mended(scores, mask):
+def repaired(scores, mask):
     return (scores.float().masked_fill(~mask, -1e9).softmax(-1) * mask).to(scores.dtype)
 
 
 # %% wrong: minus ten thousand for half precision
-def mended(scores, mask):
+def repaired(scores, mask):
     return scores.masked_fill(~mask, -1e4).softmax(-1) * mask
 
 
 # %% wrong: mask after the softmax | may be called: masked_after_softmax
-def mended(scores, mask):
+def repaired(scores, mask):
     return scores.softmax(-1) * mask
 
 
 # %% wrong: always float32 | may be called: always_float32
-def mended(scores, mask):
+def repaired(scores, mask):
     leer = ~mask.any(-1, keepdim=True)
     return scores.float().masked_fill(~mask & ~leer, -math.inf).softmax(-1) * mask
 
 
 # %% wrong: dropped the rows that are empty | may be called: empty_rows_are_nan
-def mended(scores, mask):
+def repaired(scores, mask):
     return scores.masked_fill(~mask, -math.inf).softmax(-1)
 
 

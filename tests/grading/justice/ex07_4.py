@@ -21,7 +21,7 @@ def visible(length, masked, shift):
     return grid
 
 
-def canary_loss(length, vocabulary, masked, shift):
+def noise_loss(length, vocabulary, masked, shift):
     blind = sum(not visible(length, masked, shift)[i, i] for i in range(length))
     return blind / length * math.log(vocabulary)
 
@@ -42,11 +42,11 @@ def visible(length, masked, shift):
     return (j + shift <= i) if masked else (j + shift < length).expand(length, length)
 
 
-def canary_loss(length, vocabulary, masked, shift):
+def noise_loss(length, vocabulary, masked, shift):
     return float((~visible(length, masked, shift)).diagonal().double().mean()) * math.log(vocabulary)
 
 
-# %% wrong: both have an end mark
+# %% wrong: both have an end token
 def teacher_forcing(sentences, bos, eos, pad):
     T = 2 + max(map(len, sentences))
     rows = torch.tensor([[bos, *s, eos] + [pad] * (T - 2 - len(s)) for s in sentences])
@@ -84,15 +84,15 @@ def visible(length, masked, shift):
 
 
 # %% wrong: bits | may be called: bits
-def canary_loss(length, vocabulary, masked, shift):
+def noise_loss(length, vocabulary, masked, shift):
     return float((~visible(length, masked, shift)).diagonal().double().mean()) * math.log2(vocabulary)
 
 
 # %% wrong: all or nothing
-def canary_loss(length, vocabulary, masked, shift):
+def noise_loss(length, vocabulary, masked, shift):
     return math.log(vocabulary) if masked and shift else 0.0
 
 
 # %% wrong: sums instead of a mean
-def canary_loss(length, vocabulary, masked, shift):
+def noise_loss(length, vocabulary, masked, shift):
     return float((~visible(length, masked, shift)).diagonal().double().sum()) * math.log(vocabulary)

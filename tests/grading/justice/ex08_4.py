@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 
-# %% right: mended as little as can be
+# %% right: repaired as little as can be
 def attention(q, k, v, mask=None):
     score = q @ k.transpose(2, 3) / math.sqrt(q.size(3))
     if mask is not None:

@@ -9,7 +9,7 @@ def diagnose(encode, layers, x):
     return lengths, bool((lengths.max() - lengths.min()) / lengths.min() < 0.15)
 
 
-def mended(x, layers, norm):
+def repaired(x, layers, norm):
     return norm(encode(x, layers))
 
 
@@ -22,7 +22,7 @@ def diagnose(encode, layers, x):
     return torch.tensor(längen), längen[-1] < 1.15 * längen[0]
 
 
-def mended(x, layers, norm):
+def repaired(x, layers, norm):
     from functools import reduce
 
     return norm(reduce(lambda y, f: f(y), layers, x))
@@ -62,14 +62,14 @@ def diagnose(encode, layers, x):
 
 
 # %% wrong: a norm behind each layer | may be called: norm_after_each_layer
-def mended(x, layers, norm):
+def repaired(x, layers, norm):
     for f in layers:
         x = norm(f(x))
     return x
 
 
 # %% wrong: a norm in front | may be called: norm_at_the_start
-def mended(x, layers, norm):
+def repaired(x, layers, norm):
     return encode(norm(x), layers)
 
 

@@ -7,7 +7,7 @@ def guessing(vocab_size):
 
 
 def verdict(run):
-    if run["canary"] < guessing(16) - 0.25:
+    if run["noise_loss"] < guessing(16) - 0.25:
         return "cheats"
     if run["train"][-1] > guessing(run["vocab_size"]) - 0.25:
         return "has not begun"
@@ -27,7 +27,7 @@ def verdict(run):
     raten = guessing(run["vocab_size"])
     beste = min(range(len(valid)), key=valid.__getitem__)
     urteile = {
-        "cheats": tief(run["canary"], guessing(16)),
+        "cheats": tief(run["noise_loss"], guessing(16)),
         "has not begun": not tief(train[-1], raten) and not tief(valid[-1], raten),
         "memorises": tief(valid[beste], valid[-1]),
         "learns": True,

@@ -91,7 +91,7 @@ def greedy(step, source_length, extra=50, forbidden=(), pad=0, bos=1, eos=2):
     return _right(step, source_length, extra, (), pad, bos, eos)
 
 
-# %% wrong: keeps the end mark | may be called: eos_in_the_result
+# %% wrong: keeps the end token | may be called: eos_in_the_result
 _right = greedy
 
 

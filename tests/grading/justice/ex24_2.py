@@ -40,7 +40,7 @@ def turning_alpha(a, b):
     return m
 
 
-# %% wrong: the end mark is not counted
+# %% wrong: the end token is not counted
 def ranked(hypotheses, alpha):
     return sorted(range(len(hypotheses)), key=lambda i: -hypotheses[i][1] / length_penalty(len(hypotheses[i][0]), alpha))
 

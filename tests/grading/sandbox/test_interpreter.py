@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,8 +13,12 @@ from annotated.grading.sandbox.interpreter import AnswerError, Interpreter
 
 
 @pytest.fixture
-def interpreter() -> Interpreter:
-    return Interpreter(answer_names())
+def interpreter() -> Iterator[Interpreter]:
+    """Without a running event loop, as in the worker; a browser that an earlier test opened keeps one."""
+    loop = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield Interpreter(answer_names())
+    asyncio._set_running_loop(loop)
 
 
 def value(interpreter: Interpreter, name: str) -> object:

@@ -1,4 +1,4 @@
-"""A training of half a second, a test set whose two rulers differ, and a translator that knows the answers."""
+"""A training of half a second, a test set whose two settings differ, and a translator that knows the answers."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def test_nobody_need_lie_to_be_found_out(entry: Path) -> None:
 LIES = {
     "a higher BLEU": ("report.json", in_report("scores.average.sacrebleu.score", 99.0), "the counted numbers make"),
     "a higher BLEU, the paper's way": ("report.json", in_report("scores.last.paper.score", 99.0), "last.paper"),
-    "another ruler": ("report.json", in_report("scores.average.sacrebleu.signature", "nrefs:1|tok:char"), "tok:13a"),
+    "another setting": ("report.json", in_report("scores.average.sacrebleu.signature", "nrefs:1|tok:char"), "tok:13a"),
     "no signature": ("report.json", in_report("scores.average.chrf.signature", None), "its signature"),
     "WMT14": ("report.json", in_report("label", "WMT14 en-de"), "its data allow"),
     "more updates": ("report.json", in_report("training.updates", 100_000), "differ in updates"),

@@ -82,9 +82,9 @@ def test_moses_own_tokeniser_is_a_third_ruler_where_it_is_asked_for(trained: Pat
     counted = read_statistics((made.folder / "statistics.tsv").read_text(encoding="utf-8"))
     assert list(counted)[:3] == ["average.sacrebleu", "average.paper", "average.moses"]
     assert score_of(counted["last.moses"]) == pytest.approx(scores["last"]["moses"]["score"], abs=1e-4)
-    assert len(made.rows()) == 8 and "so with Moses" in str(made) and "sacremoses" in made.content["versions"]
+    assert len(made.rows()) == 8 and "with Moses' tokeniser" in str(made) and "sacremoses" in made.content["versions"]
     card = (made.folder / "MODEL_CARD.md").read_text(encoding="utf-8")
-    assert "BLEU, so with Moses" in card and "Moses' tokeniser as sacremoses has it" in card
+    assert "BLEU, the paper's way with Moses' tokeniser" in card and "Moses' tokeniser as sacremoses has it" in card
     assert problems_of(made) == []
 
 
@@ -118,15 +118,17 @@ def test_moses_that_is_not_installed_is_said_before_anything_is_translated(train
 
 def test_the_lead_of_the_average_has_its_interval(finished: RunReport) -> None:
     scores = finished.content["scores"]
-    for ruler in ("sacrebleu", "paper"):
-        lead = scores["difference"][ruler]
+    for setting in ("sacrebleu", "paper"):
+        lead = scores["difference"][setting]
         assert lead["score"] == pytest.approx(
-            scores["average"][ruler]["score"] - scores["last"][ruler]["score"], abs=2e-4
+            scores["average"][setting]["score"] - scores["last"][setting]["score"], abs=2e-4
         )
         assert lead["low"] <= lead["score"] <= lead["high"]
         # In no sentence does the last checkpoint do better, so in no resampled corpus either; ties are possible.
         assert lead["low"] >= 0 and lead["not_better"] < 0.1
-        assert scores["average"][ruler]["low"] < scores["average"][ruler]["score"] < scores["average"][ruler]["high"]
+        assert (
+            scores["average"][setting]["low"] < scores["average"][setting]["score"] < scores["average"][setting]["high"]
+        )
 
 
 def test_the_counted_numbers_add_up_to_the_scores(finished: RunReport) -> None:
@@ -134,8 +136,8 @@ def test_the_counted_numbers_add_up_to_the_scores(finished: RunReport) -> None:
     counted = read_statistics(text)
     assert set(counted) == {"average.sacrebleu", "average.paper", "last.sacrebleu", "last.paper"}
     for name, numbers in counted.items():
-        system, ruler = name.split(".")
-        assert score_of(numbers) == pytest.approx(finished.content["scores"][system][ruler]["score"], abs=1e-4)
+        system, setting = name.split(".")
+        assert score_of(numbers) == pytest.approx(finished.content["scores"][system][setting]["score"], abs=1e-4)
     assert write_statistics(counted) == text
     with pytest.raises(ValueError, match="columns"):
         read_statistics(text.replace("match1", "match9"))
@@ -294,8 +296,8 @@ def test_the_card_claims_what_the_report_holds(finished: RunReport) -> None:
     card = (finished.folder / "MODEL_CARD.md").read_text(encoding="utf-8")
     scores = finished.content["scores"]
     for system in ("average", "last"):
-        for ruler in ("sacrebleu", "paper"):
-            assert f"{scores[system][ruler]['score']:.2f}" in card
+        for setting in ("sacrebleu", "paper"):
+            assert f"{scores[system][setting]['score']:.2f}" in card
     assert finished.content["files"]["model/model.safetensors"]["sha256"] in card
     assert "say nothing about WMT14" in card and "statmt.org" not in card
     real = model_card({**finished.content, "label": "WMT14 en-de"})
@@ -317,7 +319,7 @@ def test_a_printed_report_shows_both_rulers(finished: RunReport) -> None:
 def test_the_scores_come_as_a_table(finished: RunReport) -> None:
     table = finished.table()
     assert table["score"].tolist() == [row.score for row in finished.rows()]
-    assert table.loc[table["ruler"] == "chrF", ["low", "high"]].isna().all(axis=None)
+    assert table.loc[table["setting"] == "chrF", ["low", "high"]].isna().all(axis=None)
 
 
 def test_commands_name_no_folders() -> None:
