@@ -1,6 +1,7 @@
 """`python -m benchmarks COMMAND`: every number of the project about speed and memory.
 
     book       weight, seconds until usable, layout shift and slider repaint of the built book's pages (needs Chromium)
+    live       milliseconds of the model in the page: first token, whole sentence, with each part off (needs Chromium)
     peers      training and decoding beside the peers, round-robin in one run; prints the promises
     table      the tables of an earlier `peers` run
     loader     the data loader against the model's appetite, the bare tokenizer library, and growing corpora
@@ -30,6 +31,7 @@ from pathlib import Path
 
 COMMANDS = (
     "book",
+    "live",
     "peers",
     "table",
     "loader",

@@ -1,8 +1,8 @@
 """How heavy the built book is, and how soon it can be used: `python -m benchmarks book`.
 
-For each page: the compressed weight of all it loads with an empty cache, seconds until its text can be used (DOM
-ready) and until its first chart is drawn, how far the page shifted meanwhile, and the median repaint of a step of each
-chart's sliders, of which the table shows the slowest.
+For each page: the compressed weight of all it loads with an empty cache, seconds until its text can be read (first
+paint), until its controls work (DOM ready) and until its first chart is drawn, how far the page shifted meanwhile, and
+the median repaint of a step of each chart's sliders, of which the table shows the slowest.
 Needs the built book, the extra `dev`, and Chromium.
 """
 
@@ -28,6 +28,7 @@ window.shift = 0;
 new PerformanceObserver(list => { for (const e of list.getEntries()) if (!e.hadRecentInput) window.shift += e.value })
   .observe({ type: 'layout-shift', buffered: true });
 """
+PAINTED = "performance.getEntriesByName('first-contentful-paint')"
 STEPS = """async figure => {
   const found = [];
   for (const input of figure.querySelectorAll('.vega-bindings input[type=range]')) {
@@ -59,6 +60,8 @@ def measure(browser: Any, site: str, html: Path, name: str) -> dict[str, Any]:
     page.add_init_script(OBSERVE)
     page.goto(f"{site}/{name}.html")
     ready = page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd") / 1000
+    page.wait_for_function(f"{PAINTED}.length > 0")
+    text = page.evaluate(f"{PAINTED}[0].startTime") / 1000
     first, repaints = None, {}
     for number, figure in enumerate(page.query_selector_all("figure.chart")):
         figure.scroll_into_view_if_needed()
@@ -73,6 +76,7 @@ def measure(browser: Any, site: str, html: Path, name: str) -> dict[str, Any]:
     result = {
         "kib": round(weight / 1024),
         "requests": len(asked),
+        "text_s": round(text, 2),
         "ready_s": round(ready, 2),
         "first_chart_s": first and round(first, 2),
         "shift": round(page.evaluate("window.shift"), 3),
@@ -102,12 +106,13 @@ def main(arguments: Sequence[str]) -> None:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, sync_playwright() as playwright:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        print(f"{'page':42} {'KiB':>5} {'ready':>6} {'chart':>6} {'shift':>6}  slowest step")
+        print(f"{'page':42} {'KiB':>5} {'text':>6} {'ready':>6} {'chart':>6} {'shift':>6}  slowest step")
         for name in names:
             r = results[name] = measure(browser, f"http://127.0.0.1:{server.server_port}", options.html, name)
             slowest = f"{max(r['step_ms'].values()):.0f} ms" if r["step_ms"] else "-"
             chart = "-" if r["first_chart_s"] is None else f"{r['first_chart_s']:.2f}"
-            print(f"{name:42} {r['kib']:5} {r['ready_s']:6.2f} {chart:>6} {r['shift']:6.3f}  {slowest}", flush=True)
+            seconds = f"{r['text_s']:6.2f} {r['ready_s']:6.2f} {chart:>6}"
+            print(f"{name:42} {r['kib']:5} {seconds} {r['shift']:6.3f}  {slowest}", flush=True)
         browser.close()
         server.shutdown()
     options.out.parent.mkdir(parents=True, exist_ok=True)

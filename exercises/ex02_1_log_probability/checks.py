@@ -23,7 +23,7 @@ def reference(logits: Tensor, target_out: Tensor) -> float:
 
 
 def sentence(case: Case, length: int, vocabulary: int, size: float = 1.0) -> tuple[Tensor, Tensor]:
-    """Logits of this size and ids without padding; the end mark is certain, so its factor is one."""
+    """Logits of this size and ids without padding; the end token is certain, so its factor is one."""
     dtype = torch.float64 if case.hidden else torch.float32
     logits = size * case.normal(length, vocabulary, dtype=dtype)
     logits[-1] = 0.0
@@ -44,7 +44,7 @@ def factors_multiply(student: Student, case: Case) -> None:
 
 @graded(points=2, levels=3)
 def the_end_is_a_factor(student: Student, case: Case) -> None:
-    """The probability of the end mark counts like that of any other piece."""
+    """The probability of the end token counts like that of any other piece."""
     logits, target_out = sentence(case, case.between(2, 6), case.between(5, 9))
     logits[-1] = 2 * case.normal(logits.size(1), dtype=logits.dtype)
     other = logits.clone()
@@ -83,7 +83,7 @@ def large_logits(student: Student, case: Case) -> None:
 
 @graded(points=2, levels=3)
 def padding_does_not_count(student: Student, case: Case) -> None:
-    """Padding after the end mark changes nothing."""
+    """Padding after the end token changes nothing."""
     logits, target_out = sentence(case, case.between(2, 5), case.between(5, 9))
     extra = case.between(1, 4)
     padded = torch.cat([logits, 3 * case.normal(extra, logits.size(1), dtype=logits.dtype)])

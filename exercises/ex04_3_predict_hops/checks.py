@@ -81,5 +81,5 @@ def what_waits(student: Student, case: Case) -> None:
 
 @graded(points=1, hidden=0, levels=1, claim="C21")
 def writing(student: Student, case: Case) -> None:
-    """Writing takes one run of the decoder for each piece, the end mark included."""
+    """Writing takes one run of the decoder for each piece, the end token included."""
     right(student.value("decoder_runs"), len(range(N)) + 1, "runs of the decoder")

@@ -45,7 +45,7 @@ def visible_shares(weights: Tensor, mask: Tensor) -> Tensor:
 def hidden_keys_get_nothing(student: Student, case: Case) -> None:
     """Hidden keys get weight exactly zero."""
     scores, mask = scores_and_mask(case)
-    got = expect.shape(student.call("mended", scores, mask), scores.shape, "the weights", scores=scores, mask=mask)
+    got = expect.shape(student.call("repaired", scores, mask), scores.shape, "the weights", scores=scores, mask=mask)
     hidden = got.masked_fill(mask, 0.0)
     expect.equal(hidden, torch.zeros_like(hidden), "the weights of hidden keys", scores=scores, mask=mask)
     expect.close(visible_shares(got, mask), reference(scores, mask), "visible weights beside one another", mask=mask)
@@ -57,7 +57,7 @@ def visible_keys_share_it_all(student: Student, case: Case) -> None:
     scores, mask = scores_and_mask(case)
     for shift in (0.0, -1e5, -1e12):
         low = scores + shift
-        got = student.call("mended", low, mask)
+        got = student.call("repaired", low, mask)
         expect.close(got, reference(low, mask), "the weights", atol=1e-4, scores=low, mask=mask)
 
 
@@ -66,7 +66,7 @@ def half_precision(student: Student, case: Case) -> None:
     """It works in float16, and the weights are float16 too."""
     scores, mask = scores_and_mask(case)
     scores = scores.half()
-    got = expect.shape(student.call("mended", scores, mask), scores.shape, "the weights", scores=scores, mask=mask)
+    got = expect.shape(student.call("repaired", scores, mask), scores.shape, "the weights", scores=scores, mask=mask)
     expect.true(got.dtype == torch.float16, f"the scores are float16, the weights {got.dtype}", scores=scores)
     shares = visible_shares(got, mask)
     expect.close(shares, reference(scores, mask), "visible weights beside one another", atol=5e-3, mask=mask)
@@ -77,7 +77,7 @@ def empty_rows_are_zero(student: Student, case: Case) -> None:
     """A row that is hidden completely gives zeros, not NaN and not an average."""
     scores, mask = scores_and_mask(case)
     mask[..., 0, :] = False
-    got = expect.tensor(student.call("mended", scores, mask), "the weights", scores.shape, mask=mask)
+    got = expect.tensor(student.call("repaired", scores, mask), "the weights", scores.shape, mask=mask)
     expect.equal(got[..., 0, :], torch.zeros_like(got[..., 0, :]), "the weights of the first query", mask=mask)
     expect.true(
         bool((got[..., 1:, -1] > 0).all()), "the other queries lost their weights too", mask=mask, your_weights=got
@@ -91,7 +91,7 @@ def gradients_stay_finite(student: Student, case: Case) -> None:
     mask[..., 0, :] = False
     mask[..., 1:, -2] = True
     pull = case.normal(*scores.shape)
-    got = student.gradient("mended", scores, mask, cotangent=pull)
+    got = student.gradient("repaired", scores, mask, cotangent=pull)
     weights, pull = reference(scores, mask), pull.double()
     expected = weights * (pull - (weights * pull).sum(-1, keepdim=True))  # the softmax's Jacobian, by hand
     first = got[..., 0, :]

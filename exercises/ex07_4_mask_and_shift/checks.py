@@ -90,8 +90,8 @@ def best_loss_on_noise(student: Student, case: Case) -> None:
     """Only slots that cannot see their own token have to guess."""
     length, vocabulary = case.between(4, 9), case.between(8, 40)
     settings = ((True, 1), (False, 1), (True, 0), (False, 0), (True, 2), (False, 2))
-    results = [student.call("canary_loss", length, vocabulary, *setting) for setting in settings]
+    results = [student.call("noise_loss", length, vocabulary, *setting) for setting in settings]
     for got, (masked, shift) in zip(results, settings, strict=True):
         own = seen(length, masked, shift)
         losses = [0.0 if own[i, i] else math.log(vocabulary) for i in range(length)]
-        expect.number(got, sum(losses) / length, f"canary_loss({length}, {vocabulary}, masked={masked}, shift={shift})")
+        expect.number(got, sum(losses) / length, f"noise_loss({length}, {vocabulary}, masked={masked}, shift={shift})")

@@ -1,4 +1,4 @@
-"""Checks of ex08-4: mend a famous class.
+"""Checks of ex08-4: repair a famous class.
 
 Paper: sections 3.2.1 and 3.2.2, figure 2
 """

@@ -90,7 +90,7 @@ def size_alone_says_nothing(student: Student, case: Case) -> None:
 
 @graded(points=2, levels=2, claim="C46")
 def mended_encoder(student: Student, case: Case) -> None:
-    """The mended encoder normalises once, at the top."""
+    """The repaired encoder normalises once, at the top."""
     stack = Stack(student, case)
-    got = student.call("mended", stack.x, stack.layers, stack.norm)
-    expect.close(got, stack.final(stack.outputs()[-1]), "the mended encoder", atol=1e-3, rtol=1e-3, x=stack.x)
+    got = student.call("repaired", stack.x, stack.layers, stack.norm)
+    expect.close(got, stack.final(stack.outputs()[-1]), "the repaired encoder", atol=1e-3, rtol=1e-3, x=stack.x)

@@ -10,7 +10,7 @@ from annotated.grading import Case, Student, expect, graded
 
 
 def words(case: Case, length: int) -> Tensor:
-    """A start symbol and random words as unit vectors: [T, D]."""
+    """A start token and random words as unit vectors: [T, D]."""
     d_model = 6 + case.between(0, 6)
     ids = torch.cat([torch.zeros(1, dtype=torch.long), case.integers(1, d_model - 2, length - 1)])
     return torch.eye(d_model, dtype=torch.float64)[ids]

@@ -32,7 +32,7 @@ def outputs(sentences: list[list[int]], eos: int, pad: int) -> Tensor:
 
 @graded(points=2, levels=3)
 def ends_each_sentence(student: Student, case: Case) -> None:
-    """The end mark stands right behind each sentence, and the padding after it."""
+    """The end token stands right behind each sentence, and the padding after it."""
     sentences, target, ids = batch(case)
     got = student.call("add_end", target, ids["eos"], ids["pad"])
     expected = outputs(sentences, ids["eos"], ids["pad"])
@@ -69,7 +69,7 @@ def reads_the_token_before(student: Student, case: Case) -> None:
 
 @graded(points=1, levels=3)
 def reads_padding_after_the_end(student: Student, case: Case) -> None:
-    """Behind each sentence the decoder reads padding: no end mark."""
+    """Behind each sentence the decoder reads padding: no end token."""
     got, sentences, ids, target_out = shifted(student, case)
     for b, sentence in enumerate(sentences):
         rest = got[b, len(sentence) + 1 :]
@@ -98,7 +98,7 @@ def compare_loss(student: Student, case: Case, padded: bool) -> None:
 
 @graded(points=2, levels=3)
 def loss_of_all_tokens(student: Student, case: Case) -> None:
-    """Sentences of one length: the mean negative log-probability of each token, the end mark among them."""
+    """Sentences of one length: the mean negative log-probability of each token, the end token among them."""
     compare_loss(student, case, padded=False)
 
 

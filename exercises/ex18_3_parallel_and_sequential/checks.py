@@ -81,7 +81,8 @@ def verdict(student: Student, case: Case, masked: bool, drift: float = 0.0) -> A
 @graded(points=2, levels=2, claim="C13")
 def licence(student: Student, case: Case) -> None:
     """A decoder with a mask may be trained in one pass; one without may not."""
-    found = [verdict(student, case, masked) for masked in (True, False)]
+    # Some processors compute both ways alike to the last bit; a drift of rounding's size makes all of them differ.
+    found = [verdict(student, case, masked, drift=1e-6) for masked in (True, False)]
     expect.true(found[0], "a decoder with the causal mask was refused")
     expect.true(not found[1], "a decoder without a mask was let through")
 

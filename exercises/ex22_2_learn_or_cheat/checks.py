@@ -18,7 +18,7 @@ def falling(case: Case, start: float, end: float, steps: int) -> list[float]:
 
 
 def run(
-    case: Case, train_end: float, valid_end: float, canary: float, forced: float, size: int | None = None
+    case: Case, train_end: float, valid_end: float, noise: float, forced: float, size: int | None = None
 ) -> dict[str, Any]:
     """A run whose two losses fall evenly."""
     size = size or case.choice([500, 2000, 8000, 37000])
@@ -27,7 +27,7 @@ def run(
         "vocab_size": size,
         "train": falling(case, start + 0.05, train_end, steps),
         "valid": falling(case, start + 0.05, valid_end, steps),
-        "canary": round(canary, 3),
+        "noise_loss": round(noise, 3),
         "forced": forced,
     }
 
@@ -57,14 +57,14 @@ def an_even_bet(student: Student, case: Case) -> None:
 @graded(points=3, levels=2, claim="C01")
 def cheats(student: Student, case: Case) -> None:
     """Noise cannot be learned, so whoever does better than its floor reads ahead, whatever else looks good or bad."""
-    for canary in (0.05, 0.6, 1.4, FLOOR - 0.5):
+    for noise in (0.05, 0.6, 1.4, FLOOR - 0.5):
         for low, forced in ((0.05, 0.99), (1.5, 0.7), (0.4, 0.9)):
-            one = run(case, low, low + little(case), canary, forced)
+            one = run(case, low, low + little(case), noise, forced)
             check(student, one, "cheats")
             check(student, {**one, "valid": [*one["valid"], one["valid"][-1] + 1.0]}, "cheats")
     honest = plain(case)
     got = student.call("verdict", honest)
-    expect.text(got, ["learns", "memorises", "has not begun"], "the verdict on a run with an honest canary", **honest)
+    expect.text(got, ["learns", "memorises", "has not begun"], "the verdict on a run without a leak", **honest)
 
 
 @graded(points=2, levels=2)

@@ -88,7 +88,7 @@ def no_looking_ahead(student: Student, case: Case) -> None:
 
 @graded(points=3, levels=2)
 def cap_counts_what_is_written(student: Student, case: Case) -> None:
-    """At most source length + extra symbols are written, eos included; `finished` says whether it ended itself."""
+    """At most source length + extra tokens are written, eos included; `finished` says whether it ended itself."""
     width, length, extra = 5 + case.between(0, 3), 2 + case.between(0, 3), case.between(1, 4)
     cap = length + extra
     pad, bos, eos = (PAD, BOS, EOS) if case.level == 0 else (4, 3, 1)
@@ -97,19 +97,19 @@ def cap_counts_what_is_written(student: Student, case: Case) -> None:
     for steps in (cap - 1, cap, cap + 9, cap + 1):
         logits = case.normal(steps, width).clamp(-2, 2)
         logits[:, [pad, bos, eos]] = -9.0
-        logits[-1, eos] = 9.0  # eos is symbol number `steps`
+        logits[-1, eos] = 9.0  # eos is token number `steps`
         logs = logits.log_softmax(-1)
         result = student.call("greedy", student.given("clock", logs), length, extra=extra, **ids)
         tokens, _, finished = three(result)
         expected = [int(row.argmax()) for row in logs[: min(cap, steps - 1)]]
-        what = f"the tokens of a model that ends with symbol {steps}, at a cap of {cap}"
+        what = f"the tokens of a model that ends with token {steps}, at a cap of {cap}"
         expect.equal(tokens, expected, what, source_length=length, extra=extra, **ids)
-        expect.equal(finished, steps <= cap, f"finished, for a model that ends with symbol {steps} at a cap of {cap}")
+        expect.equal(finished, steps <= cap, f"finished, for a model that ends with token {steps} at a cap of {cap}")
 
 
 @graded(points=2, levels=2)
 def log_probability_of_all(student: Student, case: Case) -> None:
-    """The log-probability: one term for each symbol written, that of eos included."""
+    """The log-probability: one term for each token written, that of eos included."""
     logs = model(case, 54)
     result = three(student.call("greedy", student.given("tables", logs), 4))
     expected = reference(by_prefix(logs), 54)[1]

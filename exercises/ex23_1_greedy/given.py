@@ -16,7 +16,7 @@ def tables(logs: Tensor):
 
 
 def clock(logs: Tensor):
-    """`step(prefix)`: log-probabilities that depend on how many symbols have been written; the last row stays."""
+    """`step(prefix)`: log-probabilities that depend on how many tokens have been written; the last row stays."""
 
     def step(prefix):
         return logs[min(len(prefix) - 1, len(logs) - 1)].clone()

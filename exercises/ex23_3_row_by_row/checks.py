@@ -15,7 +15,7 @@ BOS, EOS = 1, 2
 
 
 def sentence(case: Case, steps: int, longest: int, width: int) -> Tensor:
-    """Logits `[longest, V]` of a sentence that writes eos as symbol number `steps`, and other symbols before."""
+    """Logits `[longest, V]` of a sentence that writes eos as token number `steps`, and other tokens before."""
     logits = case.normal(longest, width).clamp(-2, 2)
     logits[:, :2] = -30.0
     logits[:, EOS] = -6.0
@@ -52,7 +52,7 @@ class Batch:
         """What the answer makes of these sentences, in this order."""
         order = list(range(len(self.lengths))) if order is None else order
         step = student.given("batch_model", self.tables, order)
-        result = student.call("mended", step, [self.lengths[n] for n in order], extra=self.extra)
+        result = student.call("repaired", step, [self.lengths[n] for n in order], extra=self.extra)
         right = isinstance(result, tuple | list) and len(result) == 3
         expect.true(right, "expected (tokens, total, finished)", result=result)
         tokens, total, finished = result
@@ -95,9 +95,9 @@ def own_caps(student: Student, case: Case) -> None:
     steps = [99, short + extra, short + extra + 1, long + extra, 99]
     batch = Batch(case, steps, [short, short, short, long, long], extra)
     tokens, _, finished = batch.run(student)
-    expect.equal(finished, [one[2] for one in batch.expected], "finished", eos_would_be_symbol=steps, extra=extra)
+    expect.equal(finished, [one[2] for one in batch.expected], "finished", end_would_be_token=steps, extra=extra)
     for row, (got, one) in enumerate(zip(tokens, batch.expected, strict=True)):
-        expect.equal(got, one[0], f"the tokens of row {row + 1}", eos_would_be_symbol=steps[row])
+        expect.equal(got, one[0], f"the tokens of row {row + 1}", end_would_be_token=steps[row])
 
 
 @graded(points=2, levels=2)

@@ -51,7 +51,7 @@ def the_formula(student: Student, case: Case) -> None:
 
 @graded(points=1, levels=1)
 def where_it_is_one(student: Student, case: Case) -> None:
-    """It is 1 for every length if alpha is 0, and for a single symbol whatever alpha is."""
+    """It is 1 for every length if alpha is 0, and for a single token whatever alpha is."""
     length, alpha = case.between(3, 60), 0.3 + float(case.uniform(1))
     expect.number(student.call("length_penalty", length, 0.0), 1.0, "the penalty", length=length, alpha=0.0)
     expect.number(student.call("length_penalty", 1, alpha), 1.0, "the penalty", length=1, alpha=alpha)

@@ -65,7 +65,7 @@ def it_goes_on(student: Student, case: Case) -> None:
     bound = reach(best, cap, alpha)
     ask(student, False, spread(case, bound - 0.1, 3), [best, best], cap, alpha)
     ask(student, False, spread(case, bound - 0.1, 3), alive, cap, alpha)
-    now = reach(best, 6, alpha)  # better than what it would score at six symbols, and not safe
+    now = reach(best, 6, alpha)  # better than what it would score at six tokens, and not safe
     ask(student, False, [(bound + now) / 2], alive, cap, alpha)
     ask(student, True, [bound / 2], [], cap, alpha)  # so that nobody passes by always going on
 

@@ -75,7 +75,7 @@ def they_write_together(student: Student, case: Case) -> None:
 
 @graded(points=1, levels=2)
 def the_cap(student: Student, case: Case) -> None:
-    """Without an end, `cap` symbols are written."""
+    """Without an end, `cap` tokens are written."""
     tables = 2 * case.normal(2, V, V, V)
     tables[..., 2] = -30.0
     ask(student, tables, 4 + case.between(0, 3))

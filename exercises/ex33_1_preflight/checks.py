@@ -120,13 +120,13 @@ def all_at_once(student: Student, case: Case) -> None:
 
 @graded(points=2)
 def the_plan_is_mended(student: Student, case: Case) -> None:
-    """The mended plan fits, keeps five checkpoints and is the same training."""
-    plan: Any = student.value("mended")
-    expect.true(isinstance(plan, dict) and set(plan) == set(PLAN), "mended has the entries of PLAN")
+    """The repaired plan fits, keeps five checkpoints and is the same training."""
+    plan: Any = student.value("repaired")
+    expect.true(isinstance(plan, dict) and set(plan) == set(PLAN), "repaired has the entries of PLAN")
     for name in ("parameters", "updates", "hours", "bytes_per_token", "hashes"):
-        expect.equal(plan[name], PLAN[name], f"mended['{name}'], which the training or the machine fixes")
+        expect.equal(plan[name], PLAN[name], f"repaired['{name}'], which the training or the machine fixes")
     for name in ("keep", "micro_batch"):
-        expect.true(isinstance(plan[name], int) and plan[name] > 0, f"mended['{name}'] is a positive whole number")
+        expect.true(isinstance(plan[name], int) and plan[name] > 0, f"repaired['{name}'] is a positive whole number")
     expect.true(plan["keep"] >= 5, "five checkpoints stay for the average", keep=plan["keep"])
     for name, needed in wants(plan).items():
         there = MACHINE[name]

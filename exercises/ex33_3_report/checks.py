@@ -70,7 +70,7 @@ def asked(student: Student, a: dict[str, Any], b: dict[str, Any], expected: bool
 
 @graded(points=2, levels=2)
 def one_question(student: Student, case: Case) -> None:
-    """Other models, averages, searches, versions and scores of one test by one ruler are comparable."""
+    """Other models, averages, searches, versions and scores of one test with one BLEU setting are comparable."""
     a = made(case, signature=signed(case, version="2.4.0"))
     b = made(case, score=31.5, averaged=1, beam=1, alpha=1.0, signature=signed(case, version="2.6.0"))
     asked(student, a, b, True)
@@ -79,8 +79,8 @@ def one_question(student: Student, case: Case) -> None:
 
 
 @graded(points=2, levels=3)
-def another_ruler(student: Student, case: Case) -> None:
-    """Another ruler, or text that was treated first: not comparable, even with the same score."""
+def another_setting(student: Student, case: Case) -> None:
+    """Another BLEU setting, or text that was treated first: not comparable, even with the same score."""
     a = made(case)
     version = a["signature"].rsplit(":", 1)[1]
     for change in ({"tok": case.choice(TOKENIZERS[1:])}, {"case": "lc"}, {"smooth": "floor"}, {"nrefs": "2"}):
