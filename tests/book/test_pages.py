@@ -41,7 +41,7 @@ UNNAMED = (
 
 
 UNREACHABLE = (
-    "[...document.querySelectorAll('article *')].filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth"
+    "[...document.querySelectorAll('article *')].filter(e => e.scrollWidth > e.clientWidth && e.clientWidth"
     " && /auto|scroll/.test(getComputedStyle(e).overflowX) && e.tabIndex < 0"
     " && !e.querySelector('a, button, input, select, [tabindex]')).map(e => e.outerHTML.slice(0, 120))"
 )

@@ -59,10 +59,10 @@ def warm_up_chart(
     )
     return (
         alt.vconcat(
-            _map(cells, rates, warmups, floor, cell).properties(
+            _map(cells, rates, warmups, cell).properties(
                 width=300,
                 height=alt.Step(34),
-                title=_part(["At the highest rate every warm-up helps", "(loss on unseen sentences; click a cell)"]),
+                title=_part(["At the highest rate every warm-up helps", "(loss on unseen sentences, darker is higher; click a cell)"]),
             ),
             _curves(table, block, floor, cell).properties(
                 width=300, height=220, title=_part("The training loss of the chosen run")
@@ -91,27 +91,18 @@ def _mean(losses: pd.Series) -> float:
     return round(float(losses.astype(float).sum(skipna=False)) / len(losses), 3)
 
 
-def _per_placement(cells: pd.DataFrame, floor: float) -> tuple[str, str]:
-    """The lowest and the highest end of the chosen placement, in Vega's language: each has a scale of its own."""
-    ends = cells["v"].dropna().groupby(level="p")
-    low, high = ends.min().to_dict(), ends.max().to_dict()
-    most = {name: max(high[name], low[name] + 0.1) for name in high}
-    return f"({json.dumps(low)}[placed] || {floor})", f"({json.dumps(most)}[placed] || {floor + 0.1})"
-
-
 def _map(
-    cells: pd.DataFrame, rates: Sequence[float], warmups: Sequence[int], floor: float, cell: alt.Parameter
+    cells: pd.DataFrame, rates: Sequence[float], warmups: Sequence[int], cell: alt.Parameter
 ) -> alt.LayerChart:
-    """The table of ends; a click chooses the cell."""
-    low, high = _per_placement(cells, floor)
+    """The table of ends; a click chooses the cell. One scale serves both placements, so that colours compare."""
+    ends = cells["v"].dropna()
+    low, high = float(ends.min()), max(float(ends.max()), float(ends.min()) + 0.1)
     base = alt.Chart(cells.reset_index()).transform_filter("datum.p == placed")
     x = alt.X("r:O", sort=list(rates), title="learning rate", axis=alt.Axis(labelAngle=0, orient="top"))
     y = alt.Y("w:O", sort=list(warmups), title="warm-up (updates)")
     colour = alt.Color(
         "v:Q",
-        scale=alt.Scale(
-            domainMin=alt.ExprRef(low), domainMax=alt.ExprRef(high), range=["#eef5fc", "#7fb2e0", "#123a6b"]
-        ),
+        scale=alt.Scale(domain=[low, (low + high) / 2, high], range=["#eef5fc", "#a9cdee", "#123a6b"]),
         legend=None,  # every tile has its figure
     )
     tip = [
@@ -135,7 +126,7 @@ def _map(
         x=x,
         y=y,
         text=alt.Text("v:Q", format=".2f"),
-        fill=alt.condition(f"datum.v > 0.35 * {low} + 0.65 * {high}", alt.value("#ffffff"), alt.value("#10223a")),
+        fill=alt.condition(f"datum.v > {0.25 * low + 0.75 * high}", alt.value("#ffffff"), alt.value("#10223a")),
     )
     return alt.layer(tiles, figures)
 
@@ -160,11 +151,13 @@ def _curves(table: pd.DataFrame, block: int, floor: float, cell: alt.Parameter) 
     )
     chosen = base.transform_filter(cell)
     seeds = sorted(table["seed"].unique().tolist())
+    of = {name: sorted(rows.unique().tolist()) for name, rows in table.groupby("p")["seed"]}
+    drawn = f"{json.dumps(of)}[placed] || {json.dumps(seeds)}"
     lines = chosen.mark_line(strokeWidth=2.6).encode(
         color=alt.Color(
             "seed:N",
             scale=alt.Scale(domain=seeds, range=[BLUE, ORANGE][: len(seeds)]),
-            legend=alt.Legend(title="seed; grey: other runs", orient="top"),
+            legend=alt.Legend(title="seed; grey: other runs", orient="top", values=alt.ExprRef(drawn)),
         ),
         tooltip=["r:N", "w:N", "seed:N", "update:Q", "loss:Q"],
         **encoding,

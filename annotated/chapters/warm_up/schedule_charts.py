@@ -169,7 +169,7 @@ def slip_chart(
     first = lines.transform_filter("datum.update <= 10").mark_point(filled=True, size=35, opacity=1)
     params = [
         menu("slip", list(SLIPS)),
-        slider("accumulate", accumulate, 1, 32, 1, label="micro-batches per update"),
+        slider("accumulate", accumulate, 1, 32, 1, label="micro-batches per update (first slip only)"),
     ]
     ends = f"['The warm-up of {warmup} ends', 'after update ' + format({warmup} / accumulate, '.0f')]"
     title = (

@@ -96,7 +96,7 @@
   // Boxes that scroll sideways can be reached with the keyboard.
   const SCROLLING = "pre, table, div.math, .pst-scrollable-table-container, .cell_output .output, figure.chart, div.equation-code-formula";
   const reach = () => document.querySelectorAll(`.bd-article :is(${SCROLLING})`).forEach(box => {
-    if (box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX)) box.tabIndex = 0;
+    if (box.scrollWidth > box.clientWidth && /auto|scroll/.test(getComputedStyle(box).overflowX)) box.tabIndex = 0;
   });
   const settle = () => { fit(); reach(); };
   addEventListener("load", settle);
