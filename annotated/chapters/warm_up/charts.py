@@ -62,7 +62,13 @@ def warm_up_chart(
             _map(cells, rates, warmups, cell).properties(
                 width=300,
                 height=alt.Step(34),
-                title=_part(["At the highest rate every warm-up helps", "(loss on unseen sentences, darker is higher; click a cell)"]),
+                title=_part(
+                    [
+                        "At the highest rate every warm-up helps",
+                        "(loss on unseen sentences, darker is higher;",
+                        "click a cell)",
+                    ]
+                ),
             ),
             _curves(table, block, floor, cell).properties(
                 width=300, height=220, title=_part("The training loss of the chosen run")
@@ -91,9 +97,7 @@ def _mean(losses: pd.Series) -> float:
     return round(float(losses.astype(float).sum(skipna=False)) / len(losses), 3)
 
 
-def _map(
-    cells: pd.DataFrame, rates: Sequence[float], warmups: Sequence[int], cell: alt.Parameter
-) -> alt.LayerChart:
+def _map(cells: pd.DataFrame, rates: Sequence[float], warmups: Sequence[int], cell: alt.Parameter) -> alt.LayerChart:
     """The table of ends; a click chooses the cell. One scale serves both placements, so that colours compare."""
     ends = cells["v"].dropna()
     low, high = float(ends.min()), max(float(ends.max()), float(ends.min()) + 0.1)
