@@ -6,8 +6,8 @@ So every ratio of a row is the paper's: h d_k / d_model, d_k / d_model, d_ff / d
 matrix of the model has two widths, a vector one: with divisor s, the parameters in matrices are divided by s squared,
 and the few in vectors (LayerNorm, the biases of the feed-forward networks) by s.
 
-The divisors are those by which all widths of all rows can be divided: the vocabulary of 37,000 ends it at 8, where row
-A4 has 32 heads of two numbers.
+The divisors are those by which all widths of all rows can be divided, but for the vocabulary, which is rounded down:
+37,000 cannot be divided by 16. There row A4 has 32 heads of one number, and so it ends.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from annotated.config import TABLE_3, ModelConfig, table_3
 ROWS = tuple(TABLE_3)
 """All 20 rows, in the paper's order."""
 WIDTHS = ("vocab_size", "d_model", "d_ff", "d_k", "d_v", "max_positions")
-DIVISORS = (1, 2, 4, 8)
+DIVISORS = (1, 2, 4, 8, 16)
 
 
 def scaled(row: str, divisor: int) -> ModelConfig:
-    """The model of a row with all its widths divided.
+    """The model of a row with all its widths divided; the vocabulary is rounded down.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def scaled(row: str, divisor: int) -> ModelConfig:
     config = table_3(row)
     if divisor < 1:
         raise ValueError(f"row {row} cannot be divided by {divisor}: a divisor is positive")
-    left = [f"{name} {getattr(config, name)}" for name in WIDTHS if getattr(config, name) % divisor]
+    left = [f"{name} {getattr(config, name)}" for name in WIDTHS[1:] if getattr(config, name) % divisor]
     if left:
         raise ValueError(f"row {row} cannot be divided by {divisor}: {', '.join(left)}")
     return config.replace(**{name: getattr(config, name) // divisor for name in WIDTHS})

@@ -1,0 +1,96 @@
+"""Differences of Table 3's rows: intervals that cover, p-values by hand, and verdicts that go no further."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from annotated.chapters.table_3.differences import (
+    differences,
+    holm,
+    paper_difference,
+    rank_agreement,
+    rank_correlation,
+    student_quantile,
+    student_tail,
+    verdict,
+)
+from annotated.chapters.table_3.rows import ROWS
+from annotated.config import TABLE_3
+
+
+@pytest.mark.parametrize(
+    ("freedom", "expected"), [(1, 12.706), (2, 4.303), (5, 2.571), (40, 2.021), (100_000, 1.960)]
+)  # any printed table of Student's t
+def test_quantiles_are_those_of_the_printed_tables(freedom: int, expected: float) -> None:
+    assert student_quantile(0.95, freedom) == pytest.approx(expected, abs=6e-4)
+
+
+def test_tails_with_one_and_two_degrees_of_freedom_have_closed_forms() -> None:
+    for t in (0.0, 0.3, 1.0, 7.0, 40.0):
+        assert student_tail(t, 1) == pytest.approx(0.5 - math.atan(t) / math.pi, abs=1e-12)
+        assert student_tail(t, 2) == pytest.approx(0.5 - t / (2 * math.sqrt(2 + t * t)), abs=1e-12)
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])  # 3 x 0.01, 2 x 0.03, 1 x 0.04 but not less
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+
+
+def test_an_interval_covers_the_true_difference_as_often_as_it_says() -> None:
+    numbers, covered, trials = np.random.default_rng(1), 0, 1500
+    for _ in range(trials):
+        losses = {row: list(numbers.normal(3.0 if row == "base" else 3.05, 0.02, 3)) for row in ("base", "C1", "C2")}
+        found = differences(losses).loc["C1"]
+        covered += found["low"] <= 0.05 <= found["high"]
+    assert 0.93 < covered / trials < 0.97  # 95 %, and three deviations of the trials' own
+
+
+def test_without_any_difference_a_table_rarely_has_a_verdict() -> None:
+    numbers, wrong, trials = np.random.default_rng(2), 0, 300
+    for _ in range(trials):
+        table = differences({row: list(numbers.normal(3.0, 0.02, 3)) for row in ROWS})
+        wrong += table["verdict"].isin(["confirmed", "contradicted"]).any()
+    assert wrong / trials < 0.09  # 5 % for all 19 rows together, and three deviations
+
+
+def test_the_papers_differences_are_logarithms_of_printed_perplexities() -> None:
+    assert paper_difference("C1") == pytest.approx(math.log(6.11) - math.log(4.92))
+    assert paper_difference("base") == paper_difference("E1") == 0
+    assert [row for row in TABLE_3 if paper_difference(row) < 0] == ["A3", "C3", "C5", "C7", "D3", "big"]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ((0.1, 0.01, 0.2), "confirmed"),
+        ((-0.1, 0.01, 0.2), "contradicted"),
+        ((0.1, 0.06, 0.2), "not told apart"),
+        ((-0.1, 0.01, 0.0), "no sign to confirm"),
+    ],
+)
+def test_verdicts(given: tuple[float, float, float], expected: str) -> None:
+    assert verdict(*given) == expected
+
+
+def test_ranks_share_ties() -> None:
+    assert rank_correlation([1, 2, 3], [10, 20, 30]) == pytest.approx(1)
+    assert rank_correlation([1, 2, 2, 4], [1, 2.5, 2.5, 4]) == pytest.approx(1)
+    assert rank_correlation([1, 2, 3, 4], [1, 2, 4, 3]) == pytest.approx(0.8)  # 1 - 6 x 2 / (4 x 15)
+
+
+def test_the_papers_own_losses_agree_with_themselves_and_noise_widens_the_interval() -> None:
+    rows = {row: paper_difference(row) for row in TABLE_3}
+    quiet = {row: [loss - 1e-6, loss + 1e-6] for row, loss in rows.items()}
+    loud = {row: [loss - 0.1, loss + 0.1] for row, loss in rows.items()}
+    assert rank_agreement(quiet)[0] == pytest.approx(1)
+    assert rank_agreement(loud)[1] < rank_agreement(quiet)[1]
+
+
+def test_what_is_missing_is_said() -> None:
+    with pytest.raises(ValueError, match="two seeds"):
+        differences({"base": [3.0], "C1": [3.1]})
+    with pytest.raises(ValueError, match="runs of base"):
+        differences({"C1": [3.0, 3.1]})
