@@ -6,6 +6,7 @@ import { fork } from "./transformer.js";
 
 export const lengthPenalty = (length, alpha) => ((5 + length) / 6) ** alpha;
 
+const isPossible = ({ logProbability }) => logProbability > -Infinity; // a model may rule tokens out
 const byLogProbability = (a, b) => b.logProbability - a.logProbability; // sorting is stable: of equals the first
 
 // The best continuations of all that is alive, best first; `forced`, if it is a token, is the only one.
@@ -14,7 +15,7 @@ function candidatesOf(transformer, alive, set, count, forced) {
     const row = transformer.next([BOS, ...hypothesis.tokens], hypothesis.state, set);
     return (forced === undefined ? largest(row, count, NEVER) : [forced]).map(token =>
       ({ parent, token, own: row[token], logProbability: hypothesis.logProbability + row[token] }));
-  }).sort(byLogProbability).slice(0, count);
+  }).filter(isPossible).sort(byLogProbability).slice(0, count);
 }
 
 // The candidates that go on, each with what the decoder keeps of it; the last heir of a parent gets the parent's own.

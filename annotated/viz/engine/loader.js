@@ -2,7 +2,7 @@
 import { Engine } from "./engine.js";
 import { html } from "../controls.js";
 
-const MODEL = globalThis.document?.currentScript?.src.replace(/[^/]*$/, "model.js");
+const FOLDER = globalThis.document?.currentScript?.src.replace(/[^/]*$/, "");
 
 export function bytesOfBase64(text) {
   const symbols = atob(text), bytes = new Uint8Array(symbols.length);
@@ -10,15 +10,24 @@ export function bytesOfBase64(text) {
   return bytes.buffer;
 }
 
-// The engine; after a failure the next call tries again.
-export function loadEngine() {
-  return globalThis.annotatedEngine ??= new Promise((resolve, reject) => document.head.append(html("script", {
-    src: MODEL,
+// What a script beside the page's own sets as a global variable, which is then deleted: the engine has its own copy.
+function loadData(file, name) {
+  return new Promise((resolve, reject) => document.head.append(html("script", {
+    src: FOLDER + file,
     onload: () => {
-      const model = globalThis.annotatedModel;
-      delete globalThis.annotatedModel; // its text: the engine has its own copy
-      resolve(new Engine({ ...model, bytes: bytesOfBase64(model.bytes) }));
+      const data = globalThis[name];
+      delete globalThis[name];
+      resolve({ ...data, bytes: bytesOfBase64(data.bytes) });
     },
-    onerror: () => { delete globalThis.annotatedEngine; reject(new Error("The model did not load.")); },
+    onerror: () => reject(new Error("The model did not load.")),
   })));
 }
+
+// A function that loads a model once, from a script that sets `${name}Model`, and makes an engine of it, which is then
+// `${name}Engine` for the whole page; after a failure the next call tries again.
+export function loaderOf(file, name, make) {
+  const known = `${name}Engine`;
+  return () => globalThis[known] ??= loadData(file, `${name}Model`).then(make).catch(error => { delete globalThis[known]; throw error; });
+}
+
+export const loadEngine = loaderOf("model.js", "annotated", model => new Engine(model));

@@ -25,7 +25,7 @@
 // readers), `below`. It loads the engine when the box comes near the viewport or is used (`load: "now"`: right after the page;
 // `load: "asked"`: not before the reader types, chooses an example or a control of yours calls `rerun`) and
 // calls `run` then, when the sentence changes, and when you call the `rerun` that `panel` returns. `run` gets
-//   engine     see engine.js: write, translation, score, beam, trace, loss
+//   engine     see engine.js: write, translation, score, beam, trace, loss; or what your own `loader` resolves to, see loader.js
 //   text       the English sentence, trimmed, never empty
 //   target     the text of the second field, if you asked for one: `target: "Der kleine Hund sieht die Katze."`; an example
 //              may then be a pair, [English, German]
@@ -82,7 +82,8 @@ function ownNotice(first, putBack) {
   return html("p", { className: "live-own", hidden: true }, `This is a sentence of yours. The text of this page is about “${first}” `, back);
 }
 
-export function panel(box, { examples = [], target, controls = [], output = [], below = [], run, load = "near", label = "English" }) {
+export function panel(box, { examples = [], target, controls = [], output = [], below = [], run, load = "near", loader = loadEngine,
+  label = "English" }) {
   const fallback = box.querySelectorAll(":scope > .live-fallback"), status = html("p", { className: "live-status", role: "status" });
   const targets = new Map(examples.map(example => [example].flat())), texts = [...targets.keys()];
   const first = box.dataset.sentence || texts[0];
@@ -98,7 +99,7 @@ export function panel(box, { examples = [], target, controls = [], output = [], 
     if (!text) { say("Type an English sentence."); return; }
     box.dataset.state = "busy";
     try {
-      const engine = await loadEngine();
+      const engine = await loader();
       if (!isCurrent()) return;
       await run({ engine, text, target: second?.value.trim(), isCurrent, say });
       if (isCurrent()) box.dataset.state = "done";
@@ -124,7 +125,7 @@ export function panel(box, { examples = [], target, controls = [], output = [], 
 }
 
 // Calls `start` when the box is near the viewport or used; "now": when the page has loaded.
-function whenWanted(box, load, start) {
+export function whenWanted(box, load, start) {
   if (load === "now") {
     if (document.readyState === "complete") start(); else addEventListener("load", start, { once: true });
     return;

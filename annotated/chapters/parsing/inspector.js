@@ -1,0 +1,38 @@
+// Faults of bracket strings on demand: each edit of a tree's linear form makes one of the nine that the library names; and what is said of a string.
+import { countShared, readLinear } from "./linear.js";
+
+const firstOf = (tokens, test) => tokens.findIndex(test);
+const isLeaf = token => !/^[()]/.test(token);
+const without = (tokens, at) => tokens.filter((_, i) => i !== at);
+const replaced = (tokens, at, ...others) => [...tokens.slice(0, at), ...others, ...tokens.slice(at + 1)];
+
+// [the fault, what the edit does, the edit]
+export const EDITS = [
+  ["unclosed", "leave out the last bracket", tokens => tokens.slice(0, -1)],
+  ["mismatched", "close a noun phrase as a verb phrase", tokens => replaced(tokens, tokens.indexOf(")NP"), ")VP")],
+  ["words", "write a leaf twice", tokens => replaced(tokens, firstOf(tokens, isLeaf), "XX", "XX")],
+  ["nothing inside", "leave out the words of a phrase", tokens => {
+    const at = firstOf(tokens, (token, i) => isLeaf(token) && tokens[i - 1]?.startsWith("(") && tokens[i + 1]?.startsWith(")"));
+    return at < 0 ? replaced(tokens, 0, tokens[0], "(NP", ")NP") : without(tokens, at);
+  }],
+  ["after the end", "write on after the end", tokens => [...tokens, "XX"]],
+  ["unopened", "begin with a closing bracket", tokens => [")NP", ...tokens]],
+  ["no bracket", "begin with a word", tokens => ["XX", ...tokens]],
+  ["no label", "write a bracket without its label", tokens => replaced(tokens, tokens.length - 1, ")")],
+  ["empty", "write nothing", () => []],
+];
+
+export const isMark = word => /^[.,:?!]+$/.test(word);
+
+const per = (part, whole) => `${part} of ${whole}`;
+
+// { kind, text }: the fault as the library names it, or how many brackets a well-formed tree shares with the right one.
+export function verdictOn(tokens, words, gold) {
+  const read = readLinear(tokens, words);
+  if (read.fault) return { read, kind: "fault", text: `Malformed, ${read.fault.fault}. ${read.fault.message[0].toUpperCase()}${read.fault.message.slice(1)}.` };
+  const [matched, right, guessed] = countShared(readLinear(gold), read, words.map(isMark)), f1 = 200 * matched / (right + guessed || 1);
+  const counts = `${per(matched, guessed)} brackets are right (precision ${percentOf(matched, guessed)}), ${per(matched, right)} are found (recall ${percentOf(matched, right)})`;
+  return { read, kind: "tree", text: `Well-formed. Against the treebank's tree ${counts}: F1 ${f1.toFixed(1)}.` };
+}
+
+const percentOf = (part, whole) => whole ? `${(100 * part / whole).toFixed(1)} %` : "0 %";

@@ -1,0 +1,112 @@
+"""What the panels work out: faults on demand, the places of a drawing, what the rule allows, the examples' trees."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+
+from annotated.parsing import classroom_trees, linear_form, penn_words, sentence, tree_from_linear
+from annotated.parsing.linear import LinearFault
+from tests.javascript import CHAPTERS, evaluate
+
+FOLDER = CHAPTERS / "parsing"
+
+
+@pytest.fixture(scope="module")
+def examples() -> list[dict[str, str]]:
+    return evaluate(FOLDER / "examples.js", "({ TREES }) => TREES")
+
+
+def test_trees_of_the_examples_are_right(examples: list[dict[str, str]]) -> None:
+    known = {sentence(tree.words()): " ".join(linear_form(tree)) for tree in classroom_trees("valid", 400)}
+    for one in examples:
+        tree_from_linear(one["form"].split(), penn_words(one["sentence"]))
+        assert known.get(one["sentence"], one["form"]) == one["form"]
+    assert sum(one["sentence"] in known for one in examples) >= 2
+
+
+def test_each_edit_makes_the_fault_that_it_is_named_after(examples: list[dict[str, str]]) -> None:
+    trees = classroom_trees("valid", 100)
+    strings = [one["form"].split() for one in examples] + [linear_form(tree) for tree in trees]
+    words = [list(penn_words(one["sentence"])) for one in examples] + [list(tree.words()) for tree in trees]
+    code = """({ EDITS, verdictOn }, jobs) => jobs.map(([tokens, words]) =>
+      EDITS.map(([fault, , edit]) => [fault, verdictOn(edit(tokens), words, tokens).read.fault?.fault]))"""
+    for made in evaluate(FOLDER / "inspector.js", code, list(zip(strings, words, strict=True))):
+        assert {fault for fault, _ in made} == set(get_args(LinearFault))
+        assert all(fault == found for fault, found in made), made
+
+
+def test_the_verdict_on_a_tree_is_the_librarys_score() -> None:
+    gold = "(S (NP XX XX )NP (VP XX (NP XX XX )NP (PP XX (NP XX XX )NP )PP )VP XX )S".split()
+    wrong = "(S (NP XX XX )NP (VP XX (NP (NP XX XX )NP (PP XX (NP XX XX )NP )PP )NP )VP XX )S".split()
+    words = list(penn_words("The girl washes the cup with the brush."))
+    code = "({ verdictOn }, [tokens, words, gold]) => verdictOn(tokens, words, gold).text"
+    # Six gold brackets: S, NP, VP, NP, PP, NP. The wrong tree has these and one noun phrase more: 2 * 6 / (6 + 7).
+    said = evaluate(FOLDER / "inspector.js", code, [wrong, words, gold])
+    assert "6 of 7" in said and "6 of 6" in said and "85.7 %" in said and said.endswith("F1 92.3.")
+    assert evaluate(FOLDER / "inspector.js", code, [gold, words, gold]).endswith("F1 100.0.")
+
+
+def test_a_tree_is_drawn_in_its_order_and_lies_down_where_it_is_too_wide() -> None:
+    code = """async ({ placesOf, neighbour }, [linear, forms, rooms]) => {
+      const { readLinear } = await import(linear);
+      return forms.flatMap(([tokens, words]) => rooms.map(room => {
+        const read = readLinear(tokens, words), places = placesOf(read, words, room), walked = new Set([0]);
+        for (const k of walked) {
+          for (const key of ["ArrowDown", "ArrowRight"]) walked.add(neighbour(read, k, key, places.sideways));
+        }
+        const { sideways, width, height } = places;
+        return { sideways, width, height, walked: walked.size, words: words.map((_, i) => places.word(i)),
+          nodes: read.nodes.map(({ start, end }, k) => ({ ...places.node(k), start, end })) };
+      }));
+    }"""
+    trees = classroom_trees("valid", 60)
+    forms = [[linear_form(tree), list(tree.words())] for tree in trees]
+    found = evaluate(FOLDER / "places.js", code, [(FOLDER / "linear.js").as_uri(), forms, [2000, 250]])
+    assert {one["sideways"] for one in found} == {True, False}
+    for number, one in enumerate(found):
+        along, across = ("y", "x") if one["sideways"] else ("x", "y")
+        room: dict[str, Any] = {"x": one["width"], "y": one["height"]}
+        line = [word[along] for word in one["words"]]
+        assert line == sorted(line) and len({word[across] for word in one["words"]}) == 1
+        assert one["walked"] == len(one["nodes"]), "arrow keys lead to every constituent"
+        for node in one["nodes"]:
+            assert line[node["start"]] <= node[along] <= line[node["end"] - 1]
+            assert 0 < node[across] < one["words"][0][across] <= room[across]
+        assert (one["width"] <= 250) or one["sideways"] or number % 2 == 0
+
+
+def test_the_rule_allows_all_that_a_tree_needs_and_nothing_that_breaks_it() -> None:
+    """Every token of every tree is allowed where it stands; of the others those that can still become a tree."""
+    labels = ["(NP", ")NP", "(S", ")S", "(VP", ")VP", "XX"]
+    jobs = [[linear_form(tree), len(tree.words())] for tree in classroom_trees("valid", 200)]
+    code = """({ allowedAfter }, [jobs, labels]) => jobs.map(([tokens, count]) =>
+      [...tokens, null].map((token, at) => { const allows = allowedAfter(tokens.slice(0, at), count);
+        return [Boolean(allows(token)), Boolean(allows(null)), labels.map(other => Boolean(allows(other)))]; }))"""
+    for (tokens, count), steps in zip(jobs, evaluate(FOLDER / "parser.js", code, [jobs, labels]), strict=True):
+        for at, (own, end, others) in enumerate(steps):
+            assert own and end == (at == len(tokens))
+            opened, leaves = [], 0
+            for token in tokens[:at]:
+                if token.startswith("("):
+                    opened.append([token[1:], False])
+                else:
+                    leaves += token == "XX"
+                    if token != "XX":
+                        opened.pop()
+                    if opened:
+                        opened[-1][1] = True
+            if at == len(tokens):
+                assert not any(others)
+                continue
+            left = leaves < count
+            for label, allowed in zip(labels, others, strict=True):
+                if label == "XX":
+                    wanted = left and bool(opened)
+                elif label.startswith("("):
+                    wanted = left
+                else:
+                    closes = bool(opened) and opened[-1] == [label[1:], True]
+                    wanted = closes and (len(opened) > 1 or not left)
+                assert allowed == wanted, (tokens[:at], label)
