@@ -1,13 +1,13 @@
 // Sentences of the panels; a test holds the trees to the treebank.
 export const TREES = [
   { sentence: "The girl washes the cup with the brush.",
-    form: "(S (NP XX XX )NP (VP XX (NP XX XX )NP (PP XX (NP XX XX )NP )PP )VP XX )S" },
+    form: "(S (NP DT NN )NP (VP VBZ (NP DT NN )NP (PP IN (NP DT NN )NP )PP )VP . )S" },
   { sentence: "The girl washes the cup with the handle.",
-    form: "(S (NP XX XX )NP (VP XX (NP (NP XX XX )NP (PP XX (NP XX XX )NP )PP )NP )VP XX )S" },
+    form: "(S (NP DT NN )NP (VP VBZ (NP (NP DT NN )NP (PP IN (NP DT NN )NP )PP )NP )VP . )S" },
   { sentence: "I think that the student takes off my shoe at 11:05.",
-    form: "(S (NP XX )NP (VP XX (SBAR XX (S (NP XX XX )NP (VP XX (PRT XX )PRT (NP XX XX )NP (PP XX (NP XX )NP )PP )VP )S )SBAR )VP XX )S" },
+    form: "(S (NP PRP )NP (VP VBP (SBAR IN (S (NP DT NN )NP (VP VBZ (PRT RP )PRT (NP PRP$ NN )NP (PP IN (NP CD )NP )PP )VP )S )SBAR )VP . )S" },
   { sentence: "Does she dance with Paul?",
-    form: "(SQ XX (NP XX )NP (VP XX (PP XX (NP XX )NP )PP )VP XX )SQ" },
+    form: "(SQ VBZ (NP PRP )NP (VP VB (PP IN (NP NNP )NP )PP )VP . )SQ" },
 ];
 
 export const EXAMPLES = [...TREES.map(({ sentence }) => sentence), "I call a school child whom Mr. Schwarz trusts.",

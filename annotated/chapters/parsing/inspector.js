@@ -5,19 +5,20 @@ const firstOf = (tokens, test) => tokens.findIndex(test);
 const isLeaf = token => !/^[()]/.test(token);
 const without = (tokens, at) => tokens.filter((_, i) => i !== at);
 const replaced = (tokens, at, ...others) => [...tokens.slice(0, at), ...others, ...tokens.slice(at + 1)];
+const doubled = (tokens, at) => replaced(tokens, at, tokens[at], tokens[at]);
 
 // [the fault, what the edit does, the edit]
 export const EDITS = [
   ["unclosed", "leave out the last bracket", tokens => tokens.slice(0, -1)],
   ["mismatched", "close a noun phrase as a verb phrase", tokens => replaced(tokens, tokens.indexOf(")NP"), ")VP")],
-  ["words", "write a leaf twice", tokens => replaced(tokens, firstOf(tokens, isLeaf), "XX", "XX")],
+  ["words", "write a leaf twice", tokens => doubled(tokens, firstOf(tokens, isLeaf))],
   ["nothing inside", "leave out the words of a phrase", tokens => {
     const at = firstOf(tokens, (token, i) => isLeaf(token) && tokens[i - 1]?.startsWith("(") && tokens[i + 1]?.startsWith(")"));
     return at < 0 ? replaced(tokens, 0, tokens[0], "(NP", ")NP") : without(tokens, at);
   }],
-  ["after the end", "write on after the end", tokens => [...tokens, "XX"]],
+  ["after the end", "write on after the end", tokens => [...tokens, "NN"]],
   ["unopened", "begin with a closing bracket", tokens => [")NP", ...tokens]],
-  ["no bracket", "begin with a word", tokens => ["XX", ...tokens]],
+  ["no bracket", "begin with a word", tokens => ["NN", ...tokens]],
   ["no label", "write a bracket without its label", tokens => replaced(tokens, tokens.length - 1, ")")],
   ["empty", "write nothing", () => []],
 ];

@@ -1,4 +1,4 @@
-"""Scripts of the live panels: those of each page as one file, the classroom model with its tokenizer as another.
+"""Scripts of the live panels: those of each page as one file, each model with its tokenizer as another.
 
 The weights travel as one byte each with a float for each row. All are classic scripts, which also load from the file
 system, where a page may neither fetch nor import.
@@ -19,7 +19,9 @@ from annotated.translator import Translator
 
 FOLDER = Path(__file__).parent
 PACKAGE = FOLDER.parents[1]
-CLASSROOM = PACKAGE / "assets" / "classroom"
+ASSETS = PACKAGE / "assets"
+MODELS = {"classroom": ("model.js", "annotatedModel"), "parsing": ("parser.js", "annotatedParserModel")}
+"""The models that pages load, by name: the script that carries one, and the global variable that it sets."""
 CONFIG = ("d_model", "d_ff", "num_heads", "d_k", "num_encoder_layers", "num_decoder_layers", "norm_epsilon")
 
 
@@ -61,13 +63,13 @@ def unpack(manifest: dict[str, list[Any]], content: bytes) -> dict[str, np.ndarr
     return tensors
 
 
-def model_data() -> dict[str, Any]:
-    """The classroom model and its tokenizer: 'config', 'tensors' (the manifest), 'tokenizer', 'bytes' in base64."""
-    translator = load("classroom")
-    bpe = json.loads((CLASSROOM / "tokenizer.json").read_text(encoding="utf-8"))["model"]
+def model_data(name: str = "classroom") -> dict[str, Any]:
+    """A model of the package and its tokenizer: 'config', 'tensors' (the manifest), 'tokenizer', 'bytes' in base64."""
+    translator = load(name)
+    bpe = json.loads((ASSETS / name / "tokenizer.json").read_text(encoding="utf-8"))["model"]
     manifest, content = pack(dict(translator.model.named_parameters()))
     return {
-        "config": {name: getattr(translator.model.config, name) for name in CONFIG},
+        "config": {field: getattr(translator.model.config, field) for field in CONFIG},
         "tensors": manifest,
         "tokenizer": {
             "pieces": sorted(bpe["vocab"], key=bpe["vocab"].get),
@@ -77,19 +79,19 @@ def model_data() -> dict[str, Any]:
     }
 
 
-def page_translator() -> Translator:
-    """The classroom model with the weights as the page has them, rounded to one byte each."""
-    translator, data = load("classroom"), model_data()
+def page_translator(name: str = "classroom") -> Translator:
+    """A model of the package with the weights as the page has them, rounded to one byte each."""
+    translator, data = load(name), model_data(name)
     weights = unpack(data["tensors"], base64.b64decode(data["bytes"]))
     with torch.no_grad():
-        for name, parameter in translator.model.named_parameters():
-            parameter.copy_(torch.from_numpy(weights[name].copy()))
+        for place, parameter in translator.model.named_parameters():
+            parameter.copy_(torch.from_numpy(weights[place].copy()))
     return translator
 
 
-def model_script() -> str:
+def model_script(name: str = "classroom") -> str:
     """`model_data` as a script that sets one global variable."""
-    return f"globalThis.annotatedModel = {json.dumps(model_data(), separators=(',', ':'))};\n"
+    return f"globalThis.{MODELS[name][1]} = {json.dumps(model_data(name), separators=(',', ':'))};\n"
 
 
 def live_files() -> dict[str, Path]:

@@ -22,13 +22,14 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from annotated.viz.engine.script import FOLDER, live_files, model_script
+from annotated.loading import builtin_models
+from annotated.viz.engine.script import FOLDER, MODELS, live_files, model_script
 from annotated.viz.javascript import classic_script
 from annotated_book.execution import library_digest
 
 
 def write_files(app: Sphinx, config: Any) -> None:
-    """Write the panels into the book's files; the model's script once for each version of the library."""
+    """Write the panels into the book's files; the models' scripts once for each version of the library."""
     folder = Path(app.outdir).parent / ".live"
     place, stamp = folder / "live", folder / "digest"
     place.mkdir(parents=True, exist_ok=True)
@@ -37,8 +38,11 @@ def write_files(app: Sphinx, config: Any) -> None:
         if (looks := file.with_suffix(".css")).is_file():
             shutil.copy(looks, place / f"{page}.css")
     shutil.copy(FOLDER / "panel.css", place)
-    if not (place / "model.js").is_file() or not stamp.is_file() or stamp.read_text() != library_digest():
-        (place / "model.js").write_text(model_script(), encoding="utf-8")
+    carried = {file: name for name, (file, _) in MODELS.items() if name in builtin_models()}
+    fresh = stamp.is_file() and stamp.read_text() == library_digest()
+    if not fresh or not all((place / file).is_file() for file in carried):
+        for file, name in carried.items():
+            (place / file).write_text(model_script(name), encoding="utf-8")
         stamp.write_text(library_digest())
     config.html_static_path += [str(folder)]
 

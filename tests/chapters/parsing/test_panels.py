@@ -1,4 +1,4 @@
-"""What the panels work out: faults on demand, the places of a drawing, what the rule allows, the examples' trees."""
+"""What the panels work out: faults on demand, the places of a drawing, the trees of the examples."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def examples() -> list[dict[str, str]]:
 
 
 def test_trees_of_the_examples_are_right(examples: list[dict[str, str]]) -> None:
-    known = {sentence(tree.words()): " ".join(linear_form(tree)) for tree in classroom_trees("valid", 400)}
+    known = {sentence(tree.words()): " ".join(linear_form(tree, "tag")) for tree in classroom_trees("valid", 400)}
     for one in examples:
-        tree_from_linear(one["form"].split(), penn_words(one["sentence"]))
+        tree_from_linear(one["form"].split(), penn_words(one["sentence"]), "tag")
         assert known.get(one["sentence"], one["form"]) == one["form"]
     assert sum(one["sentence"] in known for one in examples) >= 2
 
 
 def test_each_edit_makes_the_fault_that_it_is_named_after(examples: list[dict[str, str]]) -> None:
     trees = classroom_trees("valid", 100)
-    strings = [one["form"].split() for one in examples] + [linear_form(tree) for tree in trees]
+    strings = [one["form"].split() for one in examples] + [linear_form(tree, "tag") for tree in trees]
     words = [list(penn_words(one["sentence"])) for one in examples] + [list(tree.words()) for tree in trees]
     code = """({ EDITS, verdictOn }, jobs) => jobs.map(([tokens, words]) =>
       EDITS.map(([fault, , edit]) => [fault, verdictOn(edit(tokens), words, tokens).read.fault?.fault]))"""
@@ -75,38 +75,3 @@ def test_a_tree_is_drawn_in_its_order_and_lies_down_where_it_is_too_wide() -> No
             assert line[node["start"]] <= node[along] <= line[node["end"] - 1]
             assert 0 < node[across] < one["words"][0][across] <= room[across]
         assert (one["width"] <= 250) or one["sideways"] or number % 2 == 0
-
-
-def test_the_rule_allows_all_that_a_tree_needs_and_nothing_that_breaks_it() -> None:
-    """Every token of every tree is allowed where it stands; of the others those that can still become a tree."""
-    labels = ["(NP", ")NP", "(S", ")S", "(VP", ")VP", "XX"]
-    jobs = [[linear_form(tree), len(tree.words())] for tree in classroom_trees("valid", 200)]
-    code = """({ allowedAfter }, [jobs, labels]) => jobs.map(([tokens, count]) =>
-      [...tokens, null].map((token, at) => { const allows = allowedAfter(tokens.slice(0, at), count);
-        return [Boolean(allows(token)), Boolean(allows(null)), labels.map(other => Boolean(allows(other)))]; }))"""
-    for (tokens, count), steps in zip(jobs, evaluate(FOLDER / "parser.js", code, [jobs, labels]), strict=True):
-        for at, (own, end, others) in enumerate(steps):
-            assert own and end == (at == len(tokens))
-            opened, leaves = [], 0
-            for token in tokens[:at]:
-                if token.startswith("("):
-                    opened.append([token[1:], False])
-                else:
-                    leaves += token == "XX"
-                    if token != "XX":
-                        opened.pop()
-                    if opened:
-                        opened[-1][1] = True
-            if at == len(tokens):
-                assert not any(others)
-                continue
-            left = leaves < count
-            for label, allowed in zip(labels, others, strict=True):
-                if label == "XX":
-                    wanted = left and bool(opened)
-                elif label.startswith("("):
-                    wanted = left
-                else:
-                    closes = bool(opened) and opened[-1] == [label[1:], True]
-                    wanted = closes and (len(opened) > 1 or not left)
-                assert allowed == wanted, (tokens[:at], label)
