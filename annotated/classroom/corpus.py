@@ -48,8 +48,16 @@ def _align(source: list[Token], target: list[Token]) -> tuple[tuple[int, int], .
     return tuple([(i, j) for i, (_, key) in enumerate(source) if key for j, other in german if key & other])
 
 
-def _split_of(digest: int) -> str:
+def split_of(source: str) -> str:
     """A tenth of all source sentences is for validation, a tenth for testing: decided by the sentence alone."""
+    return _split_of(_digest(source))
+
+
+def _digest(source: str) -> int:
+    return int.from_bytes(hashlib.blake2b(source.encode(), digest_size=8).digest(), "big")
+
+
+def _split_of(digest: int) -> str:
     bucket = digest % 10
     return "valid" if bucket == 0 else "test" if bucket == 1 else "train"
 
@@ -114,7 +122,7 @@ def _generate(split: Split, count: int, seed: int) -> Iterator[tuple[ClassroomPa
             continue
         words = _words(english)
         source = join_words(words)
-        digest = int.from_bytes(hashlib.blake2b(source.encode(), digest_size=8).digest(), "big")
+        digest = _digest(source)
         if digest in seen or (wanted is None and _split_of(digest) != split):
             continue
         seen.add(digest)

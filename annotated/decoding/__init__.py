@@ -4,9 +4,10 @@ from annotated.decoding.beam import BeamSearch, beam_search
 from annotated.decoding.ensemble import Ensemble
 from annotated.decoding.greedy import greedy_decode
 from annotated.decoding.hypothesis import Hypothesis, length_penalty
-from annotated.decoding.search import State, StepModel
+from annotated.decoding.search import Allowed, State, StepModel
 
 __all__ = [
+    "Allowed",
     "BeamSearch",
     "Ensemble",
     "Hypothesis",

@@ -16,10 +16,12 @@ from annotated.decoding.prefix import Prefixes
 from annotated.decoding.search import (
     DEFAULTS,
     ActiveBatch,
+    Allowed,
     StepModel,
     decoding_mode,
     forbidden_ids,
     max_lengths,
+    may_follow,
     top_tokens,
     with_attention,
 )
@@ -36,6 +38,7 @@ def beam_search(
     extra_tokens: int = DEFAULTS.extra_tokens,
     forbidden: Sequence[int] = (),
     prefix: Sequence[Sequence[int]] | None = None,
+    allowed: Allowed | None = None,
     return_attention: bool = False,
 ) -> list[list[Hypothesis]]:
     """Keep the `beam_size` most probable beginnings at every step; return the finished ones that score best.
@@ -68,6 +71,11 @@ def beam_search(
     prefix
         For each sentence the token ids that every hypothesis must begin with (perhaps none); they count in
         log-probability, score and cap. A prefix that ends in eos leaves nothing to search.
+    allowed
+        Called at each step with what each row has written, ids `[R, t]`, and the sentence that each row belongs to, for
+        a boolean mask `[R, V]` of what may come next (`annotated.decoding.Allowed`); None allows everything. As with
+        `forbidden`, the probabilities stay the model's own, so a hypothesis has the same log-probability with and
+        without the mask.
     return_attention
         Give each hypothesis its attention maps.
 
@@ -76,7 +84,7 @@ def beam_search(
     list of list of Hypothesis
         For each sentence its best hypotheses, finished ones first, each group by falling score. Unfinished
         ones come only from a sentence that reached its cap with too few finished. There can be fewer than
-        `num_return` if no more exist: none if the prefix is impossible.
+        `num_return` if no more exist: none if the prefix is impossible, or nothing is allowed.
 
     Raises
     ------
@@ -88,8 +96,8 @@ def beam_search(
     check_options(beam_size, alpha, max_new_tokens, num_return, extra_tokens)
     with decoding_mode(model):
         limits = max_lengths(model, source, max_new_tokens, extra_tokens)
-        search = BeamSearch(model, source, limits, beam_size, alpha, num_return, forbidden, prefix=prefix)
-        found = search.run()
+        options = (beam_size, alpha, num_return, forbidden)
+        found = BeamSearch(model, source, limits, *options, prefix=prefix, allowed=allowed).run()
     return _with_maps(model, source, found) if return_attention else found
 
 
@@ -141,12 +149,14 @@ class BeamSearch:
         forbidden: Sequence[int] = (),
         *,
         prefix: Sequence[Sequence[int]] | None = None,
+        allowed: Allowed | None = None,
         stop_early: bool = True,
     ) -> None:
         self.model, self.device, self.alpha, self.stop_early = model, source.device, alpha, stop_early
         self.num_candidates = 2 * beam_size if beam_size > 1 else 1
         self.forbidden = forbidden_ids(forbidden, source.device)
         self.prefixes = Prefixes(prefix, limits) if prefix is not None else None
+        self.allowed = allowed
         self.active = ActiveBatch(limits)
         self.found: list[list[Hypothesis]] = [[] for _ in limits]
         if limits:
@@ -173,11 +183,12 @@ class BeamSearch:
         logits, alive.state = self.model.decode_step(alive.last, alive.state)
         # No more than 2k continuations of one hypothesis can be among the best 2k of all.
         each = min(self.num_candidates, logits.size(1))
+        mask = may_follow(self.allowed, alive.tokens[:, :, : alive.steps], self.active.sentences)
         if self.prefixes is None or alive.steps >= self.prefixes.longest:
-            log_probability, tokens = top_tokens(logits, each, self.forbidden)
+            log_probability, tokens = top_tokens(logits, each, self.forbidden, mask)
         else:
             forced = self.prefixes.top_tokens
-            log_probability, tokens = forced(logits, each, self.forbidden, alive.steps, self.active.sentences)
+            log_probability, tokens = forced(logits, each, self.forbidden, alive.steps, self.active.sentences, mask)
         total = alive.log_probability[:, :, None] + log_probability.view(batch, beam_size, each)
         best, place = total.flatten(1).topk(min(self.num_candidates, beam_size * each), dim=1)
         return Candidates(best, place // each, tokens.view(batch, -1).gather(1, place))

@@ -14,10 +14,12 @@ from annotated.decoding.prefix import Prefixes
 from annotated.decoding.search import (
     DEFAULTS,
     ActiveBatch,
+    Allowed,
     StepModel,
     decoding_mode,
     forbidden_ids,
     max_lengths,
+    may_follow,
     top_tokens,
     with_attention,
 )
@@ -32,6 +34,7 @@ def greedy_decode(
     extra_tokens: int = DEFAULTS.extra_tokens,
     forbidden: Sequence[int] = (),
     prefix: Sequence[Sequence[int]] | None = None,
+    allowed: Allowed | None = None,
     return_attention: bool = False,
 ) -> list[Hypothesis]:
     """Write the most probable token, again and again, until eos or the cap.
@@ -53,6 +56,12 @@ def greedy_decode(
     prefix
         For each sentence the token ids that its translation must begin with (perhaps none); they count in
         log-probability, score and cap.
+    allowed
+        Called at each step with what each row has written, ids `[R, t]`, and the sentence that each row belongs to, for
+        a boolean mask `[R, V]` of what may come next (`annotated.decoding.Allowed`); None allows everything. As with
+        `forbidden`, the probabilities stay the model's own, so a hypothesis has the same log-probability with and
+        without the mask. It must leave a token wherever it leads: greedy
+        search cannot turn back, and where nothing is allowed the log-probability is minus infinity.
     return_attention
         Give each hypothesis its attention maps.
 
@@ -73,7 +82,7 @@ def greedy_decode(
     with decoding_mode(model):
         limits = max_lengths(model, source, max_new_tokens, extra_tokens)
         prefixes = Prefixes(prefix, limits) if prefix is not None else None
-        found = _search(model, source, limits, alpha, forbidden_ids(forbidden, source.device), prefixes)
+        found = _search(model, source, limits, alpha, forbidden_ids(forbidden, source.device), prefixes, allowed)
     return with_attention(model, source, found) if return_attention else found
 
 
@@ -84,6 +93,7 @@ def _search(
     alpha: float,
     forbidden: Tensor,
     prefixes: Prefixes | None,
+    allowed: Allowed | None,
 ) -> list[Hypothesis]:
     if not limits:
         return []
@@ -97,10 +107,11 @@ def _search(
     steps = 0
     while active:
         logits, state = model.decode_step(token, state)
+        mask = may_follow(allowed, written[:, :steps], active.sentences)
         if prefixes is None or steps >= prefixes.longest:
-            log_probability, best = top_tokens(logits, 1, forbidden)
+            log_probability, best = top_tokens(logits, 1, forbidden, mask)
         else:
-            log_probability, best = prefixes.top_tokens(logits, 1, forbidden, steps, active.sentences)
+            log_probability, best = prefixes.top_tokens(logits, 1, forbidden, steps, active.sentences, mask)
         token, steps = best.squeeze(1), steps + 1
         written[:, steps - 1] = token
         total = total + log_probability.squeeze(1).masked_fill(ended, 0.0)

@@ -42,7 +42,13 @@ class Prefixes:
         self.longest = max(map(len, self.tokens), default=0)
 
     def top_tokens(
-        self, logits: Tensor, count: int, forbidden: Tensor, steps: int, sentences: Sequence[int]
+        self,
+        logits: Tensor,
+        count: int,
+        forbidden: Tensor,
+        steps: int,
+        sentences: Sequence[int],
+        mask: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """As `annotated.decoding.search.top_tokens`, but where a token is forced it is the only candidate.
 
@@ -56,17 +62,19 @@ class Prefixes:
             Symbols written so far.
         sentences
             Which sentence each of the B is.
+        mask
+            `[B * k, V]` of what may be written where nothing is forced; None for all.
         """
         forced = [(r, self.tokens[s][steps]) for r, s in enumerate(sentences) if steps < len(self.tokens[s])]
         if not forced:
-            return top_tokens(logits, count, forbidden)
+            return top_tokens(logits, count, forbidden, mask)
         if max(token for _, token in forced) >= logits.size(1) or min(token for _, token in forced) < 0:
             raise ValueError(f"a prefix holds an id outside the vocabulary of {logits.size(1)}")
         beam_size = len(logits) // len(sentences)
         rows = torch.tensor([r * beam_size + j for r, _ in forced for j in range(beam_size)], device=logits.device)
         wanted = torch.tensor([t for _, t in forced for _ in range(beam_size)], device=logits.device)
         own = logits.index_select(0, rows).float().log_softmax(dim=1).gather(1, wanted[:, None]).squeeze(1)
-        log_probability, tokens = top_tokens(logits, count, forbidden)
+        log_probability, tokens = top_tokens(logits, count, forbidden, mask)
         log_probability[rows], tokens[rows] = -math.inf, wanted[:, None]
         log_probability[rows, 0] = own
         return log_probability, tokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -24,6 +24,15 @@ STEPS_BETWEEN_CHECKS = 8
 """On a GPU, where asking for a result means waiting for it: steps between two looks at who is done."""
 BLOCK = 64
 """On a CPU, the width of the blocks of scores of which `_top` looks only into the best."""
+
+
+Allowed = Callable[[Tensor, Sequence[int]], Tensor]
+"""Which tokens may come next: from what each row has written, ids `[R, t]`, and which sentence of the source each row
+belongs to (R numbers), a boolean mask `[R, V]`, True = may be written.
+
+The k rows of a sentence stand together. Rows may come that hold nothing of use: a hypothesis that has ended, or one
+with a token that the mask ruled out. What is answered for them does not matter.
+"""
 
 
 class State(Protocol):
@@ -92,7 +101,16 @@ def forbidden_ids(forbidden: Sequence[int], device: torch.device) -> Tensor:
     return torch.tensor(sorted({PAD, BOS, *forbidden}), device=device)
 
 
-def top_tokens(logits: Tensor, count: int, forbidden: Tensor) -> tuple[Tensor, Tensor]:
+def may_follow(allowed: Allowed | None, written: Tensor, sentences: Sequence[int]) -> Tensor | None:
+    """The mask `[R, V]` after ids `[B, k, t]` or `[R, t]` of these B sentences; None if nothing is asked."""
+    if allowed is None:
+        return None
+    rows = written.flatten(0, -2)
+    each = len(rows) // len(sentences)
+    return allowed(rows, [sentence for sentence in sentences for _ in range(each)])
+
+
+def top_tokens(logits: Tensor, count: int, forbidden: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """The `count` most probable tokens that are allowed, and their log-probabilities.
 
     The probabilities are the model's own, over the whole vocabulary: what is forbidden keeps its share.
@@ -103,6 +121,8 @@ def top_tokens(logits: Tensor, count: int, forbidden: Tensor) -> tuple[Tensor, T
         `[R, V]`; overwritten.
     forbidden
         Ids `[n]`, n >= 1.
+    mask
+        `[R, V]`, True = may be written; None if only `forbidden` rules out anything.
 
     Returns
     -------
@@ -110,6 +130,10 @@ def top_tokens(logits: Tensor, count: int, forbidden: Tensor) -> tuple[Tensor, T
         `[R, count]`, best first; minus infinity where fewer tokens are allowed.
     """
     scores = logits.float()
+    if mask is not None:
+        total = scores.logsumexp(dim=1, keepdim=True)
+        values, tokens = _top(scores.masked_fill_(~mask, -math.inf).index_fill_(1, forbidden, -math.inf), count)
+        return values - total, tokens
     shut = scores.index_select(1, forbidden)
     scores.index_fill_(1, forbidden, -math.inf)
     values, tokens = _top(scores, count)

@@ -20,6 +20,12 @@ SECTIONS: dict[str, tuple[int, ...]] = {"train": tuple(range(2, 22)), "valid": (
 ROOTS = frozenset(("", "TOP", "S1", "ROOT"))
 """Labels that only say that a tree begins."""
 
+TAGS = frozenset(
+    "CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH VB VBD VBG VBN VBP "
+    "VBZ WDT WP WP$ WRB # $ . , : `` '' -LRB- -RRB-".split()
+)
+"""Parts of speech of the Penn Treebank, punctuation included."""
+
 
 def plain_label(label: str) -> str:
     """The label without function tags, indices and alternatives: 'NP-SBJ-1', 'NP=2' -> 'NP'; '-LRB-' stays."""

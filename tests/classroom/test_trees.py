@@ -54,11 +54,14 @@ def test_the_leaves_are_the_sentence(bracketed, split):
         assert penn_words(pair.source) == tree.words()
 
 
-def test_trees_come_in_the_order_of_the_pairs():
-    pairs = list(classroom_pairs("train", 50, seed=7))
+def test_trees_come_in_the_order_of_the_pairs_with_every_fifth_an_attachment():
+    pairs = list(classroom_pairs("train", 40, seed=7))
     trees = classroom_trees("train", 50, seed=7)
-    assert [sentence(tree.words()) for tree in trees] == [pair.source for pair in pairs]
+    assert [sentence(t.words()) for n, t in enumerate(trees, 1) if n % 5] == [pair.source for pair in pairs]
     assert trees == classroom_trees("train", 50, seed=7) != classroom_trees("train", 50, seed=8)
+    assert trees[:33] == classroom_trees("train", 33, seed=7)
+    pairs = list(classroom_pairs("constructions", 20))
+    assert [sentence(tree.words()) for tree in classroom_trees("constructions", 20)] == [p.source for p in pairs]
 
 
 def test_every_tree_has_one_clause_at_its_root_and_known_labels(bracketed):
