@@ -11,7 +11,10 @@ BETAS, EPSILON = (0.9, 0.98), 1e-9
 
 
 def adam_steps(
-    gradients: Iterable[Tensor], rates: Iterable[float], betas: tuple[float, float] = BETAS, epsilon: float = EPSILON
+    gradients: Iterable[Tensor],
+    rates: Iterable[float],
+    betas: tuple[float, float] = BETAS,
+    epsilon: float = EPSILON,
 ) -> list[Tensor]:
     """What Adam adds to a parameter at each update, from the gradients it is given: the algorithm, without a model.
 

@@ -63,11 +63,8 @@ def warm_up_chart(
                 width=300,
                 height=alt.Step(34),
                 title=_part(
-                    [
-                        "At the highest rate every warm-up helps",
-                        "(loss on unseen sentences, darker is higher;",
-                        "click a cell)",
-                    ]
+                    "At the highest rate every warm-up helps",
+                    "loss on unseen sentences; darker is higher; click a cell",
                 ),
             ),
             _curves(table, block, floor, cell).properties(
@@ -87,9 +84,9 @@ def warm_up_chart(
     )
 
 
-def _part(title: str | list[str]) -> alt.Title:
-    """What to see in one of the two views."""
-    return alt.Title(title, anchor="start")
+def _part(title: str, below: str = "") -> alt.Title:
+    """What to see in one of the two views, and how to read it."""
+    return alt.Title(title, anchor="start", **({"subtitle": below} if below else {}))
 
 
 def _mean(losses: pd.Series) -> float:
@@ -168,10 +165,10 @@ def _curves(table: pd.DataFrame, block: int, floor: float, cell: alt.Parameter) 
     )
     blind = alt.Chart(pd.DataFrame({"loss": [floor]}))
     rule = blind.mark_rule(strokeDash=[5, 4], color=GREY)
-    word = blind.mark_text(align="right", dx=-4, dy=13, fontSize=12)
+    word = blind.mark_text(align="left", baseline="bottom", dy=-6, fontSize=12)
     return alt.layer(
         others,
         lines,
         rule.encode(y=encoding["y"]),
-        word.encode(x=alt.value("width"), y=encoding["y"], text=alt.value("only frequencies")),
+        word.encode(x=alt.value(6), y=alt.value("height"), text=alt.value("dashed: a guess by frequencies alone")),
     )

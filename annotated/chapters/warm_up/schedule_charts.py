@@ -63,7 +63,7 @@ def schedule_chart(
         f"update {warmup}."
     )
     return (
-        alt.layer(_branch_lines(), _peak())
+        alt.layer(_branch_lines(), _peak(), *_branch_names())
         .add_params(*params)
         .properties(width="container", height=260, title=alt.Title(alt.expr(title)), description=description)
     )
@@ -91,7 +91,7 @@ def _branch_lines() -> alt.Chart:
             color=alt.Color(
                 "what:N",
                 scale=alt.Scale(domain=list(_BRANCHES), range=list(_BRANCHES.values())),
-                legend=alt.Legend(orient="top"),
+                legend=None,
             ),
             strokeDash=alt.StrokeDash(
                 "what:N", scale=alt.Scale(domain=list(_BRANCHES), range=[[1, 0], [6, 4], [2, 3]]), legend=None
@@ -109,6 +109,34 @@ def _peak() -> alt.Chart:
         .transform_filter("datum.update <= last")
     )
     return _logged(one).mark_point(filled=True, size=90, opacity=1, color=BLUE).encode(**_axes())
+
+
+def _branch_names() -> list[alt.Chart]:
+    """The two branches by name: the rising one beside its line, the falling one above all lines."""
+    peak = "factor * pow(d_model * warmup, -0.5)"
+    one = alt.Chart(ONE_ROW)
+    # Beside the rising line there is room on its left where the warm-up takes most of the picture.
+    rising = (
+        one.transform_calculate(update="min(1.35 * warmup, last)")
+        .transform_calculate(value=f"{peak} * datum.update / warmup", words="'straight line'")
+        .transform_filter("last > 1.2 * warmup")
+    )
+    falling = one.transform_calculate(update="warmup / 2.56", value=f"1.6 * {peak}", words="'inverse root'")
+    side = "warmup > 0.5 * last ?"
+    styles = {"fontSize": 12, "fontWeight": "bold"}
+    return [
+        _logged(rising)
+        .mark_text(
+            align=alt.ExprRef(f"{side} 'right' : 'left'"),
+            dx=alt.ExprRef(f"{side} -8 : 8"),
+            color=_BRANCHES["rising"],
+            **styles,
+        )
+        .encode(**_axes(), text="words:N"),
+        _logged(falling)
+        .mark_text(align="left", baseline="bottom", dx=3, dy=-4, color=_BRANCHES["falling"], **styles)
+        .encode(**_axes(), text="words:N"),
+    ]
 
 
 def _logged(chart: alt.Chart) -> alt.Chart:
@@ -177,7 +205,7 @@ def slip_chart(
         " ['Update 1 runs at the rate that', 'the optimiser was made with'] : 'Every update has the rate before it'"
     )
     return (
-        alt.layer(drawn, first.encode(**encoding))
+        alt.layer(drawn, first.encode(**encoding), *_slip_names(lines, encoding))
         .add_params(*params)
         .properties(
             width="container",
@@ -191,6 +219,17 @@ def slip_chart(
             ),
         )
     )
+
+
+def _slip_names(lines: alt.Chart, encoding: dict[str, Any]) -> list[alt.Chart]:
+    """Both curves by name: the paper's on its right, the other one on the left of both."""
+    places = {_CURVES[0]: (20, 8, 14), _CURVES[1]: (206, -8, -8)}
+    return [
+        lines.transform_filter(f"datum.curve == '{curve}' && datum.update == {update}")
+        .mark_text(align="left" if dx > 0 else "right", dx=dx, dy=dy, fontSize=12, fontWeight="bold")
+        .encode(x=encoding["x"], y=encoding["y"], color=encoding["color"], text="curve:N")
+        for curve, (update, dx, dy) in places.items()
+    ]
 
 
 def _given_rates(d_model: int, warmup: int, configured: float) -> tuple[str, str]:
@@ -225,7 +264,7 @@ def _slip_encoding() -> dict[str, Any]:
             "curve:N",
             sort=_CURVES,
             scale=alt.Scale(domain=_CURVES, range=[BLUE, ORANGE]),
-            legend=alt.Legend(orient="top"),
+            legend=None,
         ),
         "tooltip": [
             "update:Q",
