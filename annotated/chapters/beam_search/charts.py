@@ -158,9 +158,10 @@ def alpha_chart(hypotheses: Sequence[Hypothesis], texts: Sequence[str], top: flo
     table["score"] = table.pop("log_probability") / penalty
     table["behind"] = table["score"] - table.groupby("alpha")["score"].transform("max")
     scale = {"domain": list(texts)}
+    room = round(-0.12 * float(table["behind"].min()), 3)  # above the winner, for its score
     base = alt.Chart(table.round({"behind": 4, "score": 4})).encode(
         x=alt.X("alpha:Q", title="alpha"),
-        y=alt.Y("behind:Q", title="score minus the best score"),
+        y=alt.Y("behind:Q", title="score minus the best score", scale=alt.Scale(domainMax=room, nice=False)),
         color=alt.Color(
             "text:N",
             scale=alt.Scale(**scale, range=list(PALETTE[: len(texts)])),
@@ -206,7 +207,7 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
     measures = (
         ("log_probability", "mean log-probability"),
         ("bleu", "BLEU"),
-        ("length_ratio", "length / reference's length"),
+        ("length_ratio", "relative length"),
     )
     for number, (name, title) in enumerate(measures):
         base = (
@@ -216,7 +217,7 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
                 x=alt.X("beam:O", title="beam size (hypotheses)" if number == 2 else None, axis=alt.Axis(labelAngle=0)),
                 y=alt.Y(f"{name}:Q", title=title, scale=alt.Scale(zero=False)),
                 color=alt.Color("line:N", sort=lines, scale=alt.Scale(domain=lines, range=list(PALETTE[: len(lines)]))),
-                strokeDash=alt.StrokeDash("line:N", sort=lines, scale=alt.Scale(domain=lines)),
+                strokeDash=alt.StrokeDash("line:N", sort=lines, scale=alt.Scale(domain=lines), legend=None),
                 shape=alt.Shape("line:N", sort=lines, scale=alt.Scale(domain=lines)),
                 tooltip=["line:N", "beam:O", "bleu:Q", "log_probability:Q", "length_ratio:Q", "very_short:Q"],
             )

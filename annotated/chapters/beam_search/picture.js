@@ -29,16 +29,14 @@ function heads(found, at, bound) {
   return parts;
 }
 
-function routePath(name, nodes, shift, at) {
-  const along = node => node.step < nodes.length ? ` h${13 + at.wide(node)}` : "";
-  return svg("path", { class: `route ${name}`, stroke: COLOURS[name],
-    d: nodes.map(node => `${turn(node, at, shift)}${along(node)}`).join(" ") || "M0 0" });
-}
+const routePath = (name, nodes, shift, at) => svg("path", { class: `route ${name}`, stroke: COLOURS[name],
+  d: nodes.map(node => turn(node, at, shift)).join(" ") || "M0 0" });
 
 function nodeGroup(node, at, label, choose) {
   const [x, y] = at.place(node), group = svg("g", { class: `node ${node.fate}`, "data-at": node.at }, mark(node.fate, x, y));
-  if (node.step) group.append(svg("text", { x: x + 9, y: y + 4 }, label(node.token, node.step), svg("tspan", { class: "share", dx: 3 }, share(node))));
-  group.append(svg("rect", { x: x - 9, y: y - 12, width: 20 + at.wide(node), height: 24, class: "hit" }));
+  const percent = at.narrow ? { class: "share", x: x - 5, y: y + 17 } : { class: "share", dx: 4 };
+  if (node.step) group.append(svg("text", { x: x - 5, y: y - 10 }, label(node.token, node.step), svg("tspan", percent, share(node))));
+  group.append(svg("rect", { ...at.box(node), class: "hit" }));
   group.addEventListener("click", () => choose(node));
   return group;
 }
@@ -50,10 +48,10 @@ export function drawTree({ found, shown, lines, at, label, bound, choose }) {
       + "follow a hypothesis, up and down walk through a step, Enter forces the token." });
   picture.append(...heads(found, at, bound));
   const nodes = [...shown.values()], routes = Object.entries(lines), middle = routes.length > 1 ? 1 : 0;
-  for (const node of nodes) if (node.up) picture.append(svg("path", { d: turn(node, at), class: `edge ${node.fate}` }));
+  for (const node of nodes) if (node.up) picture.append(svg("path", { d: turn(node, at, 0, false), class: `edge ${node.fate}` }));
   routes.forEach(([name, line], i) => picture.append(routePath(name, line, 3 * (i - middle), at)));
   picture.append(...nodes.map(node => nodeGroup(node, at, label, choose)));
-  const cursor = svg("rect", { class: "cursor", height: 24, rx: 5 });
+  const cursor = svg("rect", { class: "cursor", rx: 5 });
   picture.append(cursor);
   return { picture, cursor };
 }

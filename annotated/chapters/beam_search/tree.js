@@ -86,22 +86,32 @@ export function share({ lp, up }) {
   return percent ? `${percent}%` : "<1%";
 }
 
-// Where everything stands, in pixels: x of each step, y of each row, and how wide a node's label is.
-export function layout(shown, label, bound) {
-  const rows = rowsOf(shown.get(0)), top = bound ? 66 : 24, height = 25, widest = [], x = [bound ? 44 : 14];
-  const letters = node => node.step ? label(node.token, node.step).length + share(node).length + 1 : 0;
-  for (const n of shown.values()) widest[n.step] = Math.max(widest[n.step] ?? 0, letters(n));
-  widest.forEach((most, step) => { x[step + 1] = x[step] + (step ? Math.max(bound ? 52 : 40, 30 + LETTER * most) : 26); });
-  const y = row => top + 14 + row * height, wide = node => LETTER * letters(node);
-  return { x, y, wide, steps: widest.length - 1, width: x[x.length - 1] + 8, height: y(rows) + 4,
-    place: node => [x[node.step], y(node.row)] };
+// Where everything stands, in pixels. Lines run at the height of the marks and labels above them, so that no line crosses a
+// label; in a narrow place a label's percentage stands below the line.
+export function layout(shown, label, bound, narrow = false) {
+  const rows = rowsOf(shown.get(0)), top = bound ? 66 : 24, row = narrow ? 40 : 28, least = bound ? 52 : narrow ? 32 : 40;
+  const letters = node => {
+    const token = node.step ? label(node.token, node.step).length : 0, percent = node.step ? share(node).length : 0;
+    return narrow ? Math.max(token, percent) : token + percent + (percent ? 1 : 0);
+  };
+  const wide = node => LETTER * letters(node), widest = [], x = [bound ? 44 : 14];
+  for (const n of shown.values()) widest[n.step] = Math.max(widest[n.step] ?? 0, wide(n));
+  widest.forEach((most, step) => { x[step + 1] = x[step] + (step ? Math.max(least, (narrow ? 10 : 16) + most) : 26); });
+  const place = node => [x[node.step], top + 16 + node.row * row];
+  return { x, wide, place, narrow, steps: widest.length - 1, width: x[x.length - 1] + 8, height: top + 16 + (rows - 1) * row + (narrow ? 24 : 12),
+    box(node) { // of a node with its label
+      const [left, y] = place(node);
+      if (!node.step) return { x: left - 12, y: y - 12, width: 24, height: 24 };
+      return { x: left - 9, y: y - 22, width: Math.max(18, 8 + wide(node)), height: narrow ? 40 : 29 };
+    } };
 }
 
-// From the mother's label to the mark of a node; several lines side by side are shifted.
-export function turn(node, { x, y, wide }, shift = 0) {
-  const from = [x[node.up.step] + (node.up.step ? 13 + wide(node.up) : 5), y(node.up.row) + shift];
-  const to = [x[node.step], y(node.row) + shift], gap = x[node.step] - 7 + shift;
-  return from[1] === to[1] ? `M${from} H${to[0]}` : `M${from[0]} ${from[1]} H${gap} V${to[1]} H${to[0]}`;
+// From the mother's mark to the mark of a node; several lines side by side are shifted. Of lines that leave a mother together,
+// only that of a `whole` one and that of the child in her own row begin at her mark.
+export function turn(node, { place }, shift = 0, whole = true) {
+  const [x, y] = place(node).map((at, i) => at + i * shift), [left, above] = place(node.up).map((at, i) => at + i * shift);
+  const gap = x - 9 + shift;
+  return above === y ? `M${left} ${y} H${x}` : `M${whole ? left : gap} ${above} H${gap} V${y} H${x}`;
 }
 
 // The node that an arrow key leads to, if any.

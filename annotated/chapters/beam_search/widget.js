@@ -1,5 +1,5 @@
 // A beam search that runs in the page, on recorded continuations; its tree, its ranking, and what it threw away.
-import { button, html, knob, labelled, onTraits, optionsOf, readout, select, setter, traits, unique } from "../../viz/controls.js";
+import { button, html, knob, labelled, onTraits, onWidth, optionsOf, readout, select, setter, traits, unique } from "../../viz/controls.js";
 import { inflate, setAttributes, svg } from "../../viz/drawing.js";
 import { COLOURS, drawTree, mark } from "./picture.js";
 import { pathOf, penalty, unpack } from "./search.js";
@@ -108,9 +108,11 @@ function reveal(stage, [x, y]) {
   if (y - 20 < stage.scrollTop || y + 20 > stage.scrollTop + stage.clientHeight) stage.scrollTop = y - stage.clientHeight / 2;
 }
 
+const NARROW = 620; // pixels: below this a label's percentage stands below the line
+
 // A picture that is a little too wide for its place becomes smaller; what is much too wide scrolls.
 function shrink(picture, { width, height }, room) {
-  if (room >= width || room < 0.8 * width) return;
+  if (room >= width || room < 0.85 * width) return;
   setAttributes(picture, { viewBox: `0 0 ${width} ${height}`, width: room, height: height * room / width });
 }
 
@@ -139,6 +141,16 @@ async function recordedSearches(model) {
   return new Map(model.get("sentences").map(({ cap }, i) => [i, { one: records[i], cap, words }]));
 }
 
+// Several traits change at once: the work is done once for all of them.
+function together(work) {
+  const later = () => {
+    if (later.waits) return;
+    later.waits = true;
+    queueMicrotask(() => { work(); later.waits = false; });
+  };
+  return later;
+}
+
 async function render({ model, el }) {
   const set = setter(model), searches = await recordedSearches(model), parts = build(model, el, set);
   let words, about, shown, at, cursor;
@@ -150,15 +162,16 @@ async function render({ model, el }) {
     words = searched.words;
     about = compare(searched.one, searched.cap, state);
     const nodes = nodesOf(about, state);
-    shown = nodes.shown;
-    const { height } = layout(shown, words.label, state.bound);
+    ({ shown } = nodes);
+    const room = parts.stage.clientWidth, placed = () => layout(shown, words.label, state.bound, room > 0 && room < NARROW);
+    const { height } = placed(); // the picture of some steps is as high as that of all
     if (state.step) cutAt(nodes, about.found, state.step);
-    at = { ...layout(shown, words.label, state.bound), height }; // the picture of some steps is as high as that of all
+    at = { ...placed(), height };
     if (!shown.has(model.get("node"))) model.set("node", 0);
     const drawn = drawTree({ found: about.found, ...nodes, at, label: words.label, bound: state.bound, choose });
     cursor = drawn.cursor;
     drawn.picture.addEventListener("keydown", move);
-    shrink(drawn.picture, at, parts.stage.clientWidth - 12);
+    shrink(drawn.picture, at, room - 12);
     place(parts.stage, drawn.picture);
     showLegend(parts.legend, nodes);
     showSearch(parts, about, state, words, set);
@@ -177,27 +190,23 @@ async function render({ model, el }) {
     event.preventDefault();
   }
   function point(scroll = true) {
-    const node = pointed(), [x, y] = at.place(node);
-    setAttributes(cursor, { x: x - 10, y: y - 12, width: 22 + at.wide(node) });
-    if (scroll) reveal(parts.stage, [x, y]);
+    const node = pointed();
+    setAttributes(cursor, at.box(node));
+    if (scroll) reveal(parts.stage, at.place(node));
     showPointed(parts, node, words, forcible(node), model.get("force") === node.at);
   }
 
-  let waiting = false;
-  function later() { // several traits change at once: one search for all of them
-    if (waiting) return;
-    waiting = true;
-    queueMicrotask(() => { draw(); waiting = false; point(); });
-  }
+  const later = together(() => { draw(); point(); });
   onTraits(model, SEARCHED, later);
-  model.on("change:node", () => { if (!waiting && shown.has(model.get("node"))) point(); });
+  model.on("change:node", () => { if (!later.waits && shown.has(model.get("node"))) point(); });
   draw();
+  const still = onWidth(el, later);
   takeOwn(el, parts.menu, search => {
     searches.set(OWN, { ...search, words: wording(search.words) });
     set({ sentence: OWN, node: 0, ...FROM_START });
     later(); // also if the sentence before was the reader's own
   });
-  return () => {};
+  return still;
 }
 
 export default { render };

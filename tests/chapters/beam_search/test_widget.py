@@ -44,12 +44,49 @@ TREES = f"""async ({{ compare, layout, neighbour, nodesOf }}, {{ data, sentences
   }}));
 }}"""
 
+CROSSINGS = f"""async ({{ compare, layout, nodesOf, turn }}, {{ data, caps, states, folder }}) => {{
+  {UNPACK}
+  const {{ wording }} = await import(`${{folder}}/sentences.js`);
+  const {{ label }} = wording({{}}), long = (token, step) => label(token, step) + "x".repeat(token % 9);
+  const crossed = [];
+  for (const [i, cap] of caps.entries()) for (const state of states) {{
+    const about = compare(records[i], cap, state), {{ shown, lines }} = nodesOf(about, state);
+    const at = layout(shown, long, state.bound, state.narrow), nodes = [...shown.values()].filter(n => n.step);
+    const boxes = nodes.map(n => {{
+      const [left, y] = at.place(n);
+      return [left - 5, y - 20, left - 5 + at.wide(n), y - 7];
+    }});
+    const paths = [...nodes.map(n => turn(n, at, 0, false)),
+      ...Object.values(lines).flatMap((line, k) => line.map(n => turn(n, at, 3 * (k - 1))))];
+    for (const path of paths) {{
+      let x, y;
+      for (const [, command, numbers] of path.matchAll(/([MHV])([-\\d. ]+)/g)) {{
+        const [a, b] = numbers.trim().split(" ").map(Number), to = {{ M: [a, b], H: [a, y], V: [x, a] }}[command];
+        if (command !== "M" && boxes.some(([l, t, r, u]) => Math.max(x, to[0]) > l && Math.min(x, to[0]) < r
+          && Math.max(y, to[1]) > t && Math.min(y, to[1]) < u)) crossed.push([i, path]);
+        [x, y] = to;
+      }}
+    }}
+    if (!paths.length) crossed.push([i, "no lines"]);
+  }}
+  return crossed;
+}}"""
+
+
+def test_no_line_of_the_tree_crosses_a_label() -> None:
+    results = recorded("beam_search/tree").results
+    plain = {"beam": 4, "alpha": 0.6, "all": True, "greedy": True, "reference": True, "force": -1, "graveyard": True}
+    states = [{**plain, "bound": bound, "narrow": narrow} for bound in (False, True) for narrow in (False, True)]
+    caps = [len(s["source"]) + results["extra_tokens"] for s in results["sentences"][:6]]
+    given = {"data": results["searches"], "caps": caps, "states": states, "folder": FOLDER.as_uri()}
+    assert evaluate(FOLDER / "tree.js", CROSSINGS, given) == []
+
 
 def test_the_widget_holds_thirty_searches_in_little_room() -> None:
     results, tokenizer = recorded("beam_search/tree").results, annotated.load("classroom").tokenizer
     widget = beam_tree(results, tokenizer, sentence=3, beam=2)
     assert len(widget.sentences) == 30 and widget.sentence == 3 and widget.beam == 2
-    assert len(widget.searches) < 150_000 and len(widget._esm) < 36_000
+    assert len(widget.searches) < 150_000 and len(widget._esm) < 37_000
     records = unpack(results["searches"])
     assert len(zlib.decompress(widget.searches)) == sum(4 + len(r.to_bytes()) for r in records) + 4
     for record, about in zip(records, results["sentences"], strict=True):
