@@ -1,14 +1,16 @@
-"""Makes the book's fonts: the used part of Source Serif 4, IBM Plex Mono and STIX Two Math, under `_assets/fonts`.
+"""Makes the book's fonts: the used part of Source Serif 4, Noto Serif SC, IBM Plex Mono and STIX Two Math.
 
-Run it again only when the book needs another letter: `python book/_ext/make_fonts.py` fetches three packages from npm,
-checks them, and writes the files that are committed. It needs `fonttools` and `brotli`. With `--metrics` it prints how
-far each fallback font must be scaled so that a line keeps its length when the real font arrives.
+They go into `_assets/fonts`. Run it again only when the book needs another letter, such as a new Chinese term in the
+glossary: `python book/_ext/make_fonts.py` fetches four packages from npm, checks them, and writes the files that are
+committed. It needs `fonttools` and `brotli`. With `--metrics` it prints how far each fallback font must be scaled so
+that a line keeps its length when the real font arrives.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import re
 import subprocess
 import sys
 import tarfile
@@ -25,6 +27,7 @@ PACKAGES = {
     "source-serif@4.5.1": "19a448df98f4aa777de3452b0a1e29aa7ffe29252fe552c8a2d2531702d80746",
     "@ibm/plex-mono@2.5.0": "55b5ffcfcd5e9db36ef2070b2b07a573434ca02c6f3be2b921c0b88fff29acad",
     "@fontsource/stix-two-math@5.3.0": "948de1b5470fbbd745fedbe6135797454fe833d94feecc6f2073cd771fe2f5fd",
+    "@fontsource/noto-serif-sc@5.3.0": "e46d02fdaba2e816c8cdbc38188c80830b5f6af75fff207d0204e25d23d48fd4",
 }
 """Packages of npm, and the SHA-256 of their archives."""
 _SERIF = "package/WOFF2/TTF/SourceSerif4{}.ttf.woff2"
@@ -54,17 +57,36 @@ FORMULA = [
     *map(ord, _FORMULA_SIGNS),
 ]
 FONTS["math"] = ("package/files/stix-two-math-latin-400-normal.woff2", FORMULA)
+BOOK = FOLDER.parents[1]
+
+
+def chinese(book: Path = BOOK) -> list[int]:
+    """The Chinese characters of pages and bibliography, their punctuation and the ellipsis: the only ones shipped."""
+    files = [*sorted(book.rglob("*.md")), book / "references.bib"]
+    pages = "".join(file.read_text(encoding="utf-8") for file in files)
+    return sorted({*map(ord, re.findall(r"[\u3001-\u303f\u4e00-\u9fff\uff00-\uffef]", pages)), ord("…")})
+
+
+_CHINESE = "package/files/noto-serif-sc-chinese-simplified-400-normal.woff2"
 LICENCES = {
     "source-serif@4.5.1": ("LICENSE.md", "OFL-Source-Serif.txt"),
     "@ibm/plex-mono@2.5.0": ("fonts/complete/woff2/license.txt", "OFL-IBM-Plex.txt"),
     "@fontsource/stix-two-math@5.3.0": ("LICENSE", "OFL-STIX-Two.txt"),
+    "@fontsource/noto-serif-sc@5.3.0": ("LICENSE", "OFL-Noto-Serif-SC.txt"),
 }
+FONTS["chinese"] = (_CHINESE, chinese())  # chinese.txt lists them: a test reads it, which has no brotli
 FEATURES = ["kern", "mark", "ccmp", "locl", "liga", "tnum", "ssty", "dtls"]
 """What fonts do besides: `ssty` and `dtls` are for indices and accents in formulas."""
 
 
 def fetch() -> dict[str, bytes]:
-    """The files of the packages, by their names in the archives; raises `ValueError` where an archive is another."""
+    """The fonts, by their names in the archives, and the licences, by their packages.
+
+    Raises
+    ------
+    ValueError
+        If an archive is not the expected one.
+    """
     files: dict[str, bytes] = {}
     for package, expected in PACKAGES.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -75,11 +97,12 @@ def fetch() -> dict[str, bytes]:
         if found != expected:
             raise ValueError(f"{package}: SHA-256 {found}, expected {expected}")
         with tarfile.open(fileobj=io.BytesIO(content)) as tar:
-            wanted = {path for path, _ in FONTS.values()} | {f"package/{LICENCES[package][0]}"}
-            for name in wanted & set(tar.getnames()):
+            licence = f"package/{LICENCES[package][0]}"
+            wanted = {path: path for path, _ in FONTS.values()} | {licence: package}
+            for name in wanted.keys() & set(tar.getnames()):
                 member = tar.extractfile(name)
                 assert member is not None
-                files[name] = member.read()
+                files[wanted[name]] = member.read()
     return files
 
 
@@ -150,18 +173,21 @@ def main() -> None:
     for name, (path, characters) in FONTS.items():
         write(files[path], characters, FOLDER / f"{name}.woff2")
         print(f"{name}: {(FOLDER / f'{name}.woff2').stat().st_size / 1024:.1f} KiB")
+    (FOLDER / "chinese.txt").write_text("".join(map(chr, FONTS["chinese"][1])) + "\n", encoding="utf-8")
     write_token_mark(FOLDER / "token-mark.woff2")
-    for path, name in LICENCES.values():
-        (FOLDER / name).write_bytes(files[f"package/{path}"])
+    for package, (_, name) in LICENCES.items():
+        (FOLDER / name).write_bytes(files[package])
 
 
 def print_metrics(others: list[str]) -> None:
-    """The widths of the book's serif and of other fonts, and the scale that makes them equal."""
-    own = mean_width(TTFont(FOLDER / "serif-regular.woff2"))
-    print(f"serif-regular {own:.4f} em")
-    for path in others:
-        width = mean_width(TTFont(path))
-        print(f"{path} {width:.4f} em: size-adjust {own / width:.1%}")
+    """For each face of the book's serif and each other font: the scale that makes lines equally long, and heights."""
+    for face in ("regular", "italic", "semibold", "display"):
+        own = TTFont(FOLDER / f"serif-{face}.woff2")
+        head, above, below = own["head"], own["hhea"].ascent, -own["hhea"].descent
+        for path in others:
+            scale = mean_width(own) / mean_width(TTFont(path))
+            heights = (f"{height / head.unitsPerEm / scale:.1%}" for height in (above, below))
+            print(face, path, f"size-adjust {scale:.1%} ascent and descent", *heights)
 
 
 if __name__ == "__main__":

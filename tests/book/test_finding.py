@@ -47,6 +47,40 @@ def test_a_place_leads_to_the_section_that_says_most(extension: Any) -> None:
     assert terms.places(["mask"], {"attention/masks": said})[0].anchor == ""
 
 
+def test_a_place_is_the_definition_then_what_is_stressed_then_the_first_words(extension: Any) -> None:
+    from docutils import nodes
+
+    places, terms = extension("term_places"), extension("terms")
+    plain = nodes.paragraph("", "Two heads, then ")
+    code = nodes.paragraph("", "", nodes.literal("", "head"), nodes.Text(" of code"))
+    stressed = nodes.paragraph("", "A ", nodes.emphasis("", "head"), nodes.Text(" is narrow."))
+    note = [nodes.raw("", '<aside class="margin-note note-definition">', format="html"), nodes.paragraph("", "head: x")]
+    section = nodes.section("", code, plain, stressed, *note, ids=["s"])
+    found = terms.own_paragraphs(section)
+    assert places.place_of(["head"], found[:1]) is None, "code is no place"
+    assert places.place_of(["head"], found[:2]) == (plain[0], 4, 9), "the plural is the term, too"
+    assert places.place_of(["head"], found[:3])[0] == "head" and places.place_of(["head"], found)[0] == "head: x"
+    before = section.astext()
+    assert places.mark(["head"], "says-head", found) and section.astext() == before
+    (target,) = [node for node in section.findall(nodes.inline) if node["ids"] == ["says-head"]]
+    assert target.astext() == "head" and target.parent is note[1]
+
+
+def test_the_built_index_leads_to_the_words_of_each_term(book: Path) -> None:
+    page = book / "reference" / "index_of_terms.html"
+    if not page.is_file():
+        pytest.skip("a preview of one chapter has no index of terms")
+    rows = re.findall(r'<li><p><a[^>]*title="Its entry[^>]*>(.*?)</a>(.*?)</p>', page.read_text("utf-8"), re.DOTALL)
+    links = [
+        (re.sub(r"<[^>]+>", "", term), link) for term, row in rows for link in re.findall(r'href="\.\./([^"]+)"', row)
+    ]
+    words = [(term, *link.split("#")) for term, link in links if "#says-" in link]
+    assert len(words) > 0.85 * len(links), "the others have the term in the heading that they lead to"
+    for term, name, anchor in words:
+        marked = re.findall(rf'<span class="term-place" id="{anchor}">(.*?)</span>', (book / name).read_text("utf-8"))
+        assert len(marked) == 1 and len(marked[0]) < 50, (term, name, anchor)
+
+
 def test_the_senses_name_pages_and_terms_that_exist(extension: Any, repository: Path) -> None:
     glossary = (repository / "book" / "reference" / "glossary.md").read_text("utf-8").splitlines()
     for word, rules in extension("terms").senses().items():
@@ -82,16 +116,29 @@ def test_a_field_shows_the_entries_that_fit_and_their_terms(visit: Any, book: Pa
     if not (book / "reference" / "glossary.html").is_file():
         pytest.skip("a preview of one chapter has no glossary")
     with visit("reference/glossary.html") as v:
-        box, shown = v.page.locator(".page-filter"), v.page.locator("dl.glossary > dd:visible")
+        box, shown = v.page.locator(".page-filter"), v.page.locator("dl.glossary > .entry:visible")
         everything = shown.count()
         for words in ("kv cache", "缓存"):
             box.locator("input").fill(words)
             assert shown.count() == 1 and "Keys and values" in shown.inner_text()
-            assert v.page.locator("dl.glossary > dt:visible").count() == 3
+            assert shown.locator("dt").count() == 3
             assert box.locator("[role=status]").inner_text().startswith("1 of ")
         box.locator("input").fill("")
         assert shown.count() == everything and box.locator("[role=status]").inner_text() == ""
         assert v.errors == []
+
+
+def test_the_chinese_font_is_loaded_where_chinese_stands(visit: Any, book: Path) -> None:
+    if not (book / "reference" / "glossary.html").is_file():
+        pytest.skip("a preview of one chapter has no glossary")
+    with visit("reference/glossary.html") as v:
+        v.page.wait_for_function("document.fonts.ready.then(() => true)")
+        assert [url for url in v.asked if url.endswith("chinese.woff2")] and v.foreign == []
+        drawn = "e => getComputedStyle(e).fontFamily.startsWith('\"Chinese Book\"')"
+        assert v.page.locator("dt.chinese span").first.evaluate(drawn)
+    with visit("reference/formulas.html") as v:
+        v.page.wait_for_function("document.fonts.ready.then(() => true)")
+        assert not [url for url in v.asked if "chinese" in url]
 
 
 def test_menus_choose_exercises_and_claims(visit: Any, book: Path) -> None:
@@ -107,6 +154,23 @@ def test_menus_choose_exercises_and_claims(visit: Any, book: Path) -> None:
         v.page.get_by_role("combobox", name="Verdict").select_option("half true")
         pills = v.page.locator(".map-claim:visible .ledger-verdict")
         assert pills.count() > 5 and set(pills.all_inner_texts()) == {"half true"}
+
+
+def test_the_bibliography_is_filtered_by_the_chapters_that_its_entries_name(visit: Any, book: Path) -> None:
+    if not (book / "reference" / "bibliography.html").is_file():
+        pytest.skip("a preview of one chapter has no bibliography")
+    with visit("reference/bibliography.html") as v:
+        menu, shown = v.page.get_by_role("combobox", name="Chapter"), v.page.locator(".citation:visible")
+        offered = menu.locator("option").all_inner_texts()
+        assert offered[0] == "any chapter" and offered.index("chapter 9") < offered.index("chapter 10"), "by number"
+        everything = shown.count()
+        menu.select_option("chapter 8")
+        assert 0 < shown.count() < everything
+        assert all("8" in cited.split("chapter")[-1] for cited in shown.locator(".cited-by").all_inner_texts())
+        menu.select_option("")
+        v.page.get_by_role("combobox", name="Years").select_option("before 2014")
+        years = [int(re.search(r", (\d{4})\]", text)[1]) for text in shown.all_inner_texts()]
+        assert years and max(years) < 2014 and v.errors == []
 
 
 # The search
@@ -150,34 +214,155 @@ def test_lists_of_contents_are_not_in_the_index(extension: Any) -> None:
     assert extension("searching").without_lists(page).astext() == "kept" and "contents" in page.astext()
 
 
-def test_a_group_shows_five_and_a_button_shows_the_rest(visit: Any) -> None:
+STEM = "word => word.replace(/(ings?|ed|s|ion)$/, '')"
+PASSAGES = ASSETS / "search" / "passages.js"
+PLACES = [
+    ["", "Masks", ["A mask hides keys. It is boolean."]],
+    ["leaks", "Leaks", ["Without a causal mask the decoder copies. It reads the next token.", "Masking is cheap."]],
+    ["padding", "Padding", ["The pad token fills short rows of a batch."]],
+]
+
+
+def passages(call: str, data: Any) -> Any:
+    return evaluate(PASSAGES, f"(_, data) => globalThis.annotatedPassages.{call}", data)
+
+
+def test_of_a_page_the_places_with_all_words_are_shown_with_a_sentence() -> None:
+    found = passages(f"best(data, ['causal', 'mask'], {STEM})", PLACES)
+    assert [place["anchor"] for place in found] == ["leaks"]
+    assert found[0]["text"].startswith("Without a causal mask the decoder copies.")
+    found = passages(f"best(data, ['mask'], {STEM})", PLACES)
+    assert [place["heading"] for place in found] == ["Masks", "Leaks"], (
+        "the heading counts, the padding has no such word"
+    )
+    asked = passages(f"best(data, ['mask'], {STEM}, ['padding'])", PLACES)
+    assert asked[0]["anchor"] == "padding", "what a title answered comes first"
+
+
+def test_the_words_are_marked_in_every_form_and_nothing_else() -> None:
+    parts = passages(f"marked(data, ['mask'], {STEM})", "Masked keys; a mask, masking.")
+    assert parts == ["", "Masked", " keys; a ", "mask", ", ", "masking", "."]
+    assert "".join(parts) == "Masked keys; a mask, masking."
+
+
+def test_a_long_sentence_is_cut_around_the_word() -> None:
+    text = "One " + "word " * 100 + "mask " + "word " * 100 + "end."
+    shown = passages(f"excerpt([data], ['mask'], {STEM})", text)
+    assert "mask" in shown and shown.startswith("… ") and shown.endswith(" …") and len(shown) < 260
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "slips"),
+    [("mask", "mask", 0), ("maks", "mask", 1), ("sofmax", "softmax", 1), ("", "abc", 3), ("ab", "ba", 1)],
+)
+def test_slips_are_counted(a: str, b: str, slips: int) -> None:
+    assert passages("distance(...data)", [a, b]) == passages("distance(...data)", [b, a]) == slips
+
+
+def test_a_misspelt_word_is_replaced_by_the_nearest_word_of_the_book() -> None:
+    words = {"attention": 300, "mask": 200, "make": 90, "masks": 40, "transformer": 99, "softmax": 50}
+    corrected = {
+        query: passages("correct(data[0], data[1], data[2]) ?? null", [query, unknown, words])
+        for query, unknown in (
+            ("attnetion", ["attnetion"]),
+            ("maks", ["maks"]),
+            ("the transfomer", ["transfomer"]),
+            ("sofmax atention", ["sofmax", "atention"]),
+            ("quetzal", ["quetzal"]),
+        )
+    }
+    assert corrected == {
+        "attnetion": "attention",
+        "maks": "mask",
+        "the transfomer": "the transformer",
+        "sofmax atention": "softmax attention",
+        "quetzal": None,
+    }
+
+
+def test_a_page_gives_its_sections_terms_and_objects_as_places(extension: Any) -> None:
+    from docutils import nodes
+    from docutils.utils import new_document
+
+    page, outer, inner = new_document("page"), nodes.section(ids=["top"]), nodes.section(ids=["inner"])
+    outer += [nodes.title("", "Top"), nodes.paragraph("", "", nodes.Text("Root "), nodes.math("", r"\sqrt{d_k}"))]
+    entry = nodes.definition_list_item()
+    entry += [nodes.term("", "RoPE", ids=["term-RoPE"]), nodes.definition("", nodes.paragraph("", "A rotation."))]
+    inner += [nodes.title("", "Inner"), nodes.literal_block("", "code"), nodes.definition_list("", entry)]
+    outer += inner
+    page += outer
+    searching = extension("searching")
+    found = searching.places(page)
+    assert found == [("", "Top", ["Root √d_k"]), ("inner", "Inner", []), ("term-RoPE", "RoPE", ["A rotation."])]
+    words: Any = searching.Counter()
+    searching.count(found, words)
+    assert words["rope"] == 1 + searching.IN_HEADING and words["rotation"] == 1 and "code" not in words
+
+
+def answered(v: Any) -> None:
+    v.page.wait_for_selector("#search-results[data-done]")
+
+
+def test_a_group_shows_five_pages_and_a_button_shows_the_rest(visit: Any) -> None:
     with visit("search.html?q=beam") as v:
-        v.page.wait_for_selector(".search-summary:has-text('found.')")
-        first = v.page.locator("li[data-group='0']:visible > a")
+        answered(v)
+        first = v.page.locator(".search-group[data-group='0'] .search-page > a")
         assert first.count() == 5 and first.first.inner_text().startswith("24. Beam search")
-        assert "Scripts are off" not in v.page.locator("#search-results").inner_text()
-        v.page.locator(".search-more button").first.click()
-        assert first.count() > 5 and v.errors == []
+        v.page.locator(".search-group > button").first.focus()
+        v.page.keyboard.press("Enter")
+        assert first.count() > 5 and v.page.evaluate("document.activeElement.closest('.search-page') !== null")
+        assert v.errors == []
+
+
+def test_a_page_is_found_once_with_its_sections_and_marked_sentences(visit: Any) -> None:
+    for options in ({}, {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}):
+        with visit("search.html?q=causal%20mask", **options) as v:
+            answered(v)
+            v.page.wait_for_selector(".search-page[data-ready] mark")
+            links = v.page.locator(".search-page > a").evaluate_all("all => all.map(a => a.href)")
+            assert len(links) == len(set(links)) and any("attention/masks.html" in link for link in links)
+            masks = v.page.locator(".search-page", has=v.page.locator("> a[href*='attention/masks.html']"))
+            assert masks.locator(".search-place mark").count() >= 2
+            assert "#" in masks.locator(".search-place > a").first.get_attribute("href")
+            colours = v.page.locator("#search-results a").evaluate_all("all => all.map(a => getComputedStyle(a).color)")
+            assert len(set(colours)) == 1, "one colour for links"
+            assert v.overflow() <= 0 and v.errors == [] and v.axe() == []
 
 
 def test_an_empty_search_and_one_without_results_lead_on(visit: Any) -> None:
     with visit("search.html") as v:
         assert v.page.locator(".search-common a").count() == 10
-    with visit("search.html?q=attnetion") as v:
-        v.page.wait_for_selector(".search-nothing")
+    with visit("search.html?q=qqxyzzy") as v:
+        answered(v)
         assert "categories" not in v.page.locator("#search-results").inner_text()
-        assert v.page.locator(".search-nothing a").count() == 2
+        assert v.page.locator(".search-nothing a").count() == 2 and v.errors == []
+
+
+def test_a_slip_of_the_pen_is_understood(visit: Any) -> None:
+    with visit("search.html?q=attnetion") as v:
+        answered(v)
+        assert v.page.locator(".search-meant").inner_text() == "No page has “attnetion”. These pages have attention."
+        assert v.page.locator(".search-page").count() > 5 and v.errors == []
+
+
+def test_the_search_shows_sentences_from_a_folder_on_a_disk(visit: Any, book: Path) -> None:
+    with visit((book / "search.html").as_uri() + "?q=beam") as v:
+        answered(v)
+        v.page.wait_for_selector(".search-page[data-ready] mark")
+        assert v.errors == []
 
 
 def test_the_signs_of_the_root_lead_to_chapter_5(visit: Any) -> None:
     with visit("search.html?q=why%20sqrt(d_k)") as v:
-        v.page.wait_for_selector(".search-summary:has-text('found.')")
-        links = v.page.locator("#search-results li:not(.search-group) > a")
-        assert "The variance of a dot product" in links.first.inner_text() and v.errors == []
+        answered(v)
+        v.page.wait_for_selector(".search-page[data-ready]")
+        first = v.page.locator(".search-page").first
+        assert first.locator("> a").inner_text().startswith("5. Scaled dot-product attention")
+        assert "The variance of a dot product" in first.inner_text() and v.errors == []
 
 
 def test_a_term_of_the_glossary_shows_its_definition(visit: Any) -> None:
     with visit("search.html?q=RoPE") as v:
-        found = v.page.locator("#search-results p.definition").first
+        found = v.page.locator(".search-place:has(a[href*='glossary.html#term-']) p").first
         found.wait_for()
         assert "rotation of each query and key" in found.inner_text()

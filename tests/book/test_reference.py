@@ -239,6 +239,26 @@ def test_terms_are_in_the_glossary(repository: Path) -> None:
     assert not missing, f"book/reference/glossary.md lacks {sorted(missing)}"
 
 
+def test_an_entry_has_its_names_its_definition_and_its_chapter(extension: Any) -> None:
+    names = '<dt id="term-key">key<a class="headerlink" href="#term-key">#</a></dt>\n<dt id="term-1">键</dt>'
+    place = '<a class="reference internal" href="x.html"><span class="std std-doc">Chapter 6</span></a>'
+    page = f'<dl class="simple glossary">\n{names}<dd><p>A vector, as <a href="y">here</a>.\n{place}</p></dd></dl>'
+    made = extension("glossary").grouped(page)
+    assert '<dt class="chinese" id="term-1">' in made and '<dt id="term-key">' in made
+    assert f'here</a>.</p></dd><dd class="entry-chapter">{place}</dd></div></dl>' in made
+    assert extension("glossary").grouped("<dl><dt>a</dt><dd>b</dd></dl>") == "<dl><dt>a</dt><dd>b</dd></dl>"
+
+
+def test_every_chinese_character_of_the_pages_is_in_the_shipped_font(repository: Path) -> None:
+    fonts = repository / "book" / "_assets" / "fonts"
+    shipped = set((fonts / "chinese.txt").read_text("utf-8"))
+    for page in [*(repository / "book").rglob("*.md"), repository / "book" / "references.bib"]:
+        missing = set(re.findall(r"[\u3001-\u303f\u4e00-\u9fff\uff00-\uffef]", page.read_text("utf-8"))) - shipped
+        assert not missing, f"{page.name} has {missing}: run book/_ext/make_fonts.py"
+    assert 20_000 < (fonts / "chinese.woff2").stat().st_size < 80_000
+    assert "SIL Open Font License, Version 1.1" in (fonts / "OFL-Noto-Serif-SC.txt").read_text("utf-8")
+
+
 def test_chinese_is_marked_as_chinese(extension: Any) -> None:
     marked = extension("languages").mark('<p title="注意">See 注意力, and 头.</p><p>None</p>')
     chinese = '<span lang="zh-Hans">{}</span>'.format
@@ -252,6 +272,35 @@ def test_entries_are_labelled_as_they_are_cited(extension: Any) -> None:
     entries = [pybtex.parse_string(entry(name), "bibtex").entries["k"] for name in names]
     labels = list(extension("citations").AuthorYearLabels().format_labels(entries))
     assert labels == ["Press and Wolf, 2017", "van den Oord et al., 2017", "Graves, 2017"]
+
+
+def test_the_bibtex_is_that_of_the_file_and_years_are_whole(extension: Any, repository: Path) -> None:
+    pybtex = pytest.importorskip("pybtex.database")
+    citations, file = extension("citations"), repository / "book" / "references.bib"
+    found, known = citations.bibtex(file), pybtex.parse_file(str(file)).entries
+    assert set(found) == set(known)
+    for key, text in found.items():
+        (again,) = pybtex.parse_string(text, "bibtex").entries.values()
+        assert again.fields == known[key].fields, key
+    assert [citations.period(year) for year in (1948, 2013, 2014, 2017, 2018, 2020, 2021)] == [
+        *["before 2014"] * 2, *["2014 to 2017"] * 2, *["2018 to 2020"] * 2, "from 2021",
+    ]  # fmt: skip
+
+
+def test_a_number_of_the_bibliography_leads_to_the_citation(book: Path) -> None:
+    page = book / "reference" / "bibliography.html"
+    if not page.is_file():
+        pytest.skip("a preview of one chapter has no bibliography")
+    places = re.findall(r'href="\.\./([^"#]+)#(cited-[^"]+)"', page.read_text("utf-8"))
+    assert len(places) > 100
+    for name, anchor in places:
+        assert (book / name).read_text("utf-8").count(f'id="{anchor}"') == 1, (name, anchor)
+
+
+def test_an_exercise_counts_for_the_parts_that_it_names(extension: Any) -> None:
+    coverage = extension("coverage")
+    assert coverage.about("ex05-1") == ["section 3.2.1", "equation 1"]
+    assert coverage.about("a-small-one") == []
 
 
 def test_the_built_reference_is_whole(book: Path) -> None:

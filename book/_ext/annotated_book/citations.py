@@ -1,8 +1,17 @@
-"""The bibliography's style: entries are labelled as they are cited, 'Vaswani et al., 2017'."""
+"""The bibliography: entries labelled as they are cited, the places that cite them, and their BibTeX to copy.
+
+A label is 'Vaswani et al., 2017'. The first place on each page that cites an entry is a target, `cited-vaswani2017`.
+An entry of the list ends with links to these places, one for each chapter, and a button that copies its BibTeX
+(`copy.js`); the button carries the chapters and the years by which a filter chooses.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import cache
+from html import escape
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -11,6 +20,7 @@ from pybtex.plugin import register_plugin
 from pybtex.style.formatting.unsrt import Style as Plain
 from pybtex.style.labels import BaseLabelStyle
 from pybtex.style.sorting import BaseSortingStyle
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
@@ -56,8 +66,49 @@ def entries_in_a_list(app: Sphinx, name: str, template: str, context: dict[str, 
         context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
 
 
+def mark_places(app: Sphinx, doctree: nodes.document) -> None:
+    """Put a target before the first citation of each entry on a page."""
+    known: set[str] = set()
+    for reference in list(doctree.findall(pending_xref)):
+        if reference.get("refdomain") != "cite" or isinstance(reference.parent, nodes.title):
+            continue
+        place = reference.parent.index(reference)
+        for key in (key.strip() for key in str(reference["reftarget"]).split(",")):
+            if key not in known:
+                reference.parent.insert(place, nodes.target("", "", ids=[f"cited-{key}"]))
+                known.add(key)
+
+
+@cache
+def bibtex(file: Path) -> dict[str, str]:
+    """The entries of a file of BibTeX as they stand there, by their keys."""
+    found = re.findall(r"^(@\w+\{([^,]+),.*?^\})", file.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return {key: text for text, key in found}
+
+
+def period(year: int) -> str:
+    """The years that a menu offers for an entry: the paper is of 2017.
+
+    Examples
+    --------
+    >>> period(2013), period(2014), period(2020), period(2023)
+    ('before 2014', '2014 to 2017', '2018 to 2020', 'from 2021')
+    """
+    ends = {2013: "before 2014", 2017: "2014 to 2017", 2020: "2018 to 2020"}
+    return next((words for last, words in ends.items() if year <= last), "from 2021")
+
+
+def copy_button(text: str, key: str, chapters: list[int]) -> str:
+    """The button, hidden until its script runs, with what a filter chooses by."""
+    year = re.search(r"year\s*=\s*\{?(\d{4})", text)
+    where = ";".join(f"chapter {number}" for number in chapters)
+    data = f'data-chapter="{where}" data-years="{period(int(year[1])) if year else ""}" data-copy="{escape(text)}"'
+    name = f'aria-label="Copy BibTeX of {escape(key)}"'
+    return f' <button type="button" class="copy" {name} {data} hidden>Copy BibTeX</button>'
+
+
 def name_citing_chapters(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """End each entry of the bibliography with the numbers of the chapters that cite it, as links."""
+    """End each entry of the bibliography with links to its places in the chapters, and with the button."""
     entries = [node for node in doctree.findall(nodes.citation) if node.get("docname", docname) == docname]
     if not entries:
         return
@@ -67,21 +118,32 @@ def name_citing_chapters(app: Sphinx, doctree: nodes.document, docname: str) -> 
         for target in reference.targets:
             citing.setdefault(target.key, set()).add(reference.docname)
     keys = {citation.citation_id: citation.key for citation in domain.citations}
+    sources = bibtex(Path(app.srcdir, "references.bib"))
     chapters = chapters_in_order(app.env)
     for entry in entries:
-        key = next((keys[id] for id in entry["ids"] if id in keys), None)
-        pages = [name for name in chapters if name in citing.get(str(key), ())]
+        key = str(next((keys[id] for id in entry["ids"] if id in keys), ""))
+        pages = [name for name in chapters if name in citing.get(key, ())]
+        numbers = [chapters[page]["number"] for page in pages]
+        foot = nodes.inline(classes=["entry-foot"])
         if pages:
-            links = [link(app, docname, page, str(chapters[page]["number"]), chapters[page]["title"]) for page in pages]
-            head = "Chapter " if len(pages) == 1 else "Chapters "
-            entry.children[-1] += nodes.inline("", "", nodes.Text(f" {head}"), *commas(links), classes=["cited-by"])
+            links = [
+                link(app, docname, page, str(number), chapters[page]["title"], f"#cited-{key}")
+                for page, number in zip(pages, numbers, strict=True)
+            ]
+            head = "Cited in chapter " if len(pages) == 1 else "Cited in chapters "
+            foot += nodes.inline("", "", nodes.Text(f" {head}"), *commas(links), classes=["cited-by"])
+        if key in sources:
+            foot += nodes.raw("", copy_button(sources[key], key, numbers), format="html")
+        entry.children[-1] += foot
 
 
 def setup(app: Sphinx) -> dict[str, Any] | None:
     """Register the style."""
     register_plugin("pybtex.style.sorting", "annotated", FirstAuthorYear)
     register_plugin("pybtex.style.formatting", "annotated", AnnotatedStyle)
+    bibtex.cache_clear()
     app.connect("config-inited", choose_style, priority=100)
+    app.connect("doctree-read", mark_places)
     app.connect("doctree-resolved", name_citing_chapters)
     app.connect("html-page-context", entries_in_a_list)
     return None

@@ -9,6 +9,8 @@ from typing import Any
 
 from sphinx.util import logging
 
+from annotated.grading.exercise.catalogue import find
+from annotated.grading.exercise.exercise import ExerciseError
 from annotated.paper import REASONS, entries, implementations
 from annotated_book.chapters import chapter
 from annotated_book.ledger import KINDS, ledger
@@ -68,6 +70,21 @@ def exercises(env: Any, docname: str) -> list[str]:
     return sorted(label for label, entry in found.items() if entry["docname"] == docname)
 
 
+def _listed(keys: list[str]) -> str:
+    """'section 3.2.1, 3.2.2 and 3.2.3'."""
+    numbers = [key.removeprefix("section ") for key in keys]
+    return "section " + (f"{', '.join(numbers[:-1])} and {numbers[-1]}" if numbers[1:] else numbers[0])
+
+
+def about(label: str) -> list[str]:
+    """The parts of the paper that an exercise names as its own; none for an exercise that does not grade itself."""
+    try:
+        named = find(label).paper
+    except ExerciseError:
+        return []
+    return [f"section {text}" if text[0].isdigit() else text for text in map(str, named)]
+
+
 def without_members(names: list[str]) -> list[str]:
     """Names without methods of the classes among them, and without modules of which something is among them."""
 
@@ -120,9 +137,12 @@ def build(env: Any) -> dict[str, Part]:
     code, titles = implementations(), entries()
     parts = {key: Part(key, title) for key, title in titles.items()}
     for docname in numbered_chapters(env):
-        for key in treated(env, docname):
+        keys = treated(env, docname)
+        for key in keys:
             parts[key].chapters.append(docname)
-            parts[key].exercises += exercises(env, docname)
+        for label in exercises(env, docname):
+            for key in about(label) or keys:
+                parts[key].exercises.append(label)
     for kind in KINDS:
         for entry in ledger(kind).values():
             for text in entry.paper:
@@ -134,10 +154,11 @@ def build(env: Any) -> dict[str, Part]:
         part.code = [name for name in names if name not in part.around]
         part.tests = tests_of(code[key])
         below = [k for k in parts if k.startswith(f"{key}.") and code[k]]
-        part.reason = "" if names else REASONS.get(key, f"in {', '.join(below)}" if below else "")
+        part.reason = "" if names else REASONS.get(key, f"it is in {_listed(below)}" if below else "")
         chapters_below = [k for k in parts if k.startswith(f"{key}.") and parts[k].chapters]
         part.gaps += ["no code yet"] * (not names and not part.reason)
         part.gaps += ["no chapter yet"] * (not part.chapters and not chapters_below)
-        part.gaps += ["no exercise yet"] * (bool(part.chapters) and not part.exercises)
+        exercises_below = [k for k in parts if k.startswith(f"{key}.") and parts[k].exercises]
+        part.gaps += ["no exercise yet"] * (bool(part.chapters) and not part.exercises and not exercises_below)
         part.gaps += ["no test yet"] * (bool(names) and not part.tests)
     return parts

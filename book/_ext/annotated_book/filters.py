@@ -1,13 +1,16 @@
 """The directive `filter`: a field, and menus, that show only some entries of a long page.
 
     :::{filter} terms
-    :items: dl.glossary > dd
+    :items: dl.glossary > .entry
     :groups: .bd-article section section
     :menu: verdict | no, half true
     :::
 
-`items` are the entries, as a selector of CSS; an entry of a glossary takes its terms along. `groups` hide with all of
-their entries. A menu chooses by an attribute `data-verdict` of the entries; several menus are separated by semicolons.
+`items` are the entries, as a selector of CSS. `groups` hide with all of their entries. A menu chooses by an attribute
+`data-verdict` of the entries, which may have several values with semicolons between them; the values `*` are those that
+the entries have. Several menus are separated by semicolons.
+With `names`, another selector, only those parts of an entry are searched, and each part of a name counts as a word:
+`attention` finds `MultiHeadAttention`.
 Nothing is remembered, and without scripts the whole page is there and no field (`filter.js`).
 """
 
@@ -32,7 +35,8 @@ def menu(text: str) -> str:
     name, _, values = (part.strip() for part in text.partition("|"))
     if not values:
         raise ValueError(f"a menu is written 'name | value, value', not {text!r}")
-    options = "".join(f"<option>{escape(value.strip())}</option>" for value in values.split(","))
+    listed = [] if values == "*" else values.split(",")
+    options = "".join(f"<option>{escape(value.strip())}</option>" for value in listed)
     every = f'<option value="">any {escape(name)}</option>'
     return f'<select data-by="{escape(name)}" aria-label="{escape(name.capitalize())}">{every}{options}</select>'
 
@@ -46,6 +50,7 @@ class Filter(SphinxDirective):
         "items": directives.unchanged_required,
         "groups": directives.unchanged,
         "menu": directives.unchanged,
+        "names": directives.unchanged,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -55,7 +60,7 @@ class Filter(SphinxDirective):
             chosen = "".join(menu(text) for text in menus.split(";") if text.strip())
         except ValueError as error:
             return [self.state.document.reporter.error(str(error), line=self.lineno)]
-        data = " ".join(f'data-{name}="{escape(self.options.get(name, ""))}"' for name in ("items", "groups"))
+        data = " ".join(f'data-{name}="{escape(self.options.get(name, ""))}"' for name in ("items", "groups", "names"))
         field = f'<label>Show {what} with <input type="search" autocomplete="off" spellcheck="false"></label>'
         text = f'<div class="page-filter" role="search" aria-label="Filter {what}" data-what="{what}" {data} hidden>'
         return [nodes.raw("", f'{text}{field}{chosen}<span role="status"></span></div>', format="html")]

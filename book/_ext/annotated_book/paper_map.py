@@ -157,7 +157,7 @@ class FillIn(SphinxPostTransform):
         items = nodes.bullet_list(classes=["simple"])
         for gap, parts in sorted(found.items()):
             line = nodes.paragraph("", "", nodes.strong("", f"{gap.capitalize()}: "))
-            line += _joined([nodes.Text(part.key) for part in parts])
+            line += _joined([nodes.reference("", part.key, refid=anchor_of(part.key)) for part in parts])
             items += nodes.list_item("", line)
         for kind in KINDS:
             missing = [entry for entry in ledger(kind).values() if not domain(self.env).pages(kind, entry.id)]

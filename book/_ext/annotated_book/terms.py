@@ -2,14 +2,14 @@
 
 `{term-index}` is filled in when all pages are read. The glossary's entry names the chapter that explains a term. The
 others are found by counting: how often a chapter uses the term in its text, where a use in a heading counts for twenty.
-Words with several senses are counted only on the pages that `book/_data/senses.yaml` names. A place leads to the
-section that says most. The index of the theme, which lists every name of the library, loses the glossary's entries.
+Words with several senses are counted only on the pages that `book/_data/senses.yaml` names. A place leads to the words
+themselves, in the section that says most: `term_places.py` makes them targets. The index of the theme, which lists
+every name of the library, loses the glossary's entries.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,9 +18,11 @@ import yaml
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
 from annotated_book.facts import chapters_in_order, link, plain_title
+from annotated_book.term_places import anchor_in_text, mark, names_in, place_of, written
 
 GLOSSARY = "reference/glossary"
 SENSES = Path(__file__).parents[2] / "_data" / "senses.yaml"
@@ -43,6 +45,8 @@ class Said(NamedTuple):
     """'' for the page itself."""
     heading: str
     text: str
+    terms: frozenset[str] = frozenset()
+    """Names of terms that stand in its text in one piece, and so can be a target."""
 
 
 class Place(NamedTuple):
@@ -70,16 +74,23 @@ def senses() -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def sections(doctree: nodes.document) -> list[Said]:
-    """What each section of a page says, without its code."""
+def own_paragraphs(section: nodes.section) -> list[nodes.paragraph]:
+    """The paragraphs of a section that are not in a section of it."""
+    inner = {id(node) for part in section.children if isinstance(part, nodes.section) for node in part.findall()}
+    return [node for node in section.findall(nodes.paragraph) if id(node) not in inner]
+
+
+def sections(doctree: nodes.document, names: Iterable[str] = ()) -> list[Said]:
+    """What each section of a page says, without its code, and which of the names can be a target there."""
     found = []
     for section in doctree.findall(nodes.section):
         outermost = not isinstance(section.parent, nodes.section)
-        inner = {id(node) for part in section.children if isinstance(part, nodes.section) for node in part.findall()}
-        own = [node for node in section.findall(nodes.paragraph) if id(node) not in inner]
+        own = own_paragraphs(section)
         heading = next((part.astext() for part in section.children if isinstance(part, nodes.title)), "")
         anchor = "" if outermost else section["ids"][0]
-        found.append(Said(anchor, heading.lower(), " . ".join(node.astext() for node in own).lower()))
+        text = " . ".join(node.astext() for node in own).lower()
+        terms = frozenset(name for name in names if name.lower() in text and place_of([name], own))
+        found.append(Said(anchor, heading.lower(), text, terms))
     return found
 
 
@@ -91,15 +102,20 @@ def uses(term: str, heading: str, text: str) -> int:
     >>> uses("head", "heads at work", "a head has heads, ahead of others")
     22
     """
-    found = re.compile(rf"\b{re.escape(term.lower())}(?:s|es)?\b")
+    found = written(term)
     return HEADING * len(found.findall(heading)) + len(found.findall(text))
+
+
+def known_on(page: str, names: list[str]) -> list[str]:
+    """The names that have the glossary's sense on a page."""
+    return [name for name in names if page in senses().get(name, {}).get("only", [page])]
 
 
 def places(names: list[str], pages: dict[str, list[Said]], home: str | None = None) -> list[Place]:
     """The pages that treat a term with these names, at most `MOST`, in the order of `pages`; `home` explains it."""
     found = []
     for page, said in pages.items():
-        known = [name for name in names if page in senses().get(name, {}).get("only", pages)]
+        known = known_on(page, names)
         weights = [sum(uses(name, one.heading, one.text) for name in known) for one in said]
         also = any(page in senses().get(name, {}).get("also", ()) for name in names)
         if page == home or also or sum(weights) >= ENOUGH:
@@ -113,7 +129,9 @@ def places(names: list[str], pages: dict[str, list[Said]], home: str | None = No
 
 def read_page(app: Sphinx, doctree: nodes.document) -> None:
     """Keep the words of a page."""
-    _kept(app.env)[app.env.docname] = sections(doctree)
+    file = Path(app.srcdir, f"{GLOSSARY}.md")
+    names = [name for entry in names_in(file) for name in entry] if file.is_file() else []
+    _kept(app.env)[app.env.docname] = sections(doctree, names)
 
 
 def _kept(env: Any) -> dict[str, list[Said]]:
@@ -160,35 +178,75 @@ def _head(app: Sphinx, here: str, term: str, anchor: str) -> nodes.paragraph:
     return line
 
 
-def _line(app: Sphinx, here: str, term: str, anchor: str, found: list[Place], first: str | None) -> nodes.list_item:
-    everyone, line = chapters_in_order(app.env), _head(app, here, term, anchor)
+def _target(env: Any, place: Place, names: list[str]) -> str:
+    """The words of a term where they can be a target, else the section, else nothing."""
+    known = set(known_on(place.page, names))
+    here = next((said for said in _kept(env)[place.page] if said.anchor == place.anchor), None)
+    if here and known & here.terms:
+        return f"#{anchor_in_text(names[0])}"
+    return f"#{place.anchor}" if place.anchor else ""
+
+
+def _line(
+    app: Sphinx, here: str, names: list[str], anchor: str, found: list[Place], first: str | None
+) -> nodes.list_item:
+    everyone, line = chapters_in_order(app.env), _head(app, here, names[0], anchor)
     shown = nodes.inline(classes=["index-places"])
     for i, place in enumerate(found):
         shown += [nodes.Text(" · ")] if i else []
         words = f"{everyone[place.page]['number']} {plain_title(everyone[place.page]['title'])}"
-        where = link(app, here, place.page, words, anchor=f"#{place.anchor}" if place.anchor else "")
+        where = link(app, here, place.page, words, anchor=_target(app.env, place, names))
         where["classes"] += ["index-first"] if place.page == first else []
         shown += where
     line += [nodes.Text(" "), shown]
     return nodes.list_item("", line)
 
 
+def all_places(env: Any) -> list[tuple[list[str], str, str | None, list[Place]]]:
+    """Of each entry of the glossary that has a place: its names, its anchor, the chapter that explains it, places."""
+    pages = {name: _kept(env).get(name, []) for name in chapters_in_order(env)}
+    glossary = env.get_doctree(GLOSSARY)
+    homes = explained(glossary, pages)
+    found = [
+        (names, anchor, homes.get(anchor), places(names, pages, homes.get(anchor)))
+        for names, anchor in entries(glossary)
+    ]
+    return [entry for entry in found if entry[3]]
+
+
 def lines(app: Sphinx, here: str) -> dict[str, nodes.list_item]:
     """A line for each name of each entry; a further name says where to look. Entries without a place are left out."""
-    pages = {name: _kept(app.env).get(name, []) for name in chapters_in_order(app.env)}
-    glossary = app.env.get_doctree(GLOSSARY)
-    homes, found = explained(glossary, pages), {}
-    for names, anchor in entries(glossary):
-        home = homes.get(anchor)
-        where = places(names, pages, home)
-        if not where:
-            continue
-        found[names[0]] = _line(app, here, names[0], anchor, where, home)
+    found = {}
+    for names, anchor, home, where in all_places(app.env):
+        found[names[0]] = _line(app, here, names, anchor, where, home)
         for name in names[1:]:
             line = _head(app, here, name, anchor)
             line += [nodes.Text(" "), nodes.inline("", f"see {names[0]}", classes=["index-places"])]
             found[name] = nodes.list_item("", line)
     return {name: found[name] for name in sorted(found, key=str.lower)}
+
+
+class MarkPlaces(SphinxPostTransform):
+    """Make the words that the index leads to targets, on the page of a chapter."""
+
+    default_priority = 4
+
+    def run(self, **_: Any) -> None:
+        """Mark this page's words."""
+        if GLOSSARY not in self.env.found_docs or self.env.docname not in chapters_in_order(self.env):
+            return
+        if not hasattr(self.app, "term_places"):
+            self.app.term_places = all_places(self.env)  # type: ignore[attr-defined]
+        wanted = [
+            (names, place.anchor)
+            for names, _, _, where in self.app.term_places  # type: ignore[attr-defined]
+            for place in where
+            if place.page == self.env.docname
+        ]
+        for section in self.document.findall(nodes.section):
+            anchor = section["ids"][0] if isinstance(section.parent, nodes.section) else ""
+            for names in [names for names, at in wanted if at == anchor]:
+                mark(known_on(self.env.docname, names), anchor_in_text(names[0]), own_paragraphs(section))
 
 
 def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -227,6 +285,7 @@ def setup(app: Sphinx) -> None:
     """Register the directive, and connect the rest."""
     app.add_node(TermIndex)
     app.add_directive("term-index", Directive)
+    app.add_post_transform(MarkPlaces)
     app.connect("doctree-read", read_page)
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)

@@ -1,0 +1,72 @@
+// Numbers put into formulas: each function takes a formula's fields and gives its results, in the order in which the
+// directive `{numbers}` lists them. Without this script the page shows the results for the base model.
+(() => {
+  const share = difference => 1 / (1 + Math.exp(-difference));
+  const entropy = (p, times) => p > 0 ? -p * Math.log(p) * times : 0;
+  const formulas = {
+    root: dk => [Math.sqrt(dk), share(Math.sqrt(dk)), share(1)],
+    heads: (d, h) => [Math.floor(d / h), 4 * h * d * Math.floor(d / h)],
+    "feed-forward": (d, inner) => [2 * d * inner, d + inner],
+    embedding: d => [Math.sqrt(d), Math.sqrt(d / 2)],
+    position: (pos, i, d) => {
+      const wave = 10000 ** (2 * Math.min(i, d / 2 - 1) / d);
+      return [Math.sin(pos / wave), Math.cos(pos / wave), 2 * Math.PI * wave];
+    },
+    cost: (n, d, k, r) => [n * n * d, r * n * d, n * d * d, k * n * d + n * d * d, k * n * d * d],
+    "learning-rate": (step, d, warmup) => [d ** -0.5 * Math.min(step ** -0.5, step * warmup ** -1.5)],
+    adam: (t, first, second) => [1 / (1 - first ** t), 1 / (1 - second ** t)],
+    smoothing: (epsilon, size) => {
+      const right = 1 - epsilon, other = epsilon / (size - 1);
+      return [right, other, entropy(right, 1) + entropy(other, size - 1)];
+    },
+    "length-penalty": (logP, length, alpha) => [((5 + length) / 6) ** alpha, logP / ((5 + length) / 6) ** alpha],
+    "wrong-index": (...scores) => {
+      const powers = scores.map(Math.exp), sum = powers.reduce((a, b) => a + b);
+      return [...powers.map(power => power / sum), 1 / scores.length, sum / (scores.length * powers[0])];
+    },
+    "word-share": d => [1, d, d * d].map(factor => factor / (factor + d / 2)),
+    perplexity: (logP, tokens) => [-logP / tokens, Math.exp(-logP / tokens)],
+  };
+  function written(value) {
+    const size = Math.abs(value);
+    if (!Number.isFinite(value)) return "too large";
+    if (Number.isInteger(value) && size < 1e15) return (value || 0).toLocaleString("en-US").replace("-", "−");
+    if (size < 1e-4 || size >= 1e15) return value.toExponential(3).replace("e+", "e").replaceAll("-", "−");
+    const digits = Math.max(0, 3 - Math.floor(Math.log10(size)));
+    return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace("-", "−");
+  }
+  globalThis.annotatedFormulas = { formulas, written };
+  if (typeof document === "undefined") return;
+
+  function field(place) {
+    const { value, min, max, step, words } = place.dataset;
+    const input = Object.assign(document.createElement("input"), { type: "number", value, min, max, step, inputMode: "decimal", autocomplete: "off" });
+    input.setAttribute("aria-label", words);
+    input.title = words;
+    input.style.width = `calc(${Math.max(4, value.length + 1)}ch + 2.4rem)`;
+    place.replaceWith(input);
+    return input;
+  }
+  function start(panel) {
+    const inputs = [...panel.querySelectorAll("[data-value]")].map(field), first = inputs.map(input => input.value);
+    const results = [...panel.querySelectorAll("dd")], compute = formulas[panel.dataset.formula];
+    const reset = Object.assign(document.createElement("button"), { type: "button", textContent: "Reset", hidden: true });
+    function show() {
+      const numbers = inputs.map(input => input.value.trim() === "" ? NaN : Number(input.value));
+      const fits = inputs.map((input, k) => numbers[k] >= Number(input.min) && numbers[k] <= Number(input.max) && (input.step === "any" || Number.isInteger(numbers[k])));
+      inputs.forEach((input, k) => input.setAttribute("aria-invalid", String(!fits[k])));
+      const bad = fits.indexOf(false);
+      const values = bad < 0 ? compute(...numbers) : results.map(() => null);
+      results.forEach((place, k) => { place.textContent = values[k] === null ? "–" : written(values[k]); });
+      said.textContent = bad < 0 ? "" : `${inputs[bad].title}: from ${written(Number(inputs[bad].min))} to ${written(Number(inputs[bad].max))}${inputs[bad].step === "any" ? "" : ", whole"}`;
+      reset.hidden = inputs.every((input, k) => input.value === first[k]);
+    }
+    const said = Object.assign(document.createElement("span"), { className: "numbers-said" });
+    said.setAttribute("role", "status");
+    panel.querySelector("dl").setAttribute("aria-live", "polite");
+    panel.querySelector(".numbers-fields").append(reset, " ", said);
+    reset.addEventListener("click", () => { inputs.forEach((input, k) => { input.value = first[k]; }); show(); inputs[0].focus(); });
+    for (const input of inputs) input.addEventListener("input", show);
+  }
+  document.querySelectorAll(".formula-numbers").forEach(start);
+})();
