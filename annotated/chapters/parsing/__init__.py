@@ -1,0 +1,31 @@
+"""Chapter 29, "Constituency parsing": its pictures and experiments."""
+
+from annotated.chapters.parsing.charts import (
+    brackets_chart,
+    caps_chart,
+    labels_chart,
+    lengths_chart,
+    sizes_chart,
+    table_4_chart,
+)
+from annotated.chapters.parsing.results import (
+    attachment_table,
+    detail_table,
+    fault_table,
+    score_table,
+    silver_table,
+)
+
+__all__ = [
+    "attachment_table",
+    "brackets_chart",
+    "caps_chart",
+    "detail_table",
+    "fault_table",
+    "labels_chart",
+    "lengths_chart",
+    "score_table",
+    "silver_table",
+    "sizes_chart",
+    "table_4_chart",
+]

@@ -1,0 +1,123 @@
+"""Tables and charts of parsing hold what both records say, and Table 4 as the paper has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from annotated import paper
+from annotated.chapters.parsing import (
+    attachment_table,
+    brackets_chart,
+    caps_chart,
+    detail_table,
+    fault_table,
+    labels_chart,
+    lengths_chart,
+    score_table,
+    silver_table,
+    sizes_chart,
+    table_4_chart,
+)
+
+
+def scores(f1: float, faults: dict[str, int] | None = None) -> dict[str, Any]:
+    same = {"f1": f1, "precision": f1, "recall": f1, "exact": f1 - 30, "malformed": sum((faults or {}).values()) / 10}
+    return {**same, "faults": faults or {}}
+
+
+def run(trees: Any, seed: int, f1: float) -> dict[str, Any]:
+    found = {
+        "sentences": 1000,
+        "well_formed": scores(f1),
+        "free": scores(f1 - 2, {"unclosed": 3, "words": seed}),
+        "by_label": [{"label": "NP", "in_gold": 10, "f1": f1}, {"label": "PRT", "in_gold": 2, "f1": 0.0}],
+        "by_length": [{"words": 4, "in_gold": 5, "f1": f1}, {"words": 8, "in_gold": 7, "f1": f1 - 1}],
+    }
+    greedy = {"sentences": found, "combinations": {**found, "well_formed": scores(f1 - 5)}}
+    return {"trees": trees, "seed": seed, "greedy": greedy, "attachments": {"NP": 40.0, "VP": 60.0}}
+
+
+@pytest.fixture
+def records() -> tuple[dict[str, Any], dict[str, Any]]:
+    silver = run({"gold": 500, "silver": 1000}, 0, 75.0)
+    ours = {"runs": {"gold500-0": run(500, 0, 70.0), "gold500-1": run(500, 1, 72.0), "gold2000-0": run(2000, 0, 90.0)}}
+    ours["runs"]["silver-0"] = silver
+    base = {"parser": "CKY", "sentences": 500}
+    row = {"set": "sentences", **base, "f1": 85.0, "precision": 85.0, "recall": 85.0, "exact": 50.0, "malformed": 0.1}
+    cky = {
+        "sizes": [row],
+        "by_label": [{**base, "label": "NP", "in_gold": 10, "f1": 88.0}],
+        "by_length": [{**base, "words": 4, "in_gold": 5, "f1": 91.0}],
+        "attachments": [{**base, "kind": "VP", "right": 100.0}],
+    }
+    return ours, cky
+
+
+def data_of(chart: Any) -> list[dict[str, Any]]:
+    """The rows of all data of a chart, each once."""
+    found: list[dict[str, Any]] = []
+
+    def walk(spec: dict[str, Any]) -> None:
+        found.extend(row for row in spec.get("data", {}).get("values", []) if row not in found)
+        for layer in spec.get("layer", []):
+            walk(layer)
+
+    walk(chart.to_dict())
+    return found
+
+
+def test_tables_hold_what_the_records_say(records: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    table = score_table(*records)
+    mean = table.groupby(["parser", "trees", "set"])["f1"].mean()
+    assert mean["Transformer, rule", 500, "new sentences"] == 71 and mean["Transformer", 500, "new sentences"] == 69
+    assert mean["Transformer, rule", 2000, "new constructions"] == 85 and mean["CKY", 500, "new sentences"] == 85
+    labels = detail_table(*records, by="label")
+    assert labels.query("label == 'NP' and trees == 500").set_index("parser")["f1"].to_dict() == {
+        "Transformer, rule": 70.0,
+        "CKY": 88.0,
+    }
+    assert set(detail_table(*records, by="words")["words"]) == {4, 8}
+    faults = fault_table(records[0]).set_index(["trees", "fault"])["count"]
+    assert faults[500, "unclosed"] == 6 and faults[500, "words"] == 1 and faults[2000, "unclosed"] == 3
+    silver = silver_table(records[0]).set_index(["gold", "silver", "seed"])["f1"]
+    assert silver[500, 1000, 0] == 75 and silver[500, 0, 1] == 72
+    attached = attachment_table(*records)
+    assert attached.query("parser == 'CKY'")["right"].tolist() == [100.0] and len(attached) == 7
+
+
+def test_charts_hold_what_they_are_given(records: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    chart = sizes_chart(score_table(*records), "A title")
+    values = {(row["parser"], row["trees"], row["seed"], row["set"]): row["value"] for row in data_of(chart)
+              if row["measure"] == "F1"}  # fmt: skip
+    assert values["Transformer, rule", 500, 1, "new sentences"] == 72 and values["CKY", 500, 0, "new sentences"] == 85
+    spec = labels_chart(detail_table(*records, by="label"), "A title", 2000).to_dict()
+    assert spec["params"][0]["value"] == 1 and "500 | 2000" in spec["params"][0]["bind"]["name"]
+    assert spec["encoding"]["y"]["sort"] == ["NP", "PRT"]
+    assert len(data_of(lengths_chart(detail_table(*records, by="words"), "A title", 500))) == 5
+
+
+def test_a_cap_cuts_off_what_is_longer() -> None:
+    # 5 words: 9 tokens exceed 5 + 3, and 8 do not.
+    chart = caps_chart([(5, 9), (5, 8), (5, 8), (2, 5)], extra=3)
+    assert " ".join(chart.to_dict()["title"]) == "A cap of n + 3 would cut off 25% of the trees"
+    trees = {(row["words"], row["tokens"]): row["trees"] for row in data_of(chart) if "trees" in row}
+    assert trees == {(5, 9): 1, (5, 8): 2, (2, 5): 1}
+
+
+def test_the_head_that_looks_back_is_named() -> None:
+    heads = [{"layer": 1, "head": 1, "writing": 0.1, "reading": 0.2, "chance": 0.05, "pairs": 9},
+             {"layer": 2, "head": 3, "writing": 0.62, "reading": 0.1, "chance": 0.05, "pairs": 9}]  # fmt: skip
+    assert " ".join(brackets_chart(heads).to_dict()["title"]).startswith("Head 3 of layer 2 puts 62")
+
+
+def test_table_4_is_the_papers() -> None:
+    rows = pd.DataFrame(data_of(table_4_chart()))
+    assert len(rows) == 12 and sorted(rows["F1"]) == sorted(paper.table(4)["F1"])
+    assert rows[rows["kind"] == "Transformer"].set_index("used")["F1"].to_dict() == {
+        "WSJ alone": 91.3,
+        "more text, parsed by machine": 92.7,
+    }
+    assert rows["used"].notna().all() and table_4_chart("all").to_dict()["params"][0]["value"] == "all"
