@@ -80,7 +80,8 @@ def finish_page(app: Sphinx, name: str, template: str, context: dict[str, Any], 
     context["metatags"] = policy + context.get("metatags", "")
 
 
-# Light or dark is known before the first paint, also where the browser refuses to remember anything.
+# Light or dark is known before the first paint, also where the browser refuses to remember anything. The fonts of title
+# and text come with the style sheets, not after them; from a folder on a disk a browser loads no font ahead.
 _THEME = """<script>(() => {
     let mode, theme;
     try { mode = localStorage.getItem("mode"); theme = localStorage.getItem("theme"); } catch { /* private */ }
@@ -88,6 +89,12 @@ _THEME = """<script>(() => {
     page.mode = mode || "auto";
     page.theme = theme && theme !== "auto" && page.mode !== "auto" ? theme
       : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    if (location.protocol !== "file:") for (const font of ["display", "regular", "semibold"]) {
+      const href = `${page.content_root || "./"}_static/fonts/serif-${font}.woff2`, type = "font/woff2";
+      const ahead = Object.assign(document.createElement("link"), { rel: "preload", as: "font", type, href });
+      ahead.crossOrigin = "";
+      document.head.append(ahead);
+    }
   })();</script>"""
 _LEFT_OUT = [
     re.compile(r'<script data-cfasync="false">.*?</script>', re.DOTALL),  # _THEME replaces it
