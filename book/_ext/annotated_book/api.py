@@ -30,6 +30,14 @@ from annotated_book.source import find
 LINE = re.compile(r"^% api: (\S+)$", re.MULTILINE)
 LONGEST_VALUE = 160
 NAMES = re.compile(r"^% names: (\S+)$", re.MULTILINE)
+FILTER = """:::{filter} names
+:items: .bd-article section section > dl.py
+:groups: .bd-article section section
+:names: dt .sig-name
+:::
+
+"""
+"""The field above the first module of a page."""
 READING = {
     "annotated.model": ("attention masks feed_forward embeddings positional_encoding layers transformer".split()),
 }
@@ -54,7 +62,8 @@ def modules(name: str) -> list[str]:
 def section(module: str) -> str:
     """The MyST text that documents a module."""
     options = "\n   ".join((":members:", ":ignore-module-all:", ":show-inheritance:", ":member-order: bysource"))
-    return f"## {module}\n\n```{{eval-rst}}\n.. automodule:: {module}\n   {options}\n```\n"
+    facts = f"```{{module-facts}} {module}\n```\n\n"
+    return f"## {module}\n\n{facts}```{{eval-rst}}\n.. automodule:: {module}\n   {options}\n```\n"
 
 
 def exports(package: str) -> str:
@@ -70,7 +79,8 @@ def exports(package: str) -> str:
 def write_page(app: Sphinx, docname: str, source: list[str]) -> None:
     """Replace the lines `% api: ...` and `% names: ...` of a page by what they stand for."""
     if docname.startswith("reference/api/"):
-        text = LINE.sub(lambda found: "\n".join(map(section, modules(found[1]))), source[0])
+        text = LINE.sub(FILTER + r"\g<0>", source[0], count=1)
+        text = LINE.sub(lambda found: "\n".join(map(section, modules(found[1]))), text)
         source[0] = NAMES.sub(lambda found: exports(found[1]), text)
 
 

@@ -1,4 +1,4 @@
-"""The directives `library-source` and `equation-code`, and the pages that hold whole modules of the library.
+"""The directives `library-source` and `equation-code`, and which modules get a page of source (`source_pages`).
 
     ```{library-source} annotated.model.attention.scaled_dot_product_attention
     :no-docstring:
@@ -25,15 +25,11 @@ import importlib
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -43,6 +39,8 @@ from annotated.paper import EQUATIONS, entries, parse
 from annotated_book.paper import link_to
 
 ROOT = Path(annotated.__file__).parent.parent
+KEPT = ("library_sources", "library_shown")
+"""What the environment keeps of each page: the files that it leads to, and the objects whose code it shows."""
 _DOCSTRING = re.compile(r'^(\s*)(?:r?""").*?"""\n', re.DOTALL | re.MULTILINE)
 
 
@@ -124,6 +122,24 @@ def excerpt(name: str, pattern: str) -> tuple[str, int]:
     return "\n...\n".join(textwrap.dedent("\n".join(block)) for block in blocks), shown[0]
 
 
+def source_page(path: Path) -> str:
+    """The page that holds a file of the library, relative to the repository."""
+    return "source/" + path.with_suffix("").as_posix()
+
+
+def note_page(env: Any, path: Path, name: str = "") -> str:
+    """The page of a file, to be written because the page that is read leads to it; `name` is the object it shows."""
+    for kept in KEPT:
+        if not hasattr(env, kept):
+            setattr(env, kept, {})
+    env.library_sources.setdefault(env.docname, set()).add((source_page(path), path.as_posix()))
+    if name:
+        found = inspect.unwrap(find(name))
+        shown = f"{found.__module__}.{found.__qualname__}" if hasattr(found, "__qualname__") else name
+        env.library_shown.setdefault(env.docname, set()).add(shown)
+    return source_page(path)
+
+
 class _CodeDirective(SphinxDirective):
     """What both directives share: finding the object, and the caption."""
 
@@ -143,7 +159,7 @@ class _CodeDirective(SphinxDirective):
     def caption(self, name: str, path: Path, line: int, paper: str) -> nodes.paragraph:
         """File and line, the object's page in the reference, and the parts of the paper, each a link."""
         self.env.note_dependency(str(ROOT / path))
-        page = "source/" + path.with_suffix("").as_posix()
+        page = note_page(self.env, path, name)
         up = "../" * self.env.docname.count("/")
         link = nodes.reference("", path.as_posix(), refuri=f"{up}{page}.html#line-{line}")
         caption = nodes.paragraph("", "", link, nodes.Text(f", line {line}"), classes=["library-source-caption"])
@@ -153,9 +169,6 @@ class _CodeDirective(SphinxDirective):
             caption += nodes.Text(" · the paper: ")
             for number, key in enumerate(keys):
                 caption += [nodes.Text(", ")] * bool(number) + [link_to(key)]
-        if not hasattr(self.env, "library_sources"):
-            self.env.library_sources = {}  # type: ignore[attr-defined]
-        self.env.library_sources.setdefault(self.env.docname, set()).add((page, path.as_posix()))  # type: ignore[attr-defined]
         return caption
 
 
@@ -227,34 +240,24 @@ def leave_soft(app: Sphinx, env: Any, node: pending_xref, content: nodes.Element
     return content if node.get("soft") else None
 
 
-def module_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """A page for each module that a chapter shows code of, with a target for every line."""
-    shown = getattr(app.env, "library_sources", {})
-    for page, path in sorted(set().union(*shown.values())):
-        formatter = HtmlFormatter(linenos="inline", lineanchors="line", anchorlinenos=True, wrapcode=True)
-        code = highlight((ROOT / path).read_text(encoding="utf-8"), PythonLexer(), formatter)
-        title = f'<h1 class="source-title">{path}</h1><p>Shown from the library as it is.</p>'
-        body = f'{title}<div class="highlight-python">{code}</div>'
-        yield page, {"title": path, "body": body, "page_source_suffix": "", "sourcename": ""}, "page.html"
-
-
 def forget(app: Sphinx, env: Any, docname: str) -> None:
-    """Forget what a chapter showed before it is read again."""
-    getattr(env, "library_sources", {}).pop(docname, None)
+    """Forget what a page showed before it is read again."""
+    for kept in KEPT:
+        getattr(env, kept, {}).pop(docname, None)
 
 
 def merge(app: Sphinx, env: Any, docnames: Any, other: Any) -> None:
     """Take over what another process found, when chapters are read in parallel."""
-    if not hasattr(env, "library_sources"):
-        env.library_sources = {}
-    env.library_sources.update(getattr(other, "library_sources", {}))
+    for kept in KEPT:
+        if not hasattr(env, kept):
+            setattr(env, kept, {})
+        getattr(env, kept).update(getattr(other, kept, {}))
 
 
 def setup(app: Sphinx) -> None:
-    """Register the directive and the pages."""
+    """Register the directives."""
     app.add_directive("library-source", LibrarySource)
     app.add_directive("equation-code", EquationCode)
     app.connect("missing-reference", leave_soft, priority=900)
-    app.connect("html-collect-pages", module_pages)
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)

@@ -1,0 +1,181 @@
+"""What stands beside an object of the API reference: its source, its part of the paper, and the chapters that show it.
+
+    :::{objects}
+    annotated.model.attention.MultiHeadAttention
+    annotated.Transformer
+    :::
+
+is a table of the objects to read first, each with its first sentence and its part of the paper. `% api:` (see `api`)
+puts a line of facts under the name of each module, and each signature leads to its line in the book's own source pages.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from annotated.paper import entries, parse
+from annotated_book.facts import chapters_in_order, commas, link
+from annotated_book.paper import link_to
+from annotated_book.source import ROOT, find, note_page, source_page
+
+API = "reference/api/"
+_PAPER = re.compile(r"^\s*Paper: *(.+(?:\n[ \t]*\S.*)*)", re.MULTILINE)
+
+
+class ModuleFacts(nodes.General, nodes.Element):
+    """Where the facts of a module go once every page has been read."""
+
+
+class Objects(SphinxDirective):
+    """The table of the objects to read first."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """The table, or a message about a name that the library lacks."""
+        rows = []
+        for name in filter(None, map(str.strip, self.content)):
+            try:
+                found = find(name)
+            except LookupError as error:
+                return [self.state.document.reporter.error(f"{name}: {error}", line=self.lineno)]
+            doc = inspect.getdoc(found) or ""
+            keys = " ".join(f"{{paper}}`{key.removeprefix('section ')}`" for key in paper_of(doc))
+            rows.append((f"{{py:obj}}`~{name}`", first_sentence(doc), keys))
+        lines = [f"| {' | '.join(row)} |" for row in (("Read first", "What it is", "The paper"), ("---",) * 3, *rows)]
+        box = nodes.container(classes=["stacked-table", "api-objects"])
+        self.state.nested_parse(StringList(lines, source=self.get_source_info()[0]), self.lineno, box)
+        return [box]
+
+
+class Module(SphinxDirective):
+    """The place of a module's facts."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """The place; the module's source becomes a page of the book."""
+        path = path_of(self.arguments[0])
+        note_page(self.env, path)
+        return [ModuleFacts("", module=self.arguments[0])]
+
+
+def first_sentence(doc: str) -> str:
+    """The first sentence of a docstring, in a line."""
+    first = " ".join(doc.split("\n\n")[0].split())
+    return re.split(r"(?<=[.!?]) (?=[A-Z`])", first)[0].replace("|", r"\|")
+
+
+def paper_of(text: str) -> list[str]:
+    """The parts of the paper that the `Paper:` lines of a text name, each once, in its order."""
+    found = [key for lines in _PAPER.findall(text) for key in parse(" ".join(lines.split()))]
+    return [key for key in dict.fromkeys(found) if key in entries()]
+
+
+@cache
+def path_of(module: str) -> Path:
+    """The file of a module, relative to the repository."""
+    place = ROOT / module.replace(".", "/")
+    return (place / "__init__.py" if place.is_dir() else place.with_suffix(".py")).relative_to(ROOT)
+
+
+@cache
+def lines_of(module: str) -> dict[str, int]:
+    """The line of each class, function, method and named value of a module: 'Masked.mix', 'MOST'."""
+    found: dict[str, int] = {}
+
+    def walk(body: list[ast.stmt], owner: str) -> None:
+        for node in body:
+            names = []
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                names = [node.name]
+            elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = [target.id for target in targets if isinstance(target, ast.Name)]
+            for name in names:
+                found.setdefault(f"{owner}{name}", node.lineno)
+            if isinstance(node, ast.ClassDef):
+                walk(node.body, f"{owner}{node.name}.")
+
+    walk(ast.parse((ROOT / path_of(module)).read_text(encoding="utf-8")).body, "")
+    return found
+
+
+def link_sources(app: Sphinx, document: nodes.document) -> None:
+    """Give each signature of the reference a link to its line."""
+    docname = app.env.docname
+    if not docname.startswith(API):
+        return
+    for signature in document.findall(addnodes.desc_signature):
+        module, name = signature.get("module"), signature.get("fullname")
+        line = lines_of(module).get(name) if module and module.startswith("annotated") and name else None
+        if line:
+            page = note_page(app.env, path_of(module))
+            target = f"{'../' * docname.count('/')}{page}.html#line-{line}"
+            signature += nodes.reference(
+                "", "source", refuri=target, classes=["api-source"], reftitle=f"{name}, line {line}"
+            )
+
+
+def _shown_in(app: Sphinx, here: str, name: str) -> list[nodes.Node]:
+    """Links to the chapters that show code of an object, or of a module."""
+    shown: dict[str, set[str]] = getattr(app.env, "library_shown", {})
+    chapters = chapters_in_order(app.env)
+    pages = [page for page in chapters if any(f"{one}.".startswith(f"{name}.") for one in shown.get(page, ()))]
+    return commas([link(app, here, page, str(chapters[page]["number"]), chapters[page]["title"]) for page in pages])
+
+
+def module_facts(app: Sphinx, here: str, module: str) -> nodes.paragraph:
+    """A line: the file, the parts of the paper, the chapters."""
+    path = path_of(module)
+    uri = f"{'../' * here.count('/')}{source_page(path)}.html"
+    line = nodes.paragraph("", "", nodes.reference("", path.as_posix(), refuri=uri), classes=["api-facts"])
+    keys = paper_of((ROOT / path).read_text(encoding="utf-8"))
+    if keys:
+        line += [nodes.Text(" · the paper: "), *commas([link_to(key) for key in keys])]
+    if path.name != "__init__.py" and (chapters := _shown_in(app, here, module)):
+        line += [nodes.Text(" · shown in chapter " if len(chapters) == 1 else " · shown in chapters "), *chapters]
+    return line
+
+
+def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Write the facts of modules, and under an object the chapters that show it."""
+    for place in list(doctree.findall(ModuleFacts)):
+        place.replace_self(module_facts(app, docname, place["module"]))
+    if not docname.startswith(API):
+        return
+    for entry in doctree.findall(addnodes.desc):
+        signature, content = entry[0], entry[-1]
+        if not signature.get("module"):
+            continue
+        chapters = _shown_in(app, docname, f"{signature['module']}.{signature['fullname']}")
+        if chapters and not isinstance(entry.parent.parent, addnodes.desc):
+            word = "Shown in chapter " if len(chapters) == 1 else "Shown in chapters "
+            content.insert(0, nodes.paragraph("", word, *chapters, nodes.Text("."), classes=["api-facts"]))
+
+
+def style(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Load the sheet of these pages."""
+    if name.startswith((API, "source/")):
+        app.add_css_file("book/api.css", priority=600)
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directives, and connect the rest."""
+    app.add_node(ModuleFacts)
+    app.add_directive("objects", Objects)
+    app.add_directive("module-facts", Module)
+    app.connect("doctree-read", link_sources)
+    app.connect("doctree-resolved", fill)
+    app.connect("html-page-context", style)

@@ -1,0 +1,109 @@
+"""The pages of the API reference: examples that run, what to read first, names to filter by, and each one's source."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
+
+PAGES = sorted((Path(__file__).parents[2] / "book" / "reference" / "api").glob("*.md"))
+WITH_EXAMPLES = [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8")]
+
+
+@pytest.fixture(scope="module")
+def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
+    """Import a part of the extension."""
+    sys.path.insert(0, str(repository / "book" / "_ext"))
+    yield lambda part: import_module(f"annotated_book.{part}")
+    sys.path.pop(0)
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=lambda page: page.stem)
+def test_the_examples_print_what_the_pages_show(page: Path) -> None:
+    text = "\n".join(re.findall(r"```pycon\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL))
+    example = doctest.DocTestParser().get_doctest(text, {}, page.stem, str(page), 0)
+    assert len(example.examples) >= 3
+    wrong: list[str] = []
+    doctest.DocTestRunner(verbose=False).run(example, out=wrong.append)
+    assert not wrong, "".join(wrong)
+
+
+def test_most_pages_have_an_example_and_all_say_what_to_read_first() -> None:
+    assert len(WITH_EXAMPLES) >= 14
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert page.stem == "index" or 2 <= len(re.findall(r"^annotated\.[\w.]+$", text, re.MULTILINE)) <= 8, page.stem
+
+
+def test_the_objects_to_read_first_are_documented_on_their_page(extension: Any) -> None:
+    api, find = extension("api"), extension("source").find
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        documented = {module for name in api.LINE.findall(text) for module in api.modules(name)}
+        for name in re.findall(r"^(annotated\.[\w.]+)$", text, re.MULTILINE):
+            found = find(name)
+            assert found.__module__ in documented and name == f"{found.__module__}.{found.__qualname__}", name
+            assert extension("objects").first_sentence(inspect.getdoc(found)).endswith((".", ":")), name
+
+
+def test_a_name_leads_to_its_own_line(extension: Any) -> None:
+    from annotated.model.attention import MultiHeadAttention, scaled_dot_product_attention
+
+    lines = extension("objects").lines_of("annotated.model.attention")
+    assert lines["scaled_dot_product_attention"] == inspect.getsourcelines(scaled_dot_product_attention)[1]
+    assert lines["MultiHeadAttention.forward"] == inspect.getsourcelines(MultiHeadAttention.forward)[1]
+    file = Path(inspect.getsourcefile(MultiHeadAttention) or "").read_text(encoding="utf-8").splitlines()
+    for name, line in lines.items():
+        assert name.rpartition(".")[2] in file[line - 1], (name, file[line - 1])
+
+
+def test_the_paper_of_a_text_is_named_once_and_in_order(extension: Any) -> None:
+    text = "x\n\n    Paper: equation 1, section 3.2.1\n\ny\n    Paper: section 3.2.1"
+    assert extension("objects").paper_of(text) == ["equation 1", "section 3.2.1"]
+    assert extension("objects").paper_of("No such line.") == []
+
+
+def test_an_object_leads_to_its_source_and_the_module_to_paper_and_chapters(visit: Any, book: Path) -> None:
+    if not (book / "reference" / "api" / "model.html").is_file():
+        pytest.skip("a preview of one chapter has no reference")
+    with visit("reference/api/model.html") as v:
+        facts = (
+            v.page.locator(
+                "section#module-annotated-model-attention, section:has(> h2:text('annotated.model.attention'))"
+            )
+            .first.locator(".api-facts")
+            .first
+        )
+        assert "annotated/model/attention.py" in facts.inner_text() and "equation 1" in facts.inner_text()
+        sources = v.page.locator("dt.sig .api-source")
+        assert sources.count() > 80
+        v.page.locator("dt[id='annotated.model.attention.MultiHeadAttention'] > .api-source").click()
+        v.page.wait_for_url("**/source/annotated/model/attention.html#line-*")
+        line = v.page.locator(f"[id='{v.page.url.partition('#')[2]}']").evaluate("e => e.parentElement.textContent")
+        assert "class MultiHeadAttention" in line
+        back = v.page.locator("a:has-text('Its entry in the reference')").get_attribute("href")
+        assert back.endswith("reference/api/model.html#module-annotated.model.attention") and v.errors == []
+
+
+def test_names_are_filtered_by_their_parts(visit: Any, book: Path) -> None:
+    if not (book / "reference" / "api" / "model.html").is_file():
+        pytest.skip("a preview of one chapter has no reference")
+    with visit("reference/api/model.html", viewport={"width": 390, "height": 844}, color_scheme="dark") as v:
+        field, shown = v.page.locator(".page-filter input"), v.page.locator("section section > dl.py:visible")
+        everything = shown.count()
+        field.fill("causal")
+        names = v.page.locator("section section > dl.py:visible > dt .sig-name").all_inner_texts()
+        assert "causal_mask" in names and len(names) < 6
+        assert v.page.locator("section section:visible > h2").count() < 4
+        field.fill("mixing head")
+        field.fill("")
+        assert shown.count() == everything and v.overflow() <= 0 and v.errors == []
