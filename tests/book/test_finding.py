@@ -90,6 +90,24 @@ def test_the_senses_name_pages_and_terms_that_exist(extension: Any, repository: 
             assert word.partition(" ")[0] in text, (word, page)
 
 
+def test_the_chapter_of_an_entry_has_the_term(extension: Any, repository: Path) -> None:
+    """Under one of its names, or in the other words that `senses.yaml` knows of."""
+    glossary, senses = repository / "book" / "reference" / "glossary.md", extension("terms").senses()
+    found = extension("term_places").names_in(glossary)
+    texts = re.split(
+        r"\n\s*\n", "\n\n".join(re.findall(r":::\{glossary\}\n(.*?)\n:::", glossary.read_text("utf-8"), re.S))
+    )
+    assert len(found) == len(texts) > 100
+    for names, text in zip(found, texts, strict=True):
+        chapter = re.search(r"\[Chapter (\d+)\]\(\.\./(.+?)\.md\)", " ".join(text.split()))
+        if not chapter or chapter[2] in senses.get(names[0], {}).get("also", ()):
+            continue
+        page = (repository / "book" / f"{chapter[2]}.md").read_text("utf-8")
+        assert re.search(rf"^ *number: {chapter[1]}$", page, re.MULTILINE), names
+        words = " ".join(page.lower().split())
+        assert any(extension("term_places").written(name).search(words) for name in names), (names, chapter[2])
+
+
 def test_the_built_index_has_no_foreign_senses(book: Path) -> None:
     page = book / "reference" / "index_of_terms.html"
     if not page.is_file():
@@ -171,6 +189,20 @@ def test_the_bibliography_is_filtered_by_the_chapters_that_its_entries_name(visi
         v.page.get_by_role("combobox", name="Years").select_option("before 2014")
         years = [int(re.search(r", (\d{4})\]", text)[1]) for text in shown.all_inner_texts()]
         assert years and max(years) < 2014 and v.errors == []
+
+
+def test_the_paper_map_is_sorted_by_what_its_parts_have(visit: Any, book: Path) -> None:
+    if not (book / "reference" / "paper_map.html").is_file():
+        pytest.skip("a preview of one chapter has no paper map")
+    with visit("reference/paper_map.html") as v:
+        rows = v.page.locator(".map-table tbody tr")
+        first = rows.locator("th a").all_inner_texts()
+        v.page.get_by_role("button", name="Exercises").click()
+        counts = [int(text.split()[0]) for text in rows.locator("td:nth-child(4) .visually-hidden").all_inner_texts()]
+        assert counts == sorted(counts, reverse=True) and counts[0] > counts[-1]
+        for _ in range(2):
+            v.page.get_by_role("button", name="Exercises").click()
+        assert rows.locator("th a").all_inner_texts() == first and v.errors == []
 
 
 # The search

@@ -1,114 +1,130 @@
-// The page of the search: its query in the book's words, headings between the groups that scorer.js has put in order, five
-// results of each group and a button for more, one line for each place, and excerpts of the text alone.
+// The page of the search. Sphinx's index finds pages; this shows them: in the three groups of scorer.js, each page once, with
+// the sections that say most and a sentence of each. Their texts are scripts, which also load from a folder on a disk.
 (() => {
-  const place = document.getElementById("search-results");
-  const groupNumber = globalThis.annotatedSearchGroup; // scorer.js has it, in searchtools.js
-  if (!place || !groupNumber) return;
-  const FIRST = 5, GLOSSARY = /reference\/glossary\.html#term-/;
+  const place = document.getElementById("search-results"), engine = typeof Search === "undefined" ? undefined : Search;
+  const passages = globalThis.annotatedPassages;
+  if (!place || !engine || !passages) return;
+  const FIRST = 5, MOST_OBJECTS = 5;
   const NAMES = ["Chapters", "Reference", "Names and code of the library"];
   const COMMON = ["attention", "mask", "why sqrt(d_k)", "multi-head", "positional encoding", "layer normalisation", "label smoothing", "warm-up", "beam search", "BLEU"];
-  const NOT_TEXT = "figure, svg, pre, script, style, noscript, nav, .live, .headerlink, .no-search, #jb-print-docs-body, .bd-header-article, .prev-next-footer";
-  const BLOCKS = "p, li, dt, dd, td, th, h1, h2, h3, h4, div, section, caption, label, legend, option, summary, button";
-  const link = (href, text) => Object.assign(document.createElement("a"), { href, textContent: text });
-  const rootOf = () => new URL(document.documentElement.dataset.content_root || "./", location.href).href;
-
-  // The page without what is no text; between blocks a space.
-  const readable = source => {
-    const page = new DOMParser().parseFromString(source, "text/html");
-    page.querySelectorAll(NOT_TEXT).forEach(e => e.remove());
-    page.querySelectorAll(BLOCKS).forEach(e => e.append(" "));
-    return page;
+  const root = new URL(document.documentElement.dataset.content_root || "./", location.href).href;
+  const stemmer = new Stemmer(), stems = new Map();
+  const stem = word => stems.get(word) ?? (stems.set(word, stemmer.stemWord(word)), stems.get(word));
+  const make = (tag, className = "", ...inside) => {
+    const element = Object.assign(document.createElement(tag), { className });
+    element.append(...inside);
+    return element;
   };
-  const engine = typeof Search === "undefined" ? undefined : Search;
-  if (engine) {
-    const { htmlToText, query } = engine;
-    engine.htmlToText = (source, anchor) => htmlToText(readable(source).documentElement.outerHTML, anchor).replace(/\s+/g, " ");
-    engine.query = typed => {
-      const { words, places: best } = globalThis.annotatedQuery(typed);
-      for (const [address, title] of best) engine.output.append(answer(address, title, words));
-      query(words);
+  const link = (href, ...inside) => Object.assign(make("a", "", ...inside), { href });
+  const searchFor = text => link(`search.html?q=${encodeURIComponent(text)}`, text);
+  const mark = (text, terms) => passages.marked(text, terms, stem).map((part, i) => (i % 2 ? make("mark", "", part) : part));
+
+  // Scripts that hand their data to a function of this name.
+  const waiting = new Map();
+  globalThis.annotatedTexts = (page, texts) => waiting.get(page)?.(texts);
+  globalThis.annotatedWords = words => waiting.get("words")?.(words);
+  const load = (key, file) => new Promise(resolve => {
+    waiting.set(key, resolve);
+    const script = Object.assign(document.createElement("script"), { src: `${root}_static/search/${file}` });
+    script.onerror = () => resolve(undefined);
+    document.head.append(script);
+  });
+
+  // What Sphinx found, each page once, the best first, with the anchors that a title or a name answered.
+  function pagesOf(results, first) {
+    const pages = new Map();
+    const page = (name, title) => pages.get(name) ?? pages.set(name, { name, title, anchors: [] }).get(name);
+    const add = (name, title, anchor) => {
+      const one = page(name, title);
+      if (anchor && !one.anchors.includes(anchor)) one.anchors.push(anchor);
     };
-  }
-  // A place that answers an alias, with the excerpt that other results have.
-  function answer(address, title, words) {
-    const item = document.createElement("li"), [page, anchor] = address.split("#");
-    item.append(link(address, title));
-    fetch(rootOf() + page).then(found => found.text())
-      .then(source => item.append(engine.makeSearchSummary(source, new Set(words.split(" ")), anchor ? `#${anchor}` : ""))).catch(() => {});
-    return item;
-  }
-  // A term of the glossary shows its definition.
-  function define(item, address) {
-    fetch(address.split("#")[0]).then(found => found.text()).then(source => {
-      let found = readable(source).getElementById(address.split("#")[1]);
-      while (found && found.nodeName !== "DD") found = found.nextElementSibling;
-      if (!found) return;
-      item.querySelectorAll("p.context").forEach(e => e.remove());
-      item.append(Object.assign(document.createElement("p"), { className: "context definition", textContent: found.textContent.replace(/\s+/g, " ").trim() }));
-    }).catch(() => {});
+    for (const [address, title] of first) {
+      const [file, anchor] = address.split("#");
+      add(file.replace(/\.html$/, ""), title.split(" > ")[0], anchor);
+    }
+    const { docnames, titles } = engine._index;
+    for (const [name, title, anchor] of results) add(name, titles[docnames.indexOf(name)] ?? title, anchor.slice(1));
+    return [...pages.values()];
   }
 
-  const places = new Set(), groups = new Map();
-  function head(group) {
-    const item = Object.assign(document.createElement("li"), { className: "search-group", textContent: NAMES[group] });
-    item.dataset.group = group;
+  const headingOf = (heading, name, terms) => (name.startsWith("reference/api/") ? [make("code", "", ...mark(heading, terms))] : mark(heading, terms));
+  function section(page, { anchor, heading, text }, terms) {
+    const item = make("li", "search-place");
+    if (anchor) item.append(link(`${root}${page.name}.html#${anchor}`, ...headingOf(heading, page.name, terms)));
+    if (text) item.append(make("p", "context", ...mark(text, terms)));
     return item;
   }
-  // Hide what comes after the first results of a group, behind one button at the group's end.
-  function limit(group, item) {
-    const known = groups.get(group) ?? { items: [], open: false };
-    groups.set(group, known);
-    known.items.push(item);
-    if (known.items.length <= FIRST || known.open) return;
-    item.hidden = true;
-    if (!known.more) {
-      known.more = Object.assign(document.createElement("li"), { className: "search-more" });
-      known.more.dataset.group = group;
-      const button = Object.assign(document.createElement("button"), { type: "button" });
+  function hit(page, terms) {
+    const item = make("li", "search-page", link(`${root}${page.name}.html`, page.title)), list = make("ul", "search-places");
+    load(page.name, `texts/${page.name}.js`).then(texts => {
+      const most = page.name.startsWith("reference/api/") ? MOST_OBJECTS : undefined;
+      for (const one of passages.best(texts ?? [], terms, stem, page.anchors, most)) list.append(section(page, one, terms));
+      if (list.children.length) item.append(list);
+      item.dataset.ready = "yes";
+    });
+    return item;
+  }
+  function group(number, pages, terms) {
+    const box = make("section", "search-group", make("h2", "", NAMES[number])), list = make("ol", "search");
+    box.dataset.group = number;
+    list.append(...pages.slice(0, FIRST).map(page => hit(page, terms)));
+    box.append(list);
+    const rest = pages.slice(FIRST);
+    if (rest.length) {
+      const button = Object.assign(make("button", "", `Show ${rest.length} more`), { type: "button" });
       button.addEventListener("click", () => {
-        known.open = true;
-        for (const one of known.items) one.hidden = false;
-        known.items[FIRST].querySelector("a").focus();
-        known.more.remove();
+        const more = rest.map(page => hit(page, terms));
+        list.append(...more);
+        more[0].querySelector("a").focus();
+        button.remove();
       });
-      known.more.append(button);
+      box.append(button);
     }
-    known.more.firstChild.textContent = `Show ${known.items.length - FIRST} more`;
-    item.after(known.more);
+    return box;
   }
-  function sort(item) {
-    const found = item.querySelector("a"), address = found?.href.replace(/\?[^#]*/, "");
-    if (places.has(address)) { item.remove(); return; }
-    places.add(address);
-    const group = found ? groupNumber(found.href.slice(rootOf().length)) : 0, known = groups.get(group);
-    item.dataset.group = group;
-    if (known) (known.more?.isConnected ? known.more : known.items.at(-1)).before(item);
-    else item.before(head(group));
-    if (known && !known.more?.isConnected) known.items.at(-1).after(item);
-    limit(group, item);
-    if (GLOSSARY.test(address)) define(item, address);
+
+  function run(typed) {
+    const { words, places } = globalThis.annotatedQuery(typed), parsed = engine._parseQuery(words);
+    return { typed, words, terms: [...parsed[1]], pages: pagesOf(engine._performSearch(...parsed).reverse(), places) };
   }
-  function nothing(status) {
-    status.replaceChildren("Nothing found. Try another spelling, the ", link("reference/index_of_terms.html", "index of terms"), " or the ", link("reference/glossary.html", "glossary"), ".");
-    status.className = "search-summary search-nothing";
+  function isKnown(word) {
+    const lower = word.toLowerCase(), { terms, titleterms, objects } = engine._index;
+    if (lower.length < 3 || /\d/.test(lower) || stopwords.indexOf(lower) >= 0) return true;
+    if (Object.hasOwn(terms, stem(lower)) || Object.hasOwn(titleterms, stem(lower))) return true;
+    return Object.entries(objects).some(([prefix, names]) => `${prefix}.${names.map(name => name[4]).join(".")}`.toLowerCase().includes(lower));
   }
-  // Sphinx's own sentence counts every place, and speaks of categories that there are none of.
-  function count(status) {
-    if (status.classList.contains("search-nothing") || !status.textContent || status.dataset.counted) return;
-    status.dataset.counted = "yes";
-    if (places.size) status.textContent = `${places.size} ${places.size === 1 ? "place" : "places"} found.`; else nothing(status);
+  async function meant(found) {
+    const unknown = splitQuery(found.words).filter(word => !isKnown(word));
+    return unknown.length ? passages.correct(found.typed.toLowerCase(), unknown, (await load("words", "words.js")) ?? {}) : undefined;
   }
-  new MutationObserver(changes => {
-    for (const { addedNodes } of changes) for (const item of addedNodes)
-      if (item.nodeName === "LI" && !item.dataset.group) sort(item);
-    const status = place.querySelector(".search-summary");
-    if (status) count(status);
-  }).observe(place, { childList: true, subtree: true });
+  function summary(found, correction) {
+    const status = engine.status, count = found.pages.length, index = link("reference/index_of_terms.html", "index of terms");
+    if (!count) {
+      status.classList.add("search-nothing");
+      status.replaceChildren("Nothing found. Try another spelling, the ", index, " or the ", link("reference/glossary.html", "glossary"), ".");
+    } else status.replaceChildren(`${count} ${count === 1 ? "page" : "pages"} found.`);
+    if (correction) status.before(correction);
+  }
+  async function answer(typed) {
+    let found = run(typed), correction;
+    const better = await meant(found);
+    if (better && !found.pages.length) {
+      found = run(better);
+      correction = make("p", "search-meant", `No page has “${typed}”. These pages have `, make("strong", "", better), ".");
+    } else if (better) correction = make("p", "search-meant", "Did you mean ", searchFor(better), "?");
+    engine.stopPulse();
+    engine.title.textContent = `Results for “${typed}”`;
+    engine.output.remove();
+    summary(found, found.pages.length ? correction : undefined);
+    for (const number of [0, 1, 2]) {
+      const pages = found.pages.filter(page => globalThis.annotatedSearchGroup(page.name) === number);
+      if (pages.length) place.append(group(number, pages, found.terms));
+    }
+    place.dataset.done = "yes";
+  }
+  engine.query = answer;
 
   if (!new URLSearchParams(location.search).get("q")) {
-    const list = document.createElement("p");
-    list.className = "search-common";
-    list.append("Try: ", ...COMMON.flatMap((text, i) => [i ? " · " : "", link(`search.html?q=${encodeURIComponent(text)}`, text)]));
-    place.append(list);
+    place.append(make("p", "search-common", "Try: ", ...COMMON.flatMap((text, i) => [i ? " · " : "", searchFor(text)])));
   }
 })();

@@ -140,7 +140,9 @@ def lighten(page: str, name: str) -> str:
             page = pattern.sub("", page)
     page = re.sub(r'(<html[^>]*) data-theme="auto"', r'\1 data-theme="light"', page, count=1)
     if name == "search":
-        page = page.replace("</body>", '<script src="_static/book/search.js"></script></body>', 1)
+        scripts = "".join(f'<script src="_static/{name}.js"></script>' for name in ("search/passages", "book/search"))
+        page = page.replace("</body>", f"{scripts}</body>", 1)
+        page = page.replace("</head>", '<link rel="stylesheet" href="_static/book/search.css"/></head>', 1)
     return page if name == "search" else _BLOCKING.sub(r"<script defer \1>", page)  # its script waits for none
 
 

@@ -1,17 +1,37 @@
-"""The search: lists of contents stay out of its index.
+"""The search: what its index leaves out, and the texts from which it shows a sentence of each page that it finds.
 
 A node of the class `no-search` is on its page but not in the index: a table of contents names every chapter, and would
 be found for every word.
+
+Each page's text goes into a script, `_static/search/texts/<page>.js`: its sections, the terms of a glossary and the
+objects of the reference, each with its anchor, its heading and its paragraphs. The page of the search loads those of
+the pages that it shows, also from a folder on a disk, where a browser reads no other page. `words.js` has the words of
+all pages, for suggestions.
 """
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
+from annotated_book.tex_signs import LETTERS, SIGNS
+
 LEFT_OUT = "no-search"
+IN_HEADING = 10
+"""How many pages a heading is worth where words are compared that a reader may have meant."""
+NO_TEXT = {"library-source-caption", "api-facts", "doctor-aside"}
+"""Lines of facts are no sentences."""
+LONGEST = 1200
+"""Characters of a paragraph that are kept: a sentence is shown of it."""
+_OWN_PLACE = (addnodes.desc, nodes.raw, nodes.literal_block, nodes.comment, nodes.figure, nodes.definition_list_item)
+Place = tuple[str, str, list[str]]
 
 
 def without_lists(doctree: nodes.document) -> nodes.document:
@@ -29,18 +49,119 @@ def without_lists(doctree: nodes.document) -> nodes.document:
     return copy
 
 
+def formula(tex: str) -> str:
+    """A formula in a line of plain text.
+
+    Examples
+    --------
+    >>> formula(r"\\sqrt{d_k} \\approx 8")
+    '√d_k ≈ 8'
+    """
+    tex = re.sub(r"\\(?:text|mathrm|mathbf|operatorname)\s*\{([^{}]*)\}", r"\1", tex).replace(r"\sqrt", "√")
+    tex = re.sub(r"\\frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"\1/\2", tex)
+    tex = re.sub(r"\\[A-Za-z]+", lambda found: LETTERS.get(found[0], SIGNS.get(found[0], ("", ""))[1]), tex)
+    return " ".join(re.sub(r"[{}\\]", "", tex).split())
+
+
+def text_of(node: nodes.Node) -> str:
+    """The text of a node in one line, formulas as text, without what only the eye needs."""
+    if isinstance(node, (nodes.math, nodes.math_block)):
+        return formula(node.astext())
+    if isinstance(node, nodes.Text):
+        return str(node)
+    if isinstance(node, nodes.raw) or (isinstance(node, nodes.inline) and "layer" in node["classes"]):
+        return ""
+    return "".join(map(text_of, node.children))
+
+
+def _paragraphs(node: nodes.Element, inner: bool = True) -> list[str]:
+    """The paragraphs below a node, without those of sections and of what is a place of its own; a row is one."""
+    found: list[str] = []
+    for child in node.children:
+        if isinstance(child, nodes.Element) and NO_TEXT & set(child["classes"]):
+            continue
+        if isinstance(child, nodes.row):
+            found.append(" · ".join(filter(None, (" ".join(text_of(cell).split()) for cell in child.children))))
+        elif isinstance(child, nodes.paragraph):
+            found.append(" ".join(text_of(child).split())[:LONGEST])
+        elif isinstance(child, nodes.Element) and not isinstance(child, (nodes.section, *_OWN_PLACE)):
+            found += _paragraphs(child)
+        elif isinstance(child, nodes.definition_list_item) and not _names(child):
+            found += [text for part in child.children for text in _paragraphs(part)]
+    return [text for text in found if text]
+
+
+def _names(item: nodes.definition_list_item) -> list[nodes.Element]:
+    return [term for term in item.findall(nodes.term) if term["ids"]]
+
+
+def places(doctree: nodes.document) -> list[Place]:
+    """What can be found on a page: anchor ('' for the page), heading and paragraphs of each place, in their order."""
+    found: list[Place] = []
+    for node in doctree.findall(
+        lambda node: isinstance(node, (nodes.section, addnodes.desc, nodes.definition_list_item))
+    ):
+        if isinstance(node, nodes.section):
+            heading = next(
+                (" ".join(text_of(part).split()) for part in node.children if isinstance(part, nodes.title)), ""
+            )
+            outermost = not isinstance(node.parent, nodes.section)
+            found.append(("" if outermost else node["ids"][0], heading, _paragraphs(node)))
+        elif isinstance(node, addnodes.desc):
+            signature, content = node[0], node[-1]
+            if isinstance(signature, addnodes.desc_signature) and signature["ids"]:
+                found.append((signature["ids"][0], str(signature.get("fullname", "")), _paragraphs(content)[:1]))
+        elif terms := _names(node):
+            definitions = [part for part in node.children if isinstance(part, nodes.definition)]
+            heading = " · ".join(" ".join(text_of(term).split()) for term in terms)
+            said = [text for part in definitions for text in _paragraphs(part)]
+            found.append((terms[0]["ids"][0], heading, [re.sub(r"\s*Chapter \d+$", "", text) for text in said]))
+    return found
+
+
+def count(found: list[Place], words: Counter[str]) -> None:
+    """Add a page's words: one for the page, and `IN_HEADING` for a heading that has the word."""
+
+    def of(texts: list[str]) -> set[str]:
+        return {word.lower() for text in texts for word in re.findall(r"[^\W\d_]{3,}", text)}
+
+    words.update(of([text for _, heading, blocks in found for text in (heading, *blocks)]))
+    for word in of([heading for _, heading, _ in found]):
+        words[word] += IN_HEADING
+
+
+def _write(app: Sphinx, name: str, call: str, *data: Any) -> None:
+    file = Path(app.outdir, "_static", "search", name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    arguments = ", ".join(json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in data)
+    file.write_text(f"{call}({arguments});\n", encoding="utf-8")
+
+
 def index_without_lists(app: Sphinx) -> None:
-    """Let every page pass through `without_lists` on its way into the index."""
+    """Let every page pass through `without_lists` on its way into the index, and write its text."""
     if app.builder.format != "html" or not hasattr(app.builder, "index_page"):
         return
-    index_page = app.builder.index_page
+    index_page, words = app.builder.index_page, Counter[str]()
+    app.builder.annotated_words = words
 
     def index(pagename: str, doctree: nodes.document, title: str) -> Any:
-        return index_page(pagename, without_lists(doctree), title)
+        kept = without_lists(doctree)
+        found = places(kept)
+        count(found, words)
+        _write(app, f"texts/{pagename}.js", "annotatedTexts", pagename, found)
+        return index_page(pagename, kept, title)
 
     app.builder.index_page = index
+
+
+def write_words(app: Sphinx, error: Exception | None) -> None:
+    """Write the words of all pages, the commonest first; a word of one page alone may be a slip."""
+    words: Counter[str] = getattr(app.builder, "annotated_words", Counter())
+    if error is None and words:
+        _write(app, "words.js", "annotatedWords", {word: n for word, n in words.most_common() if n > 1})
 
 
 def setup(app: Sphinx) -> None:
     """Connect it."""
     app.connect("builder-inited", index_without_lists, priority=900)
+    app.connect("build-finished", write_words)
