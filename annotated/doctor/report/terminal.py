@@ -85,7 +85,7 @@ def alike(one: SimilarMutant) -> str:
     near = {
         "measured": "as measured",
         "fits": "fits; other mistakes may fail the same",
-        "near": f"{one.similarity:.0%} of the invariants that either fails are failed by both",
+        "near": f"{one.similarity:.0%} of the failing invariants in common",
     }[one.fit]
     return f"{near}, claim {one.claim}" if one.claim else near
 

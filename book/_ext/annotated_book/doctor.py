@@ -35,6 +35,8 @@ PAPER: dict[str, dict[Any, str]] = {
 }
 """Claims that are not the paper's, in words."""
 
+FEW = 4
+"""How many failing invariants of a mistake are shown before the rest is folded."""
 WEIGHTS = ("matters", "hardly matters", "a choice")
 """Of verdicts, the gravest first."""
 
@@ -65,19 +67,18 @@ class Doctor(SphinxDirective):
         return lists[directives.choice(self.arguments[0], tuple(lists))]()
 
     def invariants(self) -> list[nodes.Node]:
-        """By theme, folded: what must hold, and what an adapter must offer."""
+        """By theme, folded: what must hold, the likeliest mistake, and what an adapter must offer."""
         from annotated.doctor.invariants import INVARIANTS
 
         found: list[nodes.Node] = []
         for theme, members in groupby(INVARIANTS.values(), key=lambda invariant: invariant.theme):
-            rows = []
+            entries = []
             for one in members:
                 needs = ", ".join(("logits", *one.needs, *(f"claim {name}" for name in one.claims)))
                 likely = f"{one.mistakes[0].says} {_claim(one.mistakes[0].claim)}" if one.mistakes else ""
-                rows.append((f"`{one.id}`", one.title, likely, needs))
-            head = ("Invariant", "What must hold", "Likeliest mistake", "Needs")
-            found.append(_raw(f"<details><summary>{theme.capitalize()}: {len(rows)} invariants</summary>"))
-            found += [*self.table(head, rows, "invariants"), _raw("</details>")]
+                asides = [("likely mistake", likely)] * bool(likely) + [("needs", needs)]
+                entries.append(self.entry(one.title, f"`{one.id}`", asides))
+            found += _theme(theme, "invariant", "doctor-invariants", entries)
         return found
 
     def mutants(self) -> list[nodes.Node]:
@@ -86,17 +87,29 @@ class Doctor(SphinxDirective):
 
         found: list[nodes.Node] = []
         for theme, members in groupby(mutants.table(), key=lambda row: row["theme"]):
-            rows = [
-                (
-                    f"{row['sentence']} {_claim(row['claim'])}{_seen(row['source'])}",
-                    f"`{row['id']}`",
-                    ", ".join(f"`{name}`" for name in row["killed_by"].split(", ")),
+            entries = []
+            for row in members:
+                names = [f"`{name}`" for name in row["killed_by"].split(", ")]
+                entry = self.entry(
+                    f"{row['sentence']} {_claim(row['claim'])}",
+                    f"`{row['id']}`{_seen(row['source'])}",
+                    [("fails", ", ".join(names[:FEW]))],
                 )
-                for row in members
-            ]
-            found.append(_raw(f"<details><summary>{theme.capitalize()}: {len(rows)} mistakes</summary>"))
-            found += [*self.table(("Mistake", "Name", "Fails"), rows, "mutants"), _raw("</details>")]
+                if rest := names[FEW:]:
+                    fold = [_raw(f"<details><summary>and {len(rest)} more</summary>"), *self.markdown(", ".join(rest))]
+                    entry[1] += [*fold, _raw("</details>")]
+                entries.append(entry)
+            found += _theme(theme, "mistake", "doctor-mutants", entries)
         return found
+
+    def entry(self, says: str, below: str, asides: list[tuple[str, str]]) -> nodes.list_item:
+        """What must hold or what is wrong, its name below it, and beside it what else is known, each with a label."""
+        left, right = nodes.container(), nodes.container()
+        for text, name in ((says, "doctor-says"), (below, "doctor-aside")):
+            left += nodes.container("", *self.markdown(text), classes=[name])
+        for label, text in asides:
+            right += nodes.container("", *self.markdown(f"*{label}:* {text}"), classes=["doctor-aside"])
+        return nodes.list_item("", left, right)
 
     def summary(self) -> list[nodes.Node]:
         """One row for each implementation."""
@@ -144,11 +157,12 @@ class Doctor(SphinxDirective):
         return self.markdown(Record(name="doctor_public", results={}, **fields).caption() + "." + added)
 
     def table(self, head: Iterable[str], rows: Iterable[Iterable[str]], kind: str) -> list[nodes.Node]:
-        """A table; rows of text become cards where it is narrow."""
+        """A table, in which a 0 is marked as such."""
         head = tuple(head)
         lines = [f"| {' | '.join(map(_cell, row))} |" for row in (head, ("---",) * len(head), *rows)]
-        box = nodes.container(classes=[*(["stacked-table"] if len(head) < 5 else []), f"doctor-{kind}"])
-        box += self.markdown("\n".join(lines))
+        box = nodes.container("", *self.markdown("\n".join(lines)), classes=[f"doctor-{kind}"])
+        for cell in box.findall(nodes.entry):
+            cell["classes"] += ["doctor-none"] if cell.astext() == "0" else []
         return [box]
 
     def markdown(self, text: str) -> list[nodes.Node]:
@@ -157,6 +171,16 @@ class Doctor(SphinxDirective):
         lines = StringList(text.splitlines(), source=self.get_source_info()[0])
         self.state.nested_parse(lines, self.lineno, holder)
         return holder.children
+
+
+def _theme(theme: str, what: str, kind: str, entries: list[nodes.list_item]) -> list[nodes.Node]:
+    number = f"{len(entries)} {what}{'s' * (len(entries) != 1)}"
+    head = f"<summary>{theme.capitalize()} <span>{number}</span></summary>"
+    return [
+        _raw(f'<details class="doctor-theme" data-kind="{kind}">{head}'),
+        nodes.bullet_list("", *entries, classes=["doctor-entries", kind]),
+        _raw("</details>"),
+    ]
 
 
 def _departs(subject: dict[str, Any], name: str, words: dict[Any, str]) -> bool:
@@ -195,6 +219,13 @@ def _raw(html: str) -> nodes.raw:
     return nodes.raw("", html, format="html")
 
 
+def style(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Load the sheet of this page."""
+    if name == "reference/doctor":
+        app.add_css_file("book/doctor.css", priority=600)
+
+
 def setup(app: Sphinx) -> None:
     """Register the directive."""
     app.add_directive("doctor", Doctor)
+    app.connect("html-page-context", style)

@@ -53,7 +53,9 @@ class ResultsLedger(SphinxDirective):
         result: list[nodes.Node] = []
         if not any(entry.report["label"].startswith("WMT14") for entry in found):
             told = f"{NONE_YET} {ONE if len(found) == 1 else SOME.format(count=len(found))}" if found else NONE_YET
-            result.append(nodes.admonition("", nodes.title(text="As it stands"), nodes.paragraph(text=told)))
+            box = nodes.admonition("", nodes.title(text="As it stands"), nodes.paragraph(text=told))
+            box["classes"].append("admonition-as-it-stands")
+            result.append(box)
         box = nodes.container(classes=["results-ledger"])
         if found:
             box += table(HEAD, [*map(self._row, found)])
