@@ -216,8 +216,13 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
             .encode(
                 x=alt.X("beam:O", title="beam size (hypotheses)" if number == 2 else None, axis=alt.Axis(labelAngle=0)),
                 y=alt.Y(f"{name}:Q", title=title, scale=alt.Scale(zero=False)),
-                color=alt.Color("line:N", sort=lines, scale=alt.Scale(domain=lines, range=list(PALETTE[: len(lines)]))),
-                strokeDash=alt.StrokeDash("line:N", sort=lines, scale=alt.Scale(domain=lines), legend=None),
+                color=alt.Color(
+                    "line:N",
+                    sort=lines,
+                    scale=alt.Scale(domain=lines, range=list(PALETTE[: len(lines)])),
+                    legend=alt.Legend(symbolStrokeWidth=0),  # a dashed outline would deform the marks
+                ),
+                strokeDash=alt.StrokeDash("line:N", sort=lines, scale=alt.Scale(domain=lines)),
                 shape=alt.Shape("line:N", sort=lines, scale=alt.Scale(domain=lines)),
                 tooltip=["line:N", "beam:O", "bleu:Q", "log_probability:Q", "length_ratio:Q", "very_short:Q"],
             )
