@@ -14,6 +14,7 @@ import tyro
 from annotated import __version__
 from annotated.cli.data import Classroom, Prepare, Show
 from annotated.cli.data_prepare import Multi30k, Texts, Wmt14
+from annotated.cli.data_treebank import Treebank
 from annotated.cli.doctor import Doctor
 from annotated.cli.errors import explain
 from annotated.cli.evaluate import Evaluate
@@ -74,7 +75,7 @@ def _command(arguments: list[str]) -> Any:
     data: Any = (
         Annotated[Classroom, sub("classroom")] | Annotated[Prepare, sub("prepare", default=Prepare.defaults(arguments))]
     )
-    data |= Annotated[Show, sub("show")] | Annotated[Texts, sub("texts")]
+    data |= Annotated[Show, sub("show")] | Annotated[Texts, sub("texts")] | Annotated[Treebank, sub("treebank")]
     data |= Annotated[Wmt14, sub("wmt14")] | Annotated[Multi30k, sub("multi30k")]
     about = "Look at a corpus, or prepare one for training."
     ledger = Annotated[Add, sub("add")] | Annotated[CheckLedger, sub("check")]
