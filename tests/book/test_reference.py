@@ -161,6 +161,14 @@ def test_the_map_shows_what_is_there_and_what_is_missing(site: Any) -> None:
     assert "C10 (planned" not in shown
 
 
+def test_an_exercise_without_parts_of_its_own_counts_for_those_of_its_chapter(site: Any) -> None:
+    body = ":::{exercise} Small\n:label: small\nThus.\n:::\n\n:::{exercise} Own\n:label: ex05-1\nThus.\n:::\n"
+    read, _ = site({"map": MAP, "five": CHAPTER.format(number=5, paper='["3.2.1", "figure 2"]', body=body)})
+    parts = json.loads(read("paper_map.json"))["parts"]
+    assert parts["section 3.2.1"]["exercises"] == ["ex05-1", "small"]
+    assert parts["figure 2"]["exercises"] == ["small"] and parts["equation 1"]["exercises"] == ["ex05-1"]
+
+
 def test_the_map_follows_a_chapter_that_changes(site: Any) -> None:
     without = CHAPTER.format(number=5, paper="[]", body="Text.")
     read, _ = site({"map": MAP, "five": without})

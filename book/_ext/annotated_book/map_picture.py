@@ -27,7 +27,8 @@ def dots(names: list[str], tone: str, thing: str) -> str:
     shown = "<i></i>" * count if count <= MOST else f"<b>{count}</b>"
     words = f'<span class="visually-hidden">{count} {thing}{"" if count == 1 else "s"}</span>'
     title = f' title="{html.escape(", ".join(names), quote=True)}"' if names else ""
-    return f'<td class="map-dots map-{tone}"{title}>{words}<span aria-hidden="true">{shown}</span></td>'
+    marks = f'<span aria-hidden="true" data-value="{count}">{shown}</span>'
+    return f'<td class="map-dots map-{tone}"{title}>{words}{marks}</td>'
 
 
 def row(part: Part, title_of: Callable[[str], str]) -> str:
@@ -49,7 +50,7 @@ def table(parts: dict[str, Part], title_of: Callable[[str], str]) -> str:
     order = ("sections", "equations", "figures", "tables")
     rows = "".join(row(part, title_of) for kind in order for part in parts.values() if part.kind == kind)
     head = "".join(f'<th scope="col">{name}</th>' for name in ("Part of the paper", "Chapters", "Code", "Exercises"))
-    return f'<table class="map-table"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    return f'<table class="map-table sortable"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
 def map_picture(app: Sphinx, docname: str, parts: dict[str, Part]) -> str:

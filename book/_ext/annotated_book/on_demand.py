@@ -11,6 +11,8 @@ FILES = {
     "book/symbols.js": r'class="symbol-desk',
     "book/formula_numbers.js": r'class="formula-numbers',
     "book/copy.js": r'class="copy"|formula-sheet',
+    "book/sorting.js": r'class="map-table',
+    "book/sorting.css": r'class="map-table',
     "book/back_matter.css": r'class="copy"|formula-sheet|class="entry"|class="formula-numbers|\bbeliefs\b',
 }
 """Each file, and what a page that uses it has in its body."""
