@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
+from html import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from sphinx.util.docutils import SphinxDirective
 import annotated
 from annotated.chapters.record import record_names, record_path, recorded
 from annotated_book.checks import cells, count_checks
+from annotated_book.records import described, fed_pages
 
 ROOT = Path(annotated.__file__).resolve().parent.parent
 _RUNS_WITH = ("torch", "numpy", "altair", "vl-convert-python", "tokenizers", "anywidget", "pandas")
@@ -63,9 +65,15 @@ class ExecutionStatus(SphinxDirective):
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """A place for the table."""
+        """A place for the table, and once on the page what sorts it."""
         self.env.note_reread()  # it tells of the other pages
-        return [ExecutionPlace(of=(self.arguments or ["pages"])[0])]
+        place = ExecutionPlace(of=(self.arguments or ["pages"])[0])
+        if self.env.temp_data.get("sorting"):
+            return [place]
+        self.env.temp_data["sorting"] = True
+        base = "../" * self.env.docname.count("/") + "_static/book/sorting"
+        files = f'<link rel="stylesheet" href="{base}.css"><script defer src="{base}.js"></script>'
+        return [nodes.raw("", files, format="html"), place]
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[nodes.Node]]) -> nodes.table:
@@ -91,15 +99,28 @@ def executed(env: Any, names: Iterable[str]) -> dict[str, dict[str, Any]]:
     return {name: data[name]["exec_data"] for name in names if data.get(name, {}).get("exec_data")}
 
 
+def _amount(key: str, value: float, text: str, after: str = "") -> nodes.paragraph:
+    """A number that the page's script can sort by and add up (`sorting.js`)."""
+    html = f'<span data-sum="{key}" data-value="{value:g}">{escape(text)}</span>{after}'
+    return nodes.paragraph("", "", nodes.raw("", html, format="html"))
+
+
 def _bar(seconds: float, most: float) -> nodes.paragraph:
     share = 100 * seconds / most if most else 0
     bar = f'<span class="seconds-bar" aria-hidden="true"><i style="width:{share:.1f}%"></i></span>'
-    return nodes.paragraph("", "", nodes.Text(f"{seconds:.1f} "), nodes.raw("", bar, format="html"))
+    return _amount("seconds", round(seconds, 1), f"{seconds:.1f}", f" {bar}")
 
 
-def _page(app: Sphinx, here: str, name: str) -> nodes.paragraph:
+def _total(text: str, what: str) -> nodes.raw:
+    return nodes.raw("", f'<p class="table-total" data-what="{what}">{escape(text)}</p>', format="html")
+
+
+def _page(app: Sphinx, here: str, name: str, part: bool = False) -> nodes.paragraph:
     uri = app.builder.get_relative_uri(here, name)
-    return nodes.paragraph("", "", nodes.reference("", app.env.titles[name].astext(), refuri=uri, internal=True))
+    link = nodes.reference("", app.env.titles[name].astext(), refuri=uri, internal=True)
+    folder = name.partition("/")[0] if "/" in name else "front matter"
+    mark = [nodes.raw("", f'<span data-part="{escape(folder)}"></span>', format="html")] if part else []
+    return nodes.paragraph("", "", link, *mark)
 
 
 def runs_table(app: Sphinx, docname: str) -> list[nodes.Node]:
@@ -107,34 +128,54 @@ def runs_table(app: Sphinx, docname: str) -> list[nodes.Node]:
     runs = executed(app.env, app.config.external_site_map)  # in the order of the table of contents
     seconds = {name: run["runtime"] or 0.0 for name, run in runs.items()}
     checks = {name: checks_of(app.env, name) for name in runs}
+    most = max(seconds.values(), default=0.0)
     rows: list[list[nodes.Node]] = [
-        [_page(app, docname, name), nodes.paragraph(text=str(checks[name])), _bar(seconds[name], max(seconds.values()))]
+        [
+            _page(app, docname, name, part=True),
+            _amount("checks", checks[name], str(checks[name])),
+            _bar(seconds[name], most),
+        ]
         for name in runs
     ]
     failed = [app.env.titles[name].astext() for name, run in runs.items() if not run["succeeded"]]
     days = sorted({f"{datetime.fromtimestamp(run['mtime'], tz=UTC):%d %B %Y}".lstrip("0") for run in runs.values()})
     versions = ", ".join(f"{package} {version(package)}" for package in _RUNS_WITH[:4])
     about = (
-        f"{len(rows)} pages with {sum(checks.values())} checks in {sum(seconds.values()):.0f} seconds on "
-        f"{os.cpu_count()} cores ({platform.machine()}), run on {' and '.join(days)}. "
-        f"Python {platform.python_version()}, {versions}; library {annotated.__version__}, digest {library_digest()}. "
+        f"Run on {' and '.join(days)}, on {os.cpu_count()} cores ({platform.machine()}), with Python "
+        f"{platform.python_version()}, {versions}; library {annotated.__version__}, digest {library_digest()}. "
         + (f"Failed: {', '.join(failed)}." if failed else "Every page ran to its end, and every check holds.")
     )
     made = table(["Page", "Checks", "Seconds"], rows)
-    made["classes"] += ["execution-table", "no-search"]
-    return [made, nodes.paragraph(text=about)]
+    made["classes"] += ["execution-table", "sortable", "no-search"]
+    total = f"All {len(rows)} pages: {sum(checks.values()):,} checks, {sum(seconds.values()):,.1f} seconds"
+    return [made, _total(total, "pages"), nodes.paragraph(text=about)]
 
 
 def records_table(app: Sphinx, docname: str) -> list[nodes.Node]:
-    """Each page with recorded results, the day of the record, and where it was made."""
-    pages = {name.rpartition("/")[2]: name for name in app.config.external_site_map}
+    """Each record with what it measures, the pages that it feeds, the day and machine, and what it took."""
+    env = app.env
+    sources = {
+        n: Path(env.doc2path(n)).read_text(encoding="utf-8") for n in app.config.external_site_map if n in env.titles
+    }
+    fed = fed_pages((name for name in record_names() if record_path(name).is_file()), sources)
     rows: list[list[nodes.Node]] = []
-    for name in record_names():
-        if name in pages and record_path(name).is_file():
-            made = recorded(name)
-            where = f"torch {made.machine['torch']}, {made.machine['cores']} cores"
-            rows.append([_page(app, docname, pages[name]), *(nodes.paragraph(text=t) for t in (made.date, where))])
-    return [table(["Page", "Recorded on", "With"], rows)] if rows else []
+    spent = 0.0
+    for name, pages in fed.items():
+        if not pages:
+            continue
+        made = recorded(name)
+        spent += made.cpu_seconds / 60
+        what = nodes.paragraph("", "", nodes.Text(f"{described(name).rstrip('.')} "), nodes.literal(text=name))
+        day = f"{made.date}, with torch {made.machine['torch']} on {made.machine['cores']} cores"
+        minutes = made.cpu_seconds / 60
+        links = nodes.inline("", "", *[node for page in pages for node in _page(app, docname, page).children])
+        rows.append([what, nodes.paragraph("", "", links), nodes.paragraph(text=day),
+                     _amount("CPU minutes", round(minutes, 1), f"{minutes:,.1f}")])  # fmt: skip
+    if not rows:
+        return []
+    table_of = table(["Experiment and name", "Page", "Recorded", "CPU minutes"], rows)
+    table_of["classes"] += ["records-table", "sortable", "no-search"]
+    return [table_of, _total(f"All {len(rows)} records: {spent:,.1f} CPU minutes", "records")]
 
 
 def fill_table(app: Sphinx, doctree: nodes.document, docname: str) -> None:
