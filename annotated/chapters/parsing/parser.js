@@ -13,14 +13,20 @@ import { TAGS, WellFormed, readForm } from "./rule.js";
 export const EXTRA = 300, ALPHA = 0.3; // section 6.3: the cap is n + 300 tokens, the exponent of the length penalty 0.3
 const WHOLE = complete({}), KNOWN = new Set(TRAINING_WORDS), NUMBER = /^\d+(:\d+)?$/;
 
+// What the model reads of a sentence, and what it writes for each word: a part of speech, or the word itself.
+const WAYS = {
+  tag: { text: sentenceOf, leaves: words => words.map(() => TAGS) },
+  word: { text: words => words.join(" "), leaves: words => words.map(word => [word]) },
+};
+const READS = WAYS.tag;
+
 // Whether the training trees have a word; numbers and times are all taken for known.
 export const isKnown = word => KNOWN.has(word) || NUMBER.test(word) || KNOWN.has(word[0].toLowerCase() + word.slice(1));
 
 // The model under the rule: tokens that it forbids have no probability, the others keep theirs.
 class RuledTransformer extends Transformer {
   next(written, state, set, options) {
-    const row = super.next(written, state, set, options), { rule, words, limit } = state.encoded;
-    const allowed = rule.next(written.slice(1), words, limit);
+    const row = super.next(written, state, set, options), allowed = state.encoded.rule.next(written.slice(1));
     for (let id = 0; id < row.length; id++) if (!allowed.has(id)) row[id] = -Infinity;
     return row;
   }
@@ -29,12 +35,12 @@ class RuledTransformer extends Transformer {
 export class Parser {
   constructor(model) {
     const plain = new Engine(model), { tokenizer } = plain;
-    Object.assign(this, { tokenizer, plain, ruled: plain.derived(RuledTransformer), rule: new WellFormed(tokenizer, TAGS) });
+    Object.assign(this, { tokenizer, plain, ruled: plain.derived(RuledTransformer), rule: new WellFormed(tokenizer) });
   }
 
   // { words, ids, unknown }: the words and token ids of a sentence, and those words that the training trees do not have.
   read(text) {
-    const words = pennWords(text), ids = [...this.tokenizer.encode(sentenceOf(words)), EOS];
+    const words = pennWords(text.replace(/[()]/g, " ")), ids = [...this.tokenizer.encode(READS.text(words)), EOS];
     return { words, ids, unknown: words.filter(word => !isKnown(word)) };
   }
 
@@ -46,7 +52,7 @@ export class Parser {
   // linear.js reads it, `steps` as decoding.js has them, of greedy search alone. `size` 1 is greedy search.
   *parse(text, { size = 1, rule = false, alpha = ALPHA, most } = {}) {
     const { words, ids } = this.read(text), { transformer } = rule ? this.ruled : this.plain, limit = most ?? ids.length + EXTRA;
-    const encoded = Object.assign(transformer.encode(ids, WHOLE), { rule: this.rule, words: words.length, limit });
+    const encoded = Object.assign(transformer.encode(ids, WHOLE), { rule: this.rule.of(READS.leaves(words), limit) });
     const found = size === 1 ? yield* this.written(greedy(transformer, ids, WHOLE, { most: limit, encoded }))
       : yield* this.searched(beam(transformer, ids, WHOLE, { most: limit, encoded, size, alpha }));
     const tokens = this.tokens(found.ids);

@@ -18,61 +18,68 @@ const START = { open: [], leaves: 0, closed: false, ended: false, steps: 0, part
 const begins = (pieces, part) => part.every((id, i) => pieces[i] === id);
 const same = (pieces, part) => pieces.length === part.length && begins(pieces, part);
 
+// The brackets of a vocabulary: labels are those whose closing bracket is one token. `of` makes the rule for one sentence.
 export class WellFormed {
-  // `leaves`: what may stand for a word, parts of speech. The labels are those whose closing bracket is one token.
-  constructor(tokenizer, leaves) {
+  constructor(tokenizer) {
     const texts = tokenizer.pieces.map((_, id) => id < SPECIAL ? "" : tokenizer.decode([id]));
-    this.leaves = leaves;
     this.labels = texts.filter(text => text.startsWith(" ") && text.endsWith(CLOSES) && text.length > 2).map(text => text.slice(1, -1)).sort();
-    const tokens = [...leaves, ...this.labels.flatMap(label => [`(${label}`, `)${label}`])], encode = text => tokenizer.encode(text);
-    this.pieces = new Map(tokens.map(token => [token, encode(` ${writtenForm([token])}`)]));
-    this.first = this.labels.map(label => [`(${label}`, encode(writtenForm([`(${label}`]))]);
-    const costs = leaves.map(leaf => this.cost(leaf)), brackets = this.labels.map(label => this.cost(`(${label}`) + this.cost(`)${label}`));
-    this.leafCost = Math.min(...costs);
-    this.spare = Math.max(...brackets, Math.max(...costs) - this.leafCost); // room from which on everything may be written
-    this.states = new Map();
+    this.piecesOf = token => tokenizer.encode(` ${writtenForm([token])}`);
+    this.first = this.labels.map(label => [`(${label}`, tokenizer.encode(writtenForm([`(${label}`]))]);
+  }
+
+  // `leaves[k]`: the tokens that may stand for word k; `limit`: the most tokens that may be written, the end token included.
+  of(leaves, limit) {
+    return new SentenceRule(this, leaves, limit);
+  }
+}
+
+class SentenceRule {
+  constructor({ labels, first, piecesOf }, leaves, limit) {
+    const tokens = new Set([...leaves.flat(), ...labels.flatMap(label => [`(${label}`, `)${label}`])]);
+    Object.assign(this, { labels, first, leaves, limit, states: new Map(), pieces: new Map([...tokens].map(token => [token, piecesOf(token)])) });
+    const brackets = labels.map(label => this.cost(`(${label}`) + this.cost(`)${label}`));
+    this.spare = Math.max(...brackets, ...leaves.flat().map(leaf => this.cost(leaf))); // room from which on everything may be written
+    this.needed = [1]; // tokens that the leaves from each word on take at least, and the end
+    for (const some of [...leaves].reverse()) this.needed.unshift(this.needed[0] + Math.min(...some.map(leaf => this.cost(leaf))));
   }
 
   cost(token) {
     return this.pieces.get(token).length;
   }
 
-  // Ids that may follow `ids`, of a sentence of so many words that may take `limit` tokens, the end token included.
-  next(ids, words, limit) {
-    return this.following(this.reached(ids, { words, limit }), { words, limit });
+  // Ids that may follow `ids`.
+  next(ids) {
+    return this.following(this.reached(ids));
   }
 
-  reached(ids, sentence) {
-    const key = [sentence.words, sentence.limit, ...ids].join(" ");
-    if (!this.states.has(key)) {
-      if (this.states.size > 20000) this.states.clear();
-      this.states.set(key, ids.length ? this.after(this.reached(ids.slice(0, -1), sentence), ids.at(-1), sentence) : START);
-    }
+  reached(ids) {
+    const key = ids.join(" ");
+    if (!this.states.has(key)) this.states.set(key, ids.length ? this.after(this.reached(ids.slice(0, -1)), ids.at(-1)) : START);
     return this.states.get(key);
   }
 
-  after(state, id, sentence) {
-    if (!state || !this.following(state, sentence).has(id)) return null;
+  after(state, id) {
+    if (!state || !this.following(state).has(id)) return null;
     const longer = [...state.partial, id];
-    if (this.words(state, sentence).some(([, pieces]) => begins(pieces, longer))) return { ...state, partial: longer };
-    const done = this.completed(state, sentence); // the token begins another word
+    if (this.words(state).some(([, pieces]) => begins(pieces, longer))) return { ...state, partial: longer };
+    const done = this.completed(state); // the token begins another word
     return id === EOS ? { ...done, ended: true } : { ...done, partial: [id] };
   }
 
-  following(state, sentence) {
+  following(state) {
     if (!state || state.ended) return new Set();
-    const { partial } = state, words = this.words(state, sentence), found = new Set();
+    const { partial } = state, words = this.words(state), found = new Set();
     for (const [, pieces] of words) if (pieces.length > partial.length && begins(pieces, partial)) found.add(pieces[partial.length]);
     if (words.some(([, pieces]) => same(pieces, partial))) {
-      const done = this.completed(state, sentence);
-      if (done.closed) found.add(EOS); else for (const [, pieces] of this.words(done, sentence)) found.add(pieces[0]);
+      const done = this.completed(state);
+      if (done.closed) found.add(EOS); else for (const [, pieces] of this.words(done)) found.add(pieces[0]);
     }
     return found;
   }
 
   // The state after the word whose tokens are all there.
-  completed(state, sentence) {
-    const [token] = this.words(state, sentence).find(([, pieces]) => same(pieces, state.partial)), steps = state.steps + state.partial.length;
+  completed(state) {
+    const [token] = this.words(state).find(([, pieces]) => same(pieces, state.partial)), steps = state.steps + state.partial.length;
     if (token.startsWith("(")) return { ...START, open: [...state.open, [token.slice(1), false]], leaves: state.leaves, steps };
     const closes = token.startsWith(")"), rest = closes ? state.open.slice(0, -1) : state.open, within = rest.at(-1);
     const open = within ? [...rest.slice(0, -1), [within[0], true]] : [];
@@ -80,15 +87,14 @@ export class WellFormed {
   }
 
   // The words that may be written next, each with its tokens.
-  words({ open, leaves, closed, steps }, { words, limit }) {
+  words({ open, leaves, closed, steps }) {
     if (closed) return [];
     if (!open.length) return this.first;
-    const missing = words - leaves, [label, filled] = open.at(-1), names = [];
-    const room = limit - steps - open.reduce((sum, [name]) => sum + this.cost(`)${name}`), 0) - missing * this.leafCost - 1;
-    if (missing) {
-      names.push(...this.leaves.filter(leaf => room >= this.spare || this.cost(leaf) === this.leafCost));
-      if (room >= this.spare) names.push(...this.labels.map(name => `(${name}`));
-    }
+    const some = this.leaves[leaves] ?? [], missing = some.length > 0, [label, filled] = open.at(-1);
+    const room = this.limit - steps - open.reduce((sum, [name]) => sum + this.cost(`)${name}`), 0) - this.needed[leaves];
+    const roomy = room >= this.spare, least = Math.min(...some.map(leaf => this.cost(leaf)));
+    const names = some.filter(leaf => roomy || this.cost(leaf) === least);
+    if (missing && roomy) names.push(...this.labels.map(name => `(${name}`));
     if (filled && (!missing || open.length > 1)) names.push(`)${label}`);
     return names.map(name => [name, this.pieces.get(name)]);
   }

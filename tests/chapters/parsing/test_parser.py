@@ -1,0 +1,144 @@
+"""The parser in the page is the library's, token for token: 200 sentences greedily, with the rule, and with beams."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+import torch
+
+from annotated.chapters.parsing.data import held_out_trees, training_trees
+from annotated.config import DecodingConfig
+from annotated.parsing import LinearFormError, linear_form, penn_words, sentence, tree_from_linear
+from annotated.parsing.parser import PAPERS, Parser
+from annotated.parsing.penn import TAGS
+from annotated.parsing.well_formed import WellFormed
+from annotated.parsing.written import read_written, written
+from annotated.viz.engine.script import model_data, page_translator
+from tests.javascript import CHAPTERS, evaluate
+
+FOLDER = CHAPTERS / "parsing"
+LOADER = CHAPTERS.parent / "viz" / "engine" / "loader.js"
+SENTENCES, IN_BEAMS = 200, 12
+WORK = """async ({ Parser }, { model, jobs, loader }) => {
+  const { bytesOfBase64 } = await import(loader), { finish } = await import(new URL("engine.js", loader));
+  const parser = new Parser({ ...model, bytes: bytesOfBase64(model.bytes) });
+  return jobs.map(([text, options]) => {
+    const { ids, tokens, words, tree, ended, logProbability } = finish(parser.parse(text, options));
+    const spans = tree.nodes.map(({ label, start, end }) => [label, start, end]);
+    return { ids, tokens, words, spans, fault: tree.fault?.fault ?? "", ended, logProbability };
+  });
+}"""
+
+
+@pytest.fixture(scope="module")
+def model() -> dict[str, Any]:
+    """What the page loads."""
+    return model_data("parsing")
+
+
+@pytest.fixture(scope="module")
+def parser() -> Parser:
+    """The library's parser with the weights as the page rounds them."""
+    translator = page_translator("parsing")
+    return Parser(translator.model, translator.tokenizer)
+
+
+@pytest.fixture(scope="module")
+def sentences() -> list[tuple[str, ...]]:
+    return [tree.words() for kind in held_out_trees().values() for tree in kind[: SENTENCES // 2]][:SENTENCES]
+
+
+def parsed(model: dict[str, Any], sentences: list[tuple[str, ...]], options: dict[str, Any]) -> list[dict[str, Any]]:
+    jobs = [[sentence(words), options] for words in sentences]
+    given = {"model": model, "jobs": jobs, "loader": LOADER.as_uri()}
+    return evaluate(FOLDER / "parser.js", WORK, given)
+
+
+@pytest.mark.parametrize(("size", "rule"), [(1, False), (1, True), (4, False), (4, True), (21, True)])
+def test_parses_are_those_of_the_library(
+    model: dict[str, Any], parser: Parser, sentences: list[tuple[str, ...]], size: int, rule: bool
+) -> None:
+    some = sentences if size == 1 else sentences[:: SENTENCES // IN_BEAMS]
+    decoding = DecodingConfig(beam_size=size, alpha=PAPERS.alpha, extra_tokens=PAPERS.extra_tokens)
+    expected = parser.parse(some, decoding, well_formed=rule)
+    for words, one, right in zip(some, parsed(model, some, {"size": size, "rule": rule}), expected, strict=True):
+        assert (one["ids"], one["tokens"]) == (right.hypothesis.tokens, right.tokens), sentence(words)
+        assert one["words"] == list(words) and one["ended"] == right.hypothesis.finished
+        assert one["logProbability"] == pytest.approx(right.hypothesis.log_probability, abs=2e-3)
+        if right.tree is not None:
+            assert one["fault"] == ""
+            assert sorted(map(tuple, one["spans"])) == sorted(right.tree.spans())
+        elif right.fault != "unfinished":
+            assert one["fault"] == right.fault
+    assert not rule or all(right.tree is not None for right in expected)
+
+
+def test_the_rule_is_the_librarys(model: dict[str, Any], parser: Parser) -> None:
+    """The same tokens after every beginning of trees, of broken ones, and close to the cap."""
+    draw, jobs, labels, tokenizer = random.Random(3), [], parser.labels, parser.tokenizer
+    for number, tree in enumerate(held_out_trees(60)["sentences"]):
+        form = linear_form(tree, "tag" if number % 2 else "word")
+        leaves = [sorted(TAGS) if number % 2 else [word] for word in tree.words()]
+        ids = tokenizer.encode(written(form))
+        for limit in (len(ids) + 4, len(ids) + 9, len(ids) + 300):
+            cut = ids[: draw.randrange(len(ids) + 1)]
+            jobs.append((cut, leaves, limit))
+            jobs.append(([*cut, draw.choice(ids)], leaves, limit))
+    expected = []
+    for ids, leaves, limit in jobs:
+        rule = WellFormed(tokenizer, labels, [leaves], [limit])
+        expected.append(rule(torch.tensor([ids], dtype=torch.long).view(1, -1), [0])[0].nonzero().flatten().tolist())
+    code = """async ({ WellFormed, TAGS }, { model, jobs, tokenizers }) => {
+      const { Tokenizer } = await import(tokenizers), rule = new WellFormed(new Tokenizer(model.tokenizer));
+      const next = ([ids, leaves, limit]) => [...rule.of(leaves, limit).next(ids)].sort((a, b) => a - b);
+      return [rule.labels, TAGS, jobs.map(next)];
+    }"""
+    given = {"model": {"tokenizer": model["tokenizer"]}, "jobs": jobs}
+    given["tokenizers"] = LOADER.with_name("tokenizer.js").as_uri()
+    found_labels, found_leaves, found = evaluate(FOLDER / "rule.js", code, given)
+    assert found_labels == labels and found_leaves == sorted(TAGS) and found == expected
+    assert any(len(ids) > 3 for ids in expected) and [] in expected
+
+
+def test_texts_of_linear_forms_are_those_of_the_library() -> None:
+    forms = [linear_form(tree, "tag") for tree in held_out_trees(100)["sentences"]]
+    code = "({ writtenForm, readForm }, forms) => forms.map(form => [writtenForm(form), readForm(writtenForm(form))])"
+    for form, (text, back) in zip(forms, evaluate(FOLDER / "rule.js", code, forms), strict=True):
+        assert text == written(form) and back == form == read_written(text)
+
+
+def test_text_and_words_come_back() -> None:
+    texts = [sentence(tree.words()) for kind in held_out_trees(300).values() for tree in kind]
+    code = "({ pennWords, sentenceOf }, texts) => texts.map(text => sentenceOf(pennWords(text)))"
+    found = evaluate(FOLDER / "linear.js", code, texts)
+    assert found == texts == [sentence(penn_words(text)) for text in texts]
+
+
+def test_known_words_are_those_of_the_training_trees() -> None:
+    words = {word for kind in held_out_trees(500).values() for tree in kind for word in tree.words()}
+    seen = {word for tree in training_trees(4_000) for word in tree.words()}
+    strange = ["xylophone", "Xylophone", "catt", "3:4:5", "Übergrößen", "-"]
+    code = "({ isKnown, TRAINING_WORDS }, words) => words.filter(word => !isKnown(word))"
+    assert evaluate(FOLDER / "parser.js", code, sorted(words | seen) + strange) == strange
+
+
+def test_what_is_said_of_a_parse() -> None:
+    code = """async ({ sayParse }, [linear, jobs]) => {
+      const { readLinear } = await import(linear);
+      return jobs.map(([tokens, ended, logProbability, unknown]) => {
+        const words = ["a", "b"], ids = tokens, tree = readLinear(tokens, words);
+        return sayParse({ tree, tokens, ids, words, logProbability, ended }, unknown, x => x.toFixed(1));
+      });
+    }"""
+    good, bad = "(NP XX XX )NP".split(), "(NP XX XX )VP".split()
+    jobs = [(good, True, -0.1, []), (bad, True, -0.1, []), (bad, False, -9, ["b"]), (good, True, -4, [])]
+    plain, malformed, unfinished, unsure = evaluate(
+        FOLDER / "parser.js", code, [(FOLDER / "linear.js").as_uri(), [list(job) for job in jobs]]
+    )
+    assert plain == "1 constituents over 2 words, in 4 tokens; log-probability -0.1 nats."
+    with pytest.raises(LinearFormError) as fault:
+        tree_from_linear(bad, ["a", "b"])
+    assert malformed == f"Malformed, mismatched: {fault.value}. There is no tree."
+    assert "“b”" in unfinished and "Unfinished" in unfinished and unsure.endswith("of the test set.")
