@@ -55,9 +55,10 @@ def test_a_place_is_the_definition_then_what_is_stressed_then_the_first_words(ex
     code = nodes.paragraph("", "", nodes.literal("", "head"), nodes.Text(" of code"))
     stressed = nodes.paragraph("", "A ", nodes.emphasis("", "head"), nodes.Text(" is narrow."))
     note = [nodes.raw("", '<aside class="margin-note note-definition">', format="html"), nodes.paragraph("", "head: x")]
-    section = nodes.section("", code, plain, stressed, *note, ids=["s"])
+    asked = nodes.container("", nodes.paragraph("", "A head?"), classes=["quiz"])
+    section = nodes.section("", code, plain, stressed, *note, asked, ids=["s"])
     found = terms.own_paragraphs(section)
-    assert places.place_of(["head"], found[:1]) is None, "code is no place"
+    assert len(found) == 4 and places.place_of(["head"], found[:1]) is None, "neither code nor a question is a place"
     assert places.place_of(["head"], found[:2]) == (plain[0], 4, 9), "the plural is the term, too"
     assert places.place_of(["head"], found[:3])[0] == "head" and places.place_of(["head"], found)[0] == "head: x"
     before = section.astext()
@@ -146,19 +147,6 @@ def test_a_field_shows_the_entries_that_fit_and_their_terms(visit: Any, book: Pa
         assert v.errors == []
 
 
-def test_the_chinese_font_is_loaded_where_chinese_stands(visit: Any, book: Path) -> None:
-    if not (book / "reference" / "glossary.html").is_file():
-        pytest.skip("a preview of one chapter has no glossary")
-    with visit("reference/glossary.html") as v:
-        v.page.wait_for_function("document.fonts.ready.then(() => true)")
-        assert [url for url in v.asked if url.endswith("chinese.woff2")] and v.foreign == []
-        drawn = "e => getComputedStyle(e).fontFamily.startsWith('\"Chinese Book\"')"
-        assert v.page.locator("dt.chinese span").first.evaluate(drawn)
-    with visit("reference/formulas.html") as v:
-        v.page.wait_for_function("document.fonts.ready.then(() => true)")
-        assert not [url for url in v.asked if "chinese" in url]
-
-
 def test_menus_choose_exercises_and_claims(visit: Any, book: Path) -> None:
     if not (book / "reference" / "exercises.html").is_file():
         pytest.skip("a preview of one chapter has no list of exercises")
@@ -172,23 +160,6 @@ def test_menus_choose_exercises_and_claims(visit: Any, book: Path) -> None:
         v.page.get_by_role("combobox", name="Verdict").select_option("half true")
         pills = v.page.locator(".map-claim:visible .ledger-verdict")
         assert pills.count() > 5 and set(pills.all_inner_texts()) == {"half true"}
-
-
-def test_the_bibliography_is_filtered_by_the_chapters_that_its_entries_name(visit: Any, book: Path) -> None:
-    if not (book / "reference" / "bibliography.html").is_file():
-        pytest.skip("a preview of one chapter has no bibliography")
-    with visit("reference/bibliography.html") as v:
-        menu, shown = v.page.get_by_role("combobox", name="Chapter"), v.page.locator(".citation:visible")
-        offered = menu.locator("option").all_inner_texts()
-        assert offered[0] == "any chapter" and offered.index("chapter 9") < offered.index("chapter 10"), "by number"
-        everything = shown.count()
-        menu.select_option("chapter 8")
-        assert 0 < shown.count() < everything
-        assert all("8" in cited.split("chapter")[-1] for cited in shown.locator(".cited-by").all_inner_texts())
-        menu.select_option("")
-        v.page.get_by_role("combobox", name="Years").select_option("before 2014")
-        years = [int(re.search(r", (\d{4})\]", text)[1]) for text in shown.all_inner_texts()]
-        assert years and max(years) < 2014 and v.errors == []
 
 
 def test_the_paper_map_is_sorted_by_what_its_parts_have(visit: Any, book: Path) -> None:
@@ -335,7 +306,9 @@ def answered(v: Any) -> None:
     v.page.wait_for_selector("#search-results[data-done]")
 
 
-def test_a_group_shows_five_pages_and_a_button_shows_the_rest(visit: Any) -> None:
+def test_a_group_shows_five_pages_and_a_button_shows_the_rest(visit: Any, book: Path) -> None:
+    if not (book / "decoding" / "beam_search.html").is_file():
+        pytest.skip("a preview of some chapters has no more than five pages about beams")
     with visit("search.html?q=beam") as v:
         answered(v)
         first = v.page.locator(".search-group[data-group='0'] .search-page > a")

@@ -32,6 +32,8 @@ MOST = 3
 """How many chapters a term has at most."""
 ENOUGH = 3
 """How many uses a chapter must have to be named at all."""
+ASIDE = {"quiz", "prediction", "try", "graded-more", "fold-body"}
+"""Classes of what is not counted: questions with their wrong answers, and folds."""
 
 
 class TermIndex(nodes.General, nodes.Element):
@@ -75,19 +77,20 @@ def senses() -> dict[str, dict[str, list[str]]]:
 
 
 def own_paragraphs(section: nodes.section) -> list[nodes.paragraph]:
-    """The paragraphs of a section that are not in a section of it."""
-    inner = {id(node) for part in section.children if isinstance(part, nodes.section) for node in part.findall()}
-    return [node for node in section.findall(nodes.paragraph) if id(node) not in inner]
+    """The paragraphs of a section that are not in a section of it, nor in a question or a fold, which hides them."""
+    inner = [part for part in section.children if isinstance(part, nodes.section)]
+    inner += [box for box in section.findall(nodes.container) if ASIDE & set(box["classes"])]
+    known = {id(node) for part in inner for node in part.findall()}
+    return [node for node in section.findall(nodes.paragraph) if id(node) not in known]
 
 
 def sections(doctree: nodes.document, names: Iterable[str] = ()) -> list[Said]:
     """What each section of a page says, without its code, and which of the names can be a target there."""
     found = []
-    for section in doctree.findall(nodes.section):
-        outermost = not isinstance(section.parent, nodes.section)
+    for number, section in enumerate(doctree.findall(nodes.section)):
         own = own_paragraphs(section)
         heading = next((part.astext() for part in section.children if isinstance(part, nodes.title)), "")
-        anchor = "" if outermost else section["ids"][0]
+        anchor = section["ids"][0] if number else ""
         text = " . ".join(node.astext() for node in own).lower()
         terms = frozenset(name for name in names if name.lower() in text and place_of([name], own))
         found.append(Said(anchor, heading.lower(), text, terms))
@@ -243,8 +246,8 @@ class MarkPlaces(SphinxPostTransform):
             for place in where
             if place.page == self.env.docname
         ]
-        for section in self.document.findall(nodes.section):
-            anchor = section["ids"][0] if isinstance(section.parent, nodes.section) else ""
+        for number, section in enumerate(self.document.findall(nodes.section)):
+            anchor = section["ids"][0] if number else ""
             for names in [names for names, at in wanted if at == anchor]:
                 mark(known_on(self.env.docname, names), anchor_in_text(names[0]), own_paragraphs(section))
 
