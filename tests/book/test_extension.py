@@ -38,7 +38,7 @@ def site(extension: Any, tmp_path: Path) -> Callable[..., tuple[dict[str, str], 
         for name, text in pages.items():
             (source / f"{name}.md").write_text(f"---\norphan: true\n---\n# {name}\n\n{text}\n", encoding="utf-8")
         (source / "index.md").write_text("# Index\n", encoding="utf-8")
-        parts = ["paper", "source", "ledger"]
+        parts = ["paper", "source", "source_pages", "ledger"]
         settings = {
             "extensions": ["myst_parser", *(f"annotated_book.{part}" for part in parts)],
             "myst_enable_extensions": ["colon_fence", "dollarmath"],
@@ -151,6 +151,16 @@ def test_formulas_stand_beside_their_statements(site: Any) -> None:
     assert code[1].strip() == "scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))"
     assert re.fullmatch(r"\n*scores = .*\n\.\.\.\nreturn .*, weights\n*", code[0]), "each block begins at the margin"
     assert "annotated/model/attention.html#line-" in boxes[0] and "1706.03762v7#S3.SS2.SSS1" in boxes[0]
+
+
+def test_every_shown_module_has_a_page_with_a_target_for_every_line(site: Any, tmp_path: Path) -> None:
+    names = (ATTENTION, "annotated.model.masks.causal_mask", "annotated.model.fast.fused.fused_attention")
+    site(page="\n\n".join(f"```{{library-source}} {name}\n```" for name in names))
+    for path in ("annotated/model/attention.py", "annotated/model/masks.py", "annotated/model/fast/fused.py"):
+        page = (tmp_path / "out" / "source" / path).with_suffix(".html").read_text(encoding="utf-8")
+        lines = (Path(__file__).parents[2] / path).read_text(encoding="utf-8").splitlines()
+        assert f'id="line-{len(lines)}"' in page and f"<title>{path}" in page and "@" not in page.partition("<pre")[0]
+        assert re.search(r'href="(?:\.\./)+_static', page)[0].count("../") == path.count("/") + 1
 
 
 @pytest.mark.parametrize(
