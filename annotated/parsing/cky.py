@@ -30,7 +30,7 @@ def parse(grammar: Grammar, words: Sequence[str]) -> Tree | None:
     Tree
         None if the grammar has no tree for these words; an empty sentence has none.
 
-    Paper: Table 4 (what the others began from)
+    Paper: Table 4 (the algorithm of its Berkeley parser)
     """
     if not words:
         return None

@@ -1,6 +1,6 @@
 """Probabilistic context-free grammars: read off a treebank by relative frequency, or given rule by rule.
 
-What a parser of 2006 starts from, and what the parsers beside which Table 4 puts the Transformer grew out of.
+The Berkeley parser of Table 4 (Petrov et al. 2006) refines the labels of such a grammar by itself.
 """
 
 from __future__ import annotations
