@@ -11,14 +11,14 @@ const doubled = (tokens, at) => replaced(tokens, at, tokens[at], tokens[at]);
 export const EDITS = [
   ["unclosed", "leave out the last bracket", tokens => tokens.slice(0, -1)],
   ["mismatched", "close a noun phrase as a verb phrase", tokens => replaced(tokens, tokens.indexOf(")NP"), ")VP")],
-  ["words", "write a leaf twice", tokens => doubled(tokens, firstOf(tokens, isLeaf))],
+  ["words", "write a word twice", tokens => doubled(tokens, firstOf(tokens, isLeaf))],
   ["nothing inside", "leave out the words of a phrase", tokens => {
     const at = firstOf(tokens, (token, i) => isLeaf(token) && tokens[i - 1]?.startsWith("(") && tokens[i + 1]?.startsWith(")"));
     return at < 0 ? replaced(tokens, 0, tokens[0], "(NP", ")NP") : without(tokens, at);
   }],
-  ["after the end", "write on after the end", tokens => [...tokens, "NN"]],
+  ["after the end", "write on after the end", tokens => [...tokens, "."]],
   ["unopened", "begin with a closing bracket", tokens => [")NP", ...tokens]],
-  ["no bracket", "begin with a word", tokens => ["NN", ...tokens]],
+  ["no bracket", "begin with a word", tokens => ["The", ...tokens]],
   ["no label", "write a bracket without its label", tokens => replaced(tokens, tokens.length - 1, ")")],
   ["empty", "write nothing", () => []],
 ];

@@ -11,9 +11,6 @@ export function pennWords(text) {
   return apart.split(/\s+/).filter(Boolean);
 }
 
-// The text of a tree's words, which the model reads; inverse of `pennWords` (annotated.parsing.sentence).
-export const sentenceOf = words => words.join(" ").replaceAll(/ (?=[,.?!])/g, "").replaceAll(" 's", "'s").replace(/\b([Cc]an) not\b/g, "$1not");
-
 // { nodes, root, open, leaves, fault }. A node is { label, start, end, from, to, depth, parent, children }: words [start, end), tokens
 // from its opening bracket to its closing one, `to` -1 while it is open. Leaves are { leaf, token, parent, depth }, among children too.
 // `open` are the nodes that wait for their closing bracket; `fault` is { fault, position, message }, or null for one whole tree.

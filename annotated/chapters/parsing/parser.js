@@ -6,19 +6,12 @@ import { beam } from "../../viz/engine/beam.js";
 import { complete } from "../../viz/engine/switches.js";
 import { greedy } from "../../viz/engine/decoding.js";
 import { Transformer } from "../../viz/engine/transformer.js";
-import { pennWords, readLinear, sentenceOf } from "./linear.js";
+import { pennWords, readLinear } from "./linear.js";
 import { TRAINING_WORDS } from "./words.js";
-import { TAGS, WellFormed, readForm } from "./rule.js";
+import { WellFormed, readForm } from "./rule.js";
 
 export const EXTRA = 300, ALPHA = 0.3; // section 6.3: the cap is n + 300 tokens, the exponent of the length penalty 0.3
 const WHOLE = complete({}), KNOWN = new Set(TRAINING_WORDS), NUMBER = /^\d+(:\d+)?$/;
-
-// What the model reads of a sentence, and what it writes for each word: a part of speech, or the word itself.
-const WAYS = {
-  tag: { text: sentenceOf, leaves: words => words.map(() => TAGS) },
-  word: { text: words => words.join(" "), leaves: words => words.map(word => [word]) },
-};
-const READS = WAYS.tag;
 
 // Whether the training trees have a word; numbers and times are all taken for known.
 export const isKnown = word => KNOWN.has(word) || NUMBER.test(word) || KNOWN.has(word[0].toLowerCase() + word.slice(1));
@@ -40,7 +33,7 @@ export class Parser {
 
   // { words, ids, unknown }: the words and token ids of a sentence, and those words that the training trees do not have.
   read(text) {
-    const words = pennWords(text.replace(/[()]/g, " ")), ids = [...this.tokenizer.encode(READS.text(words)), EOS];
+    const words = pennWords(text.replace(/[()]/g, " ")), ids = [...this.tokenizer.encode(words.join(" ")), EOS];
     return { words, ids, unknown: words.filter(word => !isKnown(word)) };
   }
 
@@ -52,7 +45,7 @@ export class Parser {
   // linear.js reads it, `steps` as decoding.js has them, of greedy search alone. `size` 1 is greedy search.
   *parse(text, { size = 1, rule = false, alpha = ALPHA, most } = {}) {
     const { words, ids } = this.read(text), { transformer } = rule ? this.ruled : this.plain, limit = most ?? ids.length + EXTRA;
-    const encoded = Object.assign(transformer.encode(ids, WHOLE), { rule: this.rule.of(READS.leaves(words), limit) });
+    const encoded = Object.assign(transformer.encode(ids, WHOLE), { rule: this.rule.of(words.map(word => [word]), limit) });
     const found = size === 1 ? yield* this.written(greedy(transformer, ids, WHOLE, { most: limit, encoded }))
       : yield* this.searched(beam(transformer, ids, WHOLE, { most: limit, encoded, size, alpha }));
     const tokens = this.tokens(found.ids);

@@ -20,6 +20,7 @@ export function sayNode(node, read, words) {
 }
 
 const TURN = { down: 19, along: 27 }, BEFORE_NODE = 14, BEFORE_WORD = 5; // pixels: from a constituent to the turn of its lines, and before what they lead to
+const DEEPEST = 24; // levels that are drawn
 const NOTHING = { read: { nodes: [], leaves: [], fault: null }, tokens: [], words: [] };
 
 // The bracket string and the drawing of a tree. `show(read, tokens, words)` shows what linear.js made of the tokens, `light(k)` marks
@@ -49,7 +50,14 @@ export class LinkedView {
 
   draw() {
     const { read, words } = this.now, places = placesOf(read, words, this.drawing.clientWidth || 600);
+    const levels = Math.max(0, ...read.nodes.map(node => node.depth + 1));
     this.sideways = places.sideways;
+    if (levels > DEEPEST) {
+      this.nodes = [];
+      this.drawing.replaceChildren(html("p", { className: "live-caption", textContent: `A tree of ${levels} levels is not drawn.` }));
+      this.light(this.lit);
+      return;
+    }
     this.nodes = read.nodes.map((_, k) => nodeElement(k, this.now, places));
     this.nodes.forEach(node => this.watch(node));
     this.drawing.replaceChildren(svg("svg", { width: places.width, height: places.height },
@@ -102,7 +110,7 @@ function tokenElement(token, at, { read, words }) {
     return html("button", { type: "button", className: `parse-bracket${fault}`, textContent: token, "aria-label": said, "data-in": k });
   }
   const leaf = read.leaves.find(({ token: place }) => place === at), word = leaf && words[leaf.leaf];
-  return html("span", { className: `parse-leaf${fault}` }, html("span", { textContent: token }), ...(word ? [html("small", { textContent: word })] : []));
+  return html("span", { className: `parse-leaf${fault}` }, html("span", { textContent: token }), ...(word && word !== token ? [html("small", { textContent: word })] : []));
 }
 
 function wordElement(i, { read, words }, places) {

@@ -10,10 +10,7 @@ export const writtenForm = tokens => tokens.map(token =>
 export const readForm = text => text.replaceAll(DOLLAR, "$").split(/\s+/).filter(Boolean).map(word =>
   word.startsWith(OPENS) ? `(${word.slice(1)}` : word.endsWith(CLOSES) ? `)${word.slice(0, -1)}` : word);
 
-// Parts of speech of the Penn Treebank, which stand for the words.
-export const TAGS = ("CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH VB VBD VBG VBN VBP VBZ "
-  + "WDT WP WP$ WRB # $ . , : `` '' -LRB- -RRB-").split(" ").sort();
-
+const NESTED = 8; // most brackets that are opened in a row
 const START = { open: [], leaves: 0, closed: false, ended: false, steps: 0, partial: [] };
 const begins = (pieces, part) => part.every((id, i) => pieces[i] === id);
 const same = (pieces, part) => pieces.length === part.length && begins(pieces, part);
@@ -90,12 +87,13 @@ class SentenceRule {
   words({ open, leaves, closed, steps }) {
     if (closed) return [];
     if (!open.length) return this.first;
-    const some = this.leaves[leaves] ?? [], missing = some.length > 0, [label, filled] = open.at(-1);
+    const some = this.leaves[leaves] ?? [], missing = some.length > 0, [label, holds] = open.at(-1);
     const room = this.limit - steps - open.reduce((sum, [name]) => sum + this.cost(`)${name}`), 0) - this.needed[leaves];
     const roomy = room >= this.spare, least = Math.min(...some.map(leaf => this.cost(leaf)));
     const names = some.filter(leaf => roomy || this.cost(leaf) === least);
-    if (missing && roomy) names.push(...this.labels.map(name => `(${name}`));
-    if (filled && (!missing || open.length > 1)) names.push(`)${label}`);
+    const empty = open.length - 1 - open.findLastIndex(([, filled]) => filled); // brackets opened in a row with nothing in them
+    if (missing && roomy && empty < NESTED) names.push(...this.labels.map(name => `(${name}`));
+    if (holds && (!missing || open.length > 1)) names.push(`)${label}`);
     return names.map(name => [name, this.pieces.get(name)]);
   }
 }

@@ -19,16 +19,16 @@ def examples() -> list[dict[str, str]]:
 
 
 def test_trees_of_the_examples_are_right(examples: list[dict[str, str]]) -> None:
-    known = {sentence(tree.words()): " ".join(linear_form(tree, "tag")) for tree in classroom_trees("valid", 400)}
+    known = {sentence(tree.words()): " ".join(linear_form(tree, "word")) for tree in classroom_trees("valid", 400)}
     for one in examples:
-        tree_from_linear(one["form"].split(), penn_words(one["sentence"]), "tag")
+        tree_from_linear(one["form"].split(), penn_words(one["sentence"]), "word")
         assert known.get(one["sentence"], one["form"]) == one["form"]
     assert sum(one["sentence"] in known for one in examples) >= 2
 
 
 def test_each_edit_makes_the_fault_that_it_is_named_after(examples: list[dict[str, str]]) -> None:
     trees = classroom_trees("valid", 100)
-    strings = [one["form"].split() for one in examples] + [linear_form(tree, "tag") for tree in trees]
+    strings = [one["form"].split() for one in examples] + [linear_form(tree, "word") for tree in trees]
     words = [list(penn_words(one["sentence"])) for one in examples] + [list(tree.words()) for tree in trees]
     code = """({ EDITS, verdictOn }, jobs) => jobs.map(([tokens, words]) =>
       EDITS.map(([fault, , edit]) => [fault, verdictOn(edit(tokens), words, tokens).read.fault?.fault]))"""
