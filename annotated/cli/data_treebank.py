@@ -44,13 +44,13 @@ class Treebank:
         return 0
 
     def _write(self, split: Split, files: contextlib.ExitStack) -> int:
-        from annotated.parsing import sentence, training_line
+        from annotated.parsing import training_line
 
         pairs = files.enter_context(atomic_write(self.out / f"{split}.tsv"))
         brackets = files.enter_context(atomic_write(self.out / f"{split}.mrg"))
         count = 0
         for tree in self._read(split):
-            pairs.write(training_line(tree, join=sentence if self.wsj is None else " ".join))
+            pairs.write(training_line(tree))
             brackets.write(f"{tree}\n")
             count += 1
         return count

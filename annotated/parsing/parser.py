@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -13,20 +13,19 @@ from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import Hypothesis, beam_search, greedy_decode
 from annotated.decoding.search import max_lengths
 from annotated.model import Transformer
-from annotated.parsing.classroom import penn_words, sentence
+from annotated.parsing.classroom import penn_words
 from annotated.parsing.linear import SYMBOL, Leaves, LinearFormError, linear_form, tree_from_linear
 from annotated.parsing.penn import TAGS
 from annotated.parsing.tree import Tree
 from annotated.parsing.well_formed import WellFormed, labels_of
 from annotated.parsing.written import read_written, written
-from annotated.saving import CheckpointError, load_model
+from annotated.saving import MODEL_FILES, CheckpointError, load_model, write_model_files
+from annotated.storage import atomic_folder, require_replaceable
 
 PAPERS = DecodingConfig(beam_size=21, alpha=0.3, extra_tokens=300)
 """How the paper searched for trees: a beam of 21, alpha 0.3, and at most 300 tokens more than the sentence has."""
 BATCH = 64
 """Sentences parsed together."""
-
-Join = Callable[[Sequence[str]], str]
 
 
 class Parse(NamedTuple):
@@ -48,26 +47,25 @@ class Parser:
     ----------
     model, tokenizer
         Trained on pairs of `training_line`.
-    join
-        How a sentence's words make the text that the model reads; `" ".join` for the Penn Treebank.
     leaves
-        What the model writes for a word: its part of speech, as in the paper's released code, or 'XX'.
+        What the model writes for a word: the word itself; 'tag', its part of speech, as the paper's released code
+        does; or 'XX', as in Vinyals et al.
 
     Examples
     --------
     >>> from annotated.parsing import load_parser
     >>> print(load_parser()("Anna sleeps."))
-    (S (NP (NNP Anna)) (VP (VBZ sleeps)) (. .))
+    (S (NP (XX Anna)) (VP (XX sleeps)) (XX .))
 
     Paper: section 6.3
     """
 
-    def __init__(self, model: Transformer, tokenizer: Tokenizer, join: Join = sentence, leaves: Leaves = "tag") -> None:
-        self.model, self.tokenizer, self.join, self.leaves = model.eval(), tokenizer, join, leaves
+    def __init__(self, model: Transformer, tokenizer: Tokenizer, leaves: Leaves = "word") -> None:
+        self.model, self.tokenizer, self.leaves = model.eval(), tokenizer, leaves
         self.labels = labels_of(tokenizer)
 
     def __call__(self, text: str) -> Tree:
-        """The tree of a sentence."""
+        """The tree of a sentence. Where the linear form does not tell parts of speech, they are 'XX'."""
         tree = self.parse([penn_words(text)])[0].tree
         assert tree is not None, "a search among well-formed trees found none"
         return tree
@@ -97,10 +95,10 @@ class Parser:
 
     def _parse(self, sentences: Sequence[Sequence[str]], decoding: DecodingConfig, well_formed: bool) -> list[Parse]:
         device = next(self.model.parameters()).device
-        texts = self.tokenizer.encode_batch([self.join(words) for words in sentences])
+        texts = self.tokenizer.encode_batch([" ".join(words) for words in sentences])
         source = pad([[*ids, EOS] for ids in texts], device)
         limits = max_lengths(self.model, source, decoding.max_new_tokens, decoding.extra_tokens)
-        mask = self.well_formed(list(map(len, sentences)), limits) if well_formed else None
+        mask = self.well_formed(sentences, limits) if well_formed else None
         most, extra = decoding.max_new_tokens, decoding.extra_tokens
         if decoding.beam_size == 1:
             best = greedy_decode(self.model, source, most, alpha=decoding.alpha, extra_tokens=extra, allowed=mask)
@@ -110,10 +108,11 @@ class Parser:
             best = [hypotheses[0] for hypotheses in found]
         return [self._read(hypothesis, words) for hypothesis, words in zip(best, sentences, strict=True)]
 
-    def well_formed(self, words: Sequence[int], limits: Sequence[int]) -> WellFormed:
-        """The mask for sentences of so many words, with caps of so many tokens."""
-        leaves = TAGS if self.leaves == "tag" else {SYMBOL}
-        return WellFormed(self.tokenizer, self.labels, leaves, words, limits)
+    def well_formed(self, sentences: Sequence[Sequence[str]], limits: Sequence[int]) -> WellFormed:
+        """The mask for sentences, given as their words, with caps of so many tokens."""
+        every = {"tag": tuple(sorted(TAGS)), "XX": (SYMBOL,)}.get(self.leaves)
+        leaves = [[every or (word,) for word in words] for words in sentences]
+        return WellFormed(self.tokenizer, self.labels, leaves, limits)
 
     def _read(self, hypothesis: Hypothesis, words: Sequence[str]) -> Parse:
         tokens = read_written(self.tokenizer.decode(hypothesis.tokens))
@@ -125,12 +124,12 @@ class Parser:
             return Parse(tokens, None, error.fault, hypothesis)
 
 
-def training_line(tree: Tree, join: Join = sentence, leaves: Leaves = "tag") -> str:
-    """The line of a TSV file that teaches a tree: the sentence, a tab, and the linear form as text."""
-    return f"{join(tree.words())}\t{written(linear_form(tree, leaves))}\n"
+def training_line(tree: Tree, leaves: Leaves = "word") -> str:
+    """The line of a TSV file that teaches a tree: the words, a tab, and the linear form as text."""
+    return f"{' '.join(tree.words())}\t{written(linear_form(tree, leaves))}\n"
 
 
-def load_parser(path: str | Path | None = None, join: Join = sentence, leaves: Leaves = "tag") -> Parser:
+def load_parser(path: str | Path | None = None, leaves: Leaves = "word") -> Parser:
     """A parser from a model folder; without one, the parser of the classroom's treebank that the package ships.
 
     Raises
@@ -142,4 +141,18 @@ def load_parser(path: str | Path | None = None, join: Join = sentence, leaves: L
     model, tokenizer = load_model(folder)
     if tokenizer is None:
         raise CheckpointError(f"{folder} holds a model without its tokenizer, which a parser needs")
-    return Parser(model, tokenizer, join, leaves)
+    return Parser(model, tokenizer, leaves)
+
+
+def save_parser(folder: str | Path, model: Transformer, tokenizer: Tokenizer) -> None:
+    """Write a model folder with weights of two bytes each, half the size: `load_model` reads it like any other.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder holds something that is not of a model folder.
+    """
+    require_replaceable(folder, MODEL_FILES)
+    halves = {name: tensor.half() for name, tensor in model.state_dict().items()}
+    with atomic_folder(folder) as partial:
+        write_model_files(partial, model.config, halves, tokenizer)

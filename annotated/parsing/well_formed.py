@@ -19,6 +19,8 @@ from annotated.data.tokenizer import Tokenizer
 from annotated.parsing.written import CLOSE, written
 
 Pieces = tuple[int, ...]
+NESTED = 8
+"""The classroom's treebank opens at most three in a row; noun phrases of newspapers, more."""
 
 
 @dataclass
@@ -70,16 +72,18 @@ class WellFormed:
     labels
         Those that constituents may have.
     leaves
-        What may stand for a word: parts of speech, or 'XX' alone.
-    words
-        Number of words of each sentence, at least 1.
+        For each sentence and each word of it the tokens that may stand for it: the word itself, all parts of speech,
+        or 'XX'.
     limits
         Most symbols that may be written for each, the end included.
+    nested
+        Most brackets that may be opened one after the other. Without a bound a model that has lost its way opens
+        brackets up to the cap.
 
     Raises
     ------
     ValueError
-        If a sentence has no words or no room for a tree, or there are no labels or leaves.
+        If there are no labels, a sentence has no words, a word nothing that may stand for it, or a tree no room.
 
     Paper: section 6.3
     """
@@ -88,38 +92,47 @@ class WellFormed:
         self,
         tokenizer: Tokenizer,
         labels: Iterable[str],
-        leaves: Iterable[str],
-        words: Sequence[int],
+        leaves: Sequence[Sequence[Sequence[str]]],
         limits: Sequence[int],
+        nested: int = NESTED,
     ) -> None:
-        self.labels, self.leaves = sorted(set(labels)), sorted(set(leaves))
-        if not self.labels or not self.leaves:
-            raise ValueError("there are no labels or no leaves, so no tree can be written")
-        self.size, self.words, self.limits = tokenizer.vocab_size, list(words), list(limits)
+        self.nested = nested
+        self.labels = sorted(set(labels))
+        if not self.labels:
+            raise ValueError("there are no labels, so no tree can be written")
+        self.size, self.limits = tokenizer.vocab_size, list(limits)
+        self.leaves = [[tuple(tokens) for tokens in sentence] for sentence in leaves]
         self._spell(tokenizer)
-        for number, (count, limit) in enumerate(zip(self.words, self.limits, strict=True)):
-            if count < 1:
-                raise ValueError(f"sentence {number} has no words")
-            if limit < self.bracket_cost + count * self.leaf_cost + 1:  # one bracket over all of them
-                raise ValueError(f"sentence {number}: {limit} tokens have no room for a tree over {count} words")
-        self._choices: dict[tuple[str, bool, bool, bool], _Choice] = {}
+        self.needed = [self._needed(number) for number in range(len(self.leaves))]
+        self._choices: dict[tuple[str, bool, tuple[str, ...], bool, bool], _Choice] = {}
         self._masks: dict[frozenset[int], Tensor] = {}
         self._states: dict[tuple[int, bytes], _State | None] = {}
 
     def _spell(self, tokenizer: Tokenizer) -> None:
         """The pieces of every token, and the choices that are always the same: at the beginning, and of the end."""
-        tokens = [*self.leaves, *(bracket + label for label in self.labels for bracket in "()")]
+        leaves = {token for sentence in self.leaves for tokens in sentence for token in tokens}
+        tokens = [*leaves, *(bracket + label for label in self.labels for bracket in "()")]
         pieces = tokenizer.encode_batch([" " + written([token]) for token in tokens])
         self.pieces: dict[str, Pieces] = {token: tuple(ids) for token, ids in zip(tokens, pieces, strict=True)}
-        self.leaf_cost = min(len(self.pieces[leaf]) for leaf in self.leaves)
-        dearest_leaf = max(len(self.pieces[leaf]) for leaf in self.leaves)
-        self.bracket_cost = max(len(self.pieces["(" + x]) + len(self.pieces[")" + x]) for x in self.labels)
-        self.spare = max(self.bracket_cost, dearest_leaf - self.leaf_cost)
+        bracket = max(len(self.pieces["(" + label]) + len(self.pieces[")" + label]) for label in self.labels)
+        self.spare = max([bracket, *(len(self.pieces[leaf]) for leaf in leaves)])
         """Room beyond what is needed at least, from which on everything may be written."""
         self._first, self._end, self._nothing = _Choice(), _Choice(), _Choice()
         for label in self.labels:  # no space stands before the first word
             self._first.add("(" + label, tuple(tokenizer.encode(written(["(" + label]))))
         self._end.add("", (EOS,))
+
+    def _needed(self, number: int) -> list[int]:
+        """Pieces that the leaves from each word on take at least, and the end."""
+        sentence = self.leaves[number]
+        if not sentence or not all(sentence):
+            raise ValueError(f"sentence {number} has no words, or one that nothing may stand for")
+        needed = [1]
+        for tokens in reversed(sentence):
+            needed.append(needed[-1] + min(len(self.pieces[token]) for token in tokens))
+        if self.limits[number] < needed[-1] + self.spare:
+            raise ValueError(f"sentence {number}: {self.limits[number]} tokens leave no room for a tree")
+        return needed[::-1]
 
     def __call__(self, written: Tensor, sentences: Sequence[int]) -> Tensor:
         """The mask `[R, V]` after ids `[R, t]`, of which row r belongs to `sentences[r]`."""
@@ -180,19 +193,22 @@ class WellFormed:
         """What may follow whole words: of those that are allowed, the ones that leave room for the rest."""
         if not opened:
             return self._end
-        missing = self.words[sentence] - leaves
         closing = sum(len(self.pieces[")" + label]) for label, _ in opened)
-        room = self.limits[sentence] - steps - closing - missing * self.leaf_cost - 1
+        room = self.limits[sentence] - steps - closing - self.needed[sentence][leaves]
+        missing = leaves < len(self.leaves[sentence])
         label, filled = opened[-1]
         may_close = filled and (not missing or len(opened) > 1)
-        key = (label, may_close, missing > 0, room >= self.spare)
+        empty = next((n for n, (_, filled) in enumerate(reversed(opened)) if filled), len(opened))
+        roomy = room >= self.spare
+        key = (label, may_close, self.leaves[sentence][leaves] if missing else (), roomy, roomy and empty < self.nested)
         if key not in self._choices:
             self._choices[key] = self._made(*key)
         return self._choices[key]
 
-    def _made(self, label: str, may_close: bool, missing: bool, roomy: bool) -> _Choice:
-        words = [leaf for leaf in self.leaves if missing and (roomy or len(self.pieces[leaf]) == self.leaf_cost)]
-        words += ["(" + name for name in self.labels if missing and roomy]
+    def _made(self, label: str, may_close: bool, leaves: tuple[str, ...], roomy: bool, may_open: bool) -> _Choice:
+        least = min((len(self.pieces[leaf]) for leaf in leaves), default=0)
+        words = [leaf for leaf in leaves if roomy or len(self.pieces[leaf]) == least]
+        words += ["(" + name for name in self.labels if leaves and may_open]
         words += [")" + label] if may_close else []
         choice = _Choice()
         for word in words:
