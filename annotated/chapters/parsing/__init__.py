@@ -9,6 +9,7 @@ from annotated.chapters.parsing.charts import (
     table_4_chart,
 )
 from annotated.chapters.parsing.results import (
+    SETS,
     attachment_table,
     detail_table,
     fault_table,
@@ -17,6 +18,7 @@ from annotated.chapters.parsing.results import (
 )
 
 __all__ = [
+    "SETS",
     "attachment_table",
     "brackets_chart",
     "caps_chart",

@@ -55,12 +55,12 @@ def test_string_and_tree_are_linked_both_ways(visit: Any) -> None:
     with visit(PAGE) as v:
         box = panel(v)
         box.locator(".parse-bracket").nth(3).focus()  # (VP
-        lit = box.locator(".parse-word.parse-lit").all_inner_texts()
+        lit = box.locator(".parse-word.parse-lit").all_text_contents()
         assert lit == ["washes", "the", "cup", "with", "the", "brush"]
-        assert box.locator(".parse-node.parse-own text").inner_text() == "VP"
+        assert box.locator(".parse-node.parse-own text").text_content() == "VP"
         assert box.locator(".parse-note").inner_text().startswith("VP, verb phrase: washes the cup with the brush")
         v.page.keyboard.press("ArrowRight")
-        assert box.locator(".parse-node.parse-own text").inner_text() == "NP"
+        assert box.locator(".parse-node.parse-own text").text_content() == "NP"
         box.locator(".parse-node").first.focus()
         v.page.keyboard.press("ArrowDown")
         assert box.locator(".parse-bracket.parse-own").all_inner_texts() == ["(NP", ")NP"]

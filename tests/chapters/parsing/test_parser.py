@@ -119,6 +119,13 @@ def test_known_words_are_those_of_the_training_trees() -> None:
     assert evaluate(FOLDER / "parser.js", code, sorted(words | seen) + strange) == strange
 
 
+def test_doubt_is_said_of_few_sentences_of_the_test_set(parser: Parser, sentences: list[tuple[str, ...]]) -> None:
+    doubt = evaluate(FOLDER / "parser.js", "({ DOUBT }) => DOUBT")
+    parses = parser.parse(sentences[: SENTENCES // 3], DecodingConfig(beam_size=1), well_formed=False)
+    below = [one.hypothesis.log_probability / one.hypothesis.steps < doubt for one in parses]
+    assert sum(below) <= len(below) / 10 and not all(below)
+
+
 def test_what_is_said_of_a_parse() -> None:
     code = """async ({ sayParse }, [linear, jobs]) => {
       const { readLinear } = await import(linear);
@@ -132,7 +139,7 @@ def test_what_is_said_of_a_parse() -> None:
     plain, malformed, unfinished, unsure = evaluate(
         FOLDER / "parser.js", code, [(FOLDER / "linear.js").as_uri(), [list(job) for job in jobs]]
     )
-    assert plain == "1 constituents over 2 words, in 4 tokens; log-probability -0.1 nats."
+    assert plain == "1 constituent over 2 words, in 4 tokens; log-probability -0.1 nats."
     with pytest.raises(LinearFormError) as fault:
         tree_from_linear(bad, ["a", "b"])
     assert malformed == f"Malformed, mismatched: {fault.value}. There is no tree."
