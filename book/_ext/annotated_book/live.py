@@ -22,7 +22,6 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from annotated.loading import builtin_models
 from annotated.viz.engine.script import FOLDER, MODELS, live_files, model_script
 from annotated.viz.javascript import classic_script
 from annotated_book.execution import library_digest
@@ -38,10 +37,9 @@ def write_files(app: Sphinx, config: Any) -> None:
         if (looks := file.with_suffix(".css")).is_file():
             shutil.copy(looks, place / f"{page}.css")
     shutil.copy(FOLDER / "panel.css", place)
-    carried = {file: name for name, (file, _) in MODELS.items() if name in builtin_models()}
     fresh = stamp.is_file() and stamp.read_text() == library_digest()
-    if not fresh or not all((place / file).is_file() for file in carried):
-        for file, name in carried.items():
+    if not fresh or not all((place / file).is_file() for file, _ in MODELS.values()):
+        for name, (file, _) in MODELS.items():
             (place / file).write_text(model_script(name), encoding="utf-8")
         stamp.write_text(library_digest())
     config.html_static_path += [str(folder)]
