@@ -141,8 +141,8 @@ def _wsj() -> Recipe:
         updates=20_000, warmup=16_000, checkpoint_every=500, validate_every=1000, validate_bleu=0, **OURS, **ON_A_GPU,
     )  # fmt: skip
     model = base(d_model=1024, num_encoder_layers=4, num_decoder_layers=4, dropout=0.2, attention_dropout=0.2)
-    files = {split: f"data/wsj/{split}.tsv" for split in ("train", "valid", "test")}
-    data = DataConfig(vocab_size=16_000, max_length=512, **files)
+    train, valid, test = (f"data/wsj/{split}.tsv" for split in ("train", "valid", "test"))
+    data = DataConfig(train=train, valid=valid, test=test, vocab_size=16_000, max_length=512)
     decoding = DecodingConfig(beam_size=21, alpha=0.3, extra_tokens=300)
     return Recipe(
         "wsj", "the paper's parser, on sections 2-21 of the Wall Street Journal", model, training, data, decoding

@@ -66,6 +66,7 @@ def bracket_attention(parser: Parser, gold: Sequence[Tree], nearest: int = NEARE
             continue
         source = pad([[*parser.tokenizer.encode(" ".join(tree.words())), EOS]])
         maps = with_attention(parser.model, source, [Hypothesis(ids, 0.0, 0.0)])[0].attention
+        assert maps is not None
         weights = torch.stack(maps.decoder)  # [L, H, T, T]; column k + 1 reads token k
         opening, closing = (torch.tensor(side) for side in zip(*wanted, strict=True))
         both = torch.stack([weights[:, :, closing + late, opening + 1].sum(dim=-1) for late in (0, 1)])

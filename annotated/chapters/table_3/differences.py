@@ -15,6 +15,7 @@ from statistics import mean
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from annotated.chapters.table_3.records import pooled_deviation
 from annotated.paper import TABLE_3
@@ -118,13 +119,13 @@ def differences(losses: Mapping[str, Sequence[float]], confidence: float = CONFI
     )
 
 
-def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
+def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:
     """Spearman's: the correlation of the ranks, equal values sharing the mean of theirs."""
-    ranks = [_ranks(np.asarray(one, dtype=float)) for one in (first, second)]
-    return float(np.corrcoef(*ranks)[0, 1])
+    return float(np.corrcoef(_ranks(first), _ranks(second))[0, 1])
 
 
-def _ranks(values: np.ndarray) -> np.ndarray:
+def _ranks(given: ArrayLike) -> NDArray[np.float64]:
+    values = np.asarray(given, dtype=float)
     return np.array([(values < one).sum() + ((values == one).sum() - 1) / 2 for one in values])
 
 

@@ -257,8 +257,8 @@ def beam_stops_at_first_end(patches: Patches) -> None:
 def beam_adds_logits(patches: Patches) -> None:
     def top(logits: Tensor, count: int, forbidden: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         scores = logits if mask is None else logits.masked_fill(~mask, -math.inf)
-        scores = scores.index_fill(1, forbidden, -math.inf).topk(count, dim=1)
-        return scores.values, scores.indices
+        best = scores.index_fill(1, forbidden, -math.inf).topk(count, dim=1)
+        return best.values, best.indices
 
     patches.attribute(beam, "top_tokens", top)
 
