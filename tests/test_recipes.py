@@ -64,7 +64,7 @@ def test_each_is_a_preset_and_a_short_command(name: str) -> None:
     assert command == ["annotated", "train", "x", "--preset", name]
     elsewhere = {"train": "elsewhere.tsv"} if name == "wsj" else {"prepared": "elsewhere"}  # wsj trains on plain files
     changed = wanted.data.replace(**elsewhere)
-    command = train_command("x", wanted.model.replace(dropout=0.2), wanted.training, changed)
+    command = train_command("x", wanted.model.replace(dropout=0.25), wanted.training, changed)
     assert _command(command[1:]).data == changed and len(command) == 9
 
 
