@@ -42,9 +42,9 @@ def run(trees: Any, seed: int, f1: float) -> dict[str, Any]:
 
 @pytest.fixture
 def records() -> tuple[dict[str, Any], dict[str, Any]]:
-    silver = run({"gold": 500, "silver": 1000}, 0, 75.0)
+    silver = {**run(1500, 0, 75.0), "gold": 500}
     ours = {"runs": {"gold500-0": run(500, 0, 70.0), "gold500-1": run(500, 1, 72.0), "gold2000-0": run(2000, 0, 90.0)}}
-    ours["runs"]["silver-0"] = silver
+    ours["runs"]["silver1500-0"] = silver
     base = {"parser": "CKY", "sentences": 500}
     row = {"set": "sentences", **base, "f1": 85.0, "precision": 85.0, "recall": 85.0, "exact": 50.0, "malformed": 0.1}
     cky = {
