@@ -19,6 +19,7 @@ import torch
 from annotated.chapters.parsing.attention import bracket_attention
 from annotated.chapters.parsing.data import held_out_trees, training_trees
 from annotated.chapters.parsing.scores import parsed, scored
+from annotated.chapters.record import make
 from annotated.config import DataConfig, TrainingConfig, tiny
 from annotated.parsing import Parser, Tree, classroom_trees, load_parser, training_line
 from annotated.runs import read_log, train
@@ -38,15 +39,16 @@ Piece = dict[str, Any]
 
 @dataclass(frozen=True)
 class Plan:
-    """How many trees are learned from, for how long, with which dropout."""
+    """How many trees are learned from, with which dropout, in how many trainings, and how long each is."""
 
     trees: int
-    updates: int
     dropout: float
     seeds: int = 1
+    updates: int = 2_400
+    """The same for all, so that they differ by what they learn from."""
 
 
-PLANS = (Plan(500, 800, 0.1), Plan(2_000, 1_600, 0.1), Plan(8_000, 1_600, 0.1), Plan(40_000, 2_400, 0.0))
+PLANS = (Plan(500, 0.1, 3), Plan(2_000, 0.1, 3), Plan(8_000, 0.1), Plan(40_000, 0.0))
 GOLD, SILVER = PLANS[1], PLANS[2]
 """The parser of `GOLD` parses sentences without trees, as many as make `SILVER` trees together with its own; on these a
 second one is trained, exactly as the one of as many gold trees is."""
@@ -143,12 +145,17 @@ def pairs_file(path: Path, trees: Callable[[], Sequence[Tree]]) -> str:
     return str(path)
 
 
-def kept(name: str, make: Callable[[], Piece], work: Path) -> Piece:
+def piece_file(name: str, work: Path) -> Path:
+    """Where the result of a finished piece lies."""
+    return work / "pieces" / f"{name}.json"
+
+
+def kept(name: str, produce: Callable[[], Piece], work: Path) -> Piece:
     """The result of a piece: from its file if it is finished, else made and written."""
-    path = work / "pieces" / f"{name}.json"
+    path = piece_file(name, work)
     if not path.is_file():
         began = time.process_time()
-        result = {**make(), "cpu_seconds": round(time.process_time() - began, 1), "machine": describe_machine()}
+        result = {**produce(), "cpu_seconds": round(time.process_time() - began, 1), "machine": describe_machine()}
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path) as file:
             file.write(json.dumps(result, indent=1) + "\n")
@@ -157,15 +164,26 @@ def kept(name: str, make: Callable[[], Piece], work: Path) -> Piece:
 
 def smoke(work: Path) -> Experiment:
     """A fraction of everything, in a folder of its own."""
-    plans = Plan(30, 6, 0.1), Plan(60, 6, 0.1)
+    plans = Plan(30, 0.1, updates=6), Plan(60, 0.1, updates=6)
     return Experiment(plans, plans[0], plans[1], 2, work / "smoke", held_out_trees(5))
 
 
-def run(experiment: Experiment | None = None) -> Piece:
-    """All pieces, and where the heads of the parser of most trees look when they close a bracket."""
+def run(experiment: Experiment | None = None, so_far: bool = False) -> Piece:
+    """All pieces, and where the heads of the parser of most trees look when they close a bracket.
+
+    Parameters
+    ----------
+    experiment
+        None for the whole one.
+    so_far
+        Train nothing: only what is finished.
+    """
     torch.set_num_threads(1)
     experiment = experiment or Experiment()
-    runs = {name: kept(name, make, experiment.work) for name, make in experiment.pieces().items()}
+    pieces = experiment.pieces()
+    if so_far:
+        pieces = {name: produce for name, produce in pieces.items() if piece_file(name, experiment.work).is_file()}
+    runs = {name: kept(name, produce, experiment.work) for name, produce in pieces.items()}
     largest = experiment.work / f"gold{max(plan.trees for plan in experiment.plans)}-0" / "model"
     some = experiment.held_out["sentences"][:200]
     heads = kept("attention", lambda: {"heads": bracket_attention(load_parser(largest), some)}, experiment.work)
@@ -184,10 +202,14 @@ def run(experiment: Experiment | None = None) -> Piece:
 
 
 def main() -> None:
-    """`python -m annotated.chapters.parsing.experiment --smoke`: everything once, in little; nothing is recorded."""
+    """`--smoke`: everything once, in little, and nothing recorded. `--so-far`: the record of what is finished."""
     options = argparse.ArgumentParser(description=main.__doc__)
-    options.add_argument("--smoke", action="store_true", required=True)
-    options.parse_args()
+    chosen = options.add_mutually_exclusive_group(required=True)
+    chosen.add_argument("--smoke", action="store_true")
+    chosen.add_argument("--so-far", action="store_true")
+    if options.parse_args().so_far:
+        print(make("parsing", partial(run, so_far=True)))
+        return
     for name, piece in run(smoke(WORK))["runs"].items():
         print(f"{name}: F1 {piece['greedy']['sentences']['well_formed']['f1']} after {piece['updates']} updates")
 

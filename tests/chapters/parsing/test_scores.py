@@ -97,7 +97,7 @@ def test_the_settings_are_the_papers_where_they_are_not_sizes() -> None:
 
 
 def test_the_experiment_in_little_and_its_pieces_are_made_once(tmp_path: Path) -> None:
-    plans = Plan(30, 3, 0.1), Plan(40, 3, 0.0)
+    plans = Plan(30, 0.1, updates=3), Plan(40, 0.0, updates=3)
     held_out = {"sentences": classroom_trees("test", 2), "attachments": classroom_trees("attachments", 2)}
     little = Experiment(plans, plans[0], plans[1], 1, tmp_path, held_out)
     results = run(little)
@@ -115,4 +115,6 @@ def test_the_experiment_in_little_and_its_pieces_are_made_once(tmp_path: Path) -
         raise AssertionError("a piece that is finished is read")
 
     assert kept("silver40-0", never, tmp_path)["trees"] == 40
-    assert run(little) == results
+    assert run(little) == run(little, so_far=True) == results
+    (tmp_path / "pieces" / "gold30-0.json").unlink()
+    assert list(run(little, so_far=True)["runs"]) == ["gold40-0", "silver40-0"]
