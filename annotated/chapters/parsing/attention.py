@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from annotated.decoding import Hypothesis
 from annotated.decoding.search import with_attention
 from annotated.parsing import Tree, linear_form
 from annotated.parsing.parser import Parser
-from annotated.parsing.written import read_written, written
+from annotated.parsing.written import written
 
 NEAREST = 3
 """Tokens that must lie between the two brackets: one just before is easily looked at."""
@@ -44,7 +45,7 @@ def bracket_attention(parser: Parser, gold: Sequence[Tree], nearest: int = NEARE
     Parameters
     ----------
     gold
-        Trees whose linear forms the decoder reads; those with a bracket of several pieces are left out.
+        Trees whose linear forms the decoder reads.
     nearest
         Pairs with fewer tokens between them do not count.
 
@@ -60,15 +61,17 @@ def bracket_attention(parser: Parser, gold: Sequence[Tree], nearest: int = NEARE
     chance, pairs = 0.0, 0
     for tree in gold:
         tokens = linear_form(tree, parser.leaves)
-        ids = parser.tokenizer.encode(written(tokens))
         wanted = [pair for pair in bracket_pairs(tokens) if pair[1] - pair[0] > nearest]
-        if len(ids) != len(tokens) or read_written(parser.tokenizer.decode(ids)) != tokens or not wanted:
+        if not wanted:
             continue
+        pieces = parser.tokenizer.encode_batch([" " * (n > 0) + written([token]) for n, token in enumerate(tokens)])
+        starts = torch.tensor([0, *itertools.accumulate(map(len, pieces))])  # where each token's first piece stands
         source = pad([[*parser.tokenizer.encode(" ".join(tree.words())), EOS]])
-        maps = with_attention(parser.model, source, [Hypothesis(ids, 0.0, 0.0)])[0].attention
+        hypothesis = Hypothesis([id for one in pieces for id in one], 0.0, 0.0)
+        maps = with_attention(parser.model, source, [hypothesis])[0].attention
         assert maps is not None
-        weights = torch.stack(maps.decoder)  # [L, H, T, T]; column k + 1 reads token k
-        opening, closing = (torch.tensor(side) for side in zip(*wanted, strict=True))
+        weights = torch.stack(maps.decoder)  # [L, H, T, T]; column k + 1 reads piece k
+        opening, closing = (starts[torch.tensor(side)] for side in zip(*wanted, strict=True))
         both = torch.stack([weights[:, :, closing + late, opening + 1].sum(dim=-1) for late in (0, 1)])
         sums = both if sums is None else sums + both
         chance += float((1 / (closing + 1)).sum())
