@@ -55,7 +55,7 @@ def bracket_attention(parser: Parser, gold: Sequence[Tree], nearest: int = NEARE
         'layer' and 'head' (from 1); 'writing', the share in the step that writes the closing bracket; 'reading', in the
         step that reads it; 'chance', what equal weights would put there in writing; 'pairs', how many were measured.
 
-    Paper: section 6.3, appendix
+    Paper: section 6.3
     """
     sums: Tensor | None = None
     chance, pairs = 0.0, 0

@@ -77,7 +77,7 @@ def caps_chart(lengths: Sequence[tuple[int, int]], extra: int = 20) -> alt.Layer
         Where the slider stands at first.
     """
     share = sum(tokens > words + extra for words, tokens in lengths) / len(lengths)
-    table = pd.DataFrame(lengths, columns=["words", "tokens"]).value_counts().rename("trees").reset_index()
+    table = pd.DataFrame(lengths, columns=["words", "tokens"]).value_counts().reset_index(name="trees")
     moved = slider("extra", extra, 0, 60, 1, label="extra tokens")
     x = alt.X("words:Q", title="n: words of the sentence", scale=alt.Scale(zero=True))
     y = alt.Y("tokens:Q", title="tokens of its tree, end token included")
