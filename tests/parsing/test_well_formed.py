@@ -35,11 +35,6 @@ def tokenizer() -> Tokenizer:
     return Tokenizer.train((training_line(tree) for tree in classroom_trees("train", 150)), 420)
 
 
-def mask_after(tokenizer: Tokenizer, words: int, limit: int, ids: list[int]) -> set[int]:
-    allowed = WellFormed(tokenizer, ("S", "NP"), LEAVES, [words], [limit])
-    return set(allowed(torch.tensor([ids], dtype=torch.long), [0])[0].nonzero().flatten().tolist())
-
-
 def test_forms_written_as_text_come_back() -> None:
     chance = random.Random(0)
     for _ in range(200):
@@ -77,8 +72,8 @@ def test_the_mask_allows_what_trying_everything_finds(tokenizer: Tokenizer, word
                 continue
             valid.add(form)
     spelled = {form: tuple(tokenizer.encode(written(list(form)))) + (EOS,) for form in valid}
-    cap = max(map(len, spelled.values()))
-    allowed = WellFormed(tokenizer, ("S", "NP"), ("XX",), [words], [cap])
+    cap = max(map(len, spelled.values())) + 3
+    allowed = WellFormed(tokenizer, ("S", "NP"), [[("XX",)] * words], [cap])
     for ids in spelled.values():
         for t, token in enumerate(ids):
             assert allowed(torch.tensor([ids[:t]], dtype=torch.long).reshape(1, t), [0])[0, token], (ids, t)
@@ -100,7 +95,7 @@ def test_the_mask_allows_what_trying_everything_finds(tokenizer: Tokenizer, word
 
 
 @pytest.mark.parametrize("beam_size", [1, 5])
-@pytest.mark.parametrize("leaves", ["XX", "tag"])
+@pytest.mark.parametrize("leaves", ["XX", "tag", "word"])
 def test_an_untrained_model_writes_nothing_but_trees(tokenizer: Tokenizer, beam_size: int, leaves: str) -> None:
     """Random weights, large ones, in a batch of all lengths, under a cap that leaves little room."""
     torch.manual_seed(beam_size)
@@ -116,6 +111,7 @@ def test_an_untrained_model_writes_nothing_but_trees(tokenizer: Tokenizer, beam_
             assert parse.tree is not None and parse.fault == "" and parse.hypothesis.finished
             assert parse.tree.words() == words and parse.hypothesis.steps <= most
             assert tree_from_linear(parse.tokens, words, leaves) == parse.tree  # type: ignore[arg-type]
+            assert leaves != "word" or tuple(token for token in parse.tokens if token[0] not in "()") == words
             assert {part.label for part in parse.tree.subtrees() if part.is_tag} <= (
                 TAGS if leaves == "tag" else {"XX"}
             )
@@ -126,21 +122,36 @@ def test_an_untrained_model_writes_nothing_but_trees(tokenizer: Tokenizer, beam_
 def test_the_mask_depends_on_the_beginning_alone(tokenizer: Tokenizer) -> None:
     """Not on what was asked before: the memory of the step before only saves time."""
     form = tokenizer.encode(written("(S (NP XX XX )NP XX )S".split()))
-    allowed = WellFormed(tokenizer, ("S", "NP"), LEAVES, [3, 4], [40, 40])
+    allowed = WellFormed(tokenizer, ("S", "NP"), [[LEAVES] * 3, [LEAVES] * 4], [40, 40])
     stepwise = [allowed(torch.tensor([form[:t]] * 2, dtype=torch.long).reshape(2, t), [0, 1]) for t in range(len(form))]
     for t in reversed(range(len(form))):
-        fresh = WellFormed(tokenizer, ("S", "NP"), LEAVES, [3, 4], [40, 40])
+        fresh = WellFormed(tokenizer, ("S", "NP"), [[LEAVES] * 3, [LEAVES] * 4], [40, 40])
         assert torch.equal(fresh(torch.tensor([form[:t]] * 2, dtype=torch.long).reshape(2, t), [0, 1]), stepwise[t])
     end = tokenizer.encode(" " + written([")S"]))[0]
     assert stepwise[-1][0, end] and not stepwise[-1][1, end], "the second sentence lacks a word"
 
 
+def test_no_more_brackets_are_opened_in_a_row_than_agreed(tokenizer: Tokenizer) -> None:
+    opening = {tokenizer.encode(" " + written(["(" + label]))[0] for label in ("S", "NP")}
+    allowed = WellFormed(tokenizer, ("S", "NP"), [[("XX",)] * 3], [60], nested=3)
+    for form, may_open in (
+        ("(S (NP", True),
+        ("(S (NP (NP", False),
+        ("(S (NP (NP XX", True),
+        ("(S (NP XX )NP (NP (S (NP", False),
+    ):
+        ids = torch.tensor([tokenizer.encode(written(form.split()))])
+        found = set(allowed(ids, [0])[0].nonzero().flatten().tolist())
+        leaf = tokenizer.encode(" " + written(["XX"]))[0]
+        assert leaf in found and bool(found & (opening - {leaf})) == may_open, form
+
+
 def test_sentences_without_words_or_room_are_refused(tokenizer: Tokenizer) -> None:
-    for labels, leaves, words, limits, message in (
-        ((), LEAVES, [1], [9], "no labels"),
-        (("S",), (), [1], [9], "no labels or no leaves"),
-        (("S",), LEAVES, [0], [9], "has no words"),
-        (("S",), ("XX",), [4], [3], "no room"),
+    for labels, leaves, limit, message in (
+        ((), [LEAVES], 9, "no labels"),
+        (("S",), [], 9, "no words"),
+        (("S",), [LEAVES, ()], 9, "nothing may stand for"),
+        (("S",), [("XX",)] * 4, 6, "no room"),
     ):
         with pytest.raises(ValueError, match=message):
-            WellFormed(tokenizer, labels, leaves, words, limits)
+            WellFormed(tokenizer, labels, [leaves], [limit])
