@@ -197,7 +197,7 @@ def run(experiment: Experiment | None = None, so_far: bool = False) -> Piece:
         },
         "runs": runs,
         "attention": heads,
-        "cpu_seconds_of_pieces": round(sum(one["cpu_seconds"] for one in (*runs.values(), heads)), 1),
+        "cpu_seconds": round(sum(one["cpu_seconds"] for one in (*runs.values(), heads)), 1),
     }
 
 
