@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
-PARTS = ["paper", "source", "ledger", "inventories", "api", "paper_map"]
+PARTS = ["paper", "source", "ledger", "inventories", "api", "objects", "filters", "paper_map"]
 
 
 @pytest.fixture(scope="module")

@@ -102,6 +102,8 @@ def all_facts(env: Any) -> dict[str, Facts]:
 
 def parts_of(env: Any) -> dict[str, str]:
     """The part of the book to which each page belongs."""
+    if "external_site_map" not in env.config:
+        return {}  # a site without _toc.yml has no parts
     subtrees = env.config.external_site_map.root.subtrees
     return {str(item): subtree.caption or "" for subtree in subtrees for item in subtree.items}
 
