@@ -167,7 +167,8 @@ def labels_chart(table: pd.DataFrame, title: str, trees: int) -> alt.Chart:
     sizes = sorted(int(n) for n in table["trees"].unique())
     parsers = [name for name in PARSERS if name in set(table["parser"])]
     order = table.groupby("label")["in_gold"].max().sort_values(ascending=False).index.tolist()
-    colour = alt.Color("parser:N", sort=parsers, scale=alt.Scale(domain=parsers, range=[_COLOURS[p] for p in parsers]))
+    colour = alt.Color("parser:N", sort=parsers, scale=alt.Scale(domain=parsers, range=[_COLOURS[p] for p in parsers]),
+                       legend=alt.Legend(columns=2))  # fmt: skip
     return (
         alt.Chart(table.assign(size=[sizes.index(n) for n in table["trees"]]))
         .transform_filter("datum.size == size")
