@@ -31,7 +31,7 @@ class Claims:
     """What a subject claims to be. None claims nothing, and what depends on it is not examined."""
 
     d_model: int | None = None
-    """D."""
+    """Width of the vectors, D."""
     tied_embeddings: bool | None = None
     """One matrix for source embedding, target embedding and projection (section 3.4)."""
     scaled_embeddings: bool | None = None
@@ -73,8 +73,11 @@ class Tables(NamedTuple):
     """The matrices between token ids and vectors, each `[V, D]`: the parameters themselves, not copies."""
 
     source: Tensor
+    """Embeddings of the source."""
     target: Tensor
+    """Embeddings of the target."""
     output: Tensor
+    """The matrix that gives the logits."""
 
 
 class FirstAttention(NamedTuple):
@@ -168,7 +171,7 @@ class Subject:
 
     name: str = "model"
     vocab_size: int
-    """V."""
+    """Number of tokens in the vocabulary, V."""
     pad: int = 0
     bos: int = 1
     eos: int = 2

@@ -114,7 +114,8 @@ class MultiHeadAttention(nn.Module):
     """h attentions over projections of the same queries, keys and values, concatenated and projected.
 
     W_Q, W_K and W_V of all heads live in one matrix, so that self-attention needs one product instead of
-    3h; `w_q`, `w_k` and `w_v` are the paper's matrices, as views of it.
+    3h. `w_q`, `w_k` and `w_v` are views of its rows: the paper's matrices of all heads, each transposed, one below
+    the other.
 
     Device and dtype are chosen as for any module: `with torch.device("cuda"):` around the call, or `.to(...)` after it.
 
@@ -123,7 +124,7 @@ class MultiHeadAttention(nn.Module):
     d_model
         D, width of inputs and output.
     num_heads
-        H.
+        Number of heads, H.
     d_k, d_v
         Width of one head's queries and keys, and of its values; None for d_model / num_heads.
     bias

@@ -11,8 +11,9 @@ from torch.nn import functional as F
 class TokenEmbedding(nn.Module):
     """A table of V vectors, multiplied by sqrt(d_model) on the way in and plain on the way out.
 
-    Initialised with N(0, 1 / d_model), so that an embedded token has unit variance like the sinusoids'
-    order of magnitude; the paper is silent, this is its released code.
+    Initialised with N(0, 1 / d_model), so that the numbers of an embedded token have variance 1, the order of magnitude
+    of the sinusoids, whose mean square is 1/2. The paper does not give its initialisation; this is the one of its
+    released code.
 
     Parameters
     ----------

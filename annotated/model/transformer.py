@@ -20,15 +20,17 @@ from annotated.model.positional_encoding import LearnedPositions, SinusoidalPosi
 class AttentionMaps(NamedTuple):
     """Attention weights before dropout, a list over layers for each of the three uses of attention.
 
-    `encoder[l]` is `[B, H, S, S]`, `decoder[l]` `[B, H, T, T]`, `cross[l]` `[B, H, T, S]`; queries come
-    before keys. Rows of padded queries are attention too, but of no token.
+    Queries come before keys. Rows of padded queries are attention too, but of no token.
 
     Paper: section 3.2.3, figures 3-5
     """
 
     encoder: list[Tensor]
+    """Self-attention of the encoder, `[B, H, S, S]` for each layer."""
     decoder: list[Tensor]
+    """Self-attention of the decoder, `[B, H, T, T]` for each layer."""
     cross: list[Tensor]
+    """Cross-attention, `[B, H, T, S]` for each layer."""
 
 
 class Transformer(nn.Module):

@@ -94,7 +94,7 @@ def logits_terms(
     right, others
         From `smoothed_target`.
     vocab_size
-        V.
+        Number of tokens in the vocabulary, V.
 
     Returns
     -------

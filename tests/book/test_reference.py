@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -124,6 +125,25 @@ def test_a_damaged_inventory_says_where(extension: Any, tmp_path: Path) -> None:
         file.write_text(f"# X https://x.org/\n{line}\n", encoding="utf-8")
         with pytest.raises(ValueError, match=f"x.txt, line 2: .*{complaint}"):
             extension("inventories").read(file)
+
+
+def test_a_description_is_no_letter_with_a_dot_which_would_begin_a_list(repository: Path) -> None:
+    pattern = re.compile(r'^ *(?:""")?([A-Za-z]|\d+)\.(?:""")?$', re.MULTILINE)
+    assert pattern.search("num_heads\n        H.") and pattern.search('    """V."""')
+    for file in sorted((repository / "annotated").rglob("*.py")):
+        found = pattern.search(file.read_text("utf-8"))
+        assert found is None, f"{file.relative_to(repository)}: {found[0].strip()} is read as the beginning of a list"
+
+
+def test_what_python_says_of_a_field_is_left_out(extension: Any) -> None:
+    def described(text: str) -> list[str]:
+        lines, app = [text, ""], SimpleNamespace(env=SimpleNamespace(temp_data={}))
+        extension("api").protect(app, "attribute", "Maps.cross", None, {}, lines)
+        extension("api").link_paper(app, "attribute", "Maps.cross", None, {}, lines)
+        return [line for line in lines if line]
+
+    assert described("Alias for field number 2") == []
+    assert described("Weights, `[B, H, T, S]`.") == ["Weights, `[B, H, T, S]`."]
 
 
 # The paper map

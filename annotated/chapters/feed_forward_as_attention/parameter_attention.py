@@ -22,7 +22,7 @@ class ParameterAttention(nn.Module):
     Parameters
     ----------
     d_model
-        D.
+        Width of the vectors, D.
     num_heads, d_k, d_v
         h_p, d_pk and d_pv of the early appendix.
     rows

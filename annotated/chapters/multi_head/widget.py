@@ -121,7 +121,7 @@ def split_heads(
     tokens
         The T tokens.
     d_model
-        D.
+        Width of the vectors, D.
     heads
         Values of H to choose from; each must divide D.
     start

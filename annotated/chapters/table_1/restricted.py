@@ -18,7 +18,7 @@ class RestrictedSelfAttention(nn.Module):
     Parameters
     ----------
     d_model
-        D.
+        Width of the vectors, D.
     num_heads
         H; divides `d_model`.
     size

@@ -69,4 +69,5 @@ class Dropout(nn.Module):
         return _AddDropped.apply(residual, x, self.p)
 
     def extra_repr(self) -> str:
+        """The probability, as `print` shows it."""
         return f"p={self.p}"

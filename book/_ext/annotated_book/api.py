@@ -42,6 +42,7 @@ READING = {
     "annotated.model": ("attention masks feed_forward embeddings positional_encoding layers transformer".split()),
 }
 """The order in which the modules of a package are read, where that is not the alphabet's; others follow."""
+_BY_ITSELF = re.compile(r"Alias for field number \d+")
 _NOT_CODE = re.compile(r"(`[^`]*`)")
 
 
@@ -96,9 +97,12 @@ def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
 def protect(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Before napoleon: take the `Paper:` line out, and escape what reStructuredText would read as marks.
 
-    The text of an attribute is kept from napoleon as a whole: what stands before a colon in it is no type.
+    The text of an attribute is kept from napoleon as a whole: what stands before a colon in it is no type. What Python
+    says by itself of a field of a named tuple is left out.
     """
     text = "\n".join(lines)
+    if _BY_ITSELF.fullmatch(text.strip()):
+        text = ""
     match = re.search(r"^Paper: *(.+(?:\n[ \t]*\S.*)*)", text, re.MULTILINE)
     text = text[: match.start()] + text[match.end() :] if match else text
     parts = _NOT_CODE.split(text)
