@@ -57,7 +57,7 @@ def test_tensors_are_walked_through_with_the_keyboard(visit: Any) -> None:
 
 def test_the_filter_leaves_the_tracer_alone(visit: Any) -> None:
     with visit("reference/notation.html") as v:
-        v.page.get_by_label("Show rows with").fill("heads")
+        v.page.get_by_label("Show rows with").fill("layers")
         assert v.page.locator('.live[data-panel="shapes"] tr[hidden]').count() == 0
         assert v.page.locator(".shapes tbody tr:not([hidden])").count() == 1
 

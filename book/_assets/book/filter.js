@@ -4,27 +4,62 @@
   // An entry may have several values of one kind, with semicolons between them.
   const values = (item, name) => (value(item, name) ?? "").split(";").filter(Boolean);
   const value = (item, name) => item.dataset[name] ?? item.querySelector(`[data-${name}]`)?.dataset[name];
-  const plain = text => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-  // Words at whose beginning a typed word is looked for; multi-head is also found as multihead, and head.
-  const wordsOf = text => ` ${text.replace(/(?<=\p{L})[-\u2010\u2011](?=\p{L})/gu, "")} ${text}`.replace(/[^\p{L}\p{N}_^]+/gu, " ");
-  const has = (text, word) => /^[\p{L}\p{N}]/u.test(word) && !/\p{Script=Han}/u.test(word) ? text.includes(` ${word}`) : text.includes(word);
 
-  // Of a name of the library each part is a word: MultiHeadAttention, w_q.
-  const partsOf = name => `${name} ${name.replace(/(?<=[\p{Ll}\d])(?=\p{Lu})/gu, " ")} ${name.replaceAll("_", " ")}`;
+  // One spelling of what has two, in what is typed and in what is searched. Each holds for a word that is half typed, too.
+  const SPELLINGS = [[/(?<=\p{L}{2}[iy])z/gu, "s"], [/(?<=\p{L}{2})our/gu, "or"], [/(?<=label|model|cancel|travel|level|signal)l/gu, ""],
+    [/centre/gu, "center"], [/centerd/gu, "centered"], [/\bgray/gu, "grey"], [/artefact/gu, "artifact"]];
+  // Of a formula, signs of TeX go: d_\text{model} is d_model; and W^O is W_O.
+  const flat = text => text.replace(/\\(?:text|mathrm|operatorname) *\{/g, "").replace(/[_^] *\{?/g, "_").replace(/[\\{}$]/g, " ");
+  const plain = text => SPELLINGS.reduce((made, [from, to]) => made.replace(from, to), flat(text).normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase());
+  const spaced = text => ` ${text.replace(/[^\p{L}\p{N}_]+/gu, " ").trim()} `;
+  // The words of an entry, a typed word is looked for at their beginnings: multi-head is also multihead, and head; padding_mask
+  // is also mask; d_k is also dk; MultiHeadAttention is also attention.
+  function wordsOf(text) {
+    const parts = plain(text.replace(/(?<=[\p{Ll}\d])(?=\p{Lu})/gu, " ")), whole = plain(text);
+    return [parts, whole, whole.replace(/(?<=\p{L})[-\u2010\u2011](?=\p{L})/gu, ""), parts.replaceAll("_", " "), whole.replaceAll("_", "")].map(spaced).join("");
+  }
+  const single = word => word.replace(/(?<=\p{L}{2}[^\Ws])s$/u, ""); // masks also finds mask
+  const has = (text, word) => /^[\p{L}\p{N}]/u.test(word) && !/\p{Script=Han}/u.test(word) ? text.includes(` ${word}`) : text.includes(word);
+  // What a reader sees of an entry, and its formulas as they are typed.
+  const textOf = element => [...element.children, element].map(part => part.textContent).concat([...element.querySelectorAll("math[alttext]")].map(math => math.getAttribute("alttext"))).join(" ");
+
+  // Insertions, deletions and substitutions that make one word of the other.
+  function slips(a, b) {
+    let row = [...Array(b.length + 1).keys()];
+    for (let i = 1; i <= a.length; i++) {
+      row = row.reduce((made, above, j) => [...made, j ? Math.min(above + 1, made[j - 1] + 1, row[j - 1] + (a[i - 1] !== b[j - 1])) : i], []);
+    }
+    return row[b.length];
+  }
+  // What was typed with each unknown word replaced by the nearest one of the entries; nothing if there is none.
+  function meant(words, items) {
+    const known = [...new Set(items.flatMap(({ text }) => text.split(" ")))].filter(word => word.length > 2), all = items.map(({ text }) => text).join("");
+    const made = words.map(word => {
+      if (has(all, word)) return word;
+      const reach = word.length < 3 ? 0 : word.length < 6 ? 1 : 2;
+      const near = known.filter(one => Math.abs(one.length - word.length) <= reach).map(one => [slips(word, one), one]).filter(([n]) => n <= reach);
+      return near.sort(([n], [m]) => n - m)[0]?.[1];
+    });
+    return made.every(Boolean) && made.join(" ") !== words.join(" ") ? made.join(" ") : undefined;
+  }
 
   function start(box) {
     const field = box.querySelector("input"), menus = [...box.querySelectorAll("select")], said = box.querySelector("[role=status]");
-    const searched = item => (box.dataset.names ? [...item.querySelectorAll(box.dataset.names)].map(e => partsOf(e.textContent)) : [...item.children, item].map(part => part.textContent));
-    const items = [...document.querySelectorAll(box.dataset.items)].map(item => ({ item, text: wordsOf(plain(searched(item).join(" "))) }));
+    const ask = Object.assign(document.createElement("button"), { type: "button", hidden: true });
+    said.after(ask);
+    const searched = item => (box.dataset.names ? [...item.querySelectorAll(box.dataset.names)].map(e => e.textContent).join(" ") : textOf(item));
+    const items = [...document.querySelectorAll(box.dataset.items)].map(item => ({ item, text: wordsOf(searched(item)) }));
     // A menu without values offers those that the entries have.
     for (const menu of menus.filter(menu => menu.options.length < 2)) {
       const offered = new Set(items.flatMap(({ item }) => values(item, menu.dataset.by)));
-      for (const text of [...offered].sort((a, b) => a.localeCompare(b, "en", { numeric: true }))) menu.append(new Option(text));
+      const listed = "asListed" in menu.dataset ? [...offered] : [...offered].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+      for (const text of listed) menu.append(new Option(text));
     }
+    const tables = new Set(items.map(({ item }) => item.closest("table")).filter(Boolean));
     const groups = [...document.querySelectorAll(box.dataset.groups || "no-groups")].filter(group => items.some(({ item }) => group.contains(item)));
 
     function show() {
-      const words = wordsOf(plain(field.value)).trim().split(/\s+/).filter(Boolean);
+      const words = spaced(plain(field.value)).trim().split(/\s+/).filter(Boolean).map(single);
       let shown = 0;
       for (const { item, text } of items) {
         const fits = words.every(word => has(text, word)) && menus.every(menu => !menu.value || values(item, menu.dataset.by).includes(menu.value));
@@ -36,7 +71,16 @@
         group.hidden = items.every(({ item }) => item.hidden || !group.contains(item));
         if (group.nodeName === "DETAILS") group.open = narrowed && !group.hidden;
       }
-      said.textContent = narrowed ? `${shown} of ${items.length} ${box.dataset.what}` : "";
+      for (const table of tables) table.hidden = items.every(({ item }) => item.hidden || !table.contains(item));
+      said.textContent = narrowed ? `${shown || "None"} of ${items.length} ${box.dataset.what}` : "";
+      offer(shown ? undefined : meant(words, items), !shown && narrowed);
+    }
+    // Where nothing fits: another word, or everything.
+    function offer(word, isEmpty) {
+      if (ask.hidden && !isEmpty) return;
+      ask.hidden = !isEmpty;
+      ask.textContent = word ? `Did you mean ${word}?` : "Show all";
+      ask.onclick = () => { if (word) field.value = word; else clear(); show(); field.focus(); };
     }
     function clear() { field.value = ""; for (const menu of menus) menu.value = ""; show(); }
 

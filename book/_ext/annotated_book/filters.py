@@ -8,9 +8,13 @@
 
 `items` are the entries, as a selector of CSS. `groups` hide with all of their entries. A menu chooses by an attribute
 `data-verdict` of the entries, which may have several values with semicolons between them; the values `*` are those that
-the entries have. Several menus are separated by semicolons.
-With `names`, another selector, only those parts of an entry are searched, and each part of a name counts as a word:
-`attention` finds `MultiHeadAttention`.
+the entries have, sorted, and `* as listed` the same in the order of the entries. Semicolons separate several menus.
+With `names`, another selector, only those parts of an entry are searched.
+
+A typed word is looked for at the beginnings of words, and each part of a name is one: `mask` finds `padding_mask`, and
+`attention` finds `MultiHeadAttention`. Formulas are found as they are typed (`d_k`, `W^O`, `W_O`), words in the singular
+or plural and in British or American spelling. Tables without a row that fits hide. Where nothing fits, a button offers
+the nearest word, or everything.
 Nothing is remembered, and without scripts the whole page is there and no field (`filter.js`).
 """
 
@@ -35,10 +39,11 @@ def menu(text: str) -> str:
     name, _, values = (part.strip() for part in text.partition("|"))
     if not values:
         raise ValueError(f"a menu is written 'name | value, value', not {text!r}")
-    listed = [] if values == "*" else values.split(",")
+    listed = [] if values in ("*", "* as listed") else values.split(",")
+    order = " data-as-listed" if values == "* as listed" else ""
     options = "".join(f"<option>{escape(value.strip())}</option>" for value in listed)
     every = f'<option value="">any {escape(name)}</option>'
-    return f'<select data-by="{escape(name)}" aria-label="{escape(name.capitalize())}">{every}{options}</select>'
+    return f'<select data-by="{escape(name)}"{order} aria-label="{escape(name.capitalize())}">{every}{options}</select>'
 
 
 class Filter(SphinxDirective):
