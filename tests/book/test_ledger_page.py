@@ -27,8 +27,29 @@ def test_a_score_is_computed_and_its_interval_moves_with_the_draws(visit: Any) -
         second = cells(box)
         assert [row[2] for row in second] != [row[2] for row in first], "other draws, other ends"
         assert [row[:2] for row in second] == [row[:2] for row in first], "the same scores"
-        assert box.locator("svg[role=img]").get_attribute("aria-label").startswith("BLEU of 1000 drawn test sets")
+        scores, difference = box.locator("svg[role=img]").all()
+        assert scores.get_attribute("aria-label").startswith("BLEU of 1,000 drawn test sets")
+        told = difference.get_attribute("aria-label")
+        assert told.startswith("Difference in BLEU of 1,000") and told.endswith(second[2][2]), (
+            "the interval of the table"
+        )
+        assert difference.locator(".ledger-zero").count() == 1 and scores.locator(".ledger-zero").count() == 0
         assert not any(url.endswith("model.js") for url in v.asked) and v.errors == [] and v.axe(code=False) == []
+
+
+def test_a_larger_test_set_narrows_the_interval_and_keeps_the_scores(visit: Any) -> None:
+    with visit(PAGE) as v:
+        box = v.page.locator('.live[data-panel="ledger"][data-state="done"]')
+        first = cells(box)
+        box.get_by_role("slider").press("End")
+        assert "drawn test sets of 2,400 sentences" in box.locator("[role=status]").inner_text()
+        last = cells(box)
+        ends = [
+            [[float(x.replace("\u2212", "-")) for x in row[2].split(" to ")] for row in rows] for rows in (first, last)
+        ]
+        for (low, high), (later_low, later_high) in zip(*ends, strict=True):
+            assert 0.4 < (later_high - later_low) / (high - low) < 0.6, "four times the sentences, half the width"
+        assert [[row[i] for i in (0, 1, 3)] for row in last] == [[row[i] for i in (0, 1, 3)] for row in first]
 
 
 def test_what_the_page_says_of_the_difference_is_what_the_report_says() -> None:
@@ -44,9 +65,9 @@ def test_what_the_page_says_of_the_difference_is_what_the_report_says() -> None:
 
 def test_the_histogram_keeps_its_size_of_type_on_a_phone(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 844}) as v:
-        picture = v.page.locator(".ledger-drawn svg")
-        assert picture.evaluate("e => e.getScreenCTM().a") == pytest.approx(1, abs=1e-3), "not scaled down"
-        assert picture.bounding_box()["height"] > 100
+        for picture in v.page.locator(".ledger-drawn svg").all():
+            assert picture.evaluate("e => e.getScreenCTM().a") == pytest.approx(1, abs=1e-3), "not scaled down"
+            assert picture.bounding_box()["height"] > 100
 
 
 def test_the_entries_are_blocks_on_a_phone_and_a_table_on_a_wide_page(visit: Any) -> None:

@@ -48,6 +48,7 @@ def entry(folder: Path, name: str, label: str, sacrebleu: float, paper: float) -
         setting: {"score": score, "low": score - 1, "high": score + 1, "signature": f"nrefs:1|{setting}"}
         for setting, score in settings.items()
     }
+    scores["paper"]["method"] = "13a in place of Moses"
     report = {
         "format": 1,
         "label": label,
@@ -58,7 +59,7 @@ def entry(folder: Path, name: str, label: str, sacrebleu: float, paper: float) -
     }
     (place / "report.json").write_text(json.dumps(report), encoding="utf-8")
     (place / "entry.json").write_text(json.dumps({"added": "2026-01-31"}), encoding="utf-8")
-    for file in ("log.jsonl", "hypotheses.txt"):
+    for file in ("log.jsonl", "hypotheses.txt", "statistics.tsv"):
         (place / file).write_text(f"{file} of {name}", encoding="utf-8")
 
 
@@ -78,10 +79,14 @@ def test_both_rulers_hardware_hours_and_the_log_of_each_run(
     assert "100,000" in shown and "1:30:00 on 8 x GPU Nine." in shown and "nrefs:1|paper" in shown
     runs, printed = shown.split("For comparison, and not checkable")
     assert "rehearsal-one" in runs and "27.3" not in runs and "other text in the file of newstest2014" in runs
-    assert "27.3" in printed and "28.4" in printed and printed.count("not published") == 2
+    assert re.search(r"nrefs:1\|paper\s+\(13a in place of Moses\)", runs), "the method, which no signature contains"
+    assert re.search(r"12 hours on 8 P100\.\s+27\.3\s+100,000", printed), "as section 5.2 and Table 2 print them"
+    assert re.search(r"3\.5 days on 8 P100\.\s+28\.4\s+300,000", printed) and ":00" not in printed
     assert "So far there is one rehearsal" in runs
-    logs = re.findall(r'href="(_downloads/[^"]*log\.jsonl)"', html)
-    assert [(tmp_path / "html" / log).read_text() for log in logs] == ["log.jsonl of rehearsal-one"]
+    for file in ("log.jsonl", "statistics.tsv"):
+        found = re.findall(rf'href="(_downloads/[^"]*{re.escape(file)})"', html)
+        assert [(tmp_path / "html" / one).read_text() for one in found] == [f"{file} of rehearsal-one"]
+    assert len(re.findall(r'href="_downloads/[^"]*entry\.json"', html)) == 1
     assert "No run on WMT14 itself is in the ledger yet" in shown
 
 

@@ -25,10 +25,10 @@ export function scores(systems, times) {
   });
 }
 
-// One test set of as many sentences, drawn with replacement: how often each sentence is in it.
-export function draw(sentences, random) {
+// One test set of `size` sentences, drawn with replacement: how often each sentence is in it.
+export function draw(sentences, random, size = sentences) {
   const times = new Uint16Array(sentences);
-  for (let i = 0; i < sentences; i++) times[Math.floor(random() * sentences)]++;
+  for (let i = 0; i < size; i++) times[Math.floor(random() * sentences)]++;
   return times;
 }
 
@@ -39,4 +39,11 @@ export function interval(values) {
     const place = share * (sorted.length - 1), low = Math.floor(place), high = Math.ceil(place);
     return sorted[low] + (place - low) * (sorted[high] - sorted[low]);
   });
+}
+
+// How many values are in each bin of a width, from bin `first` on; every bin starts at a multiple of the width, so none holds both
+// signs. All series have the same bins.
+export function binned(series, width) {
+  const all = series.flat(), bin = v => Math.floor(v / width), first = bin(Math.min(...all)), count = bin(Math.max(...all)) - first + 1;
+  return { first, counts: series.map(values => values.reduce((found, v) => { found[bin(v) - first]++; return found; }, Array(count).fill(0))) };
 }

@@ -3,7 +3,7 @@
     :::{results-ledger}
     :::
 
-It says itself whether a run on WMT14 is among them. Report, log and translations of each entry are downloads.
+It says itself whether a run on WMT14 is among them. Of each entry the files that its scores rest on are downloads.
 """
 
 from __future__ import annotations
@@ -21,7 +21,14 @@ from annotated_book.execution import ROOT, table
 
 FOLDER = ROOT / "ledger"
 HEAD = ("Run, data, hardware", "BLEU, sacreBLEU", "BLEU, the paper's way", "Updates")
-DOWNLOADS = {"report.json": "report", "log.jsonl": "log", "hypotheses.txt": "translations"}
+PRINTED_HEAD = ("Model, data, hardware", "BLEU, as printed", "Updates")
+DOWNLOADS = {
+    "report.json": "report",
+    "log.jsonl": "log",
+    "hypotheses.txt": "translations",
+    "statistics.tsv": "counts",
+    "entry.json": "hashes",
+}
 NONE_YET = "No run on WMT14 itself is in the ledger yet."
 ONE = (
     "So far there is one rehearsal, on other text. Its score shows that the chain works and says nothing about the "
@@ -31,7 +38,10 @@ SOME = (
     "So far there are {count} rehearsals, on other text. Their scores show that the chain works and say nothing about "
     "the paper."
 )
-PRINTED = "For comparison, and not checkable: what the paper prints of its own models, in hours, minutes and seconds."
+PRINTED = (
+    "For comparison, and not checkable: what the paper prints of its own models. BLEU is from Table 2, updates and "
+    "times are from section 5.2. The paper does not say how it computed BLEU."
+)
 _SIZES = {"Transformer (base model)": "base", "Transformer (big)": "big"}
 _BLEU_SETTINGS = {
     "sacrebleu": "BLEU by sacreBLEU",
@@ -61,7 +71,7 @@ class ResultsLedger(SphinxDirective):
             box += table(HEAD, [*map(self._row, found)])
             box += nodes.paragraph(text="How each was scored:")
             box += nodes.bullet_list("", *map(_signatures, found))
-        box += [nodes.paragraph(text=PRINTED), table(HEAD, _printed())]
+        box += [nodes.paragraph(text=PRINTED), table(PRINTED_HEAD, _printed())]
         for one in box.findall(nodes.table):
             one["classes"].append("blocks")
         return [*result, box]
@@ -89,18 +99,21 @@ class ResultsLedger(SphinxDirective):
 
 
 def _printed() -> list[list[nodes.Node]]:
-    """What the paper prints of itself. Which BLEU it is it does not say; its released script is the second setting."""
+    """What the paper prints of itself: BLEU in Table 2, hardware, time and updates in section 5.2."""
     rows: list[list[nodes.Node]] = []
     for line in TABLE_2:
         if line.system in _SIZES:
             run = SETTINGS[_SIZES[line.system]]
             about = nodes.container("", nodes.paragraph("", "", nodes.strong(text=line.system)))
-            about += nodes.paragraph(
-                text=f"As written in Table 2: WMT14 en-de; {run['hours']:g}:00:00 on {run['gpus']:g} P100."
-            )
-            cells = ("not published", str(line.bleu_en_de), f"{run['steps']:,}")
+            about += nodes.paragraph(text=f"WMT14 en-de; {_as_printed(run['hours'])} on {run['gpus']:g} P100.")
+            cells = (str(line.bleu_en_de), f"{run['steps']:,}")
             rows.append([about, *(nodes.paragraph(text=text) for text in cells)])
     return rows
+
+
+def _as_printed(hours: float) -> str:
+    """A training time in the unit of section 5.2: '12 hours', '3.5 days'."""
+    return f"{hours:g} hours" if hours < 48 else f"{hours / 24:g} days"
 
 
 def _signatures(entry: Entry) -> nodes.list_item:
@@ -109,8 +122,10 @@ def _signatures(entry: Entry) -> nodes.list_item:
     for setting, name in _BLEU_SETTINGS.items():
         if (one := scores.get(setting)) is None:
             continue
+        how = f" ({one['method']})" if "method" in one else ""
         end = "." if setting == "chrf" else "; "
-        text += [nodes.Text(f"{name} {one['score']:.2f}, "), nodes.literal(text=one["signature"]), nodes.Text(end)]
+        score = nodes.Text(f"{name} {one['score']:.2f}, ")
+        text += [score, nodes.literal(text=one["signature"]), nodes.Text(how + end)]
     return nodes.list_item("", text)
 
 

@@ -54,6 +54,32 @@ def test_the_intervals_agree_with_other_draws_of_the_library_and_of_the_report(e
     assert np.allclose(found, [row[1:] for row in data["reported"][:2]], atol=0.25)
 
 
+def test_what_the_page_says_of_other_sizes_holds_for_several_draws(entry: Entry) -> None:
+    """The two systems overlap at every size; their difference excludes zero from 1,200 sentences on."""
+    code = """async ({ draw, interval, scores, unpack }, [text, file]) => {
+      const { randomFrom } = await import(file), systems = unpack(text, 2);
+      return [600, 1200, 2400].flatMap(size => [1, 2].map(seed => {
+        const random = randomFrom(seed), once = () => scores(systems, draw(600, random, size));
+        const drawn = Array.from({ length: 1000 }, once);
+        return [...[0, 1].map(s => interval(drawn.map(one => one[s]))), interval(drawn.map(([a, b]) => a - b))];
+      }));
+    }"""
+    found = evaluate(SCORES, code, [page_data(entry)["counts"], RANDOM.as_uri()])
+    for number, (average, last, difference) in enumerate(found):
+        assert average[0] < last[1]
+        assert number < 2 or difference[0] > 0.2
+    random = np.random.default_rng(7)
+    times = random.multinomial(1200, np.full(600, 1 / 600), 2000)
+    drawn = bleu_of(np.einsum("ts,ksn->tkn", times, counts(entry)))
+    expected = np.percentile(drawn[:, 0] - drawn[:, 1], [2.5, 97.5])
+    assert np.allclose(found[2][2], expected, atol=0.2)
+
+
+def test_a_bin_starts_at_a_multiple_of_its_width_and_holds_one_sign() -> None:
+    found = evaluate(SCORES, "({ binned }, series) => binned(series, 0.5)", [[-0.6, -0.1, 0, 0.4, 1.0], [0.5, 0.7]])
+    assert found == {"first": -2, "counts": [[1, 1, 2, 0, 1], [0, 0, 0, 2, 0]]}
+
+
 def test_a_drawn_test_set_has_as_many_sentences_and_follows_its_seed() -> None:
     code = """async ({ draw }, file) => {
       const { randomFrom } = await import(file);
