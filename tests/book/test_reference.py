@@ -207,6 +207,28 @@ def test_members_stand_for_their_classes_and_modules(extension: Any) -> None:
     assert extension("coverage").without_members(names) == ["a.m.f", "a.m.K", "a.n"]
 
 
+def test_the_objects_that_are_a_part_come_before_those_that_touch_it(extension: Any) -> None:
+    from annotated.paper import implementations, paper_lines
+
+    def first(key: str) -> list[str]:
+        names = coverage.subject_first(key, coverage.without_members(implementations()[key]), paper_lines())
+        return [name.rpartition(".")[2] for name in names]
+
+    coverage = extension("coverage")
+    assert set(first("section 3.1")[:4]) == {"EncoderLayer", "DecoderLayer", "Encoder", "Decoder"}
+    assert first("Table 3")[0] == "table_3" and first("section 3")[0] == first("figure 1")[0] == "Transformer"
+    assert first("section 3.4")[0] == "TokenEmbedding"
+    assert "scaled_dot_product_attention" in first("section 3.2.1")[:2]
+    lines = {"annotated.a.big": "Table 3, row big", "annotated.b.all": "section 13; Table 3"}
+    assert coverage.subject_first("Table 3", list(lines), lines) == ["annotated.b.all", "annotated.a.big"]
+
+
+def test_a_fold_of_the_map_says_what_it_holds(extension: Any) -> None:
+    rows = [("Chapters", 3), ("Code", 4), ("Around it", 2), ("Exercises", 1), ("Often said", 1), ("Readers ask", 1)]
+    assert extension("paper_map").counted(rows) == "3 chapters, 6 objects, 1 exercise, 2 statements"
+    assert extension("paper_map").counted([("Chapters", 0)]) == ""
+
+
 def test_tests_mirror_the_library(extension: Any) -> None:
     found = extension("coverage").tests_of
     assert "tests/model/test_attention.py" in found(["annotated.model.attention.fused_attention"])

@@ -146,7 +146,7 @@ PAGES = {
     "cross_attention": "attention/query_key_value",
     "add_norm": "machine/residuals",
     "feed_forward": "machine/feed_forward",
-    "memory": "start/one_sentence",
+    "memory": "attention/query_key_value",
     "linear": "machine/embeddings",
     "softmax": "why/transduction",
 }

@@ -11,7 +11,7 @@ from sphinx.util import logging
 
 from annotated.grading.exercise.catalogue import find
 from annotated.grading.exercise.exercise import ExerciseError
-from annotated.paper import REASONS, entries, implementations
+from annotated.paper import REASONS, entries, implementations, paper_lines, parse
 from annotated_book.chapters import chapter
 from annotated_book.ledger import KINDS, ledger
 from annotated_book.source import ROOT
@@ -96,6 +96,26 @@ def without_members(names: list[str]) -> list[str]:
     return [name for name in names if not has_owner(name) and (name not in modules or _is_class(name))]
 
 
+def subject_first(key: str, names: list[str], lines: dict[str, str]) -> list[str]:
+    """Objects of a part of the paper, first those whose `Paper:` line, in `lines`, has it as the whole subject.
+
+    A line that names an aspect of the part, 'section 3.1 (auto-regression)' or 'Table 3, row big', comes after those
+    that name all of it. For section 3, the model, what is in `annotated.model` comes first. Among equals, a line with
+    fewer parts of this kind comes first. Chapters of the book come last.
+    """
+    kind, _, number = key.rpartition(" ")
+    aspect = re.compile(rf"(?<![\d.]){re.escape(number)}(?: *\(|, (?:row|last))")
+
+    def rank(name: str) -> tuple[bool, bool, bool, int, bool]:
+        keys = parse(lines[name])
+        alike = sum(other.rpartition(" ")[0] == kind for other in keys)
+        package = name.split(".")[1]
+        beside = kind == "section" and number[0] == "3" and package != "model"
+        return package == "chapters", bool(aspect.search(lines[name])), beside, alike, keys[0] != key
+
+    return sorted(names, key=rank)
+
+
 def _is_class(name: str) -> bool:
     return name.rpartition(".")[2][:1].isupper()
 
@@ -134,7 +154,7 @@ def _module(name: str) -> str:
 
 def build(env: Any) -> dict[str, Part]:
     """The whole map."""
-    code, titles = implementations(), entries()
+    code, titles, lines = implementations(), entries(), paper_lines()
     parts = {key: Part(key, title) for key, title in titles.items()}
     for docname in numbered_chapters(env):
         keys = treated(env, docname)
@@ -149,7 +169,7 @@ def build(env: Any) -> dict[str, Part]:
                 key = f"section {text}" if text[0].isdigit() else text
                 getattr(parts[key], f"{kind}s").append(entry.id)
     for key, part in parts.items():
-        names = without_members(code[key])
+        names = subject_first(key, without_members(code[key]), lines)
         part.around = [name for name in names if name.split(".")[1] in AROUND]
         part.code = [name for name in names if name not in part.around]
         part.tests = tests_of(code[key])

@@ -53,6 +53,17 @@ def table(parts: dict[str, Part], title_of: Callable[[str], str]) -> str:
     return f'<table class="map-table sortable"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
+HEADS = "attention/multi_head"
+
+
+def heads(app: Sphinx, docname: str) -> str:
+    """A link to the chapter on what is inside each attention of the figure; '' where that chapter is not built."""
+    if HEADS not in app.env.found_docs:
+        return ""
+    link = f'<a href="{app.builder.get_relative_uri(docname, HEADS)}">{app.env.titles[HEADS].astext()}</a>'
+    return f"; the heads inside each attention are in {link}"
+
+
 def map_picture(app: Sphinx, docname: str, parts: dict[str, Part]) -> str:
     """The contents as a table of dots, and figure 1, whose boxes lead to their chapters, beside it."""
 
@@ -65,6 +76,6 @@ def map_picture(app: Sphinx, docname: str, parts: dict[str, Part]) -> str:
     def title_of(page: str) -> str:
         return str(app.env.titles[page].astext())
 
-    caption = "<figcaption>Figure 1. A box leads to its chapter.</figcaption>"
+    caption = f"<figcaption>Figure 1. A box leads to its chapter{heads(app, docname)}.</figcaption>"
     figure = f'<figure class="map-figure">{small_drawing([], link)}{caption}</figure>'
     return f'<div class="map-picture">{figure}{table(parts, title_of)}</div>'

@@ -31,8 +31,10 @@ from annotated_book.map_picture import anchor_of, map_picture
 from annotated_book.paper import link_to
 from annotated_book.source import soft_reference
 
-BEST = 3
+BEST = 4
 """How many links a row shows; the rest is folded."""
+THINGS = {"Chapters": "chapter", "Code": "object", "Around it": "object", "Exercises": "exercise"}
+"""What the fold counts; claims and questions are counted as statements."""
 
 
 class paper_map(nodes.General, nodes.Element):  # noqa: N801  (docutils names nodes so)
@@ -99,7 +101,7 @@ class FillIn(SphinxPostTransform):
         if part.reason:
             rows.insert(1, ("No code here", [nodes.Text(part.reason)]))
         box += [head, _rows([(label, found[:BEST]) for label, found in rows])]
-        if more := sum(len(found) for _, found in rest):
+        if more := counted([(label, len(found)) for label, found in rest]):
             box += nodes.raw("", f"<details><summary>{more} more</summary>", format="html")
             box += _rows(rest)
             box += nodes.raw("", "</details>", format="html")
@@ -167,6 +169,21 @@ class FillIn(SphinxPostTransform):
                 line += nodes.Text(named)
                 items += nodes.list_item("", line)
         return items
+
+
+def counted(rows: list[tuple[str, int]]) -> str:
+    """What a fold holds.
+
+    Examples
+    --------
+    >>> counted([("Chapters", 3), ("Code", 4), ("Around it", 2), ("Exercises", 1), ("Often said", 0)])
+    '3 chapters, 6 objects, 1 exercise'
+    """
+    sums: dict[str, int] = {}
+    for label, count in rows:
+        thing = THINGS.get(label, "statement")
+        sums[thing] = sums.get(thing, 0) + count
+    return ", ".join(f"{count} {thing}{'' if count == 1 else 's'}" for thing, count in sums.items() if count)
 
 
 def _rows(rows: list[tuple[str, list[Any]]]) -> nodes.field_list:
