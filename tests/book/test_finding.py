@@ -154,8 +154,23 @@ def test_menus_choose_exercises_and_claims(visit: Any, book: Path) -> None:
         v.page.get_by_role("combobox", name="Kind").select_option("prove")
         rows = v.page.locator(".exercise-columns > li:visible")
         assert 0 < rows.count() < 20 and set(rows.locator(".exercise-kind").all_inner_texts()) == {"prove"}
+        beliefs = v.page.locator(".misconceptions > li:visible")
+        kinds = beliefs.locator(".facts-of-belief").evaluate_all("all => all.map(e => e.dataset.kind)")
+        assert kinds and all("prove" in kind.split(";") for kind in kinds), "beliefs stay with one of their exercises"
+        minutes = [int(text.split()[0]) for text in rows.locator("span", has_text=" min").all_inner_texts()]
+        hours = re.search(
+            r"are shown, together about (?:(\d+) h)? ?(?:(\d+) min)?\.", v.page.inner_text(".exercises-total")
+        )
+        assert 60 * int(hours[1] or 0) + int(hours[2] or 0) == sum(minutes), "the total follows the filter"
         v.page.get_by_role("combobox", name="State").select_option("done")
         assert rows.count() == 0
+        v.page.get_by_role("combobox", name="State").select_option("")
+        v.page.get_by_role("combobox", name="Kind").select_option("")
+        field = v.page.get_by_role("searchbox")
+        field.fill("beam")
+        assert {"24.1", "24.2", "24.3", "24.4"} <= {text.split()[0] for text in rows.all_inner_texts()}
+        field.fill("ex05-1")
+        assert any(text.startswith("5.1 ") for text in rows.all_inner_texts())
     with visit("reference/paper_map.html") as v:
         v.page.get_by_role("combobox", name="Verdict").select_option("half true")
         pills = v.page.locator(".map-claim:visible .ledger-verdict")

@@ -23,6 +23,7 @@
   const waiting = new Map();
   globalThis.annotatedTexts = (page, texts) => waiting.get(page)?.(texts);
   globalThis.annotatedWords = words => waiting.get("words")?.(words);
+  globalThis.annotatedAnswers = answers => waiting.get("answers")?.(answers);
   const load = (key, file) => new Promise(resolve => {
     waiting.set(key, resolve);
     const script = Object.assign(document.createElement("script"), { src: `${root}_static/search/${file}` });
@@ -30,20 +31,57 @@
     document.head.append(script);
   });
 
+  const answers = load("answers", "answers.js").then(known => known ?? { numbers: {}, parts: {}, terms: {} });
+
+  // Sphinx's own search for a word takes it from the middle of others, too: "atention" would be found in "latention".
+  const filesOf = files => (files === undefined ? [] : [].concat(files));
+  function filesWith(word) {
+    const { terms, titleterms } = engine._index, known = [[terms, 5, 2], [titleterms, 15, 7]], files = new Map();
+    const add = (list, score) => { for (const file of filesOf(list)) files.set(file, Math.max(score, files.get(file) ?? 0)); };
+    for (const [index, whole, part] of known) {
+      if (Object.hasOwn(index, word)) add(index[word], whole);
+      else if (word.length > 2) for (const [term, list] of Object.entries(index)) if (passages.begins(term, word)) add(list, part);
+    }
+    return files;
+  }
+  engine.performTermsSearch = (asked, excluded) => {
+    const { docnames, titles, filenames } = engine._index, long = [...asked].filter(word => word.length > 2);
+    const found = (long.length ? long : [...asked]).map(filesWith), without = [...excluded].map(filesWith);
+    return [...(found[0]?.keys() ?? [])].filter(file => found.every(files => files.has(file)) && !without.some(files => files.has(file)))
+      .map(file => [docnames[file], titles[file], "", null, Math.max(...found.map(files => files.get(file))), filenames[file]]);
+  };
+  const objectsWith = engine.performObjectSearch;
+  engine.performObjectSearch = (word, all) => objectsWith(word, all).filter(([, name]) => passages.begins(name, word));
+  // What Sphinx finds for words; of titles only those with the words at a word's beginning.
+  function ofWords(words) {
+    const parsed = engine._parseQuery(words), terms = [...parsed[1]], asked = [...parsed[3]];
+    const pages = new Set(engine.performTermsSearch(parsed[1], parsed[2]).map(([name]) => name));
+    const fits = ([name, title, , about]) => about || pages.has(name) || asked.every(word => (title.match(/[\p{L}\p{N}_]+/gu) ?? []).some(one => passages.begins(one, word)));
+    return { terms, results: engine._performSearch(...parsed).reverse().filter(fits) };
+  }
+  // The pages with all numbers, those first that have them most often.
+  function ofNumbers(numbers, counts) {
+    const { docnames } = engine._index, each = numbers.map(number => counts[number] ?? {});
+    const all = Object.keys(each[0]).filter(name => docnames.includes(name) && each.every(one => one[name]));
+    return all.sort((a, b) => Math.min(...each.map(one => one[b])) - Math.min(...each.map(one => one[a]))).map(name => [name, "", ""]);
+  }
+
   // What Sphinx found, each page once, the best first, with the anchors that a title or a name answered.
   function pagesOf(results, first) {
     const pages = new Map();
-    const page = (name, title) => pages.get(name) ?? pages.set(name, { name, title, anchors: [] }).get(name);
+    const page = (name, title) => pages.get(name) ?? pages.set(name, { name, title, anchors: [], labels: [] }).get(name);
     const add = (name, title, anchor) => {
       const one = page(name, title);
       if (anchor && !one.anchors.includes(anchor)) one.anchors.push(anchor);
     };
-    for (const [address, title] of first) {
-      const [file, anchor] = address.split("#");
-      add(file.replace(/\.html$/, ""), title.split(" > ")[0], anchor);
+    const { docnames, titles } = engine._index, titleOf = (name, title) => titles[docnames.indexOf(name)] ?? title;
+    for (const [address, label] of first) {
+      const [file, anchor] = address.split("#"), name = file.replace(/\.html$/, "");
+      add(name, titleOf(name, label.split(" > ")[0]), anchor);
+      page(name).isAnswer = true;
+      if (anchor && label) page(name).labels.push([anchor, label]);
     }
-    const { docnames, titles } = engine._index;
-    for (const [name, title, anchor] of results) add(name, titles[docnames.indexOf(name)] ?? title, anchor.slice(1));
+    for (const [name, title, anchor] of results) add(name, titleOf(name, title), anchor.slice(1));
     return [...pages.values()];
   }
 
@@ -58,7 +96,8 @@
     const item = make("li", "search-page", link(`${root}${page.name}.html`, page.title)), list = make("ul", "search-places");
     load(page.name, `texts/${page.name}.js`).then(texts => {
       const most = page.name.startsWith("reference/api/") ? MOST_OBJECTS : undefined;
-      for (const one of passages.best(texts ?? [], terms, stem, page.anchors, most)) list.append(section(page, one, terms));
+      for (const [anchor, heading] of page.labels) if (!texts?.some(([known]) => known === anchor)) list.append(section(page, { anchor, heading, text: "" }, terms));
+      for (const one of passages.best(texts ?? [], terms, stem, page.anchors, most, page.isAnswer)) list.append(section(page, one, terms));
       if (list.children.length) item.append(list);
       item.dataset.ready = "yes";
     });
@@ -83,9 +122,20 @@
     return box;
   }
 
-  function run(typed) {
-    const { words, places } = globalThis.annotatedQuery(typed), parsed = engine._parseQuery(words);
-    return { typed, words, terms: [...parsed[1]], pages: pagesOf(engine._performSearch(...parsed).reverse(), places) };
+  async function run(typed) {
+    const { words, places } = globalThis.annotatedQuery(typed);
+    const { numbers: counts, parts, terms: entries } = await answers;
+    const part = passages.partOf(typed, parts), numbers = part ? [] : passages.numbersOf(words);
+    const first = [...places, ...(parts[part] ?? []), ...passages.entryOf(typed, entries), ...passages.entryOf(words, entries)];
+    if (part) {
+      const keys = /^\d/.test(typed.trim()) ? part.split(" ").slice(1) : [part];
+      return { typed, words: "", terms: keys[0].split(" ").map(stem), pages: pagesOf(ofNumbers(keys, counts), first) };
+    }
+    const left = numbers.length ? passages.withoutNumbers(words) : words;
+    const found = left ? ofWords(left) : { terms: [], results: [] }, terms = [...numbers, ...found.terms];
+    if (!numbers.length) return { typed, words, terms, pages: pagesOf(found.results, first) };
+    const having = ofNumbers(numbers, counts), named = new Set(found.results.map(([name]) => name));
+    return { typed, words: left, terms, pages: pagesOf(found.terms.length ? having.filter(([name]) => named.has(name)) : having, first) };
   }
   function isKnown(word) {
     const lower = word.toLowerCase(), { terms, titleterms, objects } = engine._index;
@@ -106,10 +156,10 @@
     if (correction) status.before(correction);
   }
   async function answer(typed) {
-    let found = run(typed), correction;
+    let found = await run(typed), correction;
     const better = await meant(found);
     if (better && !found.pages.length) {
-      found = run(better);
+      found = await run(better);
       correction = make("p", "search-meant", `No page has “${typed}”. These pages have `, make("strong", "", better), ".");
     } else if (better) correction = make("p", "search-meant", "Did you mean ", searchFor(better), "?");
     engine.stopPulse();

@@ -1,14 +1,45 @@
 // What the search shows of a page that it found: the places on it that say most, a sentence of each with the words
 // marked; and the word that somebody may have meant. Nothing here touches the page, and a test runs it without one.
 globalThis.annotatedPassages = (() => {
-  const WORD = /[\p{L}\p{N}_]+/gu, LONGEST = 240, SHORTEST = 90;
-  const MOST_PLACES = 3;
+  // A number is one word with its points and commas: 28.4, 37,000 and 3.2.1; `answers.py` reads numbers alike.
+  const WORD = /(?<![\p{L}\p{N}_.,])\d+(?:[.,]\d+)*(?![\p{L}\p{N}_])|[\p{L}\p{N}_]+/gu, LONGEST = 240, SHORTEST = 90;
+  const MOST_PLACES = 3, ONLY_CODE = "Not in the text of this page, but in its code, a picture or a note.";
 
-  // Which of the terms, stems of the words asked for, a word is.
+  const plain = number => (/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(number) ? number.replaceAll(",", "") : number);
+  const numbersOf = query => (query.match(WORD) ?? []).filter(word => /^\d[\d.,]+$/.test(word)).map(plain);
+  const withoutNumbers = query => query.replace(WORD, word => (/^\d[\d.,]*$/.test(word) ? "" : word)).replace(/\s+/g, " ").trim();
+
+  // Whether a part of a word begins with a term: "attention" in MultiHeadAttention, not in "latention". Chinese has no gaps.
+  function begins(word, term) {
+    const lower = word.toLowerCase();
+    if (/\p{Script=Han}/u.test(term)) return lower.includes(term);
+    for (let at = lower.indexOf(term); at >= 0; at = lower.indexOf(term, at + 1)) {
+      if (at === 0 || /[^\p{L}\p{N}]/u.test(word[at - 1]) || (/[\p{Ll}\p{N}]/u.test(word[at - 1]) && /\p{Lu}/u.test(word[at]))) return true;
+    }
+    return false;
+  }
+  // Which of the terms, stems of the words asked for and numbers, a word is.
   const termOf = (word, terms, stem) => {
+    if (/^\d/.test(word)) return terms.find(term => term === plain(word));
     const lower = word.toLowerCase(), own = stem(lower);
-    return terms.find(term => own === term) ?? terms.find(term => term.length > 2 && lower.includes(term));
+    return terms.find(term => own === term) ?? terms.find(term => (term.length > 2 || /\p{Script=Han}/u.test(term)) && begins(word, term));
   };
+
+  // The key of a part of the paper that a query names: "Eq. (3)" is "equation 3", and "3.2.1" a section.
+  function partOf(query, parts) {
+    const [, kind, number] = /^(?:the )?(eq|equation|fig|figure|table|section|§)?\.? ?\(?(\d+(?:\.\d+)*)\)?$/.exec(query.toLowerCase().trim()) ?? [];
+    const full = { eq: "equation", fig: "figure", "§": "section" }[kind] ?? kind ?? (number?.includes(".") ? "section" : "");
+    return Object.hasOwn(parts, `${full} ${number}`) ? `${full} ${number}` : undefined;
+  }
+  // The places of a term of the glossary: of the term itself, or of up to three that begin with the query.
+  function entryOf(query, terms) {
+    const spaced = text => text.toLowerCase().replace(/[-\s]+/g, " ").trim(), joined = text => spaced(text).replaceAll(" ", "").replace(/s$/, "");
+    const names = Object.keys(terms), asked = spaced(query);
+    const same = names.filter(name => joined(name) === joined(asked));
+    const near = /\p{Script=Han}{2}/u.test(asked) ? names.filter(name => name.includes(asked)) : asked.length > 3 ? names.filter(name => spaced(name).startsWith(`${asked} `)) : [];
+    const chosen = asked === "" ? [] : same.length ? same : near.length <= 3 ? near : [];
+    return chosen.flatMap(name => terms[name]);
+  }
   const found = (text, terms, stem) => (text.match(WORD) ?? []).map(word => termOf(word, terms, stem)).filter(Boolean);
 
   const sentences = text => text.split(/(?<=[.!?:]["”’)]?)\s+(?=["“(]?[\p{Lu}\d])/u);
@@ -49,7 +80,7 @@ globalThis.annotatedPassages = (() => {
   }
 
   // The places of a page to show: those that were asked for by their anchors, then those that have most of the terms.
-  function best(places, terms, stem, anchors = [], most = MOST_PLACES) {
+  function best(places, terms, stem, anchors = [], most = MOST_PLACES, isAnswer = false) {
     const weighed = places.map(([anchor, heading, blocks], at) => {
       const inHeading = new Set(found(heading, terms, stem)), inText = blocks.flatMap(block => found(block, terms, stem));
       const all = new Set([...inHeading, ...inText]).size, asked = anchors.indexOf(anchor);
@@ -58,9 +89,9 @@ globalThis.annotatedPassages = (() => {
     }).filter(one => one.all || one.weight >= 900);
     weighed.sort((a, b) => b.weight - a.weight || a.at - b.at);
     const whole = Math.max(0, ...weighed.map(one => one.all));
-    // What was found in code or a picture alone has no such place: the page's beginning says what it is about.
-    const shown = weighed.length ? weighed.filter(one => one.all === whole || one.weight >= 900).slice(0, most) : places.slice(0, 1).map(([, heading, blocks]) => ({ anchor: "", heading, blocks }));
-    return shown
+    // What was found in code or a picture alone has no such place, nor has a page that answers in other words.
+    if (!weighed.length) return places.slice(0, 1).map(([, heading, blocks]) => ({ anchor: "", heading, text: isAnswer ? excerpt(blocks, terms, stem) : ONLY_CODE }));
+    return weighed.filter(one => one.all === whole || one.weight >= 900).slice(0, most)
       .map(({ anchor, heading, blocks }) => ({ anchor, heading, text: excerpt(blocks, terms, stem) }));
   }
 
@@ -99,5 +130,5 @@ globalThis.annotatedPassages = (() => {
     }
     return made === query ? undefined : made;
   }
-  return { best, correct, distance, excerpt, marked, nearest, sentences };
+  return { begins, best, correct, distance, entryOf, excerpt, marked, nearest, numbersOf, partOf, sentences, withoutNumbers };
 })();

@@ -36,9 +36,16 @@ globalThis.annotatedAliases = [
       ["reference/notation.html#symbols-of-the-paper-names-in-the-code", "Notation > Symbols of the paper, names in the code"]] },
   { asked: /^(epsilon|eps|ε)_?ls$/, words: "label smoothing", places: [["training/label_smoothing.html", "19. Label smoothing"]] },
   { asked: /^lr(ate)?( schedule)?$|^learning rate schedule$|^noam( schedule)?$/, words: "warm-up", places: [["training/warm_up.html", "20. Adam and the warm-up"]] },
+  { asked: /^q[, ]*k[, ]*v$/, words: "queries keys values", places: [["attention/query_key_value.html", "6. Query, key, value"]] },
+  { asked: /^learning rates?$/, words: "learning rate", places: [["training/warm_up.html", "20. Adam and the warm-up"]] },
+  { asked: /^(β|beta)[_ ]?[12₁₂]?$/, words: "Adam", places: [["training/warm_up.html", "20. Adam and the warm-up"],
+    ["reference/notation.html#symbols-of-the-paper-names-in-the-code", "Notation > Symbols of the paper, names in the code"]] },
+  { asked: /^(ε|ϵ|epsilon)$/, words: "epsilon", places: [["training/warm_up.html", "20. Adam and the warm-up"], ["training/label_smoothing.html", "19. Label smoothing"],
+    ["reference/notation.html#symbols-of-the-paper-names-in-the-code", "Notation > Symbols of the paper, names in the code"]] },
 ];
 const SPELLINGS = [[/\bwarm ?up\b/g, "warm-up"], [/\blayer ?norm\b|\blayernormali[sz]ation\b/g, "layer normalisation"], [/\bnormalization\b/g, "normalisation"],
-  [/\bpositional embeddings?\b/g, "positional encoding"], [/\bmulti ?head\b/g, "multi-head"], [/\bffn\b/g, "feed-forward network"], [/\bkv[- ]cache\b/g, "cache"]];
+  [/\bpositional embeddings?\b/g, "positional encoding"], [/\bmulti ?head\b/g, "multi-head"], [/\bffn\b/g, "feed-forward network"], [/\bkv[- ]cache\b/g, "cache"],
+  [/\bflash[ -]attention\b/g, "flashattention"]];
 const ASKING = /\b(why|how|what|when|where|which|who|does|do|did|is|are|was|the|a|an|to|of|in|by|it|we|you|i|divide[ds]?|need(ed)?|use[ds]?)\b/g;
 // The words to search for, and the places to show first: "why sqrt(d_k)?" gives those of the root in chapter 5.
 globalThis.annotatedQuery = query => {

@@ -6,7 +6,7 @@ be found for every word.
 Each page's text goes into a script, `_static/search/texts/<page>.js`: its sections, the terms of a glossary and the
 objects of the reference, each with its anchor, its heading and its paragraphs. The page of the search loads those of
 the pages that it shows, also from a folder on a disk, where a browser reads no other page. `words.js` has the words of
-all pages, for suggestions.
+all pages, for suggestions, and `answers.js` what `answers.py` says.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
+from annotated_book.answers import answers
 from annotated_book.tex_signs import LETTERS, SIGNS
 
 LEFT_OUT = "no-search"
@@ -142,12 +143,14 @@ def index_without_lists(app: Sphinx) -> None:
     if app.builder.format != "html" or not hasattr(app.builder, "index_page"):
         return
     index_page, words = app.builder.index_page, Counter[str]()
-    app.builder.annotated_words = words
+    kept_places: dict[str, list[Place]] = {}
+    app.builder.annotated_words, app.builder.annotated_places = words, kept_places
 
     def index(pagename: str, doctree: nodes.document, title: str) -> Any:
         kept = without_lists(doctree)
         found = places(kept)
         count(found, words)
+        kept_places[pagename] = found
         _write(app, f"texts/{pagename}.js", "annotatedTexts", pagename, found)
         return index_page(pagename, kept, title)
 
@@ -155,10 +158,11 @@ def index_without_lists(app: Sphinx) -> None:
 
 
 def write_words(app: Sphinx, error: Exception | None) -> None:
-    """Write the words of all pages, the commonest first; a word of one page alone may be a slip."""
+    """Write the words of all pages, the commonest first, and the answers; a word of one page alone may be a slip."""
     words: Counter[str] = getattr(app.builder, "annotated_words", Counter())
     if error is None and words:
         _write(app, "words.js", "annotatedWords", {word: n for word, n in words.most_common() if n > 1})
+        _write(app, "answers.js", "annotatedAnswers", answers(app.env, app.builder.annotated_places))
 
 
 def setup(app: Sphinx) -> None:
