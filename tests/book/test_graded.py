@@ -125,7 +125,15 @@ def test_the_index_lists_every_exercise_and_links_to_its_box(small_site: tuple[P
     told = re.search(r"(\d+) exercises, together about (\d+) h(?: (\d+) min)?", body)
     number, hours, minutes = (int(part or 0) for part in told.groups())
     assert number == len(all_exercises())
-    assert abs(60 * hours + minutes - sum(found.minutes for found in all_exercises())) <= 5
+    assert 60 * hours + minutes == sum(found.minutes for found in all_exercises())
+    medium = [found.minutes for found in all_exercises() if found.difficulty == "medium"]
+    assert f"●●○ medium, {len(medium)} exercises of {min(medium)} to {max(medium)} min;" in body
+    groups = re.findall(r'<div class="[^"]*exercise-group.*?</ul>', body, re.DOTALL)
+    assert len(groups) == len({found.chapter for found in all_exercises()})
+    for group in groups:
+        told = re.search(r'index-facts"> ?(?:(\d+) h)? ?(?:(\d+) min)?<', group)
+        parts = [int(text) for text in re.findall(r'data-minutes="(\d+)"', group)]
+        assert 60 * int(told[1] or 0) + int(told[2] or 0) == sum(parts), "the time of a chapter is the sum of its parts"
     assert f'href="../{exercise.chapter}.html#{exercise.id}"' in body
     line = next(line for line in mistakes.split("<li>") if "normalises each embedding" in line)
     assert f'{exercise.chapter}.html#{exercise.id}"' in line

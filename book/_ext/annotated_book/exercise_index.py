@@ -9,6 +9,8 @@ wrong answers are recognised as.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 from docutils import nodes
@@ -21,7 +23,6 @@ from sphinx.util.nodes import make_refnode
 
 from annotated.grading.exercise.catalogue import all_exercises
 from annotated.grading.exercise.exercise import Exercise
-from annotated_book.facts import in_words
 from annotated_book.graded import DOTS
 from annotated_book.ledger import ledger, plain, with_formulas
 
@@ -54,16 +55,19 @@ class FillIndex(SphinxPostTransform):
     def by_chapter(self) -> list[nodes.Node]:
         """A heading for each chapter, and a line for each of its exercises."""
         everything = all_exercises()
-        total = in_words(sum(exercise.minutes for exercise in everything))
-        text = f"{len(everything)} exercises, together about {total}. "
+        total = exactly(sum(exercise.minutes for exercise in everything))
+        text = f'<span class="exercises-total">{len(everything)} exercises, together about {total}.</span> '
         summary = '<span class="exercises-done" role="status"></span>'
-        found: list[nodes.Node] = [nodes.paragraph("", "", nodes.Text(text), _raw(summary))]
+        found: list[nodes.Node] = [
+            nodes.paragraph("", "", _raw(text + summary)),
+            nodes.paragraph(text=_legend(everything)),
+        ]
         chapters = {exercise.chapter: exercise.number for exercise in everything}
         for docname in sorted(chapters, key=chapters.__getitem__):
             here = [exercise for exercise in everything if exercise.chapter == docname]
             head = nodes.paragraph(classes=["index-chapter"])
             head += self.page(docname, f"Chapter {chapters[docname]}")
-            time = f" {in_words(sum(exercise.minutes for exercise in here))}"
+            time = f" {exactly(sum(exercise.minutes for exercise in here))}"
             head += nodes.inline("", time, classes=["index-facts"])
             listed = nodes.bullet_list(classes=["simple", "exercise-index", "exercise-columns"])
             listed += [nodes.list_item("", self.line(exercise)) for exercise in here]
@@ -83,6 +87,7 @@ class FillIndex(SphinxPostTransform):
             f"<span>{exercise.minutes} min</span>",
             f"<span>{points}</span>",
             f'<span class="mark-of-exercise" {mark}></span>',
+            f"<span hidden>{exercise.id} {escape(self.title(exercise.chapter))}</span>",  # a filter searches it
         ]
         return nodes.paragraph("", "", self.exercise(exercise, titled=True), _raw(" ".join(facts)))
 
@@ -103,18 +108,25 @@ class FillIndex(SphinxPostTransform):
                 line += [nodes.inline("", entry.answer, classes=["ledger-verdict"]), nodes.Text(" ")]
                 for i, exercise in enumerate(claims[id]):
                     line += [nodes.Text(", ")] * bool(i) + [self.exercise(exercise)]
+                line += _raw(_facts_of(claims[id]))
                 listed += nodes.list_item("", line)
         known = sum(len(exercise.bank) for exercise in all_exercises())
+        others = sum(not claims_of(exercise) for exercise in all_exercises())
         text = (
-            f"Altogether, checks recognise {known} wrong answers, including some that belong to none of these beliefs."
+            f"Altogether, checks recognise {known} wrong answers, including some that belong to none of these beliefs. "
+            f"{others} of the {len(all_exercises())} exercises are about none of them, and so are missing here."
         )
         return [listed, nodes.paragraph("", text)]
+
+    def title(self, docname: str) -> str:
+        """A chapter's title in plain text; nothing while there is no such page."""
+        return str(self.env.titles[docname].astext()) if docname in self.env.titles else ""
 
     def page(self, docname: str, fallback: str) -> nodes.Node:
         """A link to a chapter by its title, or the fallback while there is no such page."""
         if docname not in self.env.titles:
             return nodes.Text(fallback)
-        text = nodes.Text(self.env.titles[docname].astext())
+        text = nodes.Text(self.title(docname))
         return make_refnode(self.app.builder, self.env.docname, docname, "", text)
 
     def exercise(self, exercise: Exercise, titled: bool = False) -> nodes.Node:
@@ -135,6 +147,36 @@ def claims_of(exercise: Exercise) -> set[str]:
     named = {check.claim for check in exercise.checks} | {entry.claim for entry in exercise.bank}
     named |= {str(option.get("misconception")) for question in exercise.quiz for option in question["options"]}
     return named & set(ledger("claim"))
+
+
+def exactly(minutes: int) -> str:
+    """'40 min', '1 h', '1 h 5 min': a sum that a reader can check against its parts."""
+    hours, rest = divmod(minutes, 60)
+    return " ".join([f"{hours} h"] * bool(hours) + [f"{rest} min"] * bool(rest or not hours))
+
+
+def _legend(exercises: Sequence[Exercise]) -> str:
+    """What the dots mean, with the number of exercises and their times."""
+    parts = []
+    for level, dots in DOTS.items():
+        times = [exercise.minutes for exercise in exercises if exercise.difficulty == level]
+        if times:
+            span = " to ".join(dict.fromkeys((str(min(times)), str(max(times)))))
+            parts.append(f"{dots} {level}, {len(times)} exercises of {span} min")
+    return f"Difficulty: {'; '.join(parts)}."
+
+
+def _facts_of(exercises: list[Exercise]) -> str:
+    """What a filter asks of a belief, in a place that nobody sees: it fits if one of its exercises does."""
+    facts = {
+        "kind": [exercise.kind for exercise in exercises],
+        "difficulty": [exercise.difficulty for exercise in exercises],
+        "time": [_span(exercise.minutes) for exercise in exercises],
+        "exercises": [exercise.id for exercise in exercises],
+    }
+    data = " ".join(f'data-{name}="{";".join(dict.fromkeys(values))}"' for name, values in facts.items())
+    words = " ".join(exercise.id for exercise in exercises)
+    return f'<span class="facts-of-belief" hidden {data} data-state="not done">{words}</span>'
 
 
 def _span(minutes: int) -> str:
