@@ -318,10 +318,18 @@ def test_chinese_is_marked_as_chinese(extension: Any) -> None:
 def test_entries_are_labelled_as_they_are_cited(extension: Any) -> None:
     pybtex = pytest.importorskip("pybtex.database")
     entry = "@misc{{k, author = {{{}}}, title = {{T}}, year = {{2017}}}}".format
-    names = ["Press, Ofir and Wolf, Lior", "van den Oord, A and B, C and D, E", "Graves, Alex"]
+    names = [
+        "Press, Ofir and Wolf, Lior",
+        "van den Oord, A and B, C and D, E",
+        "Graves, Alex",
+        "Black, Ezra and others",
+    ]
     entries = [pybtex.parse_string(entry(name), "bibtex").entries["k"] for name in names]
     labels = list(extension("citations").AuthorYearLabels().format_labels(entries))
-    assert labels == ["Press and Wolf, 2017", "van den Oord et al., 2017", "Graves, 2017"]
+    assert labels == ["Press and Wolf, 2017", "van den Oord et al., 2017", "Graves, 2017", "Black et al., 2017"]
+    people = [pybtex.parse_string(entry(name), "bibtex").entries["k"] for name in ("Murray, K", "Müller, R", "Mao, A")]
+    order = sorted(people, key=extension("citations").FirstAuthorYear().sorting_key)
+    assert [one.persons["author"][0].last_names for one in order] == [["Mao"], ["Müller"], ["Murray"]]
 
 
 def test_the_bibtex_is_that_of_the_file_and_years_are_whole(extension: Any, repository: Path) -> None:

@@ -8,6 +8,7 @@ An entry of the list ends with links to these places, one for each chapter, and 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from html import escape
@@ -34,18 +35,23 @@ class AuthorYearLabels(BaseLabelStyle):  # type: ignore[misc]
         """The labels, in order."""
         for entry in sorted_entries:
             names = [" ".join(person.prelast_names + person.last_names) for person in entry.persons["author"]]
-            who = " and ".join(names) if len(names) < 3 else f"{names[0]} et al."
+            many = len(names) > 2 or names[-1] == "others"
+            who = f"{names[0]} et al." if many else " and ".join(names)
             yield f"{who}, {entry.fields['year']}"
 
 
 class FirstAuthorYear(BaseSortingStyle):  # type: ignore[misc]
-    """By the first author and the year, as the labels are read: later authors do not count before the year."""
+    """By the first author and the year, as the labels are read: later authors do not count before the year.
+
+    Accents do not count: Müller stands before Murray.
+    """
 
     def sorting_key(self, entry: Entry) -> tuple[str, str, str]:
         """First author, year, title."""
         first = entry.persons["author"][0]
-        name = " ".join([*first.last_names, *first.first_names]).lower()
-        return name, entry.fields["year"], entry.fields["title"].lower()
+        name = unicodedata.normalize("NFKD", " ".join([*first.last_names, *first.first_names])).lower()
+        plain = "".join(letter for letter in name if not unicodedata.combining(letter))
+        return plain.replace("ł", "l"), entry.fields["year"], entry.fields["title"].lower()
 
 
 class AnnotatedStyle(Plain):  # type: ignore[misc]
