@@ -59,3 +59,19 @@ def test_on_a_phone(visit: Any) -> None:
         move(figure, "moment", 160)
         v.page.wait_for_timeout(300)
         assert "after update 160" in " ".join(texts(figure))
+
+
+def test_a_reason_stands_below_its_row_and_moves_nothing(visit: Any) -> None:
+    with visit(PAGE) as v:
+        field = v.page.locator("[data-quiz='22-runs'] fieldset").first
+        field.scroll_into_view_if_needed()
+        options = field.locator(".quiz-option").all()
+        before = [option.bounding_box()["x"] for option in options]
+        for option in options:
+            option.locator("input").click()
+            boxes = [o.bounding_box() for o in options]
+            assert [box["x"] for box in boxes] == before, "the options stay where they are"
+            reason, row = field.locator(".quiz-status .quiz-feedback").bounding_box(), field.bounding_box()
+            assert reason["y"] >= max(box["y"] + box["height"] for box in boxes), "below the options"
+            assert reason["x"] >= row["x"] and reason["x"] + reason["width"] <= row["x"] + row["width"] + 1
+            assert v.overflow() <= 0
