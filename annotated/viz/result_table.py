@@ -19,6 +19,7 @@ Digits = int | str
 
 _DEFAULT_DIGITS = 2
 _LONG = 10_000  # from here on thousands are set apart; years stay whole
+_SHORT = 1000  # in a column that holds a long number they are set apart in every cell
 _NOTHING = "–"
 # A notebook has no style of the book.
 _STYLE = """<style>
@@ -175,7 +176,8 @@ def _column(name: str, unit: str, values: list[Any], digits: Digits | None, is_i
     is_number = bool(real) and all(isinstance(value, Real) and not _is_flag(value) for value in real)
     if digits is None and is_index and all(float(value).is_integer() for value in real if is_number):
         digits = 0
-    cells = tuple(_NOTHING if _is_missing(value) else _text(value, digits) for value in values)
+    least = _SHORT if is_number and any(abs(float(value)) >= _LONG for value in real) else _LONG
+    cells = tuple(_NOTHING if _is_missing(value) else _text(value, digits, least) for value in values)
     return Column(name, unit, cells, is_number, is_index)
 
 
@@ -187,7 +189,7 @@ def _is_flag(value: Any) -> bool:
     return type(value).__name__.startswith("bool")  # also NumPy's
 
 
-def _text(value: Any, digits: Digits | None) -> str:
+def _text(value: Any, digits: Digits | None, least: int = _LONG) -> str:
     if _is_flag(value):
         return "yes" if value else "no"
     if not isinstance(value, Real):
@@ -196,12 +198,12 @@ def _text(value: Any, digits: Digits | None) -> str:
         return format(float(value), digits).replace("%", "\u00a0%")
     if isinstance(value, Integral):
         whole = int(value)
-        return f"{whole:,}" if abs(whole) >= _LONG else str(whole)
-    return _plain_number(float(value), _DEFAULT_DIGITS if digits is None else digits)
+        return f"{whole:,}" if abs(whole) >= least else str(whole)
+    return _plain_number(float(value), _DEFAULT_DIGITS if digits is None else digits, least)
 
 
-def _plain_number(value: float, places: int) -> str:
-    text = f"{value:,.{places}f}" if abs(value) >= _LONG else f"{value:.{places}f}"
+def _plain_number(value: float, places: int, least: int) -> str:
+    text = f"{value:,.{places}f}" if abs(value) >= least else f"{value:.{places}f}"
     return text.removeprefix("-") if not text.strip("-0.,") else text  # no minus before a nought
 
 

@@ -34,7 +34,7 @@ def test_cells_are_formatted_by_their_kind() -> None:
         ["run", "time", "updates", "kept", "what"],
         ["one", "0.2", "7", "yes", "a &lt; b"],
         ["two", "12,345.7", "100,000", "no", "<code>d_k</code> wide"],
-        ["three", "–", "2017", "yes", "c"],
+        ["three", "–", "2,017", "yes", "c"],
     ]
 
 
@@ -109,3 +109,11 @@ def test_a_name_that_the_frame_does_not_have_is_an_error(options: dict[str, obje
 def test_a_column_without_a_name_is_an_error() -> None:
     with pytest.raises(ValueError, match="without a name"):
         result_table(pd.DataFrame({"": [1]}))
+
+
+def test_thousands_are_set_apart_in_the_whole_column_or_nowhere() -> None:
+    frame = pd.DataFrame({"year": [2017, 2026], "updates": [3200, 12_000], "MiB": [8192.0, 524_288.0], "no": [7, 999]})
+    table = result_table(frame, digits={"MiB": 1})
+    assert [column.cells for column in table.columns] == [
+        ("2017", "2026"), ("3,200", "12,000"), ("8,192.0", "524,288.0"), ("7", "999"),
+    ]  # fmt: skip
