@@ -112,7 +112,7 @@ const NARROW = 620; // pixels: below this a label's percentage stands below the 
 
 // A picture that is a little too wide for its place becomes smaller; what is much too wide scrolls.
 function shrink(picture, { width, height }, room) {
-  if (room >= width || room < 0.85 * width) return;
+  if (room >= width || room < 0.84 * width) return;
   setAttributes(picture, { viewBox: `0 0 ${width} ${height}`, width: room, height: height * room / width });
 }
 

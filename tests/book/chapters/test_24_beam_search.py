@@ -125,3 +125,20 @@ def test_a_sentence_of_the_readers_own_is_searched_with_the_same_controls(visit:
         widget.get_by_label("sentence").select_option(label="My baker invited a colleague.")
         assert "Bäcker" in widget.locator(".verdict").inner_text()
         assert v.overflow() <= 0 and v.errors == [] and v.axe(code=False) == []
+
+
+def test_what_the_page_speaks_of_is_seen_without_scrolling(visit: Any) -> None:
+    """All steps of the stopping bound's example, and the last row of the first tree with its pruned hypotheses."""
+    room = "e => [e.clientWidth - e.scrollWidth, e.clientHeight - e.scrollHeight]"
+    with visit(PAGE, viewport={"width": 1440, "height": 900}) as v:
+        widget = widget_of(v)
+        stage, menu = widget.locator(".stage"), widget.locator("select").first
+        widget.get_by_role("button", name="pruned hypotheses").click()
+        v.page.wait_for_timeout(200)
+        assert min(stage.evaluate(room)) >= 0
+        widget.get_by_role("button", name="pruned hypotheses").click()
+        menu.select_option(label="A king sees these bats and a ball.")
+        widget.get_by_role("button", name="the stopping bound").click()
+        v.page.wait_for_timeout(200)
+        assert stage.locator("text.stop").count() == 2 and stage.evaluate(room)[0] >= 0
+        assert v.errors == []
