@@ -56,9 +56,23 @@ function controlsOf(data, change, light, choose, part) {
   return { element, preset, parts, fields };
 }
 
+// The three lines above the table.
+function saidOf(stages, { problem, sizes, lit }) {
+  if (problem) return ["These numbers make no model", problem, "The grey table below still has the last numbers that made a model."];
+  const { title, text } = headline(stages, sizes);
+  return [title, text, `${placesOf(stages, lit)} The bars compare the numbers in the tensors below.`];
+}
+
+// Fields whose numbers make no model, and the results that are then not theirs.
+function mark(fields, wrong, results) {
+  for (const [letter, field] of Object.entries(fields)) field.setAttribute("aria-invalid", String(wrong.includes(letter)));
+  results.classList.toggle("stale", wrong.length > 0);
+  results.inert = wrong.length > 0;
+}
+
 function tracer(box) {
   const data = JSON.parse(box.querySelector(".tracer-data").textContent), all = data.stages.flatMap(({ steps }) => steps);
-  const state = { lit: "K", chosen: "self.front", part: data.stages[1].title, sizes: null }, group = unique("tensor");
+  const state = { lit: "K", chosen: "self.front", part: data.stages[1].title, sizes: null, problem: "" }, group = unique("tensor");
   const table = html("table", { className: "tracer-table" }), title = html("p", { className: "tracer-title" }), answer = readout("p", { className: "live-status" });
   const controls = controlsOf(data, change, light, choose, part => { state.part = part; rows(); }), places = readout("p", { className: "live-caption" });
   const more = button("next tensor", () => {
@@ -67,15 +81,17 @@ function tracer(box) {
     if (state.part !== WHOLE) state.part = controls.parts.value = stage.title;
     rows();
   });
+  const results = html("div", {}, table, more);
 
   function change() {
     const read = Object.fromEntries(LETTERS.filter(letter => letter !== "K").map(letter => [letter, +controls.fields[letter].value]));
-    const { sizes, problem } = completed(read);
+    const { sizes, problem, letters: wrong = [] } = completed(read);
     const fits = data.presets.find(([, preset]) => Object.entries(preset).every(([letter, n]) => read[letter] === n));
     controls.preset.value = fits ? fits[0] : OWN;
     controls.fields.K.value = sizes ? sizes.K : "";
-    if (problem) { title.textContent = "These numbers make no model"; answer.textContent = problem; return; }
-    state.sizes = sizes;
+    state.problem = problem;
+    state.sizes = sizes ?? state.sizes;
+    mark(controls.fields, wrong, results);
     rows();
   }
   function choose(name) {
@@ -104,15 +120,12 @@ function tracer(box) {
       ...shown.map(stage => html("tbody", {}, html("tr", {}, html("th", { colSpan: 3, scope: "rowgroup",
         textContent: stage.repeated ? `${stage.title}, in each of ${sizes.L} layers` : stage.title })), ...stage.steps.flatMap(step => row(step, stage, most)))));
     if (focused) table.querySelector("input:checked")?.focus();
-    const said = headline(data.stages, sizes);
-    title.textContent = said.title;
-    answer.textContent = said.text;
-    places.textContent = `${placesOf(data.stages, state.lit)} The bars compare the numbers in the tensors below.`;
+    [title.textContent, answer.textContent, places.textContent] = saidOf(data.stages, state);
   }
 
   for (const [letter, n] of Object.entries({ ...data.start, ...data.presets[0][1] })) controls.fields[letter].value = n;
   controls.parts.value = state.part;
-  box.replaceChildren(controls.element, title, answer, places, table, more);
+  box.replaceChildren(controls.element, title, answer, places, results);
   change();
   box.dataset.state = "done";
 }

@@ -11,11 +11,11 @@ export const shapeOf = (shape, sizes) => shape.map(axis => value(axis, sizes));
 export const entries = (shape, sizes) => shapeOf(shape, sizes).reduce((product, n) => product * n, 1);
 export const hasLetter = (shape, letter) => shape.some(axis => factors(axis).includes(letter));
 
-// The reader's numbers with the width of a head; a sentence in place of it if the heads do not divide the model.
+// The reader's numbers with the width of a head; if they make no model, a sentence that says why, and the letters at fault.
 export function completed(sizes) {
   const wrong = Object.entries(sizes).find(([, n]) => !Number.isInteger(n) || n < 1 || n > 1_000_000);
-  if (wrong) return { problem: `${wrong[0]} must be a whole number from 1 to 1,000,000.` };
-  if (sizes.D % sizes.H) return { problem: `${sizes.H} heads do not divide D = ${sizes.D}. K, the width of a head, is D / H: choose another number.` };
+  if (wrong) return { letters: [wrong[0]], problem: `${wrong[0]} must be a whole number from 1 to 1,000,000.` };
+  if (sizes.D % sizes.H) return { letters: ["D", "H"], problem: `${sizes.H} heads do not divide D = ${sizes.D}. K, the width of a head, is D / H: choose another number.` };
   return { sizes: { ...sizes, K: sizes.D / sizes.H } };
 }
 
@@ -43,7 +43,7 @@ export function rounded(n) {
   return counted(n);
 }
 
-export const bytes = n => n >= 1e9 ? `${(n / 1e9).toPrecision(3)} GB` : n >= 1e6 ? `${(n / 1e6).toPrecision(3)} MB` : n >= 1e3 ? `${(n / 1e3).toPrecision(3)} kB` : `${n} bytes`;
+export const bytes = n => n >= 1e12 ? `${(n / 1e12).toPrecision(3)} TB` : n >= 1e9 ? `${(n / 1e9).toPrecision(3)} GB` : n >= 1e6 ? `${(n / 1e6).toPrecision(3)} MB` : n >= 1e3 ? `${(n / 1e3).toPrecision(3)} kB` : `${n} bytes`;
 
 // "2·B·S = 2 · 3 · 12 = 72": a formula, with the reader's numbers put in, and its value.
 export function worked(formula, sizes) {

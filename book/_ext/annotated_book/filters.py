@@ -12,9 +12,9 @@ the entries have, sorted, and `* as listed` the same in the order of the entries
 With `names`, another selector, only those parts of an entry are searched.
 
 A typed word is looked for at the beginnings of words, and each part of a name is one: `mask` finds `padding_mask`, and
-`attention` finds `MultiHeadAttention`. Formulas are found as they are typed (`d_k`, `W^O`, `W_O`), words in the singular
-or plural and in British or American spelling. Tables without a row that fits hide. Where nothing fits, a button offers
-the nearest word, or everything.
+`attention` finds `MultiHeadAttention`. Formulas are found as they are typed (`d_k`, `W^O`, `W_O`), words in singular or
+plural and in British or American spelling. Tables without a row that fits hide. Where nothing fits, a button offers the
+nearest word, or everything.
 Nothing is remembered, and without scripts the whole page is there and no field (`filter.js`).
 """
 

@@ -81,6 +81,8 @@ def test_what_the_page_says_of_heads_and_of_long_sources() -> None:
 def test_numbers_that_make_no_model_are_refused_with_a_reason() -> None:
     start = {**START, **sizes(annotated.base())}
     say = "({ completed }, all) => all.map(sizes => completed(sizes).problem ?? completed(sizes).sizes.K)"
+    blame = "({ completed }, all) => all.map(sizes => completed(sizes).letters)"
+    assert evaluate(SHAPES, blame, [{**start, "H": 7}, {**start, "S": 0}]) == [["D", "H"], ["S"]]
     heads, zero, half, fine = evaluate(
         SHAPES, say, [{**start, **more} for more in ({"H": 7}, {"S": 0}, {"B": 1.5}, {"H": 4})]
     )
@@ -90,13 +92,15 @@ def test_numbers_that_make_no_model_are_refused_with_a_reason() -> None:
 
 def test_formulas_are_worked_out_by_hand() -> None:
     say = """({ worked, rounded, bytes }) => [worked('D·F + F', { D: 3, F: 1000 }),
-      ...[62_984_192, 999, 1e9].map(rounded), bytes(2_960_000)]"""
+      ...[62_984_192, 999, 1e9].map(rounded), bytes(2_960_000), bytes(1.28e12), bytes(1e9)]"""
     assert evaluate(SHAPES, say) == [
         "D · F + F = 3 · 1,000 + 1,000 = 4,000",
         "63 million",
         "999",
         "1 billion",
         "2.96 MB",
+        "1.28 TB",
+        "1.00 GB",
     ]
 
 
