@@ -25,5 +25,6 @@ export function saying({ losses, updates, written, numbers }, moment) {
   const loss = lossAt(losses, updates, moment), right = count(rightAt(written, numbers, moment)), { length, first } = agreement(written, numbers, moment);
   const head = `After ${updates[moment]} updates, ${right} of ${numbers.length} held-out numbers are right`;
   const rest = `${length} have the right number of digits, ${first} the right first digit.`;
-  return { head, rest: loss === null ? `Nothing is learned yet. ${rest}` : `Loss ${loss.toFixed(3)} nats per token. ${rest}` };
+  const batches = updates[moment] - (moment ? updates[moment - 1] : 0);
+  return { head, rest: loss === null ? `Nothing is learned yet. ${rest}` : `Mean loss of the last ${batches} batches: ${loss.toFixed(3)} nats per token. ${rest}` };
 }
