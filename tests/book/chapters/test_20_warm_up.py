@@ -10,6 +10,10 @@ PAGE = "training/warm_up.html"
 LINES = (
     "e => [...e.querySelectorAll('.chart-stage [aria-roledescription=\"line mark\"]')].map(p => p.getAttribute('d'))"
 )
+ROOM = (
+    "e => { const free = e.cloneNode(true); e.after(free);"
+    " free.style.cssText = 'position: absolute; width: max-content; max-width: none';" const room = e.offsetWidth - free.offsetWidth; free.remove(); return room; }"
+)
 
 
 def chart(v: Any, control: str) -> Any:
@@ -50,6 +54,9 @@ def test_grid_and_memory_on_a_phone(visit: Any) -> None:
         assert memory.query_selector(".vega-bind-value").inner_text() == "0.999"
         assert any("1999 gradients" in text for text in texts(memory))
         assert any("add up to 1000" in text for text in texts(memory))
+
+        chosen = chart(v, "accumulate").query_selector("select")
+        assert chosen.evaluate(ROOM) >= 0, "the longest name of a slip is read in full"
 
         grid = chart(v, "placed")
         before = grid.evaluate(LINES)
