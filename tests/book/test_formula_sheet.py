@@ -72,8 +72,34 @@ def test_the_numbers_are_those_of_other_sources(extension: Any) -> None:
     assert compute["wrong-index"](0, 0, 0) == pytest.approx([1 / 3] * 4 + [1])
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("heads", (512, 7), "7 does not divide 512"),
+        ("position", (0, 300, 512), "pair: from 0 to 255, whole"),
+        ("heads", (512, 16), None),
+        ("position", (0, 255, 512), None),
+    ],
+)
+def test_numbers_that_do_not_go_together_are_refused(
+    extension: Any, name: str, values: tuple[float, ...], why: str | None
+) -> None:
+    found = evaluate(SCRIPT, "(_, [name, values]) => annotatedFormulas.refusals[name](...values)", [name, values])
+    assert found == (why and [1, why])
+    compute = extension("formula_numbers").FORMULAS[name].compute
+    if why is None:
+        compute(*values)
+        return
+    with pytest.raises(ValueError, match=re.escape(why)):
+        compute(*values)
+    if name == "heads":
+        with pytest.raises(ValueError, match="7"):
+            annotated.MultiHeadAttention(*values)
+
+
 def test_fields_start_with_the_base_model(extension: Any) -> None:
     model, training = annotated.base(), TrainingConfig()
+    assert model.attention_dropout == model.feed_forward_dropout == 0.0, "the sheet says so of equations 1 and 2"
     known = {
         r"d_\text{model}": model.d_model, "d": model.d_model, "h": model.num_heads, "d_k": 64, "d_{ff}": model.d_ff,
         "warmup": training.warmup, r"\beta_1": training.adam_betas[0], r"\beta_2": training.adam_betas[1],
@@ -150,6 +176,43 @@ def test_numbers_follow_their_fields(sheet: Any) -> None:
     assert result.inner_text() == "–" and "from 1" in panel.locator("[role=status]").inner_text()
     panel.get_by_role("button", name="Reset").click()
     assert result.inner_text() == "0.0006988"
+
+
+def test_a_field_says_what_does_not_go_together(sheet: Any) -> None:
+    panel = sheet.page.locator("[data-formula='heads']")
+    heads, said = panel.get_by_role("spinbutton", name="heads"), panel.locator("[role=status]")
+    heads.fill("7")
+    assert said.inner_text() == "7 does not divide 512" and set(panel.locator("dd").all_inner_texts()) == {"–"}
+    assert heads.get_attribute("aria-invalid") == "true"
+    heads.fill("16")
+    assert said.inner_text() == "" and panel.locator("dd").first.inner_text() == "32"
+    pair = sheet.page.locator("[data-formula='position']")
+    pair.get_by_role("spinbutton", name="width of the model").fill("513")
+    assert pair.locator("[role=status]").inner_text().endswith(", even")
+
+
+def test_the_menu_follows_the_sections_and_tells_every_meaning(sheet: Any) -> None:
+    menu = sheet.page.locator(".symbol-desk select")
+    groups = menu.locator("optgroup").evaluate_all("all => all.map(group => group.label)")
+    headings = sheet.page.locator("article section h2").evaluate_all(
+        "all => all.map(h => h.firstChild.textContent.trim())"
+    )
+    assert groups == [heading for heading in headings if heading in groups] and len(groups) > 5
+    options = dict(text.split(": ", 1) for text in menu.locator("option").all_inner_texts() if ": " in text)
+    assert {"d_ff", "P_drop", "t", "k"} <= set(options) and "corrected" in options["v-hat"]
+    assert "width of a convolution's kernel" in options["k"] and "offset between two positions" in options["k"]
+
+
+def test_a_heading_stops_below_the_chosen_symbol(sheet: Any) -> None:
+    for size in ({"width": 1440, "height": 900}, {"width": 390, "height": 844}):
+        sheet.page.set_viewport_size(size)
+        sheet.page.locator(".symbol-desk select").select_option(index=3)
+        sheet.page.evaluate("document.getElementById('training').scrollIntoView()")
+        sheet.page.wait_for_timeout(600)
+        heading, desk = (
+            sheet.page.locator(place).first.bounding_box() for place in ("#training h2", ".symbol-desk.chosen")
+        )
+        assert desk["y"] + desk["height"] <= heading["y"] + 2, (size, desk, heading)
 
 
 def test_each_formula_is_copied_as_latex(sheet: Any) -> None:

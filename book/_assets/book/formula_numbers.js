@@ -5,11 +5,11 @@
   const entropy = (p, times) => p > 0 ? -p * Math.log(p) * times : 0;
   const formulas = {
     root: dk => [Math.sqrt(dk), share(Math.sqrt(dk)), share(1)],
-    heads: (d, h) => [Math.floor(d / h), 4 * h * d * Math.floor(d / h)],
+    heads: (d, h) => [d / h, 4 * d * d],
     "feed-forward": (d, inner) => [2 * d * inner, d + inner],
     embedding: d => [Math.sqrt(d), Math.sqrt(d / 2)],
     position: (pos, i, d) => {
-      const wave = 10000 ** (2 * Math.min(i, d / 2 - 1) / d);
+      const wave = 10000 ** (2 * i / d);
       return [Math.sin(pos / wave), Math.cos(pos / wave), 2 * Math.PI * wave];
     },
     cost: (n, d, k, r) => [n * n * d, r * n * d, n * d * d, k * n * d + n * d * d, k * n * d * d],
@@ -35,7 +35,12 @@
     const digits = Math.max(0, 3 - Math.floor(Math.log10(size)));
     return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace("-", "−");
   }
-  globalThis.annotatedFormulas = { formulas, written };
+  // What two fields together do not allow, though each is in its range: the field at fault, by its place, and why.
+  const refusals = {
+    heads: (d, h) => (d % h ? [1, `${h} does not divide ${d}`] : null),
+    position: (pos, i, d) => (i > d / 2 - 1 ? [1, `pair: from 0 to ${d / 2 - 1}, whole`] : null),
+  };
+  globalThis.annotatedFormulas = { formulas, refusals, written };
   if (typeof document === "undefined") return;
 
   function field(place) {
@@ -53,12 +58,14 @@
     const reset = Object.assign(document.createElement("button"), { type: "button", textContent: "Reset", hidden: true });
     function show() {
       const numbers = inputs.map(input => input.value.trim() === "" ? NaN : Number(input.value));
-      const fits = inputs.map((input, k) => numbers[k] >= Number(input.min) && numbers[k] <= Number(input.max) && (input.step === "any" || Number.isInteger(numbers[k])));
+      const fits = inputs.map((input, k) => numbers[k] >= Number(input.min) && numbers[k] <= Number(input.max) && (input.step === "any" || (numbers[k] - Number(input.min)) % Number(input.step) === 0));
+      const [at, why] = (fits.every(Boolean) && refusals[panel.dataset.formula]?.(...numbers)) || [-1, ""];
+      if (at >= 0) fits[at] = false;
       inputs.forEach((input, k) => input.setAttribute("aria-invalid", String(!fits[k])));
-      const bad = fits.indexOf(false);
+      const bad = fits.indexOf(false), kind = { any: "", 2: ", even" }[inputs[bad]?.step] ?? ", whole";
       const values = bad < 0 ? compute(...numbers) : results.map(() => null);
       results.forEach((place, k) => { place.textContent = values[k] === null ? "–" : written(values[k]); });
-      said.textContent = bad < 0 ? "" : `${inputs[bad].title}: from ${written(Number(inputs[bad].min))} to ${written(Number(inputs[bad].max))}${inputs[bad].step === "any" ? "" : ", whole"}`;
+      said.textContent = bad < 0 ? "" : why || `${inputs[bad].title}: from ${written(Number(inputs[bad].min))} to ${written(Number(inputs[bad].max))}${kind}`;
       reset.hidden = inputs.every((input, k) => input.value === first[k]);
     }
     const said = Object.assign(document.createElement("span"), { className: "numbers-said" });

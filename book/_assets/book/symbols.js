@@ -84,13 +84,30 @@
     return [head, meanings(entry, found)];
   }
 
+  // The menu by the sections in which the symbols first stand; each with all meanings that it has on the page.
+  const short = meaning => meaning.split(/[;,]/)[0];
+  function order(menu, entries, places) {
+    const first = [...menu.options].filter(option => option.value !== "" && places[option.value].size);
+    const place = option => [...places[option.value].values()][0][0][0];
+    first.sort((a, b) => (place(a).compareDocumentPosition(place(b)) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
+    menu.replaceChildren(menu.options[0]);
+    let group;
+    for (const option of first) {
+      const entry = entries[option.value], heading = place(option).closest("section")?.querySelector("h2, h1")?.firstChild.textContent.trim() ?? "";
+      if (group?.label !== heading) menu.append(group = Object.assign(document.createElement("optgroup"), { label: heading }));
+      const all = new Set([...places[option.value].keys()].map(name => short(entry.in[name.textContent.trim()] ?? entry.meaning)));
+      option.textContent = `${entry.name}: ${[...all].join("; ")}`;
+      group.append(option);
+    }
+  }
+
   function start(desk) {
     const entries = JSON.parse(document.querySelector(".symbol-data").textContent);
     const menu = desk.querySelector("select"), clear = desk.querySelector("button"), said = desk.querySelector(".symbol-said");
     const names = [...document.querySelectorAll(".bd-article p > strong:first-child")];
     names.forEach((name, k) => { name.parentElement.id ||= `formula-${k + 1}`; });
     const places = placesOf(entries, names);
-    for (const option of menu.options) option.hidden = option.value !== "" && !places[option.value].size;
+    order(menu, entries, places);
     function choose(symbol) {
       document.querySelectorAll(".symbol-here").forEach(element => element.classList.remove("symbol-here"));
       menu.value = symbol;
@@ -98,6 +115,7 @@
       clear.hidden = !entry;
       desk.classList.toggle("chosen", Boolean(entry));
       said.replaceChildren(...(entry ? describe(entry, places[symbol]) : []));
+      desk.closest(".bd-article").style.setProperty("--symbol-desk", entry ? `${desk.offsetHeight}px` : "0px"); // headings stop below it
       if (entry) for (const element of [...places[symbol].values()].flat(2)) element.classList.add("symbol-here");
     }
     menu.addEventListener("change", () => choose(menu.value));

@@ -60,7 +60,15 @@ def weights_of_two(d_k: float) -> tuple[float, ...]:
 
 
 def heads(d: float, h: float) -> tuple[float, ...]:
-    """Width of a head, and the weights of all projections of a layer with h heads; the width is rounded down."""
+    """Width of a head, and the weights of all projections of a layer with h heads.
+
+    Raises
+    ------
+    ValueError
+        If h does not divide d: the library refuses such a model, too.
+    """
+    if d % h:
+        raise ValueError(f"{h:g} does not divide {d:g}")
     width = int(d) // int(h)
     return width, 3 * int(h) * int(d) * width + int(h) * width * int(d)
 
@@ -73,8 +81,15 @@ def feed_forward(d: float, inner: float) -> tuple[float, ...]:
 
 
 def position(pos: float, pair: float, d: float) -> tuple[float, ...]:
-    """Sine and cosine of a pair at a position, and the wavelength; a pair too many is the last one."""
-    pair = min(pair, d / 2 - 1)
+    """Sine and cosine of a pair at a position, and the wavelength.
+
+    Raises
+    ------
+    ValueError
+        If there is no such pair: d columns have d / 2.
+    """
+    if pair > d / 2 - 1:
+        raise ValueError(f"pair: from 0 to {d / 2 - 1:g}, whole")
     angle = pos / 10000 ** (2 * pair / d)
     return math.sin(angle), math.cos(angle), 2 * math.pi * 10000 ** (2 * pair / d)
 
