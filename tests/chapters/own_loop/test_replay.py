@@ -54,7 +54,7 @@ def test_a_moment_is_told_in_a_sentence() -> None:
         said[0]["head"] == "After 0 updates, 0 of 3 held-out numbers are right"
         and "Nothing is learned" in said[0]["rest"]
     )
-    assert (
-        said[1]["rest"]
-        == "Mean loss of the last 2 batches: 3.000 nats per token. 3 have the right number of digits, 2 the right first digit."
+    assert said[1]["rest"] == (
+        "Mean loss of the last 2 batches: 3.000 nats per token. "
+        "3 have the right number of digits, 2 the right first digit."
     )
