@@ -73,7 +73,8 @@ def _ladder() -> Iterator[Size]:
     for updates in (2000, 4000, 8000):
         for norm, rate in (("post", 0.24), ("pre", 0.6)):  # the highest rates of base: 0.0015 and 0.00375
             yield Size(8, updates, 512, 400, rate, 20, norm)  # type: ignore[arg-type]
-    yield Size(16, 6000, 1024, 400, 0.6, 20, "pre")
+    for updates in (3000, 6000):  # at 3.1 and 6.1 million tokens, one pass over the text and two
+        yield Size(16, updates, 1024, 400, 0.6, 20, "pre")
 
 
 SIZES = {size.name: size for size in _ladder()}
