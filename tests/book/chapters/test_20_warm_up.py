@@ -12,7 +12,8 @@ LINES = (
 )
 ROOM = (
     "e => { const free = e.cloneNode(true); e.after(free);"
-    " free.style.cssText = 'position: absolute; width: max-content; max-width: none';" const room = e.offsetWidth - free.offsetWidth; free.remove(); return room; }"
+    " free.style.cssText = 'position: absolute; width: max-content; max-width: none';"
+    " const room = e.offsetWidth - free.offsetWidth; free.remove(); return room; }"
 )
 
 
