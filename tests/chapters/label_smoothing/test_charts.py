@@ -46,7 +46,7 @@ def test_the_title_tells_the_loss_and_floor_of_the_library(vocab: int, epsilon: 
     q[3] = 1 - epsilon
     floor = float(torch.special.entr(q).sum())
     drawn = picture(smoothing_chart(vocab_size=vocab, smoothing=epsilon, gap=gap))
-    assert f"loss {loss.item():.3f}, floor {floor:.3f}" in drawn
+    assert f"loss {loss.item():.3f} at gap {gap:g}; floor {floor:.3f}" in drawn
     if epsilon:
         assert f"at gap {math.log((1 - epsilon) * (vocab - 1) / epsilon):.1f}" in drawn
 
