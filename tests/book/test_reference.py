@@ -135,6 +135,26 @@ def test_a_description_is_no_letter_with_a_dot_which_would_begin_a_list(reposito
         assert found is None, f"{file.relative_to(repository)}: {found[0].strip()} is read as the beginning of a list"
 
 
+def test_a_page_of_source_leads_to_its_names_and_back_to_their_entries(extension: Any) -> None:
+    module, entry = "annotated.model.masks", SimpleNamespace(docname="reference/api/model", node_id="at")
+    objects = {f"{module}.causal_mask": entry, f"{module}.padding_mask.inner": entry, "annotated.model.other": entry}
+    said = extension("source_pages").outline(objects, "annotated/model/masks.py", "../../../")
+    line = extension("objects").lines_of(module)["causal_mask"]
+    assert f'<a href="#line-{line}"><code>causal_mask</code></a>' in said
+    assert said.count("<li>") == 1 and 'href="../../../reference/api/model.html#at"' in said
+    assert extension("source_pages").outline(objects, "tests/test_paper.py", "") == ""
+
+
+def test_names_at_the_top_level_stand_under_the_page_that_documents_them(extension: Any, repository: Path) -> None:
+    import annotated
+
+    text = extension("api").exports("annotated", repository / "book" / "reference" / "api")
+    groups = {part.split("]")[0]: part for part in text.split("**[")[1:]}
+    assert "`annotated.causal_mask`" in groups["The model"] and "`annotated.beam_search`" in groups["Decoding"]
+    assert "beam_search" not in groups["The model"]
+    assert sorted(re.findall(r"^- \{py:obj\}`annotated\.(\w+)`", text, re.MULTILINE)) == sorted(annotated.__all__)
+
+
 def test_what_python_says_of_a_field_is_left_out(extension: Any) -> None:
     def described(text: str) -> list[str]:
         lines, app = [text, ""], SimpleNamespace(env=SimpleNamespace(temp_data={}))

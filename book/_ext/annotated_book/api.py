@@ -67,14 +67,29 @@ def section(module: str) -> str:
     return f"## {module}\n\n{facts}```{{eval-rst}}\n.. automodule:: {module}\n   {options}\n```\n"
 
 
-def exports(package: str) -> str:
-    """The MyST list of what a package exports, with the first sentence about each."""
+def homes(folder: Path) -> dict[str, str]:
+    """The page of `folder` that documents each package, as a link with its title; in the order of its index's table."""
+    index = (folder / "index.md").read_text(encoding="utf-8") if (folder / "index.md").is_file() else ""
+    files = dict.fromkeys([*re.findall(r"\]\(([\w/]+\.md)\)", index), *sorted(f.name for f in folder.glob("*.md"))])
+    found = {}
+    for name in files:
+        text = (folder / name).read_text(encoding="utf-8")
+        title = re.search(r"^# (.+)$", text, re.MULTILINE)
+        found |= {package: f"[{title[1] if title else name}]({name})" for package in LINE.findall(text)}
+    return found
+
+
+def exports(package: str, folder: Path) -> str:
+    """MyST lists of what a package exports, with the first sentence about each, under the page that documents it."""
     found = importlib.import_module(package)
-    items = []
+    pages = homes(folder)
+    groups: dict[str, list[str]] = {page: [] for page in [*pages.values(), ""]}
     for name in found.__all__:
-        first = (inspect.getdoc(getattr(found, name)) or "").split("\n\n")[0].replace("\n", " ")
-        items.append(f"- {{py:obj}}`{package}.{name}`: {first}\n")
-    return "".join(items)
+        one = getattr(found, name)
+        first = (inspect.getdoc(one) or "").split("\n\n")[0].replace("\n", " ")
+        page = next((page for home, page in pages.items() if f"{one.__module__}.".startswith(f"{home}.")), "")
+        groups[page].append(f"- {{py:obj}}`{package}.{name}`: {first}\n")
+    return "\n".join(f"{f'**{page}**' if page else ''}\n\n{''.join(items)}" for page, items in groups.items() if items)
 
 
 def write_page(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -82,7 +97,7 @@ def write_page(app: Sphinx, docname: str, source: list[str]) -> None:
     if docname.startswith("reference/api/"):
         text = LINE.sub(FILTER + r"\g<0>", source[0], count=1)
         text = LINE.sub(lambda found: "\n".join(map(section, modules(found[1]))), text)
-        source[0] = NAMES.sub(lambda found: exports(found[1]), text)
+        source[0] = NAMES.sub(lambda found: exports(found[1], Path(app.srcdir, "reference", "api")), text)
 
 
 def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:

@@ -16,6 +16,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 from sphinx.application import Sphinx
 
+from annotated_book.objects import lines_of
 from annotated_book.source import ROOT, source_page
 
 PATH, SAID, CODE = "@path@", "@said@", '<div class="highlight">@code@</div>'
@@ -23,14 +24,30 @@ PATH, SAID, CODE = "@path@", "@said@", '<div class="highlight">@code@</div>'
 
 
 def _entries(app: Sphinx, path: str) -> str:
-    """A link to a module's place in the reference, if it has one."""
+    """A link to a module's place in the reference, if it has one, and the names in it."""
     module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     entry = app.env.get_domain("py").data["modules"].get(module)  # type: ignore[attr-defined]
     if entry is None:
-        return "Shown from the library as it is."
+        return "<p>Shown from the library as it is.</p>"
     up = "../" * source_page(Path(path)).count("/")
+    objects = app.env.get_domain("py").objects  # type: ignore[attr-defined]
     link = f'<a href="{up}{entry.docname}.html#{entry.node_id}">Its entry in the reference</a>'
-    return f"Shown from the library as it is. {link}."
+    return f"<p>Shown from the library as it is. {link}.</p>{outline(objects, path, up)}"
+
+
+def outline(objects: dict[str, Any], path: str, up: str) -> str:
+    """The names of a module that the reference documents, folded: each leads to its line, and to its entry."""
+    if not path.startswith("annotated/"):
+        return ""
+    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    items = []
+    for name, line in sorted(lines_of(module).items(), key=lambda pair: pair[1]):
+        if entry := objects.get(f"{module}.{name}"):
+            back = f'<a href="{up}{entry.docname}.html#{entry.node_id}" aria-label="Entry of {name}">entry</a>'
+            items.append(f'<li><a href="#line-{line}"><code>{name}</code></a> {back}</li>')
+    names = f"{len(items)} name{'' if len(items) == 1 else 's'} of this file"
+    listed = f'<details class="source-outline"><summary>{names}</summary><ul>{"".join(items)}</ul></details>'
+    return listed if items else ""
 
 
 def _by_depth(app: Sphinx) -> list[list[tuple[str, str]]]:
@@ -42,7 +59,7 @@ def _by_depth(app: Sphinx) -> list[list[tuple[str, str]]]:
 
 def shells(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """One page of each depth, with marks for what differs: the theme needs a fifth of a second for each page."""
-    body = f'<h1 class="source-title">{PATH}</h1><p>{SAID}</p><div class="highlight-python">{CODE}</div>'
+    body = f'<h1 class="source-title">{PATH}</h1>{SAID}<div class="highlight-python">{CODE}</div>'
     for (page, _), *_ in _by_depth(app):
         yield page, {"title": PATH, "body": body, "page_source_suffix": "", "sourcename": ""}, "page.html"
 
@@ -55,7 +72,9 @@ def fill_shells(app: Sphinx, error: Exception | None) -> None:
         first = pages[0][0]
         shell = Path(app.outdir, f"{first}.html").read_text(encoding="utf-8")
         for page, path in pages:
-            formatter = HtmlFormatter(linenos="inline", lineanchors="line", anchorlinenos=True, wrapcode=True)
+            formatter = HtmlFormatter(
+                linenos="inline", lineanchors="line", linespans="code", anchorlinenos=True, wrapcode=True
+            )
             code = highlight((ROOT / path).read_text(encoding="utf-8"), PythonLexer(), formatter)
             text = shell.replace(first, page).replace(PATH, path).replace(SAID, _entries(app, path)).replace(CODE, code)
             file = Path(app.outdir, f"{page}.html")
