@@ -13,12 +13,12 @@ from annotated.viz.theme import BLUE, GREY, INK
 from annotated.viz.titles import title_lines
 
 QUANTITIES = {
-    "rate": ("sentences, all in one call", "per CPU second", "translates {} times as many sentences as"),
-    "single": ("sentences, one per call", "per CPU second", "translates {} times as many sentences as"),
-    "peak": ("memory", "MB at the peak", "needs {} times the memory of"),
-    "ready": ("start", "CPU seconds", "needs {} times the CPU time of"),
+    "rate": ("sentences, all in one call", "per CPU second", "translates the most sentences", "as many as"),
+    "single": ("sentences, one per call", "per CPU second", "translates the most sentences", "as many as"),
+    "peak": ("memory", "MB at the peak", "needs the least memory", "as much as"),
+    "ready": ("start", "CPU seconds", "starts with the least CPU time", "as much as"),
 }
-"""What is measured, by the column that holds it: its name in the menu, its unit, and what a title says of it."""
+"""What is measured, by the column that holds it: its name in the menu, its unit, and what a title says of the best."""
 _ROW = 46  # pixels for each engine
 
 
@@ -39,16 +39,16 @@ def engines_chart(measured: pd.DataFrame) -> Any:
     if len(measured) < 2 or missing:
         raise ValueError(f"two engines or more are needed, and the columns {missing}")
     first = measured.index[0]
-    names = [name for name, _, _ in QUANTITIES.values()]
+    names = [name for name, *_ in QUANTITIES.values()]
     table = pd.DataFrame(
         {"engine": engine, "quantity": name, "value": float(row[key]), "unit": unit, "first": engine == first}
         for engine, row in measured.iterrows()
-        for key, (name, unit, _) in QUANTITIES.items()
+        for key, (name, unit, *_) in QUANTITIES.items()
     )  # fmt: skip
     at = f"indexof({json.dumps(names)}, quantity)"
     title = alt.Title(alt.expr(f"{json.dumps([headline(measured, key) for key in QUANTITIES])}[{at}]"))
     base = alt.Chart(table).transform_filter("datum.quantity === quantity")
-    engine = alt.Y("engine:N", sort=list(measured.index), title="engine", axis=alt.Axis(labels=False, ticks=False))
+    engine = alt.Y("engine:N", sort=list(measured.index), axis=None)
     value = alt.X("value:Q", title=None, axis=alt.Axis(tickCount=4), scale=alt.Scale(nice=True, zero=True))
     bars = base.mark_bar(height=18, yOffset=9).encode(
         x=value,
@@ -70,13 +70,16 @@ def engines_chart(measured: pd.DataFrame) -> Any:
 
 
 def headline(measured: pd.DataFrame, quantity: str) -> list[str]:
-    """What the last engine comes to, compared with the first, in lines for a title."""
-    share = float(measured[quantity].iloc[-1] / measured[quantity].iloc[0])
-    said = QUANTITIES[quantity][2].format(f"{share:.2g}")
-    return title_lines(f"{measured.index[-1]} {said} {measured.index[0]}")
+    """Which engine is best, and how it compares with the first, in lines for a title."""
+    _, _, best_at, compared = QUANTITIES[quantity]
+    values, most = measured[quantity].astype(float), best_at.endswith("most sentences")
+    best, first = values.idxmax() if most else values.idxmin(), measured.index[0]
+    if best == first:
+        return title_lines(f"{first} {best_at}")
+    return title_lines(f"{best} {best_at}, {values[best] / values[first]:.2g} times {compared} {first}")
 
 
 def _description(measured: pd.DataFrame) -> str:
     parts = (f"{name}, {unit}: " + ", ".join(f"{engine} {value:.3g}" for engine, value in measured[key].items())
-             for key, (name, unit, _) in QUANTITIES.items())  # fmt: skip
+             for key, (name, unit, *_) in QUANTITIES.items())  # fmt: skip
     return "Bars for each engine. " + "; ".join(parts) + "."

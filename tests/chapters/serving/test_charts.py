@@ -14,10 +14,15 @@ MEASURED = pd.DataFrame(
 )
 
 
-def test_titles_compare_the_last_engine_with_the_first() -> None:
-    assert " ".join(headline(MEASURED, "rate")) == "theirs translates 2 times as many sentences as ours"
-    assert " ".join(headline(MEASURED, "single")) == "theirs translates 7.5 times as many sentences as ours"
-    assert " ".join(headline(MEASURED, "peak")) == "theirs needs 0.2 times the memory of ours"
+def test_titles_name_the_best_engine_and_compare_it_with_the_first() -> None:
+    """By hand, with a third engine that is never the best one, and is last."""
+    three = MEASURED.copy()
+    three.loc["small"] = [300.0, 100.0, 200.0, 0.5]
+    assert " ".join(headline(three, "rate")) == "theirs translates the most sentences, 2 times as many as ours"
+    assert " ".join(headline(three, "single")) == "theirs translates the most sentences, 7.5 times as many as ours"
+    assert " ".join(headline(three, "peak")) == "theirs needs the least memory, 0.2 times as much as ours"
+    three.loc["ours", "ready"] = 0.05
+    assert " ".join(headline(three, "ready")) == "ours starts with the least CPU time"
 
 
 def test_every_number_is_in_the_description_and_the_menu_has_every_quantity() -> None:
@@ -25,7 +30,7 @@ def test_every_number_is_in_the_description_and_the_menu_has_every_quantity() ->
     for number in ("200", "400", "300", "500", "0.1"):
         assert f" {number}" in spec["description"]
     (menu,) = spec["params"]
-    assert menu["bind"]["options"] == [name for name, _, _ in QUANTITIES.values()]
+    assert menu["bind"]["options"] == [name for name, *_ in QUANTITIES.values()]
 
 
 def test_what_is_missing_is_named() -> None:
