@@ -117,6 +117,8 @@ def test_the_built_index_has_no_foreign_senses(book: Path) -> None:
     found = {re.sub(r"<[^>]+>", "", term).strip(): where for term, where in rows}
     assert len(found) > 100 and all(term.isascii() or "’" in term for term in found)
     assert "bleu" not in found["score"] and "table_2" not in found["score"] and "table_1" not in found["memory"]
+    assert "table_1" not in found["projection"] and "residuals" not in found["update"]
+    assert "multi_head" in found["d_k"] and "warm_up" in found["learning rate"]
     assert "see update" in found["step"] and "see end token" in found["eos"]
     assert "teacher_forcing" in found["shifted right"] and all("href" in w or "see" in w for w in found.values())
 
