@@ -59,6 +59,7 @@ def test_a_reader_names_the_mistake_with_the_keyboard(visit: Any) -> None:
         assert "In a healthy model this invariant holds" in answers.inner_text() and report.inner_text() == ""
         answers.get_by_role("button", name="The decoder has no causal mask.").press("Enter")
         assert "Solved: 1" in box.inner_text() and report.inner_text().count("Must hold:") >= 6
+        assert "Right, after 1 wrong answer, with 2 tests." in answers.inner_text()
         assert v.page.evaluate("document.activeElement.className") == "doctor-report"
         assert report.locator("a[href$='attention/masks.html']").count() >= 1
         assert v.overflow() <= 0 and v.errors == []

@@ -47,8 +47,15 @@ TOLD_BY_MAPS = {
         "Both mistakes fail the same invariant. The maps tell them apart: scores that are not divided give nearly "
         "one-hot rows, scores divided by d_k nearly uniform ones."
     ),
+    frozenset(("causal_mask_missing", "causal_mask_in_first_layer_only")): (
+        "Both mistakes fail the same of the four tests. The map of the masked self-attention tells them apart: without "
+        "a mask every layer has weight above its diagonal, with a mask in the first layer that layer has none."
+    ),
 }
-"""How to tell two mistakes that fail exactly the same invariants."""
+"""How to tell two mistakes that the four tests do not tell apart."""
+
+TESTS = {"leak-by-change": 1, "source-padding": 2, "cache-equals-forward": 3, "source-order": 4}
+"""Invariants that a reader can examine, each with the number of its test on the page."""
 
 ALIKE = 0.5
 """Two mistakes look alike if they share this part of the invariants that either fails."""
@@ -85,20 +92,33 @@ def _case(id: str, report: Report) -> dict[str, Any]:
 
 
 def why_not(option: str, report: Report) -> str:
-    """One sentence on an invariant in which the model differs from the one that this answer describes."""
-    failed = {finding.id for finding in report.of("failed")}
-    held = {finding.id for finding in report.of("passed")}
+    """One sentence on what tells the model from the one that this answer describes.
+
+    It is about one of the page's tests if one differs, else about a map, else about another invariant.
+    """
     expected = () if option == HEALTHY else mutants.find(option).killed_by
-    for invariant in expected:
-        if invariant in held:
-            return f"With that mistake this invariant would fail, and it holds here: {INVARIANTS[invariant].title}"
-    for finding in report.of("failed"):
-        if finding.id not in expected:
-            whole = "In a healthy model" if option == HEALTHY else "With that mistake alone"
-            return f"{whole} this invariant holds, and it fails here: {finding.title}"
-    if told := TOLD_BY_MAPS.get(frozenset((option, report.subject))):
+    told = TOLD_BY_MAPS.get(frozenset((option, report.subject)))
+    told_apart = _difference(option, report, expected)
+    if told and told_apart not in TESTS:
         return told
-    raise ValueError(f"the doctor does not tell {option} from {report.subject}, which fails {sorted(failed)}")
+    if told_apart is None:
+        failed = sorted(finding.id for finding in report.of("failed"))
+        raise ValueError(f"the doctor does not tell {option} from {report.subject}, which fails {failed}")
+    test = TESTS.get(told_apart)
+    where = f"test {test}" if test else "found by the full examination, not by the tests here"
+    title = INVARIANTS[told_apart].title
+    if told_apart in expected:
+        return f"With that mistake this invariant would fail, and it holds here ({where}): {title}"
+    whole = "In a healthy model" if option == HEALTHY else "With that mistake alone"
+    return f"{whole} this invariant holds, and it fails here ({where}): {title}"
+
+
+def _difference(option: str, report: Report, expected: tuple[str, ...]) -> str | None:
+    """An invariant that holds in one of the two models only: one that the page tests, if there is any."""
+    held = {finding.id for finding in report.of("passed")}
+    found = [invariant for invariant in expected if invariant in held]
+    found += [finding.id for finding in report.of("failed") if finding.id not in expected]
+    return min(found, key=lambda invariant: invariant not in TESTS, default=None)
 
 
 def alike(id: str) -> list[str]:

@@ -35,7 +35,7 @@ function game(box, engine, { sentences, answers, cases }) {
   const table = translationsTable(sentences), maps = mapsView(), trials = trialsView();
   const report = html("section", { className: "doctor-report", tabIndex: -1, "aria-label": "The doctor's report" });
   const menu = select(sentences.map((text, i) => [i, text]), value => { sentence = +value; read(); });
-  const list = caseList(cases, open), choice = answersView(answers, () => { book?.set(KIND, cases[at].id, new Date().toISOString().slice(0, 10)); unfold(); report.focus(); });
+  const list = caseList(cases, open), choice = answersView(answers, () => { book?.set(KIND, cases[at].id, new Date().toISOString().slice(0, 10)); unfold(); report.focus(); }, trials.made);
   let at = Math.max(0, cases.findIndex(({ id }) => !solved(id))), sentence = 0, ill;
 
   // The sentence under examination, with the healthy model's translation as its right one.
@@ -53,6 +53,7 @@ function game(box, engine, { sentences, answers, cases }) {
     at = number;
     ill = patient(engine, cases[at].id);
     table.show(ill);
+    trials.forget();
     read();
     report.replaceChildren();
     list.show(at);

@@ -26,7 +26,7 @@ export function reportOf(one, answers, subject) {
   const sure = Math.min(CHANGED, subject.ids.length), trials = Object.keys(TRIALS).map(name => finding(outcome(name, subject, sure)));
   const links = built(`The part is taught in <a href="${one.chapter.href}">${one.chapter.text}</a>${one.claim ? ` (${one.claim})` : ""}.`);
   const like = one.alike.length ? [part("Mistakes that look alike", html("ul", {}, ...one.alike.map(textContent => html("li", { textContent }))),
-    html("p", { className: "quiet", textContent: "These mistakes have at least half of their failing invariants in common." }))] : [];
+    html("p", { className: "quiet", textContent: "Of the invariants that this mistake or the other one fails, both fail at least half." }))] : [];
   const seen = one.seen ? [html("p", { className: "quiet", textContent: `Seen in: ${one.seen}.` })] : [];
   return html("div", { className: "doctor" },
     part("Diagnosis", html("p", {}, html("strong", { textContent: answers[one.id] }), " ", html("code", { textContent: one.id })), ...seen, links),

@@ -41,8 +41,9 @@ export const otherToken = engine => id => OTHERS.map(word => engine.ids(word)[0]
 export function trialsView() {
   const tokens = html("div", { className: "doctor-tokens", role: "group", "aria-label": "Target tokens: choose one to change it" });
   const said = html("p", { role: "status", className: "doctor-found" });
-  let subject;
+  let subject, made = 0;
   const show = (name, at) => {
+    made++;
     const { moved, holds, found, passed } = outcome(name, subject, at), concerned = TRIALS[name].about([...moved.keys()], at);
     [...tokens.children].forEach((token, t) => {
       token.setAttribute("aria-pressed", String(name === "leak" && t === at));
@@ -66,5 +67,5 @@ export function trialsView() {
     }));
     said.replaceChildren("Nothing tested yet.");
   }
-  return { element, start, subject: () => subject };
+  return { element, start, subject: () => subject, made: () => made, forget: () => { made = 0; } };
 }

@@ -35,6 +35,9 @@ PAPER: dict[str, dict[Any, str]] = {
 }
 """Claims that are not the paper's, in words."""
 
+PACKAGES = {"marian": "transformers"}
+"""Packages whose version is given, of implementations that are a part of one."""
+
 FEW = 4
 """How many failing invariants of a mistake are shown before the rest is folded."""
 WEIGHTS = ("matters", "hardly matters", "a choice")
@@ -132,6 +135,7 @@ class Doctor(SphinxDirective):
         title = f"[{subject['title']}]({subject['url']})" if subject["url"] else subject["title"]
         dated = f", {subject['date']}" if subject["date"] else ""
         choices = [words[subject["promises"][name]] for name, words in PAPER.items() if _departs(subject, name, words)]
+        state = f"in {PACKAGES[subject['id']]} {state}" if subject["id"] in PACKAGES else state
         lines = [f"**{title}** {state}{dated}", "", subject["strength"], ""]
         lines += [f"- {counts['passed']} invariants hold, {counts['not applicable']} could not be examined."]
         if choices := [*choices, *subject["choices"]]:
@@ -151,10 +155,16 @@ class Doctor(SphinxDirective):
         from annotated.doctor.invariants import INVARIANTS
 
         fields = {key: value for key, value in record().items() if key != "results"}
-        known = sum(record()["results"]["subjects"][-1]["counts"].values())
-        later = len(INVARIANTS) - known
-        added = f" The record examined {known} invariants; {later} were added to the doctor after it." if later else ""
-        return self.markdown(Record(name="doctor_public", results={}, **fields).caption() + "." + added)
+        subjects = record()["results"]["subjects"]
+        known = {finding["id"] for finding in subjects[-1]["findings"]}
+        skipped = [one["counts"]["not applicable"] for one in subjects if one["id"] != "annotated"]
+        told = (
+            f" Of its {len(known)} invariants, {min(skipped)} to {max(skipped)} could not be examined in a public code."
+        )
+        if later := [name for name in INVARIANTS if name not in known]:
+            names = ", ".join(f"`{name}`" for name in later)
+            told += f" {len(later)} were added to the doctor after it, and are not in the table: {names}."
+        return self.markdown(Record(name="doctor_public", results={}, **fields).caption() + "." + told)
 
     def table(self, head: Iterable[str], rows: Iterable[Iterable[str]], kind: str) -> list[nodes.Node]:
         """A table, in which a 0 is marked as such."""

@@ -38,13 +38,25 @@ def test_a_reason_names_an_invariant_in_which_both_differ() -> None:
     leak, padding = (INVARIANTS[id].title for id in ("leak-by-change", "source-padding"))
     fill, missing, well = report("mask_fill_tiny"), report("causal_mask_missing"), report(HEALTHY)
     assert why_not("mask_fill_tiny", missing) == (
-        f"With that mistake this invariant would fail, and it holds here: {padding}"
+        f"With that mistake this invariant would fail, and it holds here (test 2): {padding}"
     )
-    assert why_not("padding_seen_by_encoder", fill).endswith(f"it fails here: {leak}")
-    assert why_not(HEALTHY, missing) == f"In a healthy model this invariant holds, and it fails here: {leak}"
-    assert why_not("causal_mask_missing", well).endswith(f"it holds here: {leak}")
+    assert why_not("padding_seen_by_encoder", fill).endswith(f"it fails here (test 1): {leak}")
+    assert why_not(HEALTHY, missing) == f"In a healthy model this invariant holds, and it fails here (test 1): {leak}"
+    assert why_not("causal_mask_missing", well).endswith(f"it holds here (test 1): {leak}")
     with pytest.raises(ValueError, match="does not tell healthy from healthy"):
         why_not(HEALTHY, well)
+
+
+def test_a_reason_is_one_that_the_reader_can_see_wherever_one_of_the_tests_differs() -> None:
+    """By the bank's own lists: which of the four invariants fail in the model, and which with the other answer."""
+    tested = {"leak-by-change", "source-padding", "cache-equals-forward", "source-order"}
+    for case in game()["cases"]:
+        failed = {finding.id for finding in report(case["id"]).of("failed")}
+        for option, text in case["whyNot"].items():
+            expected = set() if option == HEALTHY else {*mutants.find(option).killed_by}
+            assert ("(test " in text) == bool(tested & (failed ^ expected)), (case["id"], option)
+            assert ("(test " in text) + ("The map" in text) + ("not by the tests here" in text) == 1
+    assert "layer" in why_not("causal_mask_in_first_layer_only", report("causal_mask_missing"))
 
 
 def test_the_reports_are_of_sick_models_and_of_a_healthy_one() -> None:
