@@ -37,8 +37,12 @@ def test_shapes_follow_the_readers_numbers(visit: Any) -> None:
         assert row.locator("mark").all_inner_texts() == ["H"], "the letter whose number is selected"
         assert box.locator("select").first.input_value() == "numbers of my own"
         field["H"].fill("7")
-        assert "7 heads do not divide D = 512" in box.inner_text()
+        field["S"].focus()
+        assert "7 heads do not divide D = 512" in box.inner_text() and "parameters;" not in box.inner_text()
+        wrong = [letter for letter, one in field.items() if one.get_attribute("aria-invalid") == "true"]
+        assert wrong == ["D", "H"] and box.locator(".stale table").count() == 1
         box.locator("select").first.select_option("the big model")
+        assert box.locator(".stale, [aria-invalid=true]").count() == 0
         assert field["D"].input_value() == "1024" and "4,096" not in row.inner_text()
         assert v.errors == [] and not any(url.endswith("model.js") for url in v.asked), "no model is loaded"
 
@@ -144,7 +148,10 @@ def test_pages_are_sorted_and_what_is_shown_is_added_up(visit: Any) -> None:
         assert amounts(table, "seconds") == sorted(amounts(table, "seconds"))
         seconds.click()
         assert shown(table) == own and head.get_attribute("aria-sort") == "none"
-        v.page.get_by_label("Part").select_option("attention")
+        parts = v.page.get_by_label("Part").locator("option").all_inner_texts()
+        assert [p for p in parts if p != "Front matter"][1:4] == ["Start", "Why", "Attention"], "as in the sidebar"
+        assert total.inner_text().endswith(f" {sum(amounts(table, 'seconds')):,.1f} seconds"), "what the rows add up to"
+        v.page.get_by_label("Part").select_option("Attention")
         few = shown(table)
         assert 0 < len(few) < len(own)
         said = f"Shown: {len(few)} of {len(own)} pages: {sum(amounts(table, 'checks')):,.0f} checks"

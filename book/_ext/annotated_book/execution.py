@@ -10,6 +10,7 @@ import hashlib
 import os
 import platform
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -115,11 +116,17 @@ def _total(text: str, what: str) -> nodes.raw:
     return nodes.raw("", f'<p class="table-total" data-what="{what}">{escape(text)}</p>', format="html")
 
 
+def part_of(app: Sphinx, name: str) -> str:
+    """The part of the table of contents that lists a page, by its caption in the sidebar."""
+    parts = app.config.external_site_map.root.subtrees
+    return next((tree.caption for tree in parts if name in list(tree.items)), None) or "Front matter"
+
+
 def _page(app: Sphinx, here: str, name: str, part: bool = False) -> nodes.paragraph:
     uri = app.builder.get_relative_uri(here, name)
     link = nodes.reference("", app.env.titles[name].astext(), refuri=uri, internal=True)
-    folder = name.partition("/")[0] if "/" in name else "front matter"
-    mark = [nodes.raw("", f'<span data-part="{escape(folder)}"></span>', format="html")] if part else []
+    named = part_of(app, name) if part else ""
+    mark = [nodes.raw("", f'<span data-part="{escape(named)}"></span>', format="html")] if part else []
     return nodes.paragraph("", "", link, *mark)
 
 
@@ -147,7 +154,8 @@ def runs_table(app: Sphinx, docname: str) -> list[nodes.Node]:
     )
     made = table(["Page", "Checks", "Seconds"], rows)
     made["classes"] += ["execution-table", "sortable", "no-search"]
-    total = f"All {len(rows)} pages: {sum(checks.values()):,} checks, {sum(seconds.values()):,.1f} seconds"
+    spent = sum(round(one, 1) for one in seconds.values())  # as the rows have them
+    total = f"All {len(rows)} pages: {sum(checks.values()):,} checks, {spent:,.1f} seconds"
     return [made, _total(total, "pages"), nodes.paragraph(text=about)]
 
 
@@ -158,24 +166,24 @@ def records_table(app: Sphinx, docname: str) -> list[nodes.Node]:
         n: Path(env.doc2path(n)).read_text(encoding="utf-8") for n in app.config.external_site_map if n in env.titles
     }
     fed = fed_pages((name for name in record_names() if record_path(name).is_file()), sources)
-    rows: list[list[nodes.Node]] = []
-    spent = 0.0
-    for name, pages in fed.items():
-        if not pages:
-            continue
-        made = recorded(name)
-        spent += made.cpu_seconds / 60
-        what = nodes.paragraph("", "", nodes.Text(f"{described(name).rstrip('.')} "), nodes.literal(text=name))
-        day = f"{made.date}, with torch {made.machine['torch']} on {made.machine['cores']} cores"
-        minutes = made.cpu_seconds / 60
-        links = nodes.inline("", "", *[node for page in pages for node in _page(app, docname, page).children])
-        rows.append([what, nodes.paragraph("", "", links), nodes.paragraph(text=day),
-                     _amount("CPU minutes", round(minutes, 1), f"{minutes:,.1f}")])  # fmt: skip
-    if not rows:
+    records = {name: recorded(name) for name, pages in fed.items() if pages}
+    if not records:
         return []
+    machines = {n: f"torch {r.machine['torch']} on {r.machine['cores']} cores" for n, r in records.items()}
+    usual = Counter(machines.values()).most_common(1)[0][0]
+    minutes = {name: round(made.cpu_seconds / 60, 1) for name, made in records.items()}
+    rows: list[list[nodes.Node]] = []
+    for name, made in records.items():
+        what = nodes.paragraph("", "", nodes.Text(f"{described(name).rstrip('.')} "), nodes.literal(text=name))
+        links = nodes.inline("", "", *[node for page in fed[name] for node in _page(app, docname, page).children])
+        day = made.date if machines[name] == usual else f"{made.date}, with {machines[name]}"
+        rows.append([what, nodes.paragraph("", "", links), nodes.paragraph(text=day),
+                     _amount("CPU minutes", minutes[name], f"{minutes[name]:,.1f}")])  # fmt: skip
     table_of = table(["Experiment and name", "Page", "Recorded", "CPU minutes"], rows)
     table_of["classes"] += ["records-table", "sortable", "no-search"]
-    return [table_of, _total(f"All {len(rows)} records: {spent:,.1f} CPU minutes", "records")]
+    others = "" if set(machines.values()) == {usual} else ", unless the table says otherwise"
+    total = _total(f"All {len(rows)} records: {sum(minutes.values()):,.1f} CPU minutes", "records")
+    return [table_of, total, nodes.paragraph(text=f"Recorded with {usual}{others}.")]
 
 
 def fill_table(app: Sphinx, doctree: nodes.document, docname: str) -> None:
