@@ -45,6 +45,8 @@ def test_a_place_leads_to_the_section_that_says_most(extension: Any) -> None:
     (place,) = terms.places(["leak"], {"attention/masks": said})
     assert place.anchor == "leaks"
     assert terms.places(["mask"], {"attention/masks": said})[0].anchor == ""
+    said[2] = terms.Said("end", "exercises", "leak " * 50)
+    assert terms.places(["leak"], {"attention/masks": said})[0].anchor == "leaks", "an exercise explains nothing"
 
 
 def test_a_place_is_the_definition_then_what_is_stressed_then_the_first_words(extension: Any) -> None:

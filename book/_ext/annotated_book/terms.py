@@ -36,6 +36,10 @@ ASIDE = {"quiz", "prediction", "try", "graded-more", "fold-body"}
 """Classes of what is not counted: questions with their wrong answers, and folds."""
 
 
+EXERCISES = "exercises"
+"""A section with this title explains nothing, and is not counted; nor are the exercises in it."""
+
+
 class TermIndex(nodes.General, nodes.Element):
     """Where the index goes once every page has been read."""
 
@@ -88,6 +92,8 @@ def sections(doctree: nodes.document, names: Iterable[str] = ()) -> list[Said]:
     """What each section of a page says, without its code, and which of the names can be a target there."""
     found = []
     for number, section in enumerate(doctree.findall(nodes.section)):
+        if "exercise-content" in section["ids"]:
+            continue
         own = own_paragraphs(section)
         heading = next((part.astext() for part in section.children if isinstance(part, nodes.title)), "")
         anchor = section["ids"][0] if number else ""
@@ -102,10 +108,12 @@ def uses(term: str, heading: str, text: str) -> int:
 
     Examples
     --------
-    >>> uses("head", "heads at work", "a head has heads, ahead of others")
-    22
+    >>> uses("head", "heads at work", "a head has heads, ahead of others"), uses("head", "exercises", "head")
+    (22, 0)
     """
     found = written(term)
+    if heading.startswith(EXERCISES):
+        return 0
     return HEADING * len(found.findall(heading)) + len(found.findall(text))
 
 
