@@ -88,10 +88,15 @@ class AuditRow(NamedTuple):
         return (self.body + vocab_size * self.d_model) / 1e6
 
 
-def audit_table_3() -> list[AuditRow]:
+def audit_table_3(*, attention_bias: bool = False) -> list[AuditRow]:
     """Every row of Table 3 that prints a parameter count, in the paper's order.
 
     A printed 65 stands for anything from 64.5 to 65.5 million; one shared embedding of V rows adds V x d_model.
+
+    Parameters
+    ----------
+    attention_bias
+        Count biases in the attention's projections, as the released code has them; the paper's formulas have none.
 
     Paper: Table 3, last column
     """
@@ -99,7 +104,7 @@ def audit_table_3() -> list[AuditRow]:
     for row, printed in TABLE_3.items():
         if printed.parameters is None:
             continue
-        config = table_3(row)
+        config = table_3(row).replace(attention_bias=attention_bias)
         body = count_parameters(config) - config.vocab_size * config.d_model
         ends = [(printed.parameters + half) * 1e6 - body for half in (-0.5, 0.5)]
         low, high = math.ceil(ends[0] / config.d_model), math.floor(ends[1] / config.d_model)
