@@ -14,11 +14,11 @@ pytest.importorskip("sphinx", reason="the book's extension needs the extra `book
 
 ROWS = {
     "padding": "<td><code>padding_mask()</code></td><td>a tensor of colour</td>",
-    "causal": "<td><code>annotated.causal_mask</code></td><td>the key is not later</td>",
+    "causal": "<td><code>annotated.causal_mask</code></td><td>ex05-2, 1 key</td>",
     "key": '<td><math alttext="d_k"><msub><mi>d</mi><mi>k</mi></msub></math></td><td>width of a key</td>',
     "output": '<td><math alttext="W^O"><msup><mi>W</mi><mi>O</mi></msup></math></td><td>multi-head output</td>',
     "width": r'<td><math alttext="d_\text{model}"><mi>d</mi></math></td><td>MultiHeadAttention, labelled</td>',
-    "token": "<td>BPE</td><td>tokenisation</td>",
+    "token": "<td>ex05-1</td><td>tokenisation</td>",
 }
 
 
@@ -52,6 +52,8 @@ def found(page: Any, words: str) -> list[str]:
     ("words", "rows"),
     [
         ("mask", ["padding", "causal"]),
+        ("ex05-1", ["token"]),
+        ("ex05", ["causal", "token"]),
         ("masks", ["padding", "causal"]),
         ("causal_mask", ["causal"]),
         ("d_k", ["key"]),

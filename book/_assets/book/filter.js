@@ -8,8 +8,8 @@
   // One spelling of what has two, in what is typed and in what is searched. Each holds for a word that is half typed, too.
   const SPELLINGS = [[/(?<=\p{L}{2}[iy])z/gu, "s"], [/(?<=\p{L}{2})our/gu, "or"], [/(?<=label|model|cancel|travel|level|signal)l/gu, ""],
     [/centre/gu, "center"], [/centerd/gu, "centered"], [/\bgray/gu, "grey"], [/artefact/gu, "artifact"]];
-  // Of a formula, signs of TeX go: d_\text{model} is d_model; and W^O is W_O.
-  const flat = text => text.replace(/\\(?:text|mathrm|operatorname) *\{/g, "").replace(/[_^] *\{?/g, "_").replace(/[\\{}$]/g, " ");
+  // Of a formula, signs of TeX go: d_\text{model} is d_model; and W^O is W_O. Names such as ex05-1 stay whole.
+  const flat = text => text.replace(/\\(?:text|mathrm|operatorname) *\{/g, "").replace(/[_^] *\{?|(?<=\p{N})-(?=\p{N})/gu, "_").replace(/[\\{}$]/g, " ");
   const plain = text => SPELLINGS.reduce((made, [from, to]) => made.replace(from, to), flat(text).normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase());
   const spaced = text => ` ${text.replace(/[^\p{L}\p{N}_]+/gu, " ").trim()} `;
   // The words of an entry, a typed word is looked for at their beginnings: multi-head is also multihead, and head; padding_mask
