@@ -17,6 +17,13 @@ from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 BIASES = "biases"
 """The parameter that a box sets: count with biases in the attention."""
 
+DESCRIPTION = (
+    "Lines mark 37,000 and 40,960 entries, and a strip what ten rows share. "
+    "For each row of Table 3 a bar over the sizes of the vocabulary that make the parameter count round to the "
+    "printed millions, with a slider for the size. Ten bars share a narrow strip near 41,000; the bar of the big "
+    "model ends below 37,000. Beside each row stand the computed and the printed count."
+)
+"""For readers who do not see the chart."""
 
 STEP = 4
 """Of the slider: it meets every end of the intervals that the ten rows share."""
@@ -67,12 +74,6 @@ def audit_chart(
         .mark_rule(color=GREY, strokeWidth=2, strokeDash=[5, 3])
         .encode(x=alt.X("v:Q", scale=span))
     )
-    description = (
-        "Lines mark 37,000 and 40,960 entries, and a strip what ten rows share. "
-        "For each row of Table 3 a bar over the sizes of the vocabulary that make the parameter count round to the "
-        "printed millions, with a slider for the size. Ten bars share a narrow strip near 41,000; the bar of the big "
-        "model ends below 37,000. Beside each row stand the computed and the printed count."
-    )
     return (
         alt.layer(*_found(rows, biased, span), bars, here, labels)
         .add_params(slider("vocabulary", vocab_size, low, high - 3500, STEP, label="entries of the vocabulary"))
@@ -81,7 +82,7 @@ def audit_chart(
             width="container",
             height=27 * len(rows),
             title=_rows_that_fit(rows, biased),
-            description=description,
+            description=DESCRIPTION,
         )
     )
 
