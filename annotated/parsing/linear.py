@@ -27,11 +27,12 @@ class LinearFormError(ValueError):
         'empty', 'no label' (a bracket alone), 'no bracket' (a word before the first), 'unopened', 'mismatched' (closed
         under another label), 'nothing inside', 'after the end', 'unclosed', or 'words' (too many or too few).
     position
-        Index of the token at which it shows; the number of tokens if it shows at the end.
+        Index of the token at which it shows, from 0; the number of tokens if it shows at the end. The message counts
+        tokens from 1.
     """
 
     def __init__(self, fault: LinearFault, position: int, message: str) -> None:
-        super().__init__(f"token {position}: {message}")
+        super().__init__(f"token {position + 1}: {message}")
         self.fault, self.position = fault, position
 
 
@@ -97,6 +98,10 @@ def tree_from_linear(tokens: Sequence[str], words: Sequence[str] | None = None, 
     LinearFormError
         If the tokens are not the linear form of one tree with as many leaves as there are words.
 
+    Notes
+    -----
+    Leaves are counted, not compared: a leaf with another word than the sentence has is no fault.
+
     Paper: section 6.3
     """
     _check(leaves)
@@ -123,9 +128,9 @@ def tree_from_linear(tokens: Sequence[str], words: Sequence[str] | None = None, 
     if root is None and not opened:
         raise LinearFormError("empty", 0, "there are no tokens")
     if root is None:
-        raise LinearFormError(
-            "unclosed", len(tokens), f"{len(opened)} brackets are open, the last is {opened[-1][0]!r}"
-        )
+        label, count_open = opened[-1][0], len(opened)
+        still = f"{count_open} brackets are open, the last is" if count_open > 1 else "one bracket is open,"
+        raise LinearFormError("unclosed", len(tokens), f"{still} {label!r}")
     if words is not None and count != len(words):
         raise LinearFormError("words", len(tokens), f"there are {count} leaves for {len(words)} words")
     return root

@@ -66,7 +66,14 @@ def test_what_is_malformed_and_where(text, fault, position):
     with pytest.raises(LinearFormError) as caught:
         tree_from_linear(text.split(), ["two", "words"])
     assert (caught.value.fault, caught.value.position) == (fault, position)
-    assert str(caught.value).startswith(f"token {position}: ")
+    assert str(caught.value).startswith(f"token {position + 1}: "), "readers count from 1"
+
+
+@pytest.mark.parametrize(("text", "said"), [("(S XX", "one bracket is open, 'S'"),
+                                            ("(S (NP XX", "2 brackets are open, the last is 'NP'")])  # fmt: skip
+def test_open_brackets_are_counted(text, said):
+    with pytest.raises(LinearFormError, match=said):
+        tree_from_linear(text.split())
 
 
 @given(st.lists(st.sampled_from(["(S", ")S", "(NP", ")NP", "XX", "(", ")"]), max_size=12))

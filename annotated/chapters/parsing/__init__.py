@@ -16,8 +16,10 @@ from annotated.chapters.parsing.results import (
     score_table,
     silver_table,
 )
+from annotated.chapters.parsing.scores import GREEDY
 
 __all__ = [
+    "GREEDY",
     "SETS",
     "attachment_table",
     "brackets_chart",

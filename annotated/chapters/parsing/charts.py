@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -166,7 +167,9 @@ def labels_chart(table: pd.DataFrame, title: str, trees: int) -> alt.Chart:
     """
     sizes = sorted(int(n) for n in table["trees"].unique())
     parsers = [name for name in PARSERS if name in set(table["parser"])]
-    order = table.groupby("label")["in_gold"].max().sort_values(ascending=False).index.tolist()
+    cases = table.groupby("label")["cases"].max().sort_values(ascending=False)
+    table = table.assign(name=[f"{label} ({cases[label]:,})" for label in table["label"]])
+    order = [f"{label} ({count:,})" for label, count in cases.items()]
     colour = alt.Color("parser:N", sort=parsers, scale=alt.Scale(domain=parsers, range=[_COLOURS[p] for p in parsers]),
                        legend=alt.Legend(columns=2))  # fmt: skip
     return (
@@ -174,11 +177,11 @@ def labels_chart(table: pd.DataFrame, title: str, trees: int) -> alt.Chart:
         .transform_filter("datum.size == size")
         .mark_point(filled=True, size=80, opacity=0.9)
         .encode(
-            y=alt.Y("label:N", sort=order, title="label, the commonest first"),
+            y=alt.Y("name:N", sort=order, title="label, the commonest first"),
             x=alt.X("f1:Q", title="F1", scale=alt.Scale(domain=[0, 100])),
             color=colour,
             shape=alt.Shape("parser:N", sort=parsers, legend=None),
-            tooltip=["parser:N", "label:N", "in_gold:Q", "f1:Q"],
+            tooltip=["parser:N", "label:N", "cases:Q", "f1:Q"],
         )
         .add_params(steps("size", sizes, trees, "training trees"))
         .properties(
@@ -202,11 +205,14 @@ def lengths_chart(table: pd.DataFrame, title: str, trees: int) -> alt.LayerChart
     """
     sizes = sorted(int(n) for n in table["trees"].unique())
     table = table.assign(size=[sizes.index(n) for n in table["trees"]])
-    ticks = alt.Axis(values=sorted(int(n) for n in table["words"].unique()), grid=False)
-    x = alt.X("words:Q", title="words of the sentence, at most", axis=ticks, scale=alt.Scale(zero=False, padding=14))
+    cases = table.groupby("words")["cases"].max()
+    step = int(cases.index[0])
+    names = {str(most): [f"{most - step + 1}\u2013{most}", f"({count})"] for most, count in cases.items()}
+    ticks = alt.Axis(values=cases.index.tolist(), grid=False, labelExpr=f"{json.dumps(names)}[datum.value]")
+    x = alt.X("words:Q", title="words (sentences)", axis=ticks, scale=alt.Scale(zero=False, padding=24))
     y = alt.Y("f1:Q", title="F1", scale=alt.Scale(zero=False, padding=10))
     line, points = _line_chart(table, x, y)
-    points = points.encode(tooltip=["parser:N", "words:Q", "in_gold:Q", "f1:Q"])
+    points = points.encode(tooltip=["parser:N", "words:Q", "cases:Q", "f1:Q"])
     return (
         alt.layer(line.transform_filter("datum.size == size"), points.transform_filter("datum.size == size"))
         .add_params(steps("size", sizes, trees, "training trees"))

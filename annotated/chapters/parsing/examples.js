@@ -8,7 +8,13 @@ export const TREES = [
     form: "(S (NP I )NP (VP think (SBAR that (S (NP the student )NP (VP takes (PRT off )PRT (NP my shoe )NP (PP at (NP 11:05 )NP )PP )VP )S )SBAR )VP . )S" },
   { sentence: "Does she dance with Paul?",
     form: "(SQ Does (NP she )NP (VP dance (PP with (NP Paul )NP )PP )VP ? )SQ" },
+  { sentence: "I call a school child whom Mr. Schwarz trusts.",
+    form: "(S (NP I )NP (VP call (NP (NP a school child )NP (SBAR (WHNP whom )WHNP (S (NP Mr. Schwarz )NP (VP trusts )VP )S )SBAR )NP )VP . )S" },
+  { sentence: "Sophie and Paul want to invite the poor woman who knows this lake.",
+    form: "(S (NP Sophie and Paul )NP (VP want (S (VP to (VP invite (NP (NP the poor woman )NP (SBAR (WHNP who )WHNP (S (VP knows (NP this lake )NP )VP )S )SBAR )NP )VP )VP )S )VP . )S" },
+  { sentence: "Every xylophone sleeps.", form: "(S (NP Every xylophone )NP (VP sleeps )VP . )S" },
+  { sentence: "The cat that the dog that the girl knows sees sleeps.",
+    form: "(S (NP (NP The cat )NP (SBAR (WHNP that )WHNP (S (NP (NP the dog )NP (SBAR (WHNP that )WHNP (S (NP the girl )NP (VP knows )VP )S )SBAR )NP (VP sees )VP )S )SBAR )NP (VP sleeps )VP . )S" },
 ];
 
-export const EXAMPLES = [...TREES.map(({ sentence }) => sentence), "I call a school child whom Mr. Schwarz trusts.",
-  "Sophie and Paul want to invite the poor woman who knows this lake.", "Every xylophone sleeps.", "The cat that the dog that the girl knows sees sleeps."];
+export const EXAMPLES = TREES.map(({ sentence }) => sentence);

@@ -27,11 +27,17 @@ export const isMark = word => /^[.,:?!]+$/.test(word);
 
 const per = (part, whole) => `${part} of ${whole}`;
 
+// Brackets of a well-formed tree that are in the right one, and F1 in percent.
+export function scoreOf(read, words, gold) {
+  const [matched, right, guessed] = countShared(readLinear(gold), read, words.map(isMark));
+  return { matched, right, guessed, f1: 200 * matched / (right + guessed || 1) };
+}
+
 // { kind, text }: the fault as the library names it, or how many brackets a well-formed tree shares with the right one.
 export function verdictOn(tokens, words, gold) {
   const read = readLinear(tokens, words);
   if (read.fault) return { read, kind: "fault", text: `Malformed, ${read.fault.fault}. ${read.fault.message[0].toUpperCase()}${read.fault.message.slice(1)}.` };
-  const [matched, right, guessed] = countShared(readLinear(gold), read, words.map(isMark)), f1 = 200 * matched / (right + guessed || 1);
+  const { matched, right, guessed, f1 } = scoreOf(read, words, gold);
   const counts = `${per(matched, guessed)} brackets are right (precision ${percentOf(matched, guessed)}), ${per(matched, right)} are found (recall ${percentOf(matched, right)})`;
   return { read, kind: "tree", text: `Well-formed. Against the treebank's tree ${counts}: F1 ${f1.toFixed(1)}.` };
 }

@@ -21,7 +21,7 @@ export function readLinear(tokens, words = null) {
   return made;
 }
 
-const faulty = (fault, position, text) => ({ fault, position, message: `token ${position}: ${text}` });
+const faulty = (fault, position, text) => ({ fault, position, message: `token ${position + 1}: ${text}` }); // readers count from 1
 
 // Reads one more token; the fault, if it is one.
 export function take(made, token, at, words) {
@@ -58,7 +58,8 @@ function close(made, token, at) {
 
 function atEnd({ root, open, leaves }, position, words) {
   if (!root && !open.length) return faulty("empty", 0, "there are no tokens");
-  if (!root) return faulty("unclosed", position, `${open.length} brackets are open, the last is ${quoted(open.at(-1).label)}`);
+  const still = open.length > 1 ? `${open.length} brackets are open, the last is` : "one bracket is open,";
+  if (!root) return faulty("unclosed", position, `${still} ${quoted(open.at(-1).label)}`);
   if (words && leaves.length !== words.length) return faulty("words", position, `there are ${leaves.length} leaves for ${words.length} words`);
   return null;
 }

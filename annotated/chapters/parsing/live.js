@@ -23,10 +23,11 @@ function parsePanel(box) {
     output: [caption("The bracket string as the parser writes it, and its tree. Point at a bracket or at a constituent."), view.element],
     async run({ engine: parser, text, isCurrent, say }) {
       const { words, unknown } = parser.read(text);
-      const found = await stream(parser.parse(text, state), ({ tokens }) => view.show(readLinear(tokens), tokens, words), isCurrent);
+      const found = await stream(parser.parse(text, state), ({ tokens }) => view.show(readLinear(tokens), tokens, words, true), isCurrent);
       if (!found) return;
       view.show(found.tree, found.tokens, words);
-      say(sayParse(found, unknown, nats));
+      const known = TREES.find(({ sentence }) => sentence === text.trim());
+      say(sayParse(found, unknown, nats, known ? tokensOf(known.form) : null));
     },
   });
   const [first] = TREES, tokens = tokensOf(first.form), words = pennWords(first.sentence);

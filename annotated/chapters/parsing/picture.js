@@ -23,8 +23,8 @@ const TURN = { down: 19, along: 27 }, BEFORE_NODE = 14, BEFORE_WORD = 5; // pixe
 const DEEPEST = 24; // levels that are drawn
 const NOTHING = { read: { nodes: [], leaves: [], fault: null }, tokens: [], words: [] };
 
-// The bracket string and the drawing of a tree. `show(read, tokens, words)` shows what linear.js made of the tokens, `light(k)` marks
-// constituent k, -1 none. Each of the two has one stop for the tabulator key; arrow keys lead on from there.
+// The bracket string and the drawing of a tree. `show(read, tokens, words, growing)` shows what linear.js made of the tokens; while
+// they grow, the string keeps the room that it had. `light(k)` marks constituent k, -1 none. Each of the two has one stop for the tabulator key; arrow keys lead on from there.
 export class LinkedView {
   constructor(label, chosen = () => {}) {
     this.string = html("div", { className: "parse-string", role: "group", "aria-label": `Bracket string of ${label}; arrow keys go from bracket to bracket` });
@@ -37,10 +37,10 @@ export class LinkedView {
     onWidth(this.drawing, () => this.draw());
   }
 
-  show(read, tokens, words) {
+  show(read, tokens, words, growing = false) {
     const holds = this.element.contains(document.activeElement);
     this.now = { read, tokens, words };
-    this.string.style.minHeight = `${Math.max(parseFloat(this.string.style.minHeight) || 0, this.string.offsetHeight)}px`; // no jump while it grows
+    this.string.style.minHeight = growing ? `${this.string.offsetHeight}px` : ""; // no jump while it grows
     const parts = tokens.map((token, at) => tokenElement(token, at, this.now));
     this.string.replaceChildren(...parts);
     this.brackets = parts.filter(part => part.tagName === "BUTTON").map(button => ({ button, k: this.watch(button) }));

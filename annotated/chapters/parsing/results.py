@@ -46,21 +46,28 @@ def score_table(transformer: Mapping[str, Any], baseline: Mapping[str, Any], sea
 
 
 def detail_table(transformer: Mapping[str, Any], baseline: Mapping[str, Any], by: str) -> pd.DataFrame:
-    """F1 of new sentences by label or by length, of the first seed: columns parser, trees, `by`, in_gold and f1.
+    """F1 of new sentences by label or by length, of the first seed: columns parser, trees, `by`, cases and f1.
 
     Parameters
     ----------
     by
         'label', or 'words': the most words of a class of sentence lengths.
+
+    Returns
+    -------
+    DataFrame
+        'cases' are constituents with the label, or sentences of the class.
     """
     key = {"label": "by_label", "words": "by_length"}[by]
     rows = []
     for run in _gold_runs(transformer):
         if run["seed"] == 0:
             for row in run["greedy"]["sentences"][key]:
-                rows.append({"parser": "Transformer, rule", "trees": run["trees"], **row})
-    rows += [{**row, "trees": row["sentences"]} for row in baseline[key]]
-    return pd.DataFrame(rows)[["parser", "trees", by, "in_gold", "f1"]]
+                cases = row["in_gold" if by == "label" else "sentences"]
+                rows.append({"parser": "Transformer, rule", "trees": run["trees"], "cases": cases, **row})
+    for row in baseline[key]:  # 'sentences' are those of its training here
+        rows.append({**row, "trees": row["sentences"], "cases": row["in_gold" if by == "label" else "cases"]})
+    return pd.DataFrame(rows)[["parser", "trees", by, "cases", "f1"]]
 
 
 def attachment_table(transformer: Mapping[str, Any], baseline: Mapping[str, Any]) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from annotated.parsing import Tree, bracket_score, score_by_label, score_by_leng
 from annotated.parsing.parser import PAPERS, Parse, Parser
 
 GREEDY = dataclasses.replace(PAPERS, beam_size=1)
+"""Greedy search with the paper's cap."""
 STEP = 4
 """Words in a class of sentence lengths: the classroom's are short."""
 

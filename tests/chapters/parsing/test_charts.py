@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pandas as pd
@@ -34,7 +35,10 @@ def run(trees: Any, seed: int, f1: float) -> dict[str, Any]:
         "well_formed": scores(f1),
         "free": scores(f1 - 2, {"unclosed": 3, "words": seed}),
         "by_label": [{"label": "NP", "in_gold": 10, "f1": f1}, {"label": "PRT", "in_gold": 2, "f1": 0.0}],
-        "by_length": [{"words": 4, "in_gold": 5, "f1": f1}, {"words": 8, "in_gold": 7, "f1": f1 - 1}],
+        "by_length": [
+            {"words": 4, "sentences": 5, "in_gold": 30, "f1": f1},
+            {"words": 8, "sentences": 7, "in_gold": 60, "f1": f1 - 1},
+        ],
     }
     greedy = {"sentences": found, "combinations": {**found, "well_formed": scores(f1 - 5)}}
     return {"trees": trees, "seed": seed, "greedy": greedy, "attachments": {"NP": 40.0, "VP": 60.0}}
@@ -50,7 +54,7 @@ def records() -> tuple[dict[str, Any], dict[str, Any]]:
     cky = {
         "sizes": [row],
         "by_label": [{**base, "label": "NP", "in_gold": 10, "f1": 88.0}],
-        "by_length": [{**base, "words": 4, "in_gold": 5, "f1": 91.0}],
+        "by_length": [{**base, "words": 4, "cases": 5, "in_gold": 30, "f1": 91.0}],
         "attachments": [{**base, "kind": "VP", "right": 100.0}],
     }
     return ours, cky
@@ -79,7 +83,8 @@ def test_tables_hold_what_the_records_say(records: tuple[dict[str, Any], dict[st
         "Transformer, rule": 70.0,
         "CKY": 88.0,
     }
-    assert set(detail_table(*records, by="words")["words"]) == {4, 8}
+    classes = detail_table(*records, by="words")
+    assert set(zip(classes["words"], classes["cases"], strict=True)) == {(4, 5), (8, 7)}, "sentences, not brackets"
     faults = fault_table(records[0]).set_index(["trees", "fault"])["count"]
     assert faults[500, "unclosed"] == 6 and faults[500, "words"] == 1 and faults[2000, "unclosed"] == 3
     silver = silver_table(records[0]).set_index(["gold", "silver", "seed"])["f1"]
@@ -95,8 +100,11 @@ def test_charts_hold_what_they_are_given(records: tuple[dict[str, Any], dict[str
     assert values["Transformer, rule", 500, 1, "new sentences"] == 72 and values["CKY", 500, 0, "new sentences"] == 85
     spec = labels_chart(detail_table(*records, by="label"), "A title", 2000).to_dict()
     assert spec["params"][0]["value"] == 1 and "500 | 2000" in spec["params"][0]["bind"]["name"]
-    assert spec["encoding"]["y"]["sort"] == ["NP", "PRT"]
-    assert len(data_of(lengths_chart(detail_table(*records, by="words"), "A title", 500))) == 5
+    assert spec["encoding"]["y"]["sort"] == ["NP (10)", "PRT (2)"]
+    lengths = lengths_chart(detail_table(*records, by="words"), "A title", 500)
+    assert len(data_of(lengths)) == 5
+    names = lengths.to_dict()["layer"][0]["encoding"]["x"]["axis"]["labelExpr"]
+    assert json.loads(names.removesuffix("[datum.value]")) == {"4": ["1\u20134", "(5)"], "8": ["5\u20138", "(7)"]}
 
 
 def test_a_cap_cuts_off_what_is_longer() -> None:

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from annotated.parsing import classroom_trees, linear_form, penn_words, sentence, tree_from_linear
+from annotated.parsing import Tree, classroom_trees, linear_form, penn_words, sentence, tree_from_linear
 from annotated.parsing.linear import LinearFault
 from tests.javascript import CHAPTERS, evaluate
 
@@ -24,6 +24,18 @@ def test_trees_of_the_examples_are_right(examples: list[dict[str, str]]) -> None
         tree_from_linear(one["form"].split(), penn_words(one["sentence"]), "word")
         assert known.get(one["sentence"], one["form"]) == one["form"]
     assert sum(one["sentence"] in known for one in examples) >= 2
+
+
+def test_the_examples_trees_have_the_treebanks_rules(examples: list[dict[str, str]]) -> None:
+    def rules(tree: Tree) -> set[tuple[str, ...]]:  # what each constituent is made of, words aside
+        return {(one.label, *("" if part.is_tag else part.label for part in one.parts()))
+                for one in tree.subtrees() if not one.is_tag}  # fmt: skip
+
+    seen = set().union(*map(rules, classroom_trees("train", 4_000)))
+    for one in examples:
+        tree = tree_from_linear(one["form"].split(), penn_words(one["sentence"]), "word")
+        assert [token for token in one["form"].split() if token[0] not in "()"] == list(tree.words())
+        assert rules(tree) <= seen, one["sentence"]
 
 
 def test_each_edit_makes_the_fault_that_it_is_named_after(examples: list[dict[str, str]]) -> None:

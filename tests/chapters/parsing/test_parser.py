@@ -129,14 +129,15 @@ def test_doubt_is_said_of_few_sentences_of_the_test_set(parser: Parser, sentence
 def test_what_is_said_of_a_parse() -> None:
     code = """async ({ sayParse }, [linear, jobs]) => {
       const { readLinear } = await import(linear);
-      return jobs.map(([tokens, ended, logProbability, unknown]) => {
+      return jobs.map(([tokens, ended, logProbability, unknown, gold = null]) => {
         const words = ["a", "b"], ids = tokens, tree = readLinear(tokens, words);
-        return sayParse({ tree, tokens, ids, words, logProbability, ended }, unknown, x => x.toFixed(1));
+        return sayParse({ tree, tokens, ids, words, logProbability, ended }, unknown, x => x.toFixed(1), gold);
       });
     }"""
     good, bad = "(NP XX XX )NP".split(), "(NP XX XX )VP".split()
     jobs = [(good, True, -0.1, []), (bad, True, -0.1, []), (bad, False, -9, ["b"]), (good, True, -4, [])]
-    plain, malformed, unfinished, unsure = evaluate(
+    jobs += [(good, True, -0.1, ["b"], good), (good, True, -0.1, [], "(S (NP XX )NP (VP XX )VP )S".split())]
+    plain, malformed, unfinished, unsure, guess, wrong = evaluate(
         FOLDER / "parser.js", code, [(FOLDER / "linear.js").as_uri(), [list(job) for job in jobs]]
     )
     assert plain == "1 constituent over 2 words, in 4 tokens; log-probability -0.1 nats."
@@ -144,3 +145,5 @@ def test_what_is_said_of_a_parse() -> None:
         tree_from_linear(bad, ["a", "b"])
     assert malformed == f"Malformed, mismatched: {fault.value}. There is no tree."
     assert "“b”" in unfinished and "Unfinished" in unfinished and unsure.endswith("of the test set.")
+    assert guess.endswith("The tree is a guess. It is the right tree.") and "guess" not in unfinished
+    assert wrong.endswith("It is not the right tree: 0 of 1 brackets are right, F1 0.0.")
