@@ -59,6 +59,33 @@ def labels_of(tokenizer: Tokenizer) -> list[str]:
     return sorted(word[:-1] for word in words if word.endswith(CLOSE) and word != CLOSE)
 
 
+def may_follow(filled: Sequence[bool], missing: int, nested: int = NESTED) -> tuple[bool, bool, bool]:
+    """Whether a closing bracket, an opening one and a word may be written next.
+
+    Parameters
+    ----------
+    filled
+        For each open bracket, outermost first, whether anything is in it; one at least.
+    missing
+        Words of the sentence that are still to be written.
+    nested
+        Most brackets that may be opened one after the other.
+
+    Examples
+    --------
+    >>> may_follow([True, False], missing=2)  # after '(S (NP The )NP (VP': a VP with nothing in it
+    (False, True, True)
+    >>> may_follow([True], missing=0)  # all words are written
+    (True, False, False)
+    """
+    last_bracket = len(filled) == 1
+    may_close = filled[-1] and not (last_bracket and missing)
+    empty = 0  # brackets that were opened in a row, with nothing in them yet
+    while empty < len(filled) and not filled[-1 - empty]:
+        empty += 1
+    return may_close, missing > 0 and empty < nested, missing > 0
+
+
 class WellFormed:
     """The mask of a search for trees: `beam_search(..., allowed=WellFormed(...))`.
 
@@ -195,12 +222,10 @@ class WellFormed:
             return self._end
         closing = sum(len(self.pieces[")" + label]) for label, _ in opened)
         room = self.limits[sentence] - steps - closing - self.needed[sentence][leaves]
-        missing = leaves < len(self.leaves[sentence])
-        label, filled = opened[-1]
-        may_close = filled and (not missing or len(opened) > 1)
-        empty = next((n for n, (_, filled) in enumerate(reversed(opened)) if filled), len(opened))
+        missing = len(self.leaves[sentence]) - leaves
+        may_close, may_open, _ = may_follow([filled for _, filled in opened], missing, self.nested)
         roomy = room >= self.spare
-        key = (label, may_close, self.leaves[sentence][leaves] if missing else (), roomy, roomy and empty < self.nested)
+        key = (opened[-1][0], may_close, self.leaves[sentence][leaves] if missing else (), roomy, roomy and may_open)
         if key not in self._choices:
             self._choices[key] = self._made(*key)
         return self._choices[key]

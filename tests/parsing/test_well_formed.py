@@ -23,7 +23,7 @@ from annotated.parsing import (
     written,
 )
 from annotated.parsing.penn import TAGS
-from annotated.parsing.well_formed import labels_of
+from annotated.parsing.well_formed import labels_of, may_follow
 from tests.parsing.random_trees import random_tree
 
 LEAVES = ("XX", "PRP$")
@@ -33,6 +33,20 @@ LEAVES = ("XX", "PRP$")
 def tokenizer() -> Tokenizer:
     """Of few merges: the brackets of frequent labels are one piece, those of rare ones several."""
     return Tokenizer.train((training_line(tree) for tree in classroom_trees("train", 150)), 420)
+
+
+@pytest.mark.parametrize(
+    ("filled", "missing", "allowed"),
+    [
+        ([False], 2, (False, True, True)),  # (S
+        ([True], 1, (False, True, True)),  # (S (NP Anna )NP: the root stays open while a word is missing
+        ([True], 0, (True, False, False)),  # (S (NP Anna )NP (VP sleeps )VP
+        ([True, True], 1, (True, True, True)),  # (S (NP Anna
+        ([True, False, False], 1, (False, False, True)),  # two brackets in a row are the most here
+    ],
+)
+def test_what_may_be_written_next(filled: list[bool], missing: int, allowed: tuple[bool, bool, bool]) -> None:
+    assert may_follow(filled, missing, nested=2) == allowed
 
 
 def test_forms_written_as_text_come_back() -> None:

@@ -77,7 +77,7 @@ def caps_chart(lengths: Sequence[tuple[int, int]], extra: int = 20) -> alt.Layer
     extra
         Where the slider stands at first.
     """
-    share = sum(tokens > words + extra for words, tokens in lengths) / len(lengths)
+    ratio = sum(tokens for _, tokens in lengths) / sum(words for words, _ in lengths)
     table = pd.DataFrame(lengths, columns=["words", "tokens"]).value_counts().reset_index(name="trees")
     moved = slider("extra", extra, 0, 60, 1, label="extra tokens")
     x = alt.X("words:Q", title="n: words of the sentence", scale=alt.Scale(zero=True))
@@ -102,7 +102,7 @@ def caps_chart(lengths: Sequence[tuple[int, int]], extra: int = 20) -> alt.Layer
         .properties(
             width="container",
             height=280,
-            title=title_lines(f"A cap of n + {extra} would cut off {share:.0%} of the trees"),
+            title=title_lines(f"A word more is {ratio:.1f} tokens more, and the cap grows by one"),
             description=description,
         )
     )

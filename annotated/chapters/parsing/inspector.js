@@ -25,6 +25,8 @@ export const EDITS = [
 
 export const isMark = word => /^[.,:?!]+$/.test(word);
 
+const PENN = "In the linear form a closing bracket has its label too: )NP, not ) as in the Penn Treebank's files.";
+
 const per = (part, whole) => `${part} of ${whole}`;
 
 // Brackets of a well-formed tree that are in the right one, and F1 in percent.
@@ -36,7 +38,10 @@ export function scoreOf(read, words, gold) {
 // { kind, text }: the fault as the library names it, or how many brackets a well-formed tree shares with the right one.
 export function verdictOn(tokens, words, gold) {
   const read = readLinear(tokens, words);
-  if (read.fault) return { read, kind: "fault", text: `Malformed, ${read.fault.fault}. ${read.fault.message[0].toUpperCase()}${read.fault.message.slice(1)}.` };
+  if (read.fault) {
+    const { fault, message, position } = read.fault, penn = fault === "no label" && tokens[position] === ")" ? ` ${PENN}` : "";
+    return { read, kind: "fault", text: `Malformed, ${fault}. ${message[0].toUpperCase()}${message.slice(1)}.${penn}` };
+  }
   const { matched, right, guessed, f1 } = scoreOf(read, words, gold);
   const counts = `${per(matched, guessed)} brackets are right (precision ${percentOf(matched, guessed)}), ${per(matched, right)} are found (recall ${percentOf(matched, right)})`;
   return { read, kind: "tree", text: `Well-formed. Against the treebank's tree ${counts}: F1 ${f1.toFixed(1)}.` };

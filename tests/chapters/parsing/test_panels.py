@@ -58,6 +58,9 @@ def test_the_verdict_on_a_tree_is_the_librarys_score() -> None:
     said = evaluate(FOLDER / "inspector.js", code, [wrong, words, gold])
     assert "6 of 7" in said and "6 of 6" in said and "85.7 %" in said and said.endswith("F1 92.3.")
     assert evaluate(FOLDER / "inspector.js", code, [gold, words, gold]).endswith("F1 100.0.")
+    penn = "(S (NP Anna ) (VP sleeps ) )".split()
+    assert "Penn Treebank" in evaluate(FOLDER / "inspector.js", code, [penn, ["Anna", "sleeps"], gold])
+    assert "Penn Treebank" not in evaluate(FOLDER / "inspector.js", code, [["(S", "("], ["Anna", "sleeps"], gold])
 
 
 def test_a_tree_is_drawn_in_its_order_and_lies_down_where_it_is_too_wide() -> None:
