@@ -59,7 +59,11 @@ def labels_of(tokenizer: Tokenizer) -> list[str]:
     return sorted(word[:-1] for word in words if word.endswith(CLOSE) and word != CLOSE)
 
 
-def may_follow(filled: Sequence[bool], missing: int, nested: int = NESTED) -> tuple[bool, bool, bool]:
+def may_follow(
+    filled: Sequence[bool],
+    missing: int,
+    nested: int = NESTED,
+) -> tuple[bool, bool, bool]:
     """Whether a closing bracket, an opening one and a word may be written next.
 
     Parameters

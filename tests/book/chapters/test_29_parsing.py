@@ -36,6 +36,7 @@ def test_a_sentence_is_parsed_when_it_is_asked_for(visit: Any) -> None:
         box.get_by_role("button", name="parse", exact=True).click()
         said = parsed(v, box)
         assert string(box) == shown and said.startswith("6 constituents over 9 words, in 21 tokens")
+        assert said.endswith("It is the right tree."), "an offered sentence is judged"
         box.get_by_role("textbox", name="English").fill("The girl washes the cup with the handle.")
         v.page.wait_for_function("document.querySelectorAll('[data-panel=parse] .parse-node').length === 7")
         assert v.errors == [] and v.foreign == []
@@ -82,6 +83,11 @@ def test_the_inspector_names_faults_and_scores_trees(visit: Any) -> None:
             box.get_by_label("A fault to make").select_option(index=number)
             assert verdict.inner_text().startswith(f"Malformed, {text.partition(':')[0]}. Token ")
         assert len(faults) == 9
+        field.fill("(S " * 250)
+        tall = box.locator(".parse-string").evaluate("e => e.offsetHeight")
+        box.get_by_role("button", name="the treebank's tree").click()
+        again = box.locator(".parse-string").evaluate("e => e.offsetHeight")
+        assert tall > 3 * again, "a long string leaves no room behind"
         field.fill(whole.replace("(PP", "(NP", 1).replace(")PP", ")NP", 1))
         assert verdict.inner_text().endswith("F1 83.3.")  # five of six brackets on both sides
         box.get_by_role("button", name="the treebank's tree").click()
