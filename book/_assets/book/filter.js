@@ -45,7 +45,7 @@
 
   function start(box) {
     const field = box.querySelector("input"), menus = [...box.querySelectorAll("select")], said = box.querySelector("[role=status]");
-    const ask = Object.assign(document.createElement("button"), { type: "button", hidden: true });
+    const ask = Object.assign(document.createElement("button"), { type: "button", hidden: true, textContent: "Show all" });
     said.after(ask);
     const searched = item => (box.dataset.names ? [...item.querySelectorAll(box.dataset.names)].map(e => e.textContent).join(" ") : textOf(item));
     const items = [...document.querySelectorAll(box.dataset.items)].map(item => ({ item, text: wordsOf(searched(item)) }));
