@@ -71,7 +71,7 @@ class CheckAnswer:
     """
 
     file: tyro.conf.Positional[Path]
-    """The notebook that `start` wrote, or a .py file."""
+    """The notebook that `start` wrote, or a .py file; `ex05-1` is `ex05-1.ipynb`."""
     exercise: str | None = None
     """Such as ex05-1; only needed if the file does not say it."""
     seconds: float | None = None

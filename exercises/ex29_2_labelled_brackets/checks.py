@@ -131,16 +131,22 @@ def twice_the_same(student: Student, case: Case) -> None:
 @graded(points=1, levels=2)
 def without_a_tree(student: Student, case: Case) -> None:
     """A sentence without a predicted tree has all its brackets missed."""
-    trees = [grown(case, words_of(case, 5 + n + case.between(0, 3)), "S") for n in range(3)]
-    compare(student, trees, [trees[0], None, trees[2]])
-    compare(student, trees[:1], [None])
+    he, sees, it = (["NN", word] for word in words_of(case, 3))
+    short, longer = ["S", ["NP", he]], ["S", ["VP", sees, ["NP", it]]]
+    compare(student, [short], [None])
+    compare(student, [short, longer], [short, None])
+    if case.level > 0:
+        trees = [grown(case, words_of(case, 5 + n + case.between(0, 3)), "S") for n in range(3)]
+        compare(student, trees, [trees[0], None, trees[2]])
 
 
 @graded(points=2, levels=3)
 def many_sentences(student: Student, case: Case) -> None:
     """Counts are added over sentences before anything is divided."""
-    trees = [grown(case, words_of(case, length), "S") for length in (12, 5 + case.between(0, 4))]
     he, sees, dog = (["NN", word] for word in words_of(case, 3))
-    short = ["S", ["NP", he], ["VP", sees, ["NP", dog]]]
+    short, right = ["S", ["NP", he], ["VP", sees, ["NP", dog]]], ["S", ["NP", dog]]
     wrong = ["S", ["FRAG", he], ["NP", sees, dog]]  # a label of another span, a span of another label
-    compare(student, [short, *trees], [wrong, trees[0], relabelled(case, trees[1], 4)])
+    compare(student, [short, right], [wrong, right])
+    if case.level > 0:
+        trees = [grown(case, words_of(case, length), "S") for length in (12, 5 + case.between(0, 4))]
+        compare(student, [short, *trees], [wrong, trees[0], relabelled(case, trees[1], 4)])

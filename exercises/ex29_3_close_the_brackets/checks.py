@@ -63,14 +63,16 @@ def some_labels(case: Case) -> list[str]:
     return [LABELS[int(n)] for n in case.permutation(len(LABELS))[: 3 + case.between(0, 2)]]
 
 
-def compare(student: Student, tokens: list[str], words: int, labels: list[str]) -> None:
-    """The allowed tokens, without regard to their order."""
+def compare(student: Student, tokens: list[str], words: int, labels: list[str], kinds: str = "") -> None:
+    """The allowed tokens, in any order; with `kinds`, only those that begin with one of these signs."""
     got: Any = student.call("allowed", tokens, words, labels)
     expect.true(isinstance(got, list | tuple | set), "allowed: expected a list of tokens", allowed=got)
-    given = sorted(str(one) for one in got)
-    expect.equal(
-        given, expected(tokens, words, labels), "the tokens", tokens=" ".join(tokens), words=words, labels=labels
-    )
+    given, right = sorted(str(one) for one in got), expected(tokens, words, labels)
+    if kinds:
+        given, right = ([one for one in found if one[:1] in kinds] for found in (given, right))
+    what = {"": "the tokens", "<": "the end token", ")": "the closing brackets", "(X": "the words and opening brackets"}
+    written = " ".join(tokens)
+    expect.equal(given, right, f"{what[kinds]} that may follow", tokens=written, words=words, labels=labels)
 
 
 @graded(points=1, levels=2)
@@ -81,51 +83,53 @@ def the_first_token(student: Student, case: Case) -> None:
         compare(student, [], words, labels)
 
 
-@graded(points=2, levels=3)
-def nothing_is_empty(student: Student, case: Case) -> None:
-    """A constituent is closed only if something is in it."""
-    labels = some_labels(case)
-    a, b = labels[:2]
-    words = 3 + case.between(0, 3)
-    compare(student, ["(" + a], words, labels)
-    compare(student, ["(" + a, "(" + b, "XX", ")" + b, "(" + b], words, labels)
-    compare(student, ["(" + a, "(" + b, "(" + labels[2], "XX", ")" + labels[2]], words, labels)
-
-
-@graded(points=2, levels=3)
-def the_innermost_is_closed(student: Student, case: Case) -> None:
-    """A closing bracket has the label of the innermost open constituent."""
+@graded(points=4, levels=3)
+def what_is_closed(student: Student, case: Case) -> None:
+    """What may be closed is the innermost open constituent, once something is in it; the root, once no word is left."""
     labels = some_labels(case)
     a, b, c = labels[:3]
-    words = 4 + case.between(0, 3)
-    compare(student, ["(" + a, "(" + b, "(" + c, "XX"], words, labels)
-    compare(student, ["(" + a, "(" + b, "(" + c, "XX", ")" + c], words, labels)
-    compare(student, ["(" + a, "(" + b, "(" + b, "XX", ")" + b, "XX"], words, labels)
+    words = 3 + case.between(0, 3)
+    compare(student, ["(" + a, "(" + b, "XX"], words, labels, ")")
+    compare(student, ["(" + a, "(" + b, "(" + c, "XX", ")" + c], words, labels, ")")
+    compare(student, ["(" + a], words, labels, ")")
+    compare(student, ["(" + a, "(" + b, "XX", ")" + b, "(" + b], words, labels, ")")
+    compare(student, ["(" + a, "XX"], words, labels, ")")
+    compare(student, ["(" + a, *["XX"] * words], words, labels, ")")
+    some_beginnings(student, case, labels, ")")
 
 
-@graded(points=2, levels=3)
+@graded(points=3, levels=3)
 def words_are_counted(student: Student, case: Case) -> None:
-    """The root stays open while words are left; when none is left, brackets can only be closed."""
+    """A word, and a bracket to hold it, may follow while words are left, and not after the last."""
     labels = some_labels(case)
     a, b = labels[:2]
     words = 2 + case.between(0, 3)
-    compare(student, ["(" + a, "XX"], words, labels)
-    compare(student, ["(" + a, "(" + b, *["XX"] * words], words, labels)
-    compare(student, ["(" + a, "(" + b, *["XX"] * words, ")" + b], words, labels)
-    compare(student, ["(" + a, *["XX"] * words], words, labels)
+    compare(student, ["(" + a], words, labels, "(X")
+    compare(student, ["(" + a, *["XX"] * (words - 1)], words, labels, "(X")
+    compare(student, ["(" + a, *["XX"] * words], words, labels, "(X")
+    compare(student, ["(" + a, "(" + b, *["XX"] * words, ")" + b], words, labels, "(X")
+    some_beginnings(student, case, labels, "(X")
+
+
+def some_beginnings(student: Student, case: Case, labels: list[str], kinds: str) -> None:
+    """Beginnings of all lengths behind the smallest case."""
+    for length in range(2, 12) if case.level else ():
+        words = 2 + case.between(0, 4)
+        compare(student, beginning(case, words, labels, length), words, labels, kinds)
 
 
 @graded(points=1, levels=2)
 def the_end(student: Student, case: Case) -> None:
-    """After the root comes the end token, and nothing comes after that."""
+    """The end token follows the root, and nothing follows it; before the root is closed it may not be written."""
     labels = some_labels(case)
     words = 1 + case.between(0, 3)
     tokens = ["(" + labels[0], *["XX"] * words, ")" + labels[0]]
     compare(student, tokens, words, labels)
     compare(student, [*tokens, END], words, labels)
+    compare(student, tokens[:-1], words, labels, "<")
 
 
-@graded(points=2, levels=3)
+@graded(points=3, levels=3)
 def one_step(student: Student, case: Case) -> None:
     """The most probable token among those that are allowed."""
     labels = some_labels(case)
@@ -140,12 +144,3 @@ def one_step(student: Student, case: Case) -> None:
     scores = dict(sorted(scores.items(), key=lambda one: (one[0] == order[0], one[0])))
     got = student.call("step", scores, tokens, words, labels)
     expect.equal(got, best, "the token", scores=scores, tokens=" ".join(tokens), words=words, labels=labels)
-
-
-@graded(points=2, levels=3)
-def any_beginning(student: Student, case: Case) -> None:
-    """Beginnings of all kinds."""
-    labels = some_labels(case)
-    for length in range(2, 12):
-        words = 2 + case.between(0, 4)
-        compare(student, beginning(case, words, labels, length), words, labels)

@@ -105,7 +105,17 @@ def chains_and_cycles(student: Student, case: Case) -> None:
         same(student.call("close", {"PRP": word}, rules), expected, cell={"PRP": word}, unary=rules)
 
 
-@graded(points=3, levels=2)
+@graded(points=1, levels=2)
+def the_cell_stays(student: Student, case: Case) -> None:
+    """The cell that is handed to `close` is afterwards what it was before."""
+    cell, rules = {"PRP": share(case)}, [("NP", "PRP", share(case))]
+    kept = student.given("cell", cell)
+    got: Any = student.call("close", kept, rules)
+    expect.true(isinstance(got, dict) and "NP" in got, "close: expected a dictionary with NP", got=got, unary=rules)
+    expect.equal(kept.method("copy"), cell, "the cell after the call of close", cell=cell, unary=rules)
+
+
+@graded(points=2, levels=2)
 def a_sentence(student: Student, case: Case) -> None:
     """A whole chart, filled cell by cell: the probability of the best tree is that of the library's parser."""
     tags = {"he": "PRP", "sees": "VBZ", "it": "PRP", "dogs": "NNS", "with": "IN", "lamps": "NNS"}

@@ -69,6 +69,8 @@ def in_file(path: Path, named: str | None = None) -> tuple[Exercise, LocalAnswer
 
     Parameters
     ----------
+    path
+        The file. Where there is none and the name has no suffix, the notebook of this name: `ex05-1` is `ex05-1.ipynb`.
     named
         The exercise, for a file that does not say it.
 
@@ -77,10 +79,14 @@ def in_file(path: Path, named: str | None = None) -> tuple[Exercise, LocalAnswer
     ExerciseError
         If the file cannot be read, or nobody says which exercise it is for.
     """
+    asked, also = path, ""
+    if not path.suffix and not path.exists():
+        path = path.with_name(f"{path.name}.ipynb")
+        also = f", and no {path}"
     try:
         submission = read(path.read_bytes(), path.name)
     except FileNotFoundError:
-        raise ExerciseError(f"there is no file {path}") from None
+        raise ExerciseError(f"there is no file {asked}{also}") from None
     except (OSError, BadSubmission) as error:
         raise ExerciseError(f"{path}: {error}") from None
     id = named or submission.exercise

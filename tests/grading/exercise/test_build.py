@@ -106,8 +106,11 @@ def test_start_never_overwrites_and_check_reads_what_it_wrote(
     assert file.read_text(encoding="utf-8") == mine and "may hold your work" in capsys.readouterr().err
     assert main(["exercise", "check", str(file)]) == 0
     assert "every check passes" in capsys.readouterr().out
+    monkeypatch.chdir(file.parent)
+    assert main(["exercise", "check", "ex05-1"]) == 0  # the notebook of this name in the present folder
+    assert "every check passes" in capsys.readouterr().out
     assert main(["exercise", "progress"]) == 0
-    assert re.search(r"^ex05-1 .* 1 +0 of 3 +solved$", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(r"^ex05-1 .* 2 +0 of 3 +solved$", capsys.readouterr().out, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +145,8 @@ def test_a_file_that_is_checked_learns_about_its_quiz(
         ("c.py", "x = 1", "does not say which exercise"),
         ("d.py", 'EXERCISE = "ex99-9"', "there is no exercise 'ex99-9'"),
         ("e.py", None, "there is no file"),
+        ("ex05-1", None, "ex05-1.ipynb"),
+        ("", None, "Is a directory"),
     ],
 )
 def test_files_that_are_no_answer_are_refused_in_one_line(
