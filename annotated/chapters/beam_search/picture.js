@@ -18,14 +18,13 @@ function heads(found, at, bound) {
   const parts = [];
   const head = (content, x, y, name = "head") => parts.push(svg("text", { x, y, class: name }, content));
   for (let step = 1; step <= at.steps; step++) {
-    const info = found.steps[step - 1], name = step === found.steps.length ? "head stop" : "head";
-    head(step, at.x[step] + 2, 14);
+    const info = found.steps[step - 1], name = step === found.steps.length ? "head stop" : "head", [x, y] = at.head(step);
+    head(step, x + 2, y + 14);
     if (!bound || !info) continue;
-    head(number(info.hope), at.x[step], 34, name);
-    head(number(info.held), at.x[step], 52, name);
+    head(number(info.hope), x, y + 34, name);
+    head(number(info.held), x, y + 52, name);
   }
-  head(bound ? "step" : "", 0, 14);
-  if (bound) { head("hope", 0, 34); head("held", 0, 52); }
+  for (let band = 0; bound && band <= at.band.at(-1); band++) ["step", "hope", "held"].forEach((row, i) => head(row, 0, band * at.tall + [14, 34, 52][i]));
   return parts;
 }
 

@@ -77,7 +77,8 @@ export function cutAt({ shown, lines }, found, step) {
   for (const name of Object.keys(lines)) lines[name] = lines[name].filter(soon);
 }
 
-const LETTER = 7.3;
+const LETTER = 7.3, INDENT = 26; // pixels: of a letter; from the left edge to the first step
+export const NARROW = 620; // pixels: below this a label's percentage stands below the line, and the tree is broken like lines of text
 
 // The probability of a node's token after the tokens before it, if it is known.
 export function share({ lp, up }) {
@@ -86,19 +87,35 @@ export function share({ lp, up }) {
   return percent ? `${percent}%` : "<1%";
 }
 
+// Steps whose columns begin at `x`, in bands below each other that are as wide as there is room: for each step its band, and
+// how far it is moved to the left.
+function bandsOf(x, start, room) {
+  const band = [], moved = [];
+  let line = 0, shift = 0;
+  for (let step = 0; step < x.length - 1; step++) {
+    if (step > 1 && x[step + 1] - shift > room) { line += 1; shift = x[step] - start - INDENT; }
+    band[step] = line;
+    moved[step] = shift;
+  }
+  return { band, moved };
+}
+
 // Where everything stands, in pixels. Lines run at the height of the marks and labels above them, so that no line crosses a
-// label; in a narrow place a label's percentage stands below the line.
-export function layout(shown, label, bound, narrow = false) {
+// label; in a narrow place a label's percentage stands below the line, and steps that do not fit go on in a band below.
+export function layout(shown, label, bound, room = Infinity) {
+  const narrow = room < NARROW, start = bound ? 44 : 14;
   const rows = rowsOf(shown.get(0)), top = bound ? 66 : 24, row = narrow ? 40 : 28, least = bound ? 52 : narrow ? 32 : 40;
   const letters = node => {
     const token = node.step ? label(node.token, node.step).length : 0, percent = node.step ? share(node).length : 0;
     return narrow ? Math.max(token, percent) : token + percent + (percent ? 1 : 0);
   };
-  const wide = node => LETTER * letters(node), widest = [], x = [bound ? 44 : 14];
+  const wide = node => LETTER * letters(node), widest = [], x = [start];
   for (const n of shown.values()) widest[n.step] = Math.max(widest[n.step] ?? 0, wide(n));
-  widest.forEach((most, step) => { x[step + 1] = x[step] + (step ? Math.max(least, (narrow ? 10 : 16) + most) : 26); });
-  const place = node => [x[node.step], top + 16 + node.row * row];
-  return { x, wide, place, narrow, steps: widest.length - 1, width: x[x.length - 1] + 8, height: top + 16 + (rows - 1) * row + (narrow ? 24 : 12),
+  widest.forEach((most, step) => { x[step + 1] = x[step] + (step ? Math.max(least, (narrow ? 10 : 16) + most) : INDENT); });
+  const { band, moved } = bandsOf(x, start, narrow ? room - 8 : Infinity), tall = top + 16 + (rows - 1) * row + (narrow ? 24 : 12);
+  const head = step => [x[step] - moved[step], band[step] * tall], right = Math.max(...moved.map((shift, step) => x[step + 1] - shift));
+  const place = ({ step, row: own }) => { const [left, high] = head(step); return [left, high + top + 16 + own * row]; };
+  return { head, wide, place, narrow, band, tall, start, right, steps: widest.length - 1, width: right + 8, height: (band.at(-1) + 1) * tall,
     box(node) { // of a node with its label
       const [left, y] = place(node);
       if (!node.step) return { x: left - 12, y: y - 12, width: 24, height: 24 };
@@ -107,10 +124,15 @@ export function layout(shown, label, bound, narrow = false) {
 }
 
 // From the mother's mark to the mark of a node; several lines side by side are shifted. Of lines that leave a mother together,
-// only that of a `whole` one and that of the child in her own row begin at her mark.
-export function turn(node, { place }, shift = 0, whole = true) {
+// only that of a `whole` one and that of the child in her own row begin at her mark. A line to the band below leaves at the
+// right edge and goes on at the left one.
+export function turn(node, { place, band, tall, start, right }, shift = 0, whole = true) {
   const [x, y] = place(node).map((at, i) => at + i * shift), [left, above] = place(node.up).map((at, i) => at + i * shift);
   const gap = x - 9 + shift;
+  if (band[node.step] !== band[node.up.step]) {
+    const again = above + tall, straight = again === y;
+    return `${whole || straight ? `M${left} ${above} H${right} M${start}` : `M${gap}`} ${again} ${straight ? "" : `H${gap} V${y} `}H${x}`;
+  }
   return above === y ? `M${left} ${y} H${x}` : `M${whole ? left : gap} ${above} H${gap} V${y} H${x}`;
 }
 

@@ -4,7 +4,7 @@ import { inflate, setAttributes, svg } from "../../viz/drawing.js";
 import { COLOURS, drawTree, mark } from "./picture.js";
 import { pathOf, penalty, unpack } from "./search.js";
 import { missesOf, number, progressOn, rankingOf, readingOf, storiesOf, verdictOn, wording } from "./sentences.js";
-import { compare, cutAt, layout, neighbour, nodesOf } from "./tree.js";
+import { NARROW, compare, cutAt, layout, neighbour, nodesOf } from "./tree.js";
 
 const LEGEND = { alive: "went on", pruned: "pruned", finished: "ended, is returned", evicted: "ended, then displaced",
   cap: "cut off at the cap", ghost: "never in the search" };
@@ -50,7 +50,7 @@ function build(model, el, set) {
     html("thead", {}, html("tr", {}, ...COLUMNS.map(textContent => html("th", { textContent, scope: "col" })))), parts.body);
   el.append(html("div", { className: "beam-tree" },
     html("div", { className: "choices" }, labelled("sentence", menu, { htmlFor: menu.id }), beam.label, alpha.label, step.label),
-    html("div", { className: "buttons" }, ...Object.values(toggles)), parts.verdict, parts.stage, parts.legend,
+    parts.verdict, parts.stage, parts.legend, html("div", { className: "buttons" }, ...Object.values(toggles)),
     html("div", { className: "pointed" }, parts.reading, force), parts.stories, html("div", { className: "ranking" }, table), parts.dead));
   return parts;
 }
@@ -108,8 +108,6 @@ function reveal(stage, [x, y]) {
   if (y - 20 < stage.scrollTop || y + 20 > stage.scrollTop + stage.clientHeight) stage.scrollTop = y - stage.clientHeight / 2;
 }
 
-const NARROW = 620; // pixels: below this a label's percentage stands below the line
-
 // A picture that is a little too wide for its place becomes smaller; what is much too wide scrolls.
 function shrink(picture, { width, height }, room) {
   if (room >= width || room < 0.84 * width) return;
@@ -163,7 +161,7 @@ async function render({ model, el }) {
     about = compare(searched.one, searched.cap, state);
     const nodes = nodesOf(about, state);
     ({ shown } = nodes);
-    const room = parts.stage.clientWidth, placed = () => layout(shown, words.label, state.bound, room > 0 && room < NARROW);
+    const room = parts.stage.clientWidth, placed = () => layout(shown, words.label, state.bound, room > 0 ? room - 12 : NARROW);
     const { height } = placed(); // the picture of some steps is as high as that of all
     if (state.step) cutAt(nodes, about.found, state.step);
     at = { ...placed(), height };

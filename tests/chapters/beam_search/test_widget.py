@@ -51,13 +51,14 @@ CROSSINGS = f"""async ({{ compare, layout, nodesOf, turn }}, {{ data, caps, stat
   const crossed = [];
   for (const [i, cap] of caps.entries()) for (const state of states) {{
     const about = compare(records[i], cap, state), {{ shown, lines }} = nodesOf(about, state);
-    const at = layout(shown, long, state.bound, state.narrow), nodes = [...shown.values()].filter(n => n.step);
+    const at = layout(shown, long, state.bound, state.room), nodes = [...shown.values()].filter(n => n.step);
     const boxes = nodes.map(n => {{
       const [left, y] = at.place(n);
       return [left - 5, y - 20, left - 5 + at.wide(n), y - 7];
     }});
     const paths = [...nodes.map(n => turn(n, at, 0, false)),
       ...Object.values(lines).flatMap((line, k) => line.map(n => turn(n, at, 3 * (k - 1))))];
+    if (state.room < 620 && (at.width > state.room || at.band.at(-1) < 1)) crossed.push([i, `${{at.width}} wide`]);
     for (const path of paths) {{
       let x, y;
       for (const [, command, numbers] of path.matchAll(/([MHV])([-\\d. ]+)/g)) {{
@@ -76,7 +77,7 @@ CROSSINGS = f"""async ({{ compare, layout, nodesOf, turn }}, {{ data, caps, stat
 def test_no_line_of_the_tree_crosses_a_label() -> None:
     results = recorded("beam_search/tree").results
     plain = {"beam": 4, "alpha": 0.6, "all": True, "greedy": True, "reference": True, "force": -1, "graveyard": True}
-    states = [{**plain, "bound": bound, "narrow": narrow} for bound in (False, True) for narrow in (False, True)]
+    states = [{**plain, "bound": bound, "room": room} for bound in (False, True) for room in (1000, 320)]
     caps = [len(s["source"]) + results["extra_tokens"] for s in results["sentences"][:6]]
     given = {"data": results["searches"], "caps": caps, "states": states, "folder": FOLDER.as_uri()}
     assert evaluate(FOLDER / "tree.js", CROSSINGS, given) == []
@@ -86,7 +87,7 @@ def test_the_widget_holds_thirty_searches_in_little_room() -> None:
     results, tokenizer = recorded("beam_search/tree").results, annotated.load("classroom").tokenizer
     widget = beam_tree(results, tokenizer, sentence=3, beam=2)
     assert len(widget.sentences) == 30 and widget.sentence == 3 and widget.beam == 2
-    assert len(widget.searches) < 150_000 and len(widget._esm) < 37_000
+    assert len(widget.searches) < 150_000 and len(widget._esm) < 38_000
     records = unpack(results["searches"])
     assert len(zlib.decompress(widget.searches)) == sum(4 + len(r.to_bytes()) for r in records) + 4
     for record, about in zip(records, results["sentences"], strict=True):
