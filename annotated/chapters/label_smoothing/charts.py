@@ -16,7 +16,7 @@ _VOCABULARIES = (10, 100, 2000, 37000)
 
 
 def smoothing_chart(
-    *, vocab_size: int = ModelConfig.vocab_size, smoothing: float = TrainingConfig.label_smoothing, gap: float = 6.0
+    *, vocab_size: int = ModelConfig.vocab_size, smoothing: float = TrainingConfig.label_smoothing, gap: float = 16.0
 ) -> alt.VConcatChart:
     """One prediction under label smoothing: its target, its loss and its gradient, against how sure the model is.
 

@@ -14,7 +14,7 @@ def test_the_floor_and_its_gap_follow_the_controls(visit: Any) -> None:
     with visit(PAGE) as v:
         v.draw_charts()
         smoothing = with_control(v.page.query_selector_all("figure.chart"), "gap")
-        assert any("at gap 6; floor 1.377 at gap 12.7" in text for text in texts(smoothing))
+        assert any("loss 1.604 at gap 16; floor 1.377 at gap 12.7" in text for text in texts(smoothing))
         move(smoothing, "epsilon", 0)
         v.page.wait_for_timeout(200)
         assert any("floor 0.000, never reached" in text for text in texts(smoothing))
