@@ -1,6 +1,6 @@
 // Live panels of the chapter on parsing: a sentence of the reader's, parsed in the page; and an inspector of bracket strings.
 import { button, field, group, html, labelled, radios, select, tick, unique } from "../../viz/controls.js";
-import { livePanels, panel, stream } from "../../viz/engine/panel.js";
+import { livePanels, nextTask, panel, stream } from "../../viz/engine/panel.js";
 import { caption, nats } from "../../viz/engine/views.js";
 import { loaderOf } from "../../viz/engine/loader.js";
 import { EDITS, verdictOn } from "./inspector.js";
@@ -10,6 +10,7 @@ import { LinkedView } from "./picture.js";
 import { Parser, sayParse } from "./parser.js";
 
 export const loadParser = loaderOf("parser.js", "annotatedParser", model => new Parser(model));
+const SEARCHING = "Searching …";
 const SEARCHES = [["1", "greedy"], ["4", "beam of 4"], ["21", "beam of 21, as in the paper"]];
 
 function parsePanel(box) {
@@ -19,10 +20,13 @@ function parsePanel(box) {
   const rule = tick("only well-formed brackets", on => { state.rule = on; made.rerun(); });
   const controls = html("div", { className: "live-switches" }, group("Search", ...search.labels), rule.label, button("parse", () => made.rerun()));
   const made = panel(box, {
-    examples: EXAMPLES, load: "asked", loader: loadParser, controls: [controls],
+    examples: EXAMPLES, load: "asked", loader: () => { made.say("The parser is being loaded …"); return loadParser(); }, controls: [controls],
     output: [caption("The bracket string as the parser writes it, and its tree. Point at a bracket or at a constituent."), view.element],
     async run({ engine: parser, text, isCurrent, say }) {
       const { words, unknown } = parser.read(text);
+      say(SEARCHING); // the verdict on the tree before must not stand beside the new one
+      await nextTask();
+      if (!isCurrent()) return;
       const found = await stream(parser.parse(text, state), ({ tokens }) => view.show(readLinear(tokens), tokens, words, true), isCurrent);
       if (!found) return;
       view.show(found.tree, found.tokens, words);

@@ -8,6 +8,11 @@ from tests.book.charts import move, texts, with_control
 
 PAGE = "results/parsing.html"
 FIRST = "The girl washes the cup with the brush."
+WATCH = """() => {
+  const line = document.querySelector("[data-panel=parse] .live-status");
+  window.told = [];
+  new MutationObserver(() => window.told.push(line.textContent)).observe(line, { childList: true, characterData: true, subtree: true });
+}"""
 
 
 def panel(v: Any, name: str = "parse") -> Any:
@@ -37,6 +42,11 @@ def test_a_sentence_is_parsed_when_it_is_asked_for(visit: Any) -> None:
         said = parsed(v, box)
         assert string(box) == shown and said.startswith("6 constituents over 9 words, in 21 tokens")
         assert said.endswith("It is the right tree."), "an offered sentence is judged"
+        v.page.evaluate(WATCH)
+        box.get_by_role("radio", name="beam of 4").check()
+        v.page.wait_for_function("window.told.at(-1)?.endsWith('It is the right tree.')")
+        assert v.page.evaluate("window.told[0]").endswith("…"), "no old verdict stands while a search runs"
+        assert v.page.evaluate("window.told.filter(text => text === 'Searching …').length") == 1
         box.get_by_role("textbox", name="English").fill("The girl washes the cup with the handle.")
         v.page.wait_for_function("document.querySelectorAll('[data-panel=parse] .parse-node').length === 7")
         assert v.errors == [] and v.foreign == []
