@@ -11,7 +11,8 @@ FIRST = "The girl washes the cup with the brush."
 WATCH = """() => {
   const line = document.querySelector("[data-panel=parse] .live-status");
   window.told = [];
-  new MutationObserver(() => window.told.push(line.textContent)).observe(line, { childList: true, characterData: true, subtree: true });
+  const note = () => window.told.push(line.textContent);
+  new MutationObserver(note).observe(line, { childList: true, characterData: true, subtree: true });
 }"""
 
 
