@@ -38,7 +38,7 @@ def test_numbers_and_parts_are_counted_as_they_are_asked_for(extension: Any) -> 
     said = ["BLEU of 28.4 and 37,000 tokens, 37000 of them; section 3.2.1, equation 3.", "E4000 and 1 are no numbers"]
     counted = answers.numbers({"a": [("", "28.4", said)], "b": [("", "", ["In 4000 steps. Equation 3"])]})
     assert counted == {
-        "28.4": {"a": 2}, "37000": {"a": 2}, "3.2.1": {"a": 1}, "section 3.2.1": {"a": 1}, "4000": {"b": 1},
+        "28.4": {"a": 10 + 1}, "37000": {"a": 2}, "3.2.1": {"a": 1}, "section 3.2.1": {"a": 1}, "4000": {"b": 1},
         "equation 3": {"a": 1, "b": 1},
     }  # fmt: skip
     asked = {text: passages("numbersOf(data)", text) for text in ("37,000", "28.4 BLEU", "3.2.1", "layer 6", "d_k2")}
@@ -48,15 +48,79 @@ def test_numbers_and_parts_are_counted_as_they_are_asked_for(extension: Any) -> 
     assert marks[1::2] == ["37,000", "3"], "a number is a whole one"
 
 
+def test_a_page_about_a_number_comes_before_one_that_uses_it_often(extension: Any) -> None:
+    found = {
+        "often": [("", "Audit", ["37,000 " * 9])],
+        "heading": [("a", "What 37,000 tokens are", [])],
+        "named": [("", "Subwords", ["37,000"])],
+        "exercise": [("ex9-1", "Exercise 9.1 (All 37,000)", [])],
+    }
+    counted = extension("answers").numbers(found, {"named": ["The paper's vocabulary has about 37,000."]})["37000"]
+    assert sorted(counted, key=lambda page: -counted[page]) == ["named", "heading", "often", "exercise"]
+
+
+def test_formulas_are_found_as_they_are_typed(extension: Any) -> None:
+    answers, formula = extension("answers"), extension("searching").formula
+    shown = {
+        "five": [("paper", formula(r"\mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right) V"))],
+        "ten": [("", formula(r"\max(0,\, xW_1 + b_1)\,W_2 + b_2"))],
+    }
+    known = answers.formulas(shown, ["five", "ten", "missing"])
+    for typed, places in (
+        ("softmax(QK^T/sqrt(d_k))V", ["five.html#paper"]), ("QK^T / √d_k", ["five.html#paper"]),
+        ("max(0, x)", ["ten.html"]), (r"\max(0, x W_1", ["ten.html"]), ("softmax", []), ("x = 7", []), ("a)", []),
+    ):  # fmt: skip
+        found = passages("formulasWith(...data)", [typed, known])
+        assert found == [[place, ""] for place in places], typed
+
+
+def test_functions_of_formulas_are_words_and_labels_stand_apart(extension: Any) -> None:
+    from docutils import nodes
+
+    searching = extension("searching")
+    assert searching.formula(r"\tanh(Ws) + \ln 2\quad\text{where } a \le b") == "tanh(Ws) + ln 2 where a ≤ b"
+    assert searching.formula(r"\begin{cases} 1 - \epsilon_{ls} & v\\ 0 \end{cases}") == "1 - ϵ_ls v 0"
+    cell = nodes.entry("", nodes.paragraph("", "", nodes.inline("", "as printed", classes=["cell-label"])))
+    cell[0] += nodes.Text("28.4")
+    assert searching.text_of(cell) == "as printed: 28.4"
+    two = nodes.entry("", nodes.paragraph("", "model.py"), nodes.paragraph("", "Measured"))
+    assert searching.text_of(two) == "model.py Measured"
+
+
+def test_an_exercise_is_a_place_and_tells_no_answer(extension: Any) -> None:
+    from docutils import nodes
+    from docutils.utils import new_document
+
+    page, top = (
+        new_document("page"),
+        nodes.section("", nodes.title("", "Top"), nodes.paragraph("", "Rate:"), ids=["top"]),
+    )
+    task = nodes.container("", nodes.title("", "Exercise 20.1 (The schedule)"), ids=["ex20-1"], classes=["exercise"])
+    content = nodes.section("", nodes.paragraph("", "easy", classes=["graded-facts"]), nodes.paragraph("", "Write it."))
+    content += nodes.container("", nodes.paragraph("", "The solution"), classes=["graded-more"])
+    task += content
+    top += [nodes.math_block("", r"\min(a, b)"), task]
+    page += top
+    searching = extension("searching")
+    assert searching.places(page) == [
+        ("", "Top", ["Rate: min(a, b)"]),
+        ("ex20-1", "Exercise 20.1 (The schedule)", ["Write it."]),
+    ]
+    assert searching.formulas(page) == [("", "min(a, b)")]
+
+
 @pytest.mark.parametrize(
     ("typed", "key"),
     [
         ("Equation 3", "equation 3"), ("eq. (3)", "equation 3"), ("table 3", "table 3"), ("3.2.1", "section 3.2.1"),
         ("§ 3.2.1", "section 3.2.1"), ("equation 9", None), ("3", None), ("table tennis", None),
+        ("ex05-1", "exercise 5.1"), ("Exercise 5.1", "exercise 5.1"), ("5.1", None), ("ch. 7", "chapter 7"),
+        ("C08", "c08"), ("c8", "c08"), ("Q8", "q8"), ("q", None),
     ],
 )  # fmt: skip
-def test_a_part_of_the_paper_is_known_by_its_number(typed: str, key: str | None) -> None:
-    parts: dict[str, list[str]] = {"equation 3": [], "table 3": [], "section 3.2.1": [], "section 3": []}
+def test_a_part_of_the_paper_or_the_book_is_known_by_its_number(typed: str, key: str | None) -> None:
+    known = ("equation 3", "table 3", "section 3.2.1", "section 3", "exercise 5.1", "chapter 7", "c08", "q8")
+    parts: dict[str, list[str]] = {name: [] for name in known}
     assert passages("partOf(...data) ?? null", [typed, parts]) == key
 
 
@@ -91,6 +155,13 @@ def test_a_chapter_about_a_part_comes_before_those_that_treat_it(extension: Any)
         "x.html",
         "reference/paper_map.html#paper-section-3-2-1",
     ]
+    said = [
+        ("", "Top", ["section 3.2.1"]),
+        ("ex5-1", "Exercise 5.1 (A)", ["Section 3.2.1"]),
+        ("paper", "P", ["section 3.2.1"]),
+    ]
+    known = extension("answers").parts(treated, titles, {"y": said})
+    assert known["section 3.2.1"][0] == ("y.html#paper", ""), "the first section that names it, and no exercise"
     assert known["table 2"][0] == ("z.html", "")
     assert known["table 2"][-1] == ("reference/paper_map.html#paper-table-2", "Table 2: BLEU")
 

@@ -124,12 +124,12 @@
 
   async function run(typed) {
     const { words, places } = globalThis.annotatedQuery(typed);
-    const { numbers: counts, parts, terms: entries } = await answers;
+    const { numbers: counts, parts, terms: entries, formulas = [] } = await answers;
     const part = passages.partOf(typed, parts), numbers = part ? [] : passages.numbersOf(words);
-    const first = [...places, ...(parts[part] ?? []), ...passages.entryOf(typed, entries), ...passages.entryOf(words, entries)];
+    const first = [...places, ...(parts[part] ?? []), ...passages.formulasWith(typed, formulas), ...passages.entryOf(typed, entries), ...passages.entryOf(words, entries)];
     if (part) {
-      const keys = /^\d/.test(typed.trim()) ? part.split(" ").slice(1) : [part];
-      return { typed, words: "", terms: keys[0].split(" ").map(stem), pages: pagesOf(ofNumbers(keys, counts), first) };
+      const keys = /^\d/.test(typed.trim()) ? part.split(" ").slice(1) : [part], isOfPaper = /^(section|equation|figure|table) /.test(part);
+      return { typed, words: "", terms: isOfPaper ? keys[0].split(" ").map(stem) : [], pages: pagesOf(ofNumbers(keys, counts), first) };
     }
     const left = numbers.length ? passages.withoutNumbers(words) : words;
     const found = left ? ofWords(left) : { terms: [], results: [] }, terms = [...numbers, ...found.terms];

@@ -3,7 +3,7 @@
 globalThis.annotatedPassages = (() => {
   // A number is one word with its points and commas: 28.4, 37,000 and 3.2.1; `answers.py` reads numbers alike.
   const WORD = /(?<![\p{L}\p{N}_.,])\d+(?:[.,]\d+)*(?![\p{L}\p{N}_])|[\p{L}\p{N}_]+/gu, LONGEST = 240, SHORTEST = 90;
-  const MOST_PLACES = 3, ONLY_CODE = "Not in the text of this page, but in its code, a picture or a note.";
+  const MOST_PLACES = 3, ONLY_CODE = "Not in the text of this page, but in its code, a picture, a note or an answer.";
 
   const plain = number => (/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(number) ? number.replaceAll(",", "") : number);
   const numbersOf = query => (query.match(WORD) ?? []).filter(word => /^\d[\d.,]+$/.test(word)).map(plain);
@@ -25,11 +25,16 @@ globalThis.annotatedPassages = (() => {
     return terms.find(term => own === term) ?? terms.find(term => (term.length > 2 || /\p{Script=Han}/u.test(term)) && begins(word, term));
   };
 
-  // The key of a part of the paper that a query names: "Eq. (3)" is "equation 3", and "3.2.1" a section.
+  // The key of a part of the paper or of the book that a query names: "Eq. (3)" is "equation 3", "3.2.1" a section,
+  // "ex05-1" exercise 5.1, "ch 7" a chapter, and "C08" a belief.
+  const KINDS = { eq: "equation", eqn: "equation", fig: "figure", tab: "table", sec: "section", "§": "section", ch: "chapter", ex: "exercise" };
   function partOf(query, parts) {
-    const [, kind, number] = /^(?:the )?(eq|equation|fig|figure|table|section|§)?\.? ?\(?(\d+(?:\.\d+)*)\)?$/.exec(query.toLowerCase().trim()) ?? [];
-    const full = { eq: "equation", fig: "figure", "§": "section" }[kind] ?? kind ?? (number?.includes(".") ? "section" : "");
-    return Object.hasOwn(parts, `${full} ${number}`) ? `${full} ${number}` : undefined;
+    const asked = query.toLowerCase().trim(), known = key => (Object.hasOwn(parts, key) ? key : undefined);
+    if (/^[acq]\d+$/.test(asked)) return known(asked) ?? known(`${asked[0]}0${asked.slice(1)}`);
+    const [, kind, number] = /^(?:the )?(eqn?|equation|fig|figure|tab|table|sec|section|§|ch|chapter|ex|exercise)?\.? ?\(?(\d+(?:[.-]\d+)*)\)?$/.exec(asked) ?? [];
+    const full = KINDS[kind] ?? kind ?? (number?.includes(".") ? "section" : "");
+    const written = full === "exercise" ? number.replace("-", ".").replace(/^0/, "") : number;
+    return known(`${full} ${written}`);
   }
   // The places of a term of the glossary: of the term itself, or of up to three that begin with the query.
   function entryOf(query, terms) {
@@ -39,6 +44,14 @@ globalThis.annotatedPassages = (() => {
     const near = /\p{Script=Han}{2}/u.test(asked) ? names.filter(name => name.includes(asked)) : asked.length > 3 ? names.filter(name => spaced(name).startsWith(`${asked} `)) : [];
     const chosen = asked === "" ? [] : same.length ? same : near.length <= 3 ? near : [];
     return chosen.flatMap(name => terms[name]);
+  }
+  // The places of the displayed formulas that have what was typed: "max(0, x" is in the feed-forward network, and
+  // "softmax(QK^T/sqrt(d_k))V" in equation 1. `answers.py` has formulas bare in the same way.
+  const bare = text => text.toLowerCase().replace(/sqrt/g, "√").replaceAll("⊤", "t").replaceAll("−", "-").replace(/[\s(){}[\]^_\\$*·]/g, "");
+  function formulasWith(query, formulas) {
+    const asked = bare(query);
+    if (!/[=()/^√∑]|\\/.test(query) || asked.length < 4) return [];
+    return [...new Set(formulas.filter(([formula]) => formula.includes(asked)).map(([, address]) => address))].slice(0, MOST_PLACES).map(address => [address, ""]);
   }
   const found = (text, terms, stem) => (text.match(WORD) ?? []).map(word => termOf(word, terms, stem)).filter(Boolean);
 
@@ -130,5 +143,5 @@ globalThis.annotatedPassages = (() => {
     }
     return made === query ? undefined : made;
   }
-  return { begins, best, correct, distance, entryOf, excerpt, marked, nearest, numbersOf, partOf, sentences, withoutNumbers };
+  return { begins, best, correct, distance, entryOf, excerpt, formulasWith, marked, nearest, numbersOf, partOf, sentences, withoutNumbers };
 })();

@@ -22,15 +22,19 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from annotated_book.answers import answers
-from annotated_book.tex_signs import LETTERS, SIGNS
+from annotated_book.tex_signs import FUNCTIONS, LETTERS, SIGNS
 
 LEFT_OUT = "no-search"
 IN_HEADING = 10
 """How many pages a heading is worth where words are compared that a reader may have meant."""
-NO_TEXT = {"library-source-caption", "api-facts", "doctor-aside"}
-"""Lines of facts are no sentences."""
+NO_TEXT = {"library-source-caption", "api-facts", "doctor-aside", "graded-facts", "graded-links", "graded-more", "quiz"}
+"""Lines of facts are no sentences; and the search tells no answers, hints or solutions."""
 LONGEST = 1200
 """Characters of a paragraph that are kept: a sentence is shown of it."""
+_SPOKEN = {**{command: sign for command, (_, sign) in SIGNS.items()}, **LETTERS, **FUNCTIONS}
+"""What stands for a command of TeX in a line of plain text; a function is a word that is found."""
+_AROUND = re.compile(r"\\(text|math[a-z]+|boldsymbol|operatorname|sqrt|[dt]?frac)(?![A-Za-z])")
+"""Commands that say what is done with the braces behind them."""
 _OWN_PLACE = (addnodes.desc, nodes.raw, nodes.literal_block, nodes.comment, nodes.figure, nodes.definition_list_item)
 Place = tuple[str, str, list[str]]
 
@@ -50,6 +54,12 @@ def without_lists(doctree: nodes.document) -> nodes.document:
     return copy
 
 
+def _bracketed(tex: str, is_simple: bool = True) -> str:
+    """A part of a formula as one thing: in brackets, unless it is a name or a number or has them."""
+    part = tex.strip()
+    return part if is_simple and re.fullmatch(r"\\?[^\W_]+(_\w+)?|\(.*\)|[^\w\s]", part) else f"({part})"
+
+
 def formula(tex: str) -> str:
     """A formula in a line of plain text.
 
@@ -57,26 +67,46 @@ def formula(tex: str) -> str:
     --------
     >>> formula(r"\\sqrt{d_k} \\approx 8")
     '√d_k ≈ 8'
+    >>> formula(r"\\mathrm{FFN}(x) = \\max(0,\\, x W_1), \\quad \\frac{\\log p}{\\sqrt{\\hat v} + \\epsilon}")
+    'FFN(x) = max(0, x W_1), (log p)/(√v + ϵ)'
     """
-    tex = re.sub(r"\\(?:text|mathrm|mathbf|operatorname)\s*\{([^{}]*)\}", r"\1", tex).replace(r"\sqrt", "√")
-    tex = re.sub(r"\\frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"\1/\2", tex)
-    tex = re.sub(r"\\[A-Za-z]+", lambda found: LETTERS.get(found[0], SIGNS.get(found[0], ("", ""))[1]), tex)
+    tex = re.sub(r"\\(?:begin|end)\s*\{\w+\*?\}|\\\\|&|~|\\[,:;> ]", " ", tex).replace(r"\!", "")
+    tex = re.sub(r"\\(?:left|right|hat|bar|tilde|vec|dot|overline|displaystyle)(?![A-Za-z])\.?\s*", "", tex)
+    tex = re.sub(r"\\[A-Za-z]+", lambda found: found[0] if _AROUND.match(found[0]) else _SPOKEN.get(found[0], " "), tex)
+    inner, before = r"\s*\{([^{}]*)\}", ""
+    while tex != before:
+        before = tex
+        tex = re.sub(rf"\\(?:text|math[a-z]+|boldsymbol|operatorname\*?){inner}", r"\1", tex)
+        tex = re.sub(rf"([_^]){inner}", lambda found: found[1] + _bracketed(found[2], "_" not in found[2]), tex)
+        tex = re.sub(rf"\\sqrt{inner}", lambda found: "√" + _bracketed(found[1]), tex)
+        tex = re.sub(rf"\\[dt]?frac{inner}{inner}", lambda found: "/".join(map(_bracketed, found.groups())), tex)
     return " ".join(re.sub(r"[{}\\]", "", tex).split())
 
 
 def text_of(node: nodes.Node) -> str:
-    """The text of a node in one line, formulas as text, without what only the eye needs."""
+    """The text of a node in one line, formulas as text, without what only the eye needs; blocks stand apart."""
     if isinstance(node, (nodes.math, nodes.math_block)):
         return formula(node.astext())
     if isinstance(node, nodes.Text):
         return str(node)
-    if isinstance(node, nodes.raw) or (isinstance(node, nodes.inline) and "layer" in node["classes"]):
+    classes = node["classes"] if isinstance(node, nodes.inline) else ()
+    if isinstance(node, nodes.raw) or "layer" in classes:
         return ""
-    return "".join(map(text_of, node.children))
+    if "cell-label" in classes:  # the head of its column, which only a phone shows
+        return f"{node.astext()}: "
+    apart = any(isinstance(child, nodes.Body) for child in node.children)
+    return (" " if apart else "").join(map(text_of, node.children))
 
 
-def _paragraphs(node: nodes.Element, inner: bool = True) -> list[str]:
-    """The paragraphs below a node, without those of sections and of what is a place of its own; a row is one."""
+def _is_exercise(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.Element) and "exercise" in node["classes"] and bool(node["ids"])
+
+
+def _paragraphs(node: nodes.Element) -> list[str]:
+    """The paragraphs below a node, without those of sections and of what is a place of its own.
+
+    A row is one paragraph; a formula in a line of its own continues the one that introduces it with a colon.
+    """
     found: list[str] = []
     for child in node.children:
         if isinstance(child, nodes.Element) and NO_TEXT & set(child["classes"]):
@@ -85,6 +115,11 @@ def _paragraphs(node: nodes.Element, inner: bool = True) -> list[str]:
             found.append(" · ".join(filter(None, (" ".join(text_of(cell).split()) for cell in child.children))))
         elif isinstance(child, nodes.paragraph):
             found.append(" ".join(text_of(child).split())[:LONGEST])
+        elif isinstance(child, nodes.math_block):
+            said = found.pop() if found and found[-1].endswith(":") else ""
+            found.append(f"{said} {formula(child.astext())}".strip()[:LONGEST])
+        elif _is_exercise(child):
+            continue
         elif isinstance(child, nodes.Element) and not isinstance(child, (nodes.section, *_OWN_PLACE)):
             found += _paragraphs(child)
         elif isinstance(child, nodes.definition_list_item) and not _names(child):
@@ -99,10 +134,13 @@ def _names(item: nodes.definition_list_item) -> list[nodes.Element]:
 def places(doctree: nodes.document) -> list[Place]:
     """What can be found on a page: anchor ('' for the page), heading and paragraphs of each place, in their order."""
     found: list[Place] = []
-    for node in doctree.findall(
-        lambda node: isinstance(node, (nodes.section, addnodes.desc, nodes.definition_list_item))
-    ):
-        if isinstance(node, nodes.section):
+    kinds = (nodes.section, addnodes.desc, nodes.definition_list_item)
+    for node in doctree.findall(lambda node: isinstance(node, kinds) or _is_exercise(node)):
+        if _is_exercise(node):
+            title, *content = node.children
+            said = [text for part in content for text in _paragraphs(part)]
+            found.append((node["ids"][0], " ".join(text_of(title).split()), said))
+        elif isinstance(node, nodes.section) and not _is_exercise(node.parent):
             heading = next(
                 (" ".join(text_of(part).split()) for part in node.children if isinstance(part, nodes.title)), ""
             )
@@ -112,11 +150,23 @@ def places(doctree: nodes.document) -> list[Place]:
             signature, content = node[0], node[-1]
             if isinstance(signature, addnodes.desc_signature) and signature["ids"]:
                 found.append((signature["ids"][0], str(signature.get("fullname", "")), _paragraphs(content)[:1]))
-        elif terms := _names(node):
+        elif isinstance(node, nodes.definition_list_item) and (terms := _names(node)):
             definitions = [part for part in node.children if isinstance(part, nodes.definition)]
             heading = " · ".join(" ".join(text_of(term).split()) for term in terms)
             said = [text for part in definitions for text in _paragraphs(part)]
             found.append((terms[0]["ids"][0], heading, [re.sub(r"\s*Chapter \d+$", "", text) for text in said]))
+    return found
+
+
+def formulas(doctree: nodes.document) -> list[tuple[str, str]]:
+    """The displayed formulas of a page: the anchor of the section or exercise, and the formula in plain text."""
+    found = []
+    for node in doctree.findall(nodes.math_block):
+        outer: Any = node.parent
+        while outer is not None and not _is_exercise(outer) and not isinstance(outer, nodes.section):
+            outer = outer.parent
+        whole = outer is None or (isinstance(outer, nodes.section) and not isinstance(outer.parent, nodes.section))
+        found.append(("" if whole else outer["ids"][0], formula(node.astext())))
     return found
 
 
@@ -144,13 +194,15 @@ def index_without_lists(app: Sphinx) -> None:
         return
     index_page, words = app.builder.index_page, Counter[str]()
     kept_places: dict[str, list[Place]] = {}
+    kept_formulas: dict[str, list[tuple[str, str]]] = {}
     app.builder.annotated_words, app.builder.annotated_places = words, kept_places
+    app.builder.annotated_formulas = kept_formulas
 
     def index(pagename: str, doctree: nodes.document, title: str) -> Any:
         kept = without_lists(doctree)
         found = places(kept)
         count(found, words)
-        kept_places[pagename] = found
+        kept_places[pagename], kept_formulas[pagename] = found, formulas(kept)
         _write(app, f"texts/{pagename}.js", "annotatedTexts", pagename, found)
         return index_page(pagename, kept, title)
 
@@ -162,7 +214,8 @@ def write_words(app: Sphinx, error: Exception | None) -> None:
     words: Counter[str] = getattr(app.builder, "annotated_words", Counter())
     if error is None and words:
         _write(app, "words.js", "annotatedWords", {word: n for word, n in words.most_common() if n > 1})
-        _write(app, "answers.js", "annotatedAnswers", answers(app.env, app.builder.annotated_places))
+        known = answers(app.env, app.builder.annotated_places, app.builder.annotated_formulas)
+        _write(app, "answers.js", "annotatedAnswers", known)
 
 
 def setup(app: Sphinx) -> None:
