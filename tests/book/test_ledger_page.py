@@ -22,17 +22,22 @@ def test_a_score_is_computed_and_its_interval_moves_with_the_draws(visit: Any) -
         box = v.page.locator('.live[data-panel="ledger"][data-state="done"]')
         first = cells(box)
         assert [row[0] for row in first] == [row[1] for row in first] == [f"{row[0]:.2f}" for row in reported]
-        assert box.locator("[role=status]").inner_text().endswith("(draws number 1).")
-        box.get_by_role("button", name="Draw other test sets").click()
+        assert "of 1,000 drawn test sets of 600 sentences" in box.locator("[role=status]").inner_text()
+        box.get_by_role("button", name="Draw 1,000 more").click()
+        assert "of 2,000 drawn test sets" in box.locator("[role=status]").inner_text(), (
+            "what was drawn before counts on"
+        )
         second = cells(box)
-        assert [row[2] for row in second] != [row[2] for row in first], "other draws, other ends"
+        assert [row[2] for row in second] != [row[2] for row in first], "more draws, other ends"
         assert [row[:2] for row in second] == [row[:2] for row in first], "the same scores"
         scores, difference = box.locator("svg[role=img]").all()
-        assert scores.get_attribute("aria-label").startswith("BLEU of 1,000 drawn test sets")
+        assert scores.get_attribute("aria-label").startswith("BLEU of 2,000 drawn test sets")
         told = difference.get_attribute("aria-label")
-        assert told.startswith("Difference in BLEU of 1,000") and told.endswith(second[2][2]), (
+        assert told.startswith("Difference in BLEU of 2,000") and told.endswith(second[2][2]), (
             "the interval of the table"
         )
+        drawn = [scores.locator(".ledger-end").count(), difference.locator(".ledger-end").count()]
+        assert drawn == [4, 2], "both ends of each interval"
         assert difference.locator(".ledger-zero").count() == 1 and scores.locator(".ledger-zero").count() == 0
         assert not any(url.endswith("model.js") for url in v.asked) and v.errors == [] and v.axe(code=False) == []
 
@@ -41,8 +46,9 @@ def test_a_larger_test_set_narrows_the_interval_and_keeps_the_scores(visit: Any)
     with visit(PAGE) as v:
         box = v.page.locator('.live[data-panel="ledger"][data-state="done"]')
         first = cells(box)
+        box.get_by_role("button", name="Draw 1,000 more").click()
         box.get_by_role("slider").press("End")
-        assert "drawn test sets of 2,400 sentences" in box.locator("[role=status]").inner_text()
+        assert "of 1,000 drawn test sets of 2,400 sentences" in box.locator("[role=status]").inner_text()
         last = cells(box)
         ends = [
             [[float(x.replace("\u2212", "-")) for x in row[2].split(" to ")] for row in rows] for rows in (first, last)
@@ -59,7 +65,7 @@ def test_what_the_page_says_of_the_difference_is_what_the_report_says() -> None:
     data = page_data(entries(FOLDER)[-1])
     score, low, high = data["reported"][2]
     text = " ".join((FOLDER.parent / "book" / "results" / "ledger.md").read_text(encoding="utf-8").split())
-    assert f"{low:.2f} to {high:.2f}, barely excludes zero" in text and low > 0
+    assert f"the lower end of the difference is {low:.2f} in the report" in text and low > 0
     assert f"{data['sentences']} sentences are hardly enough" in text and f"better by {score:.2f} BLEU" in text
 
 

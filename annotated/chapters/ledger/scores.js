@@ -44,6 +44,7 @@ export function interval(values) {
 // How many values are in each bin of a width, from bin `first` on; every bin starts at a multiple of the width, so none holds both
 // signs. All series have the same bins.
 export function binned(series, width) {
-  const all = series.flat(), bin = v => Math.floor(v / width), first = bin(Math.min(...all)), count = bin(Math.max(...all)) - first + 1;
+  const all = series.flat(), bin = v => Math.floor(v / width), end = pick => bin(all.reduce((a, b) => pick(a, b)));
+  const first = end(Math.min), count = end(Math.max) - first + 1;
   return { first, counts: series.map(values => values.reduce((found, v) => { found[bin(v) - first]++; return found; }, Array(count).fill(0))) };
 }
