@@ -184,7 +184,7 @@ class Packed:
     dropout: float
 
     def __call__(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """`[N, H, K]`, `[M, H, K]`, `[M, H, d_v]` to `[N, H, d_v]`."""
+        """`[M, H, K]`, `[N, H, K]`, `[N, H, d_v]` to `[M, H, d_v]`."""
         q, k, v = self.queries.unpack(q), self.keys.unpack(k), self.keys.unpack(v)
         q, k, v = (x.transpose(1, 2) for x in (q, k, v))  # [B, T, H, K] -> [B, H, T, K]
         output = fused_attention(q, k, v, self.mask, self.causal, self.dropout)

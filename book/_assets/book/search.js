@@ -141,7 +141,7 @@
     const lower = word.toLowerCase(), { terms, titleterms, objects } = engine._index;
     if (lower.length < 3 || /\d/.test(lower) || stopwords.indexOf(lower) >= 0) return true;
     if (Object.hasOwn(terms, stem(lower)) || Object.hasOwn(titleterms, stem(lower))) return true;
-    return Object.entries(objects).some(([prefix, names]) => `${prefix}.${names.map(name => name[4]).join(".")}`.toLowerCase().includes(lower));
+    return Object.entries(objects).some(([prefix, names]) => passages.begins(prefix, lower) || names.some(name => passages.begins(name[4], lower)));
   }
   async function meant(found) {
     const unknown = splitQuery(found.words).filter(word => !isKnown(word));
