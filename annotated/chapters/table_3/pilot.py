@@ -88,9 +88,11 @@ def run() -> dict[str, Any]:
     """What the pilot found at each size, from the records; `python -m annotated.chapters.table_3 run` makes those."""
     chosen = chosen_size()
     tried = [size for size in SIZES.values() if recorded_runs(size)]
+    described = [_described(size) for size in tried]
     return {
         "enough": ENOUGH,
         "rows": PILOT_ROWS,
         "chosen": None if chosen is None else chosen.name,
-        "sizes": [_described(size) for size in tried],
+        "sizes": described,
+        "cpu_seconds": round(sum(sum(seconds) for one in described for seconds in one["cpu_seconds"].values()), 1),
     }

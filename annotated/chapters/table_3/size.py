@@ -76,8 +76,8 @@ def _ladder() -> Iterator[Size]:
     """
     for updates in (2000, 4000):
         yield from _sizes_at_d64(updates)
-    for updates in (3000, 6000):  # at 3.1 and 6.1 million tokens, one pass over the text and two
-        yield Size(16, updates, 1024, 400, 0.6, 20, "pre")
+    for updates, tokens in ((3000, 1024), (6000, 512), (6000, 1024)):  # 3.1 million tokens twice, one pass; then two
+        yield Size(16, updates, tokens, 400, 0.6, 20, "pre")
     yield from _sizes_at_d64(8000)
 
 

@@ -15,16 +15,16 @@ from annotated.chapters.table_3.pilot import chosen_size
 from annotated.chapters.table_3.records import Run, close_rows, losses, pooled_deviation, recorded_runs
 from annotated.chapters.table_3.rows import ROWS
 from annotated.chapters.table_3.size import Size
-from annotated.paper import TABLE_3
 
 
 def row_results(row: str, runs: dict[Run, dict[str, Any]], size: Size) -> dict[str, Any]:
-    """A row of the table: what it costs, what its seeds reached, and what the paper prints.
+    """A row of the table: what it costs, and what its seeds reached.
 
     Returns
     -------
     dict
-        `seeds`, `valid_losses` (nats per token) and `bleus` in one order; `deviation` is None for fewer than two seeds.
+        `seeds`, `valid_losses` (nats per token), `bleus` and `curves` (the validation losses after `updates`) in one
+        order; `deviation` is None for fewer than two seeds.
     """
     mine = [one for (name, _), one in sorted(runs.items()) if name == row and not one["diverged"]]
     found = [one["valid_loss"] for one in mine]
@@ -40,8 +40,8 @@ def row_results(row: str, runs: dict[Run, dict[str, Any]], size: Size) -> dict[s
         "mean": round(mean(found), 4) if found else None,
         "deviation": round(stdev(found), 4) if len(found) > 1 else None,
         "cpu_minutes": round(mean(one["cpu_seconds"] for one in mine) / 60, 1) if mine else None,
-        "paper_perplexity": TABLE_3[row].perplexity,
-        "paper_bleu": TABLE_3[row].bleu,
+        "curves": [[point["validation_loss"] for point in one["curve"]] for one in mine],
+        "updates": [point["update"] for point in mine[0]["curve"]] if mine else [],
     }
 
 
@@ -49,14 +49,14 @@ def run() -> dict[str, Any]:
     """All rows as far as they are recorded; none before the pilot has chosen a size."""
     size = chosen_size()
     if size is None:
-        return {"size": None, "runs": 0, "core_hours": 0.0, "deviation": None, "close_to_base": [], "rows": []}
+        return {"size": None, "runs": 0, "deviation": None, "close_to_base": [], "rows": [], "cpu_seconds": 0.0}
     runs = recorded_runs(size)
     deviation = pooled_deviation(losses(runs).values())
     return {
         "size": {"name": size.name, **asdict(size)},
         "runs": len(runs),
-        "core_hours": round(sum(one["cpu_seconds"] for one in runs.values()) / 3600, 2),
         "deviation": None if deviation != deviation else round(deviation, 5),
         "close_to_base": close_rows(runs),
         "rows": [row_results(row, runs, size) for row in ROWS],
+        "cpu_seconds": round(sum(one["cpu_seconds"] for one in runs.values()), 1),
     }

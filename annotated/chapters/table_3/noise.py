@@ -1,0 +1,85 @@
+"""Noise of one training run: which differences of Table 3 are significant, given how far two seeds of one row differ.
+
+The paper has one run of each row. Its standard deviation over seeds is not known, so it is a parameter here. Two runs
+of one row differ by a normal variable with the square root of 2 times that deviation; the 19 differences share one run
+of base, which does not matter to Holm's method.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import Literal, NamedTuple
+
+from annotated.chapters.table_3.differences import CONFIDENCE
+from annotated.paper import TABLE_3
+
+Counting = Literal["all 19 together", "each by itself"]
+COUNTINGS: tuple[Counting, ...] = ("all 19 together", "each by itself")
+
+
+class Estimate(NamedTuple):
+    """A published deviation of BLEU over seeds."""
+
+    name: str
+    deviation: float
+    """BLEU."""
+    source: str
+
+
+GNMT_AFTER_EPOCHS = (0.326, 0.222, 0.223, 0.221, 0.146, 0.159)
+"""Standard deviation of BLEU over 50 seeds after each of six epochs, as NVIDIA's GNMT v2 for PyTorch reports it."""
+LARGEST_OF_THREE = 1.5 / math.sqrt(math.pi)
+"""By how many deviations the largest of three normal variables is above their mean, on average."""
+CONVS2S_MEAN, CONVS2S_BEST = 25.16, 25.39
+"""BLEU of ConvS2S on newstest2014, English to German: mean of three runs, as Table 2 has it, and the best of them."""
+ESTIMATES = (
+    Estimate("GNMT v2", GNMT_AFTER_EPOCHS[-1], "50 seeds, a recurrent model, newstest2014"),
+    Estimate(
+        "ConvS2S",
+        round((CONVS2S_BEST - CONVS2S_MEAN) / LARGEST_OF_THREE, 2),
+        "3 seeds, a convolutional model, newstest2014: from their mean and the best",
+    ),
+)
+"""What is published of comparable models; of the Transformer's own seeds the paper says nothing."""
+
+
+def bleu_difference(row: str) -> float:
+    """The paper's difference of a row from base in BLEU, of printed tenths."""
+    return round(TABLE_3[row].bleu - TABLE_3["base"].bleu, 1)
+
+
+def largest_noise(differences: dict[str, float], counting: Counting = COUNTINGS[0]) -> dict[str, float]:
+    """For each row the largest deviation of one run with which its difference is significant.
+
+    Parameters
+    ----------
+    differences
+        Of single runs, in the unit of the deviation.
+    counting
+        'each by itself' tests each at a level of 5 %; 'all 19 together' by Holm's method, which keeps the probability
+        of one error or more, among as many differences as are given, at 5 %.
+
+    Raises
+    ------
+    ValueError
+        If the counting is neither.
+    """
+    if counting not in COUNTINGS:
+        raise ValueError(f"differences are counted {' or '.join(COUNTINGS)}, not {counting!r}")
+    found, least = {}, math.inf
+    ordered = sorted(differences, key=lambda row: -abs(differences[row]))
+    for rank, row in enumerate(ordered):
+        among = len(ordered) - rank if counting == COUNTINGS[0] else 1
+        z = NormalDist().inv_cdf(1 - (1 - CONFIDENCE) / (2 * among))
+        limit = abs(differences[row]) / (z * math.sqrt(2))
+        least = min(least, limit) if counting == COUNTINGS[0] else limit
+        found[row] = least
+    return found
+
+
+def significant_rows(deviation: float, counting: Counting = COUNTINGS[0]) -> list[str]:
+    """The rows of Table 3 whose BLEU differs significantly from base's if one run has this deviation, in the paper's order."""
+    differences = {row: bleu_difference(row) for row in TABLE_3 if row != "base"}
+    limits = largest_noise(differences, counting)
+    return [row for row in differences if abs(differences[row]) > 0 and limits[row] > deviation]

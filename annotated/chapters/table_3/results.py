@@ -1,0 +1,119 @@
+"""Results of the small Table 3 as tables, from its summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import Any, get_args
+
+import pandas as pd
+
+from annotated.chapters.table_3.differences import Verdict, differences, student_quantile
+from annotated.chapters.table_3.records import pooled_deviation
+from annotated.chapters.table_3.words import label
+
+Rows = Sequence[Mapping[str, Any]]
+"""`rows` of the summary: see `annotated.chapters.table_3.summary.row_results`."""
+
+
+def losses_of(rows: Rows, what: str = "valid_losses") -> dict[str, list[float]]:
+    """The losses of each row's seeds; rows without a finished run are left out."""
+    return {one["row"]: list(one[what]) for one in rows if one[what]}
+
+
+def difference_table(rows: Rows) -> pd.DataFrame:
+    """Differences from base, with what each row costs.
+
+    Returns
+    -------
+    DataFrame
+        As `annotated.chapters.table_3.differences.differences`, with the columns name, parameters and gflop.
+    """
+    table, by_row = differences(losses_of(rows)), {one["row"]: one for one in rows}
+    for what in ("parameters", "gflop"):
+        table[what] = [by_row[row][what] for row in table.index]
+    table.insert(0, "name", [label(row) for row in table.index])
+    return table
+
+
+def shown_table(rows: Rows) -> pd.DataFrame:
+    """The differences for a page: each with its interval in one column."""
+    table = difference_table(rows)
+    ends = zip(table["low"], table["high"], strict=True)
+    table["interval"] = [f"{low:+.3f} to {high:+.3f}".replace("-", "−") for low, high in ends]
+    shown = table[["name", "seeds", "difference", "interval", "p", "paper", "verdict"]]
+    return shown.rename(columns={"name": "row", "paper": "paper's"}).reset_index(drop=True)
+
+
+def seed_table(rows: Rows) -> pd.DataFrame:
+    """A row for each run but base's: its seed, and its difference from the mean of base in nats per token."""
+    found = losses_of(rows)
+    centre = mean(found["base"])
+    by_row = {one["row"]: one for one in rows}
+    return pd.DataFrame(
+        [
+            {"row": row, "name": label(row), "seed": seed, "difference": loss - centre}
+            for row, losses in found.items()
+            if row != "base"
+            for seed, loss in zip(by_row[row]["seeds"], losses, strict=True)
+        ]
+    )
+
+
+def curve_table(rows: Rows) -> pd.DataFrame:
+    """How each run's validation loss differs from that of base with the same seed, after each part of the training.
+
+    Returns
+    -------
+    DataFrame
+        Columns row, name, seed, share (percent of the training), difference (nats per token). A run without a run of
+        base with its seed is left out.
+    """
+    by_row = {one["row"]: one for one in rows}
+    base = dict(zip(by_row["base"]["seeds"], by_row["base"]["curves"], strict=True))
+    found = []
+    for row, one in by_row.items():
+        for seed, curve in zip(one["seeds"], one["curves"], strict=True):
+            if row == "base" or seed not in base:
+                continue
+            shares = [100 * update / one["updates"][-1] for update in one["updates"]]
+            found += [
+                {"row": row, "name": label(row), "seed": seed, "share": share, "difference": mine - its}
+                for share, mine, its in zip(shares, curve, base[seed], strict=True)
+            ]
+    return pd.DataFrame(found)
+
+
+def cost_table(rows: Rows, confidence: float = 0.95) -> pd.DataFrame:
+    """Quality and cost of every row: mean loss with its interval, parameters, operations of the training.
+
+    Raises
+    ------
+    ValueError
+        If no row has two seeds, so that there is no interval.
+    """
+    found = losses_of(rows)
+    freedom = sum(len(one) - 1 for one in found.values())
+    if freedom == 0:
+        raise ValueError("intervals need two seeds of some row")
+    reach = student_quantile(confidence, freedom) * pooled_deviation(found.values())
+    table = [
+        {
+            "row": one["row"],
+            "name": label(one["row"]),
+            "loss": mean(found[one["row"]]),
+            "reach": reach / len(found[one["row"]]) ** 0.5,
+            "BLEU": mean(one["bleus"]),
+            "parameters": one["parameters"],
+            "operations": one["gflop"] * 1e9,
+        }
+        for one in rows
+        if one["row"] in found
+    ]
+    return pd.DataFrame(table)
+
+
+def verdict_counts(rows: Rows) -> dict[str, int]:
+    """How many of the 19 differences got each verdict."""
+    verdicts = difference_table(rows)["verdict"].tolist()
+    return {verdict: verdicts.count(verdict) for verdict in get_args(Verdict)}
