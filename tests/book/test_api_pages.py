@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import inspect
 import re
@@ -70,6 +71,39 @@ def test_the_paper_of_a_text_is_named_once_and_in_order(extension: Any) -> None:
     text = "x\n\n    Paper: equation 1, section 3.2.1\n\ny\n    Paper: section 3.2.1"
     assert extension("objects").paper_of(text) == ["equation 1", "section 3.2.1"]
     assert extension("objects").paper_of("No such line.") == []
+
+
+def test_formulas_of_docstrings_are_set_as_formulas(extension: Any, repository: Path) -> None:
+    known, used = extension("docstring_formulas"), set()
+    for file in [
+        f for part in ("model", "training", "decoding") for f in (repository / "annotated" / part).rglob("*.py")
+    ]:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Expr)
+                and isinstance(node.value, ast.Constant)
+                and isinstance(node.value.value, str)
+            ):
+                said = node.value.value
+                used |= {formula for formula in known.FORMULAS if formula in " ".join(said.split())}
+                left = re.sub(r"`[^`]*`|\$[^$]*\$|>>>.*", "", known.with_formulas(said))
+                assert not re.search(r"sqrt\(|\^", left), (file.name, left)
+    assert used == set(known.FORMULAS), "an entry that no docstring has"
+    for tex in known.FORMULAS.values():
+        assert extension("tex").mathml(tex).startswith("<math")
+
+
+def test_an_import_line_works_and_is_the_shortest(extension: Any) -> None:
+    for module, name, line in (
+        ("annotated.model.transformer", "Transformer", "from annotated import Transformer"),
+        ("annotated.model.masks", "target_mask", "from annotated.model.masks import target_mask"),
+    ):
+        button = extension("objects").import_button(module, name).astext()
+        assert f'data-copy="{line}"' in button
+        exec(line, {})
+    tests = extension("objects").tests_of
+    assert tests(Path("annotated/model/attention.py")) == Path("tests/model/test_attention.py")
+    assert tests(Path("annotated/no_such.py")) is None
 
 
 def test_an_object_leads_to_its_source_and_the_module_to_paper_and_chapters(visit: Any, book: Path) -> None:

@@ -25,6 +25,7 @@ from sphinx.util.docutils import SphinxRole
 from sphinx.util.nodes import make_refnode
 
 from annotated.paper import entries, parse
+from annotated_book.docstring_formulas import with_formulas
 from annotated_book.source import find
 
 LINE = re.compile(r"^% api: (\S+)$", re.MULTILINE)
@@ -88,7 +89,7 @@ def exports(package: str, folder: Path) -> str:
         one = getattr(found, name)
         first = (inspect.getdoc(one) or "").split("\n\n")[0].replace("\n", " ")
         page = next((page for home, page in pages.items() if f"{one.__module__}.".startswith(f"{home}.")), "")
-        groups[page].append(f"- {{py:obj}}`{package}.{name}`: {first}\n")
+        groups[page].append(f"- {{py:obj}}`{package}.{name}`: {with_formulas(first)}\n")
     return "\n".join(f"{f'**{page}**' if page else ''}\n\n{''.join(items)}" for page, items in groups.items() if items)
 
 
@@ -120,7 +121,7 @@ def protect(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: li
         text = ""
     match = re.search(r"^Paper: *(.+(?:\n[ \t]*\S.*)*)", text, re.MULTILINE)
     text = text[: match.start()] + text[match.end() :] if match else text
-    parts = _NOT_CODE.split(text)
+    parts = _NOT_CODE.split(with_formulas(text, ":math:`", "`"))
     parts[::2] = [re.sub(r"(?<=\w)_(?!\w)|\|", r"\\\g<0>", part) for part in parts[::2]]
     lines[:] = "".join(parts).split("\n")
     kept = lines[:] if what in ("attribute", "data", "property") else []
@@ -245,6 +246,8 @@ def configure(app: Sphinx, config: Config) -> None:
         "napoleon_use_param": False,  # parameters described together stay together
         "napoleon_use_rtype": False,
         "autodoc_preserve_defaults": True,
+        "copybutton_prompt_text": r">>> |\.\.\. ",  # a copied example runs
+        "copybutton_prompt_is_regexp": True,
         "autodoc_type_aliases": {"ArrayLike": "numpy.typing.ArrayLike"},
     }
     for key, value in settings.items():

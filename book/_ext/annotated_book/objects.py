@@ -6,7 +6,8 @@
     :::
 
 is a table of the objects to read first, each with its first sentence and its part of the paper. `% api:` (see `api`)
-puts a line of facts under the name of each module, and each signature leads to its line in the book's own source pages.
+puts a line of facts under the name of each module: its file, its parts of the paper, the chapters that show it and its
+tests. Each signature leads to its line in the book's own source pages, and copies the line that imports its name.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+import annotated
 from annotated.paper import entries, parse
+from annotated_book.docstring_formulas import with_formulas
 from annotated_book.facts import chapters_in_order, commas, link
 from annotated_book.paper import link_to
 from annotated_book.source import ROOT, find, note_page, source_page
@@ -52,7 +55,7 @@ class Objects(SphinxDirective):
                 return [self.state.document.reporter.error(f"{name}: {error}", line=self.lineno)]
             doc = inspect.getdoc(found) or ""
             keys = " ".join(f"{{paper}}`{key.removeprefix('section ')}`" for key in paper_of(doc))
-            rows.append((f"{{py:obj}}`~{name}`", first_sentence(doc), keys))
+            rows.append((f"{{py:obj}}`~{name}`", with_formulas(first_sentence(doc)), keys))
         lines = [f"| {' | '.join(row)} |" for row in (("Read first", "What it is", "The paper"), ("---",) * 3, *rows)]
         box = nodes.container(classes=["stacked-table", "api-objects"])
         self.state.nested_parse(StringList(lines, source=self.get_source_info()[0]), self.lineno, box)
@@ -121,11 +124,26 @@ def link_sources(app: Sphinx, document: nodes.document) -> None:
         module, name = signature.get("module"), signature.get("fullname")
         line = lines_of(module).get(name) if module and module.startswith("annotated") and name else None
         if line:
+            if "." not in name and name.isidentifier():
+                signature += import_button(module, name)
             page = note_page(app.env, path_of(module))
             target = f"{'../' * docname.count('/')}{page}.html#line-{line}"
             signature += nodes.reference(
                 "", "source", refuri=target, classes=["api-source"], reftitle=f"{name}, line {line}"
             )
+
+
+def import_button(module: str, name: str) -> nodes.raw:
+    """A button that copies the line which imports a name, from `annotated` itself where it is exported; `copy.js`."""
+    home = "annotated" if getattr(annotated, name, None) is find(f"{module}.{name}") else module
+    words = f'type="button" class="copy" data-import hidden aria-label="Copy the import of {name}"'
+    return nodes.raw("", f'<button {words} data-copy="from {home} import {name}">import</button>', format="html")
+
+
+def tests_of(path: Path) -> Path | None:
+    """The tests that mirror a module, if there are: tests/model/test_masks.py for annotated/model/masks.py."""
+    file = Path("tests", *path.parts[1:-1], f"test_{path.stem}.py")
+    return file if (ROOT / file).is_file() else None
 
 
 def _shown_in(app: Sphinx, here: str, name: str) -> list[nodes.Node]:
@@ -146,6 +164,8 @@ def module_facts(app: Sphinx, here: str, module: str) -> nodes.paragraph:
         line += [nodes.Text(" · the paper: "), *commas([link_to(key) for key in keys])]
     if path.name != "__init__.py" and (chapters := _shown_in(app, here, module)):
         line += [nodes.Text(" · shown in chapter " if len(chapters) == 1 else " · shown in chapters "), *chapters]
+    if tests := tests_of(path):
+        line += [nodes.Text(" · tests: "), nodes.inline("", tests.as_posix())]
     return line
 
 
