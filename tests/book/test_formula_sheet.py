@@ -97,17 +97,18 @@ def test_numbers_that_do_not_go_together_are_refused(
             annotated.MultiHeadAttention(*values)
 
 
-def test_fields_start_with_the_base_model(extension: Any) -> None:
+def test_fields_start_with_the_base_model_or_say_that_they_are_ours(extension: Any) -> None:
     model, training = annotated.base(), TrainingConfig()
     assert model.attention_dropout == model.feed_forward_dropout == 0.0, "the sheet says so of equations 1 and 2"
     known = {
         r"d_\text{model}": model.d_model, "d": model.d_model, "h": model.num_heads, "d_k": 64, "d_{ff}": model.d_ff,
         "warmup": training.warmup, r"\beta_1": training.adam_betas[0], r"\beta_2": training.adam_betas[1],
-        r"\epsilon_{ls}": training.label_smoothing, r"\alpha": annotated.config.DecodingConfig().alpha,
+        r"\epsilon_{ls}": training.label_smoothing, r"\alpha": annotated.config.DecodingConfig().alpha, "V": 37_000,
     }  # fmt: skip
     for name, formula in extension("formula_numbers").FORMULAS.items():
         for field in formula.fields:
             assert field.value == known.get(field.tex, field.value), (name, field.tex)
+            assert field.ours == (field.tex not in known), "what the paper does not have is marked"
             assert field.least <= field.value <= field.most
 
 

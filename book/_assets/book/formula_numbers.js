@@ -66,6 +66,7 @@
       const values = bad < 0 ? compute(...numbers) : results.map(() => null);
       results.forEach((place, k) => { place.textContent = values[k] === null ? "–" : written(values[k]); });
       said.textContent = bad < 0 ? "" : why || `${inputs[bad].title}: from ${written(Number(inputs[bad].min))} to ${written(Number(inputs[bad].max))}${kind}`;
+      inputs.forEach((input, k) => { if (input.nextElementSibling) input.nextElementSibling.hidden = input.value !== first[k]; }); // "ours"
       reset.hidden = inputs.every((input, k) => input.value === first[k]);
     }
     const said = Object.assign(document.createElement("span"), { className: "numbers-said" });

@@ -3,8 +3,9 @@
     :::{numbers} learning-rate
     :::
 
-The fields start with the values of the base model, and the results that the page shows without scripts are computed
-here with the library. `formula_numbers.js` computes them again when a field changes; a test holds it to what is here.
+The fields start with the values of the paper's base model, or with values of ours, which are marked. The results that
+the page shows without scripts are computed here with the library. `formula_numbers.js` computes them again when a field
+changes; a test holds it to what is here.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class Field:
     least: float
     most: float
     step: str = "1"
+    ours: bool = False
+    """Whether the first value is chosen here; otherwise it is the paper's, of the base model."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,8 @@ def word_share(d: float) -> tuple[float, ...]:
     return tuple(factor**2 / (factor**2 + position) for factor in (1.0, math.sqrt(d), d))
 
 
+OURS = ' <small class="numbers-ours">ours</small>'
+"""Behind a first value that the paper does not have."""
 FORMULAS = {
     "root": Numbers(
         (Field("d_k", "width of a head's keys", 64, 1, 4096),),
@@ -150,7 +155,7 @@ FORMULAS = {
         lambda d: (math.sqrt(d), sinusoidal_encoding(3, int(d))[2].double().norm().item()),
     ),
     "position": Numbers(
-        (Field("pos", "position", 10, 0, 10000), Field("i", "pair", 20, 0, 4095), _D),
+        (Field("pos", "position", 10, 0, 10000, ours=True), Field("i", "pair", 20, 0, 4095, ours=True), _D),
         (
             (r"PE_{(pos,\,2i)}", "sine"),
             (r"PE_{(pos,\,2i+1)}", "cosine"),
@@ -160,10 +165,10 @@ FORMULAS = {
     ),
     "cost": Numbers(
         (
-            Field("n", "length", 50, 1, 1_000_000),
+            Field("n", "length", 50, 1, 1_000_000, ours=True),
             Field("d", "width", 512, 1, 16384),
-            Field("k", "width of the kernel", 3, 1, 1000),
-            Field("r", "neighbourhood", 33, 1, 1_000_000),
+            Field("k", "width of the kernel", 3, 1, 1000, ours=True),
+            Field("r", "neighbourhood", 33, 1, 1_000_000, ours=True),
         ),
         (
             (r"n^2 d", "self-attention"),
@@ -176,7 +181,7 @@ FORMULAS = {
     ),
     "learning-rate": Numbers(
         (
-            Field("step", "number of the update", 4000, 1, 10_000_000),
+            Field("step", "number of the update", 4000, 1, 10_000_000, ours=True),
             _D,
             Field("warmup", "updates of the warm-up", 4000, 1, 1_000_000),
         ),
@@ -185,7 +190,7 @@ FORMULAS = {
     ),
     "adam": Numbers(
         (
-            Field("t", "number of the update", 1, 1, 1_000_000),
+            Field("t", "number of the update", 1, 1, 1_000_000, ours=True),
             Field(r"\beta_1", "first decay", 0.9, 0, 0.9999, "any"),
             Field(r"\beta_2", "second decay", 0.98, 0, 0.9999, "any"),
         ),
@@ -209,15 +214,18 @@ FORMULAS = {
     ),
     "length-penalty": Numbers(
         (
-            Field(r"\log p(y \mid x)", "log-probability", -10, -1000, 0, "any"),
-            Field("|y|", "length in tokens, the end token included", 20, 1, 1000),
+            Field(r"\log p(y \mid x)", "log-probability", -10, -1000, 0, "any", ours=True),
+            Field("|y|", "length in tokens, the end token included", 20, 1, 1000, ours=True),
             Field(r"\alpha", "alpha", 0.6, 0, 5, "any"),
         ),
         ((r"lp(y)", "length penalty"), (r"s(y)", "score")),
         lambda log_p, length, alpha: (length_penalty(length, alpha), log_p / length_penalty(length, alpha)),
     ),
     "wrong-index": Numbers(
-        tuple(Field(f"s_{k}", f"score of key {k}", value, -50, 50, "any") for k, value in ((1, 0), (2, 2), (3, 1))),
+        tuple(
+            Field(f"s_{k}", f"score of key {k}", value, -50, 50, "any", ours=True)
+            for k, value in ((1, 0), (2, 2), (3, 1))
+        ),
         (
             (r"w_1", "weight of key 1 by equation 1"),
             (r"w_2", "weight of key 2 by equation 1"),
@@ -238,8 +246,8 @@ FORMULAS = {
     ),
     "perplexity": Numbers(
         (
-            Field(r"\sum_i \log p", "log-probability of the text", -3200, -1e9, 0, "any"),
-            Field("M", "target tokens", 2000, 1, 1e9),
+            Field(r"\sum_i \log p", "log-probability of the text", -3200, -1e9, 0, "any", ours=True),
+            Field("M", "target tokens", 2000, 1, 1e9, ours=True),
         ),
         ((r"-\frac{1}{M} \sum_i \log p", "cross-entropy, in nats per token"), (r"\mathrm{PPL}", "perplexity")),
         lambda log_p, tokens: (-log_p / tokens, math.exp(-log_p / tokens)),
@@ -283,7 +291,8 @@ def panel(name: str, formula: Numbers) -> str:
     fields = "".join(
         f'<span class="numbers-field">{mathml(field.tex)} = '
         f'<span data-value="{field.value:g}" data-min="{field.least:g}" data-max="{field.most:g}" '
-        f'data-step="{field.step}" data-words="{escape(field.words)}">{written(field.value)}</span></span> '
+        f'data-step="{field.step}" data-words="{escape(field.words)}">{written(field.value)}</span>'
+        f"{OURS if field.ours else ''}</span> "
         for field in formula.fields
     )
     values = formula.compute(*(field.value for field in formula.fields))
