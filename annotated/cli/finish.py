@@ -27,8 +27,9 @@ class Finish:
     prepared: str | None = None
     """Folder of the prepared data, if it is not where it was during training."""
     test: str | None = None
-    """Name of a test set that was prepared; the first, if not given (newstest2014 with WMT14). A run on files of your
-    own has the file that it was given as --data.test, or the one named here."""
+    """Name of a test set that was prepared; the first, if not given (newstest2014 with WMT14). The development set may
+    be named too: a row of Table 3 is scored as in section 6.2 with newstest2013 and --average 1. A run on files of
+    your own has the file that it was given as --data.test, or the one named here."""
     average: int | None = None
     """Checkpoints to average; as many as the run's configuration says, if not given (base 5, big 20)."""
     beam: int = DecodingConfig.beam_size
@@ -98,9 +99,12 @@ class Finish:
 
 
 def _recipe_of(run: Path, prepared: str | None) -> str | None:
-    """The name of the recipe that a run was trained by, if it is just that one."""
+    """The name of the recipe that a run was trained by, if it is just that one.
+
+    wmt14-base and table3-base make the same updates, and the second averages no checkpoints.
+    """
     from annotated.config import DataConfig
-    from annotated.recipes import RECIPES
+    from annotated.recipes import EVERY_RECIPE
     from annotated.runs import read_records
     from annotated.runs.setup import MAY_CHANGE
     from annotated.wmt14 import PreparedCorpus
@@ -111,7 +115,8 @@ def _recipe_of(run: Path, prepared: str | None) -> str | None:
         return None
     folder = prepared or DataConfig.from_dict(start["configuration"]["data"]).prepared
     corpus = None if folder is None else PreparedCorpus.open(folder).manifest["corpus"]
-    for name, recipe in RECIPES.items():
+    averaged, fitting = start["configuration"]["training"]["average_last"], []
+    for name, recipe in EVERY_RECIPE.items():
         wanted = {"model": recipe.model.to_dict(), "training": recipe.training.to_dict()}
         same = all(
             value == start["configuration"][group].get(field)
@@ -120,8 +125,8 @@ def _recipe_of(run: Path, prepared: str | None) -> str | None:
             if field == "updates" or field not in MAY_CHANGE[group]
         )
         if same and corpus and recipe.data.prepared == f"data/{corpus['name']}-{corpus['pair']}":
-            return name
-    return None
+            fitting.append(name)
+    return next((n for n in fitting if EVERY_RECIPE[n].training.average_last == averaged), next(iter(fitting), None))
 
 
 @contextlib.contextmanager

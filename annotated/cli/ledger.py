@@ -54,9 +54,9 @@ class CheckLedger:
     def run(self) -> int:
         """Check, and print what is wrong."""
         from annotated.runs.registry import check_ledger, entries
-        from annotated.runs.report import prepared_test_sets
+        from annotated.runs.report import development_set, prepared_test_sets
 
-        tests = [test for folder in self.prepared for test in prepared_test_sets(folder)]
+        tests = [test for folder in self.prepared for test in (*prepared_test_sets(folder), development_set(folder))]
         problems = check_ledger(self.folder, tests)
         for problem in problems:
             print(f"{problem.entry}: {problem.text}")

@@ -25,6 +25,7 @@ from annotated.cli.models import Average, Export, Info
 from annotated.cli.parsing import parse
 from annotated.cli.preflight import Preflight, Rehearse, preflight_defaults, rehearse_defaults
 from annotated.cli.streams import drop_output, flush_output, replace_closed_streams
+from annotated.cli.table_3 import RunRows, ShowRows
 from annotated.cli.train import Train, train_defaults, with_folder
 from annotated.cli.translate import Translate
 
@@ -72,6 +73,7 @@ def _status(given: list[str]) -> int:
 def _command(arguments: list[str]) -> Any:
     arguments = with_folder(arguments) or ["--help"]  # `annotated` alone lists the commands
     sub = tyro.conf.subcommand
+    training = [] if arguments[0] == "table3" else arguments  # whose --preset is another
     data: Any = (
         Annotated[Classroom, sub("classroom")] | Annotated[Prepare, sub("prepare", default=Prepare.defaults(arguments))]
     )
@@ -79,16 +81,18 @@ def _command(arguments: list[str]) -> Any:
     data |= Annotated[Wmt14, sub("wmt14")] | Annotated[Multi30k, sub("multi30k")]
     about = "Look at a corpus, or prepare one for training."
     ledger = Annotated[Add, sub("add")] | Annotated[CheckLedger, sub("check")]
+    rows = Annotated[RunRows, sub("run")] | Annotated[ShowRows, sub("show")]
     exercise: Any = Annotated[
         exercise_commands(), sub("exercise", description="Graded exercises: start one, check it.")
     ]
     commands: Any = (
         Annotated[data, sub("data", description=about)]
-        | Annotated[Train, sub("train", default=train_defaults(arguments))]
-        | Annotated[Preflight, sub("preflight", default=preflight_defaults(arguments))]
-        | Annotated[Rehearse, sub("rehearse", default=rehearse_defaults(arguments))]
+        | Annotated[Train, sub("train", default=train_defaults(training))]
+        | Annotated[Preflight, sub("preflight", default=preflight_defaults(training))]
+        | Annotated[Rehearse, sub("rehearse", default=rehearse_defaults(training))]
         | Annotated[Finish, sub("finish")]
         | Annotated[ledger, sub("ledger", description="The ledger of finished runs: add one, check all.")]
+        | Annotated[rows, sub("table3", description="Rows of the paper's Table 3: train some, compare them with base.")]
         | Annotated[Evaluate, sub("evaluate")]
         | Annotated[Translate, sub("translate")]
         | Annotated[Average, sub("average")]

@@ -17,11 +17,13 @@ import tyro
 
 from annotated.cli.own_text import fitted_defaults, option
 from annotated.config import TABLE_3, DataConfig, ModelConfig, TrainingConfig, preset, table_3_training
-from annotated.recipes import FITTED_PRESET, RECIPES
+from annotated.recipes import EVERY_RECIPE, FITTED_PRESET, RECIPES, TABLE_3_RECIPES
 
 FIRST_PRESET = FITTED_PRESET
 PAPERS = tuple(name for name in RECIPES if name.startswith("wmt14-") and name != "wmt14-tiny")
 """The recipes of the paper's four training runs."""
+LONG = (*PAPERS, *TABLE_3_RECIPES)
+"""Those, and the rows of its Table 3."""
 FOR_A_RUN = ("train", "rehearse", "preflight")
 """Commands that begin with the folder of a run, or with the name of a recipe in its place."""
 RUNS = "runs"
@@ -40,7 +42,8 @@ class Train:
     Text of your own: annotated train run --data.train train.tsv --data.valid valid.tsv
 
     The paper's own training runs are recipes, by name: wmt14-base, wmt14-big, wmt14-base-en-fr, wmt14-big-en-fr. Others
-    are wmt14-tiny, a try of all that in minutes; multi30k; classroom, the model of the package; and classroom-small.
+    are wmt14-tiny, a try of all that in minutes; multi30k; classroom, the model of the package; classroom-small; wsj,
+    the paper's parser; and table3-A1 and so on, the rows of its Table 3.
     Those of WMT14 and Multi30k need their text prepared before, by annotated data wmt14; then a recipe is short for its
     folder and its preset:
 
@@ -87,7 +90,7 @@ class Train:
         samples = sample_translations(self.samples) if self.samples else None
         heads = sample_heads(self.samples) if self.samples else None
         run = (self.model, self.training, self.data, self.out)
-        if self.preset in PAPERS and choose_device(self.training.device).type == "cpu":
+        if self.preset in LONG and choose_device(self.training.device).type == "cpu":
             warnings.warn(
                 f"{self.preset} without a GPU takes months on a few cores; annotated preflight says more", stacklevel=2
             )
@@ -128,13 +131,17 @@ def check_pair(preset: str, data: DataConfig) -> None:
 
     Pairs that the paper does not have may be trained with any of them.
     """
-    if preset not in PAPERS or data.prepared is None:
+    if preset not in LONG or data.prepared is None:
         return
     from annotated.wmt14 import PreparedCorpus
 
     pair = PreparedCorpus.open(data.prepared).manifest["corpus"]["pair"]
     wanted = "en-fr" if preset.endswith("-en-fr") else "en-de"
     if pair != wanted and pair in ("en-de", "en-fr"):
+        if preset not in PAPERS:
+            raise ValueError(
+                f"{data.prepared} is {pair}, but Table 3 is on {wanted}: prepare the data: annotated data wmt14"
+            )
         other = preset.removesuffix("-en-fr") + ("-en-fr" if pair == "en-fr" else "")
         raise ValueError(
             f"{data.prepared} is {pair}, but {preset} is a training on {wanted}: take {other} "
@@ -156,8 +163,8 @@ def with_folder(arguments: Sequence[str]) -> list[str]:
     words = list(arguments)
     if len(words) < 2 or words[0] not in FOR_A_RUN or option(words, "--preset") is not None:
         return words
-    if words[1] not in RECIPES:
-        near = difflib.get_close_matches(words[1], RECIPES, n=1, cutoff=0.8)
+    if words[1] not in EVERY_RECIPE:
+        near = difflib.get_close_matches(words[1], EVERY_RECIPE, n=1, cutoff=0.8)
         if near and "/" not in words[1] and not Path(words[1]).exists():
             raise ValueError(
                 f"no recipe {words[1]!r}; did you mean annotated {words[0]} {near[0]}? There are {', '.join(RECIPES)}. "
@@ -178,8 +185,8 @@ def train_defaults(arguments: Sequence[str]) -> Train:
         If there is no such preset.
     """
     name = option(arguments, "--preset") or FIRST_PRESET
-    if name in RECIPES:
-        chosen = RECIPES[name]
+    if name in EVERY_RECIPE:
+        chosen = EVERY_RECIPE[name]
         return Train(tyro.MISSING, name, chosen.model, chosen.training, chosen.data)
     training = table_3_training(name) if name in TABLE_3 else TrainingConfig()
     try:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from annotated.config import PRESETS, DataConfig, ModelConfig, TrainingConfig
-from annotated.recipes import FITTED, FITTED_PRESET, RECIPES
+from annotated.recipes import EVERY_RECIPE, FITTED, FITTED_PRESET
 from annotated.runs.lock import run_lock_holder
 from annotated.saving import CheckpointError
 
@@ -80,7 +80,7 @@ def _starts() -> Iterator[tuple[str, Configurations]]:
     """What `annotated train --preset NAME` begins with."""
     for name, make in PRESETS.items():
         yield name, (make(), TrainingConfig(), DataConfig())
-    for name, one in RECIPES.items():
+    for name, one in EVERY_RECIPE.items():
         yield name, (one.model, one.training, one.data)
 
 

@@ -3,7 +3,7 @@
 from annotated.runs.report.finishing import FinishOptions, finish
 from annotated.runs.report.model_card import model_card
 from annotated.runs.report.report import SETTING_NAMES, Row, RunReport, test_name
-from annotated.runs.report.test_sets import TestSet, open_test_set, prepared_test_sets
+from annotated.runs.report.test_sets import TestSet, describe_data, development_set, open_test_set, prepared_test_sets
 
 __all__ = [
     "SETTING_NAMES",
@@ -11,6 +11,8 @@ __all__ = [
     "Row",
     "RunReport",
     "TestSet",
+    "describe_data",
+    "development_set",
     "finish",
     "model_card",
     "open_test_set",

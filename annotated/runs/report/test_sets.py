@@ -62,8 +62,8 @@ def open_test_set(data: DataConfig, test: str | None = None) -> TestSet:
     Parameters
     ----------
     test
-        A name among the prepared test sets, None for the first; for text of the user's own, a file in the place of the
-        run's.
+        A name among the prepared test sets, or that of the development set; None for the first test set. For text of
+        the user's own, a file in the place of the run's.
 
     Raises
     ------
@@ -84,6 +84,7 @@ def open_test_set(data: DataConfig, test: str | None = None) -> TestSet:
         return TestSet(name, list(open_corpus(data.test, "test", data)))
     there = {one.name: one for one in prepared_test_sets(data.prepared)}
     name = test or next(iter(there))
+    there.setdefault((development := development_set(data.prepared)).name, development)
     if name not in there:
         raise ValueError(f"there is no test set {name!r} in {data.prepared}; there are {', '.join(there)}")
     return there[name]
@@ -102,6 +103,20 @@ def prepared_test_sets(folder: str | Path) -> list[TestSet]:
     corpus = PreparedCorpus.open(folder)
     there = {corpus.manifest["corpus"]["test"]: corpus.test, **corpus.further_tests}
     return [TestSet(name, list(read_pairs(path))) for name, path in there.items()]
+
+
+def development_set(folder: str | Path) -> TestSet:
+    """The set of a prepared folder that runs are validated on: newstest2013 with WMT14, on which Table 3 is measured.
+
+    Raises
+    ------
+    PreparationError
+        If the folder was not prepared.
+    """
+    from annotated.wmt14 import PreparedCorpus
+
+    corpus = PreparedCorpus.open(folder)
+    return TestSet(corpus.manifest["corpus"]["valid"], list(read_pairs(corpus.valid)))
 
 
 def describe_data(data: DataConfig, run: Path) -> dict[str, Any]:

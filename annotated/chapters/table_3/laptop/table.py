@@ -1,0 +1,123 @@
+"""Table of the rows that were trained: each compared with base, and its sign with the paper's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from statistics import mean
+from typing import Any
+
+from annotated.chapters.table_3.differences import CONFIDENCE, differences, paper_difference
+from annotated.chapters.table_3.records import Run, losses, pooled_deviation
+from annotated.chapters.table_3.rows import ROWS
+from annotated.config import TABLE_3, ModelConfig, TrainingConfig, table_3_training
+
+SYMBOLS = {
+    "num_encoder_layers": "N", "d_model": "d_model", "d_ff": "d_ff", "num_heads": "h", "d_k": "d_k", "d_v": "d_v",
+    "dropout": "P_drop",
+}  # fmt: skip
+"""The paper's symbols, in the order of its columns."""
+HEAD = (
+    "row",
+    "what it changes",
+    "parameters",
+    "seeds",
+    "loss",
+    "difference",
+    "95 % interval",
+    "p",
+    "paper's",
+    "verdict",
+)
+_RIGHT = (False, False, True, True, True, True, True, True, True, False)
+
+
+def what_changes(row: str, model: Callable[[str], ModelConfig]) -> str:
+    """What a row changes in base, in the paper's symbols: 'h=4, d_k=8, d_v=8'.
+
+    Parameters
+    ----------
+    model
+        The model of a row, at the size of the table.
+    """
+    config, training = model(row), table_3_training(row)
+    names = [name for name in SYMBOLS if name in TABLE_3[row]]
+    words = [f"{SYMBOLS[name]}={getattr(config, name)}" for name in names]
+    words += ["learned positions"] if "positions" in TABLE_3[row] else []
+    if training.label_smoothing != TrainingConfig.label_smoothing:
+        words.append(f"eps_ls={training.label_smoothing}")
+    if (times := training.updates // TrainingConfig.updates) > 1:
+        words.append(f"{times} times the updates")
+    return ", ".join(words) or "-"
+
+
+def table_lines(runs: Mapping[Run, dict[str, Any]], model: Callable[[str], ModelConfig]) -> list[str]:
+    """The table as lines of text: a row for each that was trained, and notes below.
+
+    Parameters
+    ----------
+    runs
+        Records with `parameters` and `valid_loss` (nats per token; None if the run diverged).
+    model
+        The model of a row, at the size of the table.
+    """
+    found = losses(dict(runs))
+    known = "base" in found and not math.isnan(pooled_deviation(found.values())) and len(found) > 1
+    compared = differences(found).to_dict("index") if known else {}
+    rows = [row for row in ROWS if any(name == row for name, _ in runs)]
+    cells = [HEAD, *(_cells(row, runs, found, compared.get(row), model) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join(
+            text.rjust(width) if right else text.ljust(width)
+            for text, width, right in zip(line, widths, _RIGHT, strict=True)
+        ).rstrip()
+        for line in cells
+    ]
+    return [lines[0], "-" * max(map(len, lines)), *lines[1:], "", *_notes(found, len(compared))]
+
+
+def _cells(
+    row: str,
+    runs: Mapping[Run, dict[str, Any]],
+    found: Mapping[str, list[float]],
+    compared: Mapping[Any, Any] | None,
+    model: Callable[[str], ModelConfig],
+) -> tuple[str, ...]:
+    mine = [one for (name, _), one in runs.items() if name == row]
+    values = found.get(row, [])
+    diverged = len(mine) - len(values)
+    seeds = f"{len(values)}" + (f" ({diverged} diverged)" if diverged else "")
+    begins = (
+        row,
+        what_changes(row, model),
+        f"{mine[0]['parameters']:,}",
+        seeds,
+        f"{mean(values):.4f}" if values else "",
+    )
+    if row == "base" or not values or not found.get("base"):
+        return (*begins, "", "", "", "", "")
+    paper = f"{paper_difference(row):+.3f}"
+    if compared is None:  # one seed of each row: a difference, and nothing to judge it by
+        return (*begins, f"{mean(values) - mean(found['base']):+.4f}", "", "", paper, "")
+    interval = f"{compared['low']:+.4f} to {compared['high']:+.4f}"
+    p = "<0.001" if compared["p"] < 0.001 else f"{compared['p']:.3f}"
+    return (*begins, f"{compared['difference']:+.4f}", interval, p, paper, compared["verdict"])
+
+
+def _notes(found: Mapping[str, list[float]], compared: int) -> list[str]:
+    notes = [
+        "loss: of validation, nats per token, mean of the seeds. difference: from base; the paper's from its perplexities."
+    ]
+    if compared:
+        others = "1 difference" if compared == 1 else f"{compared} differences"
+        notes.append(
+            f"interval: Student's, each {CONFIDENCE:.0%} by itself, one deviation for all rows. p: Holm's for "
+            f"{others}, so it may grow with more rows."
+        )
+        notes.append(f"verdict: whether the sign is the paper's; without one where p is above {1 - CONFIDENCE:.2f}.")
+    elif not found.get("base"):
+        notes.append("Without a run of base nothing can be compared.")
+    elif len(found) > 1:
+        notes.append("One run of each row cannot tell a difference from chance: give --seeds 3.")
+    return notes
