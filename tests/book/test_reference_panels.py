@@ -137,7 +137,7 @@ def amounts(table: Any, key: str) -> list[float]:
 def test_pages_are_sorted_and_what_is_shown_is_added_up(visit: Any) -> None:
     with visit("reference/execution.html") as v:
         table, total = v.page.locator("table.execution-table"), v.page.locator(".table-total").first
-        own, head = shown(table), table.locator("th").nth(2)
+        own, head = shown(table), table.locator("th").nth(3)
         assert total.inner_text().startswith(f"All {len(own)} pages: {sum(amounts(table, 'checks')):,.0f} checks")
         seconds = table.get_by_role("button", name="Seconds")
         seconds.focus()
@@ -154,6 +154,10 @@ def test_pages_are_sorted_and_what_is_shown_is_added_up(visit: Any) -> None:
         v.page.get_by_label("Part").select_option("Attention")
         few = shown(table)
         assert 0 < len(few) < len(own)
+        v.page.get_by_label("Numbers").select_option("from this build alone")
+        records = table.locator("tbody tr:not([hidden]) td:nth-child(3)").all_inner_texts()
+        assert {text.strip() for text in records} == {"–"}, "pages that show no record"
+        v.page.get_by_label("Numbers").select_option("")
         said = f"Shown: {len(few)} of {len(own)} pages: {sum(amounts(table, 'checks')):,.0f} checks"
         assert total.inner_text().startswith(said)
         assert v.errors == [] and v.axe(code=False) == []
@@ -165,6 +169,19 @@ def test_each_record_links_to_the_page_that_shows_it(visit: Any) -> None:
         assert row.locator("a").get_attribute("href").endswith("attention/masks.html")
         assert row.locator("code").inner_text() == "masks"
         assert v.overflow() <= 0 and v.errors == []
+
+
+def test_the_command_names_the_records_that_are_shown(visit: Any) -> None:
+    with visit("reference/execution.html") as v:
+        command = v.page.locator(".again pre")
+        assert command.inner_text() == "python -m annotated.chapters masks"
+        v.page.get_by_label("Show records with").fill("dropout")
+        left = v.page.locator(".records-table tbody tr:not([hidden]) td:first-child").all_inner_texts()
+        assert {"dropout", "dropout/switched"} <= {*left} and len(left) < 10
+        assert command.inner_text() == "python -m annotated.chapters " + " ".join(left)
+        assert v.page.get_by_role("button", name="Copy the command").get_attribute("data-copy") == command.inner_text()
+        v.page.get_by_label("Show records with").fill("")
+        assert command.inner_text() == "python -m annotated.chapters masks" and v.errors == []
 
 
 def test_every_record_is_shown_by_a_page(records: Any, repository: Path) -> None:

@@ -1,6 +1,6 @@
 // Tables that the reader sorts: the heads of `table.sortable` become buttons. A cell sorts by its `data-value`, or by its
-// text. The `.table-total` below adds up what has a `data-sum` in the rows that a filter leaves. Without scripts the
-// table has its own order, and the total counts all.
+// text. The `.table-total` below adds up what has a `data-sum` in the rows that a filter leaves, and the command in `.again`
+// names them. Without scripts the table has its own order, and the total counts all.
 (() => {
   const digits = sum => sum.toLocaleString("en-GB", { minimumFractionDigits: Number.isInteger(sum) ? 0 : 1, maximumFractionDigits: 1 });
 
@@ -46,7 +46,22 @@
     for (const event of ["pageshow", "hashchange"]) addEventListener(event, () => setTimeout(show));
   }
 
+  // The command below a table makes what a filter leaves of it: the first cell of a row has the name.
+  function again(box, table) {
+    const head = box.querySelector("p"), command = box.querySelector("pre"), button = box.querySelector("button"), rows = [...table.tBodies[0].rows];
+    const own = [head.innerHTML, command.textContent], [start] = own[1].split(/ \S+$/);
+    const show = () => {
+      const names = rows.filter(row => !row.hidden).map(row => row.cells[0].textContent.trim()), few = names.length && names.length < rows.length;
+      command.textContent = button.dataset.copy = few ? [start, ...names].join(" ") : own[1];
+      if (few) head.textContent = names.length === 1 ? "The command for the record that is shown:" : `The command for the ${names.length} records that are shown:`;
+      else head.innerHTML = own[0];
+    };
+    for (const event of ["input", "change", "click"]) document.addEventListener(event, show);
+    for (const event of ["pageshow", "hashchange"]) addEventListener(event, () => setTimeout(show));
+  }
+
   for (const table of document.querySelectorAll("table.sortable")) sortable(table);
+  for (const box of document.querySelectorAll(".again")) again(box, document.querySelector(".records-table"));
   for (const line of document.querySelectorAll(".table-total")) {
     const place = line.previousElementSibling, table = place?.matches("table") ? place : place?.querySelector("table");
     if (table) total(line, table);

@@ -7,7 +7,6 @@ cache by the cells; the folder of the cache is keyed here by the rest.
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import shutil
 from collections import Counter
@@ -26,9 +25,11 @@ from sphinx.util.docutils import SphinxDirective
 
 import annotated
 from annotated.chapters.record import record_names, record_path, recorded
+from annotated.runs.hardware import describe_machine, name_machine
 from annotated_book.checks import cells, count_checks
 from annotated_book.records import described, fed_pages
 
+NO_RECORD = "from this build alone"
 ROOT = Path(annotated.__file__).resolve().parent.parent
 _RUNS_WITH = ("torch", "numpy", "altair", "vl-convert-python", "tokenizers", "anywidget", "pandas")
 _SUFFIXES = {".py", ".js", ".css", ".json", ".jsonl", ".safetensors", ".toml"}
@@ -106,6 +107,11 @@ def _amount(key: str, value: float, text: str, after: str = "") -> nodes.paragra
     return nodes.paragraph("", "", nodes.raw("", html, format="html"))
 
 
+def _count(of: int) -> nodes.paragraph:
+    """A number to sort by, not to add up: a record that two pages show is one."""
+    return nodes.paragraph("", "", nodes.raw("", f'<span data-value="{of}">{of or "–"}</span>', format="html"))
+
+
 def _bar(seconds: float, most: float) -> nodes.paragraph:
     share = 100 * seconds / most if most else 0
     bar = f'<span class="seconds-bar" aria-hidden="true"><i style="width:{share:.1f}%"></i></span>'
@@ -122,12 +128,39 @@ def part_of(app: Sphinx, name: str) -> str:
     return next((tree.caption for tree in parts if name in list(tree.items)), None) or "Front matter"
 
 
-def _page(app: Sphinx, here: str, name: str, part: bool = False) -> nodes.paragraph:
+def _page(app: Sphinx, here: str, name: str, **marks: str) -> nodes.paragraph:
+    """A link to a page; the filter's menus choose by the marks."""
     uri = app.builder.get_relative_uri(here, name)
     link = nodes.reference("", app.env.titles[name].astext(), refuri=uri, internal=True)
-    named = part_of(app, name) if part else ""
-    mark = [nodes.raw("", f'<span data-part="{escape(named)}"></span>', format="html")] if part else []
-    return nodes.paragraph("", "", link, *mark)
+    data = " ".join(f'data-{key}="{escape(value)}"' for key, value in marks.items())
+    return nodes.paragraph("", "", link, *([nodes.raw("", f"<span {data}></span>", format="html")] if data else []))
+
+
+def fed_by(app: Sphinx) -> dict[str, list[str]]:
+    """The pages that each record feeds."""
+    env = app.env
+    sources = {
+        n: Path(env.doc2path(n)).read_text(encoding="utf-8") for n in app.config.external_site_map if n in env.titles
+    }
+    return fed_pages((name for name in record_names() if record_path(name).is_file()), sources)
+
+
+def slowest(titles: dict[str, str], seconds: dict[str, float]) -> str:
+    """Which page takes longest, and how few of them take half of the time.
+
+    Examples
+    --------
+    >>> slowest({"a": "Masks", "b": "BLEU", "c": "Beams"}, {"a": 6.0, "b": 30.0, "c": 4.0})
+    'The slowest page is “BLEU” with 30.0 seconds. Half of all seconds are spent on 1 of the 3 pages.'
+    """
+    ordered = sorted(seconds, key=lambda name: -seconds[name])
+    half, spent, few = sum(seconds.values()) / 2, 0.0, 0
+    while spent < half:
+        spent, few = spent + seconds[ordered[few]], few + 1
+    return (
+        f"The slowest page is “{titles[ordered[0]]}” with {seconds[ordered[0]]:.1f} seconds. Half of all seconds are "
+        f"spent on {few} of the {len(ordered)} pages."
+    )
 
 
 def runs_table(app: Sphinx, docname: str) -> list[nodes.Node]:
@@ -136,10 +169,14 @@ def runs_table(app: Sphinx, docname: str) -> list[nodes.Node]:
     seconds = {name: run["runtime"] or 0.0 for name, run in runs.items()}
     checks = {name: checks_of(app.env, name) for name in runs}
     most = max(seconds.values(), default=0.0)
+    shown = Counter(page for pages in fed_by(app).values() for page in pages)
     rows: list[list[nodes.Node]] = [
         [
-            _page(app, docname, name, part=True),
+            _page(
+                app, docname, name, part=part_of(app, name), numbers="from records too" if shown[name] else NO_RECORD
+            ),
             _amount("checks", checks[name], str(checks[name])),
+            _count(shown[name]),
             _bar(seconds[name], most),
         ]
         for name in runs
@@ -148,11 +185,12 @@ def runs_table(app: Sphinx, docname: str) -> list[nodes.Node]:
     days = sorted({f"{datetime.fromtimestamp(run['mtime'], tz=UTC):%d %B %Y}".lstrip("0") for run in runs.values()})
     versions = ", ".join(f"{package} {version(package)}" for package in _RUNS_WITH[:4])
     about = (
-        f"Run on {' and '.join(days)}, on {os.cpu_count()} cores ({platform.machine()}), with Python "
+        (f"{slowest({name: app.env.titles[name].astext() for name in runs}, seconds)} " if runs else "")
+        + f"Run on {' and '.join(days)}, on {name_machine(describe_machine())}, with Python "
         f"{platform.python_version()}, {versions}; library {annotated.__version__}, digest {library_digest()}. "
         + (f"Failed: {', '.join(failed)}." if failed else "Every page ran to its end, and every check holds.")
     )
-    made = table(["Page", "Checks", "Seconds"], rows)
+    made = table(["Page", "Checks", "Records", "Seconds"], rows)
     made["classes"] += ["execution-table", "sortable", "no-search"]
     spent = sum(round(one, 1) for one in seconds.values())  # as the rows have them
     total = f"All {len(rows)} pages: {sum(checks.values()):,} checks, {spent:,.1f} seconds"
@@ -161,29 +199,36 @@ def runs_table(app: Sphinx, docname: str) -> list[nodes.Node]:
 
 def records_table(app: Sphinx, docname: str) -> list[nodes.Node]:
     """Each record with what it measures, the pages that it feeds, the day and machine, and what it took."""
-    env = app.env
-    sources = {
-        n: Path(env.doc2path(n)).read_text(encoding="utf-8") for n in app.config.external_site_map if n in env.titles
-    }
-    fed = fed_pages((name for name in record_names() if record_path(name).is_file()), sources)
+    fed = fed_by(app)
     records = {name: recorded(name) for name, pages in fed.items() if pages}
     if not records:
         return []
-    machines = {n: f"torch {r.machine['torch']} on {r.machine['cores']} cores" for n, r in records.items()}
+    machines = {n: f"torch {r.machine['torch']} on {name_machine(r.machine)}" for n, r in records.items()}
     usual = Counter(machines.values()).most_common(1)[0][0]
     minutes = {name: round(made.cpu_seconds / 60, 1) for name, made in records.items()}
     rows: list[list[nodes.Node]] = []
     for name, made in records.items():
-        what = nodes.paragraph("", "", nodes.Text(f"{described(name).rstrip('.')} "), nodes.literal(text=name))
+        what = nodes.paragraph(text=described(name).rstrip("."))
         links = nodes.inline("", "", *[node for page in fed[name] for node in _page(app, docname, page).children])
+        parts = ";".join(dict.fromkeys(part_of(app, page) for page in fed[name]))
+        links += nodes.raw("", f'<span data-part="{escape(parts)}"></span>', format="html")
+        called = nodes.paragraph("", "", nodes.literal(text=name))
         day = made.date if machines[name] == usual else f"{made.date}, with {machines[name]}"
-        rows.append([what, nodes.paragraph("", "", links), nodes.paragraph(text=day),
+        rows.append([called, what, nodes.paragraph("", "", links), nodes.paragraph(text=day),
                      _amount("CPU minutes", minutes[name], f"{minutes[name]:,.1f}")])  # fmt: skip
-    table_of = table(["Experiment and name", "Page", "Recorded", "CPU minutes"], rows)
+    table_of = table(["Record", "What was measured", "Page", "Recorded on", "CPU minutes"], rows)
     table_of["classes"] += ["records-table", "sortable", "no-search"]
     others = "" if set(machines.values()) == {usual} else ", unless the table says otherwise"
     total = _total(f"All {len(rows)} records: {sum(minutes.values()):,.1f} CPU minutes", "records")
-    return [table_of, total, nodes.paragraph(text=f"Recorded with {usual}{others}.")]
+    return [table_of, total, nodes.paragraph(text=f"Recorded with {usual}{others}."), _command()]
+
+
+def _command() -> nodes.raw:
+    """The command that makes a record; with scripts, all records that the filter shows (`sorting.js`)."""
+    text = "python -m annotated.chapters masks"
+    button = f'<button type="button" class="copy" data-copy="{text}" hidden>Copy the command</button>'
+    head = '<p role="status">The command for one record, here <code>masks</code>:</p>'
+    return nodes.raw("", f'<div class="again">{head}<pre tabindex="0">{text}</pre>{button}</div>', format="html")
 
 
 def fill_table(app: Sphinx, doctree: nodes.document, docname: str) -> None:
