@@ -76,8 +76,8 @@ def _ladder() -> Iterator[Size]:
     """
     for updates in (2000, 4000):
         yield from _sizes_at_d64(updates)
-    for updates, tokens in ((3000, 1024), (6000, 512), (6000, 1024)):  # 3.1 million tokens twice, one pass; then two
-        yield Size(16, updates, tokens, 400, 0.6, 20, "pre")
+    for updates in (3000, 4500, 6000):  # 3.1 to 6.1 million tokens, one pass over the text to two
+        yield Size(16, updates, 1024, 400, 0.6, 20, "pre")
     yield from _sizes_at_d64(8000)
 
 
