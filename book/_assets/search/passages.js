@@ -47,7 +47,7 @@ globalThis.annotatedPassages = (() => {
   }
   // The places of the displayed formulas that have what was typed: "max(0, x" is in the feed-forward network, and
   // "softmax(QK^T/sqrt(d_k))V" in equation 1. `answers.py` has formulas bare in the same way.
-  const bare = text => text.toLowerCase().replace(/sqrt/g, "√").replaceAll("⊤", "t").replaceAll("−", "-").replace(/[\s(){}[\]^_\\$*·]/g, "");
+  const bare = text => text.toLowerCase().replace(/sqrt/g, "√").replace(/[⊤ᵀ]/g, "t").replaceAll("−", "-").replace(/[\s(){}[\]^_\\$*·]/g, "");
   function formulasWith(query, formulas) {
     const asked = bare(query);
     if (!/[=()/^√∑]|\\/.test(query) || asked.length < 4) return [];

@@ -89,10 +89,11 @@ def bare(formula: str) -> str:
 
     Examples
     --------
-    >>> bare("max(0, x W_1 + b_1)"), bare("QK^⊤/√(d_k)")
+    >>> bare("max(0, x W_1 + b_1)"), bare("QKᵀ/√(d_k)")
     ('max0,xw1+b1', 'qkt/√dk')
     """
-    return re.sub(r"[\s(){}\[\]^_\\$*·]", "", formula.lower().replace("sqrt", "√").replace("⊤", "t").replace("−", "-"))
+    same = formula.lower().replace("sqrt", "√").translate(str.maketrans("⊤ᵀ−", "tt-"))
+    return re.sub(r"[\s(){}\[\]^_\\$*·]", "", same)
 
 
 def formulas(shown: dict[str, list[tuple[str, str]]], order: list[str]) -> list[tuple[str, str]]:

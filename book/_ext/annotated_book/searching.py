@@ -27,12 +27,16 @@ from annotated_book.tex_signs import FUNCTIONS, LETTERS, SIGNS
 LEFT_OUT = "no-search"
 IN_HEADING = 10
 """How many pages a heading is worth where words are compared that a reader may have meant."""
-NO_TEXT = {"library-source-caption", "api-facts", "doctor-aside", "graded-facts", "graded-links", "graded-more", "quiz"}
+NO_TEXT = {
+    *("library-source-caption", "api-facts", "doctor-aside", "chapter-strip"),
+    *("graded-facts", "graded-links", "graded-more", "quiz"),
+}
 """Lines of facts are no sentences; and the search tells no answers, hints or solutions."""
 LONGEST = 1200
 """Characters of a paragraph that are kept: a sentence is shown of it."""
 _SPOKEN = {**{command: sign for command, (_, sign) in SIGNS.items()}, **LETTERS, **FUNCTIONS}
 """What stands for a command of TeX in a line of plain text; a function is a word that is found."""
+_PRODUCT = r"[^\s()+-]+"
 _AROUND = re.compile(r"\\(text|math[a-z]+|boldsymbol|operatorname|sqrt|[dt]?frac)(?![A-Za-z])")
 """Commands that say what is done with the braces behind them."""
 _OWN_PLACE = (addnodes.desc, nodes.raw, nodes.literal_block, nodes.comment, nodes.figure, nodes.definition_list_item)
@@ -54,10 +58,14 @@ def without_lists(doctree: nodes.document) -> nodes.document:
     return copy
 
 
-def _bracketed(tex: str, is_simple: bool = True) -> str:
-    """A part of a formula as one thing: in brackets, unless it is a name or a number or has them."""
+def _bracketed(tex: str, simple: str = r"√?\\?[^\W_]+(_\w+)?") -> str:
+    """A part of a formula as one thing: in brackets, unless it is a name, a number or a sign, or has them."""
     part = tex.strip()
-    return part if is_simple and re.fullmatch(r"\\?[^\W_]+(_\w+)?|\(.*\)|[^\w\s]", part) else f"({part})"
+    return part if re.fullmatch(rf"{simple}|\([^()]*\)|[^\w\s]", part) else f"({part})"
+
+
+def _script(sign: str, tex: str) -> str:
+    return sign + _bracketed(tex, r"-?[^\W_]+(\.\d+)?")
 
 
 def formula(tex: str) -> str:
@@ -77,10 +85,12 @@ def formula(tex: str) -> str:
     while tex != before:
         before = tex
         tex = re.sub(rf"\\(?:text|math[a-z]+|boldsymbol|operatorname\*?){inner}", r"\1", tex)
-        tex = re.sub(rf"([_^]){inner}", lambda found: found[1] + _bracketed(found[2], "_" not in found[2]), tex)
+        tex = re.sub(rf"([_^]){inner}", lambda found: _script(*found.groups()), tex)
         tex = re.sub(rf"\\sqrt{inner}", lambda found: "√" + _bracketed(found[1]), tex)
-        tex = re.sub(rf"\\[dt]?frac{inner}{inner}", lambda found: "/".join(map(_bracketed, found.groups())), tex)
-    return " ".join(re.sub(r"[{}\\]", "", tex).split())
+        tex = re.sub(
+            rf"\\[dt]?frac{inner}{inner}", lambda found: f"{_bracketed(found[1], _PRODUCT)}/{_bracketed(found[2])}", tex
+        )
+    return " ".join(re.sub(r"[{}\\]", "", tex).replace("^⊤", "ᵀ").split())
 
 
 def text_of(node: nodes.Node) -> str:
