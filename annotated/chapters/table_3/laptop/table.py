@@ -107,7 +107,7 @@ def _cells(
 
 def _notes(found: Mapping[str, list[float]], compared: int) -> list[str]:
     notes = [
-        "loss: of validation, nats per token, mean of the seeds. difference: from base; the paper's from its perplexities."
+        "loss: validation, nats per token, mean of the seeds. difference: from base. paper's: by its perplexities."
     ]
     if compared:
         others = "1 difference" if compared == 1 else f"{compared} differences"
