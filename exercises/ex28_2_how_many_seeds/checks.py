@@ -41,12 +41,12 @@ def counted(difference: float, deviation: float, chance: float, comparisons: int
 
 
 def plans(case: Case, comparisons: int) -> list[tuple[float, float, float, int, float]]:
-    """Arguments of seeds_needed whose exact number lies a third above a whole one, so that no rounding decides."""
+    """Arguments of seeds_needed whose exact number lies between two whole ones, now nearer to one, now to the other."""
     made = []
-    for whole, chance in ((23, 0.8), (41, 0.9), (6, 0.6)):
+    for exact, chance in ((23.34, 0.8), (41.7, 0.9), (6.25, 0.6)):
         deviation, level = 0.004 + 0.001 * case.between(0, 9), (0.05, 0.01)[case.between(0, 1)]
         reach = cut(level / comparisons / 2) + cut(1 - chance)
-        seeds = whole + case.between(0, 9) + 0.34
+        seeds = exact + case.between(0, 9)
         made.append((reach * deviation * math.sqrt(2 / seeds), deviation, chance, comparisons, level))
     return made
 

@@ -1,0 +1,103 @@
+"""Exercises of the chapter on Table 3: what they give and what they say afterwards holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from annotated.analysis.parameters import count_parameters
+from annotated.chapters.table_3.differences import rank_correlation, student_quantile
+from annotated.config import TABLE_3 as ROWS
+from annotated.config import table_3, table_3_training
+from annotated.grading.exercise.catalogue import find
+from annotated.paper import TABLE_3
+
+
+def names_of(id: str, tried: bool = False) -> dict[str, Any]:
+    """What the solution of an exercise binds, and with `tried` its cells for trying too."""
+    exercise, found = find(id), {}
+    exec(exercise.solution_code, found)
+    for cell in exercise.cells if tried else ():
+        if "try" in cell.tags:
+            exec(cell.text, found)
+    return found
+
+
+def test_the_table_of_student_s_t() -> None:
+    given = names_of("ex28-1")["T"]
+    assert list(given) == list(range(1, 31))
+    assert given == pytest.approx({freedom: student_quantile(0.95, freedom) for freedom in given}, rel=5e-6)
+
+
+def test_pairs_help_the_row_that_shares_the_noise_of_base_and_harm_the_other(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = names_of("ex28-1", tried=True)
+    losses, interval, paired = names["losses"], names["interval"], names["paired_interval"]
+    assert names["pooled"](losses)[1] == 9
+    assert interval(losses, "wide")[2] > 0 > paired(losses, "wide")[2]
+    assert names["gain"](losses, "wide") > 1 > names["gain"](losses, "deep")
+    assert paired(losses, "deep")[1] < interval(losses, "deep")[1]
+    assert paired(losses, "deep")[2] > interval(losses, "deep")[2]
+
+
+def test_seeds_that_nineteen_comparisons_ask_for() -> None:
+    names = names_of("ex28-2")
+    needed = {(m, d): names["seeds_needed"](d, 1.0, 0.8, m) for m in (1, 19) for d in (1, 2)}
+    assert needed == {(1, 1): 16, (19, 1): 30, (1, 2): 4, (19, 2): 8}
+    assert names["smallest_difference"](1.0, 1, 0.8, 19) == pytest.approx(5.4, abs=0.05)
+    assert len(TABLE_3) - 1 == 19
+
+
+def described(row: str) -> dict[str, Any]:
+    """A row of Table 3 in the form of exercise 28.3."""
+    model, training = table_3(row), table_3_training(row)
+    kind = model.positions
+    shape = ("vocab_size", "d_model", "d_ff", "num_heads", "d_k", "d_v")
+    return {
+        "model": {
+            **{name: getattr(model, name) for name in shape},
+            "layers": model.num_encoder_layers,
+            "positions": {"kind": kind, **({"longest": model.max_positions} if kind == "learned" else {})},
+        },
+        "training": {
+            "updates": training.updates,
+            "dropout": model.dropout,
+            "label_smoothing": training.label_smoothing,
+            "seed": 1,
+            "batch": {"tokens": training.batch_tokens // 8, "accumulate": 1, "devices": 8},
+            "schedule": {"warmup": training.warmup, "scale": training.learning_rate_scale},
+        },
+        "data": {"corpus": "WMT14 en-de", "order": {"seed": 1}},
+    }
+
+
+def test_rows_of_table_3_that_change_one_thing() -> None:
+    names = names_of("ex28-3")
+    base = described("base")
+    assert names["BASE"] == base
+    derived = {"parameters", "tokens in all", "tokens per update", "highest rate"}
+    found = {}
+    for row in ROWS:
+        run = described(row)
+        assert names["parameters"](run["model"]) == count_parameters(table_3(row)), row
+        found[row] = derived & set(names["confounds"](base, run, []))
+    del found["base"]
+    assert [row for row, other in found.items() if not other] == ["A1", "A2", "A3", "A4", "D1", "D2", "D3", "D4"]
+    assert sum("parameters" in other for other in found.values()) == 11
+    assert [row for row, other in found.items() if "highest rate" in other] == ["C4", "C5", "big"]
+
+
+def test_perplexity_and_bleu_of_table_3() -> None:
+    names = names_of("ex28-4")
+    perplexity, bleu = names["PERPLEXITY"], names["BLEU"]
+    assert perplexity == {row: printed.perplexity for row, printed in TABLE_3.items()}
+    assert bleu == {row: printed.bleu for row, printed in TABLE_3.items()}
+    for left_out, expected in (((), -0.78), (("D3", "D4"), -0.97)):
+        x, y = ([one[row] for row in TABLE_3 if row not in left_out] for one in (perplexity, bleu))
+        assert rank_correlation(x, y) == pytest.approx(expected, abs=0.005)
+        ours = names["rank_correlation"](torch.tensor(x), torch.tensor(y))
+        assert ours == pytest.approx(rank_correlation(x, y), abs=1e-6)
+    assert sorted(perplexity, key=perplexity.__getitem__)[2] == "D3" and bleu["D3"] < bleu["base"]
