@@ -19,6 +19,7 @@ ROWS = {
     "output": '<td><math alttext="W^O"><msup><mi>W</mi><mi>O</mi></msup></math></td><td>multi-head output</td>',
     "width": r'<td><math alttext="d_\text{model}"><mi>d</mi></math></td><td>MultiHeadAttention, labelled</td>',
     "token": "<td>ex05-1</td><td>tokenisation</td>",
+    "rate": '<td>section 5.3 Optimizer, equation 3</td><td><i data-words="Lernrate 学习率"></i>10.5</td>',
 }
 
 
@@ -69,6 +70,19 @@ def found(page: Any, words: str) -> list[str]:
         ("multihead", ["output", "width"]),
         ("head out", ["output"]),
         ("ead", []),
+        ("5.3", ["rate"]),
+        ("5", ["rate"]),
+        ("3", ["rate"]),
+        ("5.1", []),
+        ("0.5", []),
+        ("eq. 3", ["rate"]),
+        ("Equation (3).", ["rate"]),
+        ("equation 5", []),
+        ("§5.3", ["rate"]),
+        ("sec 5", ["rate"]),
+        ("table 3", []),
+        ("lernrate", ["rate"]),
+        ("学习", ["rate"]),
     ],
 )
 def test_parts_of_names_formulas_and_both_spellings_are_found(field: Any, words: str, rows: list[str]) -> None:
@@ -82,15 +96,39 @@ def test_a_table_without_hits_is_hidden(field: Any) -> None:
     assert field.locator("#two").is_visible()
 
 
+def test_kinds_are_counted_and_what_follows_an_entry_hides_with_it(chromium: Any) -> None:
+    page, said = chromium.new_page(), "document.querySelector('[role=status]').textContent"
+    page.set_content(
+        '<div class="page-filter" data-what="things" data-items="li" data-count="terms | .term; traps | .trap" hidden>'
+        '<input type="search"><span role="status"></span></div><p data-follows="a">of a</p>'
+        '<ul><li class="term" id="a"><a href="#a">mask</a></li><li class="trap">memory</li><li>mask, see a</li></ul>'
+    )
+    page.add_script_tag(path=Path(__file__).parents[2] / "book" / "_assets" / "book" / "filter.js")
+    for words, count, follows in (
+        ("mask", "1 of 1 terms", True),
+        ("memory", "1 of 1 traps", False),
+        ("m", "1 of 1 terms, 1 of 1 traps", True),
+        ("x", "None of 1 terms", False),
+    ):
+        page.locator("input").fill(words)
+        assert page.evaluate(said) == count and page.locator("p").is_visible() == follows
+    page.locator("input").fill("mask")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.textContent") == "mask"
+    page.locator("input").press("Escape")
+    assert page.locator("li:visible").count() == 3 and page.evaluate(said) == ""
+    page.close()
+
+
 def test_where_nothing_fits_a_word_or_everything_is_offered(field: Any) -> None:
     said, button = field.locator("[role=status]"), field.locator(".page-filter button")
-    assert found(field, "pading") == [] and said.inner_text() == "None of 6 rows"
+    assert found(field, "pading") == [] and said.inner_text() == "None of 7 rows"
     assert button.inner_text() == "Did you mean padding?"
     button.click()
     assert field.locator("input").input_value() == "padding" and not button.is_visible()
     assert found(field, "zzzzzz") == [] and button.inner_text() == "Show all"
     button.click()
-    assert len(found(field, "")) == 6 and not button.is_visible() and said.inner_text() == ""
+    assert len(found(field, "")) == 7 and not button.is_visible() and said.inner_text() == ""
 
 
 def test_a_menu_can_keep_the_order_of_the_entries(field: Any) -> None:

@@ -11,7 +11,16 @@
   // Of a formula, signs of TeX go: d_\text{model} is d_model; and W^O is W_O. Names such as ex05-1 stay whole.
   const flat = text => text.replace(/\\(?:text|mathrm|operatorname) *\{/g, "").replace(/[_^] *\{?|(?<=\p{N})-(?=\p{N})/gu, "_").replace(/[\\{}$]/g, " ");
   const plain = text => SPELLINGS.reduce((made, [from, to]) => made.replace(from, to), flat(text).normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase());
-  const spaced = text => ` ${text.replace(/[^\p{L}\p{N}_]+/gu, " ").trim()} `;
+  // 5.3 is one word, and so is "equation 3", however it is written.
+  const spaced = text => ` ${text.replace(/(?:[^\p{L}\p{N}_.]|\.(?!\d)|(?<!\d)\.)+/gu, " ").trim()} `;
+  const PARTS = { e: "equation", f: "figure", t: "table", s: "section", "§": "section" };
+  function asked(text) {
+    const parts = [], rest = plain(text).replace(/(?<!\p{L})(?:eqn?|equation|fig|figure|tab|table|sec|section|§)s?[ .(]*\d[\d.]*/gu, found => {
+      parts.push(`${PARTS[found[0]]} ${found.match(/\d.*?(?=\.?$)/u)[0]}`);
+      return " ";
+    });
+    return [...parts, ...spaced(rest).split(" ").filter(Boolean).map(single)];
+  }
   // The words of an entry, a typed word is looked for at their beginnings: multi-head is also multihead, and head; padding_mask
   // is also mask; d_k is also dk; MultiHeadAttention is also attention.
   function wordsOf(text) {
@@ -20,8 +29,9 @@
   }
   const single = word => word.replace(/(?<=\p{L}{2}[^\Ws])s$/u, ""); // masks also finds mask
   const has = (text, word) => /^[\p{L}\p{N}]/u.test(word) && !/\p{Script=Han}/u.test(word) ? text.includes(` ${word}`) : text.includes(word);
-  // What a reader sees of an entry, and its formulas as they are typed.
-  const textOf = element => [...element.children, element].map(part => part.textContent).concat([...element.querySelectorAll("math[alttext]")].map(math => math.getAttribute("alttext"))).join(" ");
+  // What a reader sees of an entry, its formulas as they are typed, and its other names (`data-words`).
+  const attributes = (element, name) => [element, ...element.querySelectorAll(`[${name}]`)].filter(part => part.hasAttribute(name)).map(part => part.getAttribute(name));
+  const textOf = element => [...element.children, element].map(part => part.textContent).concat(attributes(element, "alttext"), attributes(element, "data-words")).join(" ");
 
   // Insertions, deletions and substitutions that make one word of the other.
   function slips(a, b) {
@@ -43,23 +53,40 @@
     return made.every(Boolean) && made.join(" ") !== words.join(" ") ? made.join(" ") : undefined;
   }
 
+  // Says how many entries are shown: of all, or of kinds, each with its name and selector. Opens the folds of the last three.
+  function counter(box, items) {
+    const kinds = box.dataset.count ? box.dataset.count.split(";").map(kind => kind.split("|").map(part => part.trim())) : [[box.dataset.what, "*"]];
+    return narrowed => {
+      const left = items.map(({ item }) => item).filter(item => !item.hidden);
+      // Folds of entries open where few are left.
+      if (box.dataset.open) for (const item of left) for (const fold of item.querySelectorAll(box.dataset.open)) fold.open = narrowed && left.length <= 3;
+      if (!narrowed) return "";
+      const found = kinds.map(([name, which]) => [name, items.map(({ item }) => item).filter(item => item.matches(which))]);
+      const sums = found.map(([name, all]) => [name, all.filter(item => !item.hidden).length, all.length]);
+      const some = sums.filter(([, shown]) => shown);
+      return (some.length ? some : sums.slice(0, 1)).map(([name, shown, all]) => `${shown || "None"} of ${all} ${name}`).join(", ");
+    };
+  }
+
   function start(box) {
     const field = box.querySelector("input"), menus = [...box.querySelectorAll("select")], said = box.querySelector("[role=status]");
     const ask = Object.assign(document.createElement("button"), { type: "button", hidden: true, textContent: "Show all" });
     said.after(ask);
-    const searched = item => (box.dataset.names ? [...item.querySelectorAll(box.dataset.names)].map(e => e.textContent).join(" ") : textOf(item));
+    const searched = item => (box.dataset.names ? [...[...item.querySelectorAll(box.dataset.names)].map(e => e.textContent), ...attributes(item, "data-words")].join(" ") : textOf(item));
     const items = [...document.querySelectorAll(box.dataset.items)].map(item => ({ item, text: wordsOf(searched(item)) }));
+    const counted = counter(box, items);
+    const followers = [...document.querySelectorAll("[data-follows]")].map(row => [row, document.getElementById(row.dataset.follows)]);
     // A menu without values offers those that the entries have.
     for (const menu of menus.filter(menu => menu.options.length < 2)) {
       const offered = new Set(items.flatMap(({ item }) => values(item, menu.dataset.by)));
       const listed = "asListed" in menu.dataset ? [...offered] : [...offered].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
       for (const text of listed) menu.append(new Option(text));
     }
-    const tables = new Set(items.map(({ item }) => item.closest("table")).filter(Boolean));
+    const tables = new Set([...items.map(({ item }) => item), ...followers.map(([row]) => row)].map(item => item.closest("table")).filter(Boolean));
     const groups = [...document.querySelectorAll(box.dataset.groups || "no-groups")].filter(group => items.some(({ item }) => group.contains(item)));
 
     function show() {
-      const words = spaced(plain(field.value)).trim().split(/\s+/).filter(Boolean).map(single);
+      const words = asked(field.value);
       let shown = 0;
       for (const { item, text } of items) {
         const fits = words.every(word => has(text, word)) && menus.every(menu => !menu.value || values(item, menu.dataset.by).includes(menu.value));
@@ -71,8 +98,9 @@
         group.hidden = items.every(({ item }) => item.hidden || !group.contains(item));
         if (group.nodeName === "DETAILS") group.open = narrowed && !group.hidden;
       }
-      for (const table of tables) table.hidden = items.every(({ item }) => item.hidden || !table.contains(item));
-      said.textContent = narrowed ? `${shown || "None"} of ${items.length} ${box.dataset.what}` : "";
+      for (const [row, item] of followers) row.hidden = item.hidden;
+      for (const table of tables) table.hidden = [...items.map(({ item }) => item), ...followers.map(([row]) => row)].every(item => item.hidden || !table.contains(item));
+      said.textContent = counted(narrowed);
       offer(shown ? undefined : meant(words, items), !shown && narrowed);
     }
     // Where nothing fits: another word, or everything.
@@ -85,6 +113,12 @@
     function clear() { field.value = ""; for (const menu of menus) menu.value = ""; show(); }
 
     field.addEventListener("input", show);
+    // Enter goes to the first entry that is shown; Escape shows everything.
+    field.addEventListener("keydown", event => {
+      const first = event.key === "Enter" && field.value && items.find(({ item }) => !item.hidden)?.item;
+      if (first) (first.querySelector("a[href], button:not([hidden]), summary") ?? first).focus();
+      if (event.key === "Escape") clear();
+    });
     for (const menu of menus) menu.addEventListener("change", show);
     // A link to a hidden entry shows everything again.
     addEventListener("hashchange", () => {

@@ -23,6 +23,7 @@ from sphinx.util.nodes import make_refnode
 
 from annotated.grading.exercise.catalogue import all_exercises
 from annotated.grading.exercise.exercise import Exercise
+from annotated_book.facts import parts_of
 from annotated_book.graded import DOTS
 from annotated_book.ledger import ledger, plain, with_formulas
 
@@ -78,7 +79,8 @@ class FillIndex(SphinxPostTransform):
         """An exercise with its facts in columns, and a place for the reader's mark; a filter reads the mark's data."""
         data = {"exercise": exercise.id, "minutes": exercise.minutes, "kind": exercise.kind}
         data |= {"difficulty": exercise.difficulty, "time": _span(exercise.minutes), "state": "not done"}
-        mark = " ".join(f'data-{name}="{value}"' for name, value in data.items())
+        data |= {"topic": self.topic(exercise), "words": _words(exercise, self.title(exercise.chapter))}
+        mark = " ".join(f'data-{name}="{escape(str(value))}"' for name, value in data.items())
         points = f"{exercise.points_public} points" if exercise.points_public != 1 else "1 point"
         level = exercise.difficulty
         facts = [
@@ -87,9 +89,12 @@ class FillIndex(SphinxPostTransform):
             f"<span>{exercise.minutes} min</span>",
             f"<span>{points}</span>",
             f'<span class="mark-of-exercise" {mark}></span>',
-            f"<span hidden>{exercise.id} {escape(self.title(exercise.chapter))}</span>",  # a filter searches it
         ]
         return nodes.paragraph("", "", self.exercise(exercise, titled=True), _raw(" ".join(facts)))
+
+    def topic(self, exercise: Exercise) -> str:
+        """The part of the book that the exercise's chapter is in."""
+        return parts_of(self.env).get(exercise.chapter, "")
 
     def by_misconception(self) -> list[nodes.Node]:
         """Each claim of the ledger that an exercise knows, with the exercises; and the other known mistakes."""
@@ -108,7 +113,7 @@ class FillIndex(SphinxPostTransform):
                 line += [nodes.inline("", entry.answer, classes=["ledger-verdict"]), nodes.Text(" ")]
                 for i, exercise in enumerate(claims[id]):
                     line += [nodes.Text(", ")] * bool(i) + [self.exercise(exercise)]
-                line += _raw(_facts_of(claims[id]))
+                line += _raw(_facts_of(claims[id], [self.topic(exercise) for exercise in claims[id]]))
                 listed += nodes.list_item("", line)
         known = sum(len(exercise.bank) for exercise in all_exercises())
         others = sum(not claims_of(exercise) for exercise in all_exercises())
@@ -166,15 +171,22 @@ def _legend(exercises: Sequence[Exercise]) -> str:
     return f"Difficulty: {'; '.join(parts)}."
 
 
-def _facts_of(exercises: list[Exercise]) -> str:
+def _words(exercise: Exercise, title: str) -> str:
+    """What else a filter finds an exercise by: name, chapter, parts of the paper, and the mistakes that it knows."""
+    parts = [f"section {part}" if part[0].isdigit() else part for part in map(str, exercise.paper)]
+    return " . ".join([exercise.id, f"chapter {exercise.number}", title, *parts, exercise.catches])
+
+
+def _facts_of(exercises: list[Exercise], topics: list[str]) -> str:
     """What a filter asks of a belief, in a place that nobody sees: it fits if one of its exercises does."""
     facts = {
         "kind": [exercise.kind for exercise in exercises],
         "difficulty": [exercise.difficulty for exercise in exercises],
         "time": [_span(exercise.minutes) for exercise in exercises],
         "exercises": [exercise.id for exercise in exercises],
+        "topic": topics,
     }
-    data = " ".join(f'data-{name}="{";".join(dict.fromkeys(values))}"' for name, values in facts.items())
+    data = " ".join(f'data-{name}="{escape(";".join(dict.fromkeys(values)))}"' for name, values in facts.items())
     words = " ".join(exercise.id for exercise in exercises)
     return f'<span class="facts-of-belief" hidden {data} data-state="not done">{words}</span>'
 

@@ -41,8 +41,9 @@ def row(part: Part, title_of: Callable[[str], str]) -> str:
     name = f"{number} {part.title}" if number != part.key else f"{part.key.capitalize()}: {part.title}"
     missing = ", ".join(gap for gap in part.gaps if gap in ("no code yet", "no chapter yet"))
     note = f' <em class="map-gap">{html.escape(missing)}</em>' if missing else ""
-    link = f'<a href="#{anchor_of(part.key)}">{html.escape(name)}</a>'
-    return f'<tr><th scope="row" style="--depth:{depth}">{link}{note}</th>{cells}</tr>'
+    anchor = anchor_of(part.key)
+    link = f'<a href="#{anchor}">{html.escape(name)}</a>'
+    return f'<tr data-follows="{anchor}"><th scope="row" style="--depth:{depth}">{link}{note}</th>{cells}</tr>'
 
 
 def table(parts: dict[str, Part], title_of: Callable[[str], str]) -> str:

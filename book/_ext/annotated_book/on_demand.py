@@ -10,6 +10,7 @@ from sphinx.application import Sphinx
 FILES = {
     "book/symbols.js": r'class="symbol-desk',
     "book/formula_numbers.js": r'class="formula-numbers',
+    "book/glossary.js": r'<div class="entry"',
     "book/copy.js": r'class="copy"|formula-sheet',
     "book/sorting.js": r'class="map-table',
     "book/sorting.css": r'class="map-table',

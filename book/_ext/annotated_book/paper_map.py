@@ -24,6 +24,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
+from annotated.paper import entries as paper_entries
 from annotated_book.chapters import chapter
 from annotated_book.coverage import PARTS, Part, build, test_files
 from annotated_book.ledger import KINDS, domain, ledger, with_formulas
@@ -31,9 +32,10 @@ from annotated_book.map_picture import anchor_of, map_picture
 from annotated_book.paper import link_to
 from annotated_book.source import soft_reference
 
+GLOSSARY = "reference/glossary"
 BEST = 4
 """How many links a row shows; the rest is folded."""
-THINGS = {"Chapters": "chapter", "Code": "object", "Around it": "object", "Exercises": "exercise"}
+THINGS = {"Chapters": "chapter", "Code": "object", "Around it": "object", "Exercises": "exercise", "Terms": "term"}
 """What the fold counts; claims and questions are counted as statements."""
 
 
@@ -95,6 +97,7 @@ class FillIn(SphinxPostTransform):
         rest += [
             ("Around it", [self.name(name) for name in part.around]),
             ("Exercises", [self.exercise(label) for label in part.exercises]),
+            ("Terms", [self.term(name, anchor) for name, anchor in self.terms().get(part.key, [])]),
             ("Often said", [self.entry("claim", name) for name in part.claims]),
             ("Readers ask", [self.entry("question", name) for name in part.questions]),
         ]
@@ -120,6 +123,17 @@ class FillIn(SphinxPostTransform):
         """A link to an exercise."""
         docname = self.env.sphinx_exercise_registry[label]["docname"]  # type: ignore[attr-defined]
         return make_refnode(self.app.builder, self.env.docname, docname, label, nodes.Text(label))
+
+    def terms(self) -> dict[str, list[tuple[str, str]]]:
+        """Terms of the glossary with their anchors, by the parts of the paper to which their entries refer."""
+        if not hasattr(self.app, "paper_terms"):
+            known = GLOSSARY in self.env.found_docs
+            self.app.paper_terms = terms_by_part(self.env.get_doctree(GLOSSARY)) if known else {}  # type: ignore[attr-defined]
+        return self.app.paper_terms  # type: ignore[attr-defined, no-any-return]
+
+    def term(self, name: str, anchor: str) -> nodes.Node:
+        """A link to an entry of the glossary."""
+        return make_refnode(self.app.builder, self.env.docname, GLOSSARY, anchor, nodes.Text(name))
 
     def entry(self, kind: str, id: str) -> pending_xref:
         """A reference to a claim or question."""
@@ -186,6 +200,18 @@ def counted(rows: list[tuple[str, int]]) -> str:
     return ", ".join(f"{count} {thing}{'' if count == 1 else 's'}" for thing, count in sums.items() if count)
 
 
+def terms_by_part(glossary: nodes.document) -> dict[str, list[tuple[str, str]]]:
+    """The first name of each entry and its anchor, by the keys of the parts of the paper that the entry links to."""
+    titles = {link_to(key)["reftitle"]: key for key in paper_entries()}
+    found: dict[str, list[tuple[str, str]]] = {}
+    for entry in glossary.findall(nodes.definition_list_item):
+        (first, *_) = entry.findall(nodes.term)
+        keys = [titles.get(str(link.get("reftitle"))) for link in entry.findall(nodes.reference)]
+        for key in dict.fromkeys(filter(None, keys)):
+            found.setdefault(key, []).append((first.astext(), first["ids"][0]))
+    return found
+
+
 def _rows(rows: list[tuple[str, list[Any]]]) -> nodes.field_list:
     fields = nodes.field_list()
     for label, values in rows:
@@ -202,6 +228,7 @@ def _joined(values: list[Any]) -> list[Any]:
 def write_again(app: Sphinx, env: Any) -> Iterator[str]:
     """The map is written at every build: it shows what other pages hold."""
     app.__dict__.pop("paper_map", None)
+    app.__dict__.pop("paper_terms", None)
     test_files.cache_clear()
     yield from getattr(env, "paper_map_pages", set()) & set(env.all_docs)
 

@@ -9,9 +9,11 @@ every name of the library, loses the glossary's entries.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from functools import cache
+from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import yaml
@@ -22,7 +24,17 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
 from annotated_book.facts import chapters_in_order, link, plain_title
-from annotated_book.term_places import anchor_in_text, mark, names_in, place_of, written
+from annotated_book.term_places import (
+    NAMES,
+    Spot,
+    anchor_in_text,
+    in_nodes,
+    mark,
+    names_in,
+    other_names,
+    spot_of,
+    written,
+)
 
 GLOSSARY = "reference/glossary"
 SENSES = Path(__file__).parents[2] / "_data" / "senses.yaml"
@@ -51,8 +63,8 @@ class Said(NamedTuple):
     """'' for the page itself."""
     heading: str
     text: str
-    terms: frozenset[str] = frozenset()
-    """Names of terms that stand in its text in one piece, and so can be a target."""
+    terms: Mapping[str, Spot] = MappingProxyType({})
+    """Names of terms that stand in its text in one piece, and so can be a target, with their places."""
 
 
 class Place(NamedTuple):
@@ -70,6 +82,7 @@ class Directive(SphinxDirective):
         """The place."""
         self.env.note_reread()  # it tells of other pages
         self.env.note_dependency(str(SENSES))
+        self.env.note_dependency(str(NAMES))
         return [TermIndex()]
 
 
@@ -98,7 +111,8 @@ def sections(doctree: nodes.document, names: Iterable[str] = ()) -> list[Said]:
         heading = next((part.astext() for part in section.children if isinstance(part, nodes.title)), "")
         anchor = section["ids"][0] if number else ""
         text = " . ".join(node.astext() for node in own).lower()
-        terms = frozenset(name for name in names if name.lower() in text and place_of([name], own))
+        spots = {name: spot_of(name, own) for name in names if name.lower() in text}
+        terms = {name: spot for name, spot in spots.items() if spot}
         found.append(Said(anchor, heading.lower(), text, terms))
     return found
 
@@ -166,7 +180,7 @@ def entries(glossary: nodes.document) -> list[tuple[list[str], str]]:
     found = []
     for entry in glossary.findall(nodes.definition_list_item):
         named = [(term.astext(), term["ids"][0]) for term in entry.findall(nodes.term)]
-        english = [(name, anchor) for name, anchor in named if name.isascii() or "’" in name]
+        english = [(name, anchor) for name, anchor in named if _is_english(name)]
         if english:
             found.append(([name.replace("’", "'") for name, _ in english], english[0][1]))
     return found
@@ -189,28 +203,73 @@ def _head(app: Sphinx, here: str, term: str, anchor: str) -> nodes.paragraph:
     return line
 
 
-def _target(env: Any, place: Place, names: list[str]) -> str:
+def target(env: Any, place: Place, names: list[str]) -> str:
     """The words of a term where they can be a target, else the section, else nothing."""
     known = set(known_on(place.page, names))
     here = next((said for said in _kept(env)[place.page] if said.anchor == place.anchor), None)
-    if here and known & here.terms:
+    if here and known & here.terms.keys():
         return f"#{anchor_in_text(names[0])}"
     return f"#{place.anchor}" if place.anchor else ""
 
 
+def sentences(env: Any, found: list[Place], names: list[str]) -> list[tuple[Place, Spot]]:
+    """The sentences to which the places lead, where words of them are a target."""
+    spots = []
+    for place in found:
+        here = next((said for said in _kept(env)[place.page] if said.anchor == place.anchor), None)
+        known = known_on(place.page, names)
+        terms = here.terms if here else {}
+        there = [(terms[name].rank, terms[name].at, i, terms[name]) for i, name in enumerate(known) if name in terms]
+        spots += [(place, min(there)[-1])] if there else []
+    return spots
+
+
+def _preview(app: Sphinx, here: str, names: list[str], found: list[Place]) -> list[nodes.Node]:
+    """The sentences in a fold."""
+    everyone, listed = chapters_in_order(app.env), sentences(app.env, found, names)
+    if not listed:
+        return []
+    box = nodes.container(classes=["index-sentences"])
+    for place, spot in listed:
+        number = str(everyone[place.page]["number"])
+        title = plain_title(everyone[place.page]["title"])
+        where = link(app, here, place.page, number, f"Chapter {number}, {title}", target(app.env, place, names))
+        box += nodes.paragraph("", "", where, nodes.Text(" "), *in_nodes(spot.sentence))
+    words = "its sentence" if len(listed) == 1 else f"its {len(listed)} sentences"
+    name = f'<span class="visually-hidden"> with {escape(names[0])}</span>'
+    head = f'<details class="index-fold"><summary>{words}{name}</summary>'
+    return [nodes.raw("", head, format="html"), box, nodes.raw("", "</details>", format="html")]
+
+
 def _line(
-    app: Sphinx, here: str, names: list[str], anchor: str, found: list[Place], first: str | None
+    app: Sphinx, here: str, names: list[str], anchor: str, found: list[Place], first: str | None, also: list[str]
 ) -> nodes.list_item:
     everyone, line = chapters_in_order(app.env), _head(app, here, names[0], anchor)
     shown = nodes.inline(classes=["index-places"])
     for i, place in enumerate(found):
         shown += [nodes.Text(" · ")] if i else []
         words = f"{everyone[place.page]['number']} {plain_title(everyone[place.page]['title'])}"
-        where = link(app, here, place.page, words, anchor=_target(app.env, place, names))
+        where = link(app, here, place.page, words, anchor=target(app.env, place, names))
         where["classes"] += ["index-first"] if place.page == first else []
         shown += where
     line += [nodes.Text(" "), shown]
-    return nodes.list_item("", line)
+    words = " ".join([*names[1:], *also, other_names().get(names[0], "")]).strip()
+    line += nodes.raw("", f'<span hidden data-words="{escape(words)}"></span>', format="html")
+    return nodes.list_item("", line, *_preview(app, here, names, found), classes=["index-entry"])
+
+
+def _chinese(env: Any) -> dict[str, list[str]]:
+    """The Chinese names of each entry of the glossary, by the anchor of its first English name."""
+    found = {}
+    for entry in env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
+        terms = list(entry.findall(nodes.term))
+        chinese = [term.astext() for term in terms if not _is_english(term.astext())]
+        found |= {term["ids"][0]: chinese for term in terms}
+    return found
+
+
+def _is_english(name: str) -> bool:
+    return name.isascii() or "’" in name
 
 
 def all_places(env: Any) -> list[tuple[list[str], str, str | None, list[Place]]]:
@@ -227,13 +286,13 @@ def all_places(env: Any) -> list[tuple[list[str], str, str | None, list[Place]]]
 
 def lines(app: Sphinx, here: str) -> dict[str, nodes.list_item]:
     """A line for each name of each entry; a further name says where to look. Entries without a place are left out."""
-    found = {}
+    found, chinese = {}, _chinese(app.env)
     for names, anchor, home, where in all_places(app.env):
-        found[names[0]] = _line(app, here, names, anchor, where, home)
+        found[names[0]] = _line(app, here, names, anchor, where, home, chinese.get(anchor, []))
         for name in names[1:]:
             line = _head(app, here, name, anchor)
             line += [nodes.Text(" "), nodes.inline("", f"see {names[0]}", classes=["index-places"])]
-            found[name] = nodes.list_item("", line)
+            found[name] = nodes.list_item("", line, classes=["index-see"])
     return {name: found[name] for name in sorted(found, key=str.lower)}
 
 
