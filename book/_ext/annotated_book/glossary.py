@@ -48,7 +48,8 @@ def grouped(body: str, targets: Mapping[str, str] = {}, words: Mapping[str, str]
         chapter = f'<dd class="entry-chapter">{link}</dd>' if place else ""
         text = f"{text[: place.start()]}</p>" if place else text
         more = escape(next((words[anchor] for anchor in anchors if anchor in words), ""))
-        return f'<div class="entry" data-words="{more}">{names}<dd>{text}</dd>{chapter}</div>'
+        data = f' data-words="{more}"' if more else ""
+        return f'<div class="entry"{data}>{names}<dd>{text}</dd>{chapter}</div>'
 
     return _LIST.sub(lambda found: f"{found[1]}{_ENTRY.sub(entry, found[2])}{found[3]}", body)
 
