@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shlex
 import subprocess
@@ -17,6 +18,7 @@ from annotated.chapters.table_3.laptop import size as sizes
 from annotated.chapters.table_3.laptop.folder import recorded
 from annotated.classroom import classroom_pairs
 from annotated.cli import main, table_3_jobs
+from annotated.cli.finish import _recipe_of
 from annotated.cli.program import _command
 from annotated.cli.train import check_pair
 from annotated.config import DataConfig, table_3, table_3_training
@@ -112,6 +114,19 @@ def test_the_papers_rows_are_on_english_german(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(PreparedCorpus, "open", lambda folder: french)
     with pytest.raises(ValueError, match="texts is en-fr, but Table 3 is on en-de: prepare the data"):
         check_pair("table3-A1", DataConfig(prepared="texts"))
+
+
+@pytest.mark.parametrize("name", ["wmt14-base", "table3-base", "table3-D4"])
+def test_a_report_names_the_recipe_that_averages_as_the_run_does(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    german = type("German", (), {"manifest": {"corpus": {"pair": "en-de", "name": "wmt14"}}})
+    monkeypatch.setattr(PreparedCorpus, "open", lambda folder: german)
+    one = recipe(name)
+    groups = {"model": one.model.to_dict(), "training": one.training.to_dict(), "data": one.data.to_dict()}
+    start = {"kind": "start", "update": 0, "configuration": groups}
+    (tmp_path / "log.jsonl").write_text(json.dumps(start) + "\n")
+    assert _recipe_of(tmp_path, None) == name
 
 
 @pytest.fixture
