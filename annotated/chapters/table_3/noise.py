@@ -18,7 +18,7 @@ Counting = Literal["all 19 together", "each by itself"]
 COUNTINGS: tuple[Counting, ...] = ("all 19 together", "each by itself")
 
 
-class Estimate(NamedTuple):
+class PublishedDeviation(NamedTuple):
     """A published deviation of BLEU over seeds."""
 
     name: str
@@ -34,8 +34,8 @@ LARGEST_OF_THREE = 1.5 / math.sqrt(math.pi)
 CONVS2S_MEAN, CONVS2S_BEST = 25.16, 25.39
 """BLEU of ConvS2S on newstest2014, English to German: mean of three runs, as Table 2 has it, and the best of them."""
 ESTIMATES = (
-    Estimate("GNMT v2", GNMT_AFTER_EPOCHS[-1], "50 seeds, a recurrent model, newstest2014"),
-    Estimate(
+    PublishedDeviation("GNMT v2", GNMT_AFTER_EPOCHS[-1], "50 seeds, a recurrent model, newstest2014"),
+    PublishedDeviation(
         "ConvS2S",
         round((CONVS2S_BEST - CONVS2S_MEAN) / LARGEST_OF_THREE, 2),
         "3 seeds, a convolutional model, newstest2014: from their mean and the best",
@@ -79,7 +79,7 @@ def largest_noise(differences: dict[str, float], counting: Counting = COUNTINGS[
 
 
 def significant_rows(deviation: float, counting: Counting = COUNTINGS[0]) -> list[str]:
-    """The rows of Table 3 whose BLEU differs significantly from base's if one run has this deviation, in the paper's order."""
+    """Rows of Table 3 whose BLEU differs significantly from base's if one run has this deviation, in their order."""
     differences = {row: bleu_difference(row) for row in TABLE_3 if row != "base"}
     limits = largest_noise(differences, counting)
     return [row for row in differences if abs(differences[row]) > 0 and limits[row] > deviation]

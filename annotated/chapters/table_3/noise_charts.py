@@ -73,8 +73,8 @@ def noise_chart(deviation: float = 0.16) -> alt.LayerChart:
             height=20 * len(table),
             title=title_lines("The more two runs of one row differ, the fewer rows differ from base"),
             description="Bars of the 19 differences of Table 3 from base in BLEU, with a slider for the standard "
-            "deviation of one training run and a menu for how differences are tested. Bars of differences that "
-            f"are not significant are grey. At first the deviation is {deviation:g} and {said} differences are significant.",
+            "deviation of one training run and a menu for how differences are tested. Those that are not significant "
+            f"are grey. At first the deviation is {deviation:g} and {said} differences are significant.",
         )
     )
 

@@ -68,16 +68,14 @@ def chosen_size(records: Path = RUNS) -> Size | None:
 
 
 def _described(size: Size) -> dict[str, Any]:
-    from annotated.analysis.parameters import count_parameters
+    from annotated.chapters.table_3.row_results import row_results  # here: a queue needs no torch
 
-    found, runs = compare(size), recorded_runs(size)
-    mine = {row: [one for (name, _), one in sorted(runs.items()) if name == row][:PILOT_SEEDS] for row in PILOT_ROWS}
+    runs = {run: one for run, one in recorded_runs(size).items() if run[1] < PILOT_SEEDS}
+    found, mine = compare(size), {row: [one for run, one in runs.items() if run[0] == row] for row in PILOT_ROWS}
     return {
         "size": {"name": size.name, **asdict(size)},
-        "parameters": {row: count_parameters(size.model(row)) for row in PILOT_ROWS},
+        "rows": [row_results(row, runs, size) for row in PILOT_ROWS],
         "verdict": found.verdict,
-        "valid_losses": found.losses,
-        "bleus": {row: [one.get("bleu") for one in ones] for row, ones in mine.items()},
         "cpu_seconds": {row: [one["cpu_seconds"] for one in ones] for row, ones in mine.items()},
         "deviation": None if found.separation is None else round(pooled_deviation(found.losses.values()), 5),
         "separation": None if found.separation is None else round(found.separation, 2),
@@ -85,10 +83,10 @@ def _described(size: Size) -> dict[str, Any]:
 
 
 def run() -> dict[str, Any]:
-    """What the pilot found at each size, from the records; `python -m annotated.chapters.table_3 run` makes those."""
+    """What the pilot found at each size that it has decided on, from the records; `python -m annotated.chapters.table_3 run` makes those."""
     chosen = chosen_size()
-    tried = [size for size in SIZES.values() if recorded_runs(size)]
-    described = [_described(size) for size in tried]
+    decided = [size for size in SIZES.values() if compare(size).verdict in ("given up", "too close", "chosen")]
+    described = [_described(size) for size in decided]
     return {
         "enough": ENOUGH,
         "rows": PILOT_ROWS,

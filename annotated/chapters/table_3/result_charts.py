@@ -91,11 +91,11 @@ def curves_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
     rows
         Of the summary.
     row
-        Where the menu starts.
+        Where the menu starts; there is none for a single row.
     """
     table = curve_table(rows)
     names = list(dict.fromkeys(table["name"]))
-    chosen = alt.Chart(table).transform_filter("datum.name == row")
+    chosen = alt.Chart(table) if len(names) == 1 else alt.Chart(table).transform_filter("datum.name == row")
     x = alt.X("share:Q", title="training done (%)", scale=alt.Scale(domain=[0, 100], nice=False))
     y = alt.Y("difference:Q", title="nats per token, row less base", scale=alt.Scale(zero=True, padding=10))
     lines = chosen.mark_line(strokeWidth=2, color=BLUE, opacity=0.75).encode(x, y, detail="seed:N")
@@ -111,13 +111,13 @@ def curves_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
     ]
     return (
         alt.layer(zero, lines, points, *words)
-        .add_params(menu("row", names, label(row), "row"))
+        .add_params(*[menu("row", names, label(row), "row")][: len(names) - 1])
         .properties(
             width="container",
             height=250,
             title=title_lines("Where the curve crosses zero, the order of the two rows changes"),
-            description="Difference in validation loss between a row, chosen by a menu, and base with the same seed, "
-            f"over the training; a line for each seed. At first the row is {label(row)}.",
+            description=f"Difference in validation loss between {label(row)} and base with the same seed, over the "
+            "training; a line for each seed.",
         )
     )
 

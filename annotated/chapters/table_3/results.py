@@ -13,7 +13,7 @@ from annotated.chapters.table_3.records import pooled_deviation
 from annotated.chapters.table_3.words import label
 
 Rows = Sequence[Mapping[str, Any]]
-"""`rows` of the summary: see `annotated.chapters.table_3.summary.row_results`."""
+"""`rows` of the summary: see `annotated.chapters.table_3.row_results.row_results`."""
 
 
 def losses_of(rows: Rows, what: str = "valid_losses") -> dict[str, list[float]]:

@@ -1,0 +1,33 @@
+"""Chapter 28: the noise of one run decides which rows are significant, as the library counts them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotated.chapters.table_3.noise import COUNTINGS, significant_rows
+from tests.book.charts import move, texts, with_control
+
+PAGE = "results/table_3.html"
+
+
+def counted(figure: Any) -> list[str]:
+    return [text for text in texts(figure) if text.endswith("of 19 are significant")]
+
+
+def test_the_rows_that_are_significant_are_those_of_the_library(visit: Any) -> None:
+    with visit(PAGE) as v:
+        figure = with_control(v.draw_charts(), "deviation")
+        for counting in reversed(COUNTINGS):
+            move(figure, "counting", counting)
+            for deviation in (0.0, 0.05, 0.16, 0.27, 0.5):
+                move(figure, "deviation", deviation)
+                v.page.wait_for_timeout(200)
+                assert counted(figure) == [f"{len(significant_rows(deviation, counting))} of 19 are significant"]
+        assert v.errors == []
+
+
+def test_the_pilots_lines_are_there_on_a_phone(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+        words = {"the row is worse than base", "the row is better than base"}
+        assert any(words <= {*texts(figure)} for figure in v.draw_charts())
+        assert v.page.evaluate("document.documentElement.scrollWidth <= innerWidth") and v.errors == []
