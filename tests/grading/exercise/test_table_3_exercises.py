@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -101,3 +102,10 @@ def test_perplexity_and_bleu_of_table_3() -> None:
         ours = names["rank_correlation"](torch.tensor(x), torch.tensor(y))
         assert ours == pytest.approx(rank_correlation(x, y), abs=1e-6)
     assert sorted(perplexity, key=perplexity.__getitem__)[2] == "D3" and bleu["D3"] < bleu["base"]
+
+
+def test_an_order_of_eight_rows_that_is_drawn_at_random_reaches_what_its_question_says() -> None:
+    squares = [sum((place - k) ** 2 for k, place in enumerate(order)) for order in permutations(range(8))]
+    share = sum(1 - 6 * one / (8**3 - 8) >= 0.3 for one in squares) / len(squares)
+    assert 0.22 < share < 0.25
+    assert "nearly every fourth" in str(find("ex28-4").quiz)
