@@ -114,5 +114,5 @@ def interval_of_the_seeds(student: Student, case: Case) -> None:
         drawn = [m + deviation * math.sqrt(1 / k) * z for m, k, z in zip(centre, runs, row, strict=True)]
         found.append(agreement(drawn, paper.tolist()))
     for value, share in zip(got, (0.025, 0.975), strict=True):
-        named = {"means": means, "seeds": seeds, "deviation": deviation, "paper": paper}
+        named: dict[str, Any] = {"means": means, "seeds": seeds, "deviation": deviation, "paper": paper}
         expect.number(value, quantile(found, share), f"the end of the interval at {share}", atol=1e-5, **named)
