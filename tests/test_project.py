@@ -180,7 +180,7 @@ def test_the_tour_in_the_readme_runs() -> None:
 
 
 def test_commands_in_the_readme_explain_themselves(capsys: pytest.CaptureFixture[str]) -> None:
-    commands = set(re.findall(r"^(?:.*\| |[^\n`]*`)?annotated ([a-z]+)", read("README.md"), re.MULTILINE))
+    commands = set(re.findall(r"^(?:.*\| |[^\n`]*`)?annotated ([a-z0-9]+)", read("README.md"), re.MULTILINE))
     assert {"data", "train", "evaluate", "translate"} <= commands
     for command in sorted(commands):
         assert main([command, "--help"]) == 0
