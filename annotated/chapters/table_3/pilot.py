@@ -83,7 +83,7 @@ def _described(size: Size) -> dict[str, Any]:
 
 
 def run() -> dict[str, Any]:
-    """What the pilot found at each size that it has decided on, from the records; `python -m annotated.chapters.table_3 run` makes those."""
+    """What the pilot found at each size that it has decided on; `python -m annotated.chapters.table_3 run` goes on."""
     chosen = chosen_size()
     decided = [size for size in SIZES.values() if compare(size).verdict in ("given up", "too close", "chosen")]
     described = [_described(size) for size in decided]
