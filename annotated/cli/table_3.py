@@ -23,7 +23,7 @@ FOLDERS: dict[Preset, Path] = {"classroom": Path("table3"), "paper": Path("table
 class RunRows:
     """Train rows of Table 3 with some seeds, and base with the same seeds, and compare them with base.
 
-    Small, on the classroom's text, minutes of one core a run: annotated table3 run C1 D1 --seeds 3
+    Small, on the classroom's text, up to three minutes of one core a run, big 15: annotated table3 run C1 D1 --seeds 3
 
     Every width of a row is divided by 16, as in chapter 28, so d_model is 32 in base; the vocabulary is the classroom's
     own. All rows have one budget, one schedule, and with one seed one order of the data. Killed, the same command goes

@@ -78,7 +78,7 @@ def _work(rows: Sequence[str], seeds: int, folder: Path, size: ClassroomSize, qu
     from annotated.chapters.table_3.laptop.training import make_runs
 
     try:
-        stopped_by = make_runs(rows, seeds, folder, size, silent if quiet else say)
+        stopped_by = make_runs(rows, seeds, folder, size, silent if quiet else say, say_taken=False)
     except Exception as error:
         print(f"annotated: {explain(error, ['table3'])}", file=sys.stderr, flush=True)
         sys.exit(1)

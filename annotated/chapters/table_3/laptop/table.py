@@ -112,7 +112,7 @@ def _notes(found: Mapping[str, list[float]], compared: int) -> list[str]:
     if compared:
         others = "1 difference" if compared == 1 else f"{compared} differences"
         notes.append(
-            f"interval: Student's, each {CONFIDENCE:.0%} by itself, one deviation for all rows. p: Holm's for "
+            f"interval: Student's, each {100 * CONFIDENCE:.0f} % by itself, one deviation for all rows. p: Holm's for "
             f"{others}, so it may grow with more rows."
         )
         notes.append(f"verdict: whether the sign is the paper's; without one where p is above {1 - CONFIDENCE:.2f}.")

@@ -33,12 +33,25 @@ def wanted_runs(rows: Sequence[str], seeds: int) -> list[Run]:
 
 
 def make_runs(
-    rows: Sequence[str], seeds: int, folder: Path, size: ClassroomSize, say: Say = lambda line: None
+    rows: Sequence[str],
+    seeds: int,
+    folder: Path,
+    size: ClassroomSize,
+    say: Say = lambda line: None,
+    *,
+    say_taken: bool = True,
 ) -> str | None:
     """Train what is missing of some rows, and of base.
 
     Several processes may work in one folder: each run is claimed by a lock, which ends with the process that holds it.
     A process that is killed leaves the run's last checkpoint, from which the next one goes on.
+
+    Parameters
+    ----------
+    say
+        Called with sentences for the user.
+    say_taken
+        Tell which runs other processes are making.
 
     Returns
     -------
@@ -62,7 +75,8 @@ def make_runs(
                     None if record_path(row, seed, folder).is_file() else train_run(row, seed, folder, size, say)
                 )
         except Locked as taken:
-            say(f"{row}, seed {seed}: in work elsewhere ({taken.holder})")
+            if say_taken:
+                say(f"{row}, seed {seed}: in work elsewhere ({taken.holder})")
             continue
         if stopped_by is not None:
             return stopped_by
