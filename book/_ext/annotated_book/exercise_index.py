@@ -9,6 +9,7 @@ wrong answers are recognised as.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -78,7 +79,7 @@ class FillIndex(SphinxPostTransform):
     def line(self, exercise: Exercise) -> nodes.paragraph:
         """An exercise with its facts in columns, and a place for the reader's mark; a filter reads the mark's data."""
         data = {"exercise": exercise.id, "minutes": exercise.minutes, "kind": exercise.kind}
-        data |= {"difficulty": exercise.difficulty, "time": _span(exercise.minutes), "state": "not done"}
+        data |= {"difficulty": exercise.difficulty, "time": ";".join(_spans(exercise.minutes)), "state": "not done"}
         data |= {"topic": self.topic(exercise), "words": _words(exercise, self.title(exercise.chapter))}
         mark = " ".join(f'data-{name}="{escape(str(value))}"' for name, value in data.items())
         points = f"{exercise.points_public} points" if exercise.points_public != 1 else "1 point"
@@ -174,7 +175,8 @@ def _legend(exercises: Sequence[Exercise]) -> str:
 def _words(exercise: Exercise, title: str) -> str:
     """What else a filter finds an exercise by: name, chapter, parts of the paper, and the mistakes that it knows."""
     parts = [f"section {part}" if part[0].isdigit() else part for part in map(str, exercise.paper)]
-    return " . ".join([exercise.id, f"chapter {exercise.number}", title, *parts, exercise.catches])
+    catches = re.sub(r"\{\w+\}`([^`]+)`", r"\1", exercise.catches)
+    return " . ".join([exercise.id, f"chapter {exercise.number}", title, *parts, catches])
 
 
 def _facts_of(exercises: list[Exercise], topics: list[str]) -> str:
@@ -182,7 +184,7 @@ def _facts_of(exercises: list[Exercise], topics: list[str]) -> str:
     facts = {
         "kind": [exercise.kind for exercise in exercises],
         "difficulty": [exercise.difficulty for exercise in exercises],
-        "time": [_span(exercise.minutes) for exercise in exercises],
+        "time": [span for exercise in exercises for span in _spans(exercise.minutes)],
         "exercises": [exercise.id for exercise in exercises],
         "topic": topics,
     }
@@ -191,9 +193,9 @@ def _facts_of(exercises: list[Exercise], topics: list[str]) -> str:
     return f'<span class="facts-of-belief" hidden {data} data-state="not done">{words}</span>'
 
 
-def _span(minutes: int) -> str:
-    """The span of time that a menu offers for an exercise."""
-    return "up to 15 min" if minutes <= 15 else "up to 30 min" if minutes <= 30 else "longer"
+def _spans(minutes: int) -> list[str]:
+    """The spans of time that a menu offers for an exercise: a short one fits the longer time, too."""
+    return [f"up to {most} min" for most in (15, 30) if minutes <= most] or ["longer"]
 
 
 def _raw(text: str) -> nodes.raw:

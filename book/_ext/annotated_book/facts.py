@@ -102,10 +102,10 @@ def all_facts(env: Any) -> dict[str, Facts]:
 
 def parts_of(env: Any) -> dict[str, str]:
     """The part of the book to which each page belongs."""
-    if "external_site_map" not in env.config:
+    site_map = getattr(env.config, "external_site_map", None)  # no registered value, so not `in` the configuration
+    if site_map is None:
         return {}  # a site without _toc.yml has no parts
-    subtrees = env.config.external_site_map.root.subtrees
-    return {str(item): subtree.caption or "" for subtree in subtrees for item in subtree.items}
+    return {str(item): subtree.caption or "" for subtree in site_map.root.subtrees for item in subtree.items}
 
 
 def chapters_in_order(env: Any) -> dict[str, dict[str, Any]]:

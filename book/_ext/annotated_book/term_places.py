@@ -1,7 +1,8 @@
 """Terms in the text: where a section says what a term means, and a target on these words.
 
-Of the places in a section a definition in the margin comes first, then words that are set in italics or bold, as they
-are where a term is introduced, then the first.
+Of the places in a section those in a sentence that can stand alone come first (`term_sentences.py`); of these a
+definition in the margin, then words that are set in italics or bold, as they are where a term is introduced, then the
+first.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from typing import NamedTuple
 import yaml
 from docutils import nodes
 
+from annotated_book.term_sentences import Sentence, faults, is_definition, is_stressed, sentence_of
+
 NAMES = Path(__file__).parents[2] / "_data" / "names.yaml"
-_END = re.compile(r"(?<=[.?!])[)”\"]?\s+(?=[A-Z“\"(\ue000])")
-"""Between two sentences; \\ue000 stands for a formula."""
+NO_SENTENCE = 10
+"""From this rank on there is no sentence that can stand alone."""
 _BLOCK = re.compile(r"^:::\{glossary\}\n(.*?)^:::", re.MULTILINE | re.DOTALL)
 
 
@@ -37,11 +40,16 @@ def names_in(glossary: Path) -> list[list[str]]:
 
 
 class Spot(NamedTuple):
-    """Where a section says most of a name: how well, where, and the sentence in pieces of a kind and a text."""
+    """Where a section says most of a name: how well, in which of its texts, and the sentence."""
 
     rank: int
     at: int
-    sentence: tuple[tuple[str, str], ...]
+    sentence: Sentence
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether the sentence can be shown by itself."""
+        return self.rank < NO_SENTENCE
 
 
 @cache
@@ -59,49 +67,7 @@ def spot_of(name: str, paragraphs: list[nodes.paragraph]) -> Spot | None:
     text, start, end = found
     texts = [(paragraph, one) for paragraph in paragraphs for one in paragraph.findall(nodes.Text)]
     at = next(i for i, (_, one) in enumerate(texts) if one is text)
-    return Spot(_rank(text, texts[at][0]), at, sentence_of(texts[at][0], text, start, end))
-
-
-def sentence_of(paragraph: nodes.paragraph, text: nodes.Text, start: int, end: int) -> tuple[tuple[str, str], ...]:
-    """The sentence around words of a text, in pieces: 'text', 'math', 'code', 'stress', and 'term' for the words."""
-    pieces: list[tuple[str, str]] = []
-    for one in paragraph.findall(lambda node: isinstance(node, nodes.Text)):
-        if one is text:
-            pieces += [(_kind(one), one[:start]), ("term", one[start:end]), (_kind(one), one[end:])]
-        elif not isinstance(one.parent, nodes.raw):
-            pieces.append((_kind(one), str(one)))
-    pieces = [
-        (kind, " ".join(f"|{piece}|".split())[1:-1] if kind != "math" else piece) for kind, piece in pieces if piece
-    ]
-    whole = "".join(piece if kind != "math" else "\ue000" * len(piece) for kind, piece in pieces)
-    here = sum(len(piece) for _, piece in pieces[: [kind for kind, _ in pieces].index("term")])
-    ends = [found.end() for found in _END.finditer(whole)]
-    first, last = max([0, *(at for at in ends if at <= here)]), min([len(whole), *(at for at in ends if at > here)])
-    made, at = [], 0
-    for kind, piece in pieces:
-        part = piece if kind == "math" else piece[max(0, first - at) : max(0, last - at)]
-        if part and first < at + len(piece) and at < last:
-            made.append((kind, part))
-        at += len(piece)
-    return tuple(made)
-
-
-def _on_one_line(text: str) -> str:
-    """With the spaces at its ends."""
-    return " ".join(f"|{text}|".split())[1:-1]
-
-
-def _kind(text: nodes.Text) -> str:
-    kinds = {nodes.math: "math", nodes.literal: "code", nodes.strong: "stress", nodes.emphasis: "stress"}
-    return next((kind for node, kind in kinds.items() if isinstance(text.parent, node)), "text")
-
-
-def in_nodes(sentence: tuple[tuple[str, str], ...]) -> list[nodes.Node]:
-    """A sentence as nodes, its term marked."""
-    made: dict[str, type[nodes.TextElement]] = {
-        "math": nodes.math, "code": nodes.literal, "stress": nodes.emphasis, "term": nodes.strong
-    }  # fmt: skip
-    return [made[kind]("", part) if kind in made else nodes.Text(part) for kind, part in sentence]
+    return Spot(_rank(texts[at][0], text, start, end), at, sentence_of(texts[at][0], text, start, end))
 
 
 def anchor_in_text(name: str) -> str:
@@ -114,11 +80,12 @@ def place_of(names: list[str], paragraphs: list[nodes.paragraph]) -> tuple[nodes
     best: tuple[int, nodes.Text, int, int] | None = None
     for paragraph in paragraphs:
         for text in paragraph.findall(nodes.Text):
-            found = next((match for name in names if (match := written(name).search(text.lower()))), None)
-            if found and not _is_set_apart(text, paragraph):
-                rank = _rank(text, paragraph)
+            lower = text.lower()
+            found = [match.span() for name in names for match in written(name).finditer(lower)]
+            for start, end in found if found and not _is_set_apart(text, paragraph) else []:
+                rank = _rank(paragraph, text, start, end)
                 if best is None or rank < best[0]:
-                    best = rank, text, *found.span()
+                    best = rank, text, start, end
     return best and best[1:]
 
 
@@ -132,13 +99,11 @@ def _is_set_apart(text: nodes.Text, paragraph: nodes.paragraph) -> bool:
     return False
 
 
-def _rank(text: nodes.Text, paragraph: nodes.paragraph) -> int:
-    """0 for a definition in the margin, 1 for words that are stressed, 2 for others."""
-    siblings = paragraph.parent.children
-    before = siblings[siblings.index(paragraph) - 1] if siblings.index(paragraph) else None
-    if isinstance(before, nodes.raw) and "note-definition" in before.astext():
-        return 0
-    return 1 if isinstance(text.parent, nodes.emphasis | nodes.strong) else 2
+def _rank(paragraph: nodes.paragraph, text: nodes.Text, start: int, end: int) -> int:
+    """From 0: whole sentences first; of these a definition in the margin, then stressed words, then others."""
+    kind = 0 if is_definition(paragraph) else 1 if is_stressed(text, paragraph) else 2
+    fault = faults(sentence_of(paragraph, text, start, end))
+    return NO_SENTENCE * (fault > 1) + 2 * kind + (fault == 1)
 
 
 def mark(names: list[str], anchor: str, paragraphs: list[nodes.paragraph]) -> bool:

@@ -28,13 +28,13 @@ from annotated_book.term_places import (
     NAMES,
     Spot,
     anchor_in_text,
-    in_nodes,
     mark,
     names_in,
     other_names,
     spot_of,
     written,
 )
+from annotated_book.term_sentences import in_nodes
 
 GLOSSARY = "reference/glossary"
 SENSES = Path(__file__).parents[2] / "_data" / "senses.yaml"
@@ -46,6 +46,8 @@ ENOUGH = 3
 """How many uses a chapter must have to be named at all."""
 ASIDE = {"quiz", "prediction", "try", "graded-more", "fold-body"}
 """Classes of what is not counted: questions with their wrong answers, and folds."""
+CAPTION = "library-source-caption"
+"""The class of a paragraph that names the file of a listing."""
 
 
 EXERCISES = "exercises"
@@ -98,7 +100,8 @@ def own_paragraphs(section: nodes.section) -> list[nodes.paragraph]:
     inner = [part for part in section.children if isinstance(part, nodes.section)]
     inner += [box for box in section.findall(nodes.container) if ASIDE & set(box["classes"])]
     known = {id(node) for part in inner for node in part.findall()}
-    return [node for node in section.findall(nodes.paragraph) if id(node) not in known]
+    own = [node for node in section.findall(nodes.paragraph) if id(node) not in known]
+    return [node for node in own if CAPTION not in node["classes"]]
 
 
 def sections(doctree: nodes.document, names: Iterable[str] = ()) -> list[Said]:
@@ -213,14 +216,15 @@ def target(env: Any, place: Place, names: list[str]) -> str:
 
 
 def sentences(env: Any, found: list[Place], names: list[str]) -> list[tuple[Place, Spot]]:
-    """The sentences to which the places lead, where words of them are a target."""
+    """The sentences to which the places lead, where words of them are a target and they can stand alone."""
     spots = []
     for place in found:
         here = next((said for said in _kept(env)[place.page] if said.anchor == place.anchor), None)
         known = known_on(place.page, names)
         terms = here.terms if here else {}
         there = [(terms[name].rank, terms[name].at, i, terms[name]) for i, name in enumerate(known) if name in terms]
-        spots += [(place, min(there)[-1])] if there else []
+        best = min(there)[-1] if there else None
+        spots += [(place, best)] if best and best.stands_alone else []
     return spots
 
 
@@ -315,7 +319,8 @@ class MarkPlaces(SphinxPostTransform):
         ]
         for number, section in enumerate(self.document.findall(nodes.section)):
             anchor = section["ids"][0] if number else ""
-            for names in [names for names, at in wanted if at == anchor]:
+            here = [names for names, at in wanted if at == anchor]
+            for names in sorted(here, key=lambda names: -len(names[0])):  # "leak" may be marked inside "leak test"
                 mark(known_on(self.env.docname, names), anchor_in_text(names[0]), own_paragraphs(section))
 
 

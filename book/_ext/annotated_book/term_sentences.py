@@ -1,0 +1,165 @@
+"""The sentence around a term, in pieces, and whether it can stand alone in the index of terms.
+
+A sentence of the index begins with a capital letter, ends with its mark, has the term and at least four other words,
+asks nothing, and sends nobody to a widget or a table. Where a term is a heading of its own, as in "**Leak.** A slot may
+attend to ...", the sentence that follows belongs to it. A citation is written as on the page.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from docutils import nodes
+from pybtex.database import parse_file
+from sphinx.addnodes import pending_xref
+
+from annotated_book.citations import AuthorYearLabels
+
+Sentence = tuple[tuple[str, str], ...]
+"""Pieces of a kind and a text: 'text', 'math', 'code', 'stress', and 'term' for the words themselves."""
+
+REFERENCES = Path(__file__).parents[2] / "references.bib"
+FORMULA = "\ue000"
+"""Stands for a letter of a formula."""
+_END = re.compile(
+    r"(?<=[.?!])(?<!\bal\.)[)”\"]?\s+(?=[A-Z“\"(\ue000]|\d[\d.,]* [a-z]|(?:section|figure|equation|table) [\d(])"
+)
+"""Between two sentences."""
+_WHOLE = re.compile(r"[“(]?[A-Z].*[.!][”)]?", re.DOTALL)
+_PART = re.compile(r"(section|figure|equation|table) [\d(]")
+"""A part of the paper, as a link names it, with a small letter also where a sentence begins."""
+_ASKS = re.compile(
+    r"(?:Add|Ask|Change|Choose|Click|Compare|Drag|Follow|Go|Hide|Hover|Look|Make|Move|Multiply|Open|Pick|Point|Press|Remove"
+    r"|Select|Set|Show|Silence|Slide|Step|Switch|Take|Tap|Tick|Try|Turn|Type|Watch|With the mouse)\b"
+)
+_SHOWN = re.compile(
+    r"\b(?:widget|sliders?|button|menu|tick|to begin with)\b|\b(?:above|below)[,.;]"
+    r"|^(?:The|This|Its|Each|Here the) (?:next |first |last |second )?"
+    r"(?:cell|chart|code|drawing|figure|frames?|listing|picture|rows?|table|tiles)\b"
+    r"|^(?:\w+ ){0,4}(?:tiles|frames|columns|chart|picture)\b"
+)
+"""Words that send the reader to a thing beside the sentence."""
+_LEANS = re.compile(r"(?:And|Both|But|Here|It|Its|So|Such|That|Their|They|This|Those|These|The first (?:is|one))\b")
+"""How a sentence begins that needs the one before it."""
+
+
+@cache
+def labels() -> dict[str, str]:
+    """'Vaswani et al., 2017', of each entry of the bibliography by its key."""
+    found = parse_file(str(REFERENCES)).entries
+    return dict(zip(found, AuthorYearLabels().format_labels(list(found.values())), strict=True))
+
+
+def cited(reference: pending_xref) -> str:
+    """A citation as the page has it: 'Kaplan et al. [2020]', or '[Kaplan et al., 2020]' where it stands apart."""
+    known = [labels().get(key.strip(), "") for key in str(reference["reftarget"]).split(",")]
+    if reference.get("reftype") == "t":
+        return " and ".join(re.sub(r", (\d+)$", r" [\1]", label) for label in known)
+    return f"[{'; '.join(known)}]"
+
+
+def sentence_of(paragraph: nodes.paragraph, text: nodes.Text, start: int, end: int) -> Sentence:
+    """The sentence around words of a text."""
+    pieces = [
+        (kind, _on_one_line(piece) if kind != "math" else piece)
+        for kind, piece in _pieces(paragraph, text, start, end)
+        if piece
+    ]
+    whole = "".join(piece if kind != "math" else FORMULA * len(piece) for kind, piece in pieces)
+    here = sum(len(piece) for _, piece in pieces[: [kind for kind, _ in pieces].index("term")])
+    first, last = _bounds(whole, here, is_definition(paragraph))
+    made, at = [], 0
+    for kind, piece in pieces:
+        part = piece if kind == "math" else piece[max(0, first - at) : max(0, last - at)]
+        if part and first < at + len(piece) and at < last:
+            made.append((kind, part))
+        at += len(piece)
+    if made and _PART.match(made[0][1]):
+        made[0] = made[0][0], made[0][1].capitalize()
+    return tuple(made)
+
+
+def _bounds(whole: str, here: int, defined: bool) -> tuple[int, int]:
+    """Where the sentence around a place begins and ends; a heading of up to three words goes on to the next."""
+    ends = [found.end() for found in _END.finditer(whole)]
+    first = max([0, *(at for at in ends if at <= here)])
+    after = [*(at for at in ends if at > here), len(whole)]
+    is_heading = len(whole[first : after[0]].split()) <= 3 and len(after) > 1 and (defined or first == here)
+    return first, after[1] if is_heading else after[0]
+
+
+def is_definition(paragraph: nodes.paragraph) -> bool:
+    """Whether a paragraph is a definition in the margin."""
+    siblings = paragraph.parent.children if paragraph.parent else [paragraph]
+    before = siblings[siblings.index(paragraph) - 1] if siblings.index(paragraph) else None
+    return isinstance(before, nodes.raw) and "note-definition" in before.astext()
+
+
+def _pieces(paragraph: nodes.paragraph, text: nodes.Text, start: int, end: int) -> list[tuple[str, str]]:
+    pieces: list[tuple[str, str]] = []
+    known: set[int] = set()
+    for one in paragraph.findall(nodes.Text):
+        around = list(_around(one, paragraph))
+        citation = next((node for node in around if _is_citation(node)), None)
+        if one is text:
+            pieces += [(_kind(one), one[:start]), ("term", one[start:end]), (_kind(one), one[end:])]
+        elif citation is not None:
+            pieces += [("text", cited(citation))] if id(citation) not in known else []
+            known.add(id(citation))
+        elif not any(isinstance(node, nodes.raw) for node in around):
+            pieces.append((_kind(one), str(one)))
+    return pieces
+
+
+def _around(text: nodes.Text, paragraph: nodes.paragraph) -> list[nodes.Element]:
+    """What a text of a paragraph stands in, from the inside."""
+    found, node = [], text.parent
+    while node is not paragraph:
+        found.append(node)
+        node = node.parent
+    return found
+
+
+def _is_citation(node: nodes.Element) -> bool:
+    return isinstance(node, pending_xref) and node.get("refdomain") == "cite"
+
+
+def _on_one_line(text: str) -> str:
+    """With the spaces at its ends."""
+    return " ".join(f"|{text}|".split())[1:-1]
+
+
+def _kind(text: nodes.Text) -> str:
+    kinds = {nodes.math: "math", nodes.literal: "code", nodes.strong: "stress", nodes.emphasis: "stress"}
+    return next((kind for node, kind in kinds.items() if isinstance(text.parent, node)), "text")
+
+
+def is_stressed(text: nodes.Text, paragraph: nodes.paragraph) -> bool:
+    """Whether a text is set in italics or bold."""
+    return any(isinstance(node, nodes.emphasis | nodes.strong) for node in _around(text, paragraph))
+
+
+def faults(sentence: Sentence) -> int:
+    """2 for what is no statement of its own, 1 for one that leans on the sentence before it, 0 for a good one.
+
+    Examples
+    --------
+    >>> faults((("term", "Adam"), ("text", " keeps two running averages."))), faults((("term", "Adam"),))
+    (0, 2)
+    """
+    text = "".join(piece if kind != "math" else FORMULA for kind, piece in sentence).strip()
+    others = re.findall(r"[^\W\d_]{2,}", " ".join(piece for kind, piece in sentence if kind not in ("term", "math")))
+    halves = text.count("“") != text.count("”") or text.count("(") != text.count(")")
+    if not _WHOLE.fullmatch(text) or halves or len(others) < 4 or _ASKS.match(text) or _SHOWN.search(text):
+        return 2
+    return int(bool(_LEANS.match(text)))
+
+
+def in_nodes(sentence: Sentence) -> list[nodes.Node]:
+    """A sentence as nodes, its term marked."""
+    made: dict[str, type[nodes.TextElement]] = {
+        "math": nodes.math, "code": nodes.literal, "stress": nodes.emphasis, "term": nodes.strong
+    }  # fmt: skip
+    return [made[kind]("", part) if kind in made else nodes.Text(part) for kind, part in sentence]
