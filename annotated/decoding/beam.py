@@ -125,7 +125,7 @@ def check_options(beam_size: int, alpha: float, max_new_tokens: int | None, num_
 
 
 class Candidates(NamedTuple):
-    """The best continuations of one step, `[B, 2k]` each, best first."""
+    """The best continuations of one step, best first: `[B, 2k]` each, `[B, 1]` with a beam of 1."""
 
     log_probability: Tensor
     """float32; of the whole hypothesis, without length penalty."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import yaml
 
 import annotated
 from annotated import config
@@ -61,3 +62,12 @@ def test_masks_have_the_shapes_of_the_page(row: list[str]) -> None:
 def test_the_ids_are_those_of_the_library() -> None:
     said = {row[1].upper(): int(row[0]) for row in rows("Token ids")}
     assert said == {name: getattr(config, name) for name in ("PAD", "BOS", "EOS", "UNK")}
+
+
+def test_letters_with_several_meanings_on_the_formula_sheet_are_in_the_table() -> None:
+    """The menu of the sheet and this table are two lists of the same."""
+    entries = yaml.safe_load((ROOT / "book" / "_data" / "symbols.yaml").read_text(encoding="utf-8"))
+    several = {re.split(r"[_^-]", entry["name"])[0] for entry in entries if entry.get("in")}
+    said = " ".join(row[0] for row in rows("Letters with several meanings")).replace("\\", "")
+    known = set(re.findall(r"[A-Za-z]+", said))
+    assert len(several) > 10 and several <= known, several - known

@@ -1,7 +1,7 @@
 // The shape tracer: the reader's numbers, and the shape of every tensor on the way through the model that follows from them.
 import { button, html, labelled, numberField, readout, select, unique } from "../../viz/controls.js";
 import { livePanels } from "../../viz/engine/panel.js";
-import { LETTERS, bytes, completed, counted, entries, hasLetter, largest, rounded, shapeOf, totals, worked } from "./shapes.js";
+import { LETTERS, WIDTHS, bytes, completed, counted, entries, hasLetter, largest, rounded, shapeOf, totals, worked } from "./shapes.js";
 
 const MEANS = { B: "sentences", S: "source length", T: "target length", D: "width", H: "heads", K: "width of a head", F: "inner width",
   V: "vocabulary", L: "layers" };
@@ -27,7 +27,7 @@ export function headline(stages, sizes) {
   const most = largest(stages, sizes), [{ step, stage, entries: n }] = most, sum = totals(stages, sizes);
   const name = step.name.replaceAll("`", ""), more = most.length > 1 ? ` (and ${most.length - 1} of the same size)` : "";
   return { title: `Largest: ${name}, ${shapeOf(step.shape, sizes).map(counted).join(" × ")}${more}`,
-    text: `${stage.title}: ${rounded(n)} numbers, ${bytes(4 * n)} in float32. The model has ${rounded(sum.parameters)} parameters; `
+    text: `${stage.title}: ${rounded(n)} numbers, ${bytes(WIDTHS[step.kind] * n)} in ${step.kind}. The model has ${rounded(sum.parameters)} parameters; `
       + `one pass takes ${rounded(sum.products)} multiply-adds.` };
 }
 
@@ -37,7 +37,7 @@ function detail(step, stage, sizes) {
   const line = (name, content) => html("p", {}, html("b", { textContent: `${name} ` }), content);
   return html("td", { colSpan: 3 }, ...(step.line ? [html("p", { className: "tracer-code" }, html("code", { textContent: step.line }),
     html("small", { textContent: ` ${step.where}` }))] : []),
-  line("Numbers", `${worked(step.shape.join("·"), sizes)}, ${bytes(4 * n)} in float32`),
+  line("Numbers", `${worked(step.shape.join("·"), sizes)}, ${bytes(WIDTHS[step.kind] * n)} in ${step.kind}`),
   ...(step.parameters ? [line("Parameters", worked(step.parameters, sizes) + times)] : []),
   ...(step.products ? [line("Multiply-adds", worked(step.products, sizes) + times)] : []));
 }

@@ -1,5 +1,7 @@
 // Shapes and costs by formula: factors are letters, numbers or products of both, joined by "·"; terms by " + ".
 export const LETTERS = ["B", "S", "T", "D", "H", "K", "F", "V", "L"];
+// Bytes of a number of each type.
+export const WIDTHS = { float32: 4, int64: 8, bool: 1 };
 
 const factors = product => product.split("·");
 

@@ -31,6 +31,8 @@ class TracedStep(NamedTuple):
     parameters: str = ""
     products: str = ""
     """Multiply-adds of matrix products, of this tensor in one layer."""
+    kind: str = "float32"
+    """The type of its numbers."""
 
 
 class TracedStage(NamedTuple):
@@ -45,8 +47,8 @@ def _entering(side: str, ids: str, n: str) -> tuple[TracedStep, ...]:
     mask = (padding_mask, "(ids != pad_id)") if side == "encoder" else (target_mask, "return")
     table = "V·D" if side == "encoder" else ""
     return (
-        TracedStep(f"{side}.ids", f"token ids, `{ids}`", ("B", n)),
-        TracedStep(f"{side}.mask", "mask", ("B", "1", "1" if side == "encoder" else n, n), mask),
+        TracedStep(f"{side}.ids", f"token ids, `{ids}`", ("B", n), kind="int64"),
+        TracedStep(f"{side}.mask", "mask", ("B", "1", "1" if side == "encoder" else n, n), mask, kind="bool"),
         TracedStep(f"{side}.vectors", "token vectors", ("B", n, "D"), (TokenEmbedding.forward, "F.embedding"), table),
         TracedStep(f"{side}.positions", "positions", (n, "D"), (SinusoidalPositions.forward, "return")),
         TracedStep(f"{side}.sum", "vectors plus positions", ("B", n, "D"), (Transformer.embed, "+ positions")),
@@ -86,9 +88,15 @@ def _attention(at: str, queries: str, keys: str) -> tuple[TracedStep, ...]:
         if queries == keys
         else (TracedStep(f"{at}.front_keys", "keys and values, heads in front", ("B", "H", keys, "K"), front),)
     )
+    split_others = (
+        ()
+        if queries == keys
+        else (TracedStep(f"{at}.split_keys", "keys and values, in heads", ("B", keys, "H", "K"), split),)
+    )
     return (
         *_projected(at, queries, keys),
         TracedStep(f"{at}.split", f"{both}, in heads", ("B", queries, "H", "K"), split),
+        *split_others,
         TracedStep(f"{at}.front", f"{both}, heads in front", ("B", "H", queries, "K"), front),
         *others,
         TracedStep(f"{at}.scores", "scores", ("B", "H", queries, keys), (equation, "scores = q @ k"), "", each),

@@ -30,7 +30,7 @@ class _Watched(Recorded):
             self.shapes.setdefault(f"{self.at}.{name}", list(tensor.shape))
 
     def __call__(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        self._note(split=q)
+        self._note(split=q, split_keys=k)
         output = super().__call__(q, k, v)
         self._note(back=output)
         return output

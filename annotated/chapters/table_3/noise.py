@@ -11,7 +11,7 @@ import math
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
-from annotated.chapters.table_3.differences import CONFIDENCE
+from annotated.chapters.table_3.differences import CONFIDENCE, paper_difference
 from annotated.paper import TABLE_3
 
 Counting = Literal["all 19 together", "each by itself"]
@@ -19,11 +19,11 @@ COUNTINGS: tuple[Counting, ...] = ("all 19 together", "each by itself")
 
 
 class PublishedDeviation(NamedTuple):
-    """A published deviation of BLEU over seeds."""
+    """A published deviation over seeds."""
 
     name: str
     deviation: float
-    """BLEU."""
+    """BLEU, or nats per token."""
     source: str
 
 
@@ -33,7 +33,7 @@ LARGEST_OF_THREE = 1.5 / math.sqrt(math.pi)
 """By how many deviations the largest of three normal variables is above their mean, on average."""
 CONVS2S_MEAN, CONVS2S_BEST = 25.16, 25.39
 """BLEU of ConvS2S on newstest2014, English to German: mean of three runs, as Table 2 has it, and the best of them."""
-ESTIMATES = (
+BLEU_DEVIATIONS = (
     PublishedDeviation("GNMT v2", GNMT_AFTER_EPOCHS[-1], "50 seeds, a recurrent model, newstest2014"),
     PublishedDeviation(
         "ConvS2S",
@@ -42,11 +42,23 @@ ESTIMATES = (
     ),
 )
 """What is published of comparable models; of the Transformer's own seeds the paper says nothing."""
+TRANSFORMER_XL = PublishedDeviation(
+    "Transformer-XL", round(0.05593 / 22.93, 4), "16 seeds, a language model, validation set of WikiText-103"
+)
+"""In nats per token: the deviation of its perplexity, 22.93, over the perplexity itself."""
+Measure = Literal["BLEU", "loss"]
 
 
 def bleu_difference(row: str) -> float:
     """The paper's difference of a row from base in BLEU, of printed tenths."""
     return round(TABLE_3[row].bleu - TABLE_3["base"].bleu, 1)
+
+
+PAPER_DIFFERENCES: dict[Measure, dict[str, float]] = {
+    "BLEU": {row: bleu_difference(row) for row in TABLE_3 if row != "base"},
+    "loss": {row: paper_difference(row) for row in TABLE_3 if row != "base"},
+}
+"""Of the 19 rows from base: BLEU, and nats per token."""
 
 
 def largest_noise(differences: dict[str, float], counting: Counting = COUNTINGS[0]) -> dict[str, float]:
@@ -78,8 +90,8 @@ def largest_noise(differences: dict[str, float], counting: Counting = COUNTINGS[
     return found
 
 
-def significant_rows(deviation: float, counting: Counting = COUNTINGS[0]) -> list[str]:
-    """Rows of Table 3 whose BLEU differs significantly from base's if one run has this deviation, in their order."""
-    differences = {row: bleu_difference(row) for row in TABLE_3 if row != "base"}
+def significant_rows(deviation: float, counting: Counting = COUNTINGS[0], measure: Measure = "BLEU") -> list[str]:
+    """Rows of Table 3 that differ significantly from base if one run has this deviation, in the paper's order."""
+    differences = PAPER_DIFFERENCES[measure]
     limits = largest_noise(differences, counting)
     return [row for row in differences if abs(differences[row]) > 0 and limits[row] > deviation]

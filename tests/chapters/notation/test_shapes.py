@@ -113,6 +113,22 @@ def test_a_letter_says_how_often_it_stands_in_a_shape() -> None:
     assert "in no shape" in layers and title == "Largest: logits, 2 × 10 × 37,000"
 
 
+def test_bytes_are_those_of_the_tensors() -> None:
+    """Token ids and masks are no floats; `element_size` of real tensors tells their bytes."""
+    ids = torch.randint(4, 91, (2, 12))
+    real = {
+        "encoder.ids": ids,
+        "encoder.mask": annotated.padding_mask(ids),
+        "logits": annotated.Transformer(ODD)(ids, ids),
+    }
+    say = "({ WIDTHS, entries }, [steps, sizes]) => steps.map(step => WIDTHS[step.kind] * entries(step.shape, sizes))"
+    steps = {step["key"]: step for stage in page_data()["stages"] for step in stage["steps"]}
+    asked = [steps[key] for key in real]
+    assert [f"torch.{step['kind']}" for step in asked] == [str(tensor.dtype) for tensor in real.values()]
+    found = evaluate(SHAPES, say, [asked, numbers(ODD, 2, 12, 12)])
+    assert found == [tensor.numel() * tensor.element_size() for tensor in real.values()]
+
+
 def test_lines_are_of_the_library_and_one_each() -> None:
     assert line_of((MultiHeadAttention._join_heads, "return")) == "return x.flatten(-2)"
     with pytest.raises(ValueError, match="2 lines|0 lines"):

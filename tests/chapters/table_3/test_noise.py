@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotated.chapters.table_3.noise import COUNTINGS, ESTIMATES, bleu_difference, largest_noise, significant_rows
+from annotated.chapters.table_3.noise import (
+    BLEU_DEVIATIONS,
+    COUNTINGS,
+    bleu_difference,
+    largest_noise,
+    significant_rows,
+)
 from annotated.chapters.table_3.noise_charts import noise_chart, significance_chart
 from annotated.chapters.table_3.words import CHANGES, ROWS, label
 from annotated.config import TABLE_3
@@ -65,7 +71,7 @@ def test_the_estimate_of_three_runs_is_that_of_the_largest_of_three() -> None:
     """The mean of three standard normal variables is on average 0.846 below the largest of them."""
     draws = np.random.default_rng(0).normal(size=(200_000, 3))
     above = (draws.max(1) - draws.mean(1)).mean()
-    assert ESTIMATES[1].deviation == pytest.approx((25.39 - 25.16) / above, abs=0.006)
+    assert BLEU_DEVIATIONS[1].deviation == pytest.approx((25.39 - 25.16) / above, abs=0.006)
 
 
 def test_every_row_has_words_and_charts_hold_all_differences() -> None:
@@ -76,4 +82,9 @@ def test_every_row_has_words_and_charts_hold_all_differences() -> None:
     with pytest.raises(ValueError, match=r"0\.5"):
         noise_chart(0.7)
     steps = rows_of(significance_chart())
-    assert {one["rows"] for one in steps if one["deviation"] == 0.16 and "rows" in one} == {5, 8}
+    for counting in COUNTINGS:
+        mine = [one for one in steps if one.get("tested") == counting]
+        before = max((one for one in mine if one["deviation"] <= 0.16), key=lambda one: one["deviation"])
+        assert before["rows"] == len(significant_rows(0.16, counting))
+    nats = {one["row"]: one["difference"] for one in rows_of(noise_chart(0.02, "loss"))}
+    assert nats["C1"] == pytest.approx(math.log(6.11 / 4.92)) and len(nats) == 19
