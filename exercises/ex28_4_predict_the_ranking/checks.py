@@ -92,7 +92,7 @@ def correlation_with_ties(student: Student, case: Case) -> None:
 
 
 def repeated(case: Case, rounds: int) -> tuple[Tensor, Tensor, float, Tensor, Tensor]:
-    """Arguments of rank_interval: rows a deviation or less apart, with different numbers of runs."""
+    """Arguments of rank_spread: rows a deviation or less apart, with different numbers of runs."""
     n = 6 + case.between(0, 3)
     deviation = 0.02 + 0.01 * case.between(0, 3)
     means = 3.5 + deviation * (0.6 * torch.arange(n) + 0.1 * case.uniform(n))
@@ -103,11 +103,11 @@ def repeated(case: Case, rounds: int) -> tuple[Tensor, Tensor, float, Tensor, Te
 
 
 @graded(points=3, levels=2)
-def interval_of_the_seeds(student: Student, case: Case) -> None:
-    """The interval holds 95 % of the correlations of means that are drawn anew."""
+def spread_over_the_seeds(student: Student, case: Case) -> None:
+    """The quantiles are those of the correlations of means that are drawn anew."""
     means, seeds, deviation, paper, noise = repeated(case, 60 + case.between(0, 20))
-    got: Any = student.call("rank_interval", means, seeds, deviation, paper, noise)
-    expect.true(isinstance(got, tuple | list) and len(got) == 2, "rank_interval returns two numbers", got=got)
+    got: Any = student.call("rank_spread", means, seeds, deviation, paper, noise)
+    expect.true(isinstance(got, tuple | list) and len(got) == 2, "rank_spread returns two numbers", got=got)
     centre, runs = means.tolist(), seeds.tolist()
     found = []
     for row in noise.tolist():
@@ -115,4 +115,4 @@ def interval_of_the_seeds(student: Student, case: Case) -> None:
         found.append(agreement(drawn, paper.tolist()))
     for value, share in zip(got, (0.025, 0.975), strict=True):
         named: dict[str, Any] = {"means": means, "seeds": seeds, "deviation": deviation, "paper": paper}
-        expect.number(value, quantile(found, share), f"the end of the interval at {share}", atol=1e-5, **named)
+        expect.number(value, quantile(found, share), f"the quantile {share} of the correlations", atol=1e-5, **named)

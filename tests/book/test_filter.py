@@ -96,6 +96,20 @@ def test_a_table_without_hits_is_hidden(field: Any) -> None:
     assert field.locator("#two").is_visible()
 
 
+def test_the_number_of_a_chapter_is_a_whole_number_and_belongs_to_its_word(chromium: Any) -> None:
+    page = chromium.new_page()
+    page.set_content(
+        '<div class="page-filter" data-what="rows" data-items="li" hidden><input type="search"><span role="status">'
+        "</span></div><ul><li>chapter 5 . section 3.2</li><li>chapter 15 . 5 heads</li><li>chapter 50</li></ul>"
+    )
+    page.add_script_tag(path=Path(__file__).parents[2] / "book" / "_assets" / "book" / "filter.js")
+    for words, rows in (("chapter 5", [0]), ("Chapter 15", [1]), ("chapter", [0, 1, 2]), ("section 3", [0])):
+        page.locator("input").fill(words)
+        shown = page.locator("li").evaluate_all("all => all.flatMap((item, i) => (item.hidden ? [] : [i]))")
+        assert shown == rows, words
+    page.close()
+
+
 def test_kinds_are_counted_and_what_follows_an_entry_hides_with_it(chromium: Any) -> None:
     page, said = chromium.new_page(), "document.querySelector('[role=status]').textContent"
     page.set_content(

@@ -69,6 +69,7 @@ def test_formulas_are_found_as_they_are_typed(extension: Any) -> None:
     for typed, places in (
         ("softmax(QK^T/sqrt(d_k))V", ["five.html#paper"]), ("QK^T / √d_k", ["five.html#paper"]),
         ("max(0, x)", ["ten.html"]), (r"\max(0, x W_1", ["ten.html"]), ("softmax", []), ("x = 7", []), ("a)", []),
+        ("QK^T", ["five.html#paper"]), ("K^T", []), ("d_k", []),
     ):  # fmt: skip
         found = passages("formulasWith(...data)", [typed, known])
         assert found == [[place, ""] for place in places], typed
@@ -124,6 +125,34 @@ def test_a_part_of_the_paper_or_the_book_is_known_by_its_number(typed: str, key:
     assert passages("partOf(...data) ?? null", [typed, parts]) == key
 
 
+def test_a_part_that_the_paper_lacks_is_said_to_be_missing() -> None:
+    parts: dict[str, list[str]] = {name: [] for name in ("equation 3", "section 3.2.1", "table 4")}
+    asked = ("Equation 4", "eq. (4)", "§ 9", "fig 6", "equation 3", "3.2.1", "9.9", "table tennis", "chapter 90")
+    found = [passages("missingPart(...data) ?? null", [typed, parts]) for typed in asked]
+    assert found == ["equation 4", "equation 4", "section 9", "figure 6", None, None, None, None, None]
+    assert passages("missingPart(...data) ?? null", ["equation 4", {}]) is None, "a preview has no map of the paper"
+
+
+def test_a_name_of_the_library_leads_to_its_object() -> None:
+    kinds = {"0": "py:module", "1": "py:function", "2": "py:class", "3": "py:method", "4": "py:attribute"}
+    objects = {
+        "annotated.loading": [[0, 1, 1, "", "load"]],
+        "annotated.runs.dry_run.Rehearsal": [[1, 3, 1, "", "load"]],
+        "annotated.chapters": [[2, 0, 0, "-", "beam_search"]],
+        "annotated.decoding.beam": [[3, 1, 1, "", "beam_search"], [3, 2, 1, "", "BeamSearch"]],
+        "annotated.model.layers.Encoder": [[4, 3, 1, "", "forward"], [4, 4, 1, "", "d_model"]],
+    }
+    for asked, names in (
+        ("annotated.load", ["annotated.loading.load"]), ("beam_search", ["annotated.decoding.beam.beam_search"]),
+        ("annotated.beam_search", ["annotated.decoding.beam.beam_search"]), ("beam search", []), ("load", []),
+        ("Rehearsal.load()", ["annotated.runs.dry_run.Rehearsal.load"]), ("d_model", []), ("coder.forward", []),
+        ("Encoder.forward", ["annotated.model.layers.Encoder.forward"]), ("3.2.1", []),
+        ("BeamSearch", ["annotated.decoding.beam.BeamSearch"]), ("Encoder.d_model", ["annotated.model.layers.Encoder.d_model"]),
+    ):  # fmt: skip
+        found = passages("objectsNamed(...data)", [asked, objects, kinds])
+        assert [name for _, name in found] == names, asked
+
+
 def test_the_chapter_that_the_glossary_names_is_the_first(extension: Any) -> None:
     glossary = (
         ":::{glossary}\ncross-attention\n交叉注意力\n  Words. [Chapter\n  6](../a/six.md)\n\nloss\n  No chapter.\n:::\n"
@@ -163,6 +192,9 @@ def test_a_chapter_about_a_part_comes_before_those_that_treat_it(extension: Any)
     known = extension("answers").parts(treated, titles, {"y": said})
     assert known["section 3.2.1"][0] == ("y.html#paper", ""), "the first section that names it, and no exercise"
     assert known["table 2"][0] == ("z.html", "")
+    both = {"Table 4": ("Parsing", ["x", "y"])}
+    known = extension("answers").parts(both, titles, {"y": [("t4", "Table 4", [])], "x": [("a", "A", ["Table 4"])]})
+    assert [a for a, _ in known["table 4"]][:2] == ["y.html#t4", "x.html#a"], "a heading comes before a mention"
     assert known["table 2"][-1] == ("reference/paper_map.html#paper-table-2", "Table 2: BLEU")
 
 

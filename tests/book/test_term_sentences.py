@@ -106,6 +106,17 @@ def test_the_built_index_shows_whole_sentences_without_keys(book: Path, reposito
         assert text.count("“") == text.count("”") and not set(keys) & set(re.findall(r"\w+", text)), text
 
 
+def test_a_page_that_has_a_term_only_in_its_title_leads_to_the_section_with_its_words(extension: Any) -> None:
+    terms, spot = extension("terms"), extension("term_places").Spot(0, 0, ())
+    said = [terms.Said("", "warm-up", "nothing"), terms.Said("rise", "", "the warm-up", {"warm-up": spot})]
+    (place,) = terms.places(["warm-up"], {"training/warm_up": said})
+    assert place.anchor == "rise"
+
+
+def test_a_name_in_braces_is_a_label_without_them(extension: Any) -> None:
+    assert extension("term_sentences").labels()["nvidia2019"] == "NVIDIA, 2019"
+
+
 def test_pages_know_their_part_of_the_book(extension: Any) -> None:
     """The site map is an attribute of the configuration, not one of its registered values."""
     from sphinx.config import Config

@@ -10,6 +10,7 @@ import altair as alt
 import pandas as pd
 
 from annotated import paper
+from annotated.chapters.parsing import titles
 from annotated.chapters.parsing.results import PARSERS, SETS
 from annotated.viz.parameters import menu, slider, steps
 from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
@@ -43,7 +44,7 @@ def table_4_chart(used: str = "WSJ alone") -> alt.LayerChart:
     base = alt.Chart(table)
     y = alt.Y("row:N", sort=order, axis=None)
     # The names stand in the left half, on a phone too; no result is below 88.
-    scale = alt.Scale(domain=[80, 94.5], nice=False)
+    scale = alt.Scale(domain=[80, 95.8], nice=False)
     x = alt.X("F1:Q", title="F1 on section 23", scale=scale, axis=alt.Axis(values=list(range(88, 95, 2)), grid=False))
     opacity = alt.condition("used == 'all' || used == datum.used", alt.value(1), alt.value(0.35))
     colour = alt.Color("kind:N", scale=alt.Scale(domain=["Transformer", "others"], range=[BLUE, GREY]))
@@ -118,15 +119,13 @@ def _line_chart(table: pd.DataFrame, x: alt.X, y: alt.Y) -> tuple[alt.Chart, alt
     return line, base.mark_point(filled=True, size=65, opacity=0.9).encode(x=x, y=y, color=colour, shape=shape)
 
 
-def sizes_chart(table: pd.DataFrame, title: str, held_out: str = "new sentences") -> alt.LayerChart:
+def sizes_chart(table: pd.DataFrame, held_out: str = "new sentences") -> alt.LayerChart:
     """Scores by the number of training trees; menus choose the measure and the held-out set.
 
     Parameters
     ----------
     table
         As `results.score_table` makes it. Each point is a training, the lines join means over seeds.
-    title
-        What the chart shows at first.
     held_out
         One of the values of `results.SETS`, where the menu starts.
     """
@@ -138,6 +137,7 @@ def sizes_chart(table: pd.DataFrame, title: str, held_out: str = "new sentences"
     x = alt.X("trees:Q", title="training trees", scale=alt.Scale(type="log", nice=False, padding=16),
               axis=alt.Axis(values=ticks, grid=False, format=",d"))  # fmt: skip
     y = alt.Y("value:Q", title="percent", scale=alt.Scale(zero=False, padding=10))
+    shown = {name: {one: titles.sizes_title(table, key, one) for one in sets} for key, name in MEASURES.items()}
     line, points = _line_chart(long, x, y)
     keep = "datum.measure == measure && datum.set == set"
     points = points.encode(tooltip=["parser:N", "trees:Q", "seed:Q", "value:Q"])
@@ -149,13 +149,13 @@ def sizes_chart(table: pd.DataFrame, title: str, held_out: str = "new sentences"
         .properties(
             width="container",
             height=280,
-            title=title_lines(title),
+            title=alt.TitleParams(alt.expr(titles.choice(shown, "measure", "set"))),
             description="Scores of each parser over the number of training trees. Menus choose measure and text.",
         )
     )
 
 
-def labels_chart(table: pd.DataFrame, title: str, trees: int) -> alt.Chart:
+def labels_chart(table: pd.DataFrame, trees: int) -> alt.Chart:
     """F1 of each label, a point for each parser; a slider chooses the number of training trees.
 
     Parameters
@@ -168,6 +168,7 @@ def labels_chart(table: pd.DataFrame, title: str, trees: int) -> alt.Chart:
     sizes = sorted(int(n) for n in table["trees"].unique())
     parsers = [name for name in PARSERS if name in set(table["parser"])]
     cases = table.groupby("label")["cases"].max().sort_values(ascending=False)
+    shown = titles.choice([titles.labels_title(table, n) for n in sizes], "size")
     table = table.assign(name=[f"{label} ({cases[label]:,})" for label in table["label"]])
     order = [f"{label} ({count:,})" for label, count in cases.items()]
     colour = alt.Color("parser:N", sort=parsers, scale=alt.Scale(domain=parsers, range=[_COLOURS[p] for p in parsers]),
@@ -187,13 +188,13 @@ def labels_chart(table: pd.DataFrame, title: str, trees: int) -> alt.Chart:
         .properties(
             width="container",
             height=20 * len(order) + 20,
-            title=title_lines(title),
+            title=alt.TitleParams(alt.expr(shown)),
             description="F1 of each label for each parser. A slider chooses the number of training trees.",
         )
     )
 
 
-def lengths_chart(table: pd.DataFrame, title: str, trees: int) -> alt.LayerChart:
+def lengths_chart(table: pd.DataFrame, trees: int) -> alt.LayerChart:
     """F1 by length of the sentence; a slider chooses the number of training trees.
 
     Parameters
@@ -204,6 +205,7 @@ def lengths_chart(table: pd.DataFrame, title: str, trees: int) -> alt.LayerChart
         Where the slider stands at first.
     """
     sizes = sorted(int(n) for n in table["trees"].unique())
+    shown = titles.choice([titles.lengths_title(table, n) for n in sizes], "size")
     table = table.assign(size=[sizes.index(n) for n in table["trees"]])
     cases = table.groupby("words")["cases"].max()
     step = int(cases.index[0])
@@ -219,7 +221,7 @@ def lengths_chart(table: pd.DataFrame, title: str, trees: int) -> alt.LayerChart
         .properties(
             width="container",
             height=250,
-            title=title_lines(title),
+            title=alt.TitleParams(alt.expr(shown)),
             description="F1 over the length of the sentence for each parser. A slider chooses the training trees.",
         )
     )

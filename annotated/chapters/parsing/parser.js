@@ -78,14 +78,16 @@ export const DOUBT = -0.14; // nats per token: nineteen in twenty sentences of t
 const judged = ({ matched, right, guessed, f1 }) => matched === right && matched === guessed ? " It is the right tree."
   : ` It is not the right tree: ${matched} of ${guessed} brackets are right, F1 ${f1.toFixed(1)}.`;
 
+const SO_FAR = "The string is no tree; the drawing shows what was built up to there.";
+
 const count = (n, name) => `${n} ${name}${n === 1 ? "" : "s"}`;
 
 // What is said of a parse; `nats` writes a log-probability, `gold` is the right tree's linear form, where it is known.
 export function sayParse({ tree, tokens, ids, words, logProbability, ended }, unknown, nats, gold = null) {
   const strange = [...new Set(unknown)].map(word => `“${word}”`).join(", ");
   const warned = strange ? `Not among the words of the training sentences: ${strange}. The parser cannot know how they are used. ` : "";
-  if (!ended) return `${warned}Unfinished: the cap of ${ids.length} tokens came before the end token. There is no tree.`;
-  if (tree.fault) return `${warned}Malformed, ${tree.fault.fault}: ${tree.fault.message}. There is no tree.`;
+  if (!ended) return `${warned}Unfinished: the cap of ${ids.length} tokens came before the end token. ${SO_FAR}`;
+  if (tree.fault) return `${warned}Malformed, ${tree.fault.fault}: ${tree.fault.message}. ${SO_FAR}`;
   const doubt = !strange && logProbability / (ids.length + 1) < DOUBT ? " It is less certain of this sentence than of nearly all sentences of the test set." : "";
   return `${warned}${count(tree.nodes.length, "constituent")} over ${count(words.length, "word")}, in ${tokens.length} tokens; log-probability ${nats(logProbability)} nats.${strange ? " The tree is a guess." : ""}${doubt}${gold ? judged(scoreOf(tree, words, gold)) : ""}`;
 }

@@ -35,8 +35,8 @@ class _Scale:
 
 
 _SCALES: dict[Measure, _Scale] = {
-    "BLEU": _Scale("BLEU", (-2.8, 1.3), 0.5, 0.01, "+.1f"),
-    "loss": _Scale("nats", (-0.21, 0.3), 0.06, 0.001, "+.3f"),
+    "BLEU": _Scale("BLEU", (-3.2, 1.7), 0.5, 0.01, "+.1f"),
+    "loss": _Scale("nats", (-0.31, 0.44), 0.06, 0.001, "+.3f"),
 }
 MOST = _SCALES["BLEU"].most
 """BLEU: where the slider ends."""

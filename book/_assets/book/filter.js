@@ -13,10 +13,11 @@
   const plain = text => SPELLINGS.reduce((made, [from, to]) => made.replace(from, to), flat(text).normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase());
   // 5.3 is one word, and so is "equation 3", however it is written.
   const spaced = text => ` ${text.replace(/(?:[^\p{L}\p{N}_.]|\.(?!\d)|(?<!\d)\.)+/gu, " ").trim()} `;
-  const PARTS = { e: "equation", f: "figure", t: "table", s: "section", "§": "section" };
+  const PARTS = { c: "chapter", e: "equation", f: "figure", t: "table", s: "section", "§": "section" };
   function asked(text) {
-    const parts = [], rest = plain(text).replace(/(?<!\p{L})(?:eqn?|equation|fig|figure|tab|table|sec|section|§)s?[ .(]*\d[\d.]*/gu, found => {
-      parts.push(`${PARTS[found[0]]} ${found.match(/\d.*?(?=\.?$)/u)[0]}`);
+    const parts = [], rest = plain(text).replace(/(?<!\p{L})(?:chapter|eqn?|equation|fig|figure|tab|table|sec|section|§)s?[ .(]*\d[\d.]*/gu, found => {
+      const part = `${PARTS[found[0]]} ${found.match(/\d.*?(?=\.?$)/u)[0]}`;
+      parts.push(found[0] === "c" ? `${part} ` : part); // section 3 has a 3.2, chapter 3 no 31
       return " ";
     });
     return [...parts, ...spaced(rest).split(" ").filter(Boolean).map(single)];

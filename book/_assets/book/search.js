@@ -5,7 +5,7 @@
   const passages = globalThis.annotatedPassages;
   if (!place || !engine || !passages) return;
   const FIRST = 5, MOST_OBJECTS = 5;
-  const NAMES = ["Chapters", "Reference", "Names and code of the library"];
+  const NAMES = ["Chapters", "Reference", "Names and code of the library"], NAMED = "The name in the library";
   const COMMON = ["attention", "mask", "why sqrt(d_k)", "multi-head", "positional encoding", "layer normalisation", "label smoothing", "warm-up", "beam search", "BLEU"];
   const root = new URL(document.documentElement.dataset.content_root || "./", location.href).href;
   const stemmer = new Stemmer(), stems = new Map();
@@ -66,6 +66,15 @@
     return all.sort((a, b) => Math.min(...each.map(one => one[b])) - Math.min(...each.map(one => one[a]))).map(name => [name, "", ""]);
   }
 
+  // The pages of the objects that a query names to the letter, each with their anchors.
+  function namedBy(typed) {
+    const { docnames, objects, objtypes, titles } = engine._index, pages = new Map();
+    for (const [at, full] of passages.objectsNamed(typed, objects, objtypes)) {
+      const page = pages.get(at) ?? pages.set(at, { name: docnames[at], title: titles[at], anchors: [], labels: [], isAnswer: true, only: true }).get(at);
+      page.anchors.push(full);
+    }
+    return [...pages.values()];
+  }
   // What Sphinx found, each page once, the best first, with the anchors that a title or a name answered.
   function pagesOf(results, first) {
     const pages = new Map();
@@ -95,7 +104,7 @@
   function hit(page, terms) {
     const item = make("li", "search-page", link(`${root}${page.name}.html`, page.title)), list = make("ul", "search-places");
     load(page.name, `texts/${page.name}.js`).then(texts => {
-      const most = page.name.startsWith("reference/api/") ? MOST_OBJECTS : undefined;
+      const most = page.only ? page.anchors.length : page.name.startsWith("reference/api/") ? MOST_OBJECTS : undefined;
       for (const [anchor, heading] of page.labels) if (!texts?.some(([known]) => known === anchor)) list.append(section(page, { anchor, heading, text: "" }, terms));
       for (const one of passages.best(texts ?? [], terms, stem, page.anchors, most, page.isAnswer)) list.append(section(page, one, terms));
       if (list.children.length) item.append(list);
@@ -104,7 +113,7 @@
     return item;
   }
   function group(number, pages, terms) {
-    const box = make("section", "search-group", make("h2", "", NAMES[number])), list = make("ol", "search");
+    const box = make("section", "search-group", make("h2", "", NAMES[number] ?? NAMED)), list = make("ol", "search");
     box.dataset.group = number;
     list.append(...pages.slice(0, FIRST).map(page => hit(page, terms)));
     box.append(list);
@@ -125,7 +134,7 @@
   async function run(typed) {
     const { words, places } = globalThis.annotatedQuery(typed);
     const { numbers: counts, parts, terms: entries, formulas = [] } = await answers;
-    const part = passages.partOf(typed, parts), numbers = part ? [] : passages.numbersOf(words);
+    const part = passages.partOf(typed, parts), missing = passages.missingPart(typed, parts), numbers = part ? [] : passages.numbersOf(words);
     const first = [...places, ...(parts[part] ?? []), ...passages.formulasWith(typed, formulas), ...passages.entryOf(typed, entries), ...passages.entryOf(words, entries)];
     if (part) {
       const keys = /^\d/.test(typed.trim()) ? part.split(" ").slice(1) : [part], isOfPaper = /^(section|equation|figure|table) /.test(part);
@@ -133,9 +142,11 @@
     }
     const left = numbers.length ? passages.withoutNumbers(words) : words;
     const found = left ? ofWords(left) : { terms: [], results: [] }, terms = [...numbers, ...found.terms];
-    if (!numbers.length) return { typed, words, terms, pages: pagesOf(found.results, first) };
-    const having = ofNumbers(numbers, counts), named = new Set(found.results.map(([name]) => name));
-    return { typed, words: left, terms, pages: pagesOf(found.terms.length ? having.filter(([name]) => named.has(name)) : having, first) };
+    if (!numbers.length) return { typed, words, terms, missing, pages: pagesOf(found.results, first) };
+    const { docnames, titles } = engine._index, named = new Set(found.results.map(([name]) => name));
+    const fit = ([name]) => Math.floor(globalThis.annotatedTitleFit(titles[docnames.indexOf(name)] ?? "", left)); // 1 if the title is what was asked for
+    const having = ofNumbers(numbers, counts).sort((a, b) => fit(b) - fit(a));
+    return { typed, words: left, terms, missing, pages: pagesOf(found.terms.length ? having.filter(([name]) => named.has(name)) : having, first) };
   }
   function isKnown(word) {
     const lower = word.toLowerCase(), { terms, titleterms, objects } = engine._index;
@@ -148,24 +159,27 @@
     return unknown.length ? passages.correct(found.typed.toLowerCase(), unknown, (await load("words", "words.js")) ?? {}) : undefined;
   }
   function summary(found, correction) {
-    const status = engine.status, count = found.pages.length, index = link("reference/index_of_terms.html", "index of terms");
+    const status = engine.status, count = new Set([...found.named, ...found.pages].map(page => page.name)).size, index = link("reference/index_of_terms.html", "index of terms");
     if (!count) {
       status.classList.add("search-nothing");
       status.replaceChildren("Nothing found. Try another spelling, the ", index, " or the ", link("reference/glossary.html", "glossary"), ".");
     } else status.replaceChildren(`${count} ${count === 1 ? "page" : "pages"} found.`);
+    if (found.missing) status.prepend(`The paper has no ${found.missing}; `, link("reference/paper_map.html", "the map of the paper"), " has all its parts. ");
     if (correction) status.before(correction);
   }
   async function answer(typed) {
-    let found = await run(typed), correction;
-    const better = await meant(found);
+    const named = namedBy(typed);
+    let found = { ...await run(typed), named }, correction;
+    const better = named.length ? undefined : await meant(found);
     if (better && !found.pages.length) {
-      found = await run(better);
+      found = { ...await run(better), named };
       correction = make("p", "search-meant", `No page has “${typed}”. These pages have `, make("strong", "", better), ".");
     } else if (better) correction = make("p", "search-meant", "Did you mean ", searchFor(better), "?");
     engine.stopPulse();
     engine.title.textContent = `Results for “${typed}”`;
     engine.output.remove();
     summary(found, found.pages.length ? correction : undefined);
+    if (named.length) place.append(group(3, named, []));
     for (const number of [0, 1, 2]) {
       const pages = found.pages.filter(page => globalThis.annotatedSearchGroup(page.name) === number);
       if (pages.length) place.append(group(number, pages, found.terms));

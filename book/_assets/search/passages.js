@@ -36,6 +36,26 @@ globalThis.annotatedPassages = (() => {
     const written = full === "exercise" ? number.replace("-", ".").replace(/^0/, "") : number;
     return known(`${full} ${written}`);
   }
+  // A part that the paper does not have, as a query names it: "equation 4".
+  function missingPart(query, parts) {
+    const [, kind, number] = /^(?:the )?(eqn?|equation|fig|figure|tab|table|sec|section|§)\.? ?\(?(\d+(?:\.\d+)*)\)?$/.exec(query.toLowerCase().trim()) ?? [];
+    return kind && Object.keys(parts).some(key => key.startsWith("section ")) && !partOf(query, parts) ? `${KINDS[kind] ?? kind} ${number}` : undefined;
+  }
+  // The objects of the library whose dotted name ends in the query, which must look like a name of code: it has a dot, an
+  // underscore or a capital within. Without a dot only classes and functions are meant: `d_k` is first a letter of the paper.
+  // `objects` and `kinds` are those of Sphinx's index; found are [page, full name], those of fewer parts first.
+  function objectsNamed(query, objects, kinds) {
+    const asked = query.trim().replace(/\(.*\)$/, ""), name = asked.replace(/^annotated\./, ""), found = [];
+    if (!/^[A-Za-z_]\w*(\.\w+)*$/.test(asked) || !/\.|[a-z\d]_[a-z\d]|[a-z][A-Z]/.test(asked)) return [];
+    const meant = asked.includes(".") && name.includes(".") ? /^py:(?!module)/ : /^py:(function|class|exception)$/;
+    for (const [prefix, list] of Object.entries(objects)) {
+      for (const [page, kind, , , last] of list) {
+        const full = `${prefix}.${last}`;
+        if (full.endsWith(`.${name}`) && full.startsWith("annotated.") && meant.test(kinds[kind])) found.push([page, full]);
+      }
+    }
+    return found.sort((a, b) => a[1].split(".").length - b[1].split(".").length || (a[1] < b[1] ? -1 : 1)).slice(0, MOST_PLACES);
+  }
   // The places of a term of the glossary: of the term itself, or of up to three that begin with the query.
   function entryOf(query, terms) {
     const spaced = text => text.toLowerCase().replace(/[-\s]+/g, " ").trim(), joined = text => spaced(text).replaceAll(" ", "").replace(/s$/, "");
@@ -50,7 +70,7 @@ globalThis.annotatedPassages = (() => {
   const bare = text => text.toLowerCase().replace(/sqrt/g, "√").replace(/[⊤ᵀ]/g, "t").replaceAll("−", "-").replace(/[\s(){}[\]^_\\$*·]/g, "");
   function formulasWith(query, formulas) {
     const asked = bare(query);
-    if (!/[=()/^√∑]|\\/.test(query) || asked.length < 4) return [];
+    if (!/[=()/^√∑]|\\/.test(query) || asked.length < (/[_^()[\]]/.test(query) ? 3 : 4)) return [];
     return [...new Set(formulas.filter(([formula]) => formula.includes(asked)).map(([, address]) => address))].slice(0, MOST_PLACES).map(address => [address, ""]);
   }
   const found = (text, terms, stem) => (text.match(WORD) ?? []).map(word => termOf(word, terms, stem)).filter(Boolean);
@@ -143,5 +163,5 @@ globalThis.annotatedPassages = (() => {
     }
     return made === query ? undefined : made;
   }
-  return { begins, best, correct, distance, entryOf, excerpt, formulasWith, marked, nearest, numbersOf, partOf, sentences, withoutNumbers };
+  return { begins, best, correct, distance, entryOf, excerpt, formulasWith, marked, missingPart, nearest, numbersOf, objectsNamed, partOf, sentences, withoutNumbers };
 })();

@@ -139,18 +139,26 @@ def parts(
 ) -> dict[str, list[Answer]]:
     """For each part of the paper, given its title and its chapters: the chapters, and its entry in the map.
 
-    A chapter whose title names the part, or is its title, is the first. Of a chapter, the first section that names
-    the part is shown.
+    A chapter whose title names the part, or is its title, is the first; then come those with a heading that names it.
+    Of a chapter, the first section that names the part is shown.
     """
     known = {}
     for key, (title, chapters) in treated.items():
-        named = sorted(
-            chapters, key=lambda page: not any(t.lower() in titles.get(page, "").lower() for t in (key, title))
-        )
+        named = sorted(chapters, key=lambda page: _rank(key, title, titles.get(page, ""), (found or {}).get(page, [])))
         places = [(f"{page}.html{_first(key, (found or {}).get(page, []))}", "") for page in named if page in titles]
         entry = f"{key[:1].upper()}{key[1:]}: {title}"
         known[key.lower()] = [*places, (f"reference/paper_map.html#{anchor_of(key)}", entry)]
     return known
+
+
+def _rank(key: str, part: str, title: str, places: list[tuple[str, str, list[str]]]) -> int:
+    """0 for a chapter whose title names a part of the paper, 1 for one with a heading that does, 2 for others."""
+    if any(name.lower() in title.lower() for name in (key, part)):
+        return 0
+    headings = [
+        phrase for _, heading, _ in places for phrase in PHRASE.findall(heading) if not _EXERCISE.match(heading)
+    ]
+    return 1 if key.lower() in [" ".join(phrase).lower() for phrase in headings] else 2
 
 
 def _first(key: str, places: list[tuple[str, str, list[str]]]) -> str:

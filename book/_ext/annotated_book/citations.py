@@ -35,6 +35,7 @@ class AuthorYearLabels(BaseLabelStyle):  # type: ignore[misc]
         """The labels, in order."""
         for entry in sorted_entries:
             names = [" ".join(person.prelast_names + person.last_names) for person in entry.persons["author"]]
+            names = [name.strip("{}") for name in names]  # {NVIDIA} is no person
             many = len(names) > 2 or names[-1] == "others"
             who = f"{names[0]} et al." if many else " and ".join(names)
             yield f"{who}, {entry.fields['year']}"
@@ -50,7 +51,7 @@ class FirstAuthorYear(BaseSortingStyle):  # type: ignore[misc]
         """First author, year, title."""
         first = entry.persons["author"][0]
         name = unicodedata.normalize("NFKD", " ".join([*first.last_names, *first.first_names])).lower()
-        plain = "".join(letter for letter in name if not unicodedata.combining(letter))
+        plain = "".join(letter for letter in name if not unicodedata.combining(letter)).strip("{}")
         return plain.replace("ł", "l"), entry.fields["year"], entry.fields["title"].lower()
 
 
@@ -108,7 +109,7 @@ def copy_button(text: str, key: str, chapters: list[int]) -> str:
     """The button, hidden until its script runs, with what a filter chooses by."""
     year = re.search(r"year\s*=\s*\{?(\d{4})", text)
     where = ";".join(f"chapter {number}" for number in chapters)
-    data = f'data-chapter="{where}" data-years="{period(int(year[1])) if year else ""}" data-copy="{escape(text)}"'
+    data = f'data-chapter="{where}" data-words="{where.replace(";", " . ")}" data-years="{period(int(year[1])) if year else ""}" data-copy="{escape(text)}"'
     name = f'aria-label="Copy BibTeX of {escape(key)}"'
     return f' <button type="button" class="copy" {name} {data} hidden>Copy BibTeX</button>'
 

@@ -157,13 +157,17 @@ class Doctor(SphinxDirective):
         fields = {key: value for key, value in record().items() if key != "results"}
         subjects = record()["results"]["subjects"]
         known = {finding["id"] for finding in subjects[-1]["findings"]}
-        skipped = [one["counts"]["not applicable"] for one in subjects if one["id"] != "annotated"]
+        public = [one for one in subjects if one["id"] != "annotated"]
+        skipped, shares = [one["counts"]["not applicable"] for one in public], [*map(_share, public)]
+        broken = {finding["id"] for one in public for finding in one["findings"] if "verdict" in finding}
         told = (
-            f" Of its {len(known)} invariants, {min(skipped)} to {max(skipped)} could not be examined in a public code."
+            f" The doctor had {len(known)} invariants then, of which {min(skipped)} to {max(skipped)} could not be "
+            f"examined in a public code. Of the others, {min(shares):.0f} to {max(shares):.0f} % hold in each code; "
+            f"{len(broken)} of the {len(known)} fail in at least one."
         )
         if later := [name for name in INVARIANTS if name not in known]:
             names = ", ".join(f"`{name}`" for name in later)
-            told += f" {len(later)} were added to the doctor after it, and are not in the table: {names}."
+            told += f" Today it has {len(INVARIANTS)}. Not in the table are the {len(later)} that came later: {names}."
         return self.markdown(Record(name="doctor_public", results={}, **fields).caption() + "." + told)
 
     def table(self, head: Iterable[str], rows: Iterable[Iterable[str]], kind: str) -> list[nodes.Node]:
@@ -181,6 +185,12 @@ class Doctor(SphinxDirective):
         lines = StringList(text.splitlines(), source=self.get_source_info()[0])
         self.state.nested_parse(lines, self.lineno, holder)
         return holder.children
+
+
+def _share(subject: dict[str, Any]) -> float:
+    """How many of the invariants that could be examined hold, in per cent; an error is not a pass."""
+    counts = subject["counts"]
+    return 100 * counts["passed"] / (counts["passed"] + counts["failed"] + counts["error"])
 
 
 def _theme(theme: str, what: str, kind: str, entries: list[nodes.list_item]) -> list[nodes.Node]:

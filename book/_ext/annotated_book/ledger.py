@@ -77,8 +77,9 @@ class Entry:
 
     @property
     def heading(self) -> str:
-        """'Often said: no'."""
-        return _HEADS[self.kind] + (f": {self.answer}" if self.answer else "")
+        """'Often said: no'; of a belief from one damaged copy or summary, 'Said or suggested: no'."""
+        head = "Said or suggested" if self.chapter == "misreadings" else _HEADS[self.kind]
+        return head + (f": {self.answer}" if self.answer else "")
 
     @property
     def title(self) -> str:

@@ -147,12 +147,20 @@ def places(names: list[str], pages: dict[str, list[Said]], home: str | None = No
         weights = [sum(uses(name, one.heading, one.text) for name in known) for one in said]
         also = any(page in senses().get(name, {}).get("also", ()) for name in names)
         if page == home or also or sum(weights) >= ENOUGH:
-            best = max(range(len(said)), key=weights.__getitem__, default=None)
-            anchor = "" if best is None or not weights[best] else said[best].anchor
+            anchor = _best(said, weights, set(known))
             found.append(Place(page, anchor, 1000 * also + sum(weights)))
     found.sort(key=lambda place: (place.page != home, -place.weight))
     order = list(pages)
     return sorted(found[:MOST], key=lambda place: order.index(place.page))
+
+
+def _best(said: list[Said], weights: list[int], known: set[str]) -> str:
+    """The anchor of the section that says most; of a page whose beginning has only the title, the best of the others."""
+    order = sorted((i for i in range(len(said)) if weights[i]), key=lambda i: -weights[i])
+    named = [i for i in order if known & said[i].terms.keys()]
+    if not order:
+        return ""
+    return said[order[0] if said[order[0]].anchor or not named else named[0]].anchor
 
 
 def read_page(app: Sphinx, doctree: nodes.document) -> None:

@@ -22,6 +22,7 @@ from annotated.chapters.parsing import (
     sizes_chart,
     table_4_chart,
 )
+from annotated.chapters.parsing.titles import behind, choice, labels_title, lengths_title, sizes_title
 
 
 def scores(f1: float, faults: dict[str, int] | None = None) -> dict[str, Any]:
@@ -94,17 +95,36 @@ def test_tables_hold_what_the_records_say(records: tuple[dict[str, Any], dict[st
 
 
 def test_charts_hold_what_they_are_given(records: tuple[dict[str, Any], dict[str, Any]]) -> None:
-    chart = sizes_chart(score_table(*records), "A title")
+    chart = sizes_chart(score_table(*records))
     values = {(row["parser"], row["trees"], row["seed"], row["set"]): row["value"] for row in data_of(chart)
               if row["measure"] == "F1"}  # fmt: skip
     assert values["Transformer, rule", 500, 1, "new sentences"] == 72 and values["CKY", 500, 0, "new sentences"] == 85
-    spec = labels_chart(detail_table(*records, by="label"), "A title", 2000).to_dict()
+    spec = labels_chart(detail_table(*records, by="label"), 2000).to_dict()
     assert spec["params"][0]["value"] == 1 and "500 | 2000" in spec["params"][0]["bind"]["name"]
     assert spec["encoding"]["y"]["sort"] == ["NP (10)", "PRT (2)"]
-    lengths = lengths_chart(detail_table(*records, by="words"), "A title", 500)
+    lengths = lengths_chart(detail_table(*records, by="words"), 500)
     assert len(data_of(lengths)) == 5
     names = lengths.to_dict()["layer"][0]["encoding"]["x"]["axis"]["labelExpr"]
     assert json.loads(names.removesuffix("[datum.value]")) == {"4": ["1\u20134", "(5)"], "8": ["5\u20138", "(7)"]}
+
+
+def test_titles_say_what_the_chosen_numbers_show(records: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    table = score_table(*records)
+    assert sizes_title(table, "f1", "new sentences") == (
+        "With 500 trees the grammar has the higher F1, with 2,000 the Transformer with the rule"
+    )
+    assert sizes_title(table, "f1", "new constructions") == (
+        "With 500 trees and with 2,000 the Transformer without the rule has the higher F1"
+    )
+    assert "for 0.4\u00a0% of the sentences with 500" in sizes_title(table, "malformed", "new sentences")
+    labels, classes = (detail_table(*records, by=by) for by in ("label", "words"))
+    assert behind(labels, "label", 500, 10) == {"NP"} and behind(labels, "label", 500, 18) == set()  # 88 against 70
+    assert labels_title(labels, 500).endswith("more than 10 points behind the better grammar on NP")
+    assert labels_title(labels, 2000).endswith("on no label")
+    assert lengths_title(classes, 500).endswith("in 1 of the 2 classes of length"), "the shorter of two"
+    shown = choice([labels_title(labels, n) for n in (500, 2000)], "size")
+    lines = json.loads(shown.removesuffix("[size]"))
+    assert len({len(one) for one in lines}) == 1 and " ".join(lines[1]).strip() == labels_title(labels, 2000)
 
 
 def test_a_cap_cuts_off_what_is_longer() -> None:

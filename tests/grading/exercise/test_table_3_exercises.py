@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from itertools import permutations
+from statistics import mean
 from typing import Any
 
 import pytest
 import torch
 
 from annotated.analysis.parameters import count_parameters
-from annotated.chapters.table_3.differences import rank_correlation, student_quantile
+from annotated.chapters import recorded
+from annotated.chapters.table_3.differences import differences, rank_correlation, student_quantile
+from annotated.chapters.table_3.results import curve_table
 from annotated.config import TABLE_3 as ROWS
 from annotated.config import table_3, table_3_training
 from annotated.grading.exercise.catalogue import find
@@ -28,8 +31,16 @@ def names_of(id: str, tried: bool = False) -> dict[str, Any]:
 
 def test_the_table_of_student_s_t() -> None:
     given = names_of("ex28-1")["T"]
-    assert list(given) == list(range(1, 31))
+    assert list(given) == list(range(1, 201))
     assert given == pytest.approx({freedom: student_quantile(0.95, freedom) for freedom in given}, rel=5e-6)
+
+
+def test_intervals_of_all_rows_with_three_seeds() -> None:
+    noise = torch.randn(20, 3).tolist()
+    losses = {row: dict(enumerate(runs)) for row, runs in zip(ROWS, noise, strict=True)}
+    expected = differences({row: list(runs.values()) for row, runs in losses.items()})
+    for row, one in expected[["difference", "low", "high"]].iterrows():
+        assert names_of("ex28-1")["interval"](losses, row) == pytest.approx(tuple(one), rel=1e-4, abs=1e-6)
 
 
 def test_pairs_help_the_row_that_shares_the_noise_of_base_and_harm_the_other(
@@ -104,8 +115,25 @@ def test_perplexity_and_bleu_of_table_3() -> None:
     assert sorted(perplexity, key=perplexity.__getitem__)[2] == "D3" and bleu["D3"] < bleu["base"]
 
 
-def test_an_order_of_eight_rows_that_is_drawn_at_random_reaches_what_its_question_says() -> None:
+def test_orders_of_eight_rows_that_are_drawn_at_random() -> None:
     squares = [sum((place - k) ** 2 for k, place in enumerate(order)) for order in permutations(range(8))]
-    share = sum(1 - 6 * one / (8**3 - 8) >= 0.3 for one in squares) / len(squares)
-    assert 0.22 < share < 0.25
-    assert "nearly every fourth" in str(find("ex28-4").quiz)
+    reached = {least: mean(1 - 6 * one / (8**3 - 8) >= least for one in squares) for least in (0.9, 0.3, 0.001)}
+    assert reached == pytest.approx({0.9: 0.002, 0.3: 0.23, 0.001: 0.49}, abs=0.002)
+    quiz = str(find("ex28-4").quiz)
+    assert all(said in quiz for said in ("0.2 % agree so well", "23 % of all orders reach it", "for 49 % of"))
+
+
+def test_the_spread_over_seeds_is_pulled_towards_zero() -> None:
+    names = names_of("ex28-4")
+    paper, noise = torch.tensor(list(names["PERPLEXITY"].values())), torch.randn(500, 20)
+    assert names["rank_correlation"](paper.log(), paper) == pytest.approx(1)
+    low, high = names["rank_spread"](paper.log(), torch.full((20,), 3.0), 0.02, paper, noise)
+    assert 0.9 < low < high < 0.997
+
+
+def test_the_turn_of_the_pilot_s_last_training() -> None:
+    last = recorded("table_3/pilot").results["sizes"][-1]
+    assert (512 // last["size"]["divisor"], last["size"]["updates"]) == (32, 3000)
+    ahead = curve_table(last["rows"]).set_index(["share", "seed"])["difference"].lt(0).unstack()
+    assert ahead.shape[1] == 3
+    assert ahead.loc[10:40].all(axis=None) and not ahead.loc[55:].any(axis=None)

@@ -14,7 +14,7 @@ def rank_correlation(first, second):
     return float(np.corrcoef(ranks(first).numpy(), ranks(second).numpy())[0, 1])
 
 
-def rank_interval(means, seeds, deviation, paper, noise):
+def rank_spread(means, seeds, deviation, paper, noise):
     alle = []
     for r in range(len(noise)):
         gezogen = [m + deviation * s**-0.5 * z for m, s, z in zip(means.tolist(), seeds.tolist(), noise[r].tolist())]
@@ -33,7 +33,7 @@ def rank_correlation(first, second):
     return torch.corrcoef(torch.stack([ranks(first), ranks(second)]).double())[0, 1].item()
 
 
-def rank_interval(means, seeds, deviation, paper, noise):
+def rank_spread(means, seeds, deviation, paper, noise):
     each = torch.tensor([rank_correlation(torch.normal_like(means, seeds, deviation, z), paper) for z in noise])
     low, high = torch.quantile(each, torch.tensor([0.025, 0.975]))
     return low, high
@@ -78,19 +78,19 @@ def rank_correlation(first, second):
 
 
 # %% wrong: root of the seeds is missing | may be called: spread_of_a_run
-def rank_interval(means, seeds, deviation, paper, noise):
+def rank_spread(means, seeds, deviation, paper, noise):
     each = torch.tensor([rank_correlation(means + deviation * z, paper) for z in noise])
     return float(each.quantile(0.025)), float(each.quantile(0.975))
 
 
 # %% wrong: noise on the paper
-def rank_interval(means, seeds, deviation, paper, noise):
+def rank_spread(means, seeds, deviation, paper, noise):
     each = torch.tensor([rank_correlation(means, paper + deviation / seeds.sqrt() * z) for z in noise])
     return float(each.quantile(0.025)), float(each.quantile(0.975))
 
 
 # %% wrong: standard error of the correlation
-def rank_interval(means, seeds, deviation, paper, noise):
+def rank_spread(means, seeds, deviation, paper, noise):
     r, n = rank_correlation(means, paper), len(means)
     half = 1.96 * ((1 - r * r) / (n - 2)) ** 0.5
     return r - half, r + half
