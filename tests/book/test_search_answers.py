@@ -147,7 +147,8 @@ def test_a_name_of_the_library_leads_to_its_object() -> None:
         ("annotated.beam_search", ["annotated.decoding.beam.beam_search"]), ("beam search", []), ("load", []),
         ("Rehearsal.load()", ["annotated.runs.dry_run.Rehearsal.load"]), ("d_model", []), ("coder.forward", []),
         ("Encoder.forward", ["annotated.model.layers.Encoder.forward"]), ("3.2.1", []),
-        ("BeamSearch", ["annotated.decoding.beam.BeamSearch"]), ("Encoder.d_model", ["annotated.model.layers.Encoder.d_model"]),
+        ("BeamSearch", ["annotated.decoding.beam.BeamSearch"]),
+        ("Encoder.d_model", ["annotated.model.layers.Encoder.d_model"]),
     ):  # fmt: skip
         found = passages("objectsNamed(...data)", [asked, objects, kinds])
         assert [name for _, name in found] == names, asked
@@ -192,10 +193,10 @@ def test_a_chapter_about_a_part_comes_before_those_that_treat_it(extension: Any)
     known = extension("answers").parts(treated, titles, {"y": said})
     assert known["section 3.2.1"][0] == ("y.html#paper", ""), "the first section that names it, and no exercise"
     assert known["table 2"][0] == ("z.html", "")
+    assert known["table 2"][-1] == ("reference/paper_map.html#paper-table-2", "Table 2: BLEU")
     both = {"Table 4": ("Parsing", ["x", "y"])}
     known = extension("answers").parts(both, titles, {"y": [("t4", "Table 4", [])], "x": [("a", "A", ["Table 4"])]})
     assert [a for a, _ in known["table 4"]][:2] == ["y.html#t4", "x.html#a"], "a heading comes before a mention"
-    assert known["table 2"][-1] == ("reference/paper_map.html#paper-table-2", "Table 2: BLEU")
 
 
 @pytest.mark.parametrize(
