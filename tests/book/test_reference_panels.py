@@ -180,7 +180,10 @@ def test_the_command_names_the_records_that_are_shown(visit: Any) -> None:
         assert {"dropout", "dropout/switched"} <= {*left} and len(left) < 10
         assert command.inner_text() == "python -m annotated.chapters " + " ".join(left)
         assert v.page.get_by_role("button", name="Copy the command").get_attribute("data-copy") == command.inner_text()
+        v.page.get_by_label("Show records with").fill("no such record")
+        assert not command.is_visible() and v.page.locator(".again p").inner_text() == "No record is shown."
         v.page.get_by_label("Show records with").fill("")
+        assert command.is_visible()
         assert command.inner_text() == "python -m annotated.chapters masks" and v.errors == []
 
 

@@ -59,7 +59,7 @@ def entry(folder: Path, name: str, label: str, sacrebleu: float, paper: float) -
     }
     (place / "report.json").write_text(json.dumps(report), encoding="utf-8")
     (place / "entry.json").write_text(json.dumps({"added": "2026-01-31"}), encoding="utf-8")
-    for file in ("log.jsonl", "hypotheses.txt", "statistics.tsv"):
+    for file in ("log.jsonl", "hypotheses.txt", "statistics.tsv", "test.tsv"):
         (place / file).write_text(f"{file} of {name}", encoding="utf-8")
 
 
@@ -83,7 +83,9 @@ def test_both_rulers_hardware_hours_and_the_log_of_each_run(
     assert re.search(r"12 hours on 8 P100\.\s+27\.3\s+100,000", printed), "as section 5.2 and Table 2 print them"
     assert re.search(r"3\.5 days on 8 P100\.\s+28\.4\s+300,000", printed) and ":00" not in printed
     assert "So far there is one rehearsal" in runs
-    for file in ("log.jsonl", "statistics.tsv"):
+    assert re.search(r"Score\s+Value\s+Signature.*chrF\s+.*50\.00", runs), "a table of the scores"
+    assert "hypotheses.last.txt" not in html, "no link to a file that the entry lacks"
+    for file in ("log.jsonl", "statistics.tsv", "test.tsv"):
         found = re.findall(rf'href="(_downloads/[^"]*{re.escape(file)})"', html)
         assert [(tmp_path / "html" / one).read_text() for one in found] == [f"{file} of rehearsal-one"]
     assert len(re.findall(r'href="_downloads/[^"]*entry\.json"', html)) == 1

@@ -53,7 +53,9 @@
     const show = () => {
       const names = rows.filter(row => !row.hidden).map(row => row.cells[0].textContent.trim()), few = names.length && names.length < rows.length;
       command.textContent = button.dataset.copy = few ? [start, ...names].join(" ") : own[1];
-      if (few) head.textContent = names.length === 1 ? "The command for the record that is shown:" : `The command for the ${names.length} records that are shown:`;
+      box.classList.toggle("nothing", !names.length);
+      if (!names.length) head.textContent = "No record is shown.";
+      else if (few) head.textContent = names.length === 1 ? "The command for the record that is shown:" : `The command for the ${names.length} records that are shown:`;
       else head.innerHTML = own[0];
     };
     for (const event of ["input", "change", "click"]) document.addEventListener(event, show);

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -187,7 +188,8 @@ def runs_table(app: Sphinx, docname: str) -> list[nodes.Node]:
     about = (
         (f"{slowest({name: app.env.titles[name].astext() for name in runs}, seconds)} " if runs else "")
         + f"Run on {' and '.join(days)}, on {name_machine(describe_machine())}, with Python "
-        f"{platform.python_version()}, {versions}; library {annotated.__version__}, digest {library_digest()}. "
+        f"{platform.python_version()}, {versions} and library {annotated.__version__}. The digest of the library's "
+        f"files and of the versions of what it runs with is {library_digest()}. "
         + (f"Failed: {', '.join(failed)}." if failed else "Every page ran to its end, and every check holds.")
     )
     made = table(["Page", "Checks", "Records", "Seconds"], rows)
@@ -212,7 +214,7 @@ def records_table(app: Sphinx, docname: str) -> list[nodes.Node]:
         links = nodes.inline("", "", *[node for page in fed[name] for node in _page(app, docname, page).children])
         parts = ";".join(dict.fromkeys(part_of(app, page) for page in fed[name]))
         links += nodes.raw("", f'<span data-part="{escape(parts)}"></span>', format="html")
-        called = nodes.paragraph("", "", nodes.literal(text=name))
+        called = nodes.paragraph("", "", _breakable(name))
         day = made.date if machines[name] == usual else f"{made.date}, with {machines[name]}"
         rows.append([called, what, nodes.paragraph("", "", links), nodes.paragraph(text=day),
                      _amount("CPU minutes", minutes[name], f"{minutes[name]:,.1f}")])  # fmt: skip
@@ -220,7 +222,16 @@ def records_table(app: Sphinx, docname: str) -> list[nodes.Node]:
     table_of["classes"] += ["records-table", "sortable", "no-search"]
     others = "" if set(machines.values()) == {usual} else ", unless the table says otherwise"
     total = _total(f"All {len(rows)} records: {sum(minutes.values()):,.1f} CPU minutes", "records")
-    return [table_of, total, nodes.paragraph(text=f"Recorded with {usual}{others}."), _command()]
+    wide = nodes.container("", table_of, classes=["wide"])
+    return [wide, total, nodes.paragraph(text=f"Recorded with {usual}{others}."), _command()]
+
+
+def _breakable(name: str) -> nodes.literal:
+    """A record's name, which a narrow column may break after a slash or an underscore, and nowhere else."""
+    literal = nodes.literal()
+    for i, part in enumerate(re.findall(r"[^/_]+[/_]?", name)):
+        literal += [*([nodes.raw("", "<wbr>", format="html")] if i else []), nodes.Text(part)]
+    return literal
 
 
 def _command() -> nodes.raw:

@@ -20,13 +20,17 @@ from annotated.runs.report.model_card import title
 from annotated_book.execution import ROOT, table
 
 FOLDER = ROOT / "ledger"
+SCORES_HEAD = ("Score", "Value", "Signature")
 HEAD = ("Run, data, hardware", "BLEU, sacreBLEU", "BLEU, the paper's way", "Updates")
 PRINTED_HEAD = ("Model, data, hardware", "BLEU, as printed", "Updates")
 DOWNLOADS = {
     "report.json": "report",
     "log.jsonl": "log",
     "hypotheses.txt": "translations",
+    "hypotheses.last.txt": "translations of the last checkpoint",
+    "test.tsv": "test set",
     "statistics.tsv": "counts",
+    "README.md": "summary",
     "entry.json": "hashes",
 }
 NONE_YET = "No run on WMT14 itself is in the ledger yet."
@@ -69,8 +73,9 @@ class ResultsLedger(SphinxDirective):
         box = nodes.container(classes=["results-ledger"])
         if found:
             box += table(HEAD, [*map(self._row, found)])
-            box += nodes.paragraph(text="How each was scored:")
-            box += nodes.bullet_list("", *map(_signatures, found))
+            for entry in found:
+                box += nodes.paragraph(text=f"How {entry.name} was scored:")
+                box += table(SCORES_HEAD, _signatures(entry))
         box += [nodes.paragraph(text=PRINTED), table(PRINTED_HEAD, _printed())]
         for one in box.findall(nodes.table):
             one["classes"].append("blocks")
@@ -91,6 +96,8 @@ class ResultsLedger(SphinxDirective):
         place = nodes.paragraph()
         for file, text in DOWNLOADS.items():
             path = entry.folder / file
+            if not path.is_file():
+                continue  # not every run has it
             self.env.note_dependency(str(path))
             target = f"/../{path.relative_to(ROOT).as_posix()}"  # seen from the book's folder
             place += addnodes.download_reference("", text, refdoc=self.env.docname, reftarget=target)
@@ -116,17 +123,17 @@ def _as_printed(hours: float) -> str:
     return f"{hours:g} hours" if hours < 48 else f"{hours / 24:g} days"
 
 
-def _signatures(entry: Entry) -> nodes.list_item:
-    text = nodes.paragraph("", f"{entry.name}: ")
+def _signatures(entry: Entry) -> list[list[nodes.Node]]:
+    """For each setting the score and its signature, with the method where no signature contains it."""
+    rows: list[list[nodes.Node]] = []
     scores = entry.report["scores"]["average"]
     for setting, name in _BLEU_SETTINGS.items():
         if (one := scores.get(setting)) is None:
             continue
-        how = f" ({one['method']})" if "method" in one else ""
-        end = "." if setting == "chrf" else "; "
-        score = nodes.Text(f"{name} {one['score']:.2f}, ")
-        text += [score, nodes.literal(text=one["signature"]), nodes.Text(how + end)]
-    return nodes.list_item("", text)
+        signature = nodes.paragraph("", "", nodes.literal(text=one["signature"]))
+        signature += nodes.Text(f" ({one['method']})" if "method" in one else "")
+        rows.append([nodes.paragraph(text=name), nodes.paragraph(text=f"{one['score']:.2f}"), signature])
+    return rows
 
 
 def setup(app: Sphinx) -> None:
