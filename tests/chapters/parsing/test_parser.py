@@ -143,7 +143,10 @@ def test_what_is_said_of_a_parse() -> None:
     assert plain == "1 constituent over 2 words, in 4 tokens; log-probability -0.1 nats."
     with pytest.raises(LinearFormError) as fault:
         tree_from_linear(bad, ["a", "b"])
-    assert malformed == f"Malformed, mismatched: {fault.value}. The string is no tree; the drawing shows what was built up to there."
+    assert (
+        malformed
+        == f"Malformed, mismatched: {fault.value}. The string is no tree; the drawing shows what was built up to there."
+    )
     assert "“b”" in unfinished and "Unfinished" in unfinished and unsure.endswith("of the test set.")
     assert guess.endswith("The tree is a guess. It is the right tree.") and "guess" not in unfinished
     assert wrong.endswith("It is not the right tree: 0 of 1 brackets are right, F1 0.0.")
