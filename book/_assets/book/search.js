@@ -20,16 +20,17 @@
   const mark = (text, terms) => passages.marked(text, terms, stem).map((part, i) => (i % 2 ? make("mark", "", part) : part));
 
   // Scripts that hand their data to a function of this name.
-  const waiting = new Map();
+  const waiting = new Map(), loaded = new Map();
   globalThis.annotatedTexts = (page, texts) => waiting.get(page)?.(texts);
   globalThis.annotatedWords = words => waiting.get("words")?.(words);
   globalThis.annotatedAnswers = answers => waiting.get("answers")?.(answers);
-  const load = (key, file) => new Promise(resolve => {
+  const loading = (key, file) => new Promise(resolve => {
     waiting.set(key, resolve);
     const script = Object.assign(document.createElement("script"), { src: `${root}_static/search/${file}` });
     script.onerror = () => resolve(undefined);
     document.head.append(script);
   });
+  const load = (key, file) => loaded.get(key) ?? (loaded.set(key, loading(key, file)), loaded.get(key)); // two groups may have a page
 
   const answers = load("answers", "answers.js").then(known => known ?? { numbers: {}, parts: {}, terms: {} });
 
