@@ -38,6 +38,7 @@ globalThis.annotatedAliases = [
   { asked: /^lr(ate)?( schedule)?$|^learning rate schedule$|^noam( schedule)?$/, words: "warm-up", places: [["training/warm_up.html", "20. Adam and the warm-up"]] },
   { asked: /^q[, ]*k[, ]*v$/, words: "queries keys values", places: [["attention/query_key_value.html", "6. Query, key, value"]] },
   { asked: /^(o ?\()?(n(\^2|²) ?[·*]? ?d|n ?[·*]? ?d(\^2|²))\)?$/, words: "complexity per layer", places: [["why/table_1.html", "4. Table 1, measured"]] },
+  { asked: /^[-−] ?(inf|infinity|∞)$|^(minus|negative) inf(inity)?$|^-?(math|torch)\.inf$/, words: "minus infinity", places: [["attention/masks.html", "7. Masks"]] },
   { asked: /^learning rates?$/, words: "learning rate", places: [["training/warm_up.html", "20. Adam and the warm-up"]] },
   { asked: /^(β|beta)[_ ]?[12₁₂]?$/, words: "Adam", places: [["training/warm_up.html", "20. Adam and the warm-up"],
     ["reference/notation.html#symbols-of-the-paper-names-in-the-code", "Notation > Symbols of the paper, names in the code"]] },
