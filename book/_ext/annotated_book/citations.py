@@ -109,7 +109,8 @@ def copy_button(text: str, key: str, chapters: list[int]) -> str:
     """The button, hidden until its script runs, with what a filter chooses by."""
     year = re.search(r"year\s*=\s*\{?(\d{4})", text)
     where = ";".join(f"chapter {number}" for number in chapters)
-    data = f'data-chapter="{where}" data-words="{where.replace(";", " . ")}" data-years="{period(int(year[1])) if year else ""}" data-copy="{escape(text)}"'
+    years, words = period(int(year[1])) if year else "", where.replace(";", " . ")
+    data = f'data-words="{words}" data-chapter="{where}" data-years="{years}" data-copy="{escape(text)}"'
     name = f'aria-label="Copy BibTeX of {escape(key)}"'
     return f' <button type="button" class="copy" {name} {data} hidden>Copy BibTeX</button>'
 

@@ -155,7 +155,7 @@ def places(names: list[str], pages: dict[str, list[Said]], home: str | None = No
 
 
 def _best(said: list[Said], weights: list[int], known: set[str]) -> str:
-    """The anchor of the section that says most; of a page whose beginning has only the title, the best of the others."""
+    """The anchor of the section that says most; where a page has the term only in its title, the best of the others."""
     order = sorted((i for i in range(len(said)) if weights[i]), key=lambda i: -weights[i])
     named = [i for i in order if known & said[i].terms.keys()]
     if not order:
