@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
-
-from annotated.viz.titles import title_lines
 
 _CALLED = {
     "Transformer": "Transformer without the rule",
@@ -15,6 +14,7 @@ _CALLED = {
     "CKY, parents": "grammar",
     "CKY": "grammar",
 }
+_CHARACTERS = 36  # of a line: labels in capitals are wide, on a phone too
 FAR = 10
 """Points of F1 by which a label lags far behind."""
 
@@ -57,7 +57,7 @@ def labels_title(table: pd.DataFrame, trees: int) -> str:
     lags = behind(table, "label", trees, FAR)
     cases = table.groupby("label")["cases"].max()
     names = sorted(lags, key=lambda label: -cases[label])
-    start = f"With {trees:,} trees the Transformer is more than {FAR} points behind the better grammar on "
+    start = f"With {trees:,} trees the Transformer is more than {FAR} points behind on "
     if len(names) > 3:
         return f"{start}{len(names)} of {len(cases)} labels"
     return start + (" and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names) or "no label")
@@ -102,10 +102,10 @@ def choice(titles: Sequence[str] | Mapping[str, Mapping[str, str]], *controls: s
         if not isinstance(titles, Mapping)
         else [one for inner in titles.values() for one in inner.values()]
     )
-    most = max(len(title_lines(one)) for one in flat)
+    most = max(len(textwrap.wrap(one, _CHARACTERS)) for one in flat)
 
     def lines(text: str) -> list[str]:
-        cut = title_lines(text)
+        cut = textwrap.wrap(text, _CHARACTERS)
         return cut + [""] * (most - len(cut))
 
     if isinstance(titles, Mapping):
