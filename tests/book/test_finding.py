@@ -210,6 +210,8 @@ def test_the_paper_map_is_sorted_by_what_its_parts_have(visit: Any, book: Path) 
         ("what is a mask?", "mask", ""),
         ("is", "is", ""),
         ("Attention", "attention", ""),
+        ("-inf", "minus infinity", "attention/masks.html"),
+        ("O(n^2 d)", "complexity per layer", "why/table_1.html"),
     ],
 )
 def test_the_search_knows_the_signs_of_the_paper_and_other_spellings(typed: str, words: str, first: str) -> None:

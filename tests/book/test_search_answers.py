@@ -226,12 +226,23 @@ def test_numbers_parts_and_central_terms_lead_to_their_chapters(visit: Any, book
         "softmax": "5. Scaled", "QKV": "6. Query",
         "learning rate": "20. Adam", "cross attention": "6. Query", "byte pair": "16. Subwords", "β_2": "20. Adam",
         "max(0, x)": "10. The position", "ex05-1": "5. Scaled", "chapter 7": "7. Masks", "C08": "5. Scaled",
+        "annotated.load": "Translating", "Encoder.forward": "The model", "greedy_decode": "Decoding",
+        "label smoothing 0.1": "19. Label", "n^2 d": "4. Table 1", "table 4": "29. Con",
     }  # fmt: skip
     with visit("search.html") as v:
         for asked, chapter in first.items():
             v.page.goto(v.page.url.partition("?")[0] + f"?q={asked}")
             answered(v)
             assert v.page.locator(".search-page > a").first.inner_text().startswith(chapter), asked
+        v.page.goto(v.page.url.partition("?")[0] + "?q=greedy_decode")
+        answered(v)
+        named = v.page.locator(".search-group").first
+        named.locator(".search-place > a").wait_for()
+        assert named.locator("h2").inner_text().lower() == "the name in the library"
+        assert named.locator(".search-place > a").all_inner_texts() == ["greedy_decode"]
+        v.page.goto(v.page.url.partition("?")[0] + "?q=equation 4")
+        answered(v)
+        assert v.page.locator(".search-summary").inner_text().startswith("The paper has no equation 4; the map of")
         v.page.goto(v.page.url.partition("?")[0] + "?q=atention")
         answered(v)
         assert v.page.locator(".search-meant").inner_text() == "No page has “atention”. These pages have attention."
