@@ -158,7 +158,7 @@ class MultiHeadAttention(nn.Module):
         """Glorot-uniform matrices, each of W_Q, W_K, W_V on its own fan-out, and zero biases.
 
         The paper does not give its initialisation. The released code is Glorot-uniform, too, but until November 2017 it
-        drew the three of a self-attention as one matrix, whose bound is smaller by sqrt(2) in the base model.
+        drew the three of a self-attention as one matrix; in the base model its bound is smaller by the root of 2.
         """
         for matrix in (self.w_q, self.w_k, self.w_v, self.out_projection.weight):
             nn.init.xavier_uniform_(matrix)
