@@ -214,8 +214,8 @@ def slip_chart(
             description=(
                 "The learning rate of each update on logarithmic axes: equation 3 dashed, and a schedule with a slip, "
                 "which a menu chooses. Counting micro-batches moves the peak to the left by their number, at the same "
-                f"height; soon after, its rates are the lower ones. Setting the rate after the step gives update 1 {configured:g}."
-                " Starting at 0, patched to 1, lags one update behind."
+                f"height; soon after, its rates are the lower ones. Setting the rate after the step gives update 1 "
+                f"{configured:g}. Starting at 0, patched to 1, lags one update behind."
             ),
         )
     )
