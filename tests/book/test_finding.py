@@ -73,7 +73,9 @@ def test_the_built_index_leads_to_the_words_of_each_term(book: Path) -> None:
     page = book / "reference" / "index_of_terms.html"
     if not page.is_file():
         pytest.skip("a preview of one chapter has no index of terms")
-    rows = re.findall(r'<li[^>]*><p><a[^>]*title="Its entry[^>]*>(.*?)</a>(.*?)</p>', page.read_text("utf-8"), re.DOTALL)
+    rows = re.findall(
+        r'<li[^>]*><p><a[^>]*title="Its entry[^>]*>(.*?)</a>(.*?)</p>', page.read_text("utf-8"), re.DOTALL
+    )
     links = [
         (re.sub(r"<[^>]+>", "", term), link) for term, row in rows for link in re.findall(r'href="\.\./([^"]+)"', row)
     ]
@@ -115,7 +117,9 @@ def test_the_built_index_has_no_foreign_senses(book: Path) -> None:
     page = book / "reference" / "index_of_terms.html"
     if not page.is_file():
         pytest.skip("a preview of one chapter has no index of terms")
-    rows = re.findall(r'<li[^>]*><p><a[^>]*title="Its entry[^>]*>(.*?)</a>(.*?)</p>', page.read_text("utf-8"), re.DOTALL)
+    rows = re.findall(
+        r'<li[^>]*><p><a[^>]*title="Its entry[^>]*>(.*?)</a>(.*?)</p>', page.read_text("utf-8"), re.DOTALL
+    )
     found = {re.sub(r"<[^>]+>", "", term).strip(): where for term, where in rows}
     assert len(found) > 100 and all(term.isascii() or "’" in term for term in found)
     assert "bleu" not in found["score"] and "table_2" not in found["score"] and "table_1" not in found["memory"]

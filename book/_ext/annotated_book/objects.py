@@ -124,7 +124,8 @@ def link_sources(app: Sphinx, document: nodes.document) -> None:
         module, name = signature.get("module"), signature.get("fullname")
         line = lines_of(module).get(name) if module and module.startswith("annotated") and name else None
         if line:
-            if "." not in name and name.isidentifier():
+            # Nobody imports the chapters' code, whose page is the heaviest.
+            if "." not in name and name.isidentifier() and not module.startswith("annotated.chapters"):
                 signature += import_button(module, name)
             page = note_page(app.env, path_of(module))
             target = f"{'../' * docname.count('/')}{page}.html#line-{line}"
