@@ -56,7 +56,7 @@ def labels_title(table: pd.DataFrame, trees: int) -> str:
     """
     lags = behind(table, "label", trees, FAR)
     cases = table.groupby("label")["cases"].max()
-    names = sorted(lags, key=lambda label: -cases[label])
+    names = sorted(map(str, lags), key=lambda label: -cases[label])
     start = f"With {trees:,} trees the Transformer is more than {FAR} points behind on "
     if len(names) > 3:
         return f"{start}{len(names)} of {len(cases)} labels"
