@@ -9,8 +9,8 @@ import shutil
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
-from importlib import resources
+from collections.abc import Callable, Iterator
+from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,14 @@ def book() -> Path:
     if not (folder / "index.html").is_file():
         _skip("the book is not built: run `make book` first; its pages are not tested")
     return folder
+
+
+@pytest.fixture(scope="module")
+def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
+    """Import a part of the book's extension: `extension("terms").places`."""
+    sys.path.insert(0, str(repository / "book" / "_ext"))
+    yield lambda part: import_module(f"annotated_book.{part}")
+    sys.path.pop(0)
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

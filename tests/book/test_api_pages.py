@@ -6,9 +6,6 @@ import ast
 import doctest
 import inspect
 import re
-import sys
-from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +15,6 @@ pytest.importorskip("sphinx", reason="the book's extension needs the extra `book
 
 PAGES = sorted((Path(__file__).parents[2] / "book" / "reference" / "api").glob("*.md"))
 WITH_EXAMPLES = [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8")]
-
-
-@pytest.fixture(scope="module")
-def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
-    """Import a part of the extension."""
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    yield lambda part: import_module(f"annotated_book.{part}")
-    sys.path.pop(0)
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=lambda page: page.stem)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 import re
-import sys
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +14,6 @@ import pytest
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
 ATTENTION = "annotated.model.attention.scaled_dot_product_attention"
-
-
-@pytest.fixture(scope="module")
-def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
-    """Import a part of the extension."""
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    yield lambda part: import_module(f"annotated_book.{part}")
-    sys.path.pop(0)
 
 
 @pytest.fixture

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +14,6 @@ pytest.importorskip("sphinx", reason="the book's extension needs the extra `book
 
 ASSETS = Path(__file__).parents[2] / "book" / "_assets"
 SCORER = ASSETS / "search" / "scorer.js"
-
-
-@pytest.fixture(scope="module")
-def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
-    """Import a part of the extension."""
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    yield lambda part: import_module(f"annotated_book.{part}")
-    sys.path.pop(0)
 
 
 # The index of terms

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-import sys
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +17,6 @@ from tests.javascript import evaluate
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
 SCRIPT = Path(__file__).parents[2] / "book" / "_assets" / "book" / "formula_numbers.js"
-
-
-@pytest.fixture(scope="module")
-def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
-    """Import a part of the extension."""
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    yield lambda part: import_module(f"annotated_book.{part}")
-    sys.path.pop(0)
 
 
 def cases(formula: Any) -> list[list[float]]:

@@ -9,8 +9,6 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +20,6 @@ from annotated.grading.exercise.catalogue import all_exercises, find
 from annotated.grading.exercise.exercise import Exercise, ExerciseError, parse
 
 PARTS = ("exercise_index", "graded", "ledger", "paper", "quiz", "source")
-
-
-@pytest.fixture(scope="module")
-def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
-    """Import a part of the extension."""
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    yield lambda part: import_module(f"annotated_book.{part}")
-    sys.path.pop(0)
 
 
 @pytest.fixture(scope="module")

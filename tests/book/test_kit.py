@@ -6,9 +6,7 @@ import ast
 import io
 import json
 import re
-import sys
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +23,6 @@ _UNSEEN = {"check", "hide-input", "hide-cell", "remove-input", "remove-cell"}
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 PAGES = {file.relative_to(BOOK).as_posix(): file.read_text(encoding="utf-8") for file in sorted(BOOK.rglob("*.md"))}
-
-
-@pytest.fixture(scope="module")
-def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
-    """Import a part of the extension."""
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    yield lambda part: import_module(f"annotated_book.{part}")
-    sys.path.pop(0)
 
 
 @pytest.fixture

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import io
-import sys
-from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
-
-@pytest.fixture(scope="module")
-def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
-    """Import a part of the extension."""
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    yield lambda part: import_module(f"annotated_book.{part}")
-    sys.path.pop(0)
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +12,6 @@ from tests.javascript import evaluate
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
 PASSAGES = Path(__file__).parents[2] / "book" / "_assets" / "search" / "passages.js"
-
-
-@pytest.fixture(scope="module")
-def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
-    """Import a part of the extension."""
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    yield lambda part: import_module(f"annotated_book.{part}")
-    sys.path.pop(0)
 
 
 def passages(call: str, data: Any) -> Any:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-import sys
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +26,6 @@ BODY = """How many?
 **Hint.** Double.
 
 **Solution.** [[2 + 2]]."""
-
-
-@pytest.fixture(scope="module")
-def extension() -> Iterator[Callable[[str], Any]]:
-    """Import a part of the extension."""
-    sys.path.insert(0, str(BOOK / "_ext"))
-    yield lambda part: import_module(f"annotated_book.{part}")
-    sys.path.pop(0)
 
 
 def written(title: str, options: str, body: str) -> str:
