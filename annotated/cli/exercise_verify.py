@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -95,7 +96,8 @@ def _verify(id: str, sandbox: bool) -> tuple[str, str, bool]:
     from annotated.grading.sandbox.isolation import best_level
 
     torch.set_num_threads(1)
-    verdict = verify(find(id), grader(best_level(trust=True)) if sandbox else None)
+    with grader(best_level(trust=True)) if sandbox else nullcontext() as grade:
+        verdict = verify(find(id), grade)
     return _line(verdict), matrix_text(verdict), not verdict.problems
 
 

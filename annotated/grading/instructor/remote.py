@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -52,6 +52,8 @@ class RemoteStudent(Student):
         How it is closed in, and what it may use.
     hidden
         Further paths that it must not be able to read.
+    process
+        What an answer that is trusted has left with `leave`: it is used before one is started.
 
     Raises
     ------
@@ -68,6 +70,7 @@ class RemoteStudent(Student):
         level: Level = "bubblewrap",
         limits: SandboxLimits | None = None,
         hidden: tuple[str, ...] = (),
+        process: Process | None = None,
     ) -> None:
         super().__init__(submission.code)
         self.limits = limits or SandboxLimits()
@@ -78,6 +81,7 @@ class RemoteStudent(Student):
         self._cells, self._given = submission.cells, given
         self._start_process: Callable[[], Process] = lambda: Process(level, self.limits, library, hidden)
         self._process: Process | None = None
+        self._left = process
         self.printed = ""
         """What `keep_output` found."""
         self._ended_by: dict[int, AnswerError] = {}
@@ -93,12 +97,17 @@ class RemoteStudent(Student):
 
     @classmethod
     def of_exercise(
-        cls, exercise: Exercise, submission: Submission, level: Level, limits: SandboxLimits | None = None
+        cls,
+        exercise: Exercise,
+        submission: Submission,
+        level: Level,
+        limits: SandboxLimits | None = None,
+        process: Process | None = None,
     ) -> RemoteStudent:
         """The answer to an exercise."""
         hidden = (str(exercise.folder / "checks.py"), str(exercise.folder / "exercise.md"))
         chosen = submission.for_answers(exercise.answers)
-        return cls(chosen, exercise.answers, exercise.given_code, exercise.library, level, limits, hidden)
+        return cls(chosen, exercise.answers, exercise.given_code, exercise.library, level, limits, hidden, process)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -126,6 +135,11 @@ class RemoteStudent(Student):
             self._process.close()
             self._process = None
 
+    def leave(self) -> Process | None:
+        """Give the process away, if there is one still, and have none any more."""
+        process, self._process = self._process, None
+        return process
+
     def __enter__(self) -> RemoteStudent:
         return self
 
@@ -134,10 +148,13 @@ class RemoteStudent(Student):
 
     def _begin(self) -> None:
         """Start a process and run the cells in it, each by itself; one that ended a process is skipped later."""
-        self._process = self._start_process()
+        left, self._left = self._left, None
+        self._process = left or self._start_process()
         self._others_left = self.limits.call_seconds
         self._process.waited = 0.0  # the start is ours, not the answer's
         try:
+            if left:
+                self._ask({"op": "fresh"})
             if self._given:
                 self._ask({"op": "given_code", "code": self._given})
             for number, cell in enumerate(self._cells):
@@ -277,18 +294,44 @@ def grade_code(
     whole = Submission((CodeCell(submission),)) if isinstance(submission, str) else submission
     more = tuple(more)
     with RemoteStudent.of_exercise(exercise, whole, level or best_level(), limits) as student:
-        # A first question to each answer: if none is there, the reason is that of the cell that should have made it.
-        reason = nothing_there(exercise, student, student.problems)
-        if reason:
-            student.keep_output()
-            result = not_run(exercise, reason, salt, more)
-        else:
-            result = run_checks(exercise, student, salt, more=more, before_hidden=student.keep_output)
-            result = replace(result, notes=(*result.notes, *student.notes))
-        status = student.status_of_cells if reason and student.status == "ok" else student.status
-        return result, status, student.printed
+        return _graded(exercise, student, salt, more)
 
 
-def grader(level: Level | None = None) -> Callable[[Exercise, str, str], ExerciseResult]:
-    """A function that grades code under a salt in a sandbox, for `verify`."""
-    return lambda exercise, code, salt: grade_code(exercise, code, salt, level)[0]
+def _graded(
+    exercise: Exercise, student: RemoteStudent, salt: str | None, more: tuple[Check, ...]
+) -> tuple[ExerciseResult, Status, str]:
+    # A first question to each answer: if none is there, the reason is that of the cell that should have made it.
+    reason = nothing_there(exercise, student, student.problems)
+    if reason:
+        student.keep_output()
+        result = not_run(exercise, reason, salt, more)
+    else:
+        result = run_checks(exercise, student, salt, more=more, before_hidden=student.keep_output)
+        result = replace(result, notes=(*result.notes, *student.notes))
+    status = student.status_of_cells if reason and student.status == "ok" else student.status
+    return result, status, student.printed
+
+
+@contextmanager
+def grader(level: Level | None = None) -> Iterator[Callable[[Exercise, str, str], ExerciseResult]]:
+    """A function that grades our own code under a salt in a sandbox, for `verify`.
+
+    Answers to one exercise follow one another in one process, each with names of its own: to start a process for each
+    would take longer than all else. An answer of somebody whom nobody trusts never gets a process that another had.
+    """
+    left: dict[str, Process | None] = {}
+    closed = level or best_level()
+
+    def grade(exercise: Exercise, code: str, salt: str) -> ExerciseResult:
+        whole = Submission((CodeCell(code),))
+        with RemoteStudent.of_exercise(exercise, whole, closed, process=left.pop(exercise.id, None)) as student:
+            result = _graded(exercise, student, salt, ())[0]
+            left[exercise.id] = student.leave()
+        return result
+
+    try:
+        yield grade
+    finally:
+        for process in left.values():
+            if process is not None:
+                process.close()

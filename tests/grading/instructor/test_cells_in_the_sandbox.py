@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from annotated.grading.exercise.catalogue import find
 from annotated.grading.exercise.submission import read
+from annotated.grading.instructor import remote
 from annotated.grading.instructor.remote import grade_code
 from annotated.grading.sandbox import isolation
 from annotated.grading.sandbox.process import SandboxLimits
@@ -36,3 +38,25 @@ def test_a_hung_cell_is_skipped_and_said_and_costs_no_restart() -> None:
     assert hung.startswith("cell 2 did not run to its end") and "longer than 4 seconds" in hung
     assert "longer than 4 seconds together" in others and "1 of their statements was not run" in others
     assert "cell 3" in library and "annotated.recipes cannot be imported" in library
+
+
+def test_answers_of_ours_share_a_process_but_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        level = isolation.best_level(trust=True)
+    except isolation.NotIsolated as error:
+        pytest.skip(str(error))
+    made: list[remote.Process] = []
+
+    class Noted(remote.Process):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            made.append(self)
+
+    monkeypatch.setattr(remote, "Process", Noted)
+    exercise = find("ex20-1")
+    with remote.grader(level) as grade:
+        results = [grade(exercise, code, "salt") for code in (exercise.solution_code, "", "LATE = 1")]
+        assert [result.score for result in results] == [results[0].maximum, 0, 0]
+        assert results[1].gate and results[2].gate, "the solution's names are not there any more"
+        assert len(made) == 1 and made[0]._process.poll() is None
+    assert made[0]._process.poll() is not None, "it is not left behind"
