@@ -6,9 +6,12 @@ Everything goes through `Patches`, which remembers what it replaced; nothing is 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import repeat
+from operator import is_
 from types import ModuleType
 from typing import Any, Self
 
@@ -62,17 +65,18 @@ class Patches:
 
 
 def _swap(old: Any, new: Any) -> None:
-    for module in _library_modules():
-        for name, value in list(vars(module).items()):
-            if value is old:
-                setattr(module, name, new)
+    # A model under examination has its mistake switched on and off a thousand times.
+    for module in _library_modules(tuple(sys.modules), tuple(map(id, sys.modules.values()))):
+        if any(map(is_, vars(module).values(), repeat(old))):
+            for name, value in list(vars(module).items()):
+                if value is old:
+                    setattr(module, name, new)
 
 
-def _library_modules() -> Iterator[ModuleType]:
-    for name, module in list(sys.modules.items()):
-        inside = name == _LIBRARY or name.startswith(f"{_LIBRARY}.")
-        if inside and not name.startswith(_HERE) and isinstance(module, ModuleType):
-            yield module
+@lru_cache(maxsize=1)
+def _library_modules(names: tuple[str, ...], ids: tuple[int, ...]) -> tuple[ModuleType, ...]:
+    inside = [name for name in names if name.partition(".")[0] == _LIBRARY and not name.startswith(_HERE)]
+    return tuple(module for name in inside if isinstance(module := sys.modules[name], ModuleType))
 
 
 @dataclass(frozen=True)
