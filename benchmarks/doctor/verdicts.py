@@ -26,7 +26,6 @@ class Verdict:
 
 NO_BATCH_MATES = "Its own data never does that: every source ends in an end of sentence."
 NO_HALF = "Filling with -1e9 overflows in float16, and stops with an error. Its own training is in float32."
-MIXES_TYPES = "With all weights in float16 a layer is given float32, which is an error. Under autocast it computes."
 AFTER_DROPOUT = "The maps are kept after dropout. That shows only in training mode, and maps are drawn in evaluation."
 
 VERDICTS: dict[str, dict[str, Verdict]] = {
@@ -64,11 +63,6 @@ VERDICTS: dict[str, dict[str, Verdict]] = {
         ),
     },
     "hyunwoongko": {
-        "half-precision": Verdict(
-            "hardly matters",
-            "The positions are a plain tensor and not a buffer: they stay in float32 when the model is converted.",
-            "models/embedding/positional_encoding.py#L26",
-        ),
         "bleu-words": Verdict(
             "matters",
             "`get_bleu` expects sentences and is given words: n-grams are of characters, of word i against word i.",
@@ -113,21 +107,14 @@ VERDICTS: dict[str, dict[str, Verdict]] = {
             "Batches counted in tokens are of much the same size.",
             "joeynmt/batch.py#L112-L152",
         ),
-        "beam-exhaustive": Verdict(
-            "a choice",
-            "A hypothesis that is cut at the longest length competes with the finished ones, and may come first.",
-            "joeynmt/search.py#L694-L705",
-        ),
     },
     "x_transformers": {
-        "half-precision": Verdict("hardly matters", MIXES_TYPES),
         "greedy-without-dropout": Verdict(
             "matters",
             "`generate` switches the decoder to evaluation and not the encoder: call `eval()` before translating.",
         ),
     },
     "x_transformers_earlier": {
-        "half-precision": Verdict("hardly matters", MIXES_TYPES),
         "greedy-without-dropout": Verdict(
             "matters",
             "`generate` switches the decoder to evaluation and not the encoder: call `eval()` before translating.",
@@ -163,7 +150,10 @@ CHOICES: dict[str, tuple[str, ...]] = {
         "the gradient of the sum over tokens",
         "length penalty len ** 0.7",
     ),
-    "joeynmt": ("examined as post-norm; its own configurations are pre-norm",),
+    "joeynmt": (
+        "examined as post-norm; its own configurations are pre-norm",
+        "a hypothesis that is cut at the longest length competes with the finished ones",
+    ),
     "x_transformers": (
         "two of the three tables are one",
         "LayerNorm without bias",
