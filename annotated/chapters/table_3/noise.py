@@ -11,6 +11,8 @@ import math
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from annotated.chapters.table_3.differences import CONFIDENCE, paper_difference
 from annotated.paper import TABLE_3
 
@@ -95,3 +97,14 @@ def significant_rows(deviation: float, counting: Counting = COUNTINGS[0], measur
     differences = PAPER_DIFFERENCES[measure]
     limits = largest_noise(differences, counting)
     return [row for row in differences if abs(differences[row]) > 0 and limits[row] > deviation]
+
+
+def chance_tables(count: int = 12, seed: int = 29) -> list[dict[str, float]]:
+    """Tables in which all 20 rows are one model: differences from base in deviations of one run, by row.
+
+    Every row and base are one normal draw each, so that the 19 differences of a table share the draw of base.
+    """
+    runs = np.random.default_rng(seed).normal(size=(count, len(TABLE_3))).round(2)
+    rows = list(PAPER_DIFFERENCES["BLEU"])
+    return [{row: round(float(own - base), 2) for row, own in zip(rows, others, strict=True)}
+            for base, *others in runs]  # fmt: skip

@@ -12,6 +12,7 @@ from annotated.chapters.table_3.noise import (
     BLEU_DEVIATIONS,
     COUNTINGS,
     bleu_difference,
+    chance_tables,
     largest_noise,
     significant_rows,
 )
@@ -28,6 +29,11 @@ def rows_of(chart: Any) -> list[dict[str, Any]]:
     while "data" not in spec:
         spec = spec["layer"][0]
     return list(spec["data"]["values"])
+
+
+def papers_rows(measure: Any = "BLEU") -> list[dict[str, Any]]:
+    """The rows of the paper's own table in the chart, which is its first."""
+    return [one for one in rows_of(noise_chart(0.02, measure)) if one["table"] == 0]
 
 
 def test_the_largest_noise_of_one_difference_is_that_of_two_runs() -> None:
@@ -76,8 +82,10 @@ def test_the_estimate_of_three_runs_is_that_of_the_largest_of_three() -> None:
 
 def test_every_row_has_words_and_charts_hold_all_differences() -> None:
     assert list(CHANGES) == list(TABLE_3) and label("C1") == "C1  N = 2" and label("big") == "big"
-    values = rows_of(noise_chart())
-    assert {one["row"]: one["difference"] for one in values} == {row: bleu_difference(row) for row in ROWS}
+    values = papers_rows()
+    assert len(values) == 19 and {one["row"]: one["difference"] for one in values} == {
+        row: bleu_difference(row) for row in ROWS
+    }
     assert "5 differences are significant" in noise_chart(0.159).to_dict()["description"]
     with pytest.raises(ValueError, match=r"0\.5"):
         noise_chart(0.7)
@@ -86,5 +94,29 @@ def test_every_row_has_words_and_charts_hold_all_differences() -> None:
         mine = [one for one in steps if one.get("tested") == counting]
         before = max((one for one in mine if one["deviation"] <= 0.16), key=lambda one: one["deviation"])
         assert before["rows"] == len(significant_rows(0.16, counting))
-    nats = {one["row"]: one["difference"] for one in rows_of(noise_chart(0.02, "loss"))}
-    assert nats["C1"] == pytest.approx(math.log(6.11 / 4.92)) and len(nats) == 19
+    nats = {one["row"]: one["difference"] for one in papers_rows("loss")}
+    assert nats["C1"] == pytest.approx(math.log(6.11 / 4.92), abs=1e-5) and len(nats) == 19
+
+
+def test_a_bar_leaves_its_band_where_its_row_is_significant() -> None:
+    values = {one["row"]: one for one in papers_rows()}
+    # 97.5 % on both sides among 19, 1.96 alone; a row of no difference has the band of the last one tested.
+    assert values["C1"]["reach_together"] == pytest.approx(3.0078 * math.sqrt(2), rel=1e-3)
+    assert values["A3"]["reach_together"] == pytest.approx(1.959964 * math.sqrt(2), rel=1e-4)
+    for counting, name in ((TOGETHER, "reach_together"), (ALONE, "reach_alone")):
+        for deviation in (0.05, 0.16, 0.27):
+            outside = [row for row in ROWS if abs(values[row]["difference"]) > values[row][name] * deviation]
+            assert outside == significant_rows(deviation, counting)
+
+
+def test_tables_of_chance_share_one_base() -> None:
+    """A difference of two runs has twice their variance; two differences from one base have half of it in common."""
+    drawn = np.array([list(table.values()) for table in chance_tables(4000, seed=1)])
+    assert drawn.var() == pytest.approx(2, abs=0.1) and np.cov(drawn[:, 0], drawn[:, 7])[0, 1] == pytest.approx(
+        1, abs=0.1
+    )
+    shown = rows_of(noise_chart())
+    assert {one["table"] for one in shown} == set(range(13))
+    third = sorted((one for one in shown if one["table"] == 3), key=lambda one: one["rank"])
+    assert {one["row"]: one["difference"] for one in third} == chance_tables()[2]
+    assert [one["difference"] for one in third] == sorted(chance_tables()[2].values())
