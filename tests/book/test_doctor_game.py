@@ -47,8 +47,11 @@ def test_a_reader_names_the_mistake_with_the_keyboard(visit: Any) -> None:
         answers, report = box.locator(".doctor-answers"), box.locator(".doctor-report")
         box.get_by_role("radio", name="masked").press("Space")
         assert "Weight on later tokens: none" not in box.inner_text()
-        box.get_by_role("checkbox", name="healthy model instead").press("Space")
-        assert "Weight on later tokens: none" in box.inner_text()
+        box.get_by_role("checkbox", name="healthy model beside it").press("Space")
+        ill, whole = box.locator(".doctor-map figure").all_inner_texts()
+        assert "This model." in ill and "Weight on later tokens: none" not in ill
+        assert "Healthy model." in whole and "Weight on later tokens: none" in whole
+        assert "They differ most where" in box.inner_text()
         box.locator(".doctor-tokens button").nth(4).press("Enter")
         assert "Must hold: The logits before the changed token stay as they were." in box.inner_text()
         assert "They move by up to" in box.locator(".doctor-found").inner_text()

@@ -78,7 +78,8 @@ export function cutAt({ shown, lines }, found, step) {
 }
 
 const LETTER = 7.3, INDENT = 26; // pixels: of a letter; from the left edge to the first step
-export const NARROW = 620; // pixels: below this a label's percentage stands below the line, and the tree is broken like lines of text
+export const NARROW = 620; // pixels: below this a label's percentage stands below the line
+export const SHRUNK = 0.84; // how small a picture may become that is a little too wide for its place; wider ones are broken like lines of text
 
 // The probability of a node's token after the tokens before it, if it is known.
 export function share({ lp, up }) {
@@ -101,25 +102,26 @@ function bandsOf(x, start, room) {
 }
 
 // Where everything stands, in pixels. Lines run at the height of the marks and labels above them, so that no line crosses a
-// label; in a narrow place a label's percentage stands below the line, and steps that do not fit go on in a band below.
+// label; in a narrow place a label's percentage stands below the line. Steps that do not fit go on in a band below.
 export function layout(shown, label, bound, room = Infinity) {
   const narrow = room < NARROW, start = bound ? 44 : 14;
-  const rows = rowsOf(shown.get(0)), top = bound ? 66 : 24, row = narrow ? 40 : 28, least = bound ? 52 : narrow ? 32 : 40;
+  const rows = rowsOf(shown.get(0)), top = bound ? 66 : 24, row = narrow ? 46 : 28, least = bound ? 52 : narrow ? 38 : 40;
   const letters = node => {
     const token = node.step ? label(node.token, node.step).length : 0, percent = node.step ? share(node).length : 0;
     return narrow ? Math.max(token, percent) : token + percent + (percent ? 1 : 0);
   };
   const wide = node => LETTER * letters(node), widest = [], x = [start];
   for (const n of shown.values()) widest[n.step] = Math.max(widest[n.step] ?? 0, wide(n));
-  widest.forEach((most, step) => { x[step + 1] = x[step] + (step ? Math.max(least, (narrow ? 10 : 16) + most) : INDENT); });
-  const { band, moved } = bandsOf(x, start, narrow ? room - 8 : Infinity), tall = top + 16 + (rows - 1) * row + (narrow ? 24 : 12);
+  widest.forEach((most, step) => { x[step + 1] = x[step] + (step ? Math.max(least, (narrow ? 12 : 16) + most) : INDENT); });
+  const { band, moved } = bandsOf(x, start, narrow || SHRUNK * (x.at(-1) + 8) > room ? room - 8 : Infinity);
+  const tall = top + 16 + (rows - 1) * row + (narrow ? 24 : 12);
   const head = step => [x[step] - moved[step], band[step] * tall], right = Math.max(...moved.map((shift, step) => x[step + 1] - shift));
   const place = ({ step, row: own }) => { const [left, high] = head(step); return [left, high + top + 16 + own * row]; };
   return { head, wide, place, narrow, band, tall, start, right, steps: widest.length - 1, width: right + 8, height: (band.at(-1) + 1) * tall,
     box(node) { // of a node with its label
       const [left, y] = place(node);
       if (!node.step) return { x: left - 12, y: y - 12, width: 24, height: 24 };
-      return { x: left - 9, y: y - 22, width: Math.max(18, 8 + wide(node)), height: narrow ? 40 : 29 };
+      return { x: left - 9, y: y - 22, width: Math.max(18, 8 + wide(node)), height: narrow ? 42 : 29 };
     } };
 }
 

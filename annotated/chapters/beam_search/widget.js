@@ -4,7 +4,7 @@ import { inflate, setAttributes, svg } from "../../viz/drawing.js";
 import { COLOURS, drawTree, mark } from "./picture.js";
 import { pathOf, penalty, unpack } from "./search.js";
 import { missesOf, number, progressOn, rankingOf, readingOf, storiesOf, verdictOn, wording } from "./sentences.js";
-import { NARROW, compare, cutAt, layout, neighbour, nodesOf } from "./tree.js";
+import { NARROW, SHRUNK, compare, cutAt, layout, neighbour, nodesOf } from "./tree.js";
 
 const LEGEND = { alive: "went on", pruned: "pruned", finished: "ended, is returned", evicted: "ended, then displaced",
   cap: "cut off at the cap", ghost: "never in the search" };
@@ -108,9 +108,9 @@ function reveal(stage, [x, y]) {
   if (y - 20 < stage.scrollTop || y + 20 > stage.scrollTop + stage.clientHeight) stage.scrollTop = y - stage.clientHeight / 2;
 }
 
-// A picture that is a little too wide for its place becomes smaller; what is much too wide scrolls.
+// A picture that is a little too wide for its place becomes smaller.
 function shrink(picture, { width, height }, room) {
-  if (room >= width || room < 0.84 * width) return;
+  if (room >= width || room < SHRUNK * width) return;
   setAttributes(picture, { viewBox: `0 0 ${width} ${height}`, width: room, height: height * room / width });
 }
 

@@ -1,10 +1,10 @@
 // Attention maps of a patient that reads a sentence with its right translation; the healthy model's for comparison.
 import { group, html, onWidth, radios, select, tick, unique } from "../../viz/controls.js";
 import { drawMap } from "../../viz/heads_drawing.js";
-import { pixels } from "../../viz/drawing.js";
+import { pixels, setAttributes } from "../../viz/drawing.js";
 import { BOS } from "../../viz/engine/tokenizer.js";
 import { HEADS, LAYERS } from "../../viz/engine/switchboard.js";
-import { readAtOnce } from "./examination.js";
+import { MOVED, readAtOnce } from "./examination.js";
 
 const HUE = [59, 131, 214], EMPTY = 1e-6;
 const KINDS = [["encoder", "encoder"], ["decoder", "masked"], ["cross", "cross"]];
@@ -22,6 +22,20 @@ export function described(weights, rows, columns, square) {
   return `The rows sum to ${low === high ? low : `between ${low} and ${high}`}.${square ? ` Weight on later tokens: ${share}.` : ""}`;
 }
 
+// Where two maps differ most: the cell, and by how much.
+export function widestGap(weights, others) {
+  const gaps = Array.from(weights, (w, cell) => Math.abs(w - others[cell])), most = Math.max(...gaps);
+  return { cell: gaps.indexOf(most), most };
+}
+
+// The same in words; the weights of both are in the order of the maps.
+export function compared(weights, others, queries, keys) {
+  const { cell, most } = widestGap(weights, others);
+  if (most < MOVED) return "The two maps are equal.";
+  const at = [queries[Math.floor(cell / keys.length)], keys[cell % keys.length]], [own, whole] = [weights, others].map(map => map[cell].toFixed(2));
+  return `They differ most where “${at[0]}” reads “${at[1]}”: ${own} in this model, ${whole} in the healthy one.`;
+}
+
 export function mapsView() {
   const state = { kind: "encoder", layer: 0, head: 0, healthy: false };
   let shown;
@@ -29,24 +43,30 @@ export function mapsView() {
   const kinds = radios(unique("map"), KINDS, kind => set({ kind }));
   const layers = select(numbered("layer", LAYERS), layer => set({ layer: +layer }), { "aria-label": "Layer of the map" });
   const heads = select(numbered("head", HEADS), head => set({ head: +head }), { "aria-label": "Head of the map" });
-  const compare = tick("healthy model instead", healthy => set({ healthy }));
+  const compare = tick("healthy model beside it", healthy => set({ healthy }));
   const stage = html("div", { className: "doctor-map" }), said = html("p", { className: "live-caption", role: "status" });
   const which = group("Attention map", ...kinds.labels);
   which.classList.add("live-switches");
   const element = html("div", {}, which, html("div", { className: "doctor-row" }, layers, heads, compare.label), said, stage);
+  const axes = () => ({ queries: state.kind === "encoder" ? shown.source : shown.target, keys: state.kind === "decoder" ? shown.target : shown.source });
+  const weightsOf = ({ maps }) => Array.from(maps[`${BOX[state.kind]}.${state.layer + 1}.${state.kind === "cross" ? "cross" : "self"}_attention`][state.head]);
+
+  // One map with its caption, and what is said of it.
+  function figure(model, weights, room) {
+    const { queries, keys } = axes(), paint = (row, column) => [...HUE, Math.round(255 * Math.min(1, weights[row * keys.length + column]))];
+    const { picture } = drawMap({ queries, keys, gold: [] }, pixels(keys.length, queries.length, paint), room);
+    const text = described(weights, queries.length, keys.length, state.kind !== "cross");
+    setAttributes(picture, { role: "img", "aria-label": `${model}: rows are queries, columns are keys. ${text}` });
+    return { text, element: html("figure", {}, ...(state.healthy ? [html("figcaption", { textContent: `${model}. ${text}` })] : []), picture) };
+  }
   function draw() {
     if (!shown) return;
-    const { kind, layer, head, healthy } = state, { maps } = healthy ? shown.whole : shown.ill;
-    const weights = maps[`${BOX[kind]}.${layer + 1}.${kind === "cross" ? "cross" : "self"}_attention`][head];
-    const queries = kind === "encoder" ? shown.source : shown.target, keys = kind === "decoder" ? shown.target : shown.source;
-    const paint = (row, column) => [...HUE, Math.round(255 * Math.min(1, weights[row * keys.length + column]))];
-    const { picture } = drawMap({ queries, keys, gold: [] }, pixels(keys.length, queries.length, paint), Math.min(stage.clientWidth, 460));
-    const text = described(Array.from(weights), queries.length, keys.length, kind !== "cross");
-    const name = `${NAMES[kind]}, layer ${layer + 1}, head ${head + 1}${healthy ? ", healthy model" : ""}`;
-    picture.setAttribute("role", "img");
-    picture.setAttribute("aria-label", `${name}: rows are queries, columns are keys. ${text}`);
-    stage.replaceChildren(picture);
-    said.textContent = `${name}. ${text}`;
+    element.classList.toggle("compared", state.healthy);
+    const { queries, keys } = axes(), { kind, layer, head, healthy } = state, own = weightsOf(shown.ill), whole = weightsOf(shown.whole);
+    const wide = healthy && stage.clientWidth >= 560, room = Math.min(wide ? stage.clientWidth / 2 - 12 : stage.clientWidth, 460);
+    const name = `${NAMES[kind]}, layer ${layer + 1}, head ${head + 1}`, first = figure(healthy ? "This model" : name, own, room);
+    stage.replaceChildren(first.element, ...(healthy ? [figure("Healthy model", whole, room).element] : []));
+    said.textContent = `${name}. ${healthy ? compared(own, whole, queries, keys) : first.text}`;
   }
   onWidth(stage, draw);
   kinds.show(state.kind);

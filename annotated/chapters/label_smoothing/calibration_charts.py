@@ -10,50 +10,62 @@ import altair as alt
 import pandas as pd
 
 from annotated.viz.parameters import menu
-from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
+from annotated.viz.theme import BLUE, GREY, ORANGE, PALETTE
 
 
-def reliability_chart(runs: Sequence[Mapping[str, Any]], *, data: str, smoothing: float) -> alt.LayerChart:
-    """How often the most probable token is right, against how probable the model calls it; menus choose the run.
+def reliability_chart(
+    runs: Sequence[Mapping[str, Any]], *, data: str, smoothing: float, beside: float
+) -> alt.LayerChart:
+    """How often the most probable token is right, against how probable the model calls it; menus choose two strengths.
 
     Parameters
     ----------
     runs
         Of the record `label_smoothing`: data, smoothing, seed, bins, ece.
-    data, smoothing
-        What the menus start with.
+    data, smoothing, beside
+        What the menus start with: the training pairs, a strength, and another one to compare it with.
+
+    Raises
+    ------
+    ValueError
+        If there is no such run.
     """
     table = _measures(runs)
     strengths, sizes = sorted(table["e"].unique().tolist()), table["data"].unique().tolist()
-    if smoothing not in strengths or data not in sizes:
-        raise ValueError(f"there is no run with smoothing {smoothing} on {data} pairs")
+    for strength in (smoothing, beside):
+        if strength not in strengths or data not in sizes:
+            raise ValueError(f"there is no run with smoothing {strength} on {data} pairs")
     params = [
         menu("epsilon", strengths, smoothing, "epsilon"),
+        menu("beside", strengths, beside, "compared with"),
         menu("size", sizes, data, "training pairs"),
     ]
     mean = table.groupby(["data", "e"])["calibration error"].mean()
     errors = "; ".join(f"{size} pairs, epsilon {e:g}: {mean[size, e]:.3f}" for size in sizes for e in strengths)
     return (
-        _reliability(runs)
+        _reliability(runs, strengths)
         .add_params(*params)
         .properties(
             width="container",
             height=300,
             title=["Below the diagonal the model is too", "certain, above it too modest"],
             description=(
-                "The share of right tokens against the probability that the model gave them, a dashed diagonal where "
-                "the two agree, and menus for epsilon and for the training pairs. Below the diagonal the model is too "
-                f"sure, above it too modest. Mean calibration errors: {errors}."
+                "The share of right tokens against the probability that the model gave them, for two values of "
+                "epsilon, a dashed diagonal where share and probability agree, and menus for both values and for the "
+                "training pairs. Below the diagonal the model is too certain, above it too modest. Mean calibration "
+                f"errors: {errors}."
             ),
         )
     )
 
 
-def _reliability(runs: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
+def _reliability(runs: Sequence[Mapping[str, Any]], strengths: Sequence[float]) -> alt.LayerChart:
+    """The layers: a colour for each strength, a line and a form of marks for each seed."""
     table = pd.DataFrame(runs)[["data", "smoothing", "seed", "ece", "bins"]].explode("bins", ignore_index=True)
     tenths = pd.DataFrame(table.pop("bins").tolist(), columns=["said", "was", "tokens"])
     table = table.rename(columns={"smoothing": "e"}).assign(seed="seed " + table["seed"].astype(str)).join(tenths)
-    chosen = alt.Chart(table).transform_filter("datum.e == epsilon && datum.data == size")
+    both = "datum.data == size && (datum.e == epsilon || datum.e == beside)"
+    chosen = alt.Chart(table).transform_filter(both)
     axis = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
     x = alt.X(
         "said:Q", title="probability that the model gives its first choice", scale=alt.Scale(domain=[0, 1]), axis=axis
@@ -63,11 +75,11 @@ def _reliability(runs: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     diagonal = even.mark_line(color=GREY, strokeDash=[5, 4]).encode(x=x, y=y)
     seeds = sorted(table["seed"].unique().tolist())
     colour = alt.Color(
-        "seed:N",
-        scale=alt.Scale(domain=seeds, range=[BLUE, ORANGE, GREEN][: len(seeds)]),
-        legend=alt.Legend(orient="top"),
+        "e:N",
+        scale=alt.Scale(domain=list(strengths), range=list(PALETTE[: len(strengths)])),
+        legend=alt.Legend(orient="top", title="epsilon", values=alt.ExprRef("[epsilon, beside]")),
     )
-    lines = chosen.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
+    lines = chosen.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, detail="seed:N")
     points = chosen.mark_point(filled=True, opacity=0.9).encode(
         x=x,
         y=y,
@@ -78,13 +90,15 @@ def _reliability(runs: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
             scale=alt.Scale(range=[20, 320]),
             legend=alt.Legend(orient="bottom", title="tokens in a tenth", values=[100, 1000]),
         ),
-        tooltip=["seed:N", alt.Tooltip("said:Q", format=".1%"), alt.Tooltip("was:Q", format=".1%"), "tokens:Q"],
+        tooltip=["e:N", "seed:N", alt.Tooltip("said:Q", format=".1%"), alt.Tooltip("was:Q", format=".1%"), "tokens:Q"],
     )
     told = (
-        chosen.transform_aggregate(ece="mean(ece)", groupby=["seed"])
-        .transform_window(line="row_number()", sort=[alt.SortField("seed")])
+        chosen.transform_aggregate(low="min(ece)", high="max(ece)", groupby=["e"])
+        .transform_window(line="row_number()", sort=[alt.SortField("e")])
         .transform_calculate(
-            text="'calibration error, ' + datum.seed + ': ' + format(datum.ece, '.3f')", y="1.01 - 0.07 * datum.line"
+            text="'calibration error, epsilon ' + datum.e + ': ' + format(datum.low, '.3f') + ' to ' "
+            "+ format(datum.high, '.3f')",
+            y="1.01 - 0.07 * datum.line",
         )
         .mark_text(align="left", baseline="middle", fontSize=12)
         .encode(x=alt.value(8), y=alt.Y("y:Q", scale=alt.Scale(domain=[0, 1])), text="text:N")

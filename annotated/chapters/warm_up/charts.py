@@ -1,4 +1,4 @@
-"""A chart of the grid of learning rates and warm-ups: a heat map of where runs end, and the curves of a chosen cell."""
+"""A chart of the grid of learning rates and warm-ups: a heat map of where runs end, and the curves of two cells."""
 
 from __future__ import annotations
 
@@ -14,9 +14,16 @@ from annotated.viz.theme import BLUE, GREY, ORANGE
 
 
 def warm_up_chart(
-    runs: Sequence[Mapping[str, Any]], *, block: int, floor: float, placement: str, rate: float, warmup: int
+    runs: Sequence[Mapping[str, Any]],
+    *,
+    block: int,
+    floor: float,
+    placement: str,
+    rate: float,
+    warmup: int,
+    beside: int | None = None,
 ) -> alt.VConcatChart:
-    """Where a small Transformer ends for each rate and warm-up, and how it gets there; menus choose the cell.
+    """Where a small Transformer ends for each rate and warm-up, and how it gets there; menus choose two runs.
 
     Parameters
     ----------
@@ -28,6 +35,8 @@ def warm_up_chart(
         Loss of a guess that knows only frequencies, drawn as a line.
     placement, rate, warmup
         The cell to start at.
+    beside
+        Another warm-up, whose run with the same rate is drawn dashed; the longest unless told.
 
     Raises
     ------
@@ -40,6 +49,7 @@ def warm_up_chart(
         raise ValueError(f"there is no {placement} run with rate {rate} and a warm-up of {warmup}")
     placements, rates, warmups = (table[key].unique().tolist() for key in ("p", "r", "w"))
     rates, warmups = sorted(rates), sorted(warmups)
+    other = menu("beside", warmups, warmups[-1] if beside is None else beside, "compared with a warm-up of")
     cell = alt.selection_point(
         name="cell",
         fields=["r", "w"],
@@ -68,17 +78,22 @@ def warm_up_chart(
                 ),
             ),
             _curves(table, block, floor, cell).properties(
-                width=300, height=220, title=_part("The training loss of the chosen run")
+                width=300,
+                height=220,
+                title=_part(
+                    "The chosen run and one with another warm-up", "coloured dashes: the same rate, the other warm-up"
+                ),
             ),
             usermeta={"fit": True},
         )
-        .add_params(menu("placed", placements, placement, "placement"))
+        .add_params(menu("placed", placements, placement, "placement"), other)
         .resolve_scale(color="independent")
         .properties(
             description=(
                 "Above, a table of the loss on unseen sentences at the end, warm-up on rows and learning rate on "
-                "columns, lighter for lower; below, the training curves of the chosen cell, and all others of that "
-                f"placement in grey. A click or two menus choose the cell. {placement}: {said}."
+                "columns, lighter for lower; below, the training curves of the chosen cell, dashed those of another "
+                "warm-up at the same rate, and all others of that placement in grey. A click or two menus choose the "
+                f"cell, a third menu the other warm-up. {placement}: {said}."
             )
         )
     )
@@ -133,7 +148,7 @@ def _map(cells: pd.DataFrame, rates: Sequence[float], warmups: Sequence[int], ce
 
 
 def _curves(table: pd.DataFrame, block: int, floor: float, cell: alt.Parameter) -> alt.LayerChart:
-    """The training curves of the chosen cell, and all others in grey."""
+    """The training curves of the chosen cell, dashed those of the other warm-up, and all others in grey."""
     base = (
         alt.Chart(table[["p", "r", "w", "seed", "loss"]])
         .transform_filter("datum.p == placed")
@@ -154,21 +169,24 @@ def _curves(table: pd.DataFrame, block: int, floor: float, cell: alt.Parameter) 
     seeds = sorted(table["seed"].unique().tolist())
     of = {name: sorted(rows.unique().tolist()) for name, rows in table.groupby("p")["seed"]}
     drawn = f"{json.dumps(of)}[placed] || {json.dumps(seeds)}"
-    lines = chosen.mark_line(strokeWidth=2.6).encode(
-        color=alt.Color(
+    encoding_of_seed = encoding | {
+        "color": alt.Color(
             "seed:N",
             scale=alt.Scale(domain=seeds, range=[BLUE, ORANGE][: len(seeds)]),
             legend=alt.Legend(title="seed; grey: other runs", orient="top", values=alt.ExprRef(drawn)),
         ),
-        tooltip=["r:N", "w:N", "seed:N", "update:Q", "loss:Q"],
-        **encoding,
-    )
+        "tooltip": ["r:N", "w:N", "seed:N", "update:Q", "loss:Q"],
+    }
+    lines = chosen.mark_line(strokeWidth=2.6).encode(**encoding_of_seed)
+    beside = base.transform_filter("datum.w == beside && datum.r == cell.r[0] && datum.w != cell.w[0]")
+    dashed = beside.mark_line(strokeWidth=1.8, strokeDash=[3, 3]).encode(**encoding_of_seed)
     blind = alt.Chart(pd.DataFrame({"loss": [floor]}))
     rule = blind.mark_rule(strokeDash=[5, 4], color=GREY)
     word = blind.mark_text(align="left", baseline="bottom", dy=-6, fontSize=12)
     return alt.layer(
         others,
+        dashed,
         lines,
         rule.encode(y=encoding["y"]),
-        word.encode(x=alt.value(6), y=alt.value("height"), text=alt.value("dashed: a guess by frequencies alone")),
+        word.encode(x=alt.value(6), y=alt.value("height"), text=alt.value("grey dashes: a guess by frequencies alone")),
     )

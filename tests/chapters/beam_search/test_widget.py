@@ -58,7 +58,8 @@ CROSSINGS = f"""async ({{ compare, layout, nodesOf, turn }}, {{ data, caps, stat
     }});
     const paths = [...nodes.map(n => turn(n, at, 0, false)),
       ...Object.values(lines).flatMap((line, k) => line.map(n => turn(n, at, 3 * (k - 1))))];
-    if (state.room < 620 && (at.width > state.room || at.band.at(-1) < 1)) crossed.push([i, `${{at.width}} wide`]);
+    const narrow = state.room < 620, most = narrow ? state.room : state.room / 0.84;
+    if (at.width > most || (narrow && at.band.at(-1) < 1)) crossed.push([i, `${{at.width}} wide`]);
     for (const path of paths) {{
       let x, y;
       for (const [, command, numbers] of path.matchAll(/([MHV])([-\\d. ]+)/g)) {{

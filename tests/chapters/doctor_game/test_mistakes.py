@@ -167,3 +167,13 @@ def test_the_tests_of_the_page_show_what_is_wrong_on_every_sentence(data: dict[s
 def test_what_the_page_runs_is_what_was_examined() -> None:
     keys = evaluate(FOLDER / "mistakes.js", "({ MISTAKES }) => Object.keys(MISTAKES)")
     assert set(keys) == {*EXAMINED} == {*CASES} - {HEALTHY}
+
+
+def test_two_maps_are_compared_where_they_differ_most() -> None:
+    work = """async ({ compared, widestGap }, { own, whole, rows, columns }) =>
+      [widestGap(own, whole), compared(own, whole, rows, columns), compared(own, own, rows, columns)]"""
+    own, whole = [1.0, 0.0, 0.5, 0.5, 0.25, 0.75], [0.9, 0.1, 0.5, 0.5, 1.0, 0.0]
+    given = {"own": own, "whole": whole, "rows": ["der", "die", "das"], "columns": ["a", "the"]}
+    far, told, same = evaluate(FOLDER / "maps.js", work, given)
+    assert far == {"cell": 4, "most": 0.75} and same == "The two maps are equal."
+    assert told == "They differ most where “das” reads “a”: 0.25 in this model, 1.00 in the healthy one."

@@ -55,13 +55,19 @@ def test_controls_start_only_where_they_can() -> None:
     with pytest.raises(ValueError, match="V 11"):
         smoothing_chart(vocab_size=11)
     with pytest.raises(ValueError, match="no run with smoothing 0.3"):
-        reliability_chart(RUNS, data="many", smoothing=0.3)
+        reliability_chart(RUNS, data="many", smoothing=0.3, beside=0.1)
+    with pytest.raises(ValueError, match="no run with smoothing 0.2"):
+        reliability_chart(RUNS, data="many", smoothing=0.1, beside=0.2)
     with pytest.raises(ValueError, match="no measure"):
         strength_chart(RUNS, first="loss")
 
 
-def test_menus_hold_the_runs_and_the_mean_error_is_told() -> None:
-    chart = reliability_chart(RUNS, data="few", smoothing=0.1)
-    assert [p["bind"]["options"] for p in chart.to_dict()["params"]] == [[0.0, 0.1], ["many", "few"]]
-    assert all(f"calibration error, seed {seed}: 0.{200 + 10 * seed}" in picture(chart) for seed in (0, 1))
+def test_menus_hold_the_runs_and_both_errors_are_told() -> None:
+    chart = reliability_chart(RUNS, data="few", smoothing=0.1, beside=0.0)
+    assert [p["bind"]["options"] for p in chart.to_dict()["params"]] == [[0.0, 0.1], [0.0, 0.1], ["many", "few"]]
+    drawn = picture(chart)
+    assert "calibration error, epsilon 0: 0.100 to 0.110" in drawn
+    assert "calibration error, epsilon 0.1: 0.200 to 0.210" in drawn
+    one = picture(reliability_chart(RUNS, data="few", smoothing=0.1, beside=0.1))
+    assert "epsilon 0.1: 0.200" in one and "error, epsilon 0: " not in one
     assert "many pairs: 2.00, 1.90" in strength_chart(RUNS).to_dict()["description"]

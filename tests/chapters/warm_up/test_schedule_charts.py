@@ -93,6 +93,19 @@ def test_the_grid_shows_the_mean_of_seeds_and_survives_a_lost_run() -> None:
         chart(run(0, 4.0), rate=0.2)
 
 
+def test_the_run_with_another_warm_up_is_dashed_and_only_at_the_chosen_rate() -> None:
+    found = recorded("warm_up").results
+    given = {"block": found["block"], "floor": found["frequency_loss"], "placement": "pre-norm", "warmup": 0}
+
+    def dashed(**cell: Any) -> int:
+        drawn = _picture(warm_up_chart(found["runs"], **given | {"rate": 0.004} | cell))
+        return drawn.count('stroke-dasharray="3,3"')
+
+    assert dashed(beside=80) == 1, "pre-norm has one seed"
+    assert dashed(beside=0) == 0, "not beside itself"
+    assert dashed(beside=80, placement="post-norm") == 2
+
+
 def test_the_record_is_whole() -> None:
     found = recorded("warm_up").results
     cells = [(r["placement"], r["rate"], r["warmup"], r["seed"]) for r in found["runs"]]
