@@ -1,4 +1,4 @@
-"""Chapter 33: the recorded run is gone through by buttons, slider and keys; heads, price and curves follow."""
+"""Chapter 33: the recorded run is gone through by buttons, slider and keys; the calculator follows its controls."""
 
 from __future__ import annotations
 
@@ -76,3 +76,22 @@ def test_keys_and_heads_on_a_dark_phone(visit: Any) -> None:
         assert widget.evaluate(picture) != before, "the same head at another moment"
         assert "Encoder self-attention, layer 2, head 3" in widget.locator(".run-heads .title").inner_text()
         assert v.errors == []
+
+
+def test_the_calculator_follows_its_controls(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 900}, color_scheme="dark") as v:
+        box = v.page.locator('.live[data-panel="cost"][data-state="done"]')
+        said, cells = box.locator("[role=status]"), box.locator(".cost-table tbody td")
+        box.get_by_role("button", name="the paper's machine").click()
+        assert said.inner_text().startswith("8 × P100 at 26 % of 10.6 TFLOP/s (32 bits): the base model 12 h")
+        before = cells.all_inner_texts()
+        box.get_by_role("spinbutton").fill("0.5")
+        costs = [float(cells.nth(i).inner_text()) for i in (3, 7)]
+        hours = [float(before[i].replace(",", "")) for i in (2, 6)]
+        assert all(abs(cost - hour / 2) < 0.02 * hour for cost, hour in zip(costs, hours, strict=True))
+        box.get_by_role("combobox").select_option("A100")
+        assert said.inner_text().startswith("8 × A100 at 26 % of 312 TFLOP/s")
+        box.locator(".cost-row").nth(5).click()
+        assert said.inner_text().startswith("8 × B200") and box.get_by_role("combobox").input_value() == "B200"
+        box.get_by_role("slider").first.press("End")
+        assert said.inner_text().startswith("32 × B200") and v.overflow() <= 0 and v.errors == []
