@@ -68,7 +68,8 @@ chapter: known-chapter $(INSTALLED)  ## build one chapter alone, quickly: make c
 	  --path-output $(CURDIR)/build/chapters/$(CHAPTER)
 	@echo "open build/chapters/$(CHAPTER)/_build/html/$(CHAPTER).html"
 
-# `make test` opens every page too, but asks axe about one in two, and in one way; this about all, in both ways.
+# `make test` opens every page too, but asks axe about one in two, and in one way; this about all, in both ways. CI runs
+# `make test` with ANNOTATED_EVERY_LOOK=1, which is both.
 pages: $(INSTALLED)  ## look at every page of the built book in a browser, with axe, wide and narrow, light and dark
 	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
 	ANNOTATED_EVERY_LOOK=1 $(BIN)/python -m pytest -n $(TEST_JOBS) tests/book/test_pages.py
@@ -86,16 +87,16 @@ full-run: $(INSTALLED)  ## put the full run through its faults: kills, restarts,
 $(TORCHTEXT_INSTALLED): pyproject.toml constraints.txt
 	test -x $(TORCHTEXT)/bin/python || $(PYTHON) -m venv $(TORCHTEXT)
 	{ grep -vE '^(torch|numpy|pandas)==' constraints.txt; printf '%s\n' numpy==1.26.4 pandas==2.3.3; } > $(TORCHTEXT)/constraints.txt
-	$(TORCHTEXT)/bin/python -m pip install $(PIP_OPTIONS) -c $(TORCHTEXT)/constraints.txt -e '.[torchtext]' pytest hypothesis
+	$(TORCHTEXT)/bin/python -m pip install $(PIP_OPTIONS) -c $(TORCHTEXT)/constraints.txt -e '.[torchtext]' pytest pytest-xdist hypothesis
 	@touch $@
 
 # The same environment has the oldest torch that we support, so the model's and the decoder's tests run there too.
 torchtext-test: $(TORCHTEXT_INSTALLED)  ## test the bridge to torchtext, and the oldest torch, in their own environment
-	OMP_NUM_THREADS=1 ANNOTATED_REQUIRE_TORCHTEXT=1 $(TORCHTEXT)/bin/python -m pytest $(TORCHTEXT_TESTS)
+	OMP_NUM_THREADS=1 ANNOTATED_REQUIRE_TORCHTEXT=1 $(TORCHTEXT)/bin/python -m pytest -n $(JOBS) $(TORCHTEXT_TESTS)
 
 exercises: $(INSTALLED)  ## hold every exercise, the doctor's bank of wrong Transformers and the grader's sandbox to their rules
 	OMP_NUM_THREADS=1 $(BIN)/annotated exercise verify --all --jobs $(JOBS)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(ATTACKS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_JOBS) $(ATTACKS)
 
 lint: $(INSTALLED)  ## check style and types
 	$(BIN)/ruff check .

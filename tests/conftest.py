@@ -44,7 +44,7 @@ def shared_data() -> Path:
     return folder
 
 
-_SPREAD = {"test_pages", "test_lab"}
+_SPREAD = {"test_pages", "test_lab", "test_bad_moments", "test_every_kind"}
 """Modules whose tests share nothing that is dear to make: each of their tests may go to any process."""
 
 

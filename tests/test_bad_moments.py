@@ -5,6 +5,7 @@ Each command is a process, and each process costs seconds: with the attacks (`ma
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pty
@@ -94,7 +95,8 @@ def test_an_interrupt_at_a_random_moment(name: str, place: Path) -> None:
         with start(COMMANDS[name], place, stdout=subprocess.DEVNULL, stderr=-1) as process:
             while not (place / "ready").exists():
                 time.sleep(0.02)
-            time.sleep(delay)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(delay)
             process.send_signal(signal.SIGINT)
             said = stderr_of(process)
         # The last: when it is done, and Python has already given the signal its own action back.

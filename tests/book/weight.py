@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -29,8 +30,14 @@ def weigh(v: Any, book: Path) -> dict[str, int]:
         if url.startswith(v.site):
             file = book / unquote(urlsplit(url).path).lstrip("/")
             if file.is_file():
-                found[file.relative_to(book).as_posix()] = len(gzip.compress(file.read_bytes(), 6))
+                found[file.relative_to(book).as_posix()] = _compressed(file, file.stat().st_mtime_ns)
     return found
+
+
+@cache
+def _compressed(file: Path, changed: int) -> int:
+    """The size of a file that has not changed since: most belong to every page."""
+    return len(gzip.compress(file.read_bytes(), 6))
 
 
 def total(v: Any, book: Path, name: str) -> int:
