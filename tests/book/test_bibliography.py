@@ -41,6 +41,13 @@ def test_the_bibliography_is_filtered_by_the_chapters_that_its_entries_name(visi
         assert years and max(years) < 2014 and v.errors == []
 
 
+def test_each_entry_says_what_it_is_read_for(extension: Any, repository: Path) -> None:
+    citations = extension("citations")
+    reading, known = citations.reading(), citations.bibtex(repository / "book" / "references.bib")
+    assert reading.keys() == known.keys()
+    assert all(re.fullmatch(r"[A-Z].{20,110}\.", text) for text in reading.values())
+
+
 def test_an_entry_is_copied_as_bibtex_also_where_the_clipboard_is_closed(visit: Any, book: Path) -> None:
     if not (book / "reference" / "bibliography.html").is_file():
         pytest.skip("a preview of one chapter has no bibliography")

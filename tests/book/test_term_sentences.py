@@ -85,11 +85,16 @@ def test_the_built_index_shows_whole_sentences_without_keys(book: Path, reposito
     page = book / "reference" / "index_of_terms.html"
     if not page.is_file():
         pytest.skip("a preview of one chapter has no index of terms")
-    boxes = re.findall(r'<div class="index-sentences[^>]*>(.*?)</div>', page.read_text("utf-8"), re.DOTALL)
+    html = page.read_text("utf-8")
+    boxes = re.findall(r'<div class="index-sentences[^>]*>(.*?)</div>', html, re.DOTALL)
+    defined = [re.search(r'<p class="index-definition">(.*?)</p>', box, re.DOTALL)[1] for box in boxes]
+    assert len(boxes) == html.count('class="index-entry"') > 120, "each term has its definition"
+    for text in defined:
+        assert re.search(r"\.\s*$", re.sub(r"<[^>]+>", "", text)) and "Chapter" not in text, text
     lines = [line for box in boxes for line in re.findall(r"<p>(.*?)</p>", box, re.DOTALL)]
     texts = [re.sub(r"<[^>]+>", "", line.partition("</a>")[2]).strip() for line in lines]
     keys = re.findall(r"^@\w+\{([^,]+),", (repository / "book" / "references.bib").read_text("utf-8"), re.MULTILINE)
-    assert len(texts) > 150 and len(keys) > 100
+    assert len(texts) > 80 and len(keys) > 100
     for text in texts:
         assert re.fullmatch(r"[“(]?[A-Z].*[.!][”)]?", text, re.DOTALL) and len(text.split()) > 4, text
         assert text.count("“") == text.count("”") and not set(keys) & set(re.findall(r"\w+", text)), text
@@ -100,6 +105,92 @@ def test_a_page_that_has_a_term_only_in_its_title_leads_to_the_section_with_its_
     said = [terms.Said("", "warm-up", "nothing"), terms.Said("rise", "", "the warm-up", {"warm-up": spot})]
     (place,) = terms.places(["warm-up"], {"training/warm_up": said})
     assert place.anchor == "rise"
+
+
+def test_a_definition_in_the_margin_is_the_place_of_a_page_and_what_is_often_said_is_none(extension: Any) -> None:
+    from docutils import nodes
+
+    terms, places = extension("terms"), extension("term_places")
+    often = terms.Said("much", "", "bias " * 9, {"bias": places.Spot(6, 0, ())})
+    margin = terms.Said("note", "", "a bias", {"bias": places.Spot(0, 0, ())})
+    (place,) = terms.places(["bias"], {"machine/assembly": [often, margin]}, "machine/assembly")
+    assert place.anchor == "note"
+    said = nodes.container("", nodes.paragraph("", "A bias is a head."), classes=["ledger-statement"])
+    assert terms.own_paragraphs(nodes.section("", said)) == []
+
+
+def test_words_of_another_sense_are_no_place(extension: Any) -> None:
+    places = extension("term_places")
+    assert places.spans("bias", "exposure bias is not a bias") == [(23, 27)]
+    assert places.spans("entropy", "the cross-entropy") == [] and places.spans("entropy", "its entropy")
+
+
+def test_a_definition_is_the_first_sentence_of_its_entry(extension: Any) -> None:
+    from docutils import nodes
+
+    said = [
+        nodes.math("", "x + 1"),
+        nodes.Text(", as in "),
+        citation("bahdanau2015", "t"),
+        nodes.Text(". More. Chapter 5"),
+    ]
+    found = extension("term_sentences").first_sentence(nodes.paragraph("", "", *said))
+    assert found[0] == ("math", "x + 1") and "".join(text for _, text in found).strip().endswith(
+        "Bahdanau et al. [2015]."
+    )
+
+
+def test_related_terms_are_named_in_the_entry(extension: Any) -> None:
+    related = extension("term_index").related
+    everyone = ["mask", "causal mask", "bias", "exposure bias", "precision", "recall"]
+    assert related(["mask"], everyone) == ["causal mask"] and related(["causal mask"], everyone) == ["mask"]
+    assert related(["bias"], everyone) == [] and related(["precision"], everyone) == ["recall"]
+
+
+def test_letters_without_terms_are_no_links_and_related_terms_lead_to_their_line(visit: Any, book: Path) -> None:
+    if not (book / "reference" / "index_of_terms.html").is_file():
+        pytest.skip("a preview of one chapter has no index of terms")
+    with visit("reference/index_of_terms.html") as v:
+        letters, field = v.page.locator(".index-jumps a[href]"), v.page.get_by_role("searchbox")
+        everything = letters.count()
+        field.fill("causal mask")
+        assert letters.all_inner_texts() == ["C"] and v.axe() == []
+        assert v.page.locator(".index-jumps a[aria-disabled=true]").count() == 25
+        assert v.page.locator(".index-entry:visible details[open]").count() == 1, "few lines unfold"
+        v.page.locator(".index-related a:visible", has_text="mask").first.click()
+        v.page.wait_for_function("location.hash === '#term-of-mask'")
+        assert v.page.locator("#term-of-mask").is_visible() and letters.count() == everything and v.errors == []
+
+
+def test_the_senses_name_pages_and_terms_that_exist(extension: Any, repository: Path) -> None:
+    file = repository / "book" / "reference" / "glossary.md"
+    glossary, firsts = (
+        file.read_text("utf-8").splitlines(),
+        {names[0] for names in extension("term_places").names_in(file)},
+    )
+    for word, rules in extension("terms").senses().items():
+        assert word in glossary and rules and set(rules) <= {"only", "also", "not", "elsewhere", "see"}, word
+        assert {*rules.get("see", ()), *rules.get("elsewhere", {}).values()} <= firsts, word
+        for page in [*rules.get("only", ()), *rules.get("also", ())]:
+            text = (repository / "book" / f"{page}.md").read_text("utf-8").lower()
+            assert word.partition(" ")[0] in text, (word, page)
+
+
+def test_the_built_index_has_no_foreign_senses(book: Path) -> None:
+    page = book / "reference" / "index_of_terms.html"
+    if not page.is_file():
+        pytest.skip("a preview of one chapter has no index of terms")
+    rows = re.findall(
+        r'<li[^>]*><p><a[^>]*title="Its entry[^>]*>(.*?)</a>(.*?)</p>', page.read_text("utf-8"), re.DOTALL
+    )
+    found = {re.sub(r"<[^>]+>", "", term).strip(): where for term, where in rows}
+    told = {term: re.sub(r"<[^>]+>", "", where) for term, where in found.items()}
+    assert len(found) > 100 and all(term.isascii() or "’" in term for term in found)
+    assert "bleu" not in found["score"] and "table_2" not in found["score"] and "table_1" not in found["memory"]
+    assert "table_1" not in found["projection"] and "residuals" not in found["update"]
+    assert "multi_head" in found["d_k"] and "warm_up" in found["learning rate"]
+    assert "see update" in told["step"] and "see end token" in told["eos"]
+    assert "teacher_forcing" in found["shifted right"] and all("href" in w or "see" in w for w in found.values())
 
 
 def test_a_name_in_braces_is_a_label_without_them(extension: Any) -> None:
@@ -121,7 +212,9 @@ def test_the_menus_of_the_built_list_have_topics_and_times_that_hold_each_other(
     if not (book / "reference" / "exercises.html").is_file():
         pytest.skip("a preview of one chapter has no list of exercises")
     with visit("reference/exercises.html") as v:
-        topics = v.page.get_by_role("combobox", name="Topic").locator("option").all_inner_texts()
+        topics = (
+            v.page.get_by_role("combobox", name="Part").locator("option").evaluate_all("all => all.map(e => e.value)")
+        )
         assert {"Attention", "Training", "Results"} <= set(topics), topics
         rows, counts = v.page.locator(".exercise-columns > li:visible"), []
         for time in ("up to 15 min", "up to 30 min", ""):
@@ -131,8 +224,30 @@ def test_the_menus_of_the_built_list_have_topics_and_times_that_hold_each_other(
             minutes = rows.locator(".mark-of-exercise").evaluate_all("all => all.map(e => Number(e.dataset.minutes))")
             assert max(minutes) <= limit
         assert counts == sorted(counts) and 0 < counts[0] < counts[1] < counts[2]
-        v.page.get_by_role("combobox", name="Topic").select_option("Attention")
+        v.page.get_by_role("combobox", name="Part").select_option("Attention")
         assert 0 < rows.count() < counts[2] and v.errors == []
+
+
+def test_numbers_in_the_menus_and_the_legend_follow_the_filter_and_the_list_its_order(visit: Any, book: Path) -> None:
+    if not (book / "reference" / "exercises.html").is_file():
+        pytest.skip("a preview of one chapter has no list of exercises")
+    with visit("reference/exercises.html") as v:
+        rows, kinds = v.page.locator(".exercise-columns > li:visible"), v.page.get_by_role("combobox", name="Kind")
+        everything = rows.count()
+        v.page.get_by_role("combobox", name="Part").select_option("Attention")
+        offered = kinds.locator("option").all_inner_texts()[1:]
+        assert sum(int(text.split("(")[1][:-1]) for text in offered) == rows.count() < everything
+        kinds.select_option("write")
+        assert f"write ({rows.count()})" in offered
+        legend = v.page.locator("[data-level]").all_inner_texts()
+        assert sum(int(text.split()[0]) for text in legend if text != "none") == rows.count()
+        kinds.select_option("")
+        before = rows.all_inner_texts()
+        v.page.get_by_label("Order by").select_option("time")
+        minutes = rows.locator(".mark-of-exercise").evaluate_all("all => all.map(e => Number(e.dataset.minutes))")
+        assert minutes == sorted(minutes) and len(set(minutes)) > 1 and sorted(rows.all_inner_texts()) == sorted(before)
+        v.page.get_by_label("Order by").select_option("chapter")
+        assert rows.all_inner_texts() == before and v.axe() == [] and v.errors == []
 
 
 def test_words_of_an_exercise_have_no_markup(extension: Any) -> None:

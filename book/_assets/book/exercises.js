@@ -34,17 +34,44 @@
       store.set("exercises", exercise, done(exercise) ? undefined : today());
     });
   }
+  const groups = [...document.querySelectorAll(".exercise-group")], shownOf = all => all.filter(mark => !mark.closest("li").hidden);
   // Numbers and times of what a filter shows.
   function addUp() {
-    const shown = marks.filter(mark => !mark.closest("li").hidden);
+    const shown = shownOf(marks);
     total.textContent = shown.length < marks.length ? `${shown.length} of ${marks.length} exercises are shown, together about ${inWords(minutesOf(shown))}.`
       : `${marks.length} exercises, together about ${inWords(minutesOf(marks))}.`;
-    for (const group of document.querySelectorAll(".exercise-group"))
+    for (const group of groups)
       group.querySelector(".index-facts").textContent = ` ${inWords(minutesOf(shown.filter(mark => group.contains(mark))))}`;
+    for (const level of document.querySelectorAll("[data-level]")) level.textContent = spanOf(shown.filter(mark => mark.dataset.difficulty === level.dataset.level));
+  }
+  // As in `_legend` of exercise_index.py.
+  function spanOf(some) {
+    const times = some.map(mark => Number(mark.dataset.minutes));
+    return times.length ? `${times.length} (${[...new Set([Math.min(...times), Math.max(...times)])].join(" to ")} min)` : "none";
+  }
+
+  // In another order than that of the chapters the exercises stand in one list.
+  const ORDERS = { "chapter": null, "difficulty": mark => "easy medium hard".indexOf(mark.dataset.difficulty), "time": mark => Number(mark.dataset.minutes),
+    "kind": mark => "predict write prove repair".indexOf(mark.dataset.kind) };
+  function orderMenu(filter) {
+    const label = document.createElement("label"), menu = document.createElement("select"), list = document.createElement("ul"), homes = marks.map(mark => mark.closest("ul"));
+    label.className = "order-of-exercises";
+    label.append("Order by ", menu);
+    for (const name of Object.keys(ORDERS)) menu.append(new Option(name));
+    list.className = "simple exercise-index exercise-columns";
+    groups[0].before(list);
+    menu.addEventListener("change", () => {
+      const key = ORDERS[menu.value], ordered = key ? [...marks].sort((a, b) => key(a) - key(b)) : marks;
+      for (const mark of ordered) (key ? list : homes[marks.indexOf(mark)]).append(mark.closest("li"));
+      list.parentElement.classList.toggle("in-one-list", Boolean(key));
+      filter.querySelector("input").dispatchEvent(new Event("input")); // heads of chapters come and go
+    });
+    filter.append(label);
+    return list;
   }
   if (total) {
-    const watch = new MutationObserver(addUp);
-    for (const list of document.querySelectorAll(".exercise-columns")) watch.observe(list, { subtree: true, attributeFilter: ["hidden"] });
+    const watch = new MutationObserver(addUp), lists = [...document.querySelectorAll(".exercise-columns")];
+    for (const list of [...lists, orderMenu(document.querySelector(".page-filter"))]) watch.observe(list, { subtree: true, attributeFilter: ["hidden"] });
   }
 
   store.changed(show);

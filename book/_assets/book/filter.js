@@ -32,6 +32,13 @@
   const has = (text, word) => /^[\p{L}\p{N}]/u.test(word) && !/\p{Script=Han}/u.test(word) ? text.includes(` ${word}`) : text.includes(word);
   // What a reader sees of an entry, its formulas as they are typed, and its other names (`data-words`).
   const attributes = (element, name) => [element, ...element.querySelectorAll(`[${name}]`)].filter(part => part.hasAttribute(name)).map(part => part.getAttribute(name));
+  // A name of code with its dots, model.attention.Multi, begins a part of the anchor that an entry of the reference leads to.
+  const DOTTED = /^[a-z_]\w*(\.[a-z_]\w*)+(?=\.?$|\()/;
+  const anchorOf = item => `.${item.querySelector("dt[id]")?.id ?? item.querySelector("a[href*='#']")?.hash.slice(1) ?? ""}`.replace(".module-", ".").toLowerCase();
+  function query(typed, items) {
+    const words = asked(typed), dotted = DOTTED.exec(typed.trim().toLowerCase())?.[0], named = ({ path }) => path.includes(`.${dotted}`);
+    return { words, matches: dotted && items.some(named) ? named : ({ text }) => words.every(word => has(text, word)) };
+  }
   const textOf = element => [...element.children, element].map(part => part.textContent).concat(attributes(element, "alttext"), attributes(element, "data-words")).join(" ");
 
   // Insertions, deletions and substitutions that make one word of the other.
@@ -69,28 +76,54 @@
     };
   }
 
-  function start(box) {
-    const field = box.querySelector("input"), menus = [...box.querySelectorAll("select")], said = box.querySelector("[role=status]");
-    const ask = Object.assign(document.createElement("button"), { type: "button", hidden: true, textContent: "Show all" });
-    said.after(ask);
-    const searched = item => (box.dataset.names ? [...[...item.querySelectorAll(box.dataset.names)].map(e => e.textContent), ...attributes(item, "data-words")].join(" ") : textOf(item));
-    const items = [...document.querySelectorAll(box.dataset.items)].map(item => ({ item, text: wordsOf(searched(item)) }));
-    const counted = counter(box, items);
-    const followers = [...document.querySelectorAll("[data-follows]")].map(row => [row, document.getElementById(row.dataset.follows)]);
-    // A menu without values offers those that the entries have.
+  // A menu without values offers those that the entries have.
+  function fill(menus, items) {
     for (const menu of menus.filter(menu => menu.options.length < 2)) {
       const offered = new Set(items.flatMap(({ item }) => values(item, menu.dataset.by)));
       const listed = "asListed" in menu.dataset ? [...offered] : [...offered].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
       for (const text of listed) menu.append(new Option(text));
     }
+  }
+  // Each value of a menu says how many entries it would leave beside the field and the other menus.
+  function facets(box, menus, items, chosen) {
+    const counted = box.dataset.facets ? items.filter(({ item }) => item.matches(box.dataset.facets)) : [];
+    return fits => {
+      for (const menu of counted.length ? menus : []) {
+        const left = counted.filter(one => fits(one) && chosen(one.item, menu));
+        for (const option of [...menu.options].filter(option => option.value)) {
+          const { value } = option, count = left.filter(({ item }) => values(item, menu.dataset.by).includes(value)).length;
+          Object.assign(option, { textContent: `${value} (${count})`, value, disabled: !count && menu.value !== value });
+        }
+      }
+    };
+  }
+  // A letter without entries leads nowhere.
+  function jump(link, leads) {
+    link.dataset.to ??= link.getAttribute("href");
+    if (leads) { link.setAttribute("href", link.dataset.to); link.removeAttribute("role"); link.removeAttribute("aria-disabled"); }
+    else { link.removeAttribute("href"); link.setAttribute("role", "link"); link.setAttribute("aria-disabled", "true"); }
+  }
+
+  function start(box) {
+    const field = box.querySelector("input"), menus = [...box.querySelectorAll("select")], said = box.querySelector("[role=status]");
+    const ask = Object.assign(document.createElement("button"), { type: "button", hidden: true, textContent: "Show all" });
+    said.after(ask);
+    const searched = item => (box.dataset.names ? [...[...item.querySelectorAll(box.dataset.names)].map(e => e.textContent), ...attributes(item, "data-words")].join(" ") : textOf(item));
+    const items = [...document.querySelectorAll(box.dataset.items)].map(item => ({ item, text: wordsOf(searched(item)), path: anchorOf(item) }));
+    const counted = counter(box, items);
+    const followers = [...document.querySelectorAll("[data-follows]")].map(row => [row, document.getElementById(row.dataset.follows)]);
+    fill(menus, items);
     const tables = new Set([...items.map(({ item }) => item), ...followers.map(([row]) => row)].map(item => item.closest("table")).filter(Boolean));
     const groups = [...document.querySelectorAll(box.dataset.groups || "no-groups")].filter(group => items.some(({ item }) => group.contains(item)));
+    const jumps = groups.flatMap(group => [...document.querySelectorAll(`.index-jumps a[href="#${group.id}"]`)].map(link => [link, group]));
+    const chosen = (item, but) => menus.every(menu => menu === but || !menu.value || values(item, menu.dataset.by).includes(menu.value));
+    const countValues = facets(box, menus, items, chosen);
 
     function show() {
-      const words = asked(field.value);
+      const { words, matches } = query(field.value, items);
       let shown = 0;
-      for (const { item, text } of items) {
-        const fits = words.every(word => has(text, word)) && menus.every(menu => !menu.value || values(item, menu.dataset.by).includes(menu.value));
+      for (const one of items) {
+        const { item } = one, fits = matches(one) && chosen(item);
         item.hidden = !fits;
         shown += fits;
       }
@@ -99,6 +132,8 @@
         group.hidden = items.every(({ item }) => item.hidden || !group.contains(item));
         if (group.nodeName === "DETAILS") group.open = narrowed && !group.hidden;
       }
+      for (const [link, group] of jumps) jump(link, !group.hidden);
+      countValues(matches);
       for (const [row, item] of followers) row.hidden = item.hidden;
       for (const table of tables) table.hidden = [...items.map(({ item }) => item), ...followers.map(([row]) => row)].every(item => item.hidden || !table.contains(item));
       said.textContent = counted(narrowed);

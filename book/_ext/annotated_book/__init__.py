@@ -44,6 +44,7 @@ PARTS = (
     "source",
     "source_pages",
     "symbols",
+    "term_index",
     "terms",
     "thumbs",
     "tries",

@@ -1,8 +1,9 @@
 """The bibliography: entries labelled as they are cited, the places that cite them, and their BibTeX to copy.
 
 A label is 'Vaswani et al., 2017'. The first place on each page that cites an entry is a target, `cited-vaswani2017`.
-An entry of the list ends with links to these places, one for each chapter, and a button that copies its BibTeX
-(`copy.js`); the button carries the chapters and the years by which a filter chooses.
+An entry of the list ends with what it is read for (`book/_data/reading.yaml`), links to these places, one for each
+chapter, and a button that copies its BibTeX (`copy.js`); the button carries the chapters and the years by which a
+filter chooses.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import yaml
 from docutils import nodes
 from pybtex.database import Entry
 from pybtex.plugin import register_plugin
@@ -26,6 +28,8 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from annotated_book.facts import chapters_in_order, commas, link
+
+READING = Path(__file__).parents[2] / "_data" / "reading.yaml"
 
 
 class AuthorYearLabels(BaseLabelStyle):  # type: ignore[misc]
@@ -93,6 +97,13 @@ def bibtex(file: Path) -> dict[str, str]:
     return {key: text for text, key in found}
 
 
+@cache
+def reading() -> dict[str, str]:
+    """What each entry is read for, by its key."""
+    found: dict[str, str] = yaml.safe_load(READING.read_text(encoding="utf-8"))
+    return found
+
+
 def period(year: int) -> str:
     """The years that a menu offers for an entry: the paper is of 2017.
 
@@ -142,6 +153,8 @@ def name_citing_chapters(app: Sphinx, doctree: nodes.document, docname: str) -> 
             foot += nodes.inline("", "", nodes.Text(f" {head}"), *commas(links), classes=["cited-by"])
         if key in sources:
             foot += nodes.raw("", copy_button(sources[key], key, numbers), format="html")
+        if key in reading():
+            entry.children[-1] += nodes.inline("", reading()[key], classes=["read-for"])
         entry.children[-1] += foot
 
 
@@ -150,6 +163,7 @@ def setup(app: Sphinx) -> dict[str, Any] | None:
     register_plugin("pybtex.style.sorting", "annotated", FirstAuthorYear)
     register_plugin("pybtex.style.formatting", "annotated", AnnotatedStyle)
     bibtex.cache_clear()
+    reading.cache_clear()
     app.connect("config-inited", choose_style, priority=100)
     app.connect("doctree-read", mark_places)
     app.connect("doctree-resolved", name_citing_chapters)

@@ -3,8 +3,8 @@
     :::{exercise-index} chapters
     :::
 
-lists them by chapter, with their difficulty, their time and a place for the reader's mark; `misconceptions` lists what
-wrong answers are recognised as.
+lists them by chapter, with their difficulty, their time and a place for the reader's mark; `misconceptions` is a table
+of the beliefs that they are about.
 """
 
 from __future__ import annotations
@@ -24,9 +24,15 @@ from sphinx.util.nodes import make_refnode
 
 from annotated.grading.exercise.catalogue import all_exercises
 from annotated.grading.exercise.exercise import Exercise
-from annotated_book.facts import parts_of
+from annotated_book.chapters import chapter
+from annotated_book.facts import commas, parts_of
 from annotated_book.graded import DOTS
-from annotated_book.ledger import ledger, plain, with_formulas
+from annotated_book.ledger import domain, ledger, plain, with_formulas
+
+LAST = 1000
+"""Stands for the number of a page that is no chapter."""
+_COLUMNS = {"belief": 50, "verdict": 14, "exercises": 16, "discussed in": 20}
+"""The columns of the table of misconceptions, with their widths."""
 
 
 class Index(nodes.General, nodes.Element):
@@ -62,7 +68,7 @@ class FillIndex(SphinxPostTransform):
         summary = '<span class="exercises-done" role="status"></span>'
         found: list[nodes.Node] = [
             nodes.paragraph("", "", _raw(text + summary)),
-            nodes.paragraph(text=_legend(everything)),
+            nodes.paragraph("", "", _raw(_legend(everything)), classes=["exercises-legend"]),
         ]
         chapters = {exercise.chapter: exercise.number for exercise in everything}
         for docname in sorted(chapters, key=chapters.__getitem__):
@@ -80,7 +86,7 @@ class FillIndex(SphinxPostTransform):
         """An exercise with its facts in columns, and a place for the reader's mark; a filter reads the mark's data."""
         data = {"exercise": exercise.id, "minutes": exercise.minutes, "kind": exercise.kind}
         data |= {"difficulty": exercise.difficulty, "time": ";".join(_spans(exercise.minutes)), "state": "not done"}
-        data |= {"topic": self.topic(exercise), "words": _words(exercise, self.title(exercise.chapter))}
+        data |= {"part": self.topic(exercise), "words": _words(exercise, self.title(exercise.chapter))}
         mark = " ".join(f'data-{name}="{escape(str(value))}"' for name, value in data.items())
         points = f"{exercise.points_public} points" if exercise.points_public != 1 else "1 point"
         level = exercise.difficulty
@@ -98,31 +104,45 @@ class FillIndex(SphinxPostTransform):
         return parts_of(self.env).get(exercise.chapter, "")
 
     def by_misconception(self) -> list[nodes.Node]:
-        """Each claim of the ledger that an exercise knows, with the exercises; and the other known mistakes."""
+        """A table of the claims of the ledger that an exercise knows, and how many other mistakes are known."""
         claims: dict[str, list[Exercise]] = {}
         for exercise in all_exercises():
             for claim in claims_of(exercise):
                 claims.setdefault(claim, []).append(exercise)
-        listed = nodes.bullet_list(classes=["simple", "exercise-index", "misconceptions", "no-search"])
-        for id, entry in ledger("claim").items():
-            if id in claims:
-                text = nodes.inline("", "", *with_formulas(entry.statement))
-                link = pending_xref(
-                    "", text, refdomain="ledger", reftype="claim", reftarget=id, refdoc=self.env.docname
-                )
-                line = nodes.paragraph("", "", link, nodes.Text(" "))
-                line += [nodes.inline("", entry.answer, classes=["ledger-verdict"]), nodes.Text(" ")]
-                for i, exercise in enumerate(claims[id]):
-                    line += [nodes.Text(", ")] * bool(i) + [self.exercise(exercise)]
-                line += _raw(_facts_of(claims[id], [self.topic(exercise) for exercise in claims[id]]))
-                listed += nodes.list_item("", line)
+        entries = [(self.number_of(id), id) for id in ledger("claim") if id in claims]
+        rows = [self.row(id, claims[id]) for _, id in sorted(entries, key=lambda pair: pair[0])]
         known = sum(len(exercise.bank) for exercise in all_exercises())
         others = sum(not claims_of(exercise) for exercise in all_exercises())
         text = (
             f"Altogether, checks recognise {known} wrong answers, including some that belong to none of these beliefs. "
             f"{others} of the {len(all_exercises())} exercises are about none of them, and so are missing here."
         )
-        return [listed, nodes.paragraph("", text)]
+        box = nodes.container("", _table(_COLUMNS, rows), classes=["misconceptions", "stacked-table", "no-search"])
+        return [box, nodes.paragraph("", text)]
+
+    def row(self, id: str, exercises: list[Exercise]) -> nodes.row:
+        """A belief, the verdict, the exercises about it, and the place that discusses it."""
+        entry = ledger("claim")[id]
+        belief = nodes.paragraph("", "", *with_formulas(entry.statement))
+        belief += _raw(_facts_of(exercises, [self.topic(exercise) for exercise in exercises]))
+        verdict = nodes.paragraph("", "", nodes.inline("", entry.answer, classes=["ledger-verdict"]))
+        listed = nodes.paragraph("", "", *commas([self.exercise(exercise) for exercise in exercises]))
+        cells = (belief, verdict, listed, nodes.paragraph("", "", *self.discussed(id)))
+        return nodes.row("", *(nodes.entry("", cell) for cell in cells))
+
+    def number_of(self, id: str) -> int:
+        """The number of the chapter that discusses a belief; pages without one come last."""
+        pages = domain(self.env).pages("claim", id)
+        return int(chapter(self.env, pages[0]).get("number", LAST)) if pages else LAST
+
+    def discussed(self, id: str) -> list[nodes.Node]:
+        """A link to the box of a belief with its page's title, or nothing while there is no such page."""
+        pages = domain(self.env).pages("claim", id)
+        if not pages:
+            return []
+        name = nodes.inline("", self.title(pages[0]))
+        where = {"refdomain": "ledger", "reftype": "claim", "reftarget": id, "refdoc": self.env.docname}
+        return [pending_xref("", name, **where)]
 
     def title(self, docname: str) -> str:
         """A chapter's title in plain text; nothing while there is no such page."""
@@ -162,14 +182,26 @@ def exactly(minutes: int) -> str:
 
 
 def _legend(exercises: Sequence[Exercise]) -> str:
-    """What the dots mean, with the number of exercises and their times."""
-    parts = []
+    """What the dots mean, with the number of exercises and their times; a script counts those that are shown."""
+    parts = ["<span>Difficulty:</span>"]
     for level, dots in DOTS.items():
         times = [exercise.minutes for exercise in exercises if exercise.difficulty == level]
-        if times:
-            span = " to ".join(dict.fromkeys((str(min(times)), str(max(times)))))
-            parts.append(f"{dots} {level}, {len(times)} exercises of {span} min")
-    return f"Difficulty: {'; '.join(parts)}."
+        span = " to ".join(dict.fromkeys((str(min(times)), str(max(times))))) if times else ""
+        said = f"{len(times)} ({span} min)" if times else "none"
+        parts.append(
+            f'<span><span class="difficulty" aria-hidden="true">{dots}</span> {level} '
+            f'<span data-level="{level}">{said}</span></span>'
+        )
+    return " ".join(parts)
+
+
+def _table(columns: dict[str, int], rows: list[nodes.row]) -> nodes.table:
+    """A table that the reader sorts."""
+    group = nodes.tgroup("", cols=len(columns))
+    group += [nodes.colspec("", colwidth=width) for width in columns.values()]
+    heads = [nodes.entry("", nodes.paragraph("", name)) for name in columns]
+    group += [nodes.thead("", nodes.row("", *heads)), nodes.tbody("", *rows)]
+    return nodes.table("", group, classes=["sortable"])
 
 
 def _words(exercise: Exercise, title: str) -> str:
@@ -186,7 +218,7 @@ def _facts_of(exercises: list[Exercise], topics: list[str]) -> str:
         "difficulty": [exercise.difficulty for exercise in exercises],
         "time": [span for exercise in exercises for span in _spans(exercise.minutes)],
         "exercises": [exercise.id for exercise in exercises],
-        "topic": topics,
+        "part": topics,
     }
     data = " ".join(f'data-{name}="{escape(";".join(dict.fromkeys(values)))}"' for name, values in facts.items())
     words = " ".join(exercise.id for exercise in exercises)

@@ -8,17 +8,20 @@
 
 `items` are the entries, as a selector of CSS. `groups` hide with all of their entries. A menu chooses by an attribute
 `data-verdict` of the entries, which may have several values with semicolons between them; the values `*` are those that
-the entries have, sorted, and `* as listed` the same in the order of the entries. Semicolons separate several menus.
+the entries have, sorted, and `* as listed` the same in the order of the entries. Semicolons separate several menus. The
+first word of a menu's name is the attribute: `part of the paper | *` asks for `data-part`.
 With `names`, another selector, only those parts of an entry are searched. The words of an attribute `data-words` of an
 entry, or inside it, are searched, too. `count` says what is counted, in kinds with their selectors: `terms | .entry;
-traps | .traps tr`. `open` are folds inside entries that open where at most three entries are left. An element with
-`data-follows="ID"` shows and hides with the entry of this id.
+traps | .traps tr`. With `facets`, a selector, each value of a menu says how many of these entries it leaves. Letters in
+`.index-jumps` that lead to a hidden group are no links meanwhile. `open` are folds inside entries that open where at
+most three entries are left. An element with `data-follows="ID"` shows and hides with the entry of this id.
 
 A typed word is looked for at the beginnings of words, and each part of a name is one: `mask` finds `padding_mask`, and
 `attention` finds `MultiHeadAttention`. Formulas are found as they are typed (`d_k`, `W^O`, `W_O`), numbers such as 5.3
 and parts of the paper (`eq. 3` is "equation 3") as one word, words in singular or plural and in British or American
-spelling. Enter moves to the first entry, Escape clears the field. Tables without a row that fits hide. Where nothing
-fits, a button offers the nearest word, or everything.
+spelling. A dotted name of code (`model.masks.causal`) is looked for in the anchor to which an entry leads. Enter moves
+to the first entry, Escape clears the field. Tables without a row that fits hide. Where nothing fits, a button offers
+the nearest word, or everything.
 Nothing is remembered, and without scripts the whole page is there and no field (`filter.js`).
 """
 
@@ -31,7 +34,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-FIELDS = ("items", "groups", "names", "count", "open")
+FIELDS = ("items", "groups", "names", "count", "open", "facets")
 """Options that the script reads."""
 
 
@@ -49,8 +52,8 @@ def menu(text: str) -> str:
     listed = [] if values in ("*", "* as listed") else values.split(",")
     order = " data-as-listed" if values == "* as listed" else ""
     options = "".join(f"<option>{escape(value.strip())}</option>" for value in listed)
-    every = f'<option value="">any {escape(name)}</option>'
-    return f'<select data-by="{escape(name)}"{order} aria-label="{escape(name.capitalize())}">{every}{options}</select>'
+    every, by = f'<option value="">any {escape(name)}</option>', escape(name.split()[0])
+    return f'<select data-by="{by}"{order} aria-label="{escape(name.capitalize())}">{every}{options}</select>'
 
 
 class Filter(SphinxDirective):
@@ -65,6 +68,7 @@ class Filter(SphinxDirective):
         "names": directives.unchanged,
         "count": directives.unchanged,
         "open": directives.unchanged,
+        "facets": directives.unchanged,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -74,9 +78,7 @@ class Filter(SphinxDirective):
             chosen = "".join(menu(text) for text in menus.split(";") if text.strip())
         except ValueError as error:
             return [self.state.document.reporter.error(str(error), line=self.lineno)]
-        data = " ".join(
-            f'data-{name}="{escape(self.options.get(name, ""))}"' for name in ("items", "groups", "names", "count")
-        )
+        data = " ".join(f'data-{name}="{escape(self.options.get(name, ""))}"' for name in FIELDS)
         field = f'<label>Show {what} with <input type="search" autocomplete="off" spellcheck="false"></label>'
         text = f'<div class="page-filter" role="search" aria-label="Filter {what}" data-what="{what}" {data} hidden>'
         return [nodes.raw("", f'{text}{field}{chosen}<span role="status"></span></div>', format="html")]

@@ -12,8 +12,8 @@ FILES = {
     "book/formula_numbers.js": r'class="formula-numbers',
     "book/glossary.js": r'<div class="entry"',
     "book/copy.js": r'class="copy"|formula-sheet',
-    "book/sorting.js": r'class="map-table',
-    "book/sorting.css": r'class="map-table',
+    "book/sorting.js": r'class="map-table|class="misconceptions',
+    "book/sorting.css": r'class="map-table|class="misconceptions',
     "book/back_matter.css": r'class="copy"|formula-sheet|class="entry"|class="formula-numbers|\bbeliefs\b',
 }
 """Each file, and what a page that uses it has in its body."""

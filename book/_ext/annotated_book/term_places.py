@@ -1,8 +1,9 @@
 """Terms in the text: where a section says what a term means, and a target on these words.
 
 Of the places in a section those in a sentence that can stand alone come first (`term_sentences.py`); of these a
-definition in the margin, then words that are set in italics or bold, as they are where a term is introduced, then the
-first.
+definition in the margin, then words that are set in italics or bold, as they are where a term is introduced, then a
+sentence that begins with the term, then the first. Words inside a phrase of another sense (`not` in `senses.yaml`) are
+no place: an exposure bias is no bias.
 """
 
 from __future__ import annotations
@@ -10,23 +11,50 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 from docutils import nodes
 
-from annotated_book.term_sentences import Sentence, faults, is_definition, is_stressed, sentence_of
+from annotated_book.term_sentences import Sentence, begins_with_term, faults, is_definition, is_stressed, sentence_of
 
 NAMES = Path(__file__).parents[2] / "_data" / "names.yaml"
+SENSES = Path(__file__).parents[2] / "_data" / "senses.yaml"
+DEFINED = 2
+"""Below this rank a term is defined in the margin."""
+ABOUT = 6
+"""Below this rank a sentence is about the term: a definition, one that stresses the term or begins with it."""
 NO_SENTENCE = 10
 """From this rank on there is no sentence that can stand alone."""
 _BLOCK = re.compile(r"^:::\{glossary\}\n(.*?)^:::", re.MULTILINE | re.DOTALL)
 
 
 @cache
+def senses() -> dict[str, dict[str, Any]]:
+    """Words with several senses, and related terms, as `senses.yaml` explains."""
+    found: dict[str, dict[str, Any]] = yaml.safe_load(SENSES.read_text(encoding="utf-8"))
+    return found
+
+
+@cache
 def written(term: str) -> re.Pattern[str]:
     """How a term is written in small letters, in the singular or the plural."""
     return re.compile(rf"\b{re.escape(term.lower())}(?:s|es)?\b")
+
+
+def spans(term: str, text: str) -> list[tuple[int, int]]:
+    """Where a text in small letters has a term, without phrases in which the words mean something else.
+
+    Examples
+    --------
+    >>> spans("bias", "a bias and an exposure bias"), spans("beam", "beams")
+    ([(2, 6)], [(0, 5)])
+    """
+    others = [
+        found.span() for phrase in senses().get(term, {}).get("not", ()) for found in written(phrase).finditer(text)
+    ]
+    found = [match.span() for match in written(term).finditer(text)]
+    return [(start, end) for start, end in found if not any(a <= start and end <= b for a, b in others)]
 
 
 def names_in(glossary: Path) -> list[list[str]]:
@@ -50,6 +78,16 @@ class Spot(NamedTuple):
     def stands_alone(self) -> bool:
         """Whether the sentence can be shown by itself."""
         return self.rank < NO_SENTENCE
+
+    @property
+    def is_about(self) -> bool:
+        """Whether the sentence is about the term."""
+        return self.rank < ABOUT
+
+    @property
+    def defines(self) -> bool:
+        """Whether it is a definition in the margin."""
+        return self.rank < DEFINED
 
 
 @cache
@@ -81,7 +119,7 @@ def place_of(names: list[str], paragraphs: list[nodes.paragraph]) -> tuple[nodes
     for paragraph in paragraphs:
         for text in paragraph.findall(nodes.Text):
             lower = text.lower()
-            found = [match.span() for name in names for match in written(name).finditer(lower)]
+            found = [span for name in names for span in spans(name, lower)]
             for start, end in found if found and not _is_set_apart(text, paragraph) else []:
                 rank = _rank(paragraph, text, start, end)
                 if best is None or rank < best[0]:
@@ -100,9 +138,12 @@ def _is_set_apart(text: nodes.Text, paragraph: nodes.paragraph) -> bool:
 
 
 def _rank(paragraph: nodes.paragraph, text: nodes.Text, start: int, end: int) -> int:
-    """From 0: whole sentences first; of these a definition in the margin, then stressed words, then others."""
-    kind = 0 if is_definition(paragraph) else 1 if is_stressed(text, paragraph) else 2
-    fault = faults(sentence_of(paragraph, text, start, end))
+    """From 0: whole sentences first; of these a definition in the margin, stressed words, a beginning, and others."""
+    sentence = sentence_of(paragraph, text, start, end)
+    begins = begins_with_term(sentence)
+    stressed = is_stressed(text, paragraph)
+    kind = 0 if is_definition(paragraph) and (stressed or begins) else 1 if stressed else 2 if begins else 3
+    fault = faults(sentence)
     return NO_SENTENCE * (fault > 1) + 2 * kind + (fault == 1)
 
 

@@ -70,6 +70,11 @@ def sentence_of(paragraph: nodes.paragraph, text: nodes.Text, start: int, end: i
     whole = "".join(piece if kind != "math" else FORMULA * len(piece) for kind, piece in pieces)
     here = sum(len(piece) for _, piece in pieces[: [kind for kind, _ in pieces].index("term")])
     first, last = _bounds(whole, here, is_definition(paragraph))
+    return _cut(pieces, first, last)
+
+
+def _cut(pieces: list[tuple[str, str]], first: int, last: int) -> Sentence:
+    """The pieces from a place to another; a formula stays whole."""
     made, at = [], 0
     for kind, piece in pieces:
         part = piece if kind == "math" else piece[max(0, first - at) : max(0, last - at)]
@@ -79,6 +84,28 @@ def sentence_of(paragraph: nodes.paragraph, text: nodes.Text, start: int, end: i
     if made and _PART.match(made[0][1]):
         made[0] = made[0][0], made[0][1].capitalize()
     return tuple(made)
+
+
+def first_sentence(paragraph: nodes.paragraph) -> Sentence:
+    """The first sentence of a paragraph: of an entry of the glossary, its definition."""
+    found = [(kind, piece if kind == "math" else _on_one_line(piece)) for kind, piece in _pieces(paragraph, None, 0, 0)]
+    pieces = [(kind, piece) for kind, piece in found if piece]
+    whole = "".join(piece if kind != "math" else FORMULA * len(piece) for kind, piece in pieces)
+    end = _END.search(whole)
+    return _cut(pieces, 0, end.end() if end else len(whole))
+
+
+def begins_with_term(sentence: Sentence) -> bool:
+    """Whether a sentence of at most 35 words has its term behind no more than two words.
+
+    Examples
+    --------
+    >>> begins_with_term((("text", "Every "), ("term", "head"), ("text", " has three projections.")))
+    True
+    """
+    before = "".join(piece for kind, piece in sentence[: [kind for kind, _ in sentence].index("term")])
+    words = " ".join(piece for _, piece in sentence).split()
+    return len(before.split()) <= 2 and not re.search(r"[,;:]", before) and len(words) <= 35
 
 
 def _bounds(whole: str, here: int, defined: bool) -> tuple[int, int]:
@@ -97,7 +124,7 @@ def is_definition(paragraph: nodes.paragraph) -> bool:
     return isinstance(before, nodes.raw) and "note-definition" in before.astext()
 
 
-def _pieces(paragraph: nodes.paragraph, text: nodes.Text, start: int, end: int) -> list[tuple[str, str]]:
+def _pieces(paragraph: nodes.paragraph, text: nodes.Text | None, start: int, end: int) -> list[tuple[str, str]]:
     pieces: list[tuple[str, str]] = []
     known: set[int] = set()
     for one in paragraph.findall(nodes.Text):

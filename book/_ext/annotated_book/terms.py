@@ -1,61 +1,44 @@
 """The index of terms: each term of the glossary, the chapter that explains it, and those that say most about it.
 
-`{term-index}` is filled in when all pages are read. The glossary's entry names the chapter that explains a term. The
-others are found by counting: how often a chapter uses the term in its text, where a use in a heading counts for twenty.
-Words with several senses are counted only on the pages that `book/_data/senses.yaml` names. A place leads to the words
-themselves, in the section that says most: `term_places.py` makes them targets. The index of the theme, which lists
-every name of the library, loses the glossary's entries.
+The glossary's entry names the chapter that explains a term. The others are found by counting: how often a chapter uses
+the term in its text, where a use in a heading counts for twenty. Words with several senses are counted only on the
+pages that `book/_data/senses.yaml` names. A place leads to the words themselves, in the section that defines the term
+in its margin or else says most: `term_places.py` makes them targets, `term_index.py` writes the list. The index of the
+theme, which lists every name of the library, loses the glossary's entries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from functools import cache
-from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import yaml
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
-from sphinx.util.docutils import SphinxDirective
 
-from annotated_book.facts import chapters_in_order, link, plain_title
-from annotated_book.term_places import (
-    NAMES,
-    Spot,
-    anchor_in_text,
-    mark,
-    names_in,
-    other_names,
-    spot_of,
-    written,
-)
-from annotated_book.term_sentences import in_nodes
+from annotated_book.facts import chapters_in_order
+from annotated_book.term_places import Spot, anchor_in_text, mark, names_in, senses, spans, spot_of
 
 GLOSSARY = "reference/glossary"
-SENSES = Path(__file__).parents[2] / "_data" / "senses.yaml"
 HEADING = 20
 """How many uses in the text a use in a heading is worth."""
 MOST = 3
 """How many chapters a term has at most."""
 ENOUGH = 3
 """How many uses a chapter must have to be named at all."""
-ASIDE = {"quiz", "prediction", "try", "graded-more", "fold-body"}
-"""Classes of what is not counted: questions with their wrong answers, and folds."""
+ASIDE = {"quiz", "prediction", "try", "graded-more", "fold-body", "ledger-statement"}
+"""Classes of what is not counted: questions with their wrong answers, folds, and what is often said, right or wrong."""
+DEFINITION = 1000
+"""How many uses a definition in the margin is worth where the best section of a page is chosen."""
 CAPTION = "library-source-caption"
 """The class of a paragraph that names the file of a listing."""
 
 
 EXERCISES = "exercises"
 """A section with this title explains nothing, and is not counted; nor are the exercises in it."""
-
-
-class TermIndex(nodes.General, nodes.Element):
-    """Where the index goes once every page has been read."""
 
 
 class Said(NamedTuple):
@@ -75,24 +58,6 @@ class Place(NamedTuple):
     page: str
     anchor: str
     weight: int
-
-
-class Directive(SphinxDirective):
-    """`{term-index}`."""
-
-    def run(self) -> list[nodes.Node]:
-        """The place."""
-        self.env.note_reread()  # it tells of other pages
-        self.env.note_dependency(str(SENSES))
-        self.env.note_dependency(str(NAMES))
-        return [TermIndex()]
-
-
-@cache
-def senses() -> dict[str, dict[str, list[str]]]:
-    """Words with several senses: the pages where alone they are counted, and pages that treat them in other words."""
-    found: dict[str, dict[str, list[str]]] = yaml.safe_load(SENSES.read_text(encoding="utf-8"))
-    return found
 
 
 def own_paragraphs(section: nodes.section) -> list[nodes.paragraph]:
@@ -128,10 +93,9 @@ def uses(term: str, heading: str, text: str) -> int:
     >>> uses("head", "heads at work", "a head has heads, ahead of others"), uses("head", "exercises", "head")
     (22, 0)
     """
-    found = written(term)
     if heading.startswith(EXERCISES):
         return 0
-    return HEADING * len(found.findall(heading)) + len(found.findall(text))
+    return HEADING * len(spans(term, heading)) + len(spans(term, text))
 
 
 def known_on(page: str, names: list[str]) -> list[str]:
@@ -155,8 +119,12 @@ def places(names: list[str], pages: dict[str, list[Said]], home: str | None = No
 
 
 def _best(said: list[Said], weights: list[int], known: set[str]) -> str:
-    """The anchor of the section that says most; where a page has the term only in its title, the best of the others."""
-    order = sorted((i for i in range(len(said)) if weights[i]), key=lambda i: -weights[i])
+    """The anchor of the section that defines a term, else of the one that says most, if it has the term in its text."""
+    worth = [
+        weight + DEFINITION * any(one.terms[name].defines for name in known & one.terms.keys()) * bool(weight)
+        for one, weight in zip(said, weights, strict=True)
+    ]
+    order = sorted((i for i in range(len(said)) if weights[i]), key=lambda i: -worth[i])
     named = [i for i in order if known & said[i].terms.keys()]
     if not order:
         return ""
@@ -167,10 +135,11 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
     """Keep the words of a page."""
     file = Path(app.srcdir, f"{GLOSSARY}.md")
     names = [name for entry in names_in(file) for name in entry] if file.is_file() else []
-    _kept(app.env)[app.env.docname] = sections(doctree, names)
+    kept(app.env)[app.env.docname] = sections(doctree, names)
 
 
-def _kept(env: Any) -> dict[str, list[Said]]:
+def kept(env: Any) -> dict[str, list[Said]]:
+    """What the sections of each page say."""
     if not hasattr(env, "annotated_sections"):
         env.annotated_sections = {}
     return env.annotated_sections
@@ -178,12 +147,12 @@ def _kept(env: Any) -> dict[str, list[Said]]:
 
 def forget(app: Sphinx, env: Any, docname: str) -> None:
     """Forget a page that will be read again."""
-    _kept(env).pop(docname, None)
+    kept(env).pop(docname, None)
 
 
 def merge(app: Sphinx, env: Any, docnames: Any, other: Any) -> None:
     """Take over what another process found."""
-    _kept(env).update({name: found for name, found in _kept(other).items() if name in docnames})
+    kept(env).update({name: found for name, found in kept(other).items() if name in docnames})
 
 
 def entries(glossary: nodes.document) -> list[tuple[list[str], str]]:
@@ -191,7 +160,7 @@ def entries(glossary: nodes.document) -> list[tuple[list[str], str]]:
     found = []
     for entry in glossary.findall(nodes.definition_list_item):
         named = [(term.astext(), term["ids"][0]) for term in entry.findall(nodes.term)]
-        english = [(name, anchor) for name, anchor in named if _is_english(name)]
+        english = [(name, anchor) for name, anchor in named if is_english(name)]
         if english:
             found.append(([name.replace("’", "'") for name, _ in english], english[0][1]))
     return found
@@ -208,104 +177,29 @@ def explained(glossary: nodes.document, chapters: Container[str]) -> dict[str, s
     return found
 
 
-def _head(app: Sphinx, here: str, term: str, anchor: str) -> nodes.paragraph:
-    line = nodes.paragraph("", "", link(app, here, GLOSSARY, term, "Its entry in the glossary", f"#{anchor}"))
-    line[0]["classes"].append("index-term")
-    return line
-
-
 def target(env: Any, place: Place, names: list[str]) -> str:
     """The words of a term where they can be a target, else the section, else nothing."""
     known = set(known_on(place.page, names))
-    here = next((said for said in _kept(env)[place.page] if said.anchor == place.anchor), None)
+    here = next((said for said in kept(env)[place.page] if said.anchor == place.anchor), None)
     if here and known & here.terms.keys():
         return f"#{anchor_in_text(names[0])}"
     return f"#{place.anchor}" if place.anchor else ""
 
 
-def sentences(env: Any, found: list[Place], names: list[str]) -> list[tuple[Place, Spot]]:
-    """The sentences to which the places lead, where words of them are a target and they can stand alone."""
-    spots = []
-    for place in found:
-        here = next((said for said in _kept(env)[place.page] if said.anchor == place.anchor), None)
-        known = known_on(place.page, names)
-        terms = here.terms if here else {}
-        there = [(terms[name].rank, terms[name].at, i, terms[name]) for i, name in enumerate(known) if name in terms]
-        best = min(there)[-1] if there else None
-        spots += [(place, best)] if best and best.stands_alone else []
-    return spots
-
-
-def _preview(app: Sphinx, here: str, names: list[str], found: list[Place]) -> list[nodes.Node]:
-    """The sentences in a fold."""
-    everyone, listed = chapters_in_order(app.env), sentences(app.env, found, names)
-    if not listed:
-        return []
-    box = nodes.container(classes=["index-sentences"])
-    for place, spot in listed:
-        number = str(everyone[place.page]["number"])
-        title = plain_title(everyone[place.page]["title"])
-        where = link(app, here, place.page, number, f"Chapter {number}, {title}", target(app.env, place, names))
-        box += nodes.paragraph("", "", where, nodes.Text(" "), *in_nodes(spot.sentence))
-    words = "its sentence" if len(listed) == 1 else f"its {len(listed)} sentences"
-    name = f'<span class="visually-hidden"> with {escape(names[0])}</span>'
-    head = f'<details class="index-fold"><summary>{words}{name}</summary>'
-    return [nodes.raw("", head, format="html"), box, nodes.raw("", "</details>", format="html")]
-
-
-def _line(
-    app: Sphinx, here: str, names: list[str], anchor: str, found: list[Place], first: str | None, also: list[str]
-) -> nodes.list_item:
-    everyone, line = chapters_in_order(app.env), _head(app, here, names[0], anchor)
-    shown = nodes.inline(classes=["index-places"])
-    for i, place in enumerate(found):
-        shown += [nodes.Text(" · ")] if i else []
-        words = f"{everyone[place.page]['number']} {plain_title(everyone[place.page]['title'])}"
-        where = link(app, here, place.page, words, anchor=target(app.env, place, names))
-        where["classes"] += ["index-first"] if place.page == first else []
-        shown += where
-    line += [nodes.Text(" "), shown]
-    words = " ".join([*names[1:], *also, other_names().get(names[0], "")]).strip()
-    line += nodes.raw("", f'<span hidden data-words="{escape(words)}"></span>', format="html")
-    return nodes.list_item("", line, *_preview(app, here, names, found), classes=["index-entry"])
-
-
-def _chinese(env: Any) -> dict[str, list[str]]:
-    """The Chinese names of each entry of the glossary, by the anchor of its first English name."""
-    found = {}
-    for entry in env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
-        terms = list(entry.findall(nodes.term))
-        chinese = [term.astext() for term in terms if not _is_english(term.astext())]
-        found |= {term["ids"][0]: chinese for term in terms}
-    return found
-
-
-def _is_english(name: str) -> bool:
+def is_english(name: str) -> bool:
+    """Whether a name of a term is no Chinese one."""
     return name.isascii() or "’" in name
 
 
 def all_places(env: Any) -> list[tuple[list[str], str, str | None, list[Place]]]:
-    """Of each entry of the glossary that has a place: its names, its anchor, the chapter that explains it, places."""
-    pages = {name: _kept(env).get(name, []) for name in chapters_in_order(env)}
+    """Of each entry of the glossary: its names, its anchor, the chapter that explains it, places."""
+    pages = {name: kept(env).get(name, []) for name in chapters_in_order(env)}
     glossary = env.get_doctree(GLOSSARY)
     homes = explained(glossary, pages)
-    found = [
+    return [
         (names, anchor, homes.get(anchor), places(names, pages, homes.get(anchor)))
         for names, anchor in entries(glossary)
     ]
-    return [entry for entry in found if entry[3]]
-
-
-def lines(app: Sphinx, here: str) -> dict[str, nodes.list_item]:
-    """A line for each name of each entry; a further name says where to look. Entries without a place are left out."""
-    found, chinese = {}, _chinese(app.env)
-    for names, anchor, home, where in all_places(app.env):
-        found[names[0]] = _line(app, here, names, anchor, where, home, chinese.get(anchor, []))
-        for name in names[1:]:
-            line = _head(app, here, name, anchor)
-            line += [nodes.Text(" "), nodes.inline("", f"see {names[0]}", classes=["index-places"])]
-            found[name] = nodes.list_item("", line, classes=["index-see"])
-    return {name: found[name] for name in sorted(found, key=str.lower)}
 
 
 class MarkPlaces(SphinxPostTransform):
@@ -332,26 +226,6 @@ class MarkPlaces(SphinxPostTransform):
                 mark(known_on(self.env.docname, names), anchor_in_text(names[0]), own_paragraphs(section))
 
 
-def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Write the index into its place: letters to jump to, and the terms under their letters."""
-    for place in list(doctree.findall(TermIndex)):
-        groups: dict[str, nodes.container] = {}
-        for term, line in lines(app, docname).items():
-            letter = term[0].upper()
-            if letter not in groups:
-                head = nodes.paragraph("", letter, classes=["index-letter"])
-                box = nodes.container("", head, classes=["index-group", "no-search"], ids=[f"index-{letter.lower()}"])
-                box += nodes.bullet_list(classes=["term-index"])
-                groups[letter] = box
-            groups[letter][1] += line
-        jumps = [nodes.reference("", letter, refid=f"index-{letter.lower()}") for letter in groups]
-        place.replace_self([nodes.paragraph("", "", *_spaced(jumps), classes=["index-jumps"]), *groups.values()])
-
-
-def _spaced(found: list[nodes.reference]) -> list[nodes.Node]:
-    return [node for one in found for node in (one, nodes.Text(" "))]
-
-
 def only_names(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Leave the names of the library in the general index; terms have an index of their own."""
     if name != "genindex":
@@ -365,12 +239,9 @@ def only_names(app: Sphinx, name: str, template: str, context: dict[str, Any], d
 
 
 def setup(app: Sphinx) -> None:
-    """Register the directive, and connect the rest."""
-    app.add_node(TermIndex)
-    app.add_directive("term-index", Directive)
+    """Connect it all; `term_index.py` writes the list."""
     app.add_post_transform(MarkPlaces)
     app.connect("doctree-read", read_page)
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
-    app.connect("doctree-resolved", fill)
     app.connect("html-page-context", only_names)
