@@ -10,13 +10,13 @@ export function bill(flops, { peak, share, count, price }) {
 export const bills = (models, choice) => models.map(([name, each, updates]) =>
   ({ name, seconds: each / (choice.peak * choice.share * choice.count), ...bill(each * updates, choice) }));
 
-// Three digits, from a thousand on all of them.
-export const digits = x => x >= 1000 ? Math.round(x).toLocaleString("en-GB") : String(+x.toPrecision(3));
+// So many digits, from a thousand on all of them.
+export const digits = (x, most = 3) => x >= 1000 ? Math.round(x).toLocaleString("en-GB") : String(+x.toPrecision(most));
 
-// Hours as a person says them: minutes below one hour, days from two days on.
-export const timeOf = hours => hours < 1 ? `${digits(60 * hours)} min` : hours < 48 ? `${digits(hours)} h` : `${digits(hours / 24)} days`;
+// Hours as a person says them, in two digits: minutes below one hour, days from two days on.
+export const timeOf = hours => hours < 1 ? `${digits(60 * hours, 2)} min` : hours < 48 ? `${digits(hours, 2)} h` : `${digits(hours / 24, 2)} days`;
 
-export const secondsOf = seconds => seconds < 1 ? `${digits(1000 * seconds)} ms` : `${digits(seconds)} s`;
+export const secondsOf = seconds => seconds < 1 ? `${digits(1000 * seconds, 2)} ms` : `${digits(seconds, 2)} s`;
 
 export const moneyOf = money => money >= 1000 ? Math.round(money).toLocaleString("en-GB") : money.toFixed(2);
 

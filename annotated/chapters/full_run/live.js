@@ -4,7 +4,7 @@ import { BLUE, ORANGE, svg } from "../../viz/drawing.js";
 import { livePanels } from "../../viz/engine/panel.js";
 import { bills, digits, logAxis, moneyOf, secondsOf, timeOf } from "./cost.js";
 
-const COUNTS = [1, 2, 4, 8, 16, 32], COLOURS = [BLUE, ORANGE], ROW = 30, NAMES = 108, EDGE = 12, TOP = 34;
+const COUNTS = [1, 2, 4, 8, 16, 32], COLOURS = [BLUE, ORANGE], ROW = 30, NAMES = 108, EDGE = 12, TOP = 46, APART = 54; // pixels; the last: between labels of the axis
 const HEAD = ["model", "one update", "the whole training", "GPU hours", "cost"];
 
 const rowsOf = found => found.map(({ name, seconds, hours, gpuHours, money }) => html("tr", {},
@@ -15,13 +15,15 @@ const rowsOf = found => found.map(({ name, seconds, hours, gpuHours, money }) =>
 function picture({ gpus, models, paper }, choice, width, choose) {
   const all = gpus.map(gpu => bills(models, { ...choice, ...gpu })), inner = width - NAMES - EDGE;
   const axis = logAxis([...all.flat().map(one => one.hours), ...paper]), x = hours => NAMES + inner * axis.place(hours);
-  const height = TOP + ROW * gpus.length, bottom = height + 20, fits = Math.max(1, Math.ceil(axis.ticks.length * 64 / inner));
+  const height = TOP + ROW * gpus.length, bottom = height + 20;
+  const named = axis.ticks.reduce((kept, tick) => kept.length && x(tick) - x(kept.at(-1)) < APART ? kept : [...kept, tick], []);
   const text = (words, attributes, className = "") => svg("text", { ...attributes, class: className }, words);
-  const ticks = axis.ticks.flatMap((tick, i) => [svg("line", { x1: x(tick), x2: x(tick), y1: TOP, y2: height, class: "cost-grid" }),
-    ...(i % fits ? [] : [text(timeOf(tick), { x: x(tick), y: bottom, "text-anchor": "middle" })])]);
+  const ticks = axis.ticks.flatMap(tick => [svg("line", { x1: x(tick), x2: x(tick), y1: TOP, y2: height, class: "cost-grid" }),
+    ...(named.includes(tick) ? [text(timeOf(tick), { x: x(tick), y: bottom, "text-anchor": "middle" })] : [])]);
+  const late = hours => axis.place(hours) > 0.5;
   const lines = paper.flatMap((hours, i) => [
     svg("line", { x1: x(hours), x2: x(hours), y1: TOP - 4, y2: height, class: "cost-paper", stroke: COLOURS[i] }),
-    text(i ? `big ${timeOf(hours)}` : `paper: base ${timeOf(hours)}`, { x: x(hours) + (i ? 4 : -4), y: TOP - 12, "text-anchor": i ? "start" : "end" })]);
+    text(`the paper's ${models[i][0]} model, ${timeOf(hours)}`, { x: x(hours) + (late(hours) ? 4 : -4), y: TOP - 26 + 16 * i, "text-anchor": late(hours) ? "end" : "start" })]);
   const rows = gpus.map((gpu, g) => {
     const y = TOP + ROW * (g + 0.5), chosen = gpu.name === choice.name, at = all[g].map(one => x(one.hours));
     const row = svg("g", { class: chosen ? "cost-row chosen" : "cost-row" },
