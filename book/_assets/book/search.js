@@ -182,7 +182,8 @@
     summary(found, found.pages.length ? correction : undefined);
     if (named.length) place.append(group(3, named, []));
     for (const number of [0, 1, 2]) {
-      const pages = found.pages.filter(page => globalThis.annotatedSearchGroup(page.name) === number);
+      const own = found.pages.filter(page => globalThis.annotatedSearchGroup(page.name) === number);
+      const pages = number === 2 && /^\w+$/.test(found.words) ? passages.objectsFirst(own, found.words) : own;
       if (pages.length) place.append(group(number, pages, found.terms));
     }
     place.dataset.done = "yes";

@@ -56,6 +56,17 @@ globalThis.annotatedPassages = (() => {
     }
     return found.sort((a, b) => a[1].split(".").length - b[1].split(".").length || (a[1] < b[1] ? -1 : 1)).slice(0, MOST_PLACES);
   }
+  // What a word begins to name, first: "sca" is first scaled_dot_product_attention, then a class's member or a value, then a
+  // name with the word inside; what the paper is made of comes before the rest. Pages are in the order of their first object.
+  const BESIDE = /^(module-)?annotated\.(chapters|viz|analysis|grading|doctor|interop|runs|wmt14|classroom)\b/;
+  function rankOf(full, word) {
+    const parts = full.split("."), last = parts.pop(), isPart = full.startsWith("module-") || last === last.toUpperCase() || parts.some(part => /^[A-Z]/.test(part));
+    return (last.toLowerCase().startsWith(word) ? (isPart ? 2 : 0) : 4) + (BESIDE.test(full) ? 1 : 0);
+  }
+  function objectsFirst(pages, word) {
+    const rank = full => rankOf(full, word.toLowerCase()), least = page => Math.min(9, ...page.anchors.map(rank));
+    return pages.map(page => ({ ...page, anchors: [...page.anchors].sort((a, b) => rank(a) - rank(b)) })).sort((a, b) => least(a) - least(b));
+  }
   // The places of a term of the glossary: of the term itself, or of up to three that begin with the query.
   function entryOf(query, terms) {
     const spaced = text => text.toLowerCase().replace(/[-\s]+/g, " ").trim(), joined = text => spaced(text).replaceAll(" ", "").replace(/s$/, "");
@@ -163,5 +174,5 @@ globalThis.annotatedPassages = (() => {
     }
     return made === query ? undefined : made;
   }
-  return { begins, best, correct, distance, entryOf, excerpt, formulasWith, marked, missingPart, nearest, numbersOf, objectsNamed, partOf, sentences, withoutNumbers };
+  return { begins, best, correct, distance, entryOf, excerpt, formulasWith, marked, missingPart, nearest, numbersOf, objectsFirst, objectsNamed, partOf, sentences, withoutNumbers };
 })();
