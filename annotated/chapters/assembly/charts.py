@@ -27,6 +27,8 @@ DESCRIPTION = (
 
 STEP = 4
 """Of the slider: it meets every end of the intervals that the ten rows share."""
+STEPS_OF_AXIS = 500
+"""The axis, and the slider with it, begins and ends at a multiple of this."""
 
 
 def audit_chart(
@@ -48,8 +50,8 @@ def audit_chart(
     table = _both(pd.DataFrame(rows), pd.DataFrame(biased), "body", "low", "high")
     table["change"] = [PRINTED[row.row].change or "base" for row in rows]
     order = [row.row for row in rows]
-    low = 500 * ((min(r.low for r in rows) - 1000) // 500)
-    high = 500 * ((max(r.high for r in rows) + 3900) // 500)
+    low = STEPS_OF_AXIS * (min(r.low for r in (*rows, *biased)) // STEPS_OF_AXIS)
+    high = STEPS_OF_AXIS * (max(r.high for r in (*rows, *biased)) // STEPS_OF_AXIS + 1)
     count = "(datum.body + vocabulary * datum.d_model) / 1e6"
     base = (
         alt.Chart(table)
@@ -67,7 +69,7 @@ def audit_chart(
     verdicts = ["fits", "does not fit"]
     colour = alt.Color("verdict:N", scale=alt.Scale(domain=verdicts, range=[BLUE, ORANGE]))
     bars = base.mark_bar(height=12, cornerRadius=2).encode(x=x, x2="high:Q", y=y, color=colour, tooltip=tooltip)
-    labels = base.mark_text(align="right", fontSize=11, dx=-2).encode(x=alt.value("width"), y=y, text="label:N")
+    labels = base.mark_text(align="left", fontSize=12, dx=6).encode(x=alt.value("width"), y=y, text="label:N")
     here = (
         alt.Chart(ONE_ROW)
         .transform_calculate(v="vocabulary")
@@ -76,11 +78,12 @@ def audit_chart(
     )
     return (
         alt.layer(*_found(rows, biased, span), bars, here, labels)
-        .add_params(slider("vocabulary", vocab_size, low, high - 3500, STEP, label="entries of the vocabulary"))
+        .add_params(slider("vocabulary", vocab_size, low, high, STEP, label="entries of the vocabulary"))
         .add_params(*_box(bool(biased)))
         .properties(
             width="container",
             height=27 * len(rows),
+            padding={"left": 5, "right": 88, "top": 5, "bottom": 5},  # for the counts, right of the plot
             title=_rows_that_fit(rows, biased),
             description=DESCRIPTION,
         )
@@ -123,12 +126,12 @@ def _found(rows: Sequence[AuditRow], biased: Sequence[AuditRow], span: alt.Scale
         alt.Chart(named).mark_rule(color="currentColor", strokeWidth=1).encode(x=x),
         *(
             alt.Chart(named.iloc[[i]])
-            .mark_text(align=align, baseline="bottom", dy=-3, fontSize=11)
+            .mark_text(align=align, baseline="bottom", dy=-3, fontSize=12)
             .encode(x=x, y=alt.value(0), text="text:N")
             for i, align in enumerate(("center", "right"))
         ),
         shared.transform_calculate(text=common)
-        .mark_text(align="left", baseline="bottom", dx=3, dy=-3, fontSize=11, color=GREEN)
+        .mark_text(align="left", baseline="bottom", dx=3, dy=-3, fontSize=12, color=GREEN)
         .encode(x=alt.X("high:Q", scale=span), y=alt.value(0), text="text:N"),
     ]
 

@@ -42,6 +42,19 @@ def test_the_slider_meets_the_ends_that_the_text_names() -> None:
     assert all((value - bind.min) % bind.step == 0 for value in (37_000, 40_960, 41_004, 41_208))
 
 
+def test_the_slider_goes_from_one_end_of_the_axis_to_the_other_and_over_every_bar() -> None:
+    rows, biased = audit_table_3(), audit_table_3(attention_bias=True)
+    chart = audit_chart(rows, biased=biased)
+    bind = next(one.bind for one in chart.params if one.name == "vocabulary")
+    axes = [
+        layer["encoding"]["x"]["scale"]["domain"]
+        for layer in chart.to_dict()["layer"]
+        if "mark" in layer and "scale" in layer["encoding"].get("x", {})
+    ]
+    assert axes and all(axis == [bind.min, bind.max] for axis in axes)
+    assert all(bind.min <= row.low and row.high <= bind.max for row in (*rows, *biased))
+
+
 def test_an_audit_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError):
         audit_chart([])
