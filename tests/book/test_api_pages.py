@@ -7,6 +7,7 @@ import doctest
 import inspect
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -130,3 +131,59 @@ def test_names_are_filtered_by_their_parts(visit: Any, book: Path) -> None:
         field.fill("mixing head")
         field.fill("")
         assert shown.count() == everything and v.overflow() <= 0 and v.errors == []
+
+
+def test_the_list_of_all_names_says_kind_place_sentence_and_part_of_the_paper(extension: Any) -> None:
+    known = extension("all_names")
+    at, page = "annotated.model.masks", "reference/api/model"
+    objects = {
+        at: SimpleNamespace(objtype="module", docname=page, node_id=f"module-{at}", aliased=False),
+        f"{at}.padding_mask": SimpleNamespace(objtype="function", docname=page, node_id="pad", aliased=False),
+        "annotated.model.attention": SimpleNamespace(objtype="module", docname=page, node_id="m", aliased=False),
+        "annotated.model.attention.Masked": SimpleNamespace(objtype="class", docname=page, node_id="c", aliased=False),
+        "annotated.model.attention.Masked.mask": SimpleNamespace(
+            objtype="attribute", docname=page, node_id="f", aliased=False
+        ),
+        "elsewhere.name": SimpleNamespace(objtype="function", docname="page", node_id="n", aliased=False),
+    }
+    found = list(known.names(SimpleNamespace(objects=objects)))
+    assert {(one.name, one.kind) for one in found if one.module == "annotated.model.attention"} == {
+        ("", "module"),
+        ("Masked", "class"),
+        ("Masked.mask", "field"),
+    }
+    assert len(found) == 5
+    html = known.in_folds(found, {page: "The model"}, "reference/api/index")
+    assert "5 names: 2 modules, 1 class, 1 function, 1 field." in html
+    assert "<summary>The model <span>5 names</span>" in html
+    (entry,) = [line for line in html.split("<li") if ">padding_mask</a>" in line]
+    assert 'data-kind="function" data-in="model.masks"' in entry and 'href="model.html#pad"' in entry
+    assert '<b data-part="section 3.2.3">section 3.2.3</b> Keys that are real tokens.' in entry
+    assert html.index(">annotated.model.attention<") < html.index(">Masked<") < html.index(">annotated.model.masks<")
+
+
+def test_the_index_of_the_reference_filters_every_name_of_the_library(visit: Any, book: Path) -> None:
+    if "names-of-page" not in (book / "reference" / "api" / "index.html").read_text(encoding="utf-8"):
+        pytest.skip("the built book is older than its list of all names")
+    with visit("reference/api/index.html", viewport={"width": 390, "height": 844}, color_scheme="dark") as v:
+        field, shown = (
+            v.page.get_by_role("searchbox", name="Show names with"),
+            v.page.locator(".all-names li:visible > a"),
+        )
+        assert shown.count() == 0, "folds are closed"
+        for typed, name in (
+            ("cau mask", "causal_mask"),
+            ("annotated.model.masks.causal_mask", "causal_mask"),
+            ("eq. 3", "learning_rate"),
+        ):
+            field.fill(typed)
+            assert name in shown.all_inner_texts() and shown.count() < 12, typed
+        field.fill("chart")
+        assert v.overflow() <= 0
+        v.page.get_by_role("combobox", name="Kind").select_option("class")
+        v.page.get_by_role("combobox", name="Part of the paper").select_option("section 3.2.2")
+        field.fill("")
+        assert "MultiHeadAttention" in shown.all_inner_texts()
+        assert set(v.page.locator(".all-names li:visible > i").all_inner_texts()) == {"class"}
+        field.press("Escape")
+        assert shown.count() == 0 and v.errors == []

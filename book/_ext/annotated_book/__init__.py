@@ -9,6 +9,7 @@ from sphinx.application import Sphinx
 
 PARTS = (
     "ahead",
+    "all_names",
     "api",
     "checks",
     "citations",
