@@ -20,11 +20,9 @@ _HEIGHT = 260
 
 
 def size_name(size: Mapping[str, Any]) -> str:
-    """'width 32, pre-norm, 3,000 updates of 1,024 tokens'."""
-    return (
-        f"width {512 // size['divisor']}, {size['norm']}-norm, {size['updates']:,} updates of "
-        f"{size['batch_tokens']:,} tokens"
-    )
+    """'width 32, pre-norm, 3,000 × 1,024': updates, and target tokens in each."""
+    training = f"{size['updates']:,} × {size['batch_tokens']:,}"
+    return f"width {512 // size['divisor']}, {size['norm']}-norm, {training}"
 
 
 def pilot_table(sizes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

@@ -7,8 +7,8 @@ from typing import Any
 
 from annotated.chapters.table_3.pilot_charts import SHOWN, pilot_chart, pilot_table, pilot_title
 
-FIRST = "width 64, post-norm, 20 updates of 512 tokens"
-LAST = "width 32, pre-norm, 3,000 updates of 1,024 tokens"
+FIRST = "width 64, post-norm, 20 × 512"
+LAST = "width 32, pre-norm, 3,000 × 1,024"
 
 
 def size(
