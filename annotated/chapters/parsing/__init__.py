@@ -3,11 +3,11 @@
 from annotated.chapters.parsing.charts import (
     brackets_chart,
     caps_chart,
-    labels_chart,
     lengths_chart,
     sizes_chart,
     table_4_chart,
 )
+from annotated.chapters.parsing.detail_charts import attachments_chart, labels_chart
 from annotated.chapters.parsing.results import (
     SETS,
     attachment_table,
@@ -22,6 +22,7 @@ __all__ = [
     "GREEDY",
     "SETS",
     "attachment_table",
+    "attachments_chart",
     "brackets_chart",
     "caps_chart",
     "detail_table",

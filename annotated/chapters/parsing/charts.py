@@ -1,4 +1,4 @@
-"""Charts of the chapter on parsing: Table 4, outputs and caps, F1 by trees, by label and by length, heads."""
+"""Charts of the chapter on parsing: Table 4, outputs and caps, F1 by trees and by length, heads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ USED = {
     "generative": "a generative model",
 }
 """What the systems of Table 4 used, in the words of the chart."""
-_COLOURS = {"Transformer": BLUE, "Transformer, rule": GREEN, "CKY, parents": ORANGE, "CKY": GREY}
+COLOURS = {"Transformer": BLUE, "Transformer, rule": GREEN, "CKY, parents": ORANGE, "CKY": GREY}
 MEASURES = {"f1": "F1", "exact": "sentences wholly right (%)", "malformed": "sentences without a tree (%)"}
 
 
@@ -111,7 +111,7 @@ def caps_chart(lengths: Sequence[tuple[int, int]], extra: int = 20) -> alt.Layer
 
 def _line_chart(table: pd.DataFrame, x: alt.X, y: alt.Y) -> tuple[alt.Chart, alt.Chart]:
     parsers = [name for name in PARSERS if name in set(table["parser"])]
-    colour = alt.Color("parser:N", sort=parsers, scale=alt.Scale(domain=parsers, range=[_COLOURS[p] for p in parsers]),
+    colour = alt.Color("parser:N", sort=parsers, scale=alt.Scale(domain=parsers, range=[COLOURS[p] for p in parsers]),
                        legend=alt.Legend(columns=2))  # fmt: skip
     shape = alt.Shape("parser:N", sort=parsers, legend=None)
     base = alt.Chart(table)
@@ -151,45 +151,6 @@ def sizes_chart(table: pd.DataFrame, held_out: str = "new sentences") -> alt.Lay
             height=280,
             title=alt.TitleParams(alt.expr(titles.choice(shown, "measure", "set"))),
             description="Scores of each parser over the number of training trees. Menus choose measure and text.",
-        )
-    )
-
-
-def labels_chart(table: pd.DataFrame, trees: int) -> alt.Chart:
-    """F1 of each label, a point for each parser; a slider chooses the number of training trees.
-
-    Parameters
-    ----------
-    table
-        As `results.detail_table` makes it by 'label'.
-    trees
-        Where the slider stands at first.
-    """
-    sizes = sorted(int(n) for n in table["trees"].unique())
-    parsers = [name for name in PARSERS if name in set(table["parser"])]
-    cases = table.groupby("label")["cases"].max().sort_values(ascending=False)
-    shown = titles.choice([titles.labels_title(table, n) for n in sizes], "size")
-    table = table.assign(name=[f"{label} ({cases[label]:,})" for label in table["label"]])
-    order = [f"{label} ({count:,})" for label, count in cases.items()]
-    colour = alt.Color("parser:N", sort=parsers, scale=alt.Scale(domain=parsers, range=[_COLOURS[p] for p in parsers]),
-                       legend=alt.Legend(columns=2))  # fmt: skip
-    return (
-        alt.Chart(table.assign(size=[sizes.index(n) for n in table["trees"]]))
-        .transform_filter("datum.size == size")
-        .mark_point(filled=True, size=80, opacity=0.9)
-        .encode(
-            y=alt.Y("name:N", sort=order, title="label, the commonest first"),
-            x=alt.X("f1:Q", title="F1", scale=alt.Scale(domain=[0, 100])),
-            color=colour,
-            shape=alt.Shape("parser:N", sort=parsers, legend=None),
-            tooltip=["parser:N", "label:N", "cases:Q", "f1:Q"],
-        )
-        .add_params(steps("size", sizes, trees, "training trees"))
-        .properties(
-            width="container",
-            height=20 * len(order) + 20,
-            title=alt.TitleParams(alt.expr(shown)),
-            description="F1 of each label for each parser. A slider chooses the number of training trees.",
         )
     )
 

@@ -11,6 +11,7 @@ import pytest
 from annotated import paper
 from annotated.chapters.parsing import (
     attachment_table,
+    attachments_chart,
     brackets_chart,
     caps_chart,
     detail_table,
@@ -94,6 +95,26 @@ def test_tables_hold_what_the_records_say(records: tuple[dict[str, Any], dict[st
     assert attached.query("parser == 'CKY'")["right"].tolist() == [100.0] and len(attached) == 7
 
 
+def places(expression: str) -> tuple[list[str], list[list[list[int]]]]:
+    """Names of the labels, and for each order and size the one at each place, from the axis of a chart."""
+    decoder = json.JSONDecoder()
+    names, end = decoder.raw_decode(expression)
+    return names, decoder.raw_decode(expression[end + 1 :])[0]
+
+
+def three_labels() -> pd.DataFrame:
+    """The Transformer is 40 points behind on PP, 10 on NP, and ahead on VP."""
+    f1 = {"NP": (80.0, 90.0), "VP": (95.0, 90.0), "PP": (40.0, 80.0)}
+    return pd.DataFrame(
+        [
+            {"parser": parser, "trees": trees, "label": label, "cases": 30 - 10 * place, "f1": one}
+            for trees in (500, 2000)
+            for place, (label, both) in enumerate(f1.items())
+            for parser, one in zip(("Transformer, rule", "CKY"), both, strict=True)
+        ]
+    )
+
+
 def test_charts_hold_what_they_are_given(records: tuple[dict[str, Any], dict[str, Any]]) -> None:
     chart = sizes_chart(score_table(*records))
     values = {(row["parser"], row["trees"], row["seed"], row["set"]): row["value"] for row in data_of(chart)
@@ -101,11 +122,25 @@ def test_charts_hold_what_they_are_given(records: tuple[dict[str, Any], dict[str
     assert values["Transformer, rule", 500, 1, "new sentences"] == 72 and values["CKY", 500, 0, "new sentences"] == 85
     spec = labels_chart(detail_table(*records, by="label"), 2000).to_dict()
     assert spec["params"][0]["value"] == 1 and "500 | 2000" in spec["params"][0]["bind"]["name"]
-    assert spec["encoding"]["y"]["sort"] == ["NP (10)", "PRT (2)"]
+    names, orders = places(spec["encoding"]["y"]["axis"]["labelExpr"])
+    assert names == ["NP (10)", "PRT (2)"]
+    assert orders == [[[0, 1]] * 2, [[0, 1]] * 2], "without a grammar's F1 for PRT nobody is behind on it"
+    rows = {(row["parser"], row["trees"], row["label"]): row for row in data_of(labels_chart(three_labels(), 500))}
+    assert rows["Transformer, rule", 500, "PP"]["missed"] == 60
+    assert [rows["CKY", 500, name]["often"] for name in ("NP", "VP", "PP")] == [0, 1, 2]
+    assert [rows["CKY", 500, name]["lag"] for name in ("PP", "NP", "VP")] == [0, 1, 2], "the worst lag first"
     lengths = lengths_chart(detail_table(*records, by="words"), 500)
     assert len(data_of(lengths)) == 5
     names = lengths.to_dict()["layer"][0]["encoding"]["x"]["axis"]["labelExpr"]
     assert json.loads(names.removesuffix("[datum.value]")) == {"4": ["1\u20134", "(5)"], "8": ["5\u20138", "(7)"]}
+
+
+def test_attachments_are_one_point_for_each_parser_and_size(records: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    records[1]["attachments"].append({**records[1]["attachments"][0], "kind": "NP", "right": 2.0})
+    rows = {(row["parser"], row["trees"]): row for row in data_of(attachments_chart(attachment_table(*records)))
+            if "parser" in row}  # fmt: skip
+    assert (rows["CKY", 500]["NP"], rows["CKY", 500]["VP"]) == (2, 100) and len(rows) == 3
+    assert (rows["Transformer, rule", 2000]["NP"], rows["Transformer, rule", 2000]["size"]) == (40, 1)
 
 
 def test_titles_say_what_the_chosen_numbers_show(records: tuple[dict[str, Any], dict[str, Any]]) -> None:
