@@ -177,7 +177,7 @@ def test_the_map_shows_what_is_there_and_what_is_missing(site: Any) -> None:
     assert "WARNING" not in complaints and "ERROR" not in complaints
     cards = {card.split('"')[0]: card for card in read("map.html").split('id="paper-')[1:]}
     one = text_of(cards["equation-1"])
-    assert "Chapters : 5. Title" in one.replace("Chapters:", "Chapters :") and "ex05-1" in one
+    assert "Chapters : 5. Title" in one.replace("Chapters:", "Chapters :") and "5.1 Attention in four lines" in one
     assert "scaled_dot_product_attention" in one and "test_attention.py" not in one, "tests are in the data only"
     assert cards["equation-1"].count("<details>") == 1, "what is beyond the best links is folded"
     assert 'href="five.html#claim-c10"' in cards["equation-1"] and 'href="five.html#ex05-1"' in cards["equation-1"]
@@ -234,8 +234,8 @@ def test_the_objects_that_are_a_part_come_before_those_that_touch_it(extension: 
 
 
 def test_a_fold_of_the_map_says_what_it_holds(extension: Any) -> None:
-    rows = [("Chapters", 3), ("Code", 4), ("Around it", 2), ("Exercises", 1), ("Often said", 1), ("Readers ask", 1)]
-    assert extension("paper_map").counted(rows) == "3 chapters, 6 objects, 1 exercise, 2 statements"
+    rows = [("Chapters", 3), ("Code", 6), ("Exercises", 1), ("Often said", 1), ("Readers ask", 2)]
+    assert extension("paper_map").counted(rows) == "3 chapters, 6 objects, 1 exercise, 1 belief, 2 questions"
     assert extension("paper_map").counted([("Chapters", 0)]) == ""
 
 

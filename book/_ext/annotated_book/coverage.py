@@ -85,6 +85,15 @@ def about(label: str) -> list[str]:
     return [f"section {text}" if text[0].isdigit() else text for text in map(str, named)]
 
 
+def title_of_exercise(env: Any, label: str) -> str:
+    """'5.1 Masks': an exercise's place and title; of one that does not grade itself, the title of its box."""
+    try:
+        exercise = find(label)
+    except ExerciseError:
+        return str(env.sphinx_exercise_registry[label]["node"].get("title") or label)
+    return f"{exercise.place} {exercise.title}"
+
+
 def without_members(names: list[str]) -> list[str]:
     """Names without methods of the classes among them, and without modules of which something is among them."""
 

@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 from sphinx.application import Sphinx
 
+from annotated.grading.exercise.markdown import without_marks as plain
 from annotated.viz.figure_one import Box, small_drawing
 from annotated.viz.figure_one.boxes import page_of
-from annotated_book.coverage import Part
+from annotated_book.coverage import Part, title_of_exercise
 
 MOST = 5
 """How many dots stand for a count; a larger one is a number."""
@@ -31,13 +32,13 @@ def dots(names: list[str], tone: str, thing: str) -> str:
     return f'<td class="map-dots map-{tone}"{title}>{words}{marks}</td>'
 
 
-def row(part: Part, title_of: Callable[[str], str]) -> str:
-    """One part of the paper; `title_of` names a page."""
+def row(part: Part, title_of: Callable[[str], str], exercise: Callable[[str], str]) -> str:
+    """One part of the paper; `title_of` names a page, `exercise` an exercise."""
     number = part.key.removeprefix("section ")
     depth = number.count(".") if number[:1].isdigit() else 0
     code = [found.rpartition(".")[2] for found in (*part.code, *part.around)]
     cells = dots([title_of(page) for page in part.chapters], "paper", "chapter") + dots(code, "code", "object")
-    cells += dots(part.exercises, "ours", "exercise")
+    cells += dots([exercise(label) for label in part.exercises], "ours", "exercise")
     name = f"{number} {part.title}" if number != part.key else f"{part.key.capitalize()}: {part.title}"
     missing = ", ".join(gap for gap in part.gaps if gap in ("no code yet", "no chapter yet"))
     note = f' <em class="map-gap">{html.escape(missing)}</em>' if missing else ""
@@ -46,10 +47,10 @@ def row(part: Part, title_of: Callable[[str], str]) -> str:
     return f'<tr data-follows="{anchor}"><th scope="row" style="--depth:{depth}">{link}{note}</th>{cells}</tr>'
 
 
-def table(parts: dict[str, Part], title_of: Callable[[str], str]) -> str:
+def table(parts: dict[str, Part], title_of: Callable[[str], str], exercise: Callable[[str], str]) -> str:
     """All parts, sections first."""
     order = ("sections", "equations", "figures", "tables")
-    rows = "".join(row(part, title_of) for kind in order for part in parts.values() if part.kind == kind)
+    rows = "".join(row(part, title_of, exercise) for kind in order for part in parts.values() if part.kind == kind)
     head = "".join(f'<th scope="col">{name}</th>' for name in ("Part of the paper", "Chapters", "Code", "Exercises"))
     return f'<table class="map-table sortable"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
@@ -77,6 +78,9 @@ def map_picture(app: Sphinx, docname: str, parts: dict[str, Part]) -> str:
     def title_of(page: str) -> str:
         return str(app.env.titles[page].astext())
 
+    def exercise(label: str) -> str:
+        return plain(title_of_exercise(app.env, label))
+
     caption = f"<figcaption>Figure 1. A box leads to its chapter{heads(app, docname)}.</figcaption>"
     figure = f'<figure class="map-figure">{small_drawing([], link)}{caption}</figure>'
-    return f'<div class="map-picture">{figure}{table(parts, title_of)}</div>'
+    return f'<div class="map-picture">{figure}{table(parts, title_of, exercise)}</div>'

@@ -26,7 +26,7 @@ from sphinx.util.nodes import make_refnode
 
 from annotated.paper import entries as paper_entries
 from annotated_book.chapters import chapter
-from annotated_book.coverage import PARTS, Part, build, test_files
+from annotated_book.coverage import PARTS, Part, build, test_files, title_of_exercise
 from annotated_book.ledger import KINDS, domain, ledger, with_formulas
 from annotated_book.map_picture import anchor_of, map_picture
 from annotated_book.paper import link_to
@@ -35,8 +35,18 @@ from annotated_book.source import soft_reference
 GLOSSARY = "reference/glossary"
 BEST = 4
 """How many links a row shows; the rest is folded."""
-THINGS = {"Chapters": "chapter", "Code": "object", "Around it": "object", "Exercises": "exercise", "Terms": "term"}
-"""What the fold counts; claims and questions are counted as statements."""
+THINGS = {
+    "Chapters": "chapter",
+    "Code": "object",
+    "Exercises": "exercise",
+    "Terms": "term",
+    "Often said": "belief",
+}
+"""What the fold counts; what readers ask are questions."""
+LISTED = ("Exercises", "Often said", "Readers ask")
+"""Rows of whole sentences and titles, each in a line of its own; the search knows them from their own pages."""
+IN_A_CASE = "true only"
+"""The verdict in the menu, of beliefs that are true in a case which their own verdict names."""
 
 
 class paper_map(nodes.General, nodes.Element):  # noqa: N801  (docutils names nodes so)
@@ -94,8 +104,8 @@ class FillIn(SphinxPostTransform):
             ("Code", [self.name(name) for name in part.code]),
         ]
         rest = [(label, found[BEST:]) for label, found in rows]
+        rest[-1][1].extend(self.name(name) for name in part.around)
         rest += [
-            ("Around it", [self.name(name) for name in part.around]),
             ("Exercises", [self.exercise(label) for label in part.exercises]),
             ("Terms", [self.term(name, anchor) for name, anchor in self.terms().get(part.key, [])]),
             ("Often said", [self.entry("claim", name) for name in part.claims]),
@@ -105,7 +115,7 @@ class FillIn(SphinxPostTransform):
             rows.insert(1, ("No code here", [nodes.Text(part.reason)]))
         box += [head, _rows([(label, found[:BEST]) for label, found in rows])]
         if more := counted([(label, len(found)) for label, found in rest]):
-            box += nodes.raw("", f"<details><summary>{more} more</summary>", format="html")
+            box += nodes.raw("", f"<details><summary>More: {more}</summary>", format="html")
             box += _rows(rest)
             box += nodes.raw("", "</details>", format="html")
         return box
@@ -122,7 +132,8 @@ class FillIn(SphinxPostTransform):
     def exercise(self, label: str) -> nodes.Node:
         """A link to an exercise."""
         docname = self.env.sphinx_exercise_registry[label]["docname"]  # type: ignore[attr-defined]
-        return make_refnode(self.app.builder, self.env.docname, docname, label, nodes.Text(label))
+        title = nodes.inline("", "", *with_formulas(title_of_exercise(self.env, label)))
+        return make_refnode(self.app.builder, self.env.docname, docname, label, title)
 
     def terms(self) -> dict[str, list[tuple[str, str]]]:
         """Terms of the glossary with their anchors, by the parts of the paper to which their entries refer."""
@@ -136,8 +147,8 @@ class FillIn(SphinxPostTransform):
         return make_refnode(self.app.builder, self.env.docname, GLOSSARY, anchor, nodes.Text(name))
 
     def entry(self, kind: str, id: str) -> pending_xref:
-        """A reference to a claim or question."""
-        text = nodes.inline("", id)
+        """A reference to a claim or question by its statement."""
+        text = nodes.inline("", "", *with_formulas(ledger(kind)[id].statement))
         return pending_xref("", text, refdomain="ledger", reftype=kind, reftarget=id, refdoc=self.env.docname)
 
     def ledger_list(self, kind: str) -> nodes.container:
@@ -146,7 +157,6 @@ class FillIn(SphinxPostTransform):
         for entry in ledger(kind).values():
             pages = domain(self.env).pages(kind, entry.id)
             line = nodes.paragraph("", "", self.entry(kind, entry.id), nodes.Text(" "))
-            line += [*with_formulas(entry.statement), nodes.Text(" ")]
             if entry.answer:
                 line += [nodes.inline("", entry.answer, classes=["ledger-verdict"]), nodes.Text(" ")]
             if pages:
@@ -156,7 +166,7 @@ class FillIn(SphinxPostTransform):
                 known = {chapter(self.env, name).get("number") for name in self.env.all_docs}
                 later = "no chapter treats it yet" if entry.chapter in known else f"comes with {where}"
                 line += nodes.inline("", later, classes=["map-gap"])
-            verdict = entry.answer if entry.answer in ("no", "half true") else "true in part"
+            verdict = entry.answer if entry.answer in ("no", "half true") else IN_A_CASE
             if entry.answer:
                 box += nodes.raw("", f'<div class="map-claim" data-verdict="{verdict}">', format="html")
                 box += [line, nodes.raw("", "</div>", format="html")]
@@ -190,12 +200,12 @@ def counted(rows: list[tuple[str, int]]) -> str:
 
     Examples
     --------
-    >>> counted([("Chapters", 3), ("Code", 4), ("Around it", 2), ("Exercises", 1), ("Often said", 0)])
-    '3 chapters, 6 objects, 1 exercise'
+    >>> counted([("Chapters", 3), ("Code", 1), ("Exercises", 2), ("Often said", 0)])
+    '3 chapters, 1 object, 2 exercises'
     """
     sums: dict[str, int] = {}
     for label, count in rows:
-        thing = THINGS.get(label, "statement")
+        thing = THINGS.get(label, "question")
         sums[thing] = sums.get(thing, 0) + count
     return ", ".join(f"{count} {thing}{'' if count == 1 else 's'}" for thing, count in sums.items() if count)
 
@@ -216,9 +226,15 @@ def _rows(rows: list[tuple[str, list[Any]]]) -> nodes.field_list:
     fields = nodes.field_list()
     for label, values in rows:
         if values:
-            body = nodes.field_body("", nodes.paragraph("", "", *_joined(values)))
+            shown = _lines(values) if label in LISTED else nodes.paragraph("", "", *_joined(values))
+            body = nodes.field_body("", shown)
             fields += nodes.field("", nodes.field_name("", label), body)
     return fields
+
+
+def _lines(values: list[Any]) -> nodes.bullet_list:
+    items = [nodes.list_item("", nodes.paragraph("", "", value)) for value in values]
+    return nodes.bullet_list("", *items, classes=["simple", "no-search"])
 
 
 def _joined(values: list[Any]) -> list[Any]:
