@@ -27,7 +27,7 @@ from annotated.grading.exercise.exercise import Exercise
 from annotated_book.chapters import chapter
 from annotated_book.facts import commas, parts_of
 from annotated_book.graded import DOTS
-from annotated_book.ledger import domain, ledger, plain, with_formulas
+from annotated_book.ledger import ROWS, domain, ledger, plain, row_reference, with_formulas
 
 LAST = 1000
 """Stands for the number of a page that is no chapter."""
@@ -142,7 +142,10 @@ class FillIndex(SphinxPostTransform):
             return []
         name = nodes.inline("", self.title(pages[0]))
         where = {"refdomain": "ledger", "reftype": "claim", "reftarget": id, "refdoc": self.env.docname}
-        return [pending_xref("", name, **where)]
+        found: list[nodes.Node] = [pending_xref("", name, **where)]
+        if ROWS in self.env.found_docs:
+            found += [nodes.Text(", "), row_reference(id, self.env.docname)]
+        return found
 
     def title(self, docname: str) -> str:
         """A chapter's title in plain text; nothing while there is no such page."""

@@ -32,6 +32,8 @@ from annotated_book.chapters import chapter
 
 DATA = Path(__file__).parents[2] / "_data"
 KINDS = ("claim", "question")
+ROWS = "results/claims"
+"""The page with a row for each claim; `claims_page.py` fills it."""
 _HEADS = {"claim": "Often said", "question": "Readers ask"}
 _IN_PASSING = {"claim": "what is often said", "question": "what readers ask"}
 _VERDICTS = {"": "", "false": "no", "misleading": "half true"}
@@ -59,6 +61,10 @@ class Entry:
     chapter: int | str
     """Where it is planned to be treated: a chapter's number, or the name of a page of the reference part."""
     verdict: str = ""
+    effect: bool = False
+    """Whether a chapter's cell records the size of an effect."""
+    threads: tuple[str, ...] = ()
+    """Of a question: the public threads in which readers asked it, as 'owner/repository#12'."""
 
     @property
     def anchor(self) -> str:
@@ -100,10 +106,17 @@ def ledger(kind: str) -> dict[str, Entry]:
     entries = {}
     for key, fields in yaml.safe_load(file.read_text(encoding="utf-8")).items():
         try:
-            entries[key] = Entry(kind, key, **(fields | {"paper": tuple(fields["paper"])}))
+            lists = {name: tuple(fields[name]) for name in ("paper", "threads") if name == "paper" or name in fields}
+            entries[key] = Entry(kind, key, **(fields | lists))
         except (TypeError, KeyError) as error:
             raise ValueError(f"{file.name}, {key}: {error}") from error
     return entries
+
+
+def row_reference(id: str, docname: str) -> pending_xref:
+    """A reference to a claim's row on the page that lists all claims; nothing where that page is not built."""
+    text = nodes.inline("", id)
+    return pending_xref("", text, refdomain="ledger", reftype="row", reftarget=id, refdoc=docname)
 
 
 class LedgerBox(SphinxDirective):
@@ -124,10 +137,15 @@ class LedgerBox(SphinxDirective):
         if not domain(self.env).note(entry, self.env.docname):
             return [self._error(f"{entry.name} has a box on this page already")]
         head = nodes.paragraph(classes=["ledger-head"])
-        head += nodes.reference("", _HEADS[kind], refid=entry.anchor, reftitle=entry.id, classes=["ledger-id"])
+        head += nodes.reference(
+            "", entry.heading.partition(":")[0], refid=entry.anchor, reftitle=entry.id, classes=["ledger-id"]
+        )
         if entry.answer:
             head[-1] += nodes.Text(": ")
             head[-1] += nodes.inline("", entry.answer, classes=["ledger-verdict"])
+        if kind == "claim":
+            head += nodes.inline("", "", self._row(entry), classes=["ledger-row"])
+            domain(self.env).note_reference(self.env.docname)
         statement = nodes.container(classes=["ledger-statement"])
         source = StringList([entry.statement], source=f"{kind}s.yaml")
         self.state.nested_parse(source, self.content_offset, statement)
@@ -136,6 +154,10 @@ class LedgerBox(SphinxDirective):
         tone = "false" if entry.verdict == "false" else "open" if entry.verdict else "question"
         classes = ["ledger", kind, f"ledger-{tone}"]
         return [nodes.container("", head, statement, body, classes=classes, ids=[entry.anchor])]
+
+    def _row(self, entry: Entry) -> pending_xref:
+        """A link to the claim's row in the list of all claims."""
+        return row_reference(entry.id, self.env.docname)
 
     def _error(self, text: str) -> nodes.system_message:
         return self.state.document.reporter.error(text, line=self.lineno)
@@ -167,7 +189,7 @@ class LedgerDomain(Domain):
     label = "Claims and questions"
     # The boxes of each page, the pages with references, and where the boxes were when pages were last written.
     initial_data: dict[str, Any] = {"boxes": {}, "references": set(), "written": {}}
-    data_version = 2
+    data_version = 3
 
     @property
     def boxes(self) -> dict[str, list[tuple[str, str]]]:
@@ -214,7 +236,11 @@ class LedgerDomain(Domain):
     def resolve_xref(
         self, env: Any, fromdocname: str, builder: Any, typ: str, target: str, node: Any, contnode: Any
     ) -> Any:
-        """A link to the box; plain text with a title while no page treats the entry."""
+        """A link to the box; plain text with a title while no page treats the entry. A row: to the list of claims."""
+        if typ == "row":
+            if ROWS not in env.found_docs:
+                return nodes.Text("")
+            return make_refnode(builder, fromdocname, ROWS, target, contnode, f"{target} among all claims")
         entry, pages = ledger(typ)[target], self.pages(typ, target)
         if not pages:
             return nodes.abbreviation("", contnode.astext(), explanation=entry.title)
