@@ -124,6 +124,8 @@ def runs_chart(
 ) -> alt.VConcatChart:
     """Losses of several training runs on one scale, and below what each of them makes of one sentence.
 
+    A click on a name in the legend shows that run alone, with the shift key several; a double click shows all again.
+
     Parameters
     ----------
     runs
@@ -143,18 +145,20 @@ def runs_chart(
     )
     losses, said = losses[losses["kind"].isin(_SERIES.values())], said[said["i"] == sentence]
     x = alt.X("u:Q", title="update", scale=alt.Scale(domain=[0, last], nice=False))
+    pick = alt.selection_point(name="picked", fields=["run"], bind="legend")
     lines = (
         alt.Chart(losses)
         .mark_line(strokeWidth=2)
         .encode(
             x=x,
-            y=alt.Y("v:Q", title="loss (nats a token)"),
+            y=alt.Y("v:Q", title="loss (nats per token)"),
             color=_run_colour(names),
             strokeDash=_dash(),
+            opacity=alt.condition(pick, alt.value(1.0), alt.value(0.1)),
             tooltip=["run:N", "kind:N", "u:Q", alt.Tooltip("v:Q", format=".3f")],
         )
     )
-    above = alt.layer(lines, _rule()).properties(width=300, height=190)
+    above = alt.layer(lines.add_params(pick), _rule()).properties(width=300, height=190)
     latest = _latest(alt.Chart(said), "run")
     y = alt.Y("run:N", sort=names, axis=None, scale=alt.Scale(domain=names))
     who = latest.mark_text(align="left", dy=-8, opacity=0.75).encode(x=alt.value(0), y=y, text="label:N")
@@ -163,7 +167,7 @@ def runs_chart(
     final = said.groupby("run", sort=False)["text"].last()
     description = (
         f"Losses of {' and '.join(names)} over {last} updates, training solid and validation dashed, with a slider for "
-        "the update. Below, what each writes by itself. At the end: "
+        "the update; the legend shows a run alone. Below, what each writes by itself. At the end: "
         + "; ".join(f"{run} writes {text!r}" for run, text in final.items())
         + "."
     )
@@ -238,7 +242,7 @@ def _losses(x_scale: alt.Scale, vocabulary: int) -> alt.LayerChart:
     kinds = list(_SERIES.values())
     encoding = {
         "x": alt.X("u:Q", title=None, scale=x_scale, axis=alt.Axis(labels=False)),
-        "y": alt.Y("v:Q", title="loss (nats a token)", axis=alt.Axis(minExtent=40)),
+        "y": alt.Y("v:Q", title="loss (nats per token)", axis=alt.Axis(minExtent=40)),
         "color": alt.Color("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[BLUE, ORANGE])),
         "strokeDash": _dash(legend=None),
         "tooltip": ["kind:N", alt.Tooltip("u:Q", title="update"), alt.Tooltip("v:Q", title="loss", format=".3f")],
