@@ -77,7 +77,8 @@ export function cutAt({ shown, lines }, found, step) {
   for (const name of Object.keys(lines)) lines[name] = lines[name].filter(soon);
 }
 
-const LETTER = 7.3, INDENT = 26; // pixels: of a letter; from the left edge to the first step
+const LETTER = 7.3, BROAD = 4, INDENT = 26; // pixels: of a letter; what a broad one has more; from the left edge to the first step
+const widthOf = text => LETTER * text.length + BROAD * (text.match(/[mwMW%]/g) ?? []).length;
 export const NARROW = 620; // pixels: below this a label's percentage stands below the line
 export const SHRUNK = 0.84; // how small a picture may become that is a little too wide for its place; wider ones are broken like lines of text
 
@@ -106,11 +107,11 @@ function bandsOf(x, start, room) {
 export function layout(shown, label, bound, room = Infinity) {
   const narrow = room < NARROW, start = bound ? 44 : 14;
   const rows = rowsOf(shown.get(0)), top = bound ? 66 : 24, row = narrow ? 46 : 28, least = bound ? 52 : narrow ? 38 : 40;
-  const letters = node => {
-    const token = node.step ? label(node.token, node.step).length : 0, percent = node.step ? share(node).length : 0;
-    return narrow ? Math.max(token, percent) : token + percent + (percent ? 1 : 0);
+  const wide = node => {
+    const token = node.step ? widthOf(label(node.token, node.step)) : 0, percent = node.step ? widthOf(share(node)) : 0;
+    return narrow ? Math.max(token, percent) : token + percent + (percent ? LETTER : 0);
   };
-  const wide = node => LETTER * letters(node), widest = [], x = [start];
+  const widest = [], x = [start];
   for (const n of shown.values()) widest[n.step] = Math.max(widest[n.step] ?? 0, wide(n));
   widest.forEach((most, step) => { x[step + 1] = x[step] + (step ? Math.max(least, (narrow ? 12 : 16) + most) : INDENT); });
   const { band, moved } = bandsOf(x, start, narrow || SHRUNK * (x.at(-1) + 8) > room ? room - 8 : Infinity);

@@ -57,7 +57,7 @@ export function mapsView() {
     const { picture } = drawMap({ queries, keys, gold: [] }, pixels(keys.length, queries.length, paint), room);
     const text = described(weights, queries.length, keys.length, state.kind !== "cross");
     setAttributes(picture, { role: "img", "aria-label": `${model}: rows are queries, columns are keys. ${text}` });
-    return { text, element: html("figure", {}, ...(state.healthy ? [html("figcaption", { textContent: `${model}. ${text}` })] : []), picture) };
+    return { text, element: html("figure", {}, ...(state.healthy ? [html("p", { className: "live-caption", textContent: `${model}. ${text}` })] : []), picture) };
   }
   function draw() {
     if (!shown) return;
