@@ -115,8 +115,8 @@ def attachments_chart(table: pd.DataFrame) -> alt.LayerChart:
     dots = last.mark_point(filled=True, size=150, opacity=1).encode(x, y, colour)
     chance = pd.DataFrame({"NP": [0, 50], "VP": [100, 50]})
     even = alt.Chart(chance).mark_line(color=GREY, strokeDash=[4, 3]).encode(x, y)
-    said = alt.Chart(pd.DataFrame({"NP": [36], "VP": [64], "text": ["without the words"]}))
-    words = said.mark_text(align="right", dx=-8, dy=6, color=INK, opacity=0.75).encode(x, y, text="text:N")
+    said = alt.Chart(pd.DataFrame({"NP": [40], "VP": [60], "text": ["without the words"]}))
+    words = said.mark_text(align="left", dx=10, color=INK, opacity=0.75).encode(x, y, text="text:N")
     return (
         alt.layer(even, words, path, seen, dots)
         .add_params(steps("size", sizes, sizes[-1], "training trees"))
