@@ -35,7 +35,7 @@ from annotated_book.facts import chapters_in_order, commas, plain_title
 from annotated_book.ledger import with_formulas
 from annotated_book.sentences import FILE, faults, sections, sentences
 
-SCHEMA = FILE.with_name("claims.schema.json")
+SCHEMA = Path(__file__).parents[2] / "_data" / "claims.schema.json"
 DOCTOR = "reference/doctor"
 _log = logging.getLogger(__name__)
 
