@@ -185,7 +185,9 @@ def test_a_build_warns_of_a_place_and_of_an_effect_that_are_gone(small_book: Any
     [(0.3949, "%", "39.5 %"), (1.19e-7, "", "1.2 · 10⁻⁷"), (41004, "entries", "41,004 entries"), (0.0, "", "0")],
 )
 def test_sizes_are_written_as_a_reader_writes_them(extension: Any, value: float, unit: str, shown: str) -> None:
-    assert extension("effects").Effect(("C01",), value, unit, "of it", "page", "x").size == shown
+    effect = extension("effects").Effect(("C01",), value, unit, "part of it", "page", "x")
+    assert effect.size == shown
+    assert effect.sentence == (f"{shown} part of it" if unit else f"Part of it: {shown}")
 
 
 # The built book

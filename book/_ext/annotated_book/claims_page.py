@@ -98,10 +98,13 @@ class FillClaims(SphinxPostTransform):
         yield head
         for effect in claim.effects:
             line = nodes.paragraph(classes=["claim-effect"])
-            line += [nodes.strong(text=effect.size), nodes.Text(f" {effect.what} ")]
+            size, words = nodes.strong(text=effect.size), effect.words
+            line += (
+                [size, nodes.Text(f" {words} ")] if effect.unit else [nodes.Text(f"{words} "), size, nodes.Text(" ")]
+            )
             line += self.to(effect.page, effect.anchor, "the cell")
             yield line
-        yield nodes.paragraph("", "", *with_formulas(claim.why), classes=["claim-why"])
+        yield nodes.paragraph("", "", *linked(claim.why), classes=["claim-why"])
         yield self.foot(claim)
         yield raw("</article>")
 
@@ -109,11 +112,12 @@ class FillClaims(SphinxPostTransform):
         """Proof, exercises, mutants and related claims, the address, and a button that copies a citation."""
         foot = nodes.paragraph(classes=["claim-foot", "no-search"])
         foot += raw(f'<a class="claim-id" href="#{claim.id}">{claim.id}</a> ')
+        foot += nodes.inline("", "readers believe" if claim.kind == BELIEF else "the paper")
         listed = [
             ("Proof: ", [self.proof(claim)] if claim.page else []),
             ("Exercises: ", [self.exercise(label) for label in claim.exercises]),
             ("Mutants: ", [self.mutant(name) for name in claim.mutants]),
-            ("See ", [raw(f'<a href="#{id}">{id}</a>') for id in claim.related]),
+            ("See ", [row_of(id) for id in claim.related]),
         ]
         for head, links in listed:
             if links:
@@ -165,9 +169,20 @@ def quoted(text: str) -> str:
     return re.sub(r'"([^"]*)"', "“\\1”", text)
 
 
+def linked(text: str) -> list[nodes.Node]:
+    """A text's nodes, in which names of sentences lead to their rows."""
+    parts = re.split(r"\b(P[\w.]+-\d+)\b", text)
+    return [node for i, part in enumerate(parts) for node in ([row_of(part)] if i % 2 else with_formulas(part))]
+
+
+def row_of(id: str) -> nodes.raw:
+    """A link to a row of this page."""
+    return raw(f'<a href="#{id}">{id}</a>')
+
+
 def cited(claim: Claim) -> str:
     """One line that cites a claim, with its verdict, the first effect and its address."""
-    size = f"; {claim.effects[0].size} {claim.effects[0].what}" if claim.effects else ""
+    size = f"; {claim.effects[0].sentence}" if claim.effects else ""
     said = plain(claim.says).rstrip(".")
     return (
         f"Claim {claim.id} ({said}): {claim.answer}{size}. “Attention Is All You Need”, annotated, {address(claim.id)}"

@@ -33,6 +33,16 @@ class Effect:
     anchor: str
 
     @property
+    def sentence(self) -> str:
+        """The size and what it is of: '16 powers of ten smaller'; without a unit, 'Largest difference: 1.1 · 10⁻⁷'."""
+        return f"{self.size} {self.words}" if self.unit else f"{self.words} {self.size}"
+
+    @property
+    def words(self) -> str:
+        """What stands behind the size, or before it where it has no unit."""
+        return self.what if self.unit else f"{self.what[:1].upper()}{self.what[1:]}:"
+
+    @property
     def size(self) -> str:
         """The number with its unit: '16 powers of ten', '40 %', '1.1 · 10⁻⁷'."""
         text = number(100 * self.value) if self.unit == "%" else number(self.value)
