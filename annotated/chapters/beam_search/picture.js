@@ -24,7 +24,7 @@ function heads(found, at, bound) {
     head(number(info.hope), x, y + 34, name);
     head(number(info.held), x, y + 52, name);
   }
-  for (let band = 0; bound && band <= at.band.at(-1); band++) ["step", "hope", "held"].forEach((row, i) => head(row, 0, band * at.tall + [14, 34, 52][i]));
+  for (let band = 0; bound && band <= at.band.at(-1); band++) ["step", "hope", "held"].forEach((row, i) => head(row, 0, at.tops[band] + [14, 34, 52][i]));
   return parts;
 }
 

@@ -62,7 +62,6 @@ function rowsOf(root) {
     for (const n of line) { n.row = row; free[n.step] = row + 1; }
     for (const n of [...line].reverse()) for (const kid of n.kids.slice(1)) place(kid, row + 1);
   })(root, 0);
-  return Math.max(...free.filter(x => x !== undefined));
 }
 
 // The picture after some steps of the search: what came later is taken out, and what has ended is as it was then.
@@ -106,7 +105,8 @@ function bandsOf(x, start, room) {
 // label; in a narrow place a label's percentage stands below the line. Steps that do not fit go on in a band below.
 export function layout(shown, label, bound, room = Infinity) {
   const narrow = room < NARROW, start = bound ? 44 : 14;
-  const rows = rowsOf(shown.get(0)), top = bound ? 66 : 24, row = narrow ? 46 : 28, least = bound ? 52 : narrow ? 38 : 40;
+  rowsOf(shown.get(0));
+  const top = bound ? 66 : 24, row = narrow ? 46 : 28, least = bound ? 52 : narrow ? 38 : 40;
   const wide = node => {
     const token = node.step ? widthOf(label(node.token, node.step)) : 0, percent = node.step ? widthOf(share(node)) : 0;
     return narrow ? Math.max(token, percent) : token + percent + (percent ? LETTER : 0);
@@ -115,10 +115,12 @@ export function layout(shown, label, bound, room = Infinity) {
   for (const n of shown.values()) widest[n.step] = Math.max(widest[n.step] ?? 0, wide(n));
   widest.forEach((most, step) => { x[step + 1] = x[step] + (step ? Math.max(least, (narrow ? 12 : 16) + most) : INDENT); });
   const { band, moved } = bandsOf(x, start, narrow || SHRUNK * (x.at(-1) + 8) > room ? room - 8 : Infinity);
-  const tall = top + 16 + (rows - 1) * row + (narrow ? 24 : 12);
-  const head = step => [x[step] - moved[step], band[step] * tall], right = Math.max(...moved.map((shift, step) => x[step + 1] - shift));
+  const lowest = [], tops = [0];
+  for (const n of shown.values()) lowest[band[n.step]] = Math.max(lowest[band[n.step]] ?? 0, n.row);
+  lowest.forEach((last, line) => { tops[line + 1] = tops[line] + top + 16 + last * row + (narrow ? 24 : 12); });
+  const head = step => [x[step] - moved[step], tops[band[step]]], right = Math.max(...moved.map((shift, step) => x[step + 1] - shift));
   const place = ({ step, row: own }) => { const [left, high] = head(step); return [left, high + top + 16 + own * row]; };
-  return { head, wide, place, narrow, band, tall, start, right, steps: widest.length - 1, width: right + 8, height: (band.at(-1) + 1) * tall,
+  return { head, wide, place, narrow, band, tops, start, right, steps: widest.length - 1, width: right + 8, height: tops.at(-1),
     box(node) { // of a node with its label
       const [left, y] = place(node);
       if (!node.step) return { x: left - 12, y: y - 12, width: 24, height: 24 };
@@ -129,11 +131,11 @@ export function layout(shown, label, bound, room = Infinity) {
 // From the mother's mark to the mark of a node; several lines side by side are shifted. Of lines that leave a mother together,
 // only that of a `whole` one and that of the child in her own row begin at her mark. A line to the band below leaves at the
 // right edge and goes on at the left one.
-export function turn(node, { place, band, tall, start, right }, shift = 0, whole = true) {
+export function turn(node, { place, band, tops, start, right }, shift = 0, whole = true) {
   const [x, y] = place(node).map((at, i) => at + i * shift), [left, above] = place(node.up).map((at, i) => at + i * shift);
   const gap = x - 9 + shift;
   if (band[node.step] !== band[node.up.step]) {
-    const again = above + tall, straight = again === y;
+    const again = above + tops[band[node.step]] - tops[band[node.up.step]], straight = again === y;
     return `${whole || straight ? `M${left} ${above} H${right} M${start}` : `M${gap}`} ${again} ${straight ? "" : `H${gap} V${y} `}H${x}`;
   }
   return above === y ? `M${left} ${y} H${x}` : `M${whole ? left : gap} ${above} H${gap} V${y} H${x}`;

@@ -80,9 +80,7 @@ def warm_up_chart(
             _curves(table, block, floor, cell).properties(
                 width=300,
                 height=220,
-                title=_part(
-                    "The chosen run and one with another warm-up", "coloured dashes: the same rate, the other warm-up"
-                ),
+                title=_part("Two warm-ups at the chosen rate", "coloured dashes: the other warm-up"),
             ),
             usermeta={"fit": True},
         )
