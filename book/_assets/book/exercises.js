@@ -66,7 +66,7 @@
       list.parentElement.classList.toggle("in-one-list", Boolean(key));
       filter.querySelector("input").dispatchEvent(new Event("input")); // heads of chapters come and go
     });
-    filter.append(label);
+    filter.querySelector("[role=status]").before(label);
     return list;
   }
   if (total) {

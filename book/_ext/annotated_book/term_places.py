@@ -2,8 +2,8 @@
 
 Of the places in a section those in a sentence that can stand alone come first (`term_sentences.py`); of these a
 definition in the margin, then words that are set in italics or bold, as they are where a term is introduced, then a
-sentence that begins with the term, then the first. Words inside a phrase of another sense (`not` in `senses.yaml`) are
-no place: an exposure bias is no bias.
+sentence with the term as its subject, then the first. Words inside a phrase of another sense (`not` in `senses.yaml`)
+are no place: an exposure bias is no bias.
 """
 
 from __future__ import annotations
@@ -16,14 +16,22 @@ from typing import Any, NamedTuple
 import yaml
 from docutils import nodes
 
-from annotated_book.term_sentences import Sentence, begins_with_term, faults, is_definition, is_stressed, sentence_of
+from annotated_book.term_sentences import (
+    Sentence,
+    begins_with_term,
+    faults,
+    has_term_as_subject,
+    is_definition,
+    is_stressed,
+    sentence_of,
+)
 
 NAMES = Path(__file__).parents[2] / "_data" / "names.yaml"
 SENSES = Path(__file__).parents[2] / "_data" / "senses.yaml"
 DEFINED = 2
 """Below this rank a term is defined in the margin."""
-ABOUT = 6
-"""Below this rank a sentence is about the term: a definition, one that stresses the term or begins with it."""
+ABOUT = 5
+"""Below this rank a sentence is about the term: a definition, one that stresses the term, or one with it as subject."""
 NO_SENTENCE = 10
 """From this rank on there is no sentence that can stand alone."""
 _BLOCK = re.compile(r"^:::\{glossary\}\n(.*?)^:::", re.MULTILINE | re.DOTALL)
@@ -138,11 +146,13 @@ def _is_set_apart(text: nodes.Text, paragraph: nodes.paragraph) -> bool:
 
 
 def _rank(paragraph: nodes.paragraph, text: nodes.Text, start: int, end: int) -> int:
-    """From 0: whole sentences first; of these a definition in the margin, stressed words, a beginning, and others."""
+    """From 0: whole sentences first; of these a definition in the margin, stressed words, a subject, and others."""
     sentence = sentence_of(paragraph, text, start, end)
-    begins = begins_with_term(sentence)
     stressed = is_stressed(text, paragraph)
-    kind = 0 if is_definition(paragraph) and (stressed or begins) else 1 if stressed else 2 if begins else 3
+    if is_definition(paragraph) and (stressed or begins_with_term(sentence)):
+        kind = 0
+    else:
+        kind = 1 if stressed else 2 if has_term_as_subject(sentence) else 3
     fault = faults(sentence)
     return NO_SENTENCE * (fault > 1) + 2 * kind + (fault == 1)
 

@@ -44,6 +44,11 @@ _SHOWN = re.compile(
 _LEANS = re.compile(r"(?:And|Both|But|Here|It|Its|So|Such|That|Their|They|This|Those|These|The first (?:is|one))\b")
 """How a sentence begins that needs the one before it."""
 
+_SUBJECT = re.compile(r"(?:(?:The|A|An|Each|Every|No) (?:[\w’-]+ )?|In |Under )?[“(]?")
+"""What stands before the subject of a sentence."""
+_REFERS = re.compile(r"\s\w+ (?:it|them)\b")
+"""A sentence that speaks of something else, which the one before it names."""
+
 
 @cache
 def labels() -> dict[str, str]:
@@ -95,17 +100,30 @@ def first_sentence(paragraph: nodes.paragraph) -> Sentence:
     return _cut(pieces, 0, end.end() if end else len(whole))
 
 
+def _parted(sentence: Sentence) -> tuple[str, str]:
+    """What stands before the term, and what stands behind it."""
+    at = [kind for kind, _ in sentence].index("term")
+    return "".join(piece for _, piece in sentence[:at]), "".join(piece for _, piece in sentence[at + 1 :])
+
+
 def begins_with_term(sentence: Sentence) -> bool:
-    """Whether a sentence of at most 35 words has its term behind no more than two words.
+    """Whether a sentence has its term behind no more than two words."""
+    return len(_parted(sentence)[0].split()) <= 2
+
+
+def has_term_as_subject(sentence: Sentence) -> bool:
+    """Whether the term is the subject of a sentence that says something: no short one, none of more than 35 words.
 
     Examples
     --------
-    >>> begins_with_term((("text", "Every "), ("term", "head"), ("text", " has three projections.")))
+    >>> has_term_as_subject((("text", "Every "), ("term", "head"), ("text", " has narrow projections of its own.")))
     True
+    >>> has_term_as_subject((("text", "After 80 "), ("term", "updates"), ("text", " the model knows frequent tokens.")))
+    False
     """
-    before = "".join(piece for kind, piece in sentence[: [kind for kind, _ in sentence].index("term")])
-    words = " ".join(piece for _, piece in sentence).split()
-    return len(before.split()) <= 2 and not re.search(r"[,;:]", before) and len(words) <= 35
+    before, after = _parted(sentence)
+    words = f"{before} term {after}".split()
+    return bool(_SUBJECT.fullmatch(before)) and 7 <= len(words) <= 35 and ":" not in after and not _REFERS.match(after)
 
 
 def _bounds(whole: str, here: int, defined: bool) -> tuple[int, int]:
