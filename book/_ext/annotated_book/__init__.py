@@ -11,6 +11,7 @@ PARTS = (
     "ahead",
     "all_names",
     "api",
+    "cards",
     "checks",
     "citations",
     "claims_page",

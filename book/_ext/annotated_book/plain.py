@@ -18,6 +18,7 @@ import yaml
 from annotated.grading.exercise.catalogue import find
 from annotated.grading.exercise.markdown import roles
 from annotated.paper import EQUATIONS
+from annotated_book.cards import parse
 from annotated_book.ledger import ledger
 from annotated_book.prediction import options
 from annotated_book.source import excerpt, source_of
@@ -80,6 +81,7 @@ class Writer:
             "quiz": self._quiz,
             "claim": self._claim,
             "question": self._claim,
+            "question-card": self._card,
             "exercise": lambda title, _, body: f"**Exercise: {title}**\n\n{self.plain(body)}",
             "graded": self._graded,
             "live": self._live,
@@ -188,6 +190,18 @@ class Writer:
     def _claim(self, name: str, _: dict[str, str], body: str) -> str:
         entry = ledger("claim" if name[0] in "CA" else "question")[name]
         return _quote(f"{entry.heading}. **{self.plain(entry.statement)}**\n\n{self.plain(body)}")
+
+    def _card(self, name: str, _: dict[str, str], body: str) -> str:
+        """Question and options; the answer unfolds, and the cell after it is the proof."""
+        options, answer = parse(body.splitlines())
+        listed = "\n".join(f"- {self.plain(option.text)}" for option in options)
+        told = [
+            f"- {self.plain(o.text)} **{'Yes.' if o.correct else 'No.'}** {self.plain(o.feedback)}".rstrip()
+            for o in options
+        ]
+        text = "\n".join((*told, "", self.plain(answer)))
+        head = f"**{name}. {self.plain(ledger('question')[name].statement)}**"
+        return f"{head}\n\n{listed}\n\n{_details('The answer', text)}\n"
 
     def _div(self, name: str, _: dict[str, str], body: str) -> str:
         title = "**The paper.**\n\n" if name == "the-paper" else ""
