@@ -88,7 +88,7 @@ def _reliability(runs: Sequence[Mapping[str, Any]], strengths: Sequence[float]) 
         size=alt.Size(
             "tokens:Q",
             scale=alt.Scale(range=[20, 320]),
-            legend=alt.Legend(orient="bottom", title="tokens in a tenth", values=[100, 1000]),
+            legend=alt.Legend(orient="bottom", title="tokens in a tenth", values=[100, 1000], symbolFillColor=GREY),
         ),
         tooltip=["e:N", "seed:N", alt.Tooltip("said:Q", format=".1%"), alt.Tooltip("was:Q", format=".1%"), "tokens:Q"],
     )
@@ -96,8 +96,7 @@ def _reliability(runs: Sequence[Mapping[str, Any]], strengths: Sequence[float]) 
         chosen.transform_aggregate(low="min(ece)", high="max(ece)", groupby=["e"])
         .transform_window(line="row_number()", sort=[alt.SortField("e")])
         .transform_calculate(
-            text="'calibration error, epsilon ' + datum.e + ': ' + format(datum.low, '.3f') + ' to ' "
-            "+ format(datum.high, '.3f')",
+            text="'epsilon ' + datum.e + ': ECE ' + format(datum.low, '.3f') + ' to ' + format(datum.high, '.3f')",
             y="1.01 - 0.07 * datum.line",
         )
         .mark_text(align="left", baseline="middle", fontSize=12)

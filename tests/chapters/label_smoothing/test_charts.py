@@ -66,8 +66,8 @@ def test_menus_hold_the_runs_and_both_errors_are_told() -> None:
     chart = reliability_chart(RUNS, data="few", smoothing=0.1, beside=0.0)
     assert [p["bind"]["options"] for p in chart.to_dict()["params"]] == [[0.0, 0.1], [0.0, 0.1], ["many", "few"]]
     drawn = picture(chart)
-    assert "calibration error, epsilon 0: 0.100 to 0.110" in drawn
-    assert "calibration error, epsilon 0.1: 0.200 to 0.210" in drawn
+    assert "epsilon 0: ECE 0.100 to 0.110" in drawn
+    assert "epsilon 0.1: ECE 0.200 to 0.210" in drawn
     one = picture(reliability_chart(RUNS, data="few", smoothing=0.1, beside=0.1))
-    assert "epsilon 0.1: 0.200" in one and "error, epsilon 0: " not in one
+    assert "epsilon 0.1: ECE 0.200" in one and "epsilon 0: ECE" not in one
     assert "many pairs: 2.00, 1.90" in strength_chart(RUNS).to_dict()["description"]
