@@ -96,7 +96,7 @@ torchtext-test: $(TORCHTEXT_INSTALLED)  ## test the bridge to torchtext, and the
 
 exercises: $(INSTALLED)  ## hold every exercise, the doctor's bank of wrong Transformers and the grader's sandbox to their rules
 	OMP_NUM_THREADS=1 $(BIN)/annotated exercise verify --all --jobs $(JOBS)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_JOBS) $(ATTACKS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(ATTACKS)
 
 lint: $(INSTALLED)  ## check style and types
 	$(BIN)/ruff check .
