@@ -27,9 +27,10 @@ from sphinx.util.nodes import make_refnode
 from annotated.paper import entries as paper_entries
 from annotated_book.chapters import chapter
 from annotated_book.coverage import PARTS, Part, build, test_files, title_of_exercise
-from annotated_book.ledger import KINDS, domain, ledger, with_formulas
+from annotated_book.ledger import KINDS, ROWS, domain, ledger, row_reference, with_formulas
 from annotated_book.map_picture import anchor_of, map_picture
 from annotated_book.paper import link_to
+from annotated_book.sentences import sentences_of
 from annotated_book.source import soft_reference
 
 GLOSSARY = "reference/glossary"
@@ -41,6 +42,7 @@ THINGS = {
     "Exercises": "exercise",
     "Terms": "term",
     "Often said": "belief",
+    "Sentences to test": "sentence",
 }
 """What the fold counts; what readers ask are questions."""
 LISTED = ("Exercises", "Often said", "Readers ask")
@@ -110,6 +112,7 @@ class FillIn(SphinxPostTransform):
             ("Terms", [self.term(name, anchor) for name, anchor in self.terms().get(part.key, [])]),
             ("Often said", [self.entry("claim", name) for name in part.claims]),
             ("Readers ask", [self.entry("question", name) for name in part.questions]),
+            ("Sentences to test", [row_reference(name, self.env.docname) for name in sentences_of(self.env, part.key)]),
         ]
         if part.reason:
             rows.insert(1, ("No code here", [nodes.Text(part.reason)]))
@@ -159,6 +162,8 @@ class FillIn(SphinxPostTransform):
             line = nodes.paragraph("", "", self.entry(kind, entry.id), nodes.Text(" "))
             if entry.answer:
                 line += [nodes.inline("", entry.answer, classes=["ledger-verdict"]), nodes.Text(" ")]
+            if kind == "claim" and ROWS in self.env.found_docs:
+                line += [row_reference(entry.id, self.env.docname), nodes.Text(" ")]
             if pages:
                 line += _joined([self.page(name) for name in pages])
             else:
