@@ -115,15 +115,21 @@ class Doctor(SphinxDirective):
         return nodes.list_item("", left, right)
 
     def summary(self) -> list[nodes.Node]:
-        """One row for each implementation."""
-        rows = []
-        for subject in record()["results"]["subjects"]:
-            weights = [finding["verdict"]["weight"] for finding in subject["findings"] if "verdict" in finding]
-            counts = subject["counts"]["passed"], *map(weights.count, WEIGHTS), subject["counts"]["not applicable"]
-            rows.append((subject["title"], *map(str, counts)))
-        return self.table(
-            ("Code", "Hold", *(weight.capitalize() for weight in WEIGHTS), "Not examined"), rows, "summary"
-        )
+        """One row for each implementation, and a column for each weight that a finding has."""
+        subjects = record()["results"]["subjects"]
+        weights = [
+            [finding["verdict"]["weight"] for finding in subject["findings"] if "verdict" in finding]
+            for subject in subjects
+        ]
+        given = [weight for weight in WEIGHTS if any(weight in own for own in weights)]
+        rows = [
+            (
+                one["title"],
+                *map(str, (one["counts"]["passed"], *map(own.count, given), one["counts"]["not applicable"])),
+            )
+            for one, own in zip(subjects, weights, strict=True)
+        ]
+        return self.table(("Code", "Hold", *map(str.capitalize, given), "Not examined"), rows, "summary")
 
     def implementations(self) -> list[nodes.Node]:
         """A card for each."""
