@@ -52,6 +52,7 @@ PARTS = (
     "terms",
     "thumbs",
     "tries",
+    "versions",
     "weight",
 )
 

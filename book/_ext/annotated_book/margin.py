@@ -45,11 +45,14 @@ class Margin(SphinxDirective):
             return [self.state.document.reporter.error("a margin note needs a text", line=self.lineno)]
         body = nodes.container()
         self.state.nested_parse(self.content, self.content_offset, body)
-        name, tone = html.escape(kind, quote=True), kind.lower().replace(" ", "-")
-        opening = (
-            f'<aside class="margin-note note-{tone}" role="note" aria-label="{name}"><p class="note-kind">{name}</p>'
-        )
-        return [_raw(opening), *body.children, _raw("</aside>")]
+        return note(kind, body.children)
+
+
+def note(kind: str, body: list[nodes.Node]) -> list[nodes.Node]:
+    """A note of a kind around some nodes."""
+    name, tone = html.escape(kind, quote=True), kind.lower().replace(" ", "-")
+    opening = f'<aside class="margin-note note-{tone}" role="note" aria-label="{name}"><p class="note-kind">{name}</p>'
+    return [_raw(opening), *body, _raw("</aside>")]
 
 
 def _raw(text: str) -> nodes.raw:

@@ -18,6 +18,7 @@ import yaml
 from annotated.grading.exercise.catalogue import find
 from annotated.grading.exercise.markdown import roles
 from annotated.paper import EQUATIONS
+from annotated_book import versions
 from annotated_book.cards import parse
 from annotated_book.ledger import ledger
 from annotated_book.prediction import options
@@ -76,6 +77,8 @@ class Writer:
             "prediction": self._prediction,
             "try": self._try,
             "margin": self._margin,
+            "versions": self._versions,
+            "versions-table": self._versions_table,
             "library-source": self._source,
             "equation-code": self._equation_code,
             "quiz": self._quiz,
@@ -146,6 +149,19 @@ class Writer:
 
     def _margin(self, kind: str, _: dict[str, str], body: str) -> str:
         return _quote(f"**{kind}.** {self.plain(body)}") + "\n"
+
+    def _versions(self, key: str, _: dict[str, str], __: str) -> str:
+        one = versions.entries()[key]
+        texts = " ".join(f"*{name}*: {getattr(one, version)}" for version, name in versions.VERSIONS.items())
+        return self._margin("Versions", {}, texts)
+
+    def _versions_table(self, *_: object) -> str:
+        head = f"| | {' | '.join(versions.VERSIONS.values())} |\n|---|---|---|---|"
+        rows = (
+            f"| {one.title} | {self.plain(one.written)} | {self.plain(one.released)} | {self.plain(one.today)} |"
+            for one in versions.entries().values()
+        )
+        return "\n".join((head, *rows)) + "\n"
 
     def _source(self, name: str, options: dict[str, str], _: str) -> str:
         code, path, start, paper = source_of(name, "no-docstring" not in options)

@@ -1,0 +1,18 @@
+"""Chapter 32, "Paper, code and versions": one model in several conventions, and what each of them changes."""
+
+from annotated.chapters.versions.charts import convention_chart, schedule_chart
+from annotated.chapters.versions.configurations import PUBLISHED, Published, settings_table
+from annotated.chapters.versions.conventions import MISMATCHES, SinesFirst, carried, mismatch_table, sines_first_order
+
+__all__ = [
+    "MISMATCHES",
+    "PUBLISHED",
+    "Published",
+    "SinesFirst",
+    "carried",
+    "convention_chart",
+    "mismatch_table",
+    "schedule_chart",
+    "settings_table",
+    "sines_first_order",
+]
