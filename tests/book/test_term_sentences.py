@@ -115,6 +115,7 @@ def test_a_definition_in_the_margin_is_the_place_of_a_page_and_what_is_often_sai
     margin = terms.Said("note", "", "a bias", {"bias": places.Spot(0, 0, ())})
     (place,) = terms.places(["bias"], {"machine/assembly": [often, margin]}, "machine/assembly")
     assert place.anchor == "note"
+    assert [rank for rank in range(12) if places.Spot(rank, 0, ()).is_about] == [0, 2, 4]
     said = nodes.container("", nodes.paragraph("", "A bias is a head."), classes=["ledger-statement"])
     assert terms.own_paragraphs(nodes.section("", said)) == []
 

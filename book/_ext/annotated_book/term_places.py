@@ -89,8 +89,8 @@ class Spot(NamedTuple):
 
     @property
     def is_about(self) -> bool:
-        """Whether the sentence is about the term."""
-        return self.rank < ABOUT
+        """Whether the sentence is about the term and does not lean on the one before it."""
+        return self.rank < ABOUT and self.rank % 2 == 0
 
     @property
     def defines(self) -> bool:
