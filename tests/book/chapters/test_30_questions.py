@@ -50,6 +50,8 @@ def test_cards_are_found_by_words_part_section_and_guess(visit: Any) -> None:
         field = v.page.locator(".page-filter input")
         field.fill("label-smoothed infinite")
         assert shown() == ["q49"]
+        field.fill("zzzzzz")
+        assert shown() == [] and field.is_visible(), "the field does not hide with what it hides"
         field.fill("")
         v.page.locator(".page-filter select[data-by=section]").select_option("3.2.1")
         assert "q47" in shown() and "q50" not in shown() and len(shown()) < 10
