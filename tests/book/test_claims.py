@@ -77,6 +77,18 @@ def test_the_sections_where_proofs_are_exist_in_the_sources(extension: Any, repo
         assert names <= boxes | labels | {make_id(head) for head in plain}, (page, names)
 
 
+def test_every_promised_effect_is_recorded_in_a_check_of_a_chapter(extension: Any, repository: Path) -> None:
+    """Without a build: the calls of `effect_size` in the sources name exactly the claims that promise an effect."""
+    found: set[str] = set()
+    for page in (repository / "book").rglob("*.md"):
+        for cell in re.findall(r"^```\{code-cell\}[^\n]*\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
+            options, code = re.match(r"((?:^:[^\n]*\n)*)(.*)", cell, re.S).groups()  # type: ignore[union-attr]
+            named = {id for claims in extension("effects").calls(code) for id in claims.split()}
+            assert not named or "check" in options, f"{page.name}: {named} outside a check"
+            found |= named
+    assert found == all_effects(extension)
+
+
 def test_the_chapter_counts_what_the_data_has(extension: Any, repository: Path) -> None:
     """The prediction and the first lines name numbers: a hundred sentences, four refuted, twelve not tested."""
     verdicts = Counter(one.verdict for one in extension("sentences").sentences().values())
