@@ -10,6 +10,7 @@ from annotated.training.schedule import learning_rate
 from annotated.viz.parameters import slider
 from annotated.viz.theme import BLUE, GREY, ORANGE
 
+_NUMBERS = {9: "nine", 10: "ten", 11: "eleven", 12: "twelve"}
 _UPDATES = [*range(100, 4000, 300), *range(4000, 20000, 1000), *range(20000, 100001, 4000)]
 
 
@@ -73,24 +74,24 @@ def schedule_chart() -> alt.LayerChart:
 def convention_chart(table: pd.DataFrame) -> alt.LayerChart:
     """The loss of a trained model read in each convention, as `mismatch_table` gives it."""
     rows = table.reset_index().assign(right=lambda t: t["loss"] < t["loss"].iloc[0] + 0.001)
-    order = rows.sort_values("loss")["convention"].tolist()
-    at = alt.X("loss:Q").title("loss, nats per token").scale(domainMin=0)
-    bars = (
+    at = alt.X("loss:Q").title("loss, nats per token (logarithmic)").scale(type="log", domain=[0.04, 20])
+    dots = (
         alt.Chart(rows)
-        .mark_bar(height=12)
+        .mark_point(filled=True, size=90, opacity=1)
         .encode(
             at,
-            alt.Y("convention:N").title(None).sort(order).axis(labelLimit=300),
+            alt.Y("convention:N").title(None).sort(None).axis(labelLimit=300, grid=True),
             alt.Color("right:N").scale(domain=[True, False], range=[BLUE, ORANGE]).legend(None),
         )
     )
-    words = bars.mark_text(align="left", dx=4, fontSize=12).encode(
-        text=alt.Text("loss:Q").format(".2f"), color=alt.value("currentColor")
+    words = dots.mark_text(align="left", dx=9, fontSize=12).encode(
+        text=alt.Text("loss:Q").format(".3f"), color=alt.value("currentColor")
     )
     title = alt.Title(
-        "One checkpoint, read in nine conventions", subtitle="blue: the loss is as trained, to a thousandth of a nat"
+        f"One checkpoint, read in {_NUMBERS[len(rows)]} conventions",
+        subtitle="blue: the loss is as trained, to a thousandth of a nat",
     )
     said = "; ".join(f"{one.convention} {one.loss:.2f}" for one in rows.itertuples())
-    return alt.layer(bars, words).properties(
+    return alt.layer(dots, words).properties(
         width="container", height=alt.Step(26), title=title, description=f"Loss in nats per token: {said}."
     )

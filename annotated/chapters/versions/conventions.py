@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 import torch
@@ -97,15 +98,41 @@ def _without_the_factor(model: Transformer) -> None:
     model.embedding.scale = 1.0
 
 
+def _last_norm(stack: nn.Module) -> Any:
+    """The LayerNorm at the end of the last layer of an encoder or a decoder."""
+    layers: Any = stack.layers
+    return layers[-1].feed_forward_residual.norm
+
+
+def _carried_to_no_factor(model: Transformer) -> None:
+    root = math.sqrt(model.config.d_model)
+    _without_the_factor(model)
+    last = _last_norm(model.decoder)
+    with torch.no_grad():
+        model.embedding.weight.mul_(root)  # which the output reads too
+        last.weight /= root
+        last.bias /= root
+
+
+def _carried_to_one_norm_more(model: Transformer) -> None:
+    for stack in (model.encoder, model.decoder):
+        last = _last_norm(stack)
+        stack.final_norm.load_state_dict(last.state_dict())
+        nn.init.ones_(last.weight)
+        nn.init.zeros_(last.bias)
+
+
 MISMATCHES: dict[str, tuple[dict[str, object], Change | None]] = {
     "as trained": ({}, None),
     "epsilon 1e-5 (fairseq, PyTorch)": ({"norm_epsilon": 1e-5}, None),
-    "one LayerNorm more (PyTorch)": ({"final_norm": True}, None),
     "released frequencies": ({}, _positions(_SideBySide, frequencies="released")),
     "places counted from 2 (fairseq)": ({}, _positions(_SideBySide, start=2)),
+    "one LayerNorm more (PyTorch)": ({"final_norm": True}, None),
+    "one LayerNorm more, carried over": ({"final_norm": True}, _carried_to_one_norm_more),
     "sines first": ({}, _positions(SinesFirst)),
-    "sines first, weights carried over": ({}, _carried_to_sines_first),
+    "sines first, carried over": ({}, _carried_to_sines_first),
     "embeddings without their factor": ({}, _without_the_factor),
+    "embeddings without it, carried over": ({}, _carried_to_no_factor),
     "pre-norm": ({"norm": "pre"}, None),
 }
 """Conventions in which a checkpoint is read: changes of the configuration, and of the finished model."""
