@@ -122,7 +122,7 @@ def test_kinds_are_counted_and_what_follows_an_entry_hides_with_it(chromium: Any
         ("mask", "1 of 1 terms", True),
         ("memory", "1 of 1 traps", False),
         ("m", "1 of 1 terms, 1 of 1 traps", True),
-        ("x", "None of 1 terms", False),
+        ("x", "None of 1 terms, 1 traps", False),
     ):
         page.locator("input").fill(words)
         assert page.evaluate(said) == count and page.locator("p").is_visible() == follows
@@ -131,6 +131,27 @@ def test_kinds_are_counted_and_what_follows_an_entry_hides_with_it(chromium: Any
     assert page.evaluate("document.activeElement.textContent") == "mask"
     page.locator("input").press("Escape")
     assert page.locator("li:visible").count() == 3 and page.evaluate(said) == ""
+    page.close()
+
+
+def test_the_head_of_a_fold_counts_what_is_left_and_a_menu_can_be_left(chromium: Any) -> None:
+    page = chromium.new_page()
+    page.set_content(
+        '<div class="page-filter" data-what="names" data-items="li" data-groups="details" hidden><input type="search">'
+        '<select data-by="kind"><option value="">any kind</option><option>a</option></select><span role="status">'
+        '</span></div><details><summary>Masks <span data-entries="1,201 names">1,201 names</span></summary><ul>'
+        f'<li data-kind="a">mask</li>{"<li>key</li>" * 1200}</ul></details>'
+    )
+    page.add_script_tag(path=Path(__file__).parents[2] / "book" / "_assets" / "book" / "filter.js")
+    head, said, button = page.locator("[data-entries]"), page.locator("[role=status]"), page.locator("button")
+    page.locator("input").fill("zzzzzz")
+    assert said.inner_text() == "None of 1,201 names" and not head.is_visible()
+    page.locator("input").fill("")
+    assert not button.is_visible() and head.inner_text() == "1,201 names"
+    page.locator("select").select_option("a")
+    assert said.inner_text() == "1 of 1,201 names" and head.inner_text() == "1 of 1,201 names"
+    button.click()
+    assert page.locator("select").input_value() == "" and head.inner_text() == "1,201 names" and not button.is_visible()
     page.close()
 
 

@@ -49,6 +49,30 @@ def test_only_a_statement_can_stand_alone(extension: Any, name: str, text: str, 
     assert said(extension, name, nodes.paragraph("", text)) == (text, stands)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "leaning"),
+    [
+        ("post-norm", "Post-norm at the highest rate ends on that line, with both seeds.", 1),
+        ("sub-layer", "Each sub-layer reads it and adds something to it.", 1),
+        ("sub-layer", "Each sub-layer reads the stream and adds something to it.", 0),
+        ("recurrent network", "In a recurrent network both keep a state, a vector that each step replaces.", 1),
+        ("grouped-query attention", "Sharing it among groups of heads is grouped-query attention.", 1),
+        ("flashattention", "FlashAttention is the best-known algorithm of this kind.", 1),
+        ("warm-up", "A warm-up has a cost, then, and it permits a high rate.", 1),
+        ("decoder", "The decoder above was trained without the mask, and its loss is low.", 1),
+    ],
+)
+def test_a_sentence_that_refers_to_the_one_before_leans_and_is_not_shown(
+    extension: Any, name: str, text: str, leaning: int
+) -> None:
+    from docutils import nodes
+
+    section = nodes.section("", nodes.paragraph("", text), ids=["s"])
+    spot = extension("term_places").spot_of(name, extension("terms").own_paragraphs(section))
+    assert extension("term_sentences").faults(spot.sentence) == leaning
+    assert spot.is_about is (leaning == 0)
+
+
 def test_a_whole_sentence_comes_before_a_label_and_a_caption_is_none(extension: Any) -> None:
     from docutils import nodes
 

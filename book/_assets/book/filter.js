@@ -72,8 +72,15 @@
       const found = kinds.map(([name, which]) => [name, items.map(({ item }) => item).filter(item => item.matches(which))]);
       const sums = found.map(([name, all]) => [name, all.filter(item => !item.hidden).length, all.length]);
       const some = sums.filter(([, shown]) => shown);
-      return (some.length ? some : sums.slice(0, 1)).map(([name, shown, all]) => `${shown || "None"} of ${all} ${name}`).join(", ");
+      if (!some.length) return `None of ${sums.map(([name, , all]) => `${amount(all)} ${name}`).join(", ")}`;
+      return some.map(([name, shown, all]) => `${amount(shown)} of ${amount(all)} ${name}`).join(", ");
     };
+  }
+  const amount = number => number.toLocaleString("en");
+  // A number in the head of a fold says how many entries are left in it.
+  function recount(fold, items, narrowed) {
+    const head = fold.querySelector(":scope > summary > [data-entries]"), left = items.filter(({ item }) => !item.hidden && fold.contains(item)).length;
+    if (head) head.textContent = narrowed ? `${left} of ${head.dataset.entries}` : head.dataset.entries;
   }
 
   // A menu without values offers those that the entries have.
@@ -130,19 +137,19 @@
       const narrowed = words.length > 0 || menus.some(menu => menu.value);
       for (const group of groups) {
         group.hidden = items.every(({ item }) => item.hidden || !group.contains(item));
-        if (group.nodeName === "DETAILS") group.open = narrowed && !group.hidden;
+        if (group.nodeName === "DETAILS") { group.open = narrowed && !group.hidden; recount(group, items, narrowed); }
       }
       for (const [link, group] of jumps) jump(link, !group.hidden);
       countValues(matches);
       for (const [row, item] of followers) row.hidden = item.hidden;
       for (const table of tables) table.hidden = [...items.map(({ item }) => item), ...followers.map(([row]) => row)].every(item => item.hidden || !table.contains(item));
       said.textContent = counted(narrowed);
-      offer(shown ? undefined : meant(words, items), !shown && narrowed);
+      offer(shown ? undefined : meant(words, items), narrowed && (!shown || menus.some(menu => menu.value)));
     }
-    // Where nothing fits: another word, or everything.
-    function offer(word, isEmpty) {
-      if (ask.hidden && !isEmpty) return;
-      ask.hidden = !isEmpty;
+    // Where nothing fits: another word, or everything; where a menu narrows, everything.
+    function offer(word, isOffered) {
+      if (ask.hidden && !isOffered) return;
+      ask.hidden = !isOffered;
       ask.textContent = word ? `Did you mean ${word}?` : "Show all";
       ask.onclick = () => { if (word) field.value = word; else clear(); show(); field.focus(); };
     }

@@ -151,7 +151,7 @@ def in_folds(found: list[Name], pages: dict[str, str], here: str) -> str:
         own = sorted((one for one in found if one.page == page), key=lambda one: one.place)
         if own:
             count = f"{len(own)} name{'s' if len(own) > 1 else ''}"
-            head = f"<summary>{escape(title)} <span>{count}</span></summary>"
+            head = f'<summary>{escape(title)} <span data-entries="{count}">{count}</span></summary>'
             folds.append(
                 f'<details class="names-of-page">{head}<ul>{"".join(line(one, here) for one in own)}</ul></details>'
             )

@@ -1,8 +1,9 @@
 """The directive `term-index`: the list of terms, with their definitions, places and related terms.
 
-It is filled in when all pages are read. A line has the term and the chapters that treat it, first the one that explains
-it. The line unfolds the glossary's definition, the sentences about the term to which the places lead, other senses of
-the word, and related terms (`book/_data/senses.yaml`). A further name of a term says where to look.
+It is filled in when all pages are read. A line has the term and the chapters that treat it, first the one that its
+entry in the glossary names first. The line unfolds the glossary's definition, the sentences about the term to which the
+places lead, other senses of the word, and related terms (`book/_data/senses.yaml`). A further name of a term
+says where to look.
 """
 
 from __future__ import annotations

@@ -46,8 +46,10 @@ _LEANS = re.compile(r"(?:And|Both|But|Here|It|Its|So|Such|That|Their|They|This|T
 
 _SUBJECT = re.compile(r"(?:(?:The|A|An|Each|Every|No) (?:[\w’-]+ )?|In |Under )?[“(]?")
 """What stands before the subject of a sentence."""
-_REFERS = re.compile(r"\s\w+ (?:it|them)\b")
-"""A sentence that speaks of something else, which the one before it names."""
+_REFERS = re.compile(r"\s(?:\w+ (?:it|them)|both|neither|they|it|these|those|above|below)\b")
+"""What stands behind a term in a sentence that speaks of something else, which the one before it names."""
+_TORN = re.compile(r"^\w+ing (?:it|them|this|these)\b|\bon that \w+|\bof (?:this|that) kind\b|, then[,.]")
+"""Words that refer to the sentence before."""
 
 
 @cache
@@ -199,7 +201,8 @@ def faults(sentence: Sentence) -> int:
     halves = text.count("“") != text.count("”") or text.count("(") != text.count(")")
     if not _WHOLE.fullmatch(text) or halves or len(others) < 4 or _ASKS.match(text) or _SHOWN.search(text):
         return 2
-    return int(bool(_LEANS.match(text)))
+    refers = begins_with_term(sentence) and _REFERS.match(_parted(sentence)[1])
+    return int(bool(_LEANS.match(text) or _TORN.search(text) or refers))
 
 
 def in_nodes(sentence: Sentence) -> list[nodes.Node]:
