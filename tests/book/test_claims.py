@@ -156,6 +156,7 @@ def small_book(extension: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             "extensions": ["myst_nb", "sphinx_exercise"]
             + [f"annotated_book.{part}" for part in ("paper", "ledger", "checks", "effects", "claims_page")],
             "myst_enable_extensions": ["colon_fence", "dollarmath"],
+            "source_suffix": {".md": "myst-nb"},  # else what an earlier site of this process has said holds
             "nb_execution_mode": "force",
             "nb_execution_in_temp": True,
         }

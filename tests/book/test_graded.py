@@ -117,7 +117,7 @@ def test_the_index_lists_every_exercise_and_links_to_its_box(small_site: tuple[P
     assert number == len(all_exercises())
     assert 60 * hours + minutes == sum(found.minutes for found in all_exercises())
     medium = [found.minutes for found in all_exercises() if found.difficulty == "medium"]
-    assert f"●●○ medium, {len(medium)} exercises of {min(medium)} to {max(medium)} min;" in body
+    assert f'medium <span data-level="medium">{len(medium)} ({min(medium)} to {max(medium)} min)</span>' in body
     groups = re.findall(r'<div class="[^"]*exercise-group.*?</ul>', body, re.DOTALL)
     assert len(groups) == len({found.chapter for found in all_exercises()})
     for group in groups:

@@ -277,7 +277,9 @@ def test_a_server_without_the_rest_gives_the_whole_file_and_what_has_come_is_pas
         seen = []
         fetch(inbox, second.url, progress=lambda done, _: seen.append(done))
     assert is_whole_and_alone(inbox)
-    assert [request.status for request in second.requests if request.sent or request.status == 200] == statuses
+    # a request is noted when its answer ends, and two answers may end in either order
+    answers = [request.status for request in second.requests if request.sent or request.status == 200]
+    assert sorted(answers) == sorted(statuses)
     assert seen[0] >= 20 * CHUNK and seen == sorted(seen)
 
 

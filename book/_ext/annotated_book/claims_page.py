@@ -123,7 +123,7 @@ class FillClaims(SphinxPostTransform):
             if links:
                 foot += [nodes.inline("", head, *commas(links)), nodes.Text(" ")]
         text = escape(cited(claim), quote=True)
-        name = f'aria-label="Copy a citation of {claim.id}"'
+        name = f'aria-label="Copy citation of {claim.id}"'
         foot += raw(f'<button type="button" class="copy" {name} data-copy="{text}" hidden>Copy citation</button>')
         return foot
 

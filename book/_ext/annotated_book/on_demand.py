@@ -11,6 +11,8 @@ FILES = {
     "book/symbols.js": r'class="symbol-desk',
     "book/formula_numbers.js": r'class="formula-numbers',
     "book/glossary.js": r'<div class="entry"',
+    "book/versions.js": r'class="versions|versions-table',
+    "book/versions.css": r'class="versions|versions-table',
     "book/copy.js": r'class="copy"|formula-sheet',
     "book/sorting.js": r'class="map-table|class="misconceptions',
     "book/sorting.css": r'class="map-table|class="misconceptions',

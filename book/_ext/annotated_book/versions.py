@@ -183,7 +183,7 @@ def merge(app: Sphinx, env: Any, docnames: Any, other: Any) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Register directives, script and style."""
+    """Register the directives; script and style are in `on_demand`."""
     entries.cache_clear()
     app.add_node(PlaceOfNote)
     app.add_directive("versions", Versions)
@@ -191,5 +191,3 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-resolved", fill)
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
-    app.add_js_file("book/versions.js", defer="defer")
-    app.add_css_file("book/versions.css", priority=601)  # after the kit's

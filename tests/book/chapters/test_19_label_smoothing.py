@@ -34,12 +34,12 @@ def test_runs_and_measures_are_chosen_on_a_phone(visit: Any) -> None:
         v.draw_charts()
         figures = v.page.query_selector_all("figure.chart")
         reliability = with_control(figures, "size")
-        before = [text for text in texts(reliability) if "calibration error" in text]
-        for menu, label in zip(reliability.query_selector_all("select"), ("0.4", "many"), strict=True):
-            menu.select_option(label)
+        before = [text for text in texts(reliability) if "ECE" in text]
+        for name, label in (("epsilon", "0.2"), ("beside", "0.4"), ("size", "many")):
+            reliability.query_selector(f"select[name={name}]").select_option(label)
         v.page.wait_for_timeout(300)
-        after = [text for text in texts(reliability) if "calibration error" in text]
-        assert len(before) == len(after) == 2 and before != after, "one for each seed"
+        after = [text for text in texts(reliability) if "ECE" in text]
+        assert len(before) == len(after) == 2 and before != after, "one for each epsilon"
         strength = with_control(figures, "measure")
         move(strength, "measure", "BLEU, greedy")
         v.page.wait_for_timeout(300)

@@ -61,7 +61,7 @@ def test_grid_and_memory_on_a_phone(visit: Any) -> None:
 
         grid = chart(v, "placed")
         before = grid.evaluate(LINES)
-        grid.query_selector("select[name=cell_w]").select_option("160")
+        grid.query_selector("select[name=cell_w]").select_option("80")
         v.page.wait_for_timeout(300)
         after = grid.evaluate(LINES)
         assert len(after) == len(before) and after != before

@@ -135,7 +135,7 @@ def test_the_spread_over_seeds_is_pulled_towards_zero() -> None:
 
 def test_the_turn_of_the_pilot_s_last_training() -> None:
     last = recorded("table_3/pilot").results["sizes"][-1]
-    assert (512 // last["size"]["divisor"], last["size"]["updates"]) == (32, 3000)
+    assert (512 // last["size"]["divisor"], last["size"]["updates"]) == (32, 6000)
     ahead = curve_table(last["rows"]).set_index(["share", "seed"])["difference"].lt(0).unstack()
     assert ahead.shape[1] == 3
-    assert ahead.loc[10:40].all(axis=None) and not ahead.loc[55:].any(axis=None)
+    assert ahead.loc[5:20].all(axis=None) and not ahead.loc[30:].any(axis=None)
