@@ -155,7 +155,7 @@ def test_the_list_of_all_names_says_kind_place_sentence_and_part_of_the_paper(ex
     assert len(found) == 5
     html = known.in_folds(found, {page: "The model"}, "reference/api/index")
     assert "5 names: 2 modules, 1 class, 1 function, 1 field." in html
-    assert '<summary>The model <span data-entries="5">5</span>' in html
+    assert '<summary>The model <span data-entries="5 names">5 names</span>' in html
     (entry,) = [line for line in html.split("<li") if ">padding_mask</a>" in line]
     assert 'data-kind="function" data-in="model.masks"' in entry and 'href="model.html#pad"' in entry
     assert '<b data-part="section 3.2.3">section 3.2.3</b> Keys that are real tokens.' in entry
