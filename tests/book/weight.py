@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 KIB = 1024
 ON_ARRIVAL = 650 * KIB
 """What a page may load before its reader scrolls or asks for anything."""
-PLAIN = 450 * KIB
+PLAIN = 480 * KIB
 """What a page without charts may load: some 270, and its own text with the data of its widgets."""
 WITH_CHARTS = 770 * KIB
 """What a page may load until its last chart is drawn: Vega comes with the first chart, and is 300 of this."""

@@ -120,7 +120,7 @@ class VersionsTable(_Parsed):
         """The table, whose links are filled in when all pages have been read."""
         self.env.note_dependency(str(DATA))
         rows = [self._row(entry) for entry in entries().values()]
-        head = nodes.row("", *(_cell(nodes.Text(name)) for name in ("", *VERSIONS.values())))
+        head = nodes.row("", *(_cell(nodes.Text(name)) for name in ("Part", *VERSIONS.values())))
         widths = (nodes.colspec(colwidth=width) for width in (19, 27, 27, 27))
         group = nodes.tgroup("", *widths, nodes.thead("", head), nodes.tbody("", *rows), cols=4)
         return [nodes.container("", nodes.table("", group), classes=["versions-table", "stacked-table"])]
