@@ -27,7 +27,7 @@ from annotated.grading.sandbox.mounts import SandboxPaths
 from annotated.grading.sandbox.process import SandboxLimits
 from tests.grading.sandbox.attacks import make_exercise
 
-LIMITS = SandboxLimits(call_seconds=1, total_seconds=4, restarts=1)
+LIMITS = SandboxLimits(call_seconds=4, total_seconds=12, restarts=1)
 BOUNDS = Bounds(cpu_seconds=4, wall_seconds=120)
 SALT = "forked"
 RIGHT = "def weights(x):\n    return x.softmax(-1)\n"

@@ -25,7 +25,8 @@ from annotated.grading.instructor.limited import Bounds
 from tests.grading.instructor.forked import RIGHT, WRONG, forging, grade, marks, use_forks
 
 EXAMPLES = int(os.environ.get("ANNOTATED_NEIGHBOURS", "15"))
-BOUNDS = Bounds(cpu_seconds=1, wall_seconds=120)
+BOUNDS = Bounds(cpu_seconds=6, wall_seconds=120)
+"""A neighbour's checks take up to 0.6 processor seconds alone, and more where the cores are shared or slow."""
 PARTLY = "def weights(x):\n    print(x.shape)\n    return x.softmax(-1) if len(x) < 3 else x\n"
 CLASS = {"dan_ex99-1.py": RIGHT, "kim/ex99-1.py": WRONG, "pia_ex99-1.py": PARTLY, "tom/a/ex99-1.py": "def weights(:\n"}
 """The neighbours: right, wrong, partly right, broken. Their names stand before, between and after all others."""
