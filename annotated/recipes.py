@@ -60,7 +60,8 @@ sorted, one side of a batch is full when the other has 22,500."""
 
 BASE_CHECKPOINTS: dict[str, Any] = {"checkpoint_every": 1500}
 """Base: "averaging the last 5 checkpoints, which were written at 10-minute intervals" (section 6.1), at 0.4 seconds a
-step (section 5.2): 1,500 updates. The averaged five span 6,000 updates."""
+step (section 5.2): 1,500 updates. The averaged five span 5,500 updates: the last is written at 100,000, the one before
+at 99,000."""
 
 BIG_CHECKPOINTS: dict[str, Any] = {"checkpoint_every": 600}
 """Big: the last 20 checkpoints (section 6.1), 10 minutes apart, at 1.0 second a step (section 5.2): 600 updates. The

@@ -127,12 +127,13 @@ class TokenBatches:
         """
         if not 0 <= rank < world_size:
             raise BatchingError(f"rank must lie between 0 and world_size - 1 = {world_size - 1}, not {rank}")
-        batch = self._next_pairs()
+        batch = self.next_pairs()
         source, target = self.store.lengths(batch)
         own = (batch[part] for part in pieces(source + target, world_size * micro_batches)[rank::world_size])
         return Shard([collate(self.store, piece) for piece in own if len(piece)], int(target.sum()))
 
-    def _next_pairs(self) -> Indices:
+    def next_pairs(self) -> Indices:
+        """Take the next batch as positions in the store, for who lays it out by other means than `collate`."""
         while self._planned is None or self._position == len(self._planned):
             self._next_pool()
         batch = self._planned[self._position]

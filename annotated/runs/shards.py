@@ -54,7 +54,8 @@ class ShardStream:
         self._pending: Future[TakenShard] | None = None
         self._pool: ThreadPoolExecutor | None = None
         if device.type == "cuda" if ahead is None else ahead:
-            self._pool = ThreadPoolExecutor(1, "next batch", _choose_gpu, (device,))
+            number = torch.cuda.current_device() if device.type == "cuda" and device.index is None else device.index
+            self._pool = ThreadPoolExecutor(1, "next batch", _choose_gpu, (number,))
 
     def __enter__(self) -> Self:
         return self
@@ -88,7 +89,7 @@ class ShardStream:
         return TakenShard(Shard([*map(self._prepare, shard.batches)], shard.target_tokens), self._batches.position)
 
 
-def _choose_gpu(device: torch.device) -> None:
+def _choose_gpu(number: int | None) -> None:
     """Let a new thread pin memory for this process's GPU; every thread begins with the first one, which others use."""
-    if device.type == "cuda":
-        torch.cuda.set_device(device)
+    if number is not None:
+        torch.cuda.set_device(number)

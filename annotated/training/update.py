@@ -169,7 +169,7 @@ def fit(
     model
         Is left in training mode.
     rate
-        From the number of an update, counted from 1, to its learning rate.
+        The learning rate of an update, from its number, counted from 1.
     training
         Label smoothing, layout, precisions, clipping and Adam's constants come from here; nothing else does.
     after

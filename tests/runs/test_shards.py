@@ -101,17 +101,21 @@ def test_where_it_does_not_pay_there_is_no_thread():
     assert batches.by == ["MainThread"] * 2
 
 
-def test_on_a_gpu_the_thread_begins_with_the_gpu_of_its_process(monkeypatch):
-    """Every thread begins with GPU 0: memory pinned there would cost each process a context on it."""
+@pytest.mark.parametrize("name", ["cuda:3", "cuda"])
+def test_on_a_gpu_the_thread_begins_with_the_gpu_of_its_process(monkeypatch, name):
+    """Every thread begins with GPU 0: memory pinned there would cost each process a context on it.
+
+    A device without a number is the process's current one; `set_device` refuses it as it is.
+    """
     chosen = []
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 3)
     monkeypatch.setattr(
         torch.cuda, "set_device", lambda device: chosen.append((device, threading.current_thread().name))
     )
-    gpu = torch.device("cuda", 3)
-    with ShardStream(plan(), Processes(3, 8, gpu), 1, unchanged) as stream:
+    with ShardStream(plan(), Processes(3, 8, torch.device(name)), 1, unchanged) as stream:
         for _ in range(3):
             stream.next()
-    assert len(chosen) == 1 and chosen[0][0] == gpu and chosen[0][1].startswith("next batch")
+    assert len(chosen) == 1 and chosen[0][0] == 3 and chosen[0][1].startswith("next batch")
 
 
 @pytest.mark.parametrize("fails_at", [1, 2, 4])

@@ -62,7 +62,7 @@ def require_flex_attention(model: ModelConfig, training: TrainingConfig, device:
         )
 
 
-@dataclass(frozen=True)
+@dataclass  # not frozen: in torch 2.11 a compiled step loses the fields of a frozen object that is made inside it
 class Tiled:
     """Attention of rows to rows within segments, by FlexAttention; what `Segmented` computes without dropout."""
 
