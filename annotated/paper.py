@@ -259,7 +259,6 @@ SETTINGS: dict[str, dict[str, float]] = {
 footnote of section 6.1: what one GPU of each kind is taken to sustain in single precision."""
 
 REASONS = {
-    "section 7": "prose: outlook",
     "appendix": "it is figures 3-5",
 }
 """Why a part of the paper has no code (yet); a part that has code may not stand here."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -34,6 +35,16 @@ def record_names() -> list[str]:
     """The names of all records in the package."""
     found = (path.relative_to(CHAPTERS).with_suffix("") for path in CHAPTERS.glob("*/*.json"))
     return sorted(path.parent.name if path.name == "record" else path.as_posix() for path in found)
+
+
+def code_commit() -> str | None:
+    """The commit that the code is of, '-dirty' if files have changed since; None outside a repository."""
+    words = ["git", "-C", str(CHAPTERS), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout.strip() or None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,101 @@
+"""`python -m annotated.chapters.experiments cpu | gpu | translate`: the runs of the chapters' tables.
+
+cpu         what is not recorded yet, one after the other; several processes may share the work. After all chapters
+            comes Table 3's queue, which by itself is `python -m annotated.chapters.table_3 run`
+gpu         all at the same time on one GPU, seed by seed; weights beside the records
+translate   test loss and BLEU from these weights, on the CPU
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from annotated.chapters.experiments.catalogue import EXPERIMENTS, SIZE, ChapterTraining
+from annotated.chapters.experiments.records import translate_later
+from annotated.chapters.experiments.runs import run_alone, run_together
+from annotated.chapters.experiments.text import ShortSentences
+from annotated.chapters.record import code_commit
+from annotated.chapters.table_3.__main__ import main as table_3
+from annotated.chapters.table_3.records import SEEDS
+from annotated.chapters.table_3.text import WORK, prepared_text
+
+RECORDS = Path(__file__).parents[1]
+LONGEST = 1000
+"""Hours that Table 3's queue is given where no end is asked for."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    how = argparse.RawDescriptionHelpFormatter
+    top = argparse.ArgumentParser("python -m annotated.chapters.experiments", description=__doc__, formatter_class=how)
+    add = top.add_argument
+    add("what", choices=("cpu", "gpu", "translate"))
+    add("--chapters", nargs="+", choices=EXPERIMENTS, metavar="CHAPTER", help=f"of {', '.join(EXPERIMENTS)} (all)")
+    add("--rows", nargs="+", metavar="ROW", help="only these")
+    add("--seeds", nargs="+", type=int, default=list(range(SEEDS)), help="(%(default)s)")
+    add("--text", type=Path, help="prepared text (made in build/table_3 if not given)")
+    add("--out", type=Path, default=RECORDS, help="folder with the chapters' folders of records (the package's)")
+    add("--locks", type=Path, default=WORK / "experiments", help="(%(default)s)")
+    add("--minutes", type=float, default=float("inf"), help="no run begins later; on a GPU none is recorded later")
+    add("--smoke", action="store_true", help="20 updates each, recorded in --locks: a try, not a measurement")
+    add("--commit", help="of the code, where it is no repository")
+    return top
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """The options."""
+    options = parser()
+    given = options.parse_args(arguments)
+    if given.what == "cpu" and "table_3" in (given.chapters or ()):
+        options.error("on a CPU rows of Table 3 are chosen by `python -m annotated.chapters.table_3 run --rows`")
+    given.with_table_3 = given.what == "cpu" and given.chapters is None and given.rows is None
+    given.chapters = given.chapters or [name for name in EXPERIMENTS if given.what != "cpu" or name != "table_3"]
+    return given
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a command; the exit status."""
+    until, given = time.monotonic(), parse(arguments)
+    until += 60 * given.minutes
+    text = ShortSentences.open(given.text or prepared_text(SIZE, WORK))
+    groups, out = groups_of(given.chapters, given.rows, given.seeds), given.out
+    if given.smoke:
+        groups, out = [[_shorter(one) for one in group] for group in groups], given.locks / "smoke"
+    about = {"commit": given.commit or code_commit()}
+    every = [one for group in groups for one in group]
+    if given.what == "cpu":
+        run_alone(every, text, out, given.locks, about, until)
+        hours = min(max(until - time.monotonic(), 0) / 3600, LONGEST)
+        if given.with_table_3 and hours > 0:
+            return table_3(["run", "--hours", f"{hours:.2f}", *(["--smoke"] if given.smoke else [])])
+    elif given.what == "translate":
+        for one in every:
+            translate_later(one, text, out)
+    else:
+        about["command"] = "python -m annotated.chapters.experiments " + " ".join(arguments)
+        for group in groups:
+            if time.monotonic() < until:
+                run_together(group, text, out, torch.device("cuda"), about, until)
+    return 0
+
+
+def groups_of(chapters: Sequence[str], rows: Sequence[str] | None, seeds: Sequence[int]) -> list[list[ChapterTraining]]:
+    """The runs chapter by chapter and seed by seed; on a GPU those of a group are made at the same time."""
+    groups = [EXPERIMENTS[name](seed) for name in chapters for seed in seeds]
+    chosen = [[one for one in group if rows is None or one.row in rows] for group in groups]
+    return [group for group in chosen if group]
+
+
+def _shorter(one: ChapterTraining) -> ChapterTraining:
+    return dataclasses.replace(one, training=one.training.replace(updates=20, validate_every=10))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

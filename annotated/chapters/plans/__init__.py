@@ -1,0 +1,48 @@
+"""Chapter 35, "Section 7's plans and what came of them": pictures, local attention, drafts, parallel prediction."""
+
+from annotated.chapters.plans.banded import (
+    Banded,
+    band_mask,
+    banded_attention,
+    block_mask,
+    layers_needed,
+    reach,
+    reach_table,
+)
+from annotated.chapters.plans.charts import drafts_chart, local_chart, marginals_chart, operations_chart, reach_chart
+from annotated.chapters.plans.drafting import KnownDraft, ModelDraft, TripleDraft, copy_draft
+from annotated.chapters.plans.parallel import ParallelTransformer, predict_all, repeats
+from annotated.chapters.plans.patches import PatchTransformer, grid_encoding, patches
+from annotated.chapters.plans.verifying import BlockReader, Passes, accepted, draft_and_verify
+from annotated.chapters.plans.widget import PictureReader, picture_reader
+
+__all__ = [
+    "Banded",
+    "BlockReader",
+    "KnownDraft",
+    "ModelDraft",
+    "ParallelTransformer",
+    "Passes",
+    "PatchTransformer",
+    "PictureReader",
+    "TripleDraft",
+    "accepted",
+    "band_mask",
+    "banded_attention",
+    "block_mask",
+    "copy_draft",
+    "draft_and_verify",
+    "drafts_chart",
+    "grid_encoding",
+    "layers_needed",
+    "local_chart",
+    "marginals_chart",
+    "operations_chart",
+    "patches",
+    "picture_reader",
+    "predict_all",
+    "reach",
+    "reach_chart",
+    "reach_table",
+    "repeats",
+]

@@ -1,0 +1,168 @@
+"""Results of the swapped parts: the records of their runs, and the differences from the base with their intervals."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from annotated.chapters.since_2017.parts import PARTS
+from annotated.chapters.table_3.differences import holm, student_quantile, student_tail
+from annotated.chapters.table_3.records import pooled_deviation
+
+RUNS = Path(__file__).parent / "runs"
+MEASURES = {"valid_loss": "validation loss, nats", "test_loss": "test loss, nats", "bleu": "BLEU"}
+"""What a run was measured by, and its name with its unit; less is better but for BLEU."""
+LEVEL = 0.05
+
+Runs = Mapping[tuple[str, int], Mapping[str, Any]]
+"""The record of each part and seed."""
+
+
+def recorded_runs(folder: Path = RUNS) -> dict[tuple[str, int], dict[str, Any]]:
+    """All runs of parts that are on record, in the order of `PARTS`."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.json"))]
+    known = {(one["row"], one["seed"]): one for one in found}
+    return {key: known[key] for key in sorted((k for k in known if k[0] in PARTS), key=_place)}
+
+
+def _place(key: tuple[str, int]) -> tuple[int, int]:
+    return list(PARTS).index(key[0]), key[1]
+
+
+def measured(runs: Runs, measure: str = "valid_loss") -> dict[str, list[float]]:
+    """What each part's seeds reached; a run that diverged has nothing."""
+    found: dict[str, list[float]] = {}
+    for (part, _), one in runs.items():
+        if one.get(measure) is not None:
+            found.setdefault(part, []).append(one[measure])
+    return found
+
+
+def diverged(runs: Runs) -> dict[str, list[int]]:
+    """The seeds of each part whose training diverged."""
+    found: dict[str, list[int]] = {}
+    for (part, seed), one in runs.items():
+        if one.get("diverged"):
+            found.setdefault(part, []).append(seed)
+    return found
+
+
+def differences(runs: Runs, measure: str = "valid_loss", confidence: float = 1 - LEVEL) -> pd.DataFrame:
+    """Each part's mean less the base's.
+
+    All parts are taken to spread alike about their means, so that one deviation is estimated from all seeds; intervals
+    are Student's, each by itself, and p is Holm's, for all parts together.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by part: title, seeds, mean, difference, low, high, p, verdict ('better', 'worse', 'not told apart') and
+        parameters.
+
+    Raises
+    ------
+    ValueError
+        If the base is missing, or no part has two seeds.
+    """
+    found = measured(runs, measure)
+    deviation, freedom = pooled_deviation(found.values()), sum(len(one) - 1 for one in found.values())
+    if not found.get("base") or math.isnan(deviation):
+        raise ValueError("differences need runs of the base, and two seeds of some part")
+    parts = [part for part in found if part != "base"]
+    centre, base = mean(found["base"]), len(found["base"])
+    apart = np.array([mean(found[part]) - centre for part in parts])
+    errors = deviation * np.sqrt([1 / len(found[part]) + 1 / base for part in parts])
+    reach = student_quantile(confidence, freedom) * errors
+    p = holm([2 * student_tail(abs(one) / error, freedom) for one, error in zip(apart, errors, strict=True)])
+    sign = -1 if measure == "bleu" else 1
+    return pd.DataFrame(
+        {
+            "title": [PARTS[part].title for part in parts],
+            "seeds": [len(found[part]) for part in parts],
+            "mean": [mean(found[part]) for part in parts],
+            "difference": apart,
+            "low": apart - reach,
+            "high": apart + reach,
+            "p": p,
+            "verdict": [_verdict(sign * one, chance) for one, chance in zip(apart, p, strict=True)],
+            "parameters": [next(r["parameters"] for (name, _), r in runs.items() if name == part) for part in parts],
+        },
+        index=pd.Index(parts, name="part"),
+    )
+
+
+def _verdict(worse_by: float, p: float) -> str:
+    if p > LEVEL:
+        return "not told apart"
+    return "worse" if worse_by > 0 else "better"
+
+
+def seed_table(runs: Runs) -> pd.DataFrame:
+    """Every run's difference from the base with the same seed.
+
+    Returns
+    -------
+    DataFrame
+        Columns part, title, seed, measure (a name of `MEASURES`) and difference: of the base no row, and of a seed that
+        it lacks none.
+    """
+    rows = []
+    for measure, name in MEASURES.items():
+        base = {seed: one.get(measure) for (part, seed), one in runs.items() if part == "base"}
+        rows += [
+            {
+                "part": part,
+                "title": PARTS[part].title,
+                "seed": seed,
+                "measure": name,
+                "difference": one[measure] - base[seed],
+            }
+            for (part, seed), one in runs.items()
+            if part != "base" and None not in (one.get(measure), base.get(seed))
+        ]
+    return pd.DataFrame(rows)
+
+
+def curve_table(runs: Runs) -> pd.DataFrame:
+    """Validation losses over the target tokens read.
+
+    Returns
+    -------
+    DataFrame
+        Columns part, title, seed, tokens (millions), loss, and apart: the loss less that of the base with the same
+        seed, NaN where there is no such run.
+    """
+    losses = {(key, p["update"]): p["validation_loss"] for key, one in runs.items() for p in one["curve"]}
+    return pd.DataFrame(
+        [
+            {
+                "part": part,
+                "title": PARTS[part].title,
+                "seed": seed,
+                "tokens": round(point["tokens_seen"] / 1e6, 4),
+                "loss": point["validation_loss"],
+                "apart": point["validation_loss"] - losses.get((("base", seed), point["update"]), math.nan),
+            }
+            for (part, seed), one in runs.items()
+            for point in one["curve"]
+            if math.isfinite(point["validation_loss"])
+        ]
+    )
+
+
+def shown_table(runs: Runs) -> pd.DataFrame:
+    """The differences for a page, the interval in one column, with BLEU beside the loss."""
+    table, bleu = differences(runs), measured(runs, "bleu")
+    ends = zip(table["low"], table["high"], strict=True)
+    table["interval"] = [f"{low:+.3f} to {high:+.3f}".replace("-", "−") for low, high in ends]
+    table["BLEU"] = [mean(bleu[part]) - mean(bleu["base"]) for part in table.index]
+    table["p"] = ["< 0.001" if one < 0.001 else f"{one:.3f}" for one in table["p"]]
+    shown = table[["title", "difference", "interval", "p", "BLEU", "verdict"]]
+    return shown.rename(columns={"title": "part"}).reset_index(drop=True)
