@@ -65,3 +65,35 @@ def test_one_choice_holds_on_every_page_without_a_reload(visit: Any) -> None:
 def test_without_scripts_all_three_are_read(visit: Any) -> None:
     with visit(f"{OTHER}.html", java_script_enabled=False) as v:
         assert all(texts(v.page).values())
+
+
+def test_a_source_is_compared_with_the_paper_and_a_sentence_is_chosen(visit: Any, book: Path) -> None:
+    if "tag_choose-column" not in (book / f"{PAGE}.html").read_text(encoding="utf-8"):
+        pytest.skip("the built chapter is older than its choices")
+    with visit(f"{PAGE}.html") as v:
+        cell = v.page.locator(".tag_compare-columns")
+        menu, rows = cell.get_by_role("combobox"), cell.locator("tbody tr")
+        everything = cell.locator("thead th:visible").count()
+        menu.select_option(label="T2T v3")
+        assert cell.locator("thead th:visible").all_inner_texts() == ["setting", "paper", "T2T v3"]
+        assert cell.locator("[role=status]").inner_text() == "8 of 11 settings differ."
+        pairs = [row.locator("td:visible").all_inner_texts() for row in rows.all()]
+        assert [row.get_attribute("class") == "same" for row in rows.all()] == [a == b for a, b in pairs]
+        menu.select_option(label="PyTorch")
+        said = cell.locator("[role=status]").inner_text()
+        assert said == "5 of 11 settings differ. 5 are absent or left to the user."
+        menu.select_option(label="all")
+        assert cell.locator("thead th:visible").count() == everything
+        cell = v.page.locator(".tag_choose-column")
+        menu, words = cell.get_by_role("combobox"), cell.locator("tbody td:visible:not(.number)")
+        first = words.all_inner_texts()
+        menu.select_option(index=1)
+        second = words.all_inner_texts()
+        assert len(first) == len(second) == 11 and first[0] != second[0]
+        changed = sum(text != second[0] for text in second)
+        assert cell.locator("[role=status]").inner_text().startswith(f"{changed} of 10 ")
+        assert v.errors == []
+    with visit(f"{PAGE}.html", viewport={"width": 390, "height": 844}) as v:
+        assert v.page.locator(".tag_compare-columns thead th:visible").count() == 3 and v.overflow() <= 0
+    with visit(f"{PAGE}.html", java_script_enabled=False) as v:
+        assert v.page.locator(".tag_choose-column thead th:visible").count() == 6

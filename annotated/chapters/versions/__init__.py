@@ -3,6 +3,7 @@
 from annotated.chapters.versions.charts import convention_chart, schedule_chart
 from annotated.chapters.versions.configurations import PUBLISHED, Published, settings_table
 from annotated.chapters.versions.conventions import MISMATCHES, SinesFirst, carried, mismatch_table, sines_first_order
+from annotated.chapters.versions.results import recorded_versions, version_chart, version_table
 
 __all__ = [
     "MISMATCHES",
@@ -12,7 +13,10 @@ __all__ = [
     "carried",
     "convention_chart",
     "mismatch_table",
+    "recorded_versions",
     "schedule_chart",
     "settings_table",
     "sines_first_order",
+    "version_chart",
+    "version_table",
 ]

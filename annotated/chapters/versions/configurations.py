@@ -22,9 +22,11 @@ class Published(NamedTuple):
     """A base model that somebody published."""
 
     model: ModelConfig
+    """Its settings, as far as the library's model has them."""
     training: TrainingConfig | None
     """None where a library leaves the training to its users."""
     sinusoids: Literal["side by side", "sines first", "none"]
+    """The order of sines and cosines in a position vector."""
     embeddings: Literal[0, 1, 3]
     """Matrices of the two embeddings and the output: one shared by all, three, or none in the library's class."""
     source: str
@@ -77,7 +79,7 @@ def _settings(one: Published) -> dict[str, Any]:
         "biases in attention": "yes" if model.attention_bias else "no",
         "dropout, weights": f"{model.attention_dropout:g}",
         "dropout, hidden units": f"{model.feed_forward_dropout:g}",
-        "vocabulary matrices": str(one.embeddings),
+        "vocabulary matrices": str(one.embeddings or "none"),
         "parameters, millions": f"{parameters(one) / 1e6:.1f}",
     }
     if training is None:

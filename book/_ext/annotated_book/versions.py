@@ -11,6 +11,7 @@ The build fails if a note is missing that an entry promises.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -121,7 +122,7 @@ class VersionsTable(_Parsed):
         self.env.note_dependency(str(DATA))
         rows = [self._row(entry) for entry in entries().values()]
         head = nodes.row("", *(_cell(nodes.Text(name)) for name in ("Part", *VERSIONS.values())))
-        widths = (nodes.colspec(colwidth=width) for width in (19, 27, 27, 27))
+        widths = (nodes.colspec(colwidth=width) for width in (19, 24, 32, 25))
         group = nodes.tgroup("", *widths, nodes.thead("", head), nodes.tbody("", *rows), cols=4)
         return [nodes.container("", nodes.table("", group), classes=["versions-table", "stacked-table"])]
 
@@ -182,12 +183,19 @@ def merge(app: Sphinx, env: Any, docnames: Any, other: Any) -> None:
     _noted(env).update({key: page for key, page in _noted(other).items() if page in docnames})
 
 
+def add_columns(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Load the script of tables with many columns where there is one."""
+    if re.search(r"tag_(compare-columns|choose-column)", context.get("body", "")):
+        app.add_js_file("book/columns.js", defer="defer")
+
+
 def setup(app: Sphinx) -> None:
-    """Register the directives; script and style are in `on_demand`."""
+    """Register the directives; script and style of the notes are in `on_demand`."""
     entries.cache_clear()
     app.add_node(PlaceOfNote)
     app.add_directive("versions", Versions)
     app.add_directive("versions-table", VersionsTable)
     app.connect("doctree-resolved", fill)
+    app.connect("html-page-context", add_columns)
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
