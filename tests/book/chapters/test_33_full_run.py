@@ -95,3 +95,35 @@ def test_the_calculator_follows_its_controls(visit: Any) -> None:
         assert said.inner_text().startswith("8 × B200") and box.get_by_role("combobox").input_value() == "B200"
         box.get_by_role("slider").first.press("End")
         assert said.inner_text().startswith("32 × B200") and v.overflow() <= 0 and v.errors == []
+
+
+def test_a_stopped_training_goes_on_from_its_last_checkpoint(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 900}, color_scheme="dark") as v:
+        box = v.page.locator('.live[data-panel="stop"][data-state="done"]')
+        said, lines = box.locator("[role=status]"), box.locator("dd")
+        assert said.inner_text() == "The time for 234 updates is lost, and nothing else."
+        assert lines.first.inner_text() == "update 51,000" and "12 s (one H100, measured)" in lines.nth(1).inner_text()
+        box.get_by_role("combobox").select_option("8")
+        assert "each of the 8 GPUs computes about 3,125" in lines.nth(3).inner_text()
+        box.get_by_label("SIGTERM").check()
+        assert said.inner_text() == "Nothing is lost." and lines.first.inner_text().startswith("update 51,234, saved")
+        box.get_by_label("power cut").check()
+        box.get_by_role("slider").press("Home")
+        assert "The time for 1 updates" not in said.inner_text() and "no checkpoint yet" in lines.first.inner_text()
+        assert v.overflow() <= 0 and v.errors == []
+
+
+def test_messages_are_found_by_stage_and_by_word(visit: Any) -> None:
+    with visit(PAGE) as v:
+        bar, rows = v.page.locator(".page-filter"), v.page.locator("table.messages tbody tr")
+        every = rows.count()
+        bar.locator("select").select_option("prepare")
+        v.page.wait_for_timeout(200)
+        assert 0 < rows.locator("visible=true").count() < every
+        assert rows.locator("visible=true").first.inner_text().startswith("a download that ends")
+        bar.locator("select").select_option("")
+        bar.locator("input").fill("nan")
+        v.page.wait_for_timeout(200)
+        shown = rows.locator("visible=true").all_inner_texts()
+        assert len(shown) == 1 and shown[0].startswith("the loss is not finite")
+        assert v.errors == []
