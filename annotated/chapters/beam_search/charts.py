@@ -130,7 +130,12 @@ def _written(node: Node, tokenizer: Tokenizer) -> str:
     return token[1:] if token.startswith("▁") else token if whole else f"-{token}"
 
 
-def alpha_chart(hypotheses: Sequence[Hypothesis], texts: Sequence[str], top: float = 2.0) -> alt.LayerChart:
+def alpha_chart(
+    hypotheses: Sequence[Hypothesis],
+    texts: Sequence[str],
+    top: float = 2.0,
+    title: str = "Where lines cross, the ranking changes",
+) -> alt.LayerChart:
     """How far each hypothesis is behind the winner, for every alpha; where two lines cross, the ranking changes.
 
     Parameters
@@ -141,6 +146,8 @@ def alpha_chart(hypotheses: Sequence[Hypothesis], texts: Sequence[str], top: flo
         What to call them.
     top
         The largest alpha.
+    title
+        What these hypotheses show.
 
     Raises
     ------
@@ -183,27 +190,32 @@ def alpha_chart(hypotheses: Sequence[Hypothesis], texts: Sequence[str], top: flo
     ).properties(
         width="container",
         height=260,
-        title=title_lines("As alpha grows, longer hypotheses gain"),
+        title=title_lines(title),
         description=(
             f"For alpha from 0 to {top:g}, how far each of {len(texts)} hypotheses of one sentence scores behind the "
-            "best of them. The line at zero is the winner. Longer hypotheses gain as alpha grows, and lines cross."
+            "best of them. The line at zero is the winner. Where lines cross, the ranking changes."
         ),
     )
 
 
-def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VConcatChart:
-    """Log-probability, BLEU and length for beams of many sizes: a model for each column of dots, a line for each alpha.
+def beam_sizes_chart(
+    sizes: Mapping[str, Sequence[Mapping[str, Any]]], chance: Mapping[str, float] | None = None
+) -> alt.VConcatChart:
+    """Log-probability, BLEU and length for beams of many sizes: a menu of models, a line for each alpha.
 
     Parameters
     ----------
     sizes
         For each model the rows of `annotated.chapters.beam_search.beam_sizes`.
+    chance
+        For some models how far two beams' BLEU may lie apart by chance: a grey band, as far above and below the BLEU of
+        a beam of 4 with the paper's alpha.
     """
     models = list(sizes)
     table = pd.concat([pd.DataFrame(sizes[model]).assign(model=model) for model in models], ignore_index=True)
     table["line"] = table["alpha"].map("alpha {:g}".format)
     lines = sorted(table["line"].unique().tolist())
-    charts = []
+    charts: list[alt.LayerChart] = []
     measures = (
         ("log_probability", "mean log-probability"),
         ("bleu", "BLEU"),
@@ -229,11 +241,10 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
         )
         if not number:
             base = base.add_params(menu("model", models))
-        charts.append(
-            alt.layer(base.mark_line(strokeWidth=2), base.mark_point(filled=True, size=55, opacity=1)).properties(
-                width=440, height=130
-            )
-        )
+        layers = [base.mark_line(strokeWidth=2), base.mark_point(filled=True, size=55, opacity=1)]
+        if name == "bleu" and chance:
+            layers.insert(0, _band(table, chance))
+        charts.append(alt.layer(*layers).properties(width=440, height=170 if name == "bleu" else 130))
     return alt.vconcat(*charts).properties(
         title=title_lines("Wider beams: more probable, shorter, and with 40 a lower BLEU"),
         usermeta={"fit": True},
@@ -242,4 +253,16 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
             "the mean log-probability of what the search returns rises with the beam, its length falls, and BLEU "
             "peaks at a small beam and falls when alpha is zero."
         ),
+    )
+
+
+def _band(table: pd.DataFrame, chance: Mapping[str, float]) -> alt.Chart:
+    """A band around the BLEU of the paper's search, for the models whose noise is known."""
+    paper = table[(table["beam"] == 4) & (table["alpha"] == 0.6)].set_index("model")["bleu"]
+    rows = [{"model": model, "bleu": paper[model] - half, "top": paper[model] + half} for model, half in chance.items()]
+    return (
+        alt.Chart(pd.DataFrame(rows))
+        .transform_filter("datum.model == model")
+        .mark_rect(color=GREY, opacity=0.22)
+        .encode(y="bleu:Q", y2="top:Q")
     )

@@ -1,10 +1,11 @@
-// Panel of the chapter on beam search: the tree, which shows recorded searches, for a sentence of the reader's own.
-import { button } from "../../viz/controls.js";
-import { livePanels, panel } from "../../viz/engine/panel.js";
+// Panel of the chapter on beam search: one field for the recorded sentences of the tree and for the reader's own.
+import { button, optionsOf } from "../../viz/controls.js";
+import { loadEngine } from "../../viz/engine/loader.js";
+import { livePanels, ownSentence, panel } from "../../viz/engine/panel.js";
 import { ownSearch } from "./own.js";
 
-const EXAMPLES = ["The old baker gives the girl a bat.", "The bats were old.", "On Thursday the boy showed me a red scarf.",
-  "This lazy princess hopes to follow my rich daughter."];
+const RECORDED = "The model after 800 updates, which is often unsure; its probabilities for this sentence were recorded.";
+const SHIPPED = "The shipped model, which runs in the page.";
 
 // The element of the widget, as soon as it is drawn; it says so itself (widget.js).
 const drawnTree = () => new Promise(resolve => {
@@ -12,19 +13,29 @@ const drawnTree = () => new Promise(resolve => {
   if (drawn) resolve(drawn); else document.addEventListener("annotated-beam-tree", ({ target }) => resolve(target), { once: true });
 });
 
+function beamPanel(box, host) {
+  const { beamTree } = host, groups = beamTree.takeMenu();
+  const numbers = new Map(groups.flatMap(([, choices]) => choices.map(([number, text]) => [text, number])));
+  let shipped = false; // whether the shipped model is asked for a recorded sentence
+  const made = panel(box, {
+    examples: [...numbers.keys()], load: "asked",
+    loader: async () => !shipped && numbers.has(made.sentence.text()) ? null : loadEngine(), // recorded sentences need no weights
+    async run({ engine, text, say }) {
+      if (engine) beamTree.show(ownSearch(engine, text)); else beamTree.choose(numbers.get(text));
+      say(engine ? SHIPPED : RECORDED);
+    },
+  });
+  const menu = made.sentence.element.querySelector("select");
+  menu.setAttribute("aria-label", "Recorded sentences");
+  menu.replaceChildren(...optionsOf([["", "recorded …"], ...groups.map(([name, choices]) => [name, choices.map(([, text]) => [text, text])])]));
+  made.sentence.element.append(button("use the shipped model", () => { shipped = true; made.rerun(); shipped = false; }));
+  made.status.after(host);
+  made.say(ownSentence.get() ? `The tree shows “${box.dataset.sentence}” The button searches for the sentence in the field.` : RECORDED);
+}
+
 livePanels({
   beam(box) {
-    const tree = drawnTree(), made = panel(box, {
-      examples: EXAMPLES, load: "asked",
-      async run({ engine, text, isCurrent, say }) {
-        const { beamTree } = await tree;
-        if (!isCurrent()) return;
-        beamTree.show(ownSearch(engine, text));
-        say("The shipped model searches for this sentence in the page. The recorded sentences of the other model are in the menu.");
-      },
-    });
-    made.sentence.element.append(button("search", () => made.rerun()));
-    made.say("The menu holds recorded sentences. For one of your own the page loads the shipped model.");
-    tree.then(host => { made.status.after(host); });
+    box.dataset.state = "waiting";
+    drawnTree().then(host => beamPanel(box, host));
   },
 });

@@ -1,5 +1,5 @@
 // A beam search that runs in the page, on recorded continuations; its tree, its ranking, and what it threw away.
-import { button, html, knob, labelled, onTraits, onWidth, optionsOf, readout, select, setter, traits, unique } from "../../viz/controls.js";
+import { button, html, knob, labelled, onTraits, onWidth, readout, select, setter, traits, unique } from "../../viz/controls.js";
 import { inflate, setAttributes, svg } from "../../viz/drawing.js";
 import { COLOURS, drawTree, mark } from "./picture.js";
 import { pathOf, penalty, unpack } from "./search.js";
@@ -14,10 +14,10 @@ const COLUMNS = ["no.", "translation", "n", "log p", "penalty", "score"];
 const SEARCHED = ["sentence", "beam", "alpha", "all", "graveyard", "greedy", "reference", "bound", "force", "step"];
 const OWN = -1, FROM_START = { force: -1, step: 0 }; // the number of the reader's own sentence; step 0: the whole search
 
-function sentenceMenu(sentences, id, set) {
+function groupsOf(sentences) {
   const groups = new Map();
   sentences.forEach((s, i) => groups.set(s.group, [...groups.get(s.group) ?? [], [i, s.text]]));
-  return select([...groups], value => set({ sentence: +value, node: 0, ...FROM_START }), { id });
+  return [...groups];
 }
 
 function legend() {
@@ -36,14 +36,15 @@ function showLegend(legend, { shown, lines }) {
 
 // Everything that the reader sees, once; returns the parts that change.
 function build(model, el, set) {
-  const id = unique("beam-tree"), menu = sentenceMenu(model.get("sentences"), `${id}-sentence`, set);
+  const groups = groupsOf(model.get("sentences")), choose = value => set({ sentence: +value, node: 0, ...FROM_START });
+  const menu = select(groups, choose, { id: unique("beam-tree-sentence") });
   const beam = knob("beam size k", { min: 1, max: 8 }, value => set({ beam: value, ...FROM_START }));
   const alpha = knob("length penalty α", { min: 0, max: 2, step: 0.1, digits: 1 }, value => set({ alpha: value, step: 0 }));
   const step = knob("steps shown", { min: 1 }, value => set({ step: value === +step.input.max ? 0 : value }));
   const toggles = Object.fromEntries(Object.entries(TOGGLES).map(([trait, text]) =>
     [trait, button(text, () => set({ [trait]: !model.get(trait) }))]));
   const force = button("", () => set({ force: model.get("force") === model.get("node") ? -1 : model.get("node") }), { className: "force" });
-  const parts = { menu, beam, alpha, step, toggles, force, body: html("tbody"), stage: html("div", { className: "stage" }),
+  const parts = { menu, groups, choose, beam, alpha, step, toggles, force, body: html("tbody"), stage: html("div", { className: "stage" }),
     reading: readout("output", { className: "reading" }), verdict: readout("p", { className: "verdict" }),
     legend: legend(), stories: html("div", { className: "stories" }), dead: html("div", { className: "dead" }) };
   const table = html("table", {}, html("caption", { textContent: "Ranking: score = log-probability / penalty, penalty = ((5 + n) / 6)^α" }),
@@ -122,14 +123,11 @@ function place(stage, picture) {
   if (focused) picture.focus({ preventScroll: true });
 }
 
-// A page that can search for other sentences hands them over to the element; each joins the menu, in place of the last.
-function takeOwn(el, menu, accept) {
-  const group = html("optgroup", { label: "your own sentence, the shipped model" });
-  el.beamTree = { show(search) {
-    group.replaceChildren(...optionsOf([[OWN, search.text]]));
-    menu.append(group);
-    accept(search);
-  } };
+// A page that can search for other sentences too has one field for all of them: then the menu goes (`takeMenu`, which returns its
+// choices), `choose(i)` shows recorded sentence i, and `show(search)` one of the reader's own.
+function handOver(el, { menu, groups }, choose, show) {
+  const takeMenu = () => { menu.closest("label").remove(); return groups; };
+  el.beamTree = { takeMenu, choose, show };
   el.dispatchEvent(new CustomEvent("annotated-beam-tree", { bubbles: true }));
 }
 
@@ -199,7 +197,7 @@ async function render({ model, el }) {
   model.on("change:node", () => { if (!later.waits && shown.has(model.get("node"))) point(); });
   draw();
   const still = onWidth(el, later);
-  takeOwn(el, parts.menu, search => {
+  handOver(el, parts, parts.choose, search => {
     searches.set(OWN, { ...search, words: wording(search.words) });
     set({ sentence: OWN, node: 0, ...FROM_START });
     later(); // also if the sentence before was the reader's own

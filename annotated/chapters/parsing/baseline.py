@@ -17,8 +17,11 @@ class Baseline(NamedTuple):
     """A grammar's name and memory, as `read_grammar` takes it."""
 
     name: str
+    """As tables show it."""
     vertical: int
+    """Labels that a constituent knows: its own, its parent's and so on upwards."""
     horizontal: int | None
+    """Parts of a rule that its binary form remembers; all of them if None."""
 
 
 BASELINES = (Baseline("CKY", 1, None), Baseline("CKY, parents", 2, None))

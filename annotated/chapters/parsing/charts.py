@@ -103,7 +103,7 @@ def caps_chart(lengths: Sequence[tuple[int, int]], extra: int = 20) -> alt.Layer
         .properties(
             width="container",
             height=280,
-            title=title_lines(f"A word more is {ratio:.1f} tokens more, and the cap grows by one"),
+            title=title_lines(f"{ratio:.1f} tokens for each word, and the cap grows by one"),
             description=description,
         )
     )

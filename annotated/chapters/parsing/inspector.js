@@ -1,5 +1,6 @@
 // Faults of bracket strings on demand: each edit of a tree's linear form makes one of the nine that the library names; and what is said of a string.
-import { countShared, readLinear } from "./linear.js";
+import { countShared, notShared, readLinear } from "./linear.js";
+import { wordsOf } from "./places.js";
 
 const firstOf = (tokens, test) => tokens.findIndex(test);
 const isLeaf = token => !/^[()]/.test(token);
@@ -45,6 +46,14 @@ export function verdictOn(tokens, words, gold) {
   const { matched, right, guessed, f1 } = scoreOf(read, words, gold);
   const counts = `${per(matched, guessed)} brackets are right (precision ${percentOf(matched, guessed)}), ${per(matched, right)} are found (recall ${percentOf(matched, right)})`;
   return { read, kind: "tree", text: `Well-formed. Against the treebank's tree ${counts}: F1 ${f1.toFixed(1)}.` };
+}
+
+// Of a well-formed tree: the numbers of the constituents that the right one has not, and in words what it lacks.
+export function differencesOf(read, words, gold) {
+  if (read.fault) return { wrong: new Set(), lacks: "" };
+  const right = readLinear(gold), marks = words.map(isMark);
+  const lacking = notShared(right, read, marks).map(k => `${right.nodes[k].label} “${wordsOf(right.nodes[k], right, words).join(" ")}”`);
+  return { wrong: new Set(notShared(read, right, marks)), lacks: lacking.length ? `It lacks ${lacking.join(", ")}.` : "" };
 }
 
 const percentOf = (part, whole) => whole ? `${(100 * part / whole).toFixed(1)} %` : "0 %";

@@ -67,18 +67,25 @@ function atEnd({ root, open, leaves }, position, words) {
 // Labelled brackets that two trees share, as annotated.parsing.score counts them: [matched, in gold, in predicted].
 // `punctuation[i]` says whether word i is a mark, which is taken out before brackets are compared.
 export function countShared(gold, predicted, punctuation) {
+  const counted = nodes => bracketsOf(nodes, punctuation).filter(bracket => bracket !== null).length, guessed = counted(predicted.nodes);
+  return [guessed - notShared(predicted, gold, punctuation).length, counted(gold.nodes), guessed];
+}
+
+// Of each node the bracket as it is counted, or null: an outer bracket, or one around marks alone.
+function bracketsOf(nodes, punctuation) {
   const before = [0];
   for (const mark of punctuation) before.push(before.at(-1) + (mark ? 0 : 1));
-  const brackets = nodes => nodes.map(({ label, start, end }) => [label === "PRT" ? "ADVP" : label, before[start], before[end]])
-    .filter(([label, start, end]) => start < end && !["", "TOP", "S1", "ROOT"].includes(label)).map(String);
-  const left = new Map(), right = brackets(gold.nodes), guess = brackets(predicted.nodes);
-  for (const bracket of right) left.set(bracket, (left.get(bracket) ?? 0) + 1);
-  let matched = 0;
-  for (const bracket of guess) {
-    if (left.get(bracket)) {
-      matched++;
-      left.set(bracket, left.get(bracket) - 1);
-    }
-  }
-  return [matched, right.length, guess.length];
+  return nodes.map(({ label, start, end }) => before[start] < before[end] && !["", "TOP", "S1", "ROOT"].includes(label)
+    ? `${label === "PRT" ? "ADVP" : label},${before[start]},${before[end]}` : null);
+}
+
+// Numbers of the nodes of `one` whose bracket `other` has not, or not as often.
+export function notShared(one, other, punctuation) {
+  const left = new Map(), found = [];
+  for (const bracket of bracketsOf(other.nodes, punctuation)) left.set(bracket, (left.get(bracket) ?? 0) + 1);
+  bracketsOf(one.nodes, punctuation).forEach((bracket, k) => {
+    if (bracket === null) return;
+    if (left.get(bracket)) left.set(bracket, left.get(bracket) - 1); else found.push(k);
+  });
+  return found;
 }

@@ -3,7 +3,7 @@ import { button, field, group, html, labelled, radios, select, tick, unique } fr
 import { livePanels, nextTask, panel, stream } from "../../viz/engine/panel.js";
 import { caption, nats } from "../../viz/engine/views.js";
 import { loaderOf } from "../../viz/engine/loader.js";
-import { EDITS, verdictOn } from "./inspector.js";
+import { EDITS, differencesOf, verdictOn } from "./inspector.js";
 import { pennWords, readLinear, tokensOf } from "./linear.js";
 import { EXAMPLES, TREES } from "./examples.js";
 import { LinkedView } from "./picture.js";
@@ -27,7 +27,7 @@ function parsePanel(box) {
       say(SEARCHING); // the verdict on the tree before must not stand beside the new one
       await nextTask();
       if (!isCurrent()) return;
-      const found = await stream(parser.parse(text, state), ({ tokens }) => view.show(readLinear(tokens), tokens, words, true), isCurrent);
+      const found = await stream(parser.parse(text, state), ({ tokens }) => view.show(readLinear(tokens), tokens, words, { growing: true }), isCurrent);
       if (!found) return;
       view.show(found.tree, found.tokens, words);
       const known = TREES.find(({ sentence }) => sentence === text.trim());
@@ -41,23 +41,25 @@ function parsePanel(box) {
 
 function inspectorPanel(box) {
   let tree = TREES[0], words = pennWords(tree.sentence);
-  const view = new LinkedView("the edited tree"), verdict = html("p", { className: "parse-verdict", role: "status" });
-  const input = field(() => judge(), { rows: 3, maxLength: 1200, autocomplete: "off" });
+  const view = new LinkedView("the edited tree"), verdict = html("p", { className: "parse-verdict", role: "status" }), lack = html("p", { className: "parse-lack" });
+  const input = field(() => judge(), { rows: 4, maxLength: 1200, autocomplete: "off" });
   const write = tokens => { input.value = tokens.join(" "); judge(); };
   const menu = select(TREES.map(({ sentence }, i) => [String(i), sentence]), value => { tree = TREES[value]; words = pennWords(tree.sentence); back(); });
   const faults = select([["", "a fault …"], ...EDITS.map(([fault, what], i) => [String(i), `${fault}: ${what}`])],
     value => { if (value) write(EDITS[value][2](tokensOf(tree.form))); faults.value = ""; }, { "aria-label": "A fault to make" });
   const back = () => write(tokensOf(tree.form));
   function judge() {
-    const tokens = tokensOf(input.value), { read, kind, text } = verdictOn(tokens, words, tokensOf(tree.form));
-    view.show(read, tokens, words);
+    const tokens = tokensOf(input.value), gold = tokensOf(tree.form), { read, kind, text } = verdictOn(tokens, words, gold);
+    const { wrong, lacks } = differencesOf(read, words, gold);
+    view.show(read, tokens, words, { wrong });
     verdict.textContent = text;
     verdict.dataset.kind = kind;
+    lack.textContent = wrong.size ? `${lacks} Constituents that the treebank's tree does not have are marked.` : lacks;
   }
   const fallback = box.querySelectorAll(":scope > .live-fallback");
-  box.replaceChildren(html("div", { className: "live-sentence" }, labelled("Sentence", menu)),
-    labelled("Bracket string", input, { className: "parse-field" }),
-    html("div", { className: "parse-edits" }, faults, button("the treebank's tree", back)), verdict, view.element, ...fallback);
+  const made = html("div", {}, html("div", { className: "live-sentence" }, labelled("Sentence", menu)),
+    labelled("Bracket string", input, { className: "parse-field" }), html("div", { className: "parse-edits" }, faults, button("the treebank's tree", back)), verdict, lack);
+  box.replaceChildren(html("div", { className: "parse-inspector" }, made, view.element), ...fallback);
   box.dataset.state = "done";
   back();
 }

@@ -80,14 +80,21 @@ const judged = ({ matched, right, guessed, f1 }) => matched === right && matched
 
 const SO_FAR = "The string is no tree; the drawing shows what was built up to there.";
 
+// The drawing has the sentence's words, the string those that the parser wrote; XX stands for a word that is not written.
+const exchanged = ({ leaves }, tokens, words) => {
+  const n = leaves.filter(({ token, leaf }) => tokens[token] !== "XX" && tokens[token] !== words[leaf]).length;
+  return n ? ` In ${n} of its leaves the string has another word than the sentence; the drawing has the sentence's own.` : "";
+};
+
 const count = (n, name) => `${n} ${name}${n === 1 ? "" : "s"}`;
 
 // What is said of a parse; `nats` writes a log-probability, `gold` is the right tree's linear form, where it is known.
 export function sayParse({ tree, tokens, ids, words, logProbability, ended }, unknown, nats, gold = null) {
   const strange = [...new Set(unknown)].map(word => `“${word}”`).join(", ");
   const warned = strange ? `Not among the words of the training sentences: ${strange}. The parser cannot know how they are used. ` : "";
-  if (!ended) return `${warned}Unfinished: the cap of ${ids.length} tokens came before the end token. ${SO_FAR}`;
-  if (tree.fault) return `${warned}Malformed, ${tree.fault.fault}: ${tree.fault.message}. ${SO_FAR}`;
+  const other = exchanged(tree, tokens, words);
+  if (!ended) return `${warned}Unfinished: the cap of ${ids.length} tokens came before the end token. ${SO_FAR}${other}`;
+  if (tree.fault) return `${warned}Malformed, ${tree.fault.fault}: ${tree.fault.message}. ${SO_FAR}${other}`;
   const doubt = !strange && logProbability / (ids.length + 1) < DOUBT ? " It is less certain of this sentence than of nearly all sentences of the test set." : "";
-  return `${warned}${count(tree.nodes.length, "constituent")} over ${count(words.length, "word")}, in ${tokens.length} tokens; log-probability ${nats(logProbability)} nats.${strange ? " The tree is a guess." : ""}${doubt}${gold ? judged(scoreOf(tree, words, gold)) : ""}`;
+  return `${warned}${count(tree.nodes.length, "constituent")} over ${count(words.length, "word")}, in ${tokens.length} tokens; log-probability ${nats(logProbability)} nats.${other}${strange ? " The tree is a guess." : ""}${doubt}${gold ? judged(scoreOf(tree, words, gold)) : ""}`;
 }

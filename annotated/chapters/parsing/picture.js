@@ -23,8 +23,8 @@ const TURN = { down: 19, along: 27 }, BEFORE_NODE = 14, BEFORE_WORD = 5; // pixe
 const DEEPEST = 24; // levels that are drawn
 const NOTHING = { read: { nodes: [], leaves: [], fault: null }, tokens: [], words: [] };
 
-// The bracket string and the drawing of a tree. `show(read, tokens, words, growing)` shows what linear.js made of the tokens; while
-// they grow, the string keeps the room that it had. `light(k)` marks constituent k, -1 none. Each of the two has one stop for the tabulator key; arrow keys lead on from there.
+// The bracket string and the drawing of a tree. `show(read, tokens, words, { growing, wrong })` shows what linear.js made of the tokens;
+// while they grow, the string keeps the room that it had; `wrong` are the numbers of constituents to mark. `light(k)` marks constituent k, -1 none. Each of the two has one stop for the tabulator key; arrow keys lead on from there.
 export class LinkedView {
   constructor(label, chosen = () => {}) {
     this.string = html("div", { className: "parse-string", role: "group", "aria-label": `Bracket string of ${label}; arrow keys go from bracket to bracket` });
@@ -37,9 +37,9 @@ export class LinkedView {
     onWidth(this.drawing, () => this.draw());
   }
 
-  show(read, tokens, words, growing = false) {
+  show(read, tokens, words, { growing = false, wrong = new Set() } = {}) {
     const holds = this.element.contains(document.activeElement);
-    this.now = { read, tokens, words };
+    this.now = { read, tokens, words, wrong };
     this.string.style.minHeight = growing ? `${this.string.offsetHeight}px` : ""; // no jump while it grows
     const parts = tokens.map((token, at) => tokenElement(token, at, this.now));
     this.string.replaceChildren(...parts);
@@ -119,9 +119,9 @@ function wordElement(i, { read, words }, places) {
     "dominant-baseline": "central", ...own }, words[i]);
 }
 
-function nodeElement(k, { read, words }, places) {
+function nodeElement(k, { read, words, wrong }, places) {
   const node = read.nodes[k], { x, y } = places.node(k), width = 9 * node.label.length + 10;
-  return svg("g", { class: `parse-node${node.to < 0 ? " parse-open" : ""}`, role: "button", "data-in": k, "aria-label": sayNode(node, read, words) },
+  return svg("g", { class: `parse-node${node.to < 0 ? " parse-open" : wrong.has(k) ? " parse-wrong" : ""}`, role: "button", "data-in": k, "aria-label": sayNode(node, read, words) },
     svg("rect", { x: x - width / 2, y: y - 11, width, height: 22, rx: 5 }),
     svg("text", { x, y, "text-anchor": "middle", "dominant-baseline": "central" }, node.label));
 }

@@ -1,5 +1,5 @@
 // Places of a tree's words and constituents in a drawing, and which one an arrow key leads to; what is drawn is in picture.js.
-const GAP = 16, LEVEL = 38, LETTER = 7.8, ROW = 26, COLUMN = 52, TOP = 16; // pixels
+const GAP = 16, LEVEL = 38, LETTER = 7.8, ROW = 26, COLUMN = 52, TOP = 16, LOOSEST = 34; // pixels; the last: by how much words stand further apart than they must, where there is room
 
 // Words of a constituent that is still open: up to the last leaf that was written.
 export const endOf = (node, read) => node.to < 0 ? read.leaves.length : node.end;
@@ -9,8 +9,9 @@ export const wordsOf = (node, read, words) => words.slice(node.start, endOf(node
 // { width, height, sideways, word(i), node(k) }: centres of words and constituents. A tree that is too wide for the room lies on
 // its side: the root at the left, the words in a column at the right.
 export function placesOf(read, words, room) {
-  const widths = words.map(word => Math.max(24, LETTER * word.length) + GAP), depth = Math.max(0, ...read.nodes.map(node => node.depth + 1));
-  const wide = widths.reduce((sum, width) => sum + width, 0), sideways = wide > room;
+  const least = words.map(word => Math.max(24, LETTER * word.length) + GAP), depth = Math.max(0, ...read.nodes.map(node => node.depth + 1));
+  const needed = least.reduce((sum, width) => sum + width, 0), sideways = needed > room;
+  const more = sideways ? 0 : Math.min(LOOSEST, (room - needed) / words.length || 0), widths = least.map(width => width + more), wide = needed + more * words.length;
   const starts = widths.map((_, i) => widths.slice(0, i).reduce((sum, width) => sum + width, 0));
   const along = i => sideways ? ROW * (i + 0.5) : (starts[i] ?? wide) + (widths[i] ?? GAP) / 2;
   const middles = middlesOf(read, along), across = COLUMN * depth + 8;

@@ -165,7 +165,7 @@ def test_titles_say_what_the_chosen_numbers_show(records: tuple[dict[str, Any], 
 def test_a_cap_cuts_off_what_is_longer() -> None:
     # 5 words: 9 tokens exceed 5 + 3, and 8 do not.
     chart = caps_chart([(5, 9), (5, 8), (5, 8), (2, 5)], extra=3)
-    assert " ".join(chart.to_dict()["title"]) == "A word more is 1.8 tokens more, and the cap grows by one"
+    assert " ".join(chart.to_dict()["title"]) == "1.8 tokens for each word, and the cap grows by one"
     trees = {(row["words"], row["tokens"]): row["trees"] for row in data_of(chart) if "trees" in row}
     assert trees == {(5, 9): 1, (5, 8): 2, (2, 5): 1}
 

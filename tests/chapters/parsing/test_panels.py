@@ -63,6 +63,24 @@ def test_the_verdict_on_a_tree_is_the_librarys_score() -> None:
     assert "Penn Treebank" not in evaluate(FOLDER / "inspector.js", code, [["(S", "("], ["Anna", "sleeps"], gold])
 
 
+def test_the_inspector_marks_what_the_right_tree_has_not_and_says_what_is_lacking() -> None:
+    gold = "(S (NP The girl )NP (VP washes (NP the cup )NP (PP with (NP the brush )NP )PP )VP . )S".split()
+    # The cup alone and the brush alone stay noun phrases; the noun phrase around both is new, and the PP became an NP.
+    wrong = "(S (NP The girl )NP (VP washes (NP (NP the cup )NP (NP with (NP the brush )NP )NP )NP )VP . )S".split()
+    words = list(penn_words("The girl washes the cup with the brush."))
+    code = """async ({ differencesOf }, [linear, tokens, words, gold]) => {
+      const { readLinear } = await import(linear), read = readLinear(tokens, words);
+      const { wrong, lacks } = differencesOf(read, words, gold);
+      return [[...wrong].map(k => read.nodes[k].from), lacks];
+    }"""
+    linear = (FOLDER / "linear.js").as_uri()
+    marked, lacks = evaluate(FOLDER / "inspector.js", code, [linear, wrong, words, gold])
+    assert marked == [7, 12] and [wrong[at] for at in marked] == ["(NP", "(NP"]
+    assert lacks == "It lacks PP “with the brush”."
+    assert evaluate(FOLDER / "inspector.js", code, [linear, gold, words, gold]) == [[], ""]
+    assert evaluate(FOLDER / "inspector.js", code, [linear, gold[:-1], words, gold]) == [[], ""]
+
+
 def test_a_tree_is_drawn_in_its_order_and_lies_down_where_it_is_too_wide() -> None:
     code = """async ({ placesOf, neighbour }, [linear, forms, rooms]) => {
       const { readLinear } = await import(linear);

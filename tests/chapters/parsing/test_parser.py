@@ -137,7 +137,12 @@ def test_what_is_said_of_a_parse() -> None:
     good, bad = "(NP XX XX )NP".split(), "(NP XX XX )VP".split()
     jobs = [(good, True, -0.1, []), (bad, True, -0.1, []), (bad, False, -9, ["b"]), (good, True, -4, [])]
     jobs += [(good, True, -0.1, ["b"], good), (good, True, -0.1, [], "(S (NP XX )NP (VP XX )VP )S".split())]
-    plain, malformed, unfinished, unsure, guess, wrong = evaluate(
+    jobs += [
+        ("(NP a c )NP".split(), True, -0.1, []),
+        ("(NP a c )VP".split(), True, -0.1, []),
+        ("(NP a b )NP".split(), True, -0.1, []),
+    ]
+    plain, malformed, unfinished, unsure, guess, wrong, swapped, swapped_in_vain, copied = evaluate(
         FOLDER / "parser.js", code, [(FOLDER / "linear.js").as_uri(), [list(job) for job in jobs]]
     )
     assert plain == "1 constituent over 2 words, in 4 tokens; log-probability -0.1 nats."
@@ -150,3 +155,5 @@ def test_what_is_said_of_a_parse() -> None:
     assert "“b”" in unfinished and "Unfinished" in unfinished and unsure.endswith("of the test set.")
     assert guess.endswith("The tree is a guess. It is the right tree.") and "guess" not in unfinished
     assert wrong.endswith("It is not the right tree: 0 of 1 brackets are right, F1 0.0.")
+    other = " In 1 of its leaves the string has another word than the sentence; the drawing has the sentence's own."
+    assert swapped == plain + other and swapped_in_vain == malformed + other and copied == plain
