@@ -90,11 +90,13 @@ def test_every_promised_effect_is_recorded_in_a_check_of_a_chapter(extension: An
 
 
 def test_the_chapter_counts_what_the_data_has(extension: Any, repository: Path) -> None:
-    """The prediction and the first lines name numbers: a hundred sentences, three refuted, thirteen not tested."""
+    """The prediction and the first lines name numbers: a hundred sentences, three refuted, twelve not tested."""
     verdicts = Counter(one.verdict for one in extension("sentences").sentences().values())
     text = (repository / "book" / "results" / "claims.md").read_text("utf-8")
-    assert "makes a hundred statements" in text and "- [x] Three." in text and "thirteen are not tested" in text
-    assert (verdicts.total(), verdicts["refuted"], verdicts["not tested"]) == (100, 3, 13)
+    assert "makes a hundred statements" in text and "- [x] Three." in text and "twelve are not tested" in text
+    assert (verdicts.total(), verdicts["refuted"], verdicts["not tested"]) == (100, 3, 12)
+    deeds = [one.id for one in extension("sentences").sentences().values() if one.tested]
+    assert len(deeds) == 5 and all(f'href="#{id}"' in text for id in [*deeds, "P2-4"]), "the wider rule names them"
     assert "more than a quarter hold only under a condition" in text and verdicts["depends"] > 25
 
 
@@ -125,6 +127,8 @@ SENTENCES = {
         "why": "It is so, as computed.",
         "proof": "five#the-place",
         "effect": True,
+        "by": "arithmetic",
+        "tested": "it is as short as it says",
         "claims": ["C01"],
     },
     "P9-2": {"section": "7", "says": "Another sentence.", "verdict": "not tested", "why": "It would take long."},
@@ -176,9 +180,13 @@ def test_a_number_that_a_cell_records_is_on_the_page_and_in_the_data(small_book:
     assert "<strong>4 nats</strong> of something" in page and 'href="../five.html#effect-c01-p9-1"' in page
     assert chapter.index("<details") < chapter.index('id="effect-c01-p9-1"') < chapter.index("</details>")
     assert "papermill" not in chapter, "what is recorded is not shown where it is computed"
+    assert 'data-verdict="confirmed;by arithmetic"' in page and "confirmed, by arithmetic</span>" in page
+    assert "Tested here: it is as short as it says." in page and page.count("Tested here") == 1
+    assert "1 of these verdicts are by arithmetic" in page and "</i>by arithmetic <b>1</b>" in page
     assert 'id="P9-1"' in page and "1 of 2 sentences are under test" in page
     data = json.loads(read("results/claims.json"))
     by_id = {claim["id"]: claim for claim in data["claims"]}
+    assert [by_id[id]["by"] for id in ("P9-1", "P9-2", "C01")] == ["arithmetic", "", ""]
     assert by_id["P9-1"]["effects"] == by_id["C01"]["effects"]
     (effect,) = by_id["C01"]["effects"]
     assert effect == {"value": 4.0, "unit": "nats", "what": "of something", "cell": "../five.html#effect-c01-p9-1"}
@@ -237,11 +245,17 @@ def test_claims_are_chosen_by_verdict_section_and_words(visit: Any, book: Path) 
         choose("Verdict").select_option("refuted")
         choose("Kind").select_option("the paper's sentence")
         assert rows.count() == 3
+        v.page.locator(".claims-bar a[title='2 depends']").first.click()
+        values = (choose("Verdict").input_value(), choose("Section").input_value())
+        assert values == ("depends", "3.2.1") and rows.count() == 2, "a part of a bar chooses its sentences"
         choose("Verdict").select_option("")
         choose("Section").select_option("3.2.1")
         assert rows.count() == 9
         choose("Section").select_option("")
         v.page.get_by_role("searchbox", name="Show claims with").fill("wavelengths")
         assert "P3.5-2" in [row.get_attribute("id") for row in rows.all()]
-        v.page.locator('[id="P3.5-2"]').get_by_role("link", name="C27").click()
-        assert v.page.locator("#C27").is_visible() and v.errors == []
+        entry = v.page.locator('[id="P3.5-2"]')
+        if not entry.locator(".claim-why").is_visible():
+            entry.locator("summary").click()
+        entry.get_by_role("link", name="C27").click()
+        assert v.page.locator("#C27 .claim-why").is_visible() and v.errors == [], "a link unfolds its entry"

@@ -43,6 +43,12 @@ def test_every_question_has_one_card(extension: Any, cards: Any) -> None:
     assert len(cards) == len(questions) == 59 and set(cards) == set(questions)
 
 
+def test_under_each_topic_the_cards_stand_by_number() -> None:
+    topics = re.split(r"^### ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    numbers = [[int(n) for n in re.findall(r"^:::\{question-card\} Q(\d+)$", topic, re.M)] for topic in topics]
+    assert sum(map(bool, numbers)) == 7 and all(found == sorted(found) for found in numbers)
+
+
 def test_options_are_graded_and_the_right_one_has_no_usual_place(extension: Any, cards: Any) -> None:
     places: Counter[int] = Counter()
     for name, card in cards.items():

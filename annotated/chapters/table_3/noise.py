@@ -1,8 +1,8 @@
 """Noise of one training run: which differences of Table 3 are significant, given how far two seeds of one row differ.
 
-The paper has one run of each row. Its standard deviation over seeds is not known, so it is a parameter here. Two runs
-of one row differ by a normal variable with the square root of 2 times that deviation; the 19 differences share one run
-of base, which does not matter to Holm's method.
+The paper prints one score for each row, taken here as that of one run. The standard deviation of a run over seeds is
+not printed, so it is a parameter. Two runs of one row differ by a normal variable with the square root of 2 times that
+deviation; the 19 differences share one run of base, which does not matter to Holm's method.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ class PublishedDeviation(NamedTuple):
     """A published deviation over seeds."""
 
     name: str
+    """The model."""
     deviation: float
     """BLEU, or nats per token."""
     source: str
+    """Seeds, the kind of model, and what was scored."""
 
 
 GNMT_AFTER_EPOCHS = (0.326, 0.222, 0.223, 0.221, 0.146, 0.159)
@@ -43,7 +45,7 @@ BLEU_DEVIATIONS = (
         "3 seeds, a convolutional model, newstest2014: from their mean and the best",
     ),
 )
-"""What is published of comparable models; of the Transformer's own seeds the paper says nothing."""
+"""What is published of comparable models; the paper says nothing of its own seeds."""
 TRANSFORMER_XL = PublishedDeviation(
     "Transformer-XL", round(0.05593 / 22.93, 4), "16 seeds, a language model, validation set of WikiText-103"
 )

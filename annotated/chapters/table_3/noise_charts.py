@@ -24,6 +24,8 @@ from annotated.viz.titles import title_lines
 
 HEIGHT = 20
 """Pixels of a row."""
+LABELS = 128
+"""Pixels for the longest label, 'E1  learned positions'; a still picture is laid out with another font than drawn."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def _layers(tables: pd.DataFrame, drawn: _Scale) -> list[alt.Chart]:
     )
     names = json.dumps([label(row) for row in ROWS])
     order = [[[label(row) for row in ROWS].index(name) for name in one["name"]] for _, one in tables.groupby("table")]
-    ticks = alt.Axis(ticks=False, domain=False, labelLimit=150, grid=False,
+    ticks = alt.Axis(ticks=False, domain=False, labelLimit=150, minExtent=LABELS, grid=False,
                      labelExpr=f"{names}[{json.dumps(order)}[table][datum.value]]")  # fmt: skip
     y = alt.Y("rank:O", title=None, axis=ticks)
     scale = alt.Scale(domain=list(drawn.domain), nice=False)

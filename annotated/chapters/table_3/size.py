@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from annotated.chapters.table_3.rows import scaled
@@ -27,12 +27,15 @@ class Size:
     """Of every row: 'post' as printed; 'pre', as later released, trains deep and narrow stacks in fewer updates."""
     validations: int = 20
     """Points of a curve, evenly spaced; a checkpoint is saved at each."""
+    device: Literal["cpu", "cuda"] = "cpu"
+    """'cuda' for runs side by side on a GPU: `annotated.chapters.side_by_side`."""
 
     @property
     def name(self) -> str:
         """Of the folder with its records: 'd64-post-2000x512-w400-r0.24-l20'."""
         width, rate = base().d_model // self.divisor, f"{self.learning_rate_scale:g}"
-        return f"d{width}-{self.norm}-{self.updates}x{self.batch_tokens}-w{self.warmup}-r{rate}-l{self.max_length}"
+        name = f"d{width}-{self.norm}-{self.updates}x{self.batch_tokens}-w{self.warmup}-r{rate}-l{self.max_length}"
+        return name if self.device == "cpu" else f"{name}-{self.device}"
 
     def model(self, row: str) -> ModelConfig:
         """The scaled model of a row."""
@@ -54,7 +57,7 @@ class Size:
             warmup=self.warmup,
             learning_rate_scale=self.learning_rate_scale,
             label_smoothing=paper.label_smoothing,
-            device="cpu",
+            device=self.device,
             seed=seed,
             validate_bleu=0,
             keep_checkpoints=2,
@@ -66,6 +69,10 @@ class Size:
         """The same with a fiftieth of the updates and a fast warm-up: a try of the machinery, not a measurement."""
         updates = max(10, self.updates // 50)
         return Size(**{**asdict(self), "updates": updates, "warmup": max(1, updates // 4), "validations": 2})
+
+    def on_gpu(self) -> Size:
+        """The same for runs on a GPU."""
+        return replace(self, device="cuda")
 
 
 def _ladder() -> Iterator[Size]:
@@ -98,7 +105,8 @@ def size_of(name: str) -> Size:
     ValueError
         If there is none of that name; the message lists them.
     """
-    known = {**SIZES, **{one.smoke().name: one.smoke() for one in SIZES.values()}}
+    kinds = [*SIZES.values(), *(one.on_gpu() for one in SIZES.values())]
+    known = {size.name: size for one in kinds for size in (one, one.smoke())}
     if name not in known:
         raise ValueError(f"no size {name!r}; there are {', '.join(known)}")
     return known[name]

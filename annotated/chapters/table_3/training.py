@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import time
 from datetime import date
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 
 import torch
 
+from annotated.chapters.record import code_commit
 from annotated.chapters.table_3.records import RUNS, record_file
 from annotated.chapters.table_3.rows import update_flops
 from annotated.chapters.table_3.size import Size
@@ -53,7 +52,7 @@ def train_row(row: str, seed: int, size: Size, work: Path = WORK, records: Path 
         If there is no real text.
     """
     torch.set_num_threads(1)
-    corpus, commit, began = prepared_text(size, work), _commit(), time.process_time()  # the code is loaded by now
+    corpus, commit, began = prepared_text(size, work), code_commit(), time.process_time()  # the code is loaded by now
     folder, training = work / size.name / f"{row}-{seed}", size.training(row, seed)
     data = DataConfig(prepared=str(corpus), pool_pairs=LONGEST_POOL)
     try:
@@ -133,14 +132,3 @@ def _measure(result: TrainingResult, corpus: PreparedCorpus, size: Size) -> dict
         "bleu_signature": bleu(["a"], ["a"]).signature,
         "test_pairs": len(pairs),
     }
-
-
-def _commit() -> str | None:
-    """The commit that the code is of, '-dirty' if files have changed since; None outside a repository."""
-    here = os.path.dirname(__file__)
-    words = ["git", "-C", here, "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
-    try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-    except OSError:
-        return None
-    return done.stdout.strip() or None

@@ -11,7 +11,7 @@ from annotated.grading.exercise.catalogue import all_exercises
 from annotated_book import effects, ledger
 from annotated_book.effects import Effect
 from annotated_book.exercise_index import claims_of
-from annotated_book.sentences import section_of, sections, sentences, verdict_of
+from annotated_book.sentences import ARITHMETIC, section_of, sections, sentences, verdict_of
 
 PAGE = ledger.ROWS
 SENTENCE, BELIEF = "the paper's sentence", "a reader's belief"
@@ -29,7 +29,7 @@ class Claim:
     says: str
     verdict: str
     answer: str
-    """The verdict as a reader sees it: 'depends', 'true only for cross-attention'."""
+    """The verdict as a reader sees it: 'confirmed, by arithmetic', 'true only for cross-attention'."""
     why: str
     page: str
     anchor: str
@@ -37,6 +37,8 @@ class Claim:
     exercises: tuple[str, ...]
     mutants: tuple[str, ...]
     related: tuple[str, ...]
+    by: str = ""
+    tested: str = ""
 
 
 def all_claims(env: Any) -> list[Claim]:
@@ -51,10 +53,9 @@ def _of_paper(env: Any) -> list[Claim]:
     found = []
     for one in sentences().values():
         page, _, anchor = one.proof.partition("#")
-        lists = (tuple(recorded.of(one.id)), one.exercises, one.mutants, one.claims)
-        found.append(
-            Claim(one.id, SENTENCE, one.section, one.says, one.verdict, one.verdict, one.why, page, anchor, *lists)
-        )
+        lists = (tuple(recorded.of(one.id)), one.exercises, one.mutants, one.claims, one.by, one.tested)
+        said = (one.id, SENTENCE, one.section, one.says, one.verdict, one.answer, one.why)
+        found.append(Claim(*said, page, anchor, *lists))
     return found
 
 
@@ -100,9 +101,14 @@ def counts(claims: list[Claim]) -> str:
     paper = Counter(claim.verdict for claim in claims if claim.kind == SENTENCE)
     beliefs = Counter(claim.verdict for claim in claims if claim.kind == BELIEF)
     measured = sum(bool(claim.effects) for claim in claims)
+    by = Counter(claim.verdict for claim in claims if claim.by == ARITHMETIC)
+    printed = (
+        f" {by.total()} of these verdicts are by arithmetic, {by['confirmed']} of them confirmations." if by else ""
+    )
     return (
         f"Of {paper.total()} sentences of the paper, {paper['confirmed']} are confirmed, {paper['depends']} depend on "
-        f"a condition that is named, {paper['refuted']} are refuted, and {paper['not tested']} are not tested here. Of "
+        f"a condition that is named, {paper['refuted']} are refuted, and {paper['not tested']} are not tested here."
+        f"{printed} Of "
         f"{beliefs.total()} beliefs of readers, {beliefs['refuted']} are refuted and {beliefs['depends']} are true in "
         f"part." + (f" For {measured} claims, cells of this build computed the size of an effect." if measured else "")
     )
@@ -130,6 +136,8 @@ def _data(claim: Claim) -> dict[str, Any]:
         "statement": claim.says,
         "verdict": claim.verdict,
         "answer": claim.answer,
+        "by": claim.by,
+        "tested": claim.tested,
         "why": claim.why,
         "proof": f"{root}{claim.page}.html#{claim.anchor}" if claim.page else None,
         "effects": sizes,

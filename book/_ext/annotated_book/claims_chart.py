@@ -1,11 +1,15 @@
-"""Chart of the page of claims: for each section of the paper its verdicts, and a meter of how much is under test."""
+"""Chart of the page of claims: for each section of the paper its verdicts, and a meter of how much is under test.
+
+A part of a bar, and an entry of the key, is a link that shows these claims in the list below (`filter.js`).
+"""
 
 from __future__ import annotations
 
 from html import escape
+from urllib.parse import quote
 
-from annotated_book.claims import TESTED, Claim, group_anchor, tally
-from annotated_book.sentences import sections
+from annotated_book.claims import SENTENCE, TESTED, Claim, group_anchor, tally
+from annotated_book.sentences import ARITHMETIC, sections
 
 VERDICTS = (*TESTED, "not tested")
 
@@ -17,9 +21,14 @@ def chart(claims: list[Claim]) -> str:
     rows = "".join(_row(section, found[section], most) for section in sections() if section in found)
     total = {name: sum(counts[name] for counts in found.values()) for name in VERDICTS}
     key = "".join(
-        f'<li class="claim-{name.replace(" ", "-")}"><i aria-hidden="true"></i>{name} <b>{total[name]}</b></li>'
+        f'<li class="claim-{name.replace(" ", "-")}">'
+        f"{_link('', name, f'<i aria-hidden=true></i>{name} <b>{total[name]}</b>')}</li>"
         for name in VERDICTS
     )
+    printed = sum(bool(claim.by) for claim in claims)
+    if printed:
+        words = f"<i aria-hidden=true></i>by arithmetic <b>{printed}</b>"
+        key += f'<li class="claim-confirmed claim-by-printed">{_link("", f"by {ARITHMETIC}", words)}</li>'
     tested = sum(total[name] for name in TESTED)
     every = sum(total.values())
     title = f"{tested} of {every} sentences are under test, and most of the others need WMT14 or the paper's own models"
@@ -31,24 +40,31 @@ def chart(claims: list[Claim]) -> str:
     )
 
 
+def _link(section: str, verdict: str, inner: str, extra: str = "") -> str:
+    """A link that shows the paper's sentences with a verdict in a section, or in all."""
+    chosen = {"section": section, "verdict": verdict, "kind": SENTENCE}
+    asked = "&amp;".join(f"{name}={quote(value)}" for name, value in chosen.items() if value)
+    return f'<a href="?{asked}#all-claims-play" data-filters{extra}>{inner}</a>'
+
+
 def _row(section: str, counts: dict[str, int], most: int) -> str:
     """One section; a segment of the bar is as long as its verdict has sentences."""
     title = sections()[section]
     number = section if section[:1].isdigit() else ""
     name = f'<span class="claims-number">{number}</span> <span>{escape(title)}</span>' if number else escape(title)
-    parts = "".join(
-        f'<i class="claim-{verdict.replace(" ", "-")}" style="--n:{counts[verdict]}" '
-        f'title="{counts[verdict]} {verdict}">{counts[verdict]}</i>'
-        for verdict in VERDICTS
-        if counts.get(verdict)
-    )
-    spoken = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts.get(verdict))
+    parts = "".join(_segment(section, verdict, counts[verdict]) for verdict in VERDICTS if counts.get(verdict))
     every = sum(counts.values())
     tested = sum(counts.get(verdict, 0) for verdict in TESTED)
     meter = f'<meter min="0" max="{every}" value="{tested}" aria-label="Under test, section {escape(title)}"></meter>'
     return (
         f'<tr><th scope="row"><a href="#{group_anchor(section)}">{name}</a></th>'
-        f'<td><span class="visually-hidden">{spoken}</span>'
-        f'<span class="claims-bar" aria-hidden="true" style="--most:{most}">{parts}</span></td>'
+        f'<td><span class="claims-bar" style="--most:{most}">{parts}</span></td>'
         f"<td>{meter} <span>{tested} of {every}</span></td></tr>"
     )
+
+
+def _segment(section: str, verdict: str, count: int) -> str:
+    """A part of a bar."""
+    spoken = f"{count} {verdict}, {escape(sections()[section])}"
+    look = f' class="claim-{verdict.replace(" ", "-")}" style="--n:{count}"'
+    return _link(section, verdict, str(count), f'{look} title="{count} {verdict}" aria-label="{spoken}"')

@@ -72,7 +72,7 @@ class FillClaims(SphinxPostTransform):
             elif place["part"] == "chart":
                 new = [raw(chart(found))]
             else:
-                new = [node for section in sections() for node in self.group(section, found)]
+                new = [jumps(found), *(node for section in sections() for node in self.group(section, found))]
             place.replace_self(new)
 
     def group(self, section: str, found: list[Claim]) -> Iterator[nodes.Node]:
@@ -86,16 +86,23 @@ class FillClaims(SphinxPostTransform):
         yield raw("</section>")
 
     def row(self, claim: Claim) -> Iterator[nodes.Node]:
-        """One claim: verdict, statement, effect, reason, and what belongs to it."""
-        words = f"{claim.id} {' '.join(claim.exercises)} {' '.join(claim.mutants)}"
-        data = {"section": claim.section, "verdict": claim.verdict, "kind": claim.kind, "words": words}
+        """One claim: a line with verdict and statement, which unfolds effect, reason, and what belongs to it."""
+        words = f"{claim.id} . section {claim.section} . {' '.join(claim.exercises)} {' '.join(claim.mutants)}"
+        verdicts = f"{claim.verdict};by {claim.by}" if claim.by else claim.verdict
+        data = {"section": claim.section, "verdict": verdicts, "kind": claim.kind, "words": words}
         marks = " ".join(f'data-{name}="{escape(value)}"' for name, value in data.items())
-        tone = claim.verdict.replace(" ", "-")
+        tone = claim.verdict.replace(" ", "-") + (" claim-by-printed" if claim.by else "")
         yield raw(f'<article class="claim-row claim-{tone}" id="{claim.id}" {marks}>')
+        yield raw('<details class="claim-fold"><summary>')
         head = nodes.paragraph(classes=["claim-says"])
         head += raw(f'<span class="claim-verdict">{escape(claim.answer)}</span> ')
         head += with_formulas(quoted(claim.says) if claim.kind != BELIEF else f"“{claim.says}”")
+        head += raw(f' <span class="claim-id" aria-hidden="true">{claim.id}</span>')
         yield head
+        yield raw("</summary>")
+        if claim.tested:
+            said = f"The sentence says what was done, which no computation can refute. Tested here: {claim.tested}."
+            yield nodes.paragraph("", "", *with_formulas(said), classes=["claim-tested"])
         for effect in claim.effects:
             line = nodes.paragraph(classes=["claim-effect"])
             size, words = nodes.strong(text=effect.size), effect.words
@@ -106,7 +113,7 @@ class FillClaims(SphinxPostTransform):
             yield line
         yield nodes.paragraph("", "", *linked(claim.why), classes=["claim-why"])
         yield self.foot(claim)
-        yield raw("</article>")
+        yield raw("</details></article>")
 
     def foot(self, claim: Claim) -> nodes.paragraph:
         """Proof, exercises, mutants and related claims, the address, and a button that copies a citation."""
@@ -157,6 +164,26 @@ class FillClaims(SphinxPostTransform):
         """A mutant's name, which leads to the doctor's list of mistakes."""
         link = self.to(DOCTOR, "known-mistakes", name)
         return link if isinstance(link, nodes.reference) else nodes.literal(text=name)
+
+
+def jumps(claims: list[Claim]) -> nodes.raw:
+    """A line of links to the sections that have claims."""
+    there = {claim.section for claim in claims}
+    links = "".join(
+        f'<a href="#{group_anchor(section)}" title="{escape(title)}">{escape(short(section, title))}</a> '
+        for section, title in sections().items()
+        if section in there
+    )
+    return raw(f'<nav class="index-jumps section-jumps no-search" aria-label="Claims by section">{links}</nav>')
+
+
+def short(section: str, title: str) -> str:
+    """The number of a section, or a short name of a part without one."""
+    return (
+        section
+        if section[:1].isdigit()
+        else {"appendix": "Appendix", "early appendix": "Versions 1, 2"}.get(section, title)
+    )
 
 
 def named(section: str, title: str) -> str:

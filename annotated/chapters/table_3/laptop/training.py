@@ -11,12 +11,13 @@ from typing import Any
 
 import torch
 
+from annotated.chapters.record import code_commit
 from annotated.chapters.table_3.laptop.folder import claim_path, open_folder, record_path, write_json_lines
 from annotated.chapters.table_3.laptop.size import SMOKE, ClassroomSize
 from annotated.chapters.table_3.laptop.text import classroom_text
 from annotated.chapters.table_3.records import Run
 from annotated.chapters.table_3.rows import ROWS
-from annotated.chapters.table_3.training import LONGEST_POOL, _commit, _curve, _described
+from annotated.chapters.table_3.training import LONGEST_POOL, _curve, _described
 from annotated.config import DataConfig
 from annotated.runs import TrainingResult, train
 from annotated.runs.errors import NonFiniteLoss
@@ -96,7 +97,7 @@ def train_run(row: str, seed: int, folder: Path, size: ClassroomSize, say: Say =
         The signal that ended it early.
     """
     torch.set_num_threads(1)  # with other numbers of threads sums are made in another order
-    commit, began = _commit(), time.process_time()
+    commit, began = code_commit(), time.process_time()
     data = DataConfig(prepared=str(classroom_text(size, folder)), pool_pairs=LONGEST_POOL)
     training, place = size.training(row, seed), folder / "runs" / f"{row}-{seed}"
     say(f"{row}, seed {seed}: {training.updates:,} updates of {training.batch_tokens:,} tokens")
