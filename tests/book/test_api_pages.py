@@ -12,9 +12,13 @@ from typing import Any
 
 import pytest
 
+import annotated
+
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
 PAGES = sorted((Path(__file__).parents[2] / "book" / "reference" / "api").glob("*.md"))
+FIRST = re.compile(r"^(annotated\.[\w.]+)(?: \| .+)?$", re.MULTILINE)
+"""A line of the table of what to read first, perhaps with a sentence of its own."""
 WITH_EXAMPLES = [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8")]
 
 
@@ -32,15 +36,16 @@ def test_most_pages_have_an_example_and_all_say_what_to_read_first() -> None:
     assert len(WITH_EXAMPLES) >= 14
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        assert page.stem == "index" or 2 <= len(re.findall(r"^annotated\.[\w.]+$", text, re.MULTILINE)) <= 8, page.stem
+        assert page.stem == "index" or 2 <= len(FIRST.findall(text)) <= 8, page.stem
 
 
 def test_the_objects_to_read_first_are_documented_on_their_page(extension: Any) -> None:
     api, find = extension("api"), extension("source").find
+    own = api.lines_of(PAGES[0].parent)
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        documented = {module for name in api.LINE.findall(text) for module in api.modules(name)}
-        for name in re.findall(r"^(annotated\.[\w.]+)$", text, re.MULTILINE):
+        documented = {module for name in api.LINE.findall(text) for module in api.modules(name, own)}
+        for name in FIRST.findall(text):
             found = find(name)
             assert found.__module__ in documented and name == f"{found.__module__}.{found.__qualname__}", name
             assert extension("objects").first_sentence(inspect.getdoc(found)).endswith((".", ":")), name
@@ -154,11 +159,18 @@ def test_the_list_of_all_names_says_kind_place_sentence_and_part_of_the_paper(ex
     }
     assert len(found) == 5
     html = known.in_folds(found, {page: "The model"}, "reference/api/index")
+    assert ">padding_<wbr>mask</a>" in html, "a narrow page breaks a name behind its underscore"
+    html = html.replace("<wbr>", "")
     assert "5 names: 2 modules, 1 class, 1 function, 1 field." in html
     assert '<summary>The model <span data-entries="5 names">5 names</span>' in html
     (entry,) = [line for line in html.split("<li") if ">padding_mask</a>" in line]
     assert 'data-kind="function" data-in="model.masks"' in entry and 'href="model.html#pad"' in entry
     assert '<b data-part="section 3.2.3">section 3.2.3</b> Keys that are real tokens.' in entry
+    attention = known.Name("annotated.model.attention", "scaled_dot_product_attention", "function", page, "s")
+    assert ' data-words="attn sdpa"' in known.line(attention, page) and "data-words" not in entry
+    assert set(known.SHORT) <= {"PositionwiseFeedForward", *annotated.__all__}
+    (field,) = [line for line in html.split("<li") if ">Masked.mask</a>" in line]
+    assert " <i>field</i>" in field
     assert html.index(">annotated.model.attention<") < html.index(">Masked<") < html.index(">annotated.model.masks<")
 
 
@@ -187,3 +199,55 @@ def test_the_index_of_the_reference_filters_every_name_of_the_library(visit: Any
         assert set(v.page.locator(".all-names li:visible > i").all_inner_texts()) == {"class"}
         field.press("Escape")
         assert shown.count() == 0 and v.errors == []
+
+
+def test_the_chapters_code_stands_under_the_titles_of_their_pages(extension: Any, repository: Path) -> None:
+    code, at = extension("api_chapters"), "annotated.chapters"
+    names = [f"{at}.record", f"{at}.table_3", f"{at}.table_3.rows", f"{at}.notation", f"{at}.table_2"]
+    found = dict(code.headings(names, repository / "book"))
+    assert list(found) == [names[4], names[1], names[2], names[3], names[0]], (
+        "as the book, then other pages, then others"
+    )
+    assert (
+        found[names[1]].startswith("## 28. Table 3: which part matters?\n") and "/results/table_3.md" in found[names[1]]
+    )
+    assert found[names[2]] == f"### {names[2]}" and found[names[0]] == f"## {names[0]}"
+    assert list(code.headings(["annotated.model"], repository / "book")) == [("annotated.model", "## annotated.model")]
+
+
+FOLDED = """<article class="bd-article"><section id="p"><h1>P</h1>FIELD<section id="one"><h2>1. One</h2><p>Its code.</p>
+<section id="a"><h3>a</h3><p id="module-a">Of a.</p>
+<dl class="py class"><dt id="a.K"><span class="sig-name">K</span></dt>
+<dd><dl class="py method"><dt id="a.K.m">m</dt></dl></dd></dl>
+<dl class="py data"><dt id="a.V"><span class="sig-name">V</span></dt></dl></section>
+<section id="b"><h3>b</h3><p id="module-b">A package.</p></section></section></section></article>"""
+
+
+def test_a_page_of_chapters_is_folded_and_a_link_or_a_word_opens_its_place(extension: Any, chromium: Any) -> None:
+    html = extension("api_chapters").with_folds(FOLDED)
+    assert (
+        html.count("<details") == html.count("</details>") == 3
+        and html.count('<span data-entries="2 definitions">') == 2
+    )
+    assert '<span class="api-said">Of a.</span></summary><span id="module-a"></span>' in html
+    options = dict(re.findall(r"^:(\w+): (.+)$", extension("api").FILTER, re.MULTILINE))
+    data = " ".join(f'data-{name}="{value}"' for name, value in options.items())
+    field = f'<div class="page-filter" data-what="names" {data} hidden><input type="search"><b role="status"></b></div>'
+    page, opened = chromium.new_page(), "[...document.querySelectorAll('[open]')].map(fold => fold.parentElement.id)"
+    page.set_content(f"<style>[hidden] {{ display: none; }}</style>{html.replace('FIELD', field)}")
+    page.add_script_tag(path=Path(__file__).parents[2] / "book" / "_assets" / "book" / "filter.js")
+    assert page.evaluate(opened) == []
+    page.locator("input").fill("k")
+    assert page.evaluate(opened) == ["one", "a"] and not page.locator("#b").is_visible(), (
+        "nor a module without definitions"
+    )
+    assert page.locator("[role=status]").inner_text() == "1 of 2 definitions"
+    page.locator("input").fill("zzzz")
+    assert not page.locator("#one").is_visible() and "2 definitions" in page.locator("[role=status]").inner_text()
+    page.locator("input").fill("")
+    assert page.evaluate(opened) == [] and page.locator("#one").is_visible()
+    for target, folds in (("one", ["one"]), ("a.K.m", ["one", "a"])):
+        page.evaluate(f"location.hash = '{target}'")
+        page.wait_for_function(f"document.querySelectorAll('[open]').length === {len(folds)}")
+        assert page.evaluate(opened) == folds
+    page.close()

@@ -223,6 +223,9 @@ def test_a_claim_has_a_box_and_links_from_every_page(site: Any) -> None:
     box = pages["box"]
     assert 'id="claim-c09"' in box and "normalises each embedding" in box
     assert re.search(r'title="C09">Often said: <span class="ledger-verdict">no</span></a>', box)
+    (misread, _) = site(box=":::{claim} C10\nThe sum runs over the keys.\n:::")
+    verdict = '>Said or suggested: <span class="ledger-verdict">refuted</span></a>'
+    assert verdict in misread["box"], "the word of the list of claims"
     assert 'href="#claim-c09"' in box and "Each row of" in box
     links = re.findall(r'<a [^>]*href="box.html#claim-c09"[^>]*>.*?</a>', pages["other"])
     assert [re.sub(r"<[^>]+>", "", link) for link in links] == ["what is often said", "own words"]

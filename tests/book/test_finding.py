@@ -25,6 +25,9 @@ def test_a_word_is_counted_only_where_it_has_the_glossarys_sense(extension: Any)
     pages = {"attention/scaled_dot_product": said, "decoding/bleu": said, "results/table_2": said}
     assert [place.page for place in terms.places(["score"], pages)] == ["attention/scaled_dot_product"]
     assert len(terms.places(["scores of BLEU", "softmax"], pages)) == 0
+    margin = terms.Said("", "", "an alignment", {"alignment": extension("term_places").Spot(0, 0, ())})
+    assert len(terms.places(["alignment"], {"a": [margin]})) == 1, "one use is enough where the margin defines it"
+    assert terms.places(["alignment"], {"a": [terms.Said("", "", "an alignment")]}) == []
     assert [place.page for place in terms.places(["more", "score"], pages)] == ["attention/scaled_dot_product"]
 
 
@@ -127,8 +130,9 @@ def test_menus_choose_exercises_and_claims(visit: Any, book: Path) -> None:
         rows = v.page.locator(".exercise-columns > li:visible")
         assert 0 < rows.count() < 20 and set(rows.locator(".exercise-kind").all_inner_texts()) == {"prove"}
         beliefs = v.page.locator(".misconceptions tbody tr:visible")
-        kinds = beliefs.locator(".facts-of-belief").evaluate_all("all => all.map(e => e.dataset.kind)")
-        assert kinds and all("prove" in kind.split(";") for kind in kinds), "beliefs stay with one of their exercises"
+        about = beliefs.locator(".facts-of-belief").evaluate_all("all => all.map(e => e.dataset.exercises.split(';'))")
+        left = rows.locator(".mark-of-exercise").evaluate_all("all => all.map(e => e.dataset.exercise)")
+        assert about and all(set(names) & set(left) for names in about), "beliefs stay with one of their exercises"
         minutes = [int(text.split()[0]) for text in rows.locator("span", has_text=" min").all_inner_texts()]
         hours = re.search(
             r"are shown, together about (?:(\d+) h)? ?(?:(\d+) min)?\.", v.page.inner_text(".exercises-total")
@@ -146,6 +150,36 @@ def test_menus_choose_exercises_and_claims(visit: Any, book: Path) -> None:
         v.page.get_by_role("combobox", name="Verdict").select_option("half true")
         pills = v.page.locator(".map-claim:visible .ledger-verdict")
         assert pills.count() > 5 and set(pills.all_inner_texts()) == {"half true"}
+
+
+def test_an_address_brings_back_what_was_chosen(visit: Any, book: Path) -> None:
+    if not (book / "reference" / "exercises.html").is_file():
+        pytest.skip("a preview of one chapter has no list of exercises")
+    with visit("reference/exercises.html") as v:
+        shown = v.page.locator(".exercise-columns > li:visible")
+        v.page.get_by_role("combobox", name="Kind").select_option("prove")
+        v.page.get_by_role("searchbox").fill("mask")
+        v.page.wait_for_function("location.search.includes('show=mask') && location.search.includes('kind=prove')")
+        before = shown.all_inner_texts()
+        v.page.goto(v.page.url + "&order=difficulty")
+        v.page.wait_for_selector(".in-one-list")
+        assert (
+            sorted(shown.all_inner_texts()) == sorted(before)
+            and v.page.get_by_role("searchbox").input_value() == "mask"
+        )
+        v.page.get_by_role("searchbox").press("Escape")
+        v.page.wait_for_function("!location.search.includes('show')")
+        v.page.get_by_role("searchbox").fill("5.2")
+        assert [text.split()[0] for text in shown.all_inner_texts()] == ["5.2"]
+        assert v.errors == []
+
+
+def test_each_exercise_says_in_one_line_what_it_asks_for(extension: Any) -> None:
+    from annotated.grading.exercise.catalogue import all_exercises
+
+    lines = extension("exercise_index").asked_for()
+    assert lines.keys() == {exercise.place for exercise in all_exercises()}, "book/_data/exercise_lines.yaml"
+    assert all(re.fullmatch(r"[A-Z].{20,115}[^.]", line) for line in lines.values())
 
 
 def test_the_paper_map_is_sorted_by_what_its_parts_have(visit: Any, book: Path) -> None:
@@ -307,6 +341,20 @@ def test_a_page_gives_its_sections_terms_and_objects_as_places(extension: Any) -
     words: Any = searching.Counter()
     searching.count(found, words)
     assert words["rope"] == 1 + searching.IN_HEADING and words["rotation"] == 1 and "code" not in words
+
+
+def test_an_object_is_described_by_its_docstring_and_links_stand_close(extension: Any) -> None:
+    from docutils import nodes
+    from docutils.utils import new_document
+    from sphinx import addnodes
+
+    page, entry = new_document("page"), addnodes.desc(objtype="class")
+    link = nodes.reference("", "", nodes.literal("", "annotated.model.fast"))
+    said = nodes.paragraph("", "", nodes.Text("It is in "), link, nodes.Text("."))
+    name = addnodes.desc_signature("", "Fast", ids=["model.Fast"], fullname="Fast")
+    entry += [name, addnodes.desc_content("", nodes.paragraph("", "Bases: Module"), said)]
+    page += entry
+    assert extension("searching").places(page) == [("model.Fast", "Fast", ["It is in annotated.model.fast."])]
 
 
 def answered(v: Any) -> None:

@@ -41,6 +41,16 @@ def test_the_page_computes_what_the_library_does(extension: Any) -> None:
             assert len(found) == len(formula.results)
 
 
+def test_the_sheet_says_how_much_table_1_leaves_out(repository: Path) -> None:
+    from annotated.chapters.table_1.complexity import operations
+
+    page = " ".join((repository / "book" / "reference" / "formulas.md").read_text("utf-8").split())
+    mixing, projections = operations("self-attention", 50, 512).values()
+    share = projections / (mixing + projections)
+    assert "$4nd^2$ multiplications against $2n^2d$" in page
+    assert f"{share:.0%}".replace("%", " %") + " of the work at $n = 50$ and $d = 512$" in page
+
+
 def test_the_numbers_are_those_of_other_sources(extension: Any) -> None:
     """Values from the paper, by hand and from modules of the library that the page does not use."""
     compute = {name: formula.compute for name, formula in extension("formula_numbers").FORMULAS.items()}
@@ -58,6 +68,14 @@ def test_the_numbers_are_those_of_other_sources(extension: Any) -> None:
     assert compute["smoothing"](0.1, 11)[1:] == pytest.approx((0.01, -0.9 * math.log(0.9) - 0.1 * math.log(0.01)))
     assert compute["length-penalty"](-10, 1, 0.6) == (1.0, -10)
     assert compute["perplexity"](-2 * math.log(5), 2)[1] == pytest.approx(5)
+    assert compute["bleu"](9, 9, 1, 0.625, 2 / 7, 1 / 6) == pytest.approx((1, 41.54), abs=0.005), "chapter 26 has it"
+    from sacrebleu.metrics import BLEU
+
+    counts = {"correct": [8, 5, 3, 2], "total": [9, 8, 7, 6]}
+    score = BLEU.compute_bleu(**counts, sys_len=9, ref_len=12, smooth_method="none").score
+    shares = [a / b for a, b in zip(*counts.values(), strict=True)]
+    assert compute["bleu"](9, 12, *shares) == pytest.approx((math.exp(-1 / 3), score))
+    assert compute["bleu"](9, 9, 1, 1, 1, 0)[1] == 0
     assert compute["word-share"](512) == pytest.approx((1 / 257, 2 / 3, 1024 / 1025), rel=1e-4)
     assert compute["wrong-index"](0, 0, 0) == pytest.approx([1 / 3] * 4 + [1])
 
@@ -227,3 +245,30 @@ def test_without_scripts_the_sheet_shows_its_numbers(book: Path) -> None:
     panel = page[page.index('data-formula="learning-rate"') :]
     assert "0.0006988" in panel[: panel.index("</dl>")] and "<input" not in panel[: panel.index("</dl>")]
     assert re.search(r'class="symbol-desk[^>]* hidden', page)
+
+
+def test_fields_drive_the_numbers_of_the_table_above(visit: Any, book: Path) -> None:
+    page = book / "reference" / "misreadings.html"
+    if not page.is_file() or "data-drives" not in page.read_text("utf-8"):
+        pytest.skip("the built page is older than its fields")
+    with visit("reference/misreadings.html") as v:
+        weights, shares = v.page.locator(".formula-numbers[data-drives]").all()
+        cells = v.page.locator("table.results", has_text="Weights by equation 1").locator("td")
+        computed = cells.all_inner_texts()
+        fields = weights.get_by_role("spinbutton").all()
+        for field in fields:
+            field.fill("2")
+        assert cells.all_inner_texts() == ["0.33"] * 12 + ["1.00"] * 4, "equal scores have equal weights"
+        fields[0].fill("80")
+        said = weights.get_by_role("status").inner_text()
+        assert "from −50 to 50" in said and "The table has the last numbers that fit." in said
+        assert cells.all_inner_texts() == ["0.33"] * 12 + ["1.00"] * 4
+        weights.get_by_role("button", name="Reset").click()
+        assert weights.get_by_role("status").inner_text() == ""
+        assert cells.all_inner_texts() == computed, "the script writes what the cell computed"
+        cells = v.page.locator("table.results", has_text="Share of the word").locator("td")
+        computed = cells.all_inner_texts()
+        shares.get_by_role("spinbutton").fill("4")
+        assert cells.all_inner_texts() == ["33.3\u00a0%", "66.7\u00a0%", "88.9\u00a0%"], "1, 4 and 16 beside d / 2 = 2"
+        shares.get_by_role("spinbutton").fill("512")
+        assert cells.all_inner_texts() == computed and v.errors == []

@@ -149,6 +149,17 @@ def test_words_stand_for_the_number_of_a_claim(small_site: tuple[Path, str], exe
     assert "The softmax in attention normalises each embedding" in shown and not re.search(r"\bC\d\d\b", shown)
 
 
+def test_words_stand_for_the_number_of_a_question(extension: Any) -> None:
+    """Exercise 30.2 names two questions; each has its own words and leads to its own place."""
+    graded = extension("graded")
+    written = graded._ENTRY.sub(graded._in_words, find("ex30-2").catches)
+    assert written.startswith("the question {question}`“Must input and output have equal length, as ‘another sequence")
+    assert "the question {question}`“If everything runs in parallel," in written and "step?” <Q16>`" in written
+    assert graded._ENTRY.sub(graded._in_words, "{claim}`C02`; rest") == (
+        "{claim}`“The encoder has four layers” <C02>`; rest"
+    )
+
+
 def test_difficulty_comes_from_the_front_matter_or_the_minutes(exercise: Exercise) -> None:
     text = (exercise.folder / "exercise.md").read_text(encoding="utf-8")
     levels = {}

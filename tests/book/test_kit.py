@@ -16,7 +16,7 @@ pytest.importorskip("sphinx", reason="the book's extension needs the extra `book
 
 LONGEST_CELL = 15
 _CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
-_TAGS = re.compile(r"^:tags: \[([^\]]*)\]\n", re.MULTILINE)
+_TAGS = re.compile(r"^(?::tags: \[([^\]]*)\]\n|---\ntags: \[([^\]]*)\]\n(?:[^\n]+\n)*?---\n)")
 _PREDICTION = re.compile(r"^(`{3,}|:{3,})\{prediction\}\n(.*?)^\1", re.DOTALL | re.MULTILINE)
 _UNSEEN = {"check", "hide-input", "hide-cell", "remove-input", "remove-cell"}
 
@@ -59,7 +59,7 @@ def cells(text: str) -> list[tuple[set[str], str]]:
     found = []
     for body in _CELL.findall(text):
         tags = _TAGS.match(body)
-        names = {tag.strip() for tag in tags[1].split(",")} if tags else set()
+        names = {tag.strip() for tag in (tags[1] or tags[2]).split(",")} if tags else set()
         found.append((names, _TAGS.sub("", body, count=1).strip("\n")))
     return found
 

@@ -68,15 +68,18 @@ class Lab:
         return self.page.evaluate_handle("number => lab.outputs(number)", number).as_element()
 
     def charts(self, number: int, count: int) -> list[dict[str, Any]]:
-        """Measures of the charts under a cell, once they are drawn; of a canvas, once it has its new colours."""
-        outputs = self.outputs(number)
-        self.page.wait_for_function("([area, count]) => lab.areDrawn(area, count)", arg=[outputs, count])
-        deadline = time.monotonic() + 5
-        while any(map(is_unreadable, charts := outputs.evaluate("area => lab.measures(area)"))):
-            if time.monotonic() > deadline:
-                break
+        """Measures of the charts under a cell, once they are drawn, have their width and, of a canvas, its new colours.
+
+        JupyterLab may take a cell out of the page between two looks at it, so each look brings it into view again.
+        """
+        deadline = time.monotonic() + 20
+        while True:
+            outputs = self.outputs(number)
+            self.page.wait_for_function("([area, count]) => lab.areDrawn(area, count)", arg=[outputs, count])
+            charts = outputs.evaluate("area => lab.measures(area)")
+            if not any(map(is_wrong, charts)) or time.monotonic() > deadline:
+                return charts
             time.sleep(0.1)
-        return charts
 
     def picture(self, name: str) -> None:
         """Keep what is in view, for somebody who wants to see it."""
@@ -121,8 +124,10 @@ def number_of_charts(cell: dict[str, Any]) -> int:
     return sum(not re.match(r"<|\w+\(", text) for text in plain)
 
 
-def is_unreadable(chart: dict[str, Any]) -> bool:
-    return abs(chart["ink"] - chart["ground"]) < LEAST_CONTRAST
+def is_wrong(chart: dict[str, Any]) -> bool:
+    """Whether a chart is narrow or cannot be read."""
+    is_narrow = chart["plot"] < LEAST_SHARE * chart["cell"]
+    return is_narrow or abs(chart["ink"] - chart["ground"]) < LEAST_CONTRAST
 
 
 def look(lab: Lab, name: str, charts: dict[int, int]) -> list[Any]:
@@ -131,7 +136,7 @@ def look(lab: Lab, name: str, charts: dict[int, int]) -> list[Any]:
     for number, count in charts.items():
         measured = lab.charts(number, count)
         lab.picture(f"{name}-{number}")
-        wrong += [c for c in measured if c["plot"] < LEAST_SHARE * c["cell"] or is_unreadable(c)]
+        wrong += filter(is_wrong, measured)
     return wrong
 
 

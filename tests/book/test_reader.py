@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,22 @@ def test_every_quiz_of_the_book_is_well_made(extension: Any) -> None:
     assert max(answers.count(n) for n in (1, 2, 3, 4)) < 0.7 * len(answers), (
         "the correct one is not always in one place"
     )
+
+
+def test_core_and_rest_are_the_whole_book(repository: Path) -> None:
+    """Every chapter is on the short path or among those that can be skipped, and the long path has them all."""
+    page = (repository / "book" / "start" / "how_to_use.md").read_text("utf-8")
+    core, whole = (
+        {n for low, high in re.findall(r"(\d+)(?:-(\d+))?", text) for n in range(int(low), int(high or low) + 1)}
+        for text in re.findall(r"^:chapters: (.+)$", page, re.MULTILINE)
+    )
+    rest = page.partition("can be skipped at first.")[2].partition("````")[0]
+    skipped = [int(number) for group in re.findall(r"\(([\d, ]+)\)", rest) for number in group.split(",")]
+    files = (repository / "book").rglob("*.md")
+    known = {int(n) for file in files for n in re.findall(r"^  number: (\d+)$", file.read_text("utf-8"), re.MULTILINE)}
+    assert len(core) == 17 and "seventeen chapters" in page
+    assert len(skipped) == len(set(skipped)) and core | set(skipped) == whole == known - {0}
+    assert not core & set(skipped) and max(known) > 34
 
 
 # In the browser

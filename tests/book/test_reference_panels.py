@@ -59,11 +59,14 @@ def test_tensors_are_walked_through_with_the_keyboard(visit: Any) -> None:
         assert v.overflow() <= 0 and v.errors == [] and v.axe(code=False) == []
 
 
-def test_the_filter_leaves_the_tracer_alone(visit: Any) -> None:
+def test_the_filter_leaves_the_rows_of_the_tracer_alone_and_hides_it_while_it_is_set(visit: Any) -> None:
     with visit("reference/notation.html") as v:
         v.page.get_by_label("Show rows with").fill("layers")
         assert v.page.locator('.live[data-panel="shapes"] tr[hidden]').count() == 0
         assert v.page.locator(".shapes tbody tr:not([hidden])").count() == 1
+        assert not v.page.locator('.live[data-panel="shapes"]').is_visible(), "its section has no row to look for"
+        v.page.get_by_label("Show rows with").fill("")
+        assert v.page.locator('.live[data-panel="shapes"]').is_visible()
 
 
 # The own training loop
@@ -144,6 +147,10 @@ def test_pages_are_sorted_and_what_is_shown_is_added_up(visit: Any) -> None:
         v.page.keyboard.press("Enter")
         assert amounts(table, "seconds") == sorted(amounts(table, "seconds"), reverse=True)
         assert head.get_attribute("aria-sort") == "descending"
+        v.page.wait_for_function("location.search.includes('sort=seconds')")
+        v.page.reload()
+        v.page.wait_for_selector(".execution-table th[aria-sort=descending]")
+        assert amounts(table, "seconds") == sorted(amounts(table, "seconds"), reverse=True), "the address keeps it"
         seconds.click()
         assert amounts(table, "seconds") == sorted(amounts(table, "seconds"))
         seconds.click()
@@ -194,7 +201,8 @@ def test_every_record_is_shown_by_a_page(records: Any, repository: Path) -> None
     pages = {p.relative_to(book).with_suffix("").as_posix(): p.read_text("utf-8") for p in sorted(book.rglob("*.md"))}
     fed = records.fed_pages(record_names(), pages)
     assert not [name for name, found in fed.items() if not found], "recorded for nobody"
-    assert fed["bleu"] == ["decoding/beam_search", "decoding/bleu"] and fed["doctor_game"] == ["reference/doctor"]
+    assert fed["bleu"] == ["decoding/beam_search", "decoding/bleu", "results/questions"]
+    assert fed["doctor_game"] == ["reference/doctor"]
     assert all(len(records.described(name)) > 20 for name in fed)
 
 

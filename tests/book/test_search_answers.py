@@ -129,17 +129,23 @@ def test_a_name_of_the_library_leads_to_its_object() -> None:
         "annotated.runs.dry_run.Rehearsal": [[1, 3, 1, "", "load"]],
         "annotated.chapters": [[2, 0, 0, "-", "beam_search"]],
         "annotated.decoding.beam": [[3, 1, 1, "", "beam_search"], [3, 2, 1, "", "BeamSearch"]],
+        "annotated.model.layers": [[4, 2, 1, "", "Encoder"]],
+        "annotated.interop": [[2, 2, 1, "", "Transformer"]],
+        "annotated.model": [[4, 2, 1, "", "Transformer"]],
         "annotated.model.layers.Encoder": [[4, 3, 1, "", "forward"], [4, 4, 1, "", "d_model"]],
     }
     for asked, names in (
         ("annotated.load", ["annotated.loading.load"]), ("beam_search", ["annotated.decoding.beam.beam_search"]),
-        ("annotated.beam_search", ["annotated.decoding.beam.beam_search"]), ("beam search", []), ("load", []),
+        ("annotated.beam_search", ["annotated.decoding.beam.beam_search"]), ("beam search", []),
+        ("load", ["annotated.loading.load"]), ("forward", []), ("Load", []),
+        ("Encoder", ["annotated.model.layers.Encoder"]),
+        ("encoder", []), ("Transformer", ["annotated.model.Transformer", "annotated.interop.Transformer"]),
         ("Rehearsal.load()", ["annotated.runs.dry_run.Rehearsal.load"]), ("d_model", []), ("coder.forward", []),
         ("Encoder.forward", ["annotated.model.layers.Encoder.forward"]), ("3.2.1", []),
         ("BeamSearch", ["annotated.decoding.beam.BeamSearch"]),
         ("Encoder.d_model", ["annotated.model.layers.Encoder.d_model"]),
     ):  # fmt: skip
-        found = passages("objectsNamed(...data)", [asked, objects, kinds])
+        found = passages("objectsNamed(...data)", [asked, objects, kinds, ["Transformer", "load"]])
         assert [name for _, name in found] == names, asked
 
 
@@ -202,9 +208,106 @@ def test_a_word_is_found_at_its_beginning_and_not_inside(word: str, term: str, b
 def test_what_is_only_in_code_is_said_to_be() -> None:
     places = [["", "Masks", ["A mask hides keys."]]]
     (only,) = passages("best(data, ['qkv'], word => word)", places)
-    assert only["text"].startswith("Not in the text of this page")
+    assert only["isOnlyCode"] and only["text"] == ""
     (answer,) = passages("best(data, ['qkv'], word => word, [], 3, true)", places)
+    assert not answer["isOnlyCode"]
     assert answer["text"] == "A mask hides keys.", "a page that answers in other words shows its beginning"
+
+
+def test_code_leads_to_the_section_that_has_its_words(extension: Any) -> None:
+    from docutils import nodes
+    from docutils.utils import new_document
+
+    page, top = new_document("page"), nodes.section("", nodes.title("", "Top"), ids=["top"])
+    code = nodes.section("", nodes.title("", "Heads"), nodes.literal_block("", "torch.einsum(q_k)"), ids=["heads"])
+    code += nodes.paragraph("", "In torch it is one product.")
+    task = nodes.container("", nodes.title("", "Exercise 1.1"), ids=["ex1-1"], classes=["exercise"])
+    inner = nodes.section("", nodes.container("", nodes.literal_block("", "einsum, roll"), classes=["graded-more"]))
+    top += [code, nodes.container("", task)]
+    task += inner
+    page += top
+    searching = extension("searching")
+    kept = searching.code_words(page, searching.places(page))
+    assert kept == [("heads", "einsum q_k"), ("ex1-1", "roll")], (
+        "what a text has is found there, the rest where it is first"
+    )
+    known: list[Any] = [["", "Top", []], ["heads", "Heads", []], ["ex1-1", "Exercise 1.1", []]]
+    for terms, anchor in ((["einsum"], "heads"), (["roll", "einsum"], "heads"), (["roll"], "ex1-1"), (["masks"], None)):
+        found = passages("placeInCode(...data, word => word)?.anchor ?? null", [kept, known, terms])
+        assert found == anchor, terms
+
+
+def test_the_index_has_words_as_they_are_typed(extension: Any) -> None:
+    from docutils import nodes
+    from docutils.utils import new_document
+
+    page, said = new_document("page"), nodes.paragraph("", "Łukasz Müller, ϵ ")
+    said += [nodes.math("", r"warmup\_steps"), nodes.math("", r"\mathrm{softmax}(\beta_1)")]
+    page += said
+    text = extension("searching").for_index(page).astext()
+    assert {"Lukasz", "Muller", "beta"} <= set(text.split()) and "mathrm" not in text and r"\_" not in text
+    assert "warmup_steps" in text and page.astext().endswith(r"(\beta_1)"), "the page stays as it is"
+    for name, plain in (
+        ("Łukasz Müller", "Lukasz Muller"),
+        ("Søgaard, Groß", "Sogaard, Gross"),
+        ("ϵ², 连接", "ϵ², 连接"),
+    ):
+        assert passages("fold(data)", name) == extension("citations").folded(name) == plain
+    assert passages("marked(data, ['muller'], word => word)", "Müller et al.")[1] == "Müller"
+
+
+def test_a_sentence_that_is_shown_has_a_word_that_was_asked_for() -> None:
+    places = [
+        ["", "Transformers", ["A question of the page."]],
+        ["widget", "A Transformer here", ["Zero nats is certainty, and this sentence is long enough."]],
+        ["ex1-1", "Exercise 1.1 (A transformer of transformers)", ["Write a transformer."]],
+        ["more", "More", ["The transformer reads all words at once."]],
+        ["term-transformer", "transformer", ["A stack of layers."]],
+    ]
+    found = passages("best(data, ['transformer'], word => word, [], 9)", places)
+    shown = {place["anchor"]: place["text"] for place in found}
+    assert shown == {
+        "widget": "", "term-transformer": "A stack of layers.", "more": "The transformer reads all words at once.",
+        "ex1-1": "Write a transformer.",
+    }  # fmt: skip
+    assert list(shown)[-1] == "ex1-1", "an exercise comes behind what explains it"
+
+
+def test_queries_of_readers_lead_where_they_are_answered(visit: Any, book: Path) -> None:
+    if not (book / "reference" / "paper_map.html").is_file():
+        pytest.skip("a preview of one chapter has no paper map")
+    first = {
+        "warmup_steps": ["20. Adam"], "warmup": ["20. Adam"], "positional encodings": ["14. Positional"],
+        "Transformer": ["1. One sentence", "15. Assemble", "Attention Is All You Need, annotated"],
+    }  # fmt: skip
+    with visit("search.html") as v:
+        for asked, titles in first.items():
+            v.page.goto(v.page.url.partition("?")[0] + f"?q={asked}")
+            answered(v)
+            v.page.wait_for_function("!document.querySelector('.search-page:not([data-ready])')")
+            found = v.page.locator(".search-group[data-group='0'] .search-page > a").all_inner_texts()
+            assert [title.startswith(own) for title, own in zip(found, titles, strict=False)] == [True] * len(titles), (
+                asked
+            )
+            pages = v.page.locator(".search-group[data-group='0'] .search-page").all()
+            lists = [page.locator(".search-place > a").all_inner_texts() for page in pages]
+            for headings in lists:
+                exercises = [heading.startswith("Exercise ") for heading in headings]
+                assert exercises == sorted(exercises), (asked, headings)
+            marks = "all => all.every(e => e.querySelector('mark'))"
+            assert v.page.locator(".search-group[data-group='0'] .context").evaluate_all(marks), asked
+        for name in ("Lukasz Kaiser", "Łukasz Kaiser"):
+            v.page.goto(v.page.url.partition("?")[0] + f"?q={name}")
+            answered(v)
+            assert v.page.locator(".search-page > a").first.inner_text().startswith("Bibliography"), name
+        v.page.goto(v.page.url.partition("?")[0] + "?q=the")
+        answered(v)
+        assert v.page.locator(".search-summary").inner_text().startswith("“the” is too common a word")
+        assert v.page.locator(".search-group").count() == 0
+        v.page.goto(v.page.url.partition("?")[0] + "?q=einsum")
+        answered(v)
+        v.page.locator(".search-also a[href*='multi_head.html#']").wait_for()
+        assert v.errors == []
 
 
 def test_numbers_parts_and_central_terms_lead_to_their_chapters(visit: Any, book: Path) -> None:

@@ -1,5 +1,6 @@
 // Buttons that copy a text: `button.copy` with it in `data-copy`, hidden until this script runs. On a page of formulas,
-// marked by `.formula-sheet`, each formula on a line of its own gets one for its LaTeX.
+// marked by `.formula-sheet`, each formula on a line of its own gets one for its LaTeX. With `data-copy-all`, a selector,
+// a button copies what those of these buttons copy that a filter leaves, and says how many.
 (() => {
   // Without a secure address a browser copies only what is selected.
   function bySelection(text) {
@@ -42,6 +43,18 @@
   said.className = "visually-hidden";
   said.setAttribute("role", "status");
   (document.querySelector(".bd-article") ?? document.body).append(said);
+  for (const button of document.querySelectorAll("button[data-copy-all]")) {
+    const parts = [...document.querySelectorAll(button.dataset.copyAll)], what = button.dataset.what;
+    const show = () => {
+      const left = parts.filter(part => !part.closest("li[hidden]"));
+      button.dataset.copy = left.map(part => part.dataset.copy).join("\n\n");
+      button.textContent = button.dataset.words = `Copy BibTeX of ${left.length < parts.length ? `the ${left.length} ${left.length === 1 ? what.replace(/s$/, "") : what} shown` : `all ${parts.length} ${what}`}`;
+      button.disabled = !left.length;
+    };
+    for (const event of ["input", "change", "click"]) document.addEventListener(event, ({ target }) => { if (target !== button) show(); });
+    for (const event of ["pageshow", "hashchange"]) addEventListener(event, () => setTimeout(show));
+    show();
+  }
   for (const button of buttons) {
     button.hidden = false;
     button.addEventListener("click", () => copy(button));

@@ -3,7 +3,7 @@
   const store = window.annotatedBook, buttons = document.querySelectorAll("button.exercise-done");
   const marks = [...document.querySelectorAll(".mark-of-exercise")], summary = document.querySelector(".exercises-done");
   const today = () => new Date().toISOString().slice(0, 10), done = id => store.get("exercises", id);
-  const beliefs = [...document.querySelectorAll(".facts-of-belief")], total = document.querySelector(".exercises-total");
+  const total = document.querySelector(".exercises-total");
   // As `exactly` of exercise_index.py.
   const inWords = minutes => [Math.floor(minutes / 60) && `${Math.floor(minutes / 60)} h`, (minutes % 60 || minutes < 60) && `${minutes % 60} min`].filter(Boolean).join(" ");
   const minutesOf = some => some.reduce((sum, mark) => sum + Number(mark.dataset.minutes), 0);
@@ -20,7 +20,6 @@
       mark.textContent = isDone ? "✓ done" : "";
       mark.dataset.state = stateOf(mark.dataset.exercise); // a filter asks for it
     }
-    for (const belief of beliefs) belief.dataset.state = [...new Set(belief.dataset.exercises.split(";").map(stateOf))].join(";");
     if (!summary) return;
     const left = marks.filter(mark => !done(mark.dataset.exercise));
     summary.textContent = left.length < marks.length
@@ -60,13 +59,16 @@
     for (const name of Object.keys(ORDERS)) menu.append(new Option(name));
     list.className = "simple exercise-index exercise-columns";
     groups[0].before(list);
+    const address = globalThis.annotatedAddress, asked = address?.get("order");
     menu.addEventListener("change", () => {
+      address?.set({ order: menu.selectedIndex ? menu.value : "" });
       const key = ORDERS[menu.value], ordered = key ? [...marks].sort((a, b) => key(a) - key(b)) : marks;
       for (const mark of ordered) (key ? list : homes[marks.indexOf(mark)]).append(mark.closest("li"));
       list.parentElement.classList.toggle("in-one-list", Boolean(key));
       filter.querySelector("input").dispatchEvent(new Event("input")); // heads of chapters come and go
     });
     filter.querySelector("[role=status]").before(label);
+    if (asked in ORDERS) addEventListener("pageshow", () => { menu.value = asked; menu.dispatchEvent(new Event("change")); }, { once: true });
     return list;
   }
   if (total) {

@@ -21,7 +21,7 @@
 
   // Scripts that hand their data to a function of this name.
   const waiting = new Map(), loaded = new Map();
-  globalThis.annotatedTexts = (page, texts) => waiting.get(page)?.(texts);
+  globalThis.annotatedTexts = (page, texts, code = []) => waiting.get(page)?.({ texts, code });
   globalThis.annotatedWords = words => waiting.get("words")?.(words);
   globalThis.annotatedAnswers = answers => waiting.get("answers")?.(answers);
   const loading = (key, file) => new Promise(resolve => {
@@ -68,9 +68,10 @@
   }
 
   // The pages of the objects that a query names to the letter, each with their anchors.
-  function namedBy(typed) {
+  async function namedBy(typed) {
+    const { exports = [] } = await answers;
     const { docnames, objects, objtypes, titles } = engine._index, pages = new Map();
-    for (const [at, full] of passages.objectsNamed(typed, objects, objtypes)) {
+    for (const [at, full] of passages.objectsNamed(typed, objects, objtypes, exports)) {
       const page = pages.get(at) ?? pages.set(at, { name: docnames[at], title: titles[at], anchors: [], labels: [], isAnswer: true, only: true }).get(at);
       page.anchors.push(full);
     }
@@ -95,19 +96,35 @@
     return [...pages.values()];
   }
 
-  const headingOf = (heading, name, terms) => (name.startsWith("reference/api/") ? [make("code", "", ...mark(heading, terms))] : mark(heading, terms));
+  // A long name of code breaks behind its dots and underscores, and nowhere else.
+  const breaking = parts => parts.flatMap(part => {
+    const text = typeof part === "string" ? part : part.textContent, pieces = text.split(/(?<=[._])/).flatMap((piece, i) => (i ? [make("wbr"), piece] : [piece]));
+    return typeof part === "string" ? pieces : [make(part.nodeName.toLowerCase(), "", ...pieces)];
+  });
+  const headingOf = (heading, name, terms) => (name.startsWith("reference/api/") ? [make("code", "", ...breaking(mark(heading, terms)))] : mark(heading, terms));
   function section(page, { anchor, heading, text }, terms) {
     const item = make("li", "search-place");
     if (anchor) item.append(link(`${root}${page.name}.html#${anchor}`, ...headingOf(heading, page.name, terms)));
     if (text) item.append(make("p", "context", ...mark(text, terms)));
     return item;
   }
-  function hit(page, terms) {
+  // Pages that have the words in their code alone are named in one line below the others, with the section of that code.
+  function onlyInCode(item, page, also, place) {
+    const isFocused = item.contains(document.activeElement), title = place ? `${page.title} › ${place.heading}` : page.title;
+    const leads = link(`${root}${page.name}.html${place ? `#${place.anchor}` : ""}`, title);
+    if (also.hidden) { also.append("In code, a picture, a note or an answer alone: "); also.hidden = false; } else also.append(" · ");
+    also.append(leads);
+    item.remove();
+    if (isFocused) leads.focus();
+  }
+  function hit(page, terms, also) {
     const item = make("li", "search-page", link(`${root}${page.name}.html`, page.title)), list = make("ul", "search-places");
-    load(page.name, `texts/${page.name}.js`).then(texts => {
+    load(page.name, `texts/${page.name}.js`).then(({ texts, code } = { code: [] }) => {
       const most = page.only ? page.anchors.length : page.name.startsWith("reference/api/") ? MOST_OBJECTS : undefined;
       for (const [anchor, heading] of page.labels) if (!texts?.some(([known]) => known === anchor)) list.append(section(page, { anchor, heading, text: "" }, terms));
-      for (const one of passages.best(texts ?? [], terms, stem, page.anchors, most, page.isAnswer)) list.append(section(page, one, terms));
+      const best = passages.best(texts ?? [], terms, stem, page.anchors, most, page.isAnswer);
+      if (best[0]?.isOnlyCode && !list.children.length) { onlyInCode(item, page, also, passages.placeInCode(code, texts, terms, stem)); return; }
+      for (const one of best.filter(one => !one.isOnlyCode)) list.append(section(page, one, terms));
       if (list.children.length) item.append(list);
       item.dataset.ready = "yes";
     });
@@ -115,14 +132,15 @@
   }
   function group(number, pages, terms) {
     const box = make("section", "search-group", make("h2", "", NAMES[number] ?? NAMED)), list = make("ol", "search");
+    const also = Object.assign(make("p", "search-also"), { hidden: true });
     box.dataset.group = number;
-    list.append(...pages.slice(0, FIRST).map(page => hit(page, terms)));
-    box.append(list);
+    list.append(...pages.slice(0, FIRST).map(page => hit(page, terms, also)));
+    box.append(list, also);
     const rest = pages.slice(FIRST);
     if (rest.length) {
       const button = Object.assign(make("button", "", `Show ${rest.length} more`), { type: "button" });
       button.addEventListener("click", () => {
-        const more = rest.map(page => hit(page, terms));
+        const more = rest.map(page => hit(page, terms, also));
         list.append(...more);
         more[0].querySelector("a").focus();
         button.remove();
@@ -133,7 +151,7 @@
   }
 
   async function run(typed) {
-    const { words, places } = globalThis.annotatedQuery(typed);
+    const { words, places } = globalThis.annotatedQuery(passages.fold(typed));
     const { numbers: counts, parts, terms: entries, formulas = [] } = await answers;
     const part = passages.partOf(typed, parts), missing = passages.missingPart(typed, parts), numbers = part ? [] : passages.numbersOf(words);
     const first = [...places, ...(parts[part] ?? []), ...passages.formulasWith(typed, formulas), ...passages.entryOf(typed, entries), ...passages.entryOf(words, entries)];
@@ -142,6 +160,9 @@
       return { typed, words: "", terms: isOfPaper ? keys[0].split(" ").map(stem) : [], pages: pagesOf(ofNumbers(keys, counts), first) };
     }
     const left = numbers.length ? passages.withoutNumbers(words) : words;
+    // Words such as "the" stand on every page, and Sphinx's index leaves them out.
+    const asked = splitQuery(left), isCommon = !numbers.length && asked.length > 0 && asked.every(word => stopwords.indexOf(word.toLowerCase()) >= 0);
+    if (isCommon) return { typed, words: "", terms: [], pages: pagesOf([], first), common: [...new Set(asked)] };
     const found = left ? ofWords(left) : { terms: [], results: [] }, terms = [...numbers, ...found.terms];
     if (!numbers.length) return { typed, words, terms, missing, pages: pagesOf(found.results, first) };
     const { docnames, titles } = engine._index, named = new Set(found.results.map(([name]) => name));
@@ -161,7 +182,11 @@
   }
   function summary(found, correction) {
     const status = engine.status, count = new Set([...found.named, ...found.pages].map(page => page.name)).size, index = link("reference/index_of_terms.html", "index of terms");
-    if (!count) {
+    if (found.common) {
+      const one = found.common.length === 1;
+      status.replaceChildren(`${found.common.map(word => `“${word}”`).join(", ")} ${one ? "is too common a word" : "are too common words"} to be looked for. Add a rarer one.`);
+      if (count) status.append(` ${count} ${count === 1 ? "page answers" : "pages answer"} by name.`);
+    } else if (!count) {
       status.classList.add("search-nothing");
       status.replaceChildren("Nothing found. Try another spelling, the ", index, " or the ", link("reference/glossary.html", "glossary"), ".");
     } else status.replaceChildren(`${count} ${count === 1 ? "page" : "pages"} found.`);
@@ -169,9 +194,13 @@
     if (correction) status.before(correction);
   }
   async function answer(typed) {
-    const named = namedBy(typed);
-    let found = { ...await run(typed), named }, correction;
-    const better = named.length ? undefined : await meant(found);
+    const named = await namedBy(typed), dotted = named.length && /\./.test(typed);
+    // Of a dotted name the words are its last: "model.attention.MultiHeadAttention" is one class, and no question of models.
+    let found = { ...await run(dotted ? typed.replace(/\(.*/, "").split(".").pop() : typed), typed, named }, correction;
+    // A name of code that nothing has whole is looked for in its parts: warm_up_steps as warm up steps.
+    const parts = typed.replace(/[\\_]+/g, " ").trim(), isSplit = !found.pages.length && !named.length && !found.common && /\w_\w/.test(typed) && /[^\W_]{3}/.test(parts);
+    const inParts = isSplit ? { ...await run(parts), named } : undefined;
+    const better = inParts?.pages.length ? parts : named.length || found.common ? undefined : await meant(found);
     if (better && !found.pages.length) {
       found = { ...await run(better), named };
       correction = make("p", "search-meant", `No page has “${typed}”. These pages have `, make("strong", "", better), ".");

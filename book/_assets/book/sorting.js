@@ -1,6 +1,7 @@
-// Tables that the reader sorts: the heads of `table.sortable` become buttons. A cell sorts by its `data-value`, or by its
-// text. The `.table-total` below adds up what has a `data-sum` in the rows that a filter leaves, and the command in `.again`
-// names them. Without scripts the table has its own order, and the total counts all.
+// Tables that the reader sorts: the heads of `table.sortable` become buttons, and a menu where rows are cards. A cell sorts
+// by its `data-value`, or by its text; the address keeps the order (?sort=-seconds). The `.table-total` above or below adds
+// up what has a `data-sum` in the rows that a filter leaves, and the command in `.again` names them. Without scripts the
+// table has its own order, and the total counts all.
 (() => {
   const digits = sum => sum.toLocaleString("en-GB", { minimumFractionDigits: Number.isInteger(sum) ? 0 : 1, maximumFractionDigits: 1 });
 
@@ -11,17 +12,26 @@
   const compare = (a, b) => typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
 
   // The first press puts the largest number or the first text on top, the second turns that round, the third restores.
-  function sortable(table) {
+  function sortable(table, at) {
+    const key = `sort${at ? at + 1 : ""}`, names = [...table.tHead.rows[0].cells].map(head => head.textContent.trim().toLowerCase());
     const body = table.tBodies[0], own = [...body.rows], heads = [...table.tHead.rows[0].cells];
     let column = -1, turns = 0;
-    function sort(i) {
-      turns = i === column ? (turns + 1) % 3 : 1;
+    const isNumber = i => typeof keyOf(own[0].cells[i]) === "number";
+    function sort(i, turn) {
+      turns = turn ?? (i === column ? (turns + 1) % 3 : 1);
       column = i;
-      const isNumber = typeof keyOf(own[0].cells[i]) === "number", sign = (turns === 1) === isNumber ? -1 : 1;
+      const sign = (turns === 1) === isNumber(i) ? -1 : 1;
       const rows = turns ? [...own].sort((a, b) => sign * compare(keyOf(a.cells[i]), keyOf(b.cells[i]))) : own;
       body.append(...rows);
       heads.forEach((head, j) => head.setAttribute("aria-sort", j !== i || !turns ? "none" : sign < 0 ? "descending" : "ascending"));
+      menu.value = turns ? `${turns > 1 ? "-" : ""}${names[i]}` : "";
+      globalThis.annotatedAddress?.set({ [key]: menu.value });
     }
+    const menu = orders(table, names, isNumber);
+    // A name sorts as the first press of its head does, and one with a minus as the second.
+    const choose = text => { const i = names.indexOf(text.replace(/^-/, "")); if (i >= 0) sort(i, text.startsWith("-") ? 2 : 1); else if (turns) sort(column, 0); };
+    menu.addEventListener("change", () => choose(menu.value));
+    addEventListener("pageshow", () => choose(globalThis.annotatedAddress?.get(key) ?? ""));
     heads.forEach((head, i) => {
       const button = Object.assign(document.createElement("button"), { type: "button", className: "sort" });
       button.append(...head.firstElementChild?.nodeName === "P" ? head.firstElementChild.childNodes : head.childNodes);
@@ -29,6 +39,20 @@
       head.replaceChildren(button);
       head.setAttribute("aria-sort", "none");
     });
+  }
+
+  // Where rows are cards (600 pixels and less) the order is chosen in a menu above them.
+  function orders(table, names, isNumber) {
+    const label = document.createElement("label"), menu = document.createElement("select");
+    label.className = "sort-menu";
+    label.append("Order the rows by ", menu);
+    menu.append(new Option("as listed", ""));
+    names.forEach((name, i) => {
+      const [first, second] = isNumber(i) ? ["largest first", "smallest first"] : ["A to Z", "Z to A"];
+      menu.append(new Option(`${name}, ${first}`, name), new Option(`${name}, ${second}`, `-${name}`));
+    });
+    if (table.matches(".stacked-table table, .records-table")) table.before(label);
+    return menu;
   }
 
   function total(line, table) {
@@ -62,10 +86,11 @@
     for (const event of ["pageshow", "hashchange"]) addEventListener(event, () => setTimeout(show));
   }
 
-  for (const table of document.querySelectorAll("table.sortable")) sortable(table);
+  document.querySelectorAll("table.sortable").forEach(sortable);
   for (const box of document.querySelectorAll(".again")) again(box, document.querySelector(".records-table"));
   for (const line of document.querySelectorAll(".table-total")) {
-    const place = line.previousElementSibling, table = place?.matches("table") ? place : place?.querySelector("table");
+    const places = [line.previousElementSibling, line.nextElementSibling].filter(Boolean);
+    const table = places.map(place => (place.matches("table") ? place : place.querySelector("table"))).find(Boolean);
     if (table) total(line, table);
   }
 })();

@@ -3,10 +3,13 @@
 globalThis.annotatedPassages = (() => {
   // A number is one word with its points and commas: 28.4, 37,000 and 3.2.1; `answers.py` reads numbers alike.
   const WORD = /(?<![\p{L}\p{N}_.,])\d+(?:[.,]\d+)*(?![\p{L}\p{N}_])|[\p{L}\p{N}_]+/gu, LONGEST = 240, SHORTEST = 90;
-  const MOST_PLACES = 3, ONLY_CODE = "Not in the text of this page, but in its code, a picture, a note or an answer.";
+  const MOST_PLACES = 3;
 
   const plain = number => (/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(number) ? number.replaceAll(",", "") : number);
   const numbersOf = query => (query.match(WORD) ?? []).filter(word => /^\d[\d.,]+$/.test(word)).map(plain);
+  // Latin letters without their accents, as people type them; `citations.py` folds the words of the index alike.
+  const PLAIN = { ł: "l", Ł: "L", ø: "o", Ø: "O", đ: "d", ı: "i", ß: "ss", æ: "ae" };
+  const fold = text => text.normalize("NFD").replace(/(?<=[A-Za-z])[\u0300-\u036f]+/g, "").normalize("NFC").replace(/[łŁøØđıßæ]/g, letter => PLAIN[letter]);
   const withoutNumbers = query => query.replace(WORD, word => (/^\d[\d.,]*$/.test(word) ? "" : word)).replace(/\s+/g, " ").trim();
 
   // Whether a part of a word begins with a term: "attention" in MultiHeadAttention, not in "latention". Chinese has no gaps.
@@ -21,8 +24,8 @@ globalThis.annotatedPassages = (() => {
   // Which of the terms, stems of the words asked for and numbers, a word is.
   const termOf = (word, terms, stem) => {
     if (/^\d/.test(word)) return terms.find(term => term === plain(word));
-    const lower = word.toLowerCase(), own = stem(lower);
-    return terms.find(term => own === term) ?? terms.find(term => (term.length > 2 || /\p{Script=Han}/u.test(term)) && begins(word, term));
+    const lower = fold(word).toLowerCase(), own = stem(lower);
+    return terms.find(term => own === term) ?? terms.find(term => (term.length > 2 || /\p{Script=Han}/u.test(term)) && begins(fold(word), term));
   };
 
   // The key of a part of the paper or of the book that a query names: "Eq. (3)" is "equation 3", "3.2.1" a section,
@@ -41,12 +44,14 @@ globalThis.annotatedPassages = (() => {
     const [, kind, number] = /^(?:the )?(eqn?|equation|fig|figure|tab|table|sec|section|§)\.? ?\(?(\d+(?:\.\d+)*)\)?$/.exec(query.toLowerCase().trim()) ?? [];
     return kind && Object.keys(parts).some(key => key.startsWith("section ")) && !partOf(query, parts) ? `${KINDS[kind] ?? kind} ${number}` : undefined;
   }
-  // The objects of the library whose dotted name ends in the query, which must look like a name of code: it has a dot, an
-  // underscore or a capital within. Without a dot only classes and functions are meant: `d_k` is first a letter of the paper.
+  const BESIDE = /^(module-)?annotated\.(chapters|viz|analysis|grading|doctor|interop|runs|wmt14|classroom)\b/;
+  // The objects of the library whose dotted name ends in the query, letter by letter. The query looks like a name of code: it
+  // has a dot, an underscore or a capital; of small letters alone it must be one of `exports`, what `import annotated` gives.
+  // Without a dot only classes and functions are meant: `d_k` is first a letter of the paper.
   // `objects` and `kinds` are those of Sphinx's index; found are [page, full name], those of fewer parts first.
-  function objectsNamed(query, objects, kinds) {
+  function objectsNamed(query, objects, kinds, exports = []) {
     const asked = query.trim().replace(/\(.*\)$/, ""), name = asked.replace(/^annotated\./, ""), found = [];
-    if (!/^[A-Za-z_]\w*(\.\w+)*$/.test(asked) || !/\.|[a-z\d]_[a-z\d]|[a-z][A-Z]/.test(asked)) return [];
+    if (!/^[A-Za-z_]\w*(\.\w+)*$/.test(asked) || !(/\.|[a-z\d]_[a-z\d]|^[A-Z]\w*[a-z]|[a-z][A-Z]/.test(asked) || exports.includes(name))) return [];
     const meant = asked.includes(".") && name.includes(".") ? /^py:(?!module)/ : /^py:(function|class|exception)$/;
     for (const [prefix, list] of Object.entries(objects)) {
       for (const [page, kind, , , last] of list) {
@@ -54,11 +59,12 @@ globalThis.annotatedPassages = (() => {
         if (full.endsWith(`.${name}`) && full.startsWith("annotated.") && meant.test(kinds[kind])) found.push([page, full]);
       }
     }
-    return found.sort((a, b) => a[1].split(".").length - b[1].split(".").length || (a[1] < b[1] ? -1 : 1)).slice(0, MOST_PLACES);
+    // What `import annotated` gives comes before a namesake: the Transformer of the paper before that of another library.
+    const isOther = full => (exports.includes(name) && BESIDE.test(full) ? 1 : 0);
+    return found.sort((a, b) => isOther(a[1]) - isOther(b[1]) || a[1].split(".").length - b[1].split(".").length || (a[1] < b[1] ? -1 : 1)).slice(0, MOST_PLACES);
   }
   // What a word begins to name, first: "sca" is first scaled_dot_product_attention, then a class's member or a value, then a
   // name with the word inside; what the paper is made of comes before the rest. Pages are in the order of their first object.
-  const BESIDE = /^(module-)?annotated\.(chapters|viz|analysis|grading|doctor|interop|runs|wmt14|classroom)\b/;
   function rankOf(full, word) {
     const parts = full.split("."), last = parts.pop(), isPart = full.startsWith("module-") || last === last.toUpperCase() || parts.some(part => /^[A-Z]/.test(part));
     return (last.toLowerCase().startsWith(word) ? (isPart ? 2 : 0) : 4) + (BESIDE.test(full) ? 1 : 0);
@@ -88,9 +94,10 @@ globalThis.annotatedPassages = (() => {
 
   const sentences = text => text.split(/(?<=[.!?:]["”’)]?)\s+(?=["“(]?[\p{Lu}\d])/u);
 
-  // The sentence with most of the terms, with the next one if it is short, cut around the first term if it is long.
-  function excerpt(blocks, terms, stem) {
-    let best = { worth: -1, text: "" };
+  // The sentence with most of the terms, with the next one if it is short, cut around the first term if it is long. Nothing
+  // where no sentence has one, unless the first will do.
+  function excerpt(blocks, terms, stem, isAny = false) {
+    let best = { worth: isAny ? -1 : 0.9, text: "" };
     for (const block of blocks) {
       const parts = sentences(block);
       parts.forEach((part, i) => {
@@ -123,20 +130,32 @@ globalThis.annotatedPassages = (() => {
     return parts;
   }
 
-  // The places of a page to show: those that were asked for by their anchors, then those that have most of the terms.
+  // A term of the glossary or an object of the library: what stands below its name defines it, in whatever words.
+  const isDefined = anchor => /^term-|\./.test(anchor);
+  // The places of a page to show: those that were asked for by their anchors, then those that have most of the terms; an
+  // exercise comes behind the sections that explain what it asks for.
   function best(places, terms, stem, anchors = [], most = MOST_PLACES, isAnswer = false) {
     const weighed = places.map(([anchor, heading, blocks], at) => {
       const inHeading = new Set(found(heading, terms, stem)), inText = blocks.flatMap(block => found(block, terms, stem));
       const all = new Set([...inHeading, ...inText]).size, asked = anchors.indexOf(anchor);
-      const weight = 4 * all + 3 * inHeading.size + Math.min(inText.length, 10) / 10;
+      const weight = 4 * all + 3 * inHeading.size + Math.min(inText.length, 10) / 10 - (/^ex\d/.test(anchor) ? 100 : 0);
       return { anchor, heading, blocks, at, all, weight: asked < 0 || !anchor ? weight : 1000 - asked };
     }).filter(one => one.all || one.weight >= 900);
     weighed.sort((a, b) => b.weight - a.weight || a.at - b.at);
     const whole = Math.max(0, ...weighed.map(one => one.all));
     // What was found in code or a picture alone has no such place, nor has a page that answers in other words.
-    if (!weighed.length) return places.slice(0, 1).map(([, heading, blocks]) => ({ anchor: "", heading, text: isAnswer ? excerpt(blocks, terms, stem) : ONLY_CODE }));
-    return weighed.filter(one => one.all === whole || one.weight >= 900).slice(0, most)
-      .map(({ anchor, heading, blocks }) => ({ anchor, heading, text: excerpt(blocks, terms, stem) }));
+    if (!weighed.length) return places.slice(0, 1).map(([, heading, blocks]) => ({ anchor: "", heading, text: isAnswer ? excerpt(blocks, terms, stem, true) : "", isOnlyCode: !isAnswer }));
+    // A page whose title alone has the words needs no line below it.
+    return weighed.filter(one => one.all === whole || one.weight >= 900)
+      .map(({ anchor, heading, blocks }) => ({ anchor, heading, text: excerpt(blocks, terms, stem, isDefined(anchor)) }))
+      .filter(({ anchor, text }) => anchor || text).slice(0, most);
+  }
+  // The place of a page whose code has all the terms, or one of them: its anchor and heading.
+  function placeInCode(code, places, terms, stem) {
+    const has = (words, term) => words.split(" ").some(word => termOf(word, [term], stem));
+    const fit = code.find(([, words]) => terms.every(term => has(words, term))) ?? code.find(([, words]) => terms.some(term => has(words, term)));
+    const at = fit && places.find(([anchor]) => anchor === fit[0]);
+    return at ? { anchor: at[0], heading: at[1] } : undefined;
   }
 
   // Insertions, deletions, substitutions and swaps of neighbours that make one word of the other.
@@ -174,5 +193,5 @@ globalThis.annotatedPassages = (() => {
     }
     return made === query ? undefined : made;
   }
-  return { begins, best, correct, distance, entryOf, excerpt, formulasWith, marked, missingPart, nearest, numbersOf, objectsFirst, objectsNamed, partOf, sentences, withoutNumbers };
+  return { begins, best, correct, distance, entryOf, excerpt, fold, formulasWith, marked, missingPart, nearest, numbersOf, objectsFirst, objectsNamed, partOf, placeInCode, sentences, withoutNumbers };
 })();

@@ -34,6 +34,8 @@ globalThis.annotatedAliases = [
   { asked: /^w[_^ ]?[qkv]$/, words: "projections queries keys values",
     places: [["attention/multi_head.html#two-products-for-each-head", "8. Multi-head attention > Two products for each head"],
       ["reference/notation.html#symbols-of-the-paper-names-in-the-code", "Notation > Symbols of the paper, names in the code"]] },
+  { asked: /^transformers?( model| architecture)?$/, words: "transformer", places: [["start/one_sentence.html", "1. One sentence, end to end"],
+    ["machine/assembly.html", "15. Assemble and audit"], ["intro.html", "Attention Is All You Need, annotated"]] },
   { asked: /^(epsilon|eps|ε)_?ls$/, words: "label smoothing", places: [["training/label_smoothing.html", "19. Label smoothing"]] },
   { asked: /^lr(ate)?( schedule)?$|^learning rate schedule$|^noam( schedule)?$/, words: "warm-up", places: [["training/warm_up.html", "20. Adam and the warm-up"]] },
   { asked: /^q[, ]*k[, ]*v$/, words: "queries keys values", places: [["attention/query_key_value.html", "6. Query, key, value"]] },

@@ -5,13 +5,15 @@
 
 A fold for each page of the reference, in the order of its index; in it each module with its classes, functions,
 methods, fields and values as its source has them. An entry leads to its place in the reference and says its kind, its
-first sentence and the parts of the paper that its docstring names. The list is filled in once every page has been read;
-the search leaves it out, and so does the printed book.
+first sentence and the parts of the paper that its docstring names. A field may be described by its class, a method by
+the one that it overrides; what has no sentence shows its type and its value. The list is filled in once every page has
+been read; the search leaves it out, and so does the printed book.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -25,16 +27,16 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from annotated_book.api import homes
+from annotated_book.api import breaking, homes
 from annotated_book.docstring_formulas import with_formulas
 from annotated_book.objects import API, first_sentence, lines_of, paper_of, path_of
-from annotated_book.source import ROOT
+from annotated_book.source import ROOT, find
 from annotated_book.tex import mathml
 
 KINDS = {"attribute": "field", "property": "field", "data": "value", "exception": "class"}
 """Sphinx's kinds under the names that the list has for them; the others keep theirs."""
-SAID = {"module", "class", "function", "value"}
-"""Kinds whose first sentence is shown; a method's or a field's is in the reference."""
+LONGEST_VALUE = 40
+"""Characters of a type and a value that stand where the source has no sentence about them."""
 PLURALS = {
     "module": "modules",
     "class": "classes",
@@ -44,6 +46,13 @@ PLURALS = {
     "value": "values",
 }
 """The kinds as the list counts them, in this order."""
+SHORT = {
+    "scaled_dot_product_attention": "attn sdpa",
+    "MultiHeadAttention": "attn mha",
+    "PositionwiseFeedForward": "ffn mlp",
+    "sinusoidal_encoding": "pe",
+}
+"""Names of the library that readers know under abbreviations; the field finds them by these, too."""
 _MARKS = re.compile(r"`([^`]+)`|\0([^\0]+)\0")
 
 
@@ -76,6 +85,30 @@ class Name:
         return self.module, lines_of(self.module).get(self.name, 0) if self.name else -1, self.name
 
 
+def attributes_of(docstring: str) -> dict[str, str]:
+    """What a class says of its attributes, by their names.
+
+    Examples
+    --------
+    >>> attributes_of("A pair.\\n\\nAttributes\\n----------\\na, b\\n    The parts.\\nc : int\\n    Their number.")
+    {'a': 'The parts.', 'b': 'The parts.', 'c': 'Their number.'}
+    """
+    section = re.search(r"^(?:Attributes|Parameters)\n-+\n(.*?)(?=\n\n\S|\Z)", docstring, re.MULTILINE | re.DOTALL)
+    found: dict[str, str] = {}
+    for names, text in re.findall(r"^(\w[^\n]*)\n((?: {4}[^\n]*\n?|\n)*)", section[1] if section else "", re.MULTILINE):
+        said = " ".join(text.split())
+        found |= {name.strip(): said for name in names.partition(" : ")[0].split(",")}
+    return found
+
+
+def itself(node: ast.Assign | ast.AnnAssign) -> str:
+    """What stands for a sentence about a value or a field: its type and its value, if both are short."""
+    type = ast.unparse(node.annotation) if isinstance(node, ast.AnnAssign) else ""
+    value = ast.unparse(node.value) if node.value is not None else ""
+    shown = " = ".join(filter(None, (type, value)))
+    return f"`{shown}`" if 0 < len(shown) <= LONGEST_VALUE and "`" not in shown else ""
+
+
 @cache
 def docstrings(module: str) -> dict[str, str]:
     """The docstring of each name of a module, and its own under the empty name."""
@@ -92,7 +125,12 @@ def docstrings(module: str) -> dict[str, str]:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 said = after.value if isinstance(after, ast.Expr) else None
                 text = said.value if isinstance(said, ast.Constant) and isinstance(said.value, str) else ""
+                text = text or itself(node)
                 found.update((f"{prefix}{target.id}", text) for target in targets if isinstance(target, ast.Name))
+        if isinstance(owner, ast.ClassDef):
+            for name, text in attributes_of(found[prefix.rstrip(".")]).items():
+                if not found.get(f"{prefix}{name}") or found[f"{prefix}{name}"].startswith("`"):
+                    found[f"{prefix}{name}"] = text
 
     walk(ast.parse((ROOT / path_of(module)).read_text(encoding="utf-8")), "")
     return found
@@ -108,6 +146,15 @@ def names(domain: Any) -> Iterator[Name]:
                 module = module.rpartition(".")[0]
             kind = KINDS.get(entry.objtype, entry.objtype)
             yield Name(module, full[len(module) + 1 :], kind, entry.docname, entry.node_id)
+
+
+def overridden(full: str) -> str:
+    """The docstring of the method that this one overrides."""
+    try:
+        found = find(full)
+    except (LookupError, ImportError):
+        return ""
+    return (inspect.getdoc(found) or "") if callable(found) else ""
 
 
 def in_html(text: str) -> str:
@@ -128,15 +175,16 @@ def in_html(text: str) -> str:
 
 def line(one: Name, here: str) -> str:
     """One entry of the list."""
-    said = docstrings(one.module).get(one.name, "")
+    said = docstrings(one.module).get(one.name, "") or (overridden(f"{one.module}.{one.name}") if one.name else "")
     keys = paper_of(said)
     up = "../" * here.count("/")
     address = f"{one.page.removeprefix(API)}.html" if here.startswith(API) else f"{up}{one.page}.html"
     place = f' data-in="{one.module.removeprefix("annotated.")}"' if one.name else ""
+    place += f' data-words="{SHORT[one.name]}"' if one.name in SHORT else ""
     parts = f'<b data-part="{";".join(keys)}">{", ".join(keys)}</b>' if keys and one.name else ""
     first = first_sentence(said).replace(r"\|", "|")  # escaped for tables
-    sentence = f" {in_html(first)}" if first and one.kind in SAID else ""
-    link = f'<a href="{address}#{one.anchor}">{one.name or one.module}</a>'
+    sentence = f" {in_html(first)}" if first else ""
+    link = f'<a href="{address}#{one.anchor}">{breaking(one.name or one.module)}</a>'
     return f'<li data-kind="{one.kind}"{place}>{link} <i>{one.kind}</i>{parts}{sentence}'
 
 

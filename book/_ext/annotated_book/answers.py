@@ -3,6 +3,7 @@
 Sphinx's index has no numbers, and it cannot tell which of fifty pages with a word explains it.
 `_static/search/answers.js` has for each number the pages whose text has it, for each part of the paper its entry in the
 paper map and the chapters that treat it, and for each term of the glossary its entry and the chapter that it names.
+`exports` are the names that `import annotated` gives: `load` alone is found as one of them.
 Beside the parts of the paper it has those of the book that are known by a number: chapters, exercises, and the
 beliefs and questions of the ledger.
 """
@@ -14,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import annotated
 from annotated_book.chapters import chapter
 from annotated_book.coverage import build, numbered_chapters
 from annotated_book.ledger import KINDS, domain, ledger
@@ -70,7 +72,7 @@ def numbers(found: Found, about: dict[str, list[str]] | None = None) -> dict[str
 def explained(env: Any, glossary: str) -> dict[str, list[str]]:
     """The sentences that each page explains: entries of the glossary that name it, and those of the ledger."""
     said: dict[str, list[str]] = {}
-    for entry in _entries(glossary):
+    for entry in entries_of(glossary):
         if named := _CHAPTER.search(" ".join(entry.split())):
             said.setdefault(named[1], []).append(_CHAPTER.sub("", " ".join(entry.split())))
     for kind in KINDS:
@@ -80,7 +82,8 @@ def explained(env: Any, glossary: str) -> dict[str, list[str]]:
     return said
 
 
-def _entries(glossary: str) -> list[str]:
+def entries_of(glossary: str) -> list[str]:
+    """The entries of the glossary's source: their names, each in a line, and their definitions."""
     return [entry for block in _BLOCK.findall(glossary) for entry in re.split(r"\n\s*\n", block)]
 
 
@@ -124,7 +127,7 @@ def terms(glossary: str, found: Found) -> dict[str, list[Answer]]:
     """For each name of an entry in the glossary's source, in small letters: its chapter, if any, and the entry."""
     anchors = {heading.split(" · ")[0].lower(): anchor for anchor, heading, _ in found.get(GLOSSARY, ()) if anchor}
     known: dict[str, list[Answer]] = {}
-    for entry in _entries(glossary):
+    for entry in entries_of(glossary):
         names = [line.strip().lower() for line in entry.splitlines() if line and not line[0].isspace()]
         named = _CHAPTER.search(" ".join(entry.split()))
         anchor = next((f"#{anchors[name]}" for name in names if name in anchors), "")
@@ -181,5 +184,6 @@ def answers(env: Any, found: Found, shown: dict[str, list[tuple[str, str]]]) -> 
         "numbers": numbers(found, explained(env, glossary)),
         "parts": own(env, found) | of_paper,
         "terms": terms(glossary, found),
+        "exports": sorted(annotated.__all__),
         "formulas": formulas(shown, [*numbered_chapters(env), "reference/formulas"]),
     }

@@ -12,6 +12,7 @@ import inspect
 import pkgutil
 import re
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from sphinx.util.docutils import SphinxRole
 from sphinx.util.nodes import make_refnode
 
 from annotated.paper import entries, parse
+from annotated_book.api_chapters import headings
 from annotated_book.docstring_formulas import with_formulas
 from annotated_book.source import find
 
@@ -32,13 +34,15 @@ LINE = re.compile(r"^% api: (\S+)$", re.MULTILINE)
 LONGEST_VALUE = 160
 NAMES = re.compile(r"^% names: (\S+)$", re.MULTILINE)
 FILTER = """:::{filter} names
-:items: .bd-article section section > dl.py
-:groups: .bd-article section section
+:items: .bd-article section section > dl.py, .bd-article .api-fold > dl.py
+:groups: .bd-article section section, .bd-article .api-fold
+:empty: hide
 :names: dt .sig-name
+:count: definitions | *
 :::
 
 """
-"""The field above the first module of a page."""
+"""The field above the first module of a page. A definition is a class, function or value of a module."""
 READING = {
     "annotated.model": ("attention masks feed_forward embeddings positional_encoding layers transformer".split()),
 }
@@ -47,8 +51,11 @@ _BY_ITSELF = re.compile(r"Alias for field number \d+")
 _NOT_CODE = re.compile(r"(`[^`]*`)")
 
 
-def modules(name: str) -> list[str]:
-    """A module, and if it is a package all public modules in it; nothing is imported but packages."""
+def modules(name: str, elsewhere: Collection[str] = ()) -> list[str]:
+    """A module, and if it is a package all public modules in it; nothing is imported but packages.
+
+    What has a line of its own is left out: it stands `elsewhere`.
+    """
     found = importlib.import_module(name)
     if not hasattr(found, "__path__"):
         return [name]
@@ -56,16 +63,26 @@ def modules(name: str) -> list[str]:
     first = {f"{name}.{module}": at for at, module in enumerate(READING.get(name, ()))}
     inside = pkgutil.iter_modules(found.__path__, f"{name}.")
     for info in sorted(inside, key=lambda info: (first.get(info.name, len(first)), info.name)):
-        if not info.name.rpartition(".")[2].startswith("_"):
-            names += modules(info.name) if info.ispkg else [info.name]
+        if not info.name.rpartition(".")[2].startswith("_") and info.name not in elsewhere:
+            names += modules(info.name, elsewhere) if info.ispkg else [info.name]
     return names
 
 
-def section(module: str) -> str:
-    """The MyST text that documents a module."""
+def lines_of(folder: Path) -> set[str]:
+    """The packages and modules that have a line of their own on some page of the folder."""
+    return {name for page in folder.glob("*.md") for name in LINE.findall(page.read_text(encoding="utf-8"))}
+
+
+def section(module: str, heading: str = "") -> str:
+    """The MyST text that documents a module, under its name or another heading."""
     options = "\n   ".join((":members:", ":ignore-module-all:", ":show-inheritance:", ":member-order: bysource"))
     facts = f"```{{module-facts}} {module}\n```\n\n"
-    return f"## {module}\n\n{facts}```{{eval-rst}}\n.. automodule:: {module}\n   {options}\n```\n"
+    return f"{heading or f'## {module}'}\n\n{facts}```{{eval-rst}}\n.. automodule:: {module}\n   {options}\n```\n"
+
+
+def sections(names: list[str], source: Path) -> list[str]:
+    """The MyST texts that document some modules."""
+    return [section(name, heading) for name, heading in headings(names, source)]
 
 
 def homes(folder: Path) -> dict[str, str]:
@@ -97,8 +114,10 @@ def write_page(app: Sphinx, docname: str, source: list[str]) -> None:
     """Replace the lines `% api: ...` and `% names: ...` of a page by what they stand for."""
     if docname.startswith("reference/api/"):
         text = LINE.sub(FILTER + r"\g<0>", source[0], count=1)
-        text = LINE.sub(lambda found: "\n".join(map(section, modules(found[1]))), text)
-        source[0] = NAMES.sub(lambda found: exports(found[1], Path(app.srcdir, "reference", "api")), text)
+        folder = Path(app.srcdir, "reference", "api")
+        own = lines_of(folder)
+        text = LINE.sub(lambda found: "\n".join(sections(modules(found[1], own), Path(app.srcdir))), text)
+        source[0] = NAMES.sub(lambda found: exports(found[1], folder), text)
 
 
 def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
@@ -221,9 +240,9 @@ def plain_defaults(
 
 
 def shorten_values(app: Sphinx, document: nodes.document) -> None:
-    """Long values of constants are in the source."""
+    """Long values of constants are in the source; a folder's is another one on each machine."""
     for node in document.findall(addnodes.desc_annotation):
-        if len(node.astext()) > LONGEST_VALUE:
+        if len(node.astext()) > LONGEST_VALUE or re.search(r"\b\w+Path\(", node.astext()):
             node.children = [nodes.Text(" = …")]
 
 
@@ -234,6 +253,24 @@ def public_bases(app: Sphinx, name: str, obj: Any, options: Any, bases: list[Any
 
 def _line(base: Any) -> Any:
     return getattr(base, "__mro__", (base,)) if not hasattr(base, "__origin__") else (base.__origin__,)
+
+
+def breaking(text: str) -> str:
+    """A name of code in HTML that breaks behind its dots and underscores, and inside a word only if it must.
+
+    Examples
+    --------
+    >>> breaking("model.causal_mask")
+    'model.<wbr>causal_<wbr>mask'
+    """
+    return re.sub(r"(?<=\w)([._])(?=\w)", r"\1<wbr>", text)
+
+
+def break_names(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Let the long names of these pages break behind dots and underscores."""
+    if name.startswith("reference/api/") and "body" in context:
+        shown = re.compile(r'(?<=<span class="pre">)[A-Za-z_][\w.]{15,}(?=</span>)')
+        context["body"] = shown.sub(lambda found: breaking(found[0]), context["body"])
 
 
 def configure(app: Sphinx, config: Config) -> None:
@@ -254,9 +291,9 @@ def configure(app: Sphinx, config: Config) -> None:
     }
     for key, value in settings.items():
         setattr(config, key, value)
-    # Projects without an inventory, the inside of types from NumPy and traitlets (`t.Any`), and two classes for which
-    # Python's documentation has no entry.
-    without = r"(anywidget|rich|tokenizers|numpy\._typing|t)\..*|ast\.(expr|stmt)"
+    # Projects without an inventory, the inside of types from NumPy and traitlets (`t.Any`), and three classes for which
+    # the documentation of Python and PyTorch has no entry of that name.
+    without = r"(anywidget|rich|tokenizers|numpy\._typing|t)\..*|ast\.(expr|stmt)|torch\.cuda\.streams\.Stream"
     config.nitpick_ignore_regex = [("py:.*", without)]
 
 
@@ -272,5 +309,6 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", link_paper, priority=900)
     app.connect("autodoc-process-signature", plain_defaults)
     app.connect("doctree-read", shorten_values)
+    app.connect("html-page-context", break_names)
     app.connect("autodoc-process-bases", public_bases)
     app.connect("missing-reference", by_any_name, priority=100)

@@ -170,7 +170,8 @@ class Card(Quiz):
             nodes.reference("", name, refuri=uri, classes=["card-thread"])
             for name, uri in map(thread_link, entry.threads)
         ]
-        asked = nodes.paragraph("", "Asked in " if links else "Left open in notes of readers", classes=["card-asked"])
+        words = "Asked in " if links else "From the list of what notes on the paper left open"
+        asked = nodes.paragraph("", words, classes=["card-asked"])
         for i, link in enumerate(links):
             asked += [nodes.Text(", ")] * bool(i) + [link]
         asked += nodes.Text(".")

@@ -1,9 +1,7 @@
-"""The bibliography: entries labelled as they are cited, the places that cite them, and their BibTeX to copy.
+"""Citations: labels and their order, the places that cite a work, its BibTeX, and what it is read for.
 
 A label is 'Vaswani et al., 2017'. The first place on each page that cites an entry is a target, `cited-vaswani2017`.
-An entry of the list ends with what it is read for (`book/_data/reading.yaml`), links to these places, one for each
-chapter, and a button that copies its BibTeX (`copy.js`); the button carries the chapters and the years by which a
-filter chooses.
+`bibliography.py` makes the list of them.
 """
 
 from __future__ import annotations
@@ -12,7 +10,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +24,25 @@ from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from annotated_book.facts import chapters_in_order, commas, link
-
 READING = Path(__file__).parents[2] / "_data" / "reading.yaml"
+
+
+_UNACCENTED = str.maketrans(
+    {"ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"}
+)
+"""Letters that Unicode does not take apart."""
+
+
+def folded(text: str) -> str:
+    """A text without the accents of Latin letters, as people type it; `passages.js` folds a query alike.
+
+    Examples
+    --------
+    >>> folded("Łukasz, Müller, Ré, Chloé"), folded("ϵ ≠ ε")
+    ('Lukasz, Muller, Re, Chloe', 'ϵ ≠ ε')
+    """
+    plain = re.sub(r"(?<=[A-Za-z])[\u0300-\u036f]+", "", unicodedata.normalize("NFD", text))
+    return unicodedata.normalize("NFC", plain).translate(_UNACCENTED)
 
 
 class AuthorYearLabels(BaseLabelStyle):  # type: ignore[misc]
@@ -46,17 +59,16 @@ class AuthorYearLabels(BaseLabelStyle):  # type: ignore[misc]
 
 
 class FirstAuthorYear(BaseSortingStyle):  # type: ignore[misc]
-    """By the first author and the year, as the labels are read: later authors do not count before the year.
+    """By the surname of the first author and the year, as the labels are read: given names and others do not count.
 
     Accents do not count: Müller stands before Murray.
     """
 
-    def sorting_key(self, entry: Entry) -> tuple[str, str, str]:
-        """First author, year, title."""
+    def sorting_key(self, entry: Entry) -> tuple[str, str, str, str]:
+        """Surname of the first author, year, given names, title."""
         first = entry.persons["author"][0]
-        name = unicodedata.normalize("NFKD", " ".join([*first.last_names, *first.first_names])).lower()
-        plain = "".join(letter for letter in name if not unicodedata.combining(letter)).strip("{}")
-        return plain.replace("ł", "l"), entry.fields["year"], entry.fields["title"].lower()
+        surname = folded(" ".join(first.last_names)).lower().strip("{}")
+        return surname, entry.fields["year"], " ".join(first.first_names), entry.fields["title"].lower()
 
 
 class AnnotatedStyle(Plain):  # type: ignore[misc]
@@ -69,12 +81,6 @@ class AnnotatedStyle(Plain):  # type: ignore[misc]
 def choose_style(app: Sphinx, config: Config) -> None:
     """Make it the style of bibliographies that choose none."""
     config.bibtex_default_style = "annotated"  # type: ignore[attr-defined]
-
-
-def entries_in_a_list(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Entries are items of their list; ARIA has given up the role that docutils writes."""
-    if 'role="doc-biblioentry"' in context.get("body", ""):
-        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
 
 
 def mark_places(app: Sphinx, doctree: nodes.document) -> None:
@@ -116,48 +122,6 @@ def period(year: int) -> str:
     return next((words for last, words in ends.items() if year <= last), "from 2021")
 
 
-def copy_button(text: str, key: str, chapters: list[int]) -> str:
-    """The button, hidden until its script runs, with what a filter chooses by."""
-    year = re.search(r"year\s*=\s*\{?(\d{4})", text)
-    where = ";".join(f"chapter {number}" for number in chapters)
-    years, words = period(int(year[1])) if year else "", where.replace(";", " . ")
-    data = f'data-words="{words}" data-chapter="{where}" data-years="{years}" data-copy="{escape(text)}"'
-    name = f'aria-label="Copy BibTeX of {escape(key)}"'
-    return f' <button type="button" class="copy" {name} {data} hidden>Copy BibTeX</button>'
-
-
-def name_citing_chapters(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """End each entry of the bibliography with links to its places in the chapters, and with the button."""
-    entries = [node for node in doctree.findall(nodes.citation) if node.get("docname", docname) == docname]
-    if not entries:
-        return
-    domain: Any = app.env.get_domain("cite")
-    citing: dict[str, set[str]] = {}
-    for reference in domain.citation_refs:
-        for target in reference.targets:
-            citing.setdefault(target.key, set()).add(reference.docname)
-    keys = {citation.citation_id: citation.key for citation in domain.citations}
-    sources = bibtex(Path(app.srcdir, "references.bib"))
-    chapters = chapters_in_order(app.env)
-    for entry in entries:
-        key = str(next((keys[id] for id in entry["ids"] if id in keys), ""))
-        pages = [name for name in chapters if name in citing.get(key, ())]
-        numbers = [chapters[page]["number"] for page in pages]
-        foot = nodes.inline(classes=["entry-foot"])
-        if pages:
-            links = [
-                link(app, docname, page, str(number), chapters[page]["title"], f"#cited-{key}")
-                for page, number in zip(pages, numbers, strict=True)
-            ]
-            head = "Cited in chapter " if len(pages) == 1 else "Cited in chapters "
-            foot += nodes.inline("", "", nodes.Text(f" {head}"), *commas(links), classes=["cited-by"])
-        if key in sources:
-            foot += nodes.raw("", copy_button(sources[key], key, numbers), format="html")
-        if key in reading():
-            entry.children[-1] += nodes.inline("", reading()[key], classes=["read-for"])
-        entry.children[-1] += foot
-
-
 def setup(app: Sphinx) -> dict[str, Any] | None:
     """Register the style."""
     register_plugin("pybtex.style.sorting", "annotated", FirstAuthorYear)
@@ -166,6 +130,4 @@ def setup(app: Sphinx) -> dict[str, Any] | None:
     reading.cache_clear()
     app.connect("config-inited", choose_style, priority=100)
     app.connect("doctree-read", mark_places)
-    app.connect("doctree-resolved", name_citing_chapters)
-    app.connect("html-page-context", entries_in_a_list)
     return None

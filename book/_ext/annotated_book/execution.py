@@ -30,6 +30,8 @@ from annotated.runs.hardware import describe_machine, name_machine
 from annotated_book.checks import cells, count_checks
 from annotated_book.records import described, fed_pages
 
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""They stand in the table for machines other than the usual one."""
 NO_RECORD = "from this build alone"
 ROOT = Path(annotated.__file__).resolve().parent.parent
 _RUNS_WITH = ("torch", "numpy", "altair", "vl-convert-python", "tokenizers", "anywidget", "pandas")
@@ -185,18 +187,42 @@ def runs_table(app: Sphinx, docname: str) -> list[nodes.Node]:
     failed = [app.env.titles[name].astext() for name, run in runs.items() if not run["succeeded"]]
     days = sorted({f"{datetime.fromtimestamp(run['mtime'], tz=UTC):%d %B %Y}".lstrip("0") for run in runs.values()})
     versions = ", ".join(f"{package} {version(package)}" for package in _RUNS_WITH[:4])
-    about = (
-        (f"{slowest({name: app.env.titles[name].astext() for name in runs}, seconds)} " if runs else "")
-        + f"Run on {' and '.join(days)}, on {name_machine(describe_machine())}, with Python "
-        f"{platform.python_version()}, {versions} and library {annotated.__version__}. The digest of the library's "
-        f"files and of the versions of what it runs with is {library_digest()}. "
-        + (f"Failed: {', '.join(failed)}." if failed else "Every page ran to its end, and every check holds.")
+    about = (f"{slowest({name: app.env.titles[name].astext() for name in runs}, seconds)} " if runs else "") + (
+        f"Failed: {', '.join(failed)}." if failed else "Every page ran to its end, and every check holds."
     )
+    made_with = {
+        "Run on": " and ".join(days),
+        "Machine": short_machine(name_machine(describe_machine())),
+        "Python": platform.python_version(),
+        "Packages": versions,
+        "Library": f"{annotated.__version__}, files and packages with the digest {library_digest()}",
+    }
     made = table(["Page", "Checks", "Records", "Seconds"], rows)
     made["classes"] += ["execution-table", "sortable", "no-search"]
     spent = sum(round(one, 1) for one in seconds.values())  # as the rows have them
     total = f"All {len(rows)} pages: {sum(checks.values()):,} checks, {spent:,.1f} seconds"
-    return [made, _total(total, "pages"), nodes.paragraph(text=about)]
+    return [_total(total, "pages"), made, nodes.paragraph(text=about), _listed(made_with)]
+
+
+def short_machine(name: str) -> str:
+    """A machine's name without what its maker adds.
+
+    Examples
+    --------
+    >>> short_machine("2 cores of Intel(R) Xeon(R) Processor"), short_machine("2 cores of AMD EPYC")
+    ('2 cores of Intel Xeon', '2 cores of AMD EPYC')
+    """
+    return " ".join(re.sub(r"\((?:R|TM)\)|\b(?:Processor|CPU)\b|@.*", "", name).split())
+
+
+def _listed(facts: dict[str, str]) -> nodes.field_list:
+    """Facts in a line each."""
+    made = nodes.field_list(classes=["execution-facts"])
+    for name, text in facts.items():
+        made += nodes.field(
+            "", nodes.field_name("", name), nodes.field_body("", nodes.paragraph(text=text, classes=["no-search"]))
+        )
+    return made
 
 
 def records_table(app: Sphinx, docname: str) -> list[nodes.Node]:
@@ -205,8 +231,11 @@ def records_table(app: Sphinx, docname: str) -> list[nodes.Node]:
     records = {name: recorded(name) for name, pages in fed.items() if pages}
     if not records:
         return []
-    machines = {n: f"torch {r.machine['torch']} on {name_machine(r.machine)}" for n, r in records.items()}
+    machines = {
+        n: f"torch {r.machine['torch']} on {short_machine(name_machine(r.machine))}" for n, r in records.items()
+    }
     usual = Counter(machines.values()).most_common(1)[0][0]
+    others = list(dict.fromkeys(machine for machine in machines.values() if machine != usual))
     minutes = {name: round(made.cpu_seconds / 60, 1) for name, made in records.items()}
     rows: list[list[nodes.Node]] = []
     for name, made in records.items():
@@ -215,15 +244,16 @@ def records_table(app: Sphinx, docname: str) -> list[nodes.Node]:
         parts = ";".join(dict.fromkeys(part_of(app, page) for page in fed[name]))
         links += nodes.raw("", f'<span data-part="{escape(parts)}"></span>', format="html")
         called = nodes.paragraph("", "", _breakable(name))
-        day = made.date if machines[name] == usual else f"{made.date}, with {machines[name]}"
+        day = made.date + ("" if machines[name] == usual else f" ({LETTERS[others.index(machines[name])]})")
         rows.append([called, what, nodes.paragraph("", "", links), nodes.paragraph(text=day),
                      _amount("CPU minutes", minutes[name], f"{minutes[name]:,.1f}")])  # fmt: skip
     table_of = table(["Record", "What was measured", "Page", "Recorded on", "CPU minutes"], rows)
     table_of["classes"] += ["records-table", "sortable", "no-search"]
-    others = "" if set(machines.values()) == {usual} else ", unless the table says otherwise"
     total = _total(f"All {len(rows)} records: {sum(minutes.values()):,.1f} CPU minutes", "records")
+    marked = [f"those marked ({LETTERS[i]}) with {machine}" for i, machine in enumerate(others)]
+    made_with = "; ".join([f"Recorded with {usual}", *marked])
     wide = nodes.container("", table_of, classes=["wide"])
-    return [wide, total, nodes.paragraph(text=f"Recorded with {usual}{others}."), _command()]
+    return [nodes.paragraph(text=f"{made_with}."), total, wide, _command()]
 
 
 def _breakable(name: str) -> nodes.literal:

@@ -3,17 +3,20 @@
     :::{exercise-index} chapters
     :::
 
-lists them by chapter, with their difficulty, their time and a place for the reader's mark; `misconceptions` is a table
-of the beliefs that they are about.
+lists them by chapter, with what each asks for (`book/_data/exercise_lines.yaml`), its difficulty, its time and a place
+for the reader's mark; `misconceptions` is a table of the beliefs that they are about.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from html import escape
+from pathlib import Path
 from typing import Any
 
+import yaml
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.addnodes import pending_xref
@@ -29,10 +32,18 @@ from annotated_book.facts import commas, parts_of
 from annotated_book.graded import DOTS
 from annotated_book.ledger import ROWS, domain, ledger, plain, row_reference, with_formulas
 
+LINES = Path(__file__).parents[2] / "_data" / "exercise_lines.yaml"
 LAST = 1000
 """Stands for the number of a page that is no chapter."""
 _COLUMNS = {"belief": 50, "verdict": 14, "exercises": 16, "discussed in": 20}
 """The columns of the table of misconceptions, with their widths."""
+
+
+@cache
+def asked_for() -> dict[str, str]:
+    """What each exercise asks for, in one line, by its number."""
+    found: dict[str, str] = yaml.safe_load(LINES.read_text(encoding="utf-8"))
+    return found
 
 
 class Index(nodes.General, nodes.Element):
@@ -47,6 +58,7 @@ class ExerciseIndex(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A place for the list."""
         self.env.note_reread()  # it tells of the other pages
+        self.env.note_dependency(str(LINES))
         return [Index(by=directives.choice(self.arguments[0], ("chapters", "misconceptions")))]
 
 
@@ -96,6 +108,7 @@ class FillIndex(SphinxPostTransform):
             f"<span>{exercise.minutes} min</span>",
             f"<span>{points}</span>",
             f'<span class="mark-of-exercise" {mark}></span>',
+            f'<small class="exercise-asks">{escape(asked_for().get(exercise.place, ""), quote=False)}</small>',
         ]
         return nodes.paragraph("", "", self.exercise(exercise, titled=True), _raw(" ".join(facts)))
 
@@ -124,7 +137,8 @@ class FillIndex(SphinxPostTransform):
         """A belief, the verdict, the exercises about it, and the place that discusses it."""
         entry = ledger("claim")[id]
         belief = nodes.paragraph("", "", *with_formulas(entry.statement))
-        belief += _raw(_facts_of(exercises, [self.topic(exercise) for exercise in exercises]))
+        ids = ";".join(exercise.id for exercise in exercises)  # a filter keeps the row with one of them
+        belief += _raw(f'<span class="facts-of-belief" hidden data-exercises="{escape(ids)}"></span>')
         verdict = nodes.paragraph("", "", nodes.inline("", entry.answer, classes=["ledger-verdict"]))
         listed = nodes.paragraph("", "", *commas([self.exercise(exercise) for exercise in exercises]))
         cells = (belief, verdict, listed, nodes.paragraph("", "", *self.discussed(id)))
@@ -164,7 +178,7 @@ class FillIndex(SphinxPostTransform):
         boxes = getattr(self.env, "sphinx_exercise_registry", {})
         shown = nodes.inline("", "", text)
         if titled:
-            shown += [nodes.Text(" "), *with_formulas(exercise.title)]
+            shown += [nodes.Text(" "), *with_formulas(_with_symbols(exercise.title))]
         if exercise.id not in boxes:
             return shown
         docname = boxes[exercise.id]["docname"]
@@ -211,21 +225,12 @@ def _words(exercise: Exercise, title: str) -> str:
     """What else a filter finds an exercise by: name, chapter, parts of the paper, and the mistakes that it knows."""
     parts = [f"section {part}" if part[0].isdigit() else part for part in map(str, exercise.paper)]
     catches = re.sub(r"\{\w+\}`([^`]+)`", r"\1", exercise.catches)
-    return " . ".join([exercise.id, f"chapter {exercise.number}", title, *parts, catches])
+    return " . ".join([exercise.id, f"exercise {exercise.place}", f"chapter {exercise.number}", title, *parts, catches])
 
 
-def _facts_of(exercises: list[Exercise], topics: list[str]) -> str:
-    """What a filter asks of a belief, in a place that nobody sees: it fits if one of its exercises does."""
-    facts = {
-        "kind": [exercise.kind for exercise in exercises],
-        "difficulty": [exercise.difficulty for exercise in exercises],
-        "time": [span for exercise in exercises for span in _spans(exercise.minutes)],
-        "exercises": [exercise.id for exercise in exercises],
-        "part": topics,
-    }
-    data = " ".join(f'data-{name}="{escape(";".join(dict.fromkeys(values)))}"' for name, values in facts.items())
-    words = " ".join(exercise.id for exercise in exercises)
-    return f'<span class="facts-of-belief" hidden {data} data-state="not done">{words}</span>'
+def _with_symbols(title: str) -> str:
+    """A title whose symbols, such as d_k, are formulas; a terminal and a notebook show it as it is."""
+    return re.sub(r"(?<![\w$`])([A-Za-z]_[A-Za-z])(?![\w$`])", r"$\1$", title)
 
 
 def _spans(minutes: int) -> list[str]:
@@ -239,6 +244,7 @@ def _raw(text: str) -> nodes.raw:
 
 def setup(app: Sphinx) -> None:
     """Register the directive."""
+    asked_for.cache_clear()
     app.add_node(Index)
     app.add_directive("exercise-index", ExerciseIndex)
     app.add_post_transform(FillIndex)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Container
 from dataclasses import dataclass
+from string import ascii_uppercase
 from typing import Any
 
 from docutils import nodes
@@ -136,3 +138,13 @@ def commas(found: list[nodes.Node]) -> list[nodes.Node]:
     for node in found:
         spread += [nodes.Text(", "), node] if spread else [node]
     return spread
+
+
+def letters(known: Container[str], prefix: str) -> nodes.paragraph:
+    """A to Z in one line: links to the groups of an index, `index-a`, and plain letters where there is none."""
+    jumps: list[nodes.Node] = []
+    for letter in ascii_uppercase:
+        empty = nodes.raw("", f'<a role="link" aria-disabled="true">{letter}</a>', format="html")
+        jump = nodes.reference("", letter, refid=f"{prefix}-{letter.lower()}") if letter in known else empty
+        jumps += [jump, nodes.Text(" ")]
+    return nodes.paragraph("", "", *jumps, classes=["index-jumps"])

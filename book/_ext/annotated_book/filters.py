@@ -6,24 +6,31 @@
     :menu: verdict | no, half true
     :::
 
-`items` are the entries, as a selector of CSS. `groups` hide with all of their entries. A menu chooses by an attribute
-`data-verdict` of the entries, which may have several values with semicolons between them; the values `*` are those that
-the entries have, sorted, and `* as listed` the same in the order of the entries. Semicolons separate several menus. The
-first word of a menu's name is the attribute: `part of the paper | *` asks for `data-part`.
-With `names`, another selector, only those parts of an entry are searched. The words of an attribute `data-words` of an
-entry, or inside it, are searched, too. `count` says what is counted, in kinds with their selectors: `terms | .entry;
-traps | .traps tr`. With `facets`, a selector, each value of a menu says how many of these entries it leaves. Letters in
-`.index-jumps` that lead to a hidden group are no links meanwhile. `open` are folds inside entries that open where at
-most three entries are left. An element with `data-follows="ID"` shows and hides with the entry of this id.
+`items` are the entries, as a selector of CSS. `groups` hide with all of their entries, and with `empty: hide` those
+that have none do while something is looked for. Groups that are folds open meanwhile, and so does one that a link leads
+into. A menu chooses by an attribute `data-verdict` of the entries, which may have several values with semicolons
+between them; the values `*` are those that the entries have, sorted, and `* as listed` the same in the order of the
+entries. Semicolons separate several menus. The first word of a menu's name is the attribute: `part of the paper | *`
+asks for `data-part`. With `names`, another selector, only those parts of an entry are searched. The words of an
+attribute `data-words` of an entry, or inside it, are searched, too. `count` says what is counted, in kinds with their
+selectors: `terms | .entry; traps | .traps tr`. With `numbers`, kinds such as `exercise; section`, a bare 5.2 is read as
+the first of them that fits, and the next one is offered; a bare 5 is a whole number of these kinds, else a word. An
+entry with `data-own`, such as "table 2", is found by its own number alone where one is typed that an entry has. `about:
+exercise | exercises` joins entries with `data-exercises="ex05-1;ex05-2"` to those with these values of `data-exercise`:
+such an entry stays with one of them that fits all menus, and that fits the field if the entry's own words do not. With
+`facets`, a selector, each value of a menu says how many of these entries it leaves. Letters in `.index-jumps` that lead
+to a hidden group are no links meanwhile. `open` are folds inside entries that open where at most three entries are
+left, and in an entry to which a link leads. An element with `data-follows="ID"` shows and hides with the entry of this
+id.
 
 A typed word is looked for at the beginnings of words, and each part of a name is one: `mask` finds `padding_mask`, and
 `attention` finds `MultiHeadAttention`. Formulas are found as they are typed (`d_k`, `W^O`, `W_O`), numbers such as 5.3
 and parts of the paper (`eq. 3` is "equation 3") as one word, words in singular or plural and in British or American
 spelling. A dotted name of code (`model.masks.causal`) is looked for in the anchor to which an entry leads. Enter moves
 to the first entry, Escape clears the field. Tables without a row that fits hide. Where nothing fits, a button offers
-the nearest word, or everything; where a menu narrows, everything. A number in the head of a group that is a fold,
-`<span data-entries="12 names">`, becomes "3 of 12 names" meanwhile.
-Nothing is remembered, and without scripts the whole page is there and no field (`filter.js`).
+the nearest word, or everything, and a link leads to the search of the book; where a menu narrows, everything. A number
+in the head of a group that is a fold, `<span data-entries="12 names">`, becomes "3 of 12 names" meanwhile. What is
+typed and chosen stands in the address; without scripts the whole page is there and no field (`filter.js`).
 """
 
 from __future__ import annotations
@@ -35,7 +42,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-FIELDS = ("items", "groups", "names", "count", "open", "facets")
+FIELDS = ("items", "groups", "empty", "names", "count", "open", "facets", "numbers", "about")
 """Options that the script reads."""
 
 
@@ -65,11 +72,14 @@ class Filter(SphinxDirective):
     option_spec = {
         "items": directives.unchanged_required,
         "groups": directives.unchanged,
+        "empty": directives.unchanged,
         "menu": directives.unchanged,
         "names": directives.unchanged,
         "count": directives.unchanged,
         "open": directives.unchanged,
         "facets": directives.unchanged,
+        "numbers": directives.unchanged,
+        "about": directives.unchanged,
     }
 
     def run(self) -> list[nodes.Node]:

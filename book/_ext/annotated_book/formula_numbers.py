@@ -5,7 +5,7 @@
 
 The fields start with the values of the paper's base model, or with values of ours, which are marked. The results that
 the page shows without scripts are computed here with the library. `formula_numbers.js` computes them again when a field
-changes; a test holds it to what is here.
+changes; a test holds it to what is here. With `:drives:` the fields change the numbers of the table of results above.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from html import escape
 
 import torch
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -50,6 +51,8 @@ class Numbers:
     results: tuple[tuple[str, str], ...]
     """The sign of each result, in TeX, and what it is, in words."""
     compute: Callable[..., tuple[float, ...]]
+    above: str = "Your numbers in the table above"
+    """What stands over the fields that drive a table of results."""
 
 
 _D = Field(r"d_\text{model}", "width of the model", 512, 2, 8192, "2")
@@ -122,6 +125,12 @@ def word_share(d: float) -> tuple[float, ...]:
     """Share of the word in the squared length of word and position, for the factors 1, root of d, and d."""
     position = sinusoidal_encoding(2, int(d))[1].double().square().sum().item()
     return tuple(factor**2 / (factor**2 + position) for factor in (1.0, math.sqrt(d), d))
+
+
+def bleu(translation: float, reference: float, *precisions: float) -> tuple[float, ...]:
+    """Brevity penalty, and BLEU from 0 to 100."""
+    penalty = min(1.0, math.exp(1 - reference / translation))
+    return penalty, 100 * penalty * math.prod(precisions) ** (1 / len(precisions))
 
 
 OURS = ' <small class="numbers-ours">ours</small>'
@@ -223,7 +232,7 @@ FORMULAS = {
     ),
     "wrong-index": Numbers(
         tuple(
-            Field(f"s_{k}", f"score of key {k}", value, -50, 50, "any", ours=True)
+            Field(f"s_{k}", f"score of key {k}, after the division by 2", value, -50, 50, "any", ours=True)
             for k, value in ((1, 0), (2, 2), (3, 1))
         ),
         (
@@ -234,6 +243,7 @@ FORMULAS = {
             (r"w_1 + w_2 + w_3", "sum of the weights with the wrong index, where i means key 1"),
         ),
         wrong_index,
+        "Your scores, after the division by 2, in the table above",
     ),
     "word-share": Numbers(
         (_D,),
@@ -251,6 +261,26 @@ FORMULAS = {
         ),
         ((r"-\frac{1}{M} \sum_i \log p", "cross-entropy, in nats per token"), (r"\mathrm{PPL}", "perplexity")),
         lambda log_p, tokens: (-log_p / tokens, math.exp(-log_p / tokens)),
+    ),
+    "bleu": Numbers(
+        (
+            Field("c", "length of the translation, in words", 9, 1, 1e9, ours=True),
+            Field("r", "length of the reference, in words", 9, 1, 1e9, ours=True),
+            *(
+                Field(f"p_{n}", f"precision of the sequences of {words}", value, 0, 1, "any", ours=True)
+                for n, words, value in (
+                    (1, "one word", 1),
+                    (2, "two words", 5 / 8),
+                    (3, "three words", 2 / 7),
+                    (4, "four words", 1 / 6),
+                )
+            ),
+        ),
+        (
+            (r"\min\left(1,\; \exp(1 - r/c)\right)", "brevity penalty"),
+            (r"\mathrm{BLEU}", "times 100, as it is printed"),
+        ),
+        bleu,
     ),
 }
 
@@ -277,17 +307,18 @@ class NumbersOf(SphinxDirective):
     """`{numbers} learning-rate`."""
 
     required_arguments = 1
+    option_spec = {"drives": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         """Fields and results in raw HTML: without scripts the fields are plain numbers."""
         name = self.arguments[0]
         if name not in FORMULAS:
             return [self.state.document.reporter.error(f"numbers: one of {', '.join(FORMULAS)}", line=self.lineno)]
-        return [nodes.raw("", panel(name, FORMULAS[name]), format="html")]
+        return [nodes.raw("", panel(name, FORMULAS[name], drives="drives" in self.options), format="html")]
 
 
-def panel(name: str, formula: Numbers) -> str:
-    """The HTML of a formula's numbers."""
+def panel(name: str, formula: Numbers, drives: bool = False) -> str:
+    """The HTML of a formula's numbers; with `drives` the results are those of the table above."""
     fields = "".join(
         f'<span class="numbers-field">{mathml(field.tex)} = '
         f'<span data-value="{field.value:g}" data-min="{field.least:g}" data-max="{field.most:g}" '
@@ -295,6 +326,12 @@ def panel(name: str, formula: Numbers) -> str:
         f"{OURS if field.ours else ''}</span> "
         for field in formula.fields
     )
+    if drives:
+        return (
+            f'<div class="formula-numbers no-search" data-formula="{name}" data-drives role="group" '
+            f'aria-label="Numbers of the table above"><p class="numbers-head">{escape(formula.above)}</p>'
+            f'<p class="numbers-fields">{fields}</p></div>'
+        )
     values = formula.compute(*(field.value for field in formula.fields))
     results = "".join(
         f'<div><dt>{mathml(tex)} <span class="numbers-words">{escape(words)}</span></dt><dd>{written(value)}</dd></div>'

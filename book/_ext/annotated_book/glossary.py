@@ -3,8 +3,8 @@
 Docutils writes names and definitions one after another. Each entry becomes a `div` of its own inside the list, as HTML
 allows, so that a style sheet can set names, definition and chapter side by side. English names come first, the Chinese
 name has the class `chinese`, and the link to the chapter that ends a definition is a description of its own; it leads
-to the words of the chapter that say most, where the index of terms has such a place. An entry has the further
-names by which the filter finds it. Readers test themselves on the page with `glossary.js`.
+to the sentence of the chapter that explains the term, else to the section that says most of it. An entry has the
+further names by which the filter finds it. Readers test themselves on the page with `glossary.js`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from annotated_book.term_places import other_names
-from annotated_book.terms import GLOSSARY, all_places, entries, target
+from annotated_book.terms import GLOSSARY, all_places, entries, explanation
 
 _LIST = re.compile(r'(<dl class="[^"]*\bglossary\b[^"]*">)(.*?)(</dl>)', re.DOTALL)
 _ENTRY = re.compile(r"((?:<dt\b.*?</dt>\s*)+)<dd>(.*?)</dd>", re.DOTALL)
@@ -34,7 +34,7 @@ def grouped(body: str, targets: Mapping[str, str] = {}, words: Mapping[str, str]
     Parameters
     ----------
     targets
-        Where an entry's chapter says most of its term, such as '#says-mask', by the anchor of one of the entry's names.
+        Where an entry's chapter explains its term, such as '#says-mask', by the anchor of one of the entry's names.
     words
         Further names of an entry, for the filter, by the same anchors.
     """
@@ -62,7 +62,7 @@ def group_page(app: Sphinx, name: str, template: str, context: dict[str, Any], d
     words: dict[str, str] = {}
     if name == GLOSSARY:
         for names, anchor, home, places in all_places(app.env):
-            targets[anchor] = next((target(app.env, place, names) for place in places if place.page == home), "")
+            targets[anchor] = next((explanation(app.env, place, names) for place in places if place.page == home), "")
         named = entries(app.env.get_doctree(GLOSSARY))
         words = {anchor: other_names()[names[0]] for names, anchor in named if names[0] in other_names()}
     context["body"] = grouped(context["body"], targets, words)

@@ -28,7 +28,7 @@ from annotated_book.ledger import ledger, plain
 from annotated_book.paper import link_to
 from annotated_book.quiz import Quiz, parse
 
-_CLAIM = re.compile(r"\{claim\}`([CA]\d+)`")
+_ENTRY = re.compile(r"\{(claim|question)\}`([CAQ]\d+)`")
 _WARNING = (
     "Try it first. An attempt of your own, even a wrong one, teaches more than reading: `check()` then names the idea "
     "that was wrong, and the solution answers a question that you have."
@@ -98,7 +98,7 @@ class Graded(ExerciseDirective, Quiz):
         """The misconceptions that it is made to catch, folded: they would give away what is to be found."""
         if not exercise.catches:
             return []
-        text = _CLAIM.sub(_in_words, exercise.catches.rstrip("."))
+        text = _ENTRY.sub(_in_words, exercise.catches.rstrip("."))
         opening = '<details class="graded-tested"><summary>Your answer is tested for</summary>'
         return [_raw(opening), *self.markdown(f"{text[0].upper()}{text[1:]}."), _raw("</details>")]
 
@@ -153,9 +153,11 @@ def name_it(box: nodes.Element, exercise: Exercise) -> None:
     title.replace(title.children[0], nodes.Text(f"Exercise {exercise.place}"))  # type: ignore[attr-defined]
 
 
-def _in_words(claim: re.Match[str]) -> str:
-    """A reference to a claim, with its statement for words."""
-    return f"{{claim}}`“{plain(ledger('claim')[claim[1]].statement).rstrip('.')}” <{claim[1]}>`"
+def _in_words(entry: re.Match[str]) -> str:
+    """A reference to a claim or a question, with its statement for words."""
+    kind, id = entry.groups()
+    said = re.sub(r'"([^"]*)"', r"‘\1’", plain(ledger(kind)[id].statement)).rstrip(".")
+    return f"{'the question ' * (kind == 'question')}{{{kind}}}`“{said}” <{id}>`"
 
 
 def _raw(text: str) -> nodes.raw:

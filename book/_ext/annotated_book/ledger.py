@@ -83,9 +83,10 @@ class Entry:
 
     @property
     def heading(self) -> str:
-        """'Often said: no'; of a belief from one damaged copy or summary, 'Said or suggested: no'."""
-        head = "Said or suggested" if self.chapter == "misreadings" else _HEADS[self.kind]
-        return head + (f": {self.answer}" if self.answer else "")
+        """'Often said: no'; of a belief from one damaged copy or summary, 'Said or suggested: refuted'."""
+        if self.chapter == "misreadings":
+            return f"Said or suggested: {'refuted' if self.verdict == 'false' else self.answer}"
+        return _HEADS[self.kind] + (f": {self.answer}" if self.answer else "")
 
     @property
     def title(self) -> str:
@@ -137,12 +138,11 @@ class LedgerBox(SphinxDirective):
         if not domain(self.env).note(entry, self.env.docname):
             return [self._error(f"{entry.name} has a box on this page already")]
         head = nodes.paragraph(classes=["ledger-head"])
-        head += nodes.reference(
-            "", entry.heading.partition(":")[0], refid=entry.anchor, reftitle=entry.id, classes=["ledger-id"]
-        )
-        if entry.answer:
+        kept, _, verdict = entry.heading.partition(": ")
+        head += nodes.reference("", kept, refid=entry.anchor, reftitle=entry.id, classes=["ledger-id"])
+        if verdict:
             head[-1] += nodes.Text(": ")
-            head[-1] += nodes.inline("", entry.answer, classes=["ledger-verdict"])
+            head[-1] += nodes.inline("", verdict, classes=["ledger-verdict"])
         if kind == "claim":
             head += nodes.inline("", "", self._row(entry), classes=["ledger-row"])
             domain(self.env).note_reference(self.env.docname)

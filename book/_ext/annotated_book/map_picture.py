@@ -13,8 +13,8 @@ from annotated.viz.figure_one import Box, small_drawing
 from annotated.viz.figure_one.boxes import page_of
 from annotated_book.coverage import Part, title_of_exercise
 
-MOST = 5
-"""How many dots stand for a count; a larger one is a number."""
+MOST = 6
+"""How many dots are drawn at most; the number beside them is the whole count."""
 
 
 def anchor_of(key: str) -> str:
@@ -23,9 +23,10 @@ def anchor_of(key: str) -> str:
 
 
 def dots(names: list[str], tone: str, thing: str) -> str:
-    """A table's cell with a dot for each thing, or their number; their names show on hovering."""
+    """A table's cell with a dot for each thing, up to `MOST`, and their number; their names show on hovering."""
     count = len(names)
-    shown = "<i></i>" * count if count <= MOST else f"<b>{count}</b>"
+    drawn = "<i></i>" * min(count, MOST) + ("<u></u>" if count > MOST else "")
+    shown = f"{drawn}<b>{count}</b>" if count else ""
     words = f'<span class="visually-hidden">{count} {thing}{"" if count == 1 else "s"}</span>'
     title = f' title="{html.escape(", ".join(names), quote=True)}"' if names else ""
     marks = f'<span aria-hidden="true" data-value="{count}">{shown}</span>'

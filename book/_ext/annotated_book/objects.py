@@ -2,12 +2,13 @@
 
     :::{objects}
     annotated.model.attention.MultiHeadAttention
-    annotated.Transformer
+    annotated.Transformer | What a reader needs to know of it.
     :::
 
-is a table of the objects to read first, each with its first sentence and its part of the paper. `% api:` (see `api`)
-puts a line of facts under the name of each module: its file, its parts of the paper, the chapters that show it and its
-tests. Each signature leads to its line in the book's own source pages, and copies the line that imports its name.
+is a table of the objects to read first, each with its first sentence, or the one behind it, and its part of the paper.
+`% api:` (see `api`) puts a line of facts under the name of each module: its file, its parts of the paper, the chapters
+that show it and its tests. Each signature leads to its line in the book's own source pages, and copies the line that
+imports its name.
 """
 
 from __future__ import annotations
@@ -48,15 +49,17 @@ class Objects(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """The table, or a message about a name that the library lacks."""
         rows = []
-        for name in filter(None, map(str.strip, self.content)):
+        for name, _, said in (line.partition(" | ") for line in map(str.strip, self.content) if line):
             try:
                 found = find(name)
             except LookupError as error:
                 return [self.state.document.reporter.error(f"{name}: {error}", line=self.lineno)]
             doc = inspect.getdoc(found) or ""
             keys = " ".join(f"{{paper}}`{key.removeprefix('section ')}`" for key in paper_of(doc))
-            rows.append((f"{{py:obj}}`~{name}`", with_formulas(first_sentence(doc)), keys))
-        lines = [f"| {' | '.join(row)} |" for row in (("Read first", "What it is", "The paper"), ("---",) * 3, *rows)]
+            rows.append((f"{{py:obj}}`~{name}`", with_formulas(said or first_sentence(doc)), keys))
+        columns = 3 if any(keys for *_, keys in rows) else 2
+        table = (("Read first", "What it is", "The paper"), ("---",) * 3, *rows)
+        lines = [f"| {' | '.join(row[:columns])} |" for row in table]
         box = nodes.container(classes=["stacked-table", "api-objects"])
         self.state.nested_parse(StringList(lines, source=self.get_source_info()[0]), self.lineno, box)
         return [box]

@@ -13,6 +13,8 @@ FILES = {
     "book/glossary.js": r'<div class="entry"',
     "book/versions.js": r'class="versions|versions-table',
     "book/versions.css": r'class="versions|versions-table',
+    "book/timeline.js": r'class="component-timeline',
+    "book/timeline.css": r'class="component-timeline',
     "book/copy.js": r'class="copy"|formula-sheet',
     "book/sorting.js": r'class="map-table|class="misconceptions',
     "book/sorting.css": r'class="map-table|class="misconceptions',

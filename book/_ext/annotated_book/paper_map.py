@@ -13,9 +13,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
+import yaml
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.addnodes import pending_xref
@@ -34,6 +37,7 @@ from annotated_book.sentences import sentences_of
 from annotated_book.source import soft_reference
 
 GLOSSARY = "reference/glossary"
+SYMBOLS = Path(__file__).parents[2] / "_data" / "paper_symbols.yaml"
 BEST = 4
 """How many links a row shows; the rest is folded."""
 THINGS = {
@@ -51,6 +55,25 @@ IN_A_CASE = "true only"
 """The verdict in the menu, of beliefs that are true in a case which their own verdict names."""
 
 
+@cache
+def symbols_of() -> dict[str, str]:
+    """The symbols of each part of the paper, with spaces between them, by its key."""
+    found: dict[str, str] = yaml.safe_load(SYMBOLS.read_text(encoding="utf-8"))
+    return found
+
+
+def for_filter(key: str) -> str:
+    """What the field finds a part of the paper by, besides its text: its symbols, and its own number, if it has one.
+
+    Examples
+    --------
+    >>> for_filter("equation 2")
+    '<span hidden data-words="W_1 W_2 b_1 b_2" data-own="equation 2"></span>'
+    """
+    own = f' data-own="{key.lower()}"' if key[-1].isdigit() else ""
+    return f'<span hidden data-words="{escape(symbols_of().get(key, ""))}"{own}></span>'
+
+
 class paper_map(nodes.General, nodes.Element):  # noqa: N801  (docutils names nodes so)
     """A place to be filled in when all pages are read."""
 
@@ -66,6 +89,7 @@ class PaperMap(SphinxDirective):
         if not hasattr(self.env, "paper_map_pages"):
             self.env.paper_map_pages = set()  # type: ignore[attr-defined]
         self.env.paper_map_pages.add(self.env.docname)  # type: ignore[attr-defined]
+        self.env.note_dependency(str(SYMBOLS))
         return [paper_map(part=part)]
 
 
@@ -101,6 +125,7 @@ class FillIn(SphinxPostTransform):
         head = nodes.paragraph("", "", link_to(part.key), nodes.Text(f" {part.title}"), classes=["map-head"])
         for gap in part.gaps:
             head += [nodes.Text(" "), nodes.inline("", gap, classes=["map-gap"])]
+        head += nodes.raw("", for_filter(part.key), format="html")
         rows: list[tuple[str, list[Any]]] = [
             ("Chapters", [self.page(name) for name in part.chapters]),
             ("Code", [self.name(name) for name in part.code]),
@@ -275,6 +300,7 @@ def merge(app: Sphinx, env: Any, docnames: Any, other: Any) -> None:
 
 def setup(app: Sphinx) -> None:
     """Register the directive and connect the rest."""
+    symbols_of.cache_clear()
     app.add_node(paper_map)
     app.add_directive("paper-map", PaperMap)
     app.add_post_transform(FillIn)

@@ -1,11 +1,13 @@
 """The search: what its index leaves out, and the texts from which it shows a sentence of each page that it finds.
 
 A node of the class `no-search` is on its page but not in the index: a table of contents names every chapter, and would
-be found for every word.
+be found for every word. A formula is in the index as `formula` writes it, with the names of its Greek letters, and a
+word with accents is there without them, too.
 
 Each page's text goes into a script, `_static/search/texts/<page>.js`: its sections, the terms of a glossary and the
-objects of the reference, each with its anchor, its heading and its paragraphs. The page of the search loads those of
-the pages that it shows, also from a folder on a disk, where a browser reads no other page. `words.js` has the words of
+objects of the reference, each with its anchor, its heading and its paragraphs; then, for each section with code, the
+words that the page has in its code alone. The page of the search loads those of the pages that it shows, also from a
+folder on a disk, where a browser reads no other page. `words.js` has the words of
 all pages, for suggestions, and `answers.js` what `answers.py` says.
 """
 
@@ -22,6 +24,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from annotated_book.answers import answers
+from annotated_book.citations import folded
 from annotated_book.tex_signs import FUNCTIONS, LETTERS, SIGNS
 
 LEFT_OUT = "no-search"
@@ -29,7 +32,7 @@ IN_HEADING = 10
 """How many pages a heading is worth where words are compared that a reader may have meant."""
 NO_TEXT = {
     *("library-source-caption", "api-facts", "doctor-aside", "chapter-strip"),
-    *("graded-facts", "graded-links", "graded-more", "quiz"),
+    *("graded-facts", "graded-links", "graded-more", "quiz", "prediction"),
 }
 """Lines of facts are no sentences; and the search tells no answers, hints or solutions."""
 LONGEST = 1200
@@ -39,6 +42,8 @@ _SPOKEN = {**{command: sign for command, (_, sign) in SIGNS.items()}, **LETTERS,
 _PRODUCT = r"[^\s()+-]+"
 _AROUND = re.compile(r"\\(text|math[a-z]+|boldsymbol|operatorname|sqrt|[dt]?frac)(?![A-Za-z])")
 """Commands that say what is done with the braces behind them."""
+_LABEL = re.compile(r"^The question\.? (?=[A-Z])")
+"""Stands before the question of a chapter, and is no part of the sentence."""
 _OWN_PLACE = (addnodes.desc, nodes.raw, nodes.literal_block, nodes.comment, nodes.figure, nodes.definition_list_item)
 Place = tuple[str, str, list[str]]
 
@@ -55,6 +60,21 @@ def without_lists(doctree: nodes.document) -> nodes.document:
     for node in marked(copy):
         if node.parent is not None:
             node.parent.remove(node)
+    return copy
+
+
+def for_index(doctree: nodes.document) -> nodes.document:
+    """A copy of the page with its words as they are typed: formulas in plain text, and accents left out beside them."""
+    copy: nodes.document = doctree.deepcopy()
+    for node in list(copy.findall(lambda node: isinstance(node, (nodes.math, nodes.math_block)))):
+        tex = node.astext()
+        greek = [name[1:] for name in re.findall(r"\\[A-Za-z]+", tex) if name in LETTERS]
+        node.children = []
+        node += nodes.Text(" ".join([formula(tex), *greek]))
+    texts = [str(text) for text in copy.findall(nodes.Text) if not isinstance(text.parent, nodes.raw)]
+    words = {word for word in re.findall(r"[^\W\d_]+", " ".join(texts)) if folded(word) != word}
+    if words:
+        copy += nodes.paragraph("", " ".join(sorted(map(folded, words))))
     return copy
 
 
@@ -104,7 +124,8 @@ def text_of(node: nodes.Node) -> str:
         return ""
     if "cell-label" in classes:  # the head of its column, which only a phone shows
         return f"{node.astext()}: "
-    apart = any(isinstance(child, nodes.Body) for child in node.children)
+    # A link is both for docutils; nothing stands between it and the full stop behind it.
+    apart = any(isinstance(child, nodes.Body) and not isinstance(child, nodes.Inline) for child in node.children)
     return (" " if apart else "").join(map(text_of, node.children))
 
 
@@ -124,10 +145,11 @@ def _paragraphs(node: nodes.Element) -> list[str]:
         if isinstance(child, nodes.row):
             found.append(" · ".join(filter(None, (" ".join(text_of(cell).split()) for cell in child.children))))
         elif isinstance(child, nodes.paragraph):
-            found.append(" ".join(text_of(child).split())[:LONGEST])
+            said = " ".join(text_of(child).split())
+            found.append(re.sub(_LABEL, "", said)[:LONGEST])
         elif isinstance(child, nodes.math_block):
-            said = found.pop() if found and found[-1].endswith(":") else ""
-            found.append(f"{said} {formula(child.astext())}".strip()[:LONGEST])
+            before = found.pop() if found and found[-1].endswith(":") else ""
+            found.append(f"{before} {formula(child.astext())}".strip()[:LONGEST])
         elif _is_exercise(child):
             continue
         elif isinstance(child, nodes.Element) and not isinstance(child, (nodes.section, *_OWN_PLACE)):
@@ -159,7 +181,8 @@ def places(doctree: nodes.document) -> list[Place]:
         elif isinstance(node, addnodes.desc):
             signature, content = node[0], node[-1]
             if isinstance(signature, addnodes.desc_signature) and signature["ids"]:
-                found.append((signature["ids"][0], str(signature.get("fullname", "")), _paragraphs(content)[:1]))
+                said = [text for text in _paragraphs(content) if not text.startswith("Bases: ")]
+                found.append((signature["ids"][0], str(signature.get("fullname", "")), said[:1]))
         elif isinstance(node, nodes.definition_list_item) and (terms := _names(node)):
             definitions = [part for part in node.children if isinstance(part, nodes.definition)]
             heading = " · ".join(" ".join(text_of(term).split()) for term in terms)
@@ -168,16 +191,36 @@ def places(doctree: nodes.document) -> list[Place]:
     return found
 
 
+def _place_of(node: nodes.Node) -> str:
+    """The anchor of the section or exercise around a node; '' for the page."""
+    place, outer = "", node.parent
+    while outer is not None:
+        if _is_exercise(outer):
+            return str(outer["ids"][0])
+        if not place and isinstance(outer, nodes.section) and outer["ids"] and isinstance(outer.parent, nodes.section):
+            place = str(outer["ids"][0])
+        outer = outer.parent
+    return place
+
+
 def formulas(doctree: nodes.document) -> list[tuple[str, str]]:
     """The displayed formulas of a page: the anchor of the section or exercise, and the formula in plain text."""
-    found = []
-    for node in doctree.findall(nodes.math_block):
-        outer: Any = node.parent
-        while outer is not None and not _is_exercise(outer) and not isinstance(outer, nodes.section):
-            outer = outer.parent
-        whole = outer is None or (isinstance(outer, nodes.section) and not isinstance(outer.parent, nodes.section))
-        found.append(("" if whole else outer["ids"][0], formula(node.astext())))
-    return found
+    return [(_place_of(node), formula(node.astext())) for node in doctree.findall(nodes.math_block)]
+
+
+def code_words(doctree: nodes.document, found: list[Place]) -> list[tuple[str, str]]:
+    """For each section and exercise with code, its anchor and the words, in small letters, that no text here has.
+
+    A word belongs to the first place with it. Code of solutions belongs to the exercise, which shows none of it.
+    """
+    said = " ".join(text for _, heading, blocks in found for text in (heading, *blocks)).lower()
+    known, kept = set(re.findall(r"\w+", said)), dict[str, list[str]]()
+    for node in doctree.findall(nodes.literal_block):
+        words = re.findall(r"[a-z_]\w{2,}", node.astext().lower())
+        new = dict.fromkeys(word for word in words if word not in known)
+        kept.setdefault(_place_of(node), []).extend(new)
+        known |= new.keys()
+    return [(anchor, " ".join(words)) for anchor, words in kept.items() if anchor and words]
 
 
 def count(found: list[Place], words: Counter[str]) -> None:
@@ -213,8 +256,8 @@ def index_without_lists(app: Sphinx) -> None:
         found = places(kept)
         count(found, words)
         kept_places[pagename], kept_formulas[pagename] = found, formulas(kept)
-        _write(app, f"texts/{pagename}.js", "annotatedTexts", pagename, found)
-        return index_page(pagename, kept, title)
+        _write(app, f"texts/{pagename}.js", "annotatedTexts", pagename, found, code_words(kept, found))
+        return index_page(pagename, for_index(kept), title)
 
     app.builder.index_page = index
 

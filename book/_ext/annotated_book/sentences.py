@@ -21,6 +21,8 @@ from annotated_book.ledger import ROWS, Entry, ledger
 
 FILE = Path(__file__).parents[2] / "_data" / "sentences.yaml"
 VERDICTS = ("confirmed", "refuted", "depends", "not tested")
+ARITHMETIC = "arithmetic"
+"""How a verdict came about that used printed numbers alone."""
 ABSTRACT = "abstract"
 _OF_BELIEFS = {"false": "refuted", "misleading": "depends"}
 
@@ -38,11 +40,20 @@ class Sentence:
     why: str
     proof: str = ""
     """'page#anchor'; empty only if it is not tested."""
+    by: str = ""
+    """'arithmetic' if nothing was measured, and printed numbers alone were used."""
+    tested: str = ""
+    """Of a sentence that says what the authors did: the statement behind it that was tested in its place."""
     effect: bool = False
     """Whether a cell records the size of an effect."""
     claims: tuple[str, ...] = ()
     exercises: tuple[str, ...] = ()
     mutants: tuple[str, ...] = ()
+
+    @property
+    def answer(self) -> str:
+        """The verdict as the page shows it: 'confirmed', 'confirmed, by arithmetic'."""
+        return f"{self.verdict}, by {self.by}" if self.by else self.verdict
 
 
 @cache
@@ -63,6 +74,8 @@ def sentences() -> dict[str, Sentence]:
             raise ValueError(f"{FILE.name}, {key}: {error}") from error
         if found[key].verdict not in VERDICTS:
             raise ValueError(f"{FILE.name}, {key}: the verdict is one of {', '.join(VERDICTS)}")
+        if found[key].by not in ("", ARITHMETIC):
+            raise ValueError(f"{FILE.name}, {key}: `by` is {ARITHMETIC} or absent")
     return found
 
 

@@ -11,16 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from html import escape
-from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from annotated_book.facts import chapters_in_order, commas, link, plain_title
+from annotated_book.facts import chapters_in_order, commas, letters, link, plain_title
 from annotated_book.term_places import NAMES, SENSES, Spot, anchor_in_text, other_names, senses, spans
-from annotated_book.term_sentences import FORMULA, Sentence, first_sentence, in_nodes
+from annotated_book.term_sentences import FORMULA, Sentence, defines, first_sentence, in_nodes
 from annotated_book.terms import GLOSSARY, Place, all_places, is_english, kept, known_on, target
 
 
@@ -59,14 +58,14 @@ def id_of(name: str) -> str:
 
 
 def sentences(env: Any, term: Term) -> list[tuple[Place, Spot]]:
-    """The sentences about a term to which its places lead, without those that repeat another or the definition."""
+    """The sentences to which a term's places lead that define it too, without those that repeat another."""
     spots, said = [], [_letters(term.definition)]
     for place in term.places:
         here = next((said for said in kept(env)[place.page] if said.anchor == place.anchor), None)
         terms = here.terms if here else {}
         there = [(terms[name].rank, terms[name].at, name) for name in known_on(place.page, term.names) if name in terms]
         best = terms[min(there)[-1]] if there else None
-        if best and best.is_about:
+        if best and best.is_about and defines(best.sentence):
             words = _letters(best.sentence)
             body = words.removeprefix("".join(re.findall(r"\w", term.names[0].lower())))
             if not any(body in other or (other and other in words) for other in said):
@@ -197,12 +196,7 @@ def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
                 box += nodes.bullet_list(classes=["term-index"])
                 groups[letter] = box
             groups[letter][1] += line
-        jumps: list[nodes.Node] = []
-        for letter in ascii_uppercase:
-            known = nodes.reference("", letter, refid=f"index-{letter.lower()}")
-            empty = nodes.raw("", f'<a role="link" aria-disabled="true">{letter}</a>', format="html")
-            jumps += [known if letter in groups else empty, nodes.Text(" ")]
-        place.replace_self([nodes.paragraph("", "", *jumps, classes=["index-jumps"]), *groups.values()])
+        place.replace_self([letters(groups, "index"), *groups.values()])
 
 
 def setup(app: Sphinx) -> None:

@@ -1,9 +1,9 @@
 """Terms in the text: where a section says what a term means, and a target on these words.
 
-Of the places in a section those in a sentence that can stand alone come first (`term_sentences.py`); of these a
-definition in the margin, then words that are set in italics or bold, as they are where a term is introduced, then a
-sentence with the term as its subject, then the first. Words inside a phrase of another sense (`not` in `senses.yaml`)
-are no place: an exposure bias is no bias.
+A sentence that `says` in `senses.yaml` names comes before all others. Of the other places in a section those in a
+sentence that can stand alone come first (`term_sentences.py`); of these a definition in the margin, then words that are
+set in italics or bold, as they are where a term is introduced, then a sentence with the term as its subject, then the
+first. Words inside a phrase of another sense (`not` in `senses.yaml`) are no place: an exposure bias is no bias.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from docutils import nodes
 from annotated_book.term_sentences import (
     Sentence,
     begins_with_term,
+    defines,
     faults,
     has_term_as_subject,
     is_definition,
@@ -28,8 +29,12 @@ from annotated_book.term_sentences import (
 
 NAMES = Path(__file__).parents[2] / "_data" / "names.yaml"
 SENSES = Path(__file__).parents[2] / "_data" / "senses.yaml"
+CHOSEN = -2
+"""The rank of a sentence that `senses.yaml` names, one more if it leans on the sentence before."""
 DEFINED = 2
 """Below this rank a term is defined in the margin."""
+STRESSED = 4
+"""Below this rank the words are set in italics or bold, or are a definition in the margin."""
 ABOUT = 5
 """Below this rank a sentence is about the term: a definition, one that stresses the term, or one with it as subject."""
 NO_SENTENCE = 10
@@ -46,8 +51,8 @@ def senses() -> dict[str, dict[str, Any]]:
 
 @cache
 def written(term: str) -> re.Pattern[str]:
-    """How a term is written in small letters, in the singular or the plural."""
-    return re.compile(rf"\b{re.escape(term.lower())}(?:s|es)?\b")
+    """How a term is written in small letters, in the singular or the plural, with a straight or a curved apostrophe."""
+    return re.compile(rf"\b{re.escape(term.lower())}(?:s|es)?\b".replace("'", "['’]"))
 
 
 def spans(term: str, text: str) -> list[tuple[int, int]]:
@@ -93,9 +98,20 @@ class Spot(NamedTuple):
         return self.rank < ABOUT and self.rank % 2 == 0
 
     @property
+    def chosen(self) -> bool:
+        """Whether `senses.yaml` names the sentence."""
+        return self.rank < 0
+
+    @property
     def defines(self) -> bool:
         """Whether it is a definition in the margin."""
-        return self.rank < DEFINED
+        return 0 <= self.rank < DEFINED
+
+    @property
+    def explains(self) -> bool:
+        """Whether it says what the term means: it is chosen, in the margin, stressed, or a definition by its form."""
+        stressed = self.rank < STRESSED
+        return stressed or (self.stands_alone and defines(self.sentence))
 
 
 @cache
@@ -113,7 +129,7 @@ def spot_of(name: str, paragraphs: list[nodes.paragraph]) -> Spot | None:
     text, start, end = found
     texts = [(paragraph, one) for paragraph in paragraphs for one in paragraph.findall(nodes.Text)]
     at = next(i for i, (_, one) in enumerate(texts) if one is text)
-    return Spot(_rank(texts[at][0], text, start, end), at, sentence_of(texts[at][0], text, start, end))
+    return Spot(_rank([name], texts[at][0], text, start, end), at, sentence_of(texts[at][0], text, start, end))
 
 
 def anchor_in_text(name: str) -> str:
@@ -129,7 +145,7 @@ def place_of(names: list[str], paragraphs: list[nodes.paragraph]) -> tuple[nodes
             lower = text.lower()
             found = [span for name in names for span in spans(name, lower)]
             for start, end in found if found and not _is_set_apart(text, paragraph) else []:
-                rank = _rank(paragraph, text, start, end)
+                rank = _rank(names, paragraph, text, start, end)
                 if best is None or rank < best[0]:
                     best = rank, text, start, end
     return best and best[1:]
@@ -145,9 +161,17 @@ def _is_set_apart(text: nodes.Text, paragraph: nodes.paragraph) -> bool:
     return False
 
 
-def _rank(paragraph: nodes.paragraph, text: nodes.Text, start: int, end: int) -> int:
-    """From 0: whole sentences first; of these a definition in the margin, stressed words, a subject, and others."""
+def _is_chosen(names: list[str], sentence: Sentence) -> bool:
+    """Whether a sentence has the words that `senses.yaml` names for one of the names."""
+    words = "".join(piece for _, piece in sentence)
+    return any(says in words for name in names if (says := senses().get(name, {}).get("says")))
+
+
+def _rank(names: list[str], paragraph: nodes.paragraph, text: nodes.Text, start: int, end: int) -> int:
+    """A chosen sentence, then whole ones: a definition in the margin, stressed words, a subject, and others."""
     sentence = sentence_of(paragraph, text, start, end)
+    if _is_chosen(names, sentence):
+        return CHOSEN + (faults(sentence) > 0)
     stressed = is_stressed(text, paragraph)
     if is_definition(paragraph) and (stressed or begins_with_term(sentence)):
         kind = 0

@@ -46,6 +46,18 @@ _LEANS = re.compile(r"(?:And|Both|But|Here|It|Its|So|Such|That|Their|They|This|T
 
 _SUBJECT = re.compile(r"(?:(?:The|A|An|Each|Every|No) (?:[\w’-]+ )?|In |Under )?[“(]?")
 """What stands before the subject of a sentence."""
+_HEADING = re.compile(r"(?: (?:and|or) [\w -]+)?(?: \([^)]*\))?(?: \[[^\]]*\])?[:.] ")
+"""What stands behind a term that is the heading of its definition."""
+_NAMES = re.compile(r"\b(?:is|are) (?:also )?(?:called |the |an? )$")
+"""What stands before a term that is given to what was described."""
+_BARE = re.compile(r"(?:(?:The|A|An) )?[“(]?")
+_DOES = re.compile(
+    r"[”)]?(?: </?\w+>)?(?: \([^)]*\)| \[[^\]]*\]|, [^;:]{1,60}?,)* "
+    r"(?:(?:is|are) (?!\d|of the same)|(?:has|have) (?!to\b)"
+    r"|(?:adds?|counts?|divides?|finds?|hides?|joins?|keeps?|lets?|maps?|measures?|multipl(?:y|ies)|replaces?|rotates?"
+    r"|runs?|sets?|takes?|turns?) )"
+)
+"""A verb behind the bare term that says what it is, has or does."""
 _REFERS = re.compile(r"\s(?:\w+ (?:it|them)|both|neither|they|it|these|those|above|below)\b")
 """What stands behind a term in a sentence that speaks of something else, which the one before it names."""
 _TORN = re.compile(r"^\w+ing (?:it|them|this|these)\b|\bon that \w+|\bof (?:this|that) kind\b|, then[,.]")
@@ -126,6 +138,28 @@ def has_term_as_subject(sentence: Sentence) -> bool:
     before, after = _parted(sentence)
     words = f"{before} term {after}".split()
     return bool(_SUBJECT.fullmatch(before)) and 7 <= len(words) <= 35 and ":" not in after and not _REFERS.match(after)
+
+
+def defines(sentence: Sentence) -> bool:
+    """Whether a sentence says what its term is, or what it does in general, and not what one of its kind did.
+
+    Examples
+    --------
+    >>> defines((("term", "Cache"), ("text", ". The keys and values of earlier positions.")))
+    True
+    >>> defines((("text", "Sharing the matrix is called "), ("term", "weight tying"), ("text", ".")))
+    True
+    >>> defines((("text", "A "), ("term", "subword"), ("text", " is a token that may be shorter than a word.")))
+    True
+    >>> defines((("text", "A newer "), ("term", "GPU"), ("text", " has a much higher peak.")))
+    False
+    >>> defines((("term", "Keys"), ("text", " of width 1 do not suffice.")))
+    False
+    """
+    before, after = _parted(sentence)
+    if before == "" and _HEADING.match(after):
+        return True
+    return bool(_NAMES.search(before) or (_BARE.fullmatch(before) and _DOES.match(after)))
 
 
 def _bounds(whole: str, here: int, defined: bool) -> tuple[int, int]:

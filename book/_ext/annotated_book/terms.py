@@ -25,10 +25,10 @@ from annotated_book.term_places import Spot, anchor_in_text, mark, names_in, sen
 GLOSSARY = "reference/glossary"
 HEADING = 20
 """How many uses in the text a use in a heading is worth."""
-MOST = 3
+MOST = 4
 """How many chapters a term has at most."""
 ENOUGH = 3
-"""How many uses a chapter must have to be named at all."""
+"""How many uses a chapter must have to be named at all, unless it defines the term in its margin."""
 ASIDE = {"quiz", "prediction", "try", "graded-more", "fold-body", "ledger-statement"}
 """Classes of what is not counted: questions with their wrong answers, folds, and what is often said, right or wrong."""
 DEFINITION = 1000
@@ -110,7 +110,8 @@ def places(names: list[str], pages: dict[str, list[Said]], home: str | None = No
         known = known_on(page, names)
         weights = [sum(uses(name, one.heading, one.text) for name in known) for one in said]
         also = any(page in senses().get(name, {}).get("also", ()) for name in names)
-        if page == home or also or sum(weights) >= ENOUGH:
+        told = any(one.terms[name].defines for one in said for name in known if name in one.terms)
+        if page == home or also or told or sum(weights) >= ENOUGH:
             anchor = _best(said, weights, set(known))
             found.append(Place(page, anchor, 1000 * also + sum(weights)))
     found.sort(key=lambda place: (place.page != home, -place.weight))
@@ -119,12 +120,14 @@ def places(names: list[str], pages: dict[str, list[Said]], home: str | None = No
 
 
 def _best(said: list[Said], weights: list[int], known: set[str]) -> str:
-    """The anchor of the section that defines a term, else of the one that says most, if it has the term in its text."""
-    worth = [
-        weight + DEFINITION * any(one.terms[name].defines for name in known & one.terms.keys()) * bool(weight)
-        for one, weight in zip(said, weights, strict=True)
-    ]
-    order = sorted((i for i in range(len(said)) if weights[i]), key=lambda i: -worth[i])
+    """The anchor of the section with the chosen sentence, else a definition, else the most uses and one in its text."""
+
+    def worth(i: int) -> int:
+        spots = [said[i].terms[name] for name in known & said[i].terms.keys()]
+        defined, chosen = any(spot.defines for spot in spots), any(spot.chosen for spot in spots)
+        return weights[i] + DEFINITION * (defined + 2 * chosen)
+
+    order = sorted((i for i in range(len(said)) if weights[i]), key=lambda i: -worth(i))
     named = [i for i in order if known & said[i].terms.keys()]
     if not order:
         return ""
@@ -182,6 +185,15 @@ def target(env: Any, place: Place, names: list[str]) -> str:
     known = set(known_on(place.page, names))
     here = next((said for said in kept(env)[place.page] if said.anchor == place.anchor), None)
     if here and known & here.terms.keys():
+        return f"#{anchor_in_text(names[0])}"
+    return f"#{place.anchor}" if place.anchor else ""
+
+
+def explanation(env: Any, place: Place, names: list[str]) -> str:
+    """The words of a term where they stand in a sentence that explains it, else the section that says most of it."""
+    known = set(known_on(place.page, names))
+    here = next((said for said in kept(env)[place.page] if said.anchor == place.anchor), None)
+    if here and any(here.terms[name].explains for name in known & here.terms.keys()):
         return f"#{anchor_in_text(names[0])}"
     return f"#{place.anchor}" if place.anchor else ""
 
