@@ -62,13 +62,21 @@ def book_renderer(spec: dict[str, Any], **_: Any) -> dict[str, str]:
     # "</" would end the script element early.
     data = json.dumps(spec, separators=(",", ":")).replace("</", "<\\/")
     label = html.escape(description, quote=True)
-    picture = svg if len(svg) < _LARGEST_SVG else _png(json.dumps(first_picture(spec)))
+    picture = _with_own_names(svg) if len(svg) < _LARGEST_SVG else _png(json.dumps(first_picture(spec)))
     figure = (
         f'<figure class="chart" data-renderer="{renderer}">'
         f'<div class="chart-host" role="img" aria-label="{label}" style="min-height:{height:.0f}px">{picture}</div>'
         f'<script type="application/json">{data}</script>{_caption(spec)}</figure>'
     )
     return {"text/plain": description, "text/html": figure}
+
+
+def _with_own_names(svg: str) -> str:
+    """A still picture whose clips and gradients have other names than those of live charts.
+
+    Both count from one, and in a page the first element of a name holds: a still one's frame would cut a live chart.
+    """
+    return re.sub(r'(?<= id=")(?=clip|gradient)|(?<=url\(#)(?=clip|gradient)', "still-", svg)
 
 
 def _caption(spec: dict[str, Any]) -> str:

@@ -37,6 +37,14 @@ def test_the_figure_holds_the_specification_and_a_first_picture() -> None:
     assert spec["config"]["axis"]["labelColor"] == "currentColor" and spec["config"]["background"] is None
 
 
+def test_a_still_picture_shares_no_name_with_a_live_chart() -> None:
+    clipped = chart().mark_line(clip=True).to_dict()
+    figure = renderers.book_renderer(clipped)["text/html"]
+    used, named = set(re.findall(r"url\(#([^)]+)\)", figure)), set(re.findall(r'<clipPath id="([^"]+)"', figure))
+    assert used and used <= named, "every clip that is used is there"
+    assert all(re.fullmatch(r"still-clip\d+", name) for name in named), "live charts count clip1, clip2, ..."
+
+
 def test_a_caption_stands_below_the_chart_and_keeps_its_other_wishes() -> None:
     wide = chart().properties(usermeta={"fit": True})
     made = captioned(wide, "One point,\n  <drawn>.")

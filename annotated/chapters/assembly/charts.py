@@ -83,7 +83,6 @@ def audit_chart(
         .properties(
             width="container",
             height=27 * len(rows),
-            padding={"left": 5, "right": 88, "top": 5, "bottom": 5},  # for the counts, right of the plot
             title=_rows_that_fit(rows, biased),
             description=DESCRIPTION,
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Part(NamedTuple):
+class PicturePart(NamedTuple):
     """What stands on a page, and what it means."""
 
     kind: str
@@ -19,53 +19,53 @@ class Part(NamedTuple):
 
 _LAYERS = ", ".join(f'<span class="layer">{name}</span>' for name in ("read", "play", "run", "prove"))
 PARTS = (
-    Part(
+    PicturePart(
         "head",
         '<small>Chapter 7 · Attention</small><b class="name">Masks</b><i>What may position 3 see?</i>'
         "<small><b>Time</b> about 37 min &nbsp; <b>Needs</b> chapter 5, 6 &nbsp; <b>Paper</b> 3.1, 3.2.3</small>",
         "<b>Head.</b> The question of the chapter, its time, and the chapters to read before it.",
     ),
-    Part(
+    PicturePart(
         "guess",
         "<b>What do you expect?</b><span>○ It stays the same.</span><span>● It changes.</span>",
         "<b>Prediction.</b> Choose before you read on; the page answers.",
     ),
-    Part(
+    PicturePart(
         "paper",
         "<small>The paper</small><span>“masking out (setting to −∞) all values …”</span>",
         "<b>Ochre line.</b> The words of the paper.",
     ),
-    Part(
+    PicturePart(
         "heading",
         '<b>Paint a mask <span class="layer">play</span></b>',
         f"<b>Grey word after a heading.</b> What follows it: {_LAYERS}.",
     ),
-    Part(
+    PicturePart(
         "margin",
         "<small><b>Shape</b> Mask <code>[B, 1, 1, S]</code></small>",
         "<b>Margin note.</b> A definition, a shape, or a comparison. On a phone it stands in the text.",
     ),
-    Part(
+    PicturePart(
         "code",
         "<code>scores.masked_fill(~mask, -inf)</code>",
         "<b>Blue line.</b> Code of the library, taken from it by name.",
     ),
-    Part(
+    PicturePart(
         "ours",
         "<code>0.00 &nbsp; 0.31 &nbsp; 0.69</code>",
         "<b>Green line.</b> What a cell printed when the page was made.",
     ),
-    Part(
+    PicturePart(
         "plain",
         "<span><b>Result 1.</b> No output depends on a later token.</span><small>▸ 6 checks passed</small>",
         "<b>Result and checks.</b> The page measures or proves the statement. If a check fails, the book is not built.",
     ),
-    Part(
+    PicturePart(
         "claim",
         "<small>Often said: no</small><span>Masked scores may be filled with <code>-1e-12</code>.</span>",
         "<b>Often said.</b> A common belief, its verdict and the reason. <i>Readers ask</i> looks the same.",
     ),
-    Part(
+    PicturePart(
         "try",
         '<b>Try it</b><span>Keys that token 3 sees: <span class="box">3</span> ✓</span>',
         "<b>Try it.</b> Type the answer; the page checks it and names a known error.",

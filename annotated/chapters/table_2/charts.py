@@ -27,7 +27,12 @@ COUNTED = {
     f"Transformer ({name})": update_flops(config) * SETTINGS[size]["steps"]
     for name, size, config in (("base model", "base", base()), ("big", "big", big()))
 }
-"""Operations that the Transformers' training runs need, counted."""
+"""Floating-point operations that the Transformers' training runs need, counted by `update_flops`.
+
+Table 2 prints 3.3e18 for the base model and 2.3e19 for the big one, because the paper multiplies hours by the rate
+that it takes the GPUs to sustain: what they could have computed in that time. The counts are 29 % and 42 % of it
+(chapter 27).
+"""
 QUANTITIES = ("device-hours", "money", "energy")
 _KINDS = {"Transformer": (BLUE, "circle"), "single model": (ORANGE, "square"), "ensemble": (GREEN, "triangle-up")}
 _SIDES = {"Transformer (base model)": "left", "GNMT + RL": "left"} | dict.fromkeys(
@@ -35,7 +40,7 @@ _SIDES = {"Transformer (base model)": "left", "GNMT + RL": "left"} | dict.fromke
 )
 """How the names of systems are aligned to their points; the others' are 'right', where there is room."""
 HEIGHT = 330
-"""Of both plots, in pixels; lines of text stand below their axes."""
+"""Height of each of the two plots in pixels, without the lines of text below their axes."""
 _FRONTS = [
     json.dumps(title_lines(text))
     for text in (
@@ -228,8 +233,8 @@ def run_price_chart(
 ) -> alt.LayerChart:
     """BLEU against what each result would take on hardware of the reader's choice: device-hours, money or energy.
 
-    The Transformers' operations are counted. For the other systems only hours were ever printed as FLOPs; the reader
-    says what share of them was needed.
+    The Transformers' operations are counted. Of the other systems only the device time, as FLOPs, is known; the
+    reader says what share of it was used.
 
     Parameters
     ----------

@@ -15,15 +15,19 @@ class Device(NamedTuple):
     """A processor by its data sheet, or by measurement."""
 
     name: str
+    """As it is sold; the key in `DEVICES`."""
     year: int | None
+    """From which it was sold; None for what is no product of its own."""
     peak: float
     """FLOP/s of dense matrix products, without sparsity, in `precision`."""
     precision: str
+    """The floating-point format of the products that `peak` counts."""
     memory: int
     """In GB."""
     power: float | None
     """Watts that the maker allows it to draw, an upper limit; None where nobody measured or promised any."""
     source: str
+    """Where the figures are printed, or what measured them."""
     sustained: float | None = None
     """FLOP/s of this library's training on it, where measured; everything else is a projection."""
 
@@ -54,8 +58,8 @@ DEVICES = {
 prints only a peak 'with sparsity' half of it; the last one is measured."""
 
 BOARD_PEAKS = {"K80": 4.37e12, "K40": 5.04e12, "M40": 6.8e12, "P100": 10.6e12}
-"""Float32 peak of one GPU at its highest clock, by NVIDIA's specifications (a K80 board, 8.74, holds two GPUs), for
-comparison with what the paper takes them to sustain: `annotated.paper.SETTINGS["FLOP/s"]`.
+"""Float32 peak of one GPU: twice its number of cores times its highest clock, both from NVIDIA's specifications (a K80
+board, 8.74e12, holds two GPUs). The paper takes its GPUs to sustain `annotated.paper.SETTINGS["FLOP/s"]`.
 """
 
 
@@ -128,6 +132,7 @@ class Bill(NamedTuple):
     """What a training run takes on given hardware."""
 
     device_hours: float
+    """Hours of work, summed over the devices."""
     hours: float
     """By the clock, if the devices share the work without loss."""
     money: float

@@ -16,13 +16,16 @@ BIG_EN_FR = {"table": 41.8, "text": 41.0}
 
 
 class System(NamedTuple):
-    """A row of Table 2, placed."""
+    """A system of Table 2: when it appeared, what it is, and how its BLEU was computed."""
 
     system: str
+    """Its name in the table."""
     year: int
+    """In which its paper first appeared."""
     what: str
+    """In a few words: its layers, or how the models of an ensemble are combined."""
     members: int
-    """Models that vote."""
+    """Models whose predictions are averaged; 1 for a single model."""
     settings: str
     """How its BLEU was computed, as far as its authors say."""
     source: str
@@ -63,10 +66,15 @@ class PublishedRun(NamedTuple):
     """A training run as its own paper reports it."""
 
     system: str
+    """Its name in the table."""
     pair: Pair
+    """Languages that it translates between."""
     days: float
+    """Length of the training by the clock."""
     devices: int
+    """GPUs that worked side by side."""
     device: str
+    """Their kind, a key of the paper's rates in FLOP/s."""
     source: str
     """Key of the book's references."""
 
@@ -96,9 +104,13 @@ class Result(NamedTuple):
     """A row of Table 2 for one pair of languages, and who is at least as good for at most the same cost."""
 
     system: str
+    """Its name in the table."""
     bleu: float
+    """As printed, or as `results` was asked to change it."""
     flops: float | None
+    """Floating-point operations of the training, as printed; None where the table has none."""
     beaten_by: tuple[str, ...]
+    """Systems with at least this BLEU for at most this cost; empty on the Pareto front and without a printed cost."""
 
     def gain_per_tenfold(self, cheaper: Result) -> float:
         """BLEU gained over another result, per factor of ten in operations."""
@@ -154,13 +166,17 @@ class Reproduction(NamedTuple):
     """BLEU on newstest2014, English to German, of a later training that published its signature or its steps."""
 
     model: Literal["base", "big"]
+    """The paper's model that was trained."""
     sacrebleu: float
     """By sacreBLEU with tokeniser 13a."""
     paper_style: float | None
     """The same translations tokenised and with compounds split, as in the released code; None if not published."""
     who: str
+    """The code base."""
     note: str
+    """What was trained and for how long, and what differs from the paper."""
     source: str
+    """Address of the report."""
 
 
 REPRODUCTIONS = (
