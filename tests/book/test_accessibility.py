@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.book.boxes import box_of
+
 
 def test_the_first_tab_stop_skips_to_the_text(visit: Any) -> None:
     with visit("intro.html", reduced_motion="reduce") as v:  # or it would be on its way
@@ -75,7 +77,7 @@ def test_the_printed_page_has_every_chart_and_no_control(visit: Any, some_chart_
         v.page.emulate_media(media="print", color_scheme="dark")
         for figure in v.page.locator("figure.chart").all():  # most of them were never scrolled to
             picture = figure.locator(".chart-host > svg, .chart-host > img, .chart-still svg, .chart-still img").first
-            assert picture.bounding_box()["height"] > 60 and picture.bounding_box()["width"] > 150
+            assert box_of(picture)["height"] > 60 and box_of(picture)["width"] > 150
         shown = v.page.evaluate(
             f"[...document.querySelectorAll('{HIDDEN_IN_PRINT}')].filter(e => e.offsetParent).length"
         )

@@ -19,6 +19,7 @@ from annotated.viz.caption import captioned
 from annotated.viz.javascript import KIT, esm
 from annotated.viz.parameters import menu, slider, steps
 from annotated.viz.renderers import VEGA_LITE, book_renderer
+from tests.book.boxes import box_of
 
 vl_convert = pytest.importorskip("vl_convert", reason="the book's charts need the extra `book`")
 
@@ -139,8 +140,8 @@ def test_sliders_and_menus_start_at_one_place_and_stay_inside(opened: Any, width
 def test_the_caption_stands_below_the_drawing_and_its_controls(opened: Any) -> None:
     page = opened(1200)
     assert page.locator("figcaption").inner_text() == "Made up."
-    top = page.locator("figcaption").bounding_box()["y"]
-    assert top >= max(page.locator(".vega-bind").nth(i).bounding_box()["y"] for i in range(3)) + 10
+    top = box_of(page.locator("figcaption"))["y"]
+    assert top >= max(box_of(page.locator(".vega-bind").nth(i))["y"] for i in range(3)) + 10
 
 
 def test_text_is_twelve_pixels(opened: Any) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import annotated
 from annotated.config import TrainingConfig
+from tests.book.boxes import box_of
 from tests.javascript import evaluate
 
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
@@ -218,9 +219,7 @@ def test_a_heading_stops_below_the_chosen_symbol(sheet: Any) -> None:
         sheet.page.locator(".symbol-desk select").select_option(index=3)
         sheet.page.evaluate("document.getElementById('training').scrollIntoView()")
         sheet.page.wait_for_timeout(600)
-        heading, desk = (
-            sheet.page.locator(place).first.bounding_box() for place in ("#training h2", ".symbol-desk.chosen")
-        )
+        heading, desk = (box_of(sheet.page.locator(place).first) for place in ("#training h2", ".symbol-desk.chosen"))
         assert desk["y"] + desk["height"] <= heading["y"] + 2, (size, desk, heading)
 
 

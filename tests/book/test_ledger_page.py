@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.book.boxes import box_of
+
 PAGE = "results/ledger.html"
 
 
@@ -73,7 +75,7 @@ def test_the_histogram_keeps_its_size_of_type_on_a_phone(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 844}) as v:
         for picture in v.page.locator(".ledger-drawn svg").all():
             assert picture.evaluate("e => e.getScreenCTM().a") == pytest.approx(1, abs=1e-3), "not scaled down"
-            assert picture.bounding_box()["height"] > 100
+            assert box_of(picture)["height"] > 100
 
 
 def test_the_entries_are_blocks_on_a_phone_and_a_table_on_a_wide_page(visit: Any) -> None:

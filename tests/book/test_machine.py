@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.book.boxes import box_of
 from tests.book.conftest import html_folder, pages_in_order
 
 SENTENCE = "The cat sleeps."
@@ -31,8 +32,8 @@ def opened(v: Any, name: str) -> Any:
 
 def test_it_stands_in_the_right_column(visit: Any, chapter: str) -> None:
     with visit(chapter, viewport={"width": 1440, "height": 1000}) as v:
-        figure = v.page.locator("figure.machine-margin").bounding_box()
-        text = v.page.locator(".bd-article h1").bounding_box()
+        figure = box_of(v.page.locator("figure.machine-margin"))
+        text = box_of(v.page.locator(".bd-article h1"))
         assert 200 <= figure["width"] <= 280 and figure["x"] >= text["x"] + 500
         assert v.page.locator(".machine-small .box.lit").count() >= 1
         sizes = v.page.locator(".machine-small text").evaluate_all(
@@ -45,7 +46,7 @@ def test_it_stands_in_the_right_column(visit: Any, chapter: str) -> None:
 def test_on_a_phone_it_is_a_fold(visit: Any, chapter: str) -> None:
     with visit(chapter, viewport={"width": 390, "height": 844}, color_scheme="dark") as v:
         summary = v.page.locator(".machine-fold > summary")
-        assert summary.bounding_box()["height"] < 140
+        assert box_of(summary)["height"] < 140
         assert not v.page.locator(".machine-small").is_visible()
         summary.click()
         assert v.page.locator(".machine-small").is_visible()

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.book.boxes import box_of
 from tests.book.conftest import AXE_LOOKS, pages_in_order
 from tests.book.weight import check_arrival, check_weight
 
@@ -180,7 +181,7 @@ def test_without_scripts_pictures_answers_and_messages_are_there(visit: Any, tea
     with visit(f"{teaching_page}.html", java_script_enabled=False) as v:
         figures, pictures = v.page.locator("figure.chart"), v.page.locator(".chart-host > svg, .chart-host > img")
         assert pictures.count() == figures.count()
-        assert all(pictures.nth(i).bounding_box()["height"] > 60 for i in range(pictures.count()))
+        assert all(box_of(pictures.nth(i))["height"] > 60 for i in range(pictures.count()))
         assert v.page.locator(".prediction details, .quiz-option details").count() == (
             v.page.locator(".prediction").count() + v.page.locator(".quiz-option").count()
         )
@@ -201,7 +202,7 @@ def test_if_the_chart_library_is_blocked_pictures_stay_and_say_so(visit: Any, so
         figure.scroll_into_view_if_needed()
         figure.locator(".chart-notice").wait_for()
         assert "did not load" in figure.locator(".chart-notice").inner_text()
-        assert figure.locator(".chart-host > svg, .chart-host > img").bounding_box()["height"] > 60
+        assert box_of(figure.locator(".chart-host > svg, .chart-host > img"))["height"] > 60
 
 
 def test_one_broken_chart_does_not_stop_the_others(visit: Any, some_chart_page: str, book: Path) -> None:

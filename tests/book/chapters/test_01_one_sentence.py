@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.book.boxes import box_of
+
 PAGE = "start/one_sentence.html"
 
 
@@ -159,7 +161,7 @@ def test_it_fits_a_phone(visit: Any, scheme: str) -> None:
         for name in ("memory", "linear", "softmax", "source.tokens", "decoder.*.cross_attention"):
             box(widget, name).click()
             assert v.page.evaluate("document.documentElement.scrollWidth") <= 390
-            panel, drawing = widget.locator(".panel").bounding_box(), widget.locator("svg.figure-1").bounding_box()
+            panel, drawing = box_of(widget.locator(".panel")), box_of(widget.locator("svg.figure-1"))
             assert panel["y"] >= drawing["y"] + drawing["height"] - 1 and panel["width"] > 300
 
 

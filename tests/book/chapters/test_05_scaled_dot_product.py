@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tests.book.boxes import box_of
+
 PAGE = "attention/scaled_dot_product.html"
 
 
@@ -38,7 +40,7 @@ def test_the_query_can_be_dragged_and_moved_by_keys(visit: Any) -> None:
         plane.get_by_role("slider", name="length").focus()
         v.page.keyboard.press("Home")
         assert [row(name)[-1].strip() for name in ("the", "cat", "sat")] == ["0.33"] * 3
-        box = plane.locator("svg").bounding_box()
+        box = box_of(plane.locator("svg"))
         middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         v.page.mouse.move(*middle)
         v.page.mouse.down()
@@ -70,7 +72,7 @@ def test_the_boxes_show_every_number_and_how_it_came_about(visit: Any) -> None:
         widget.locator("svg").focus()
         v.page.keyboard.press("ArrowRight")
         assert "comes later than the" in says.inner_text()
-        assert widget.locator("svg").bounding_box()["width"] <= 375 and v.errors == []
+        assert box_of(widget.locator("svg"))["width"] <= 375 and v.errors == []
 
 
 def test_the_exponent_turns_one_winner_into_an_even_spread(visit: Any) -> None:

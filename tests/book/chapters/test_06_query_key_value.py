@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.book.boxes import box_of
+
 PAGE = "attention/query_key_value.html"
 
 
@@ -54,10 +56,10 @@ def test_rows_answer_to_keys_and_clicks_on_a_phone(visit: Any) -> None:
         assert widget.locator("label output").inner_text().startswith("6:")
         v.page.keyboard.press("ArrowDown")
         assert widget.locator("label output").inner_text().startswith("7:"), "the picture keeps the focus"
-        first = widget.locator(".lines .token text").first.bounding_box()
+        first = box_of(widget.locator(".lines .token text").first)
         v.page.mouse.click(first["x"] + first["width"] / 2, first["y"] + first["height"] / 2)
         assert widget.locator("label output").inner_text() == "1: <s> → Die"
-        assert widget.locator("svg.lines").bounding_box()["width"] <= 375 and v.errors == []
+        assert box_of(widget.locator("svg.lines"))["width"] <= 375 and v.errors == []
 
 
 SAYS = "text => document.querySelector('.live[data-panel=desk] .live-status').textContent.includes(text)"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tests.book.boxes import box_of
+
 PAGE = "attention/masks.html"
 
 
@@ -80,7 +82,7 @@ def test_single_cells_by_keyboard_mouse_and_finger(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 900}, has_touch=True) as v:
         widget = painter(v)
         answer, picture = widget.locator("output"), widget.locator("svg")
-        assert picture.bounding_box()["width"] <= 358
+        assert box_of(picture)["width"] <= 358
         picture.focus()
         v.page.keyboard.press("ArrowRight")
         assert "hidden, weight 0.0 %" in answer.inner_text()
@@ -88,7 +90,7 @@ def test_single_cells_by_keyboard_mouse_and_finger(visit: Any) -> None:
         assert "open" in answer.inner_text() and meter(widget, "the future") > 0
         v.page.keyboard.press("Space")
         assert meter(widget, "the future") == 0
-        cell = widget.locator(".frame").nth(3).bounding_box()
+        cell = box_of(widget.locator(".frame").nth(3))
         middle = cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2
         v.page.mouse.click(*middle)
         assert "key 4" in answer.inner_text() and "open" in answer.inner_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tests.book.boxes import box_of
 from tests.book.charts import texts
 
 PAGE = "attention/multi_head.html"
@@ -42,7 +43,7 @@ def test_the_keyboard_steps_from_the_input_to_the_mixture_on_a_phone(visit: Any)
         assert shapes[1:4] == ["[1, 4, 4, 2]", "[1, 4, 4, 2]", "[1, 4, 4, 4]"]
         assert w.locator(".title").inner_text().startswith("9 of 9") and seen(w, "y") == 32 and seen(w, "x") == 0
         assert w.get_by_role("button", name="next").is_disabled()
-        assert w.locator("svg").bounding_box()["width"] <= 360
+        assert box_of(w.locator("svg"))["width"] <= 360
         assert v.errors == []
 
 
@@ -71,9 +72,9 @@ def test_maps_have_the_names_of_rows_and_columns_inside_the_picture(visit: Any) 
         for heads, columns in ((1, 1), (2, 2), (4, 2), (8, 4)):
             names = w.locator("svg text.label, svg text.small").all()
             assert sum(name.text_content() == "cat" for name in names) == heads + heads // columns
-            frame = w.locator("svg").bounding_box()
+            frame = box_of(w.locator("svg"))
             for name in names:
-                box = name.bounding_box()
+                box = box_of(name)
                 assert box["x"] >= frame["x"] - 1 and box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
                 assert box["y"] >= frame["y"] - 1
             v.page.keyboard.press("ArrowRight")

@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+from tests.book.boxes import box_of
 from tests.book.charts import texts
 
 PAGE = "attention/atlas.html"
@@ -93,7 +94,7 @@ def test_the_widget_answers_to_mouse_keyboard_and_menus(visit: Any) -> None:
         assert key.input_value() == "1"
         second = answer.inner_text()
         assert second != first
-        box = picture.locator("image").bounding_box()
+        box = box_of(picture.locator("image"))
         v.page.mouse.click(box["x"] + box["width"] - 3, box["y"] + box["height"] - 3)
         assert query.input_value() == str(query.locator("option").count() - 1)
         query.select_option("0")
@@ -116,7 +117,7 @@ def test_arcs_are_as_wide_as_the_weights_of_the_row(visit: Any) -> None:
         assert choices(widget, "query").input_value() == "1"
         widths = picture.evaluate(strong)
         assert 1 <= len(widths) <= 2 and 6 < sum(widths) <= 7.1
-        assert picture.bounding_box()["width"] <= 360
+        assert box_of(picture)["width"] <= 360
         widget.get_by_label("matrix").check()
         assert widget.locator("svg image").count() == 1 and v.errors == []
 

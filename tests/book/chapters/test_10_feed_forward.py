@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.book.boxes import box_of
 from tests.book.charts import texts
 
 PAGE = "machine/feed_forward.html"
@@ -121,5 +122,5 @@ def test_the_explorer_answers_to_the_keyboard_on_a_phone(visit: Any) -> None:
         v.page.keyboard.press("Home")
         assert "unit 1:" in widget.locator(".title").inner_text()
         assert v.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
-        box = widget.bounding_box()
+        box = box_of(widget)
         assert box["x"] >= 0 and box["x"] + box["width"] <= 390

@@ -7,6 +7,7 @@ from typing import Any
 import annotated
 from annotated.chapters.subwords.merges import first_entries
 from annotated.data import Tokenizer
+from tests.book.boxes import box_of
 from tests.book.charts import move, texts, with_control
 
 PAGE = "training/subwords.html"
@@ -69,7 +70,7 @@ def test_the_keyboard_steps_through_the_merges_of_the_text_on_a_phone(visit: Any
         assert len(shown(w)) == 6 and w.get_by_role("button", name="back").is_disabled()
         w.get_by_role("button", name="play").click()
         v.page.wait_for_function("document.querySelectorAll('.merge-replay .piece').length === 3")
-        assert v.overflow() <= 0 and w.locator("svg").bounding_box()["width"] <= 360
+        assert v.overflow() <= 0 and box_of(w.locator("svg"))["width"] <= 360
 
 
 def test_charts_answer_to_the_number_of_the_merge_and_to_the_size(visit: Any) -> None:

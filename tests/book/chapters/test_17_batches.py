@@ -10,6 +10,7 @@ import numpy as np
 from annotated.chapters import recorded
 from annotated.chapters.batches.experiment import unpacked
 from annotated.data.buckets import by_length, cut, fill
+from tests.book.boxes import box_of
 from tests.book.charts import move, texts, with_control
 
 PAGE = "training/batches.html"
@@ -38,7 +39,7 @@ def test_the_tiles_waste_what_the_library_wastes(visit: Any) -> None:
         widget = v.page.wait_for_selector(".padding-tiles")
         said = "text => document.querySelector('.padding-tiles output').textContent.startsWith(text)"
         v.page.wait_for_function(said, arg=expected(1000))
-        wide = widget.query_selector("canvas").bounding_box()["width"]
+        wide = box_of(widget.query_selector("canvas"))["width"]
         assert 250 < wide <= 358 and v.overflow() == 0
         choose(widget, "budget", 7)  # 25,000
         v.page.wait_for_function(said, arg=expected(25_000))

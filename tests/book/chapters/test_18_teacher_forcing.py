@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tests.book.boxes import box_of
 from tests.book.charts import move, texts, with_control
 
 PAGE = "training/teacher_forcing.html"
@@ -39,14 +40,14 @@ def test_mask_and_shift_decide_who_sees_the_answer(visit: Any) -> None:
 def test_slots_by_keyboard_finger_and_menu_on_a_phone(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 900}, has_touch=True) as v:
         widget = stepper(v)
-        assert widget.locator("svg").bounding_box()["width"] <= 358
+        assert box_of(widget.locator("svg"))["width"] <= 358
         says, slider = widget.locator(".says"), widget.get_by_label("slot", exact=True)
         slider.focus()
         v.page.keyboard.press("ArrowRight")
         assert re.match(r"Slot 4 reads “Garten”.*must write hat\.", says.inner_text())
         widget.get_by_role("button", name="slot before").click()
         assert says.inner_text().startswith("Slot 3 ")
-        band = widget.locator(".hit").nth(6).bounding_box()
+        band = box_of(widget.locator(".hit").nth(6))
         v.page.touchscreen.tap(band["x"] + 20, band["y"] + band["height"] / 2)
         assert says.inner_text().startswith("Slot 7 ")
         menu = widget.get_by_label("sentence")

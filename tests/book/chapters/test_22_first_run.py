@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.book.boxes import box_of
 from tests.book.charts import move, texts, with_control
 
 PAGE = "training/first_run.html"
@@ -55,7 +56,7 @@ def test_on_a_phone(visit: Any) -> None:
         figures = v.draw_charts()
         assert v.overflow() <= 0
         figure = with_control(figures, "moment")
-        assert figure.bounding_box()["width"] <= 390
+        assert box_of(figure)["width"] <= 390
         move(figure, "moment", 160)
         v.page.wait_for_timeout(300)
         assert "after update 160" in " ".join(texts(figure))
@@ -66,12 +67,12 @@ def test_a_reason_stands_below_its_row_and_moves_nothing(visit: Any) -> None:
         field = v.page.locator("[data-quiz='22-runs'] fieldset").first
         field.scroll_into_view_if_needed()
         options = field.locator(".quiz-option").all()
-        before = [option.bounding_box()["x"] for option in options]
+        before = [box_of(option)["x"] for option in options]
         for option in options:
             option.locator("input").click()
-            boxes = [o.bounding_box() for o in options]
+            boxes = [box_of(o) for o in options]
             assert [box["x"] for box in boxes] == before, "the options stay where they are"
-            reason, row = field.locator(".quiz-status .quiz-feedback").bounding_box(), field.bounding_box()
+            reason, row = box_of(field.locator(".quiz-status .quiz-feedback")), box_of(field)
             assert reason["y"] >= max(box["y"] + box["height"] for box in boxes), "below the options"
             assert reason["x"] >= row["x"] and reason["x"] + reason["width"] <= row["x"] + row["width"] + 1
             assert v.overflow() <= 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.book.boxes import box_of
 from tests.book.charts import move, texts, with_control
 
 PAGE = "decoding/greedy.html"
@@ -40,7 +41,7 @@ def test_keys_play_and_the_phone(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
         widget = player(v)
         stage, verdict = widget.locator(".stage"), widget.locator("output")
-        assert widget.bounding_box()["width"] <= 358
+        assert box_of(widget)["width"] <= 358
         stage.focus()
         v.page.keyboard.press("End")
         assert (

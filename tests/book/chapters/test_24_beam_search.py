@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.book.boxes import box_of
 from tests.book.charts import move, texts, with_control
 
 PAGE = "decoding/beam_search.html"
@@ -79,7 +80,7 @@ def test_sliders_and_buttons_argue(visit: Any) -> None:
 def test_keys_force_a_token_on_a_small_screen_and_charts_move(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
         widget = widget_of(v)
-        assert widget.bounding_box()["width"] <= 360
+        assert box_of(widget)["width"] <= 360
         reading, picture = widget.locator(".reading"), widget.locator(".stage svg")
         picture.focus()
         for _ in range(4):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.book.boxes import box_of
 from tests.book.charts import move, texts, with_control
 
 PAGE = "decoding/bleu.html"
@@ -53,7 +54,7 @@ def test_own_text_is_scored_as_by_sacrebleu(visit: Any) -> None:
 def test_examples_orders_and_pointing(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
         widget = highlighter(v)
-        assert widget.bounding_box()["width"] <= 390 and v.overflow() <= 0
+        assert box_of(widget)["width"] <= 390 and v.overflow() <= 0
         shared = "all => all.map(tr => tr.querySelector('td').textContent)"
         assert widget.locator("tbody tr").evaluate_all(shared) == ["9", "5", "2", "1"]
         widget.get_by_label("example").select_option(label="the same word again")

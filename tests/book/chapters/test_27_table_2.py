@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.book.boxes import box_of
 from tests.book.charts import move, texts, with_control
 
 PAGE = "results/table_2.html"
@@ -35,7 +36,7 @@ def test_a_result_that_is_pointed_at_tells_what_stands_behind_it(visit: Any) -> 
         figure = with_control(v.draw_charts(), "budget")
         assert told(figure, "0.5 days on 8 P100; on the front")
         figure.scroll_into_view_if_needed()
-        box = figure.query_selector(".chart-stage svg [aria-label*='ConvS2S ensemble']").bounding_box()
+        box = box_of(figure.query_selector(".chart-stage svg [aria-label*='ConvS2S ensemble']"))
         v.page.mouse.move(box["x"] + box["width"] / 2 + 4, box["y"] + box["height"] / 2)  # beside it is near enough
         v.page.wait_for_timeout(300)
         assert told(figure, "ConvS2S × 8: 26.36 BLEU") and told(figure, "8 trainings of 18.5 days on 1 M40; beaten by")

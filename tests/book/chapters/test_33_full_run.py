@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.book.boxes import box_of
+
 PAGE = "results/full_run.html"
 
 
@@ -36,7 +38,7 @@ def test_the_run_is_gone_through_moment_by_moment(visit: Any) -> None:
         assert says.inner_text().startswith("After update 60 of") and heads.inner_text().endswith("update 60")
         widget.get_by_role("button", name="the next validation").click()
         assert says.inner_text().startswith("After update 120 of")
-        box = widget.locator(".tile svg").first.bounding_box()
+        box = box_of(widget.locator(".tile svg").first)
         v.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         middle = int(slider.input_value())
         assert abs(middle - last / 2) <= 1.5
@@ -56,7 +58,7 @@ def test_the_run_is_gone_through_moment_by_moment(visit: Any) -> None:
 def test_keys_and_heads_on_a_dark_phone(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 900}, color_scheme="dark") as v:
         widget = playback(v)
-        assert widget.bounding_box()["width"] <= 358 and v.overflow() <= 0
+        assert box_of(widget)["width"] <= 358 and v.overflow() <= 0
         slider = widget.get_by_role("slider")
         slider.focus()
         v.page.keyboard.press("Home")
