@@ -32,9 +32,10 @@
   // is also mask; d_k is also dk; MultiHeadAttention is also attention.
   function wordsOf(text) {
     const parts = plain(text.replace(/(?<=[\p{Ll}\d])(?=\p{Lu})/gu, " ")), whole = plain(text);
-    return [parts, whole, whole.replace(/(?<=\p{L})[-\u2010\u2011](?=\p{L})/gu, ""), parts.replaceAll("_", " "), whole.replaceAll("_", "")].map(spaced).join("");
+    const joined = whole.replace(/(?<=\p{L})[-\u2010\u2011](?=\p{L})/gu, ""), one = (parts.match(/\p{L}+ies\b/gu) ?? []).map(single).join(" ");
+    return [parts, whole, joined, parts.replaceAll("_", " "), whole.replaceAll("_", ""), one].map(spaced).join("");
   }
-  const single = word => word.replace(/(?<=\p{L}{2}[^\Ws])s$/u, ""); // masks also finds mask
+  const single = word => word.replace(/(?<=\p{L}{2})ies$/u, "y").replace(/(?<=\p{L}{2}[^\Ws])s$/u, ""); // masks also finds mask, and queries query
   const has = (text, word) => /^[\p{L}\p{N}]/u.test(word) && !/\p{Script=Han}/u.test(word) ? text.includes(` ${word}`) : text.includes(word);
   // What a reader sees of an entry, its formulas as they are typed, and its other names (`data-words`).
   const attributes = (element, name) => [element, ...element.querySelectorAll(`[${name}]`)].filter(part => part.hasAttribute(name)).map(part => part.getAttribute(name));

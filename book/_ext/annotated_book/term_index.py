@@ -148,7 +148,7 @@ def _fold(app: Sphinx, here: str, term: Term) -> list[nodes.Node]:
         where = link(app, here, place.page, number, f"Chapter {number}, {title}", target(app.env, place, term.names))
         box += nodes.paragraph("", "", where, nodes.Text(" "), *in_nodes(spot.sentence))
     box += _others(term)
-    words = "definition" + ("", ", 1 sentence", f", {len(listed)} sentences")[min(len(listed), 2)]
+    words = "definition" + ("", " and 1 sentence", f" and {len(listed)} sentences")[min(len(listed), 2)]
     name = f'<span class="visually-hidden"> of {escape(term.names[0])}</span>'
     head = f'<details class="index-fold"><summary>{words}{name}</summary>'
     return [nodes.raw("", head, format="html"), box, nodes.raw("", "</details>", format="html")]
