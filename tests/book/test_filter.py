@@ -15,7 +15,7 @@ pytest.importorskip("sphinx", reason="the book's extension needs the extra `book
 ROWS = {
     "padding": "<td><code>padding_mask()</code></td><td>a tensor of colour</td>",
     "causal": "<td><code>annotated.causal_mask</code></td><td>ex05-2, 1 key</td>",
-    "key": '<td><math alttext="d_k"><msub><mi>d</mi><mi>k</mi></msub></math></td><td>width of a key and of queries</td>',
+    "key": '<td><math alttext="d_k"><msub><mi>d</mi><mi>k</mi></msub></math></td><td>a key and queries</td>',
     "output": '<td><math alttext="W^O"><msup><mi>W</mi><mi>O</mi></msup></math></td><td>multi-head output</td>',
     "width": r'<td><math alttext="d_\text{model}"><mi>d</mi></math></td><td>MultiHeadAttention, labelled</td>',
     "token": "<td>ex05-1</td><td>tokenisation</td>",
