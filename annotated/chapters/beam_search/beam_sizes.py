@@ -13,6 +13,7 @@ from torch import Tensor
 
 from annotated.analysis.real_text import real_pairs, run_folder
 from annotated.chapters.beam_search.weak_model import uncertain_translator
+from annotated.chapters.bleu.experiment import pack
 from annotated.chapters.greedy.exact import exact_search
 from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS
@@ -21,6 +22,7 @@ from annotated.decoding import BeamSearch, Hypothesis, beam_search, length_penal
 from annotated.decoding.beam import Candidates
 from annotated.decoding.search import decoding_mode, max_lengths
 from annotated.evaluation import bleu
+from annotated.evaluation.ngrams import bleu_statistics
 from annotated.loading import load
 from annotated.translator import Translator
 
@@ -75,7 +77,7 @@ class ManyAlphas(BeamSearch):
 
 
 def sizes(translator: Translator, pairs: list[tuple[str, str]], beams: tuple[int, ...] = BEAMS) -> list[dict[str, Any]]:
-    """One row of numbers for each beam size and alpha."""
+    """One row of numbers for each beam size and alpha; 'statistics' are those of `bleu_statistics`, packed."""
     encode, decode = translator.tokenizer.encode, translator.tokenizer.decode
     sources = [[*encode(source), EOS] for source, _ in pairs]
     references = [reference for _, reference in pairs]
@@ -92,7 +94,8 @@ def sizes(translator: Translator, pairs: list[tuple[str, str]], beams: tuple[int
                 found.update(zip(batch, ManyAlphas(translator.model, source, limits, beam).run(), strict=True))
         for number, alpha in enumerate(ALPHAS):
             best = [found[s][number] for s in range(len(sources))]
-            score = bleu([decode(h.tokens) for h in best], references)
+            texts = [decode(h.tokens) for h in best]
+            score = bleu(texts, references)
             rows.append(
                 {
                     "beam": beam,
@@ -106,6 +109,7 @@ def sizes(translator: Translator, pairs: list[tuple[str, str]], beams: tuple[int
                         2 * len(h.tokens) < len(encode(r)) for h, r in zip(best, references, strict=True)
                     ),
                     "unfinished": sum(not h.finished for h in best),
+                    "statistics": pack(bleu_statistics(texts, references)),
                 }
             )
     return rows

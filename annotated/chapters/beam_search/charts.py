@@ -23,6 +23,9 @@ FATES = {
     "cap": (GREY, "diamond"),
 }
 
+_DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3])
+"""Solid, dashed, dotted, dots and dashes: lines that are told apart without their colours."""
+
 
 def tree_rows(nodes: Sequence[Node], first: Collection[int] = ()) -> dict[int, int]:
     """A row for each node of a tree that grows to the right without crossing lines: best children beside mothers.
@@ -165,6 +168,7 @@ def alpha_chart(
     table["score"] = table.pop("log_probability") / penalty
     table["behind"] = table["score"] - table.groupby("alpha")["score"].transform("max")
     scale = {"domain": list(texts)}
+    dashes = [_DASHES[number % len(_DASHES)] for number in range(len(texts))]
     room = round(-0.12 * float(table["behind"].min()), 3)  # above the winner, for its score
     base = alt.Chart(table.round({"behind": 4, "score": 4})).encode(
         x=alt.X("alpha:Q", title="alpha"),
@@ -172,9 +176,11 @@ def alpha_chart(
         color=alt.Color(
             "text:N",
             scale=alt.Scale(**scale, range=list(PALETTE[: len(texts)])),
-            legend=alt.Legend(columns=1, labelLimit=330, symbolType="stroke"),
+            legend=alt.Legend(title="translation", columns=1, labelLimit=330, symbolType="stroke"),
         ),
-        strokeDash=alt.StrokeDash("text:N", scale=alt.Scale(**scale)),
+        strokeDash=alt.StrokeDash(
+            "text:N", scale=alt.Scale(**scale, range=dashes), legend=alt.Legend(title="translation")
+        ),
     )
     chosen = slider("alpha_shown", 0.6, 0.0, top, 0.05, "alpha")
     here = base.transform_filter("abs(datum.alpha - alpha_shown) < 0.001").add_params(chosen)
@@ -213,7 +219,7 @@ def beam_sizes_chart(
     """
     models = list(sizes)
     table = pd.concat([pd.DataFrame(sizes[model]).assign(model=model) for model in models], ignore_index=True)
-    table["line"] = table["alpha"].map("alpha {:g}".format)
+    table = table.drop(columns="statistics", errors="ignore").assign(line=table["alpha"].map("alpha {:g}".format))
     lines = sorted(table["line"].unique().tolist())
     charts: list[alt.LayerChart] = []
     measures = (

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-from annotated.chapters.beam_search.beam_sizes import ALPHAS, ManyAlphas, exact
+from annotated.chapters.beam_search.beam_sizes import ALPHAS, ManyAlphas, exact, sizes
 from annotated.chapters.beam_search.tree import choose, study
+from annotated.chapters.bleu.experiment import unpack
 from annotated.decoding import beam_search
 from annotated.decoding.search import decoding_mode, max_lengths
+from annotated.evaluation.ngrams import bleu_of
 from annotated.loading import load
 from tests.decoding.test_invariants import random_model, random_source
 
@@ -35,3 +37,13 @@ def test_a_case_is_named_by_what_happened() -> None:
     (row,) = exact(translator, [("Does he wake up?", "Wacht er auf?")])
     assert row["proven"] and row["exact"] == pytest.approx(row["reference"], abs=1e-3)
     assert row["empty"] < row["reference"]
+
+
+def test_every_sentence_keeps_the_counts_that_bleu_is_made_of() -> None:
+    pairs = [("Does he wake up?", "Wacht er auf?"), ("Does he wake up?", "Schläft er nicht?")]
+    rows = sizes(load("classroom"), pairs, (1,))
+    assert [row["alpha"] for row in rows] == list(ALPHAS)
+    for row in rows:  # it writes "Wacht er auf ?" twice: four tokens, of which four and two are in the reference
+        counts = unpack(row["statistics"])
+        assert counts[:, [0, 1, 2]].tolist() == [[4, 4, 4], [4, 4, 2]]
+        assert float(bleu_of(counts.sum(axis=0))) == pytest.approx(row["bleu"], abs=0.006)

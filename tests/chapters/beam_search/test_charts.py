@@ -51,17 +51,21 @@ def test_rankings_follow_alpha() -> None:
     values = _data(spec)[0]["values"]
     behind = {(v["text"], v["alpha"]): v["behind"] for v in values}
     assert behind["short", 0.0] == 0 and behind["long", 0.0] == -0.5 and behind["long", 2.0] == 0 > behind["short", 2.0]
+    dashes = spec["layer"][0]["encoding"]["strokeDash"]["scale"]
+    assert dashes == {"domain": ["short", "long"], "range": [[1, 0], [7, 3]]}
     with pytest.raises(ValueError, match="1 texts for 2 hypotheses"):
         alpha_chart([short, long], ["short"])
 
 
 def test_beam_sizes_has_a_menu_of_models() -> None:
     rows = [
-        {"beam": k, "alpha": a, "bleu": 1.0, "length_ratio": 1.0, "log_probability": -k, "very_short": 0}
+        {"beam": k, "alpha": a, "bleu": 1.0, "length_ratio": 1.0, "log_probability": -k, "very_short": 0,
+         "statistics": "packed"}
         for k in (1, 4)
         for a in (0.0, 0.6)
-    ]
+    ]  # fmt: skip
     text = json.dumps(beam_sizes_chart({"one": rows, "two": rows}).to_dict())
+    assert "packed" not in text  # what a bootstrap needs is not drawn
     assert text.count('"description"') and '"options": ["one", "two"]' in text
 
 
