@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
 
 _CHARACTERS = 40  # of 14 px, beside each other on a phone
 
@@ -21,3 +26,19 @@ def title_lines(text: str) -> list[str]:
 def title_expression(*parts: str) -> str:
     """A Vega expression for a title of several lines, from an expression for each."""
     return f"[{', '.join(parts)}]"
+
+
+def title_of(parameter: str, titles: Mapping[str, str]) -> Any:
+    """A title that follows a menu: for each of its options the title in lines.
+
+    Parameters
+    ----------
+    parameter
+        The menu's name in the chart.
+    titles
+        A title for each option. All get the number of lines of the longest, so that nothing moves.
+    """
+    lines = {option: textwrap.wrap(title, _CHARACTERS, break_on_hyphens=False) for option, title in titles.items()}
+    most = max(map(len, lines.values()))
+    padded = {option: [*some, *[""] * (most - len(some))] for option, some in lines.items()}
+    return alt.expr(f"{json.dumps(padded, ensure_ascii=False)}[{parameter}]")

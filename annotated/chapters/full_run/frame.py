@@ -9,10 +9,10 @@ from annotated.chapters.table_2.costs import DEVICES, update_flops
 from annotated.recipes import recipe
 
 VOCABULARY = 37_000
-GPUS = {"P100": "P100", "V100": "V100", "A100": "A100", "RTX 4090": "RTX 4090", "H100 or H200": "H100", "B200": "B200"}
-"""What the page calls them, and their names in `DEVICES`; an H200 has the peak of an H100."""
+GPUS = {"P100": "P100", "V100": "V100", "A100": "A100", "RTX 4090": "RTX 4090", "H100": "H100", "B200": "B200"}
+"""What the page calls them, and their names in `DEVICES`. An H200 has the peak of an H100, and was not measured."""
 BITS = {"float32": "32 bits", "float16": "16 bits", "bfloat16": "16 bits"}
-MEASURED = {"name": "H100 or H200", "count": 1, "share": 0.19}
+MEASURED = {"name": "H100", "count": 1, "share": 0.19}
 """The one H100 of `benchmarks/gpu.md`: 50.5 milliseconds an update of the base model."""
 START = MEASURED | {"price": 2.0}
 """The price is an example, to be replaced by the reader's own."""

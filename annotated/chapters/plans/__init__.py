@@ -13,12 +13,15 @@ from annotated.chapters.plans.charts import drafts_chart, local_chart, marginals
 from annotated.chapters.plans.drafting import KnownDraft, ModelDraft, TripleDraft, copy_draft
 from annotated.chapters.plans.parallel import ParallelTransformer, predict_all, repeats
 from annotated.chapters.plans.patches import PatchTransformer, grid_encoding, patches
+from annotated.chapters.plans.places_charts import captions_chart, joint_chart
+from annotated.chapters.plans.stepper import DraftStepper, draft_stepper, replayed
 from annotated.chapters.plans.verifying import BlockReader, Passes, accepted, draft_and_verify
 from annotated.chapters.plans.widget import PictureReader, picture_reader
 
 __all__ = [
     "Banded",
     "BlockReader",
+    "DraftStepper",
     "KnownDraft",
     "ModelDraft",
     "ParallelTransformer",
@@ -30,10 +33,13 @@ __all__ = [
     "band_mask",
     "banded_attention",
     "block_mask",
+    "captions_chart",
     "copy_draft",
     "draft_and_verify",
+    "draft_stepper",
     "drafts_chart",
     "grid_encoding",
+    "joint_chart",
     "layers_needed",
     "local_chart",
     "marginals_chart",
@@ -45,4 +51,5 @@ __all__ = [
     "reach_chart",
     "reach_table",
     "repeats",
+    "replayed",
 ]

@@ -13,13 +13,29 @@ import pandas as pd
 from annotated.chapters.plans.line_names import EXTENT, apart, measure_named, names_beside
 from annotated.viz.parameters import menu, steps
 from annotated.viz.theme import BLUE, GREY, INK, ORANGE, PALETTE
-from annotated.viz.titles import title_lines
+from annotated.viz.titles import title_lines, title_of
 
 _MEASURES = {"processor time, ms": "ms", "highest memory, MiB": "MiB"}
 _SPEEDS = {"tokens per pass of the model": "gain", "speed, the loop without guesses = 1": "speed"}
+_LOCAL_TITLES = (
+    "Blocks: the time grows about in proportion to the length",
+    "Blocks need less memory than a mask, the fused kernel with all keys least",
+)
+_DRAFT_TITLES = (
+    "Right guesses save passes of the model",
+    "Fewer passes are not always less time: guessing and longer passes cost time too",
+)
+"""Titles of the measures, in their order."""
 _LOCAL_DOMAIN = (0.5, 20_000)
 _NAME_WIDTH, _NAME_DECADES, _NAME_SHARE = 16, 0.5, 0.06
 """Names beside lines: characters of a row; the distance of names of two rows, in decades, and of one, in shares."""
+_EARLY = {
+    ("processor time, ms", "equation 1 with a band mask"): ("right", 2.5),
+    ("processor time, ms", "fused, band mask"): ("center", 4.5),
+    ("highest memory, MiB", "equation 1 with a band mask"): ("right", 2.5),
+    ("highest memory, MiB", "fused, band mask"): ("left", 2.2),
+}
+"""Names of the lines that end within the plot: their side of the end, and by what factor they stand above it."""
 RADII = (8, 16, 32, 64, 128, 256, 512)
 
 
@@ -69,18 +85,29 @@ def operations_chart() -> alt.LayerChart:
 
 
 def _ways_beside(table: pd.DataFrame) -> pd.DataFrame:
-    """Where the names of the ways stand: at the height that the line has, or would have, at the greatest length."""
+    """Where the names of the ways stand: at the end of each line, and apart from others that end at the same length."""
     rows: list[dict[str, Any]] = []
     for measure, found in table.groupby("measure"):
-        ends = {}
-        for way, line in found.sort_values("n").groupby("way"):
-            (n, before), (last, value) = line[["n", "value"]].tail(2).to_numpy()
-            power = math.log(value / before) / math.log(last / n)
-            ends[str(way)] = math.log10(value * (found["n"].max() / last) ** power)
-        for way, place in apart(ends, _NAME_DECADES).items():
-            name = "\n".join(textwrap.wrap(way, _NAME_WIDTH))
-            rows.append({"measure": measure, "way": way, "value": 10**place, "text": name})
+        last = found.sort_values("n").groupby("way", sort=False).tail(1)
+        for n, ending in last.groupby("n"):
+            ends = {str(way): math.log10(value) for way, value in zip(ending["way"], ending["value"], strict=True)}
+            for way, place in apart(ends, _NAME_DECADES).items():
+                name = "\n".join(textwrap.wrap(way, _NAME_WIDTH))
+                side, above = _EARLY.get((str(measure), way), ("left", 1))
+                row = {"measure": measure, "way": way, "n": n, "value": above * 10**place, "text": name}
+                rows.append({**row, "side": side})
     return pd.DataFrame(rows)
+
+
+def _names_at(names: pd.DataFrame, at: Sequence[Any]) -> list[alt.Chart]:
+    """The names of `_ways_beside`, a layer for each side of the line's end."""
+    return [
+        alt.Chart(some)
+        .transform_filter("datum.measure == what")
+        .mark_text(align=side, baseline="middle", dx={"left": 8, "right": -8}.get(str(side), 0), lineBreak="\n")
+        .encode(*at, text="text:N")
+        for side, some in names.groupby("side")
+    ]
 
 
 def local_chart(rows: Sequence[Mapping[str, Any]], radius: int) -> alt.LayerChart:
@@ -101,7 +128,7 @@ def local_chart(rows: Sequence[Mapping[str, Any]], radius: int) -> alt.LayerChar
     at = (alt.X("n:Q").title("tokens n").scale(type="log", base=2), y, colour)
     tip = [alt.Tooltip("way:N"), alt.Tooltip("n:Q"), alt.Tooltip("value:Q", format=".4~g")]
     title = alt.Title(
-        title_lines("Blocks: time and memory in proportion to the length"),
+        title_of("what", dict(zip(_MEASURES, _LOCAL_TITLES, strict=True))),
         subtitle=f"{radius} places to each side; one thread",
         offset=26,
     )
@@ -111,7 +138,7 @@ def local_chart(rows: Sequence[Mapping[str, Any]], radius: int) -> alt.LayerChar
         alt.layer(
             base.mark_line().encode(*at),
             base.mark_point(filled=True, size=45).encode(*at, tooltip=tip),
-            names_beside(_ways_beside(table), "what", y, colour),
+            *_names_at(_ways_beside(table), at),
             measure_named("what"),
         )
         .add_params(chosen)
@@ -188,7 +215,7 @@ def drafts_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     best = {name: found[found["draft"] == name]["gain"].max() for name in names}
     said = "; ".join(f"{name} {gain:.2f}" for name, gain in best.items())
     title = alt.Title(
-        title_lines("Right guesses save passes; the time also depends on what guesses cost"),
+        title_of("gained", dict(zip(_SPEEDS, _DRAFT_TITLES, strict=True))),
         subtitle=f"without guesses: 1; the numbers hold for {most} guesses",
         offset=26,
     )

@@ -112,6 +112,10 @@ class Passes:
     """Guesses that each pass of the model reads."""
     kept: list[int] = field(default_factory=list)
     """How many of them were right. Each pass writes these and one token of the model's own."""
+    guesses: list[list[int]] = field(default_factory=list)
+    """The guesses themselves, of each pass."""
+    choices: list[list[int]] = field(default_factory=list)
+    """What the model would write at each place of a pass: one more than guesses."""
 
     @property
     def steps(self) -> int:
@@ -160,7 +164,10 @@ def draft_and_verify(
             guesses = _before_the_end(draft(source, found.tokens, room))[:room] if room else []
             logits = reader.read([last, *guesses])
             logits[:, [PAD, BOS]] = -math.inf
-            new = accepted(guesses, logits.argmax(dim=-1).tolist())
+            choices = logits.argmax(dim=-1).tolist()
+            new = accepted(guesses, choices)
+            found.guesses.append(list(guesses))
+            found.choices.append(choices)
             found.drafted.append(len(guesses))
             found.kept.append(len(new) - 1)
             found.finished = new[-1] == EOS

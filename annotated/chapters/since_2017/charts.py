@@ -9,7 +9,7 @@ from annotated.chapters.since_2017.parts import PARTS
 from annotated.chapters.since_2017.results import MEASURES, Runs, curve_table, differences, seed_table
 from annotated.viz.parameters import menu
 from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
-from annotated.viz.titles import title_lines
+from annotated.viz.titles import title_lines, title_of
 
 COLOURS = {"better": BLUE, "worse": ORANGE, "not told apart": GREY}
 YEARS = {
@@ -51,25 +51,28 @@ def parts_chart(runs: Runs) -> alt.LayerChart:
     )
     zero = alt.Chart(pd.DataFrame({"difference": [0.0]})).mark_rule(color=GREY, strokeDash=[4, 3]).encode(x)
     said = "; ".join(f"{one.title} {one.difference:+.3f}" for one in tables[0].itertuples())
+    titles = {name: extremes(table, name) for name, table in zip(MEASURES.values(), tables, strict=True)}
     return (
         alt.layer(zero, rules, centres, dots)
         .add_params(menu("measure", list(MEASURES.values()), label="measure"))
         .properties(
             width="container",
             height=ROW_HEIGHT * len(order),
-            title=title_lines(extremes(tables[0])),
+            title=alt.Title(title_of("measure", titles)),
             description="Differences from the base, a dot for each seed and a line for the interval of 95 %. "
             f"In validation loss, nats per token: {said}.",
         )
     )
 
 
-def extremes(table: pd.DataFrame) -> str:
-    """A title that names the single parts with the least and the greatest difference from the base in loss."""
+def extremes(table: pd.DataFrame, measure: str) -> str:
+    """A title that names the single parts with the least and the greatest difference from the base in a measure."""
     single = table[~table["part"].str.startswith("2026")].set_index("title")["difference"]
     low, high = single.idxmin(), single.idxmax()
     least, most = (f"{single[end]:+.2f}".replace("-", "−") for end in (low, high))
-    return f"Single parts change the loss by {least} nats ({low}) to {most} ({high})"
+    name, *unit = measure.split(", ")
+    what = f"the {name}" if unit else name  # "validation loss, nats", but "BLEU"
+    return f"Single parts change {what} by {' '.join([least, *unit])} ({low}) to {most} ({high})"
 
 
 def part_curves_chart(runs: Runs, part: str) -> alt.LayerChart:

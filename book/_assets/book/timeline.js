@@ -17,7 +17,7 @@
     });
     const show = () => {
       const year = Number(input.value);
-      output.textContent = year === LAST ? "Usual today" : `Newest form at the end of ${year}`;
+      output.textContent = year === LAST ? "Shown: the form that is usual today" : `Shown: the newest form at the end of ${year}`;
       input.setAttribute("aria-valuetext", year === LAST ? "today" : String(year));
       figure.style.setProperty("--year", `${(100 * (year + 1 - FIRST)) / (LAST + 1 - FIRST)}%`);
       for (const { form, today, marks } of tracks) {

@@ -13,7 +13,7 @@ from tests.javascript import CHAPTERS, evaluate
 COST = CHAPTERS / "full_run" / "cost.js"
 CHOICES = [
     {"name": "P100", "count": 8, "share": 0.26, "price": 0.0},
-    {"name": "H100 or H200", "count": 1, "share": 0.05, "price": 3.25},
+    {"name": "H100", "count": 1, "share": 0.05, "price": 3.25},
     {"name": "RTX 4090", "count": 32, "share": 0.9, "price": 0.4},
 ]
 
