@@ -23,6 +23,8 @@ from annotated.viz.training_numbers import fraction_of_peak
 Records = Sequence[Mapping[str, Any]]
 MOST_POINTS = 300
 """Of one curve; a longer one is thinned."""
+TICKS = 5
+"""About so many numbers of updates stand below a chart, whatever its width: they are round, and far apart."""
 _SERIES = {"train": "training", "valid": "validation"}
 
 
@@ -102,7 +104,7 @@ def training_chart(
     size = {"width": width, "view": alt.ViewConfig(stroke=None)}
     parts = [_losses(scale, start["vocab_size"]).properties(**size, height=height)]
     small = [("rate", "learning rate", "~g", GREEN)]
-    small += [("norm", "gradient norm", "~g", PALETTE[3]), ("bleu", "BLEU", "~g", PALETTE[4])] if dashboard else []
+    small += [("norm", "gradient norm", "~g", PALETTE[3]), ("bleu", "BLEU", "~r", PALETTE[4])] if dashboard else []
     small += [("speed", "tokens/s", "~s", GREY)] if speed else []
     for n, (kind, name, form, colour) in enumerate(small):
         chart = _small(kind, name, form, colour, scale, "update" if n == len(small) - 1 else None)
@@ -120,7 +122,12 @@ def training_chart(
 
 
 def runs_chart(
-    runs: Mapping[str, Records], *, sentence: int = 0, moment: int | None = None, title: str = ""
+    runs: Mapping[str, Records],
+    *,
+    sentence: int = 0,
+    moment: int | None = None,
+    title: str = "",
+    colours: Sequence[str] = PALETTE,
 ) -> alt.VConcatChart:
     """Losses of several training runs on one scale, and below what each of them makes of one sentence.
 
@@ -136,6 +143,8 @@ def runs_chart(
         Where the slider stands at first; None for the last update.
     title
         What to see; none unless told.
+    colours
+        Of the runs, in their order; as many or more.
     """
     names, data = list(runs), {name: log_data(records, 120) for name, records in runs.items()}
     start = next(r for r in runs[names[-1]] if r["kind"] == "start")
@@ -144,7 +153,7 @@ def runs_chart(
         pd.concat([pd.DataFrame(data[name][part]).assign(run=name) for name in names]) for part in ("log", "said")
     )
     losses, said = losses[losses["kind"].isin(_SERIES.values())], said[said["i"] == sentence]
-    x = alt.X("u:Q", title="update", scale=alt.Scale(domain=[0, last], nice=False))
+    x = alt.X("u:Q", title="update", scale=alt.Scale(domain=[0, last], nice=False), axis=alt.Axis(tickCount=TICKS))
     pick = alt.selection_point(name="picked", fields=["run"], bind="legend")
     lines = (
         alt.Chart(losses)
@@ -152,7 +161,7 @@ def runs_chart(
         .encode(
             x=x,
             y=alt.Y("v:Q", title="loss (nats per token)"),
-            color=_run_colour(names),
+            color=_run_colour(names, colours),
             strokeDash=_dash(),
             opacity=alt.condition(pick, alt.value(1.0), alt.value(0.1)),
             tooltip=["run:N", "kind:N", "u:Q", alt.Tooltip("v:Q", format=".3f")],
@@ -180,9 +189,9 @@ def runs_chart(
     ).properties(description=description)
 
 
-def _run_colour(names: Sequence[str]) -> alt.Color:
+def _run_colour(names: Sequence[str], colours: Sequence[str]) -> alt.Color:
     legend = alt.Legend(symbolType="circle", symbolStrokeWidth=6, symbolSize=30)
-    scale = alt.Scale(domain=list(names), range=list(PALETTE[: len(names)]))
+    scale = alt.Scale(domain=list(names), range=list(colours[: len(names)]))
     return alt.Color("run:N", sort=list(names), scale=scale, legend=legend)
 
 
@@ -241,7 +250,7 @@ def _dash(**options: Any) -> alt.StrokeDash:
 def _losses(x_scale: alt.Scale, vocabulary: int) -> alt.LayerChart:
     kinds = list(_SERIES.values())
     encoding = {
-        "x": alt.X("u:Q", title=None, scale=x_scale, axis=alt.Axis(labels=False)),
+        "x": alt.X("u:Q", title=None, scale=x_scale, axis=alt.Axis(labels=False, tickCount=TICKS)),
         "y": alt.Y("v:Q", title="loss (nats per token)", axis=alt.Axis(minExtent=40)),
         "color": alt.Color("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[BLUE, ORANGE])),
         "strokeDash": _dash(legend=None),
@@ -260,20 +269,19 @@ def _losses(x_scale: alt.Scale, vocabulary: int) -> alt.LayerChart:
 
 
 def _small(kind: str, title: str, form: str, colour: str, x_scale: alt.Scale, x_title: str | None) -> alt.LayerChart:
+    """A low chart of one quantity, whose name stands above it, where no curve is."""
     line = (
         _rows("log")
         .transform_filter(f"datum.kind == '{kind}'")
         .mark_line(strokeWidth=1.6, color=colour)
         .encode(
-            x=alt.X("u:Q", title=x_title, scale=x_scale, axis=alt.Axis(labels=x_title is not None)),
+            x=alt.X("u:Q", title=x_title, scale=x_scale, axis=alt.Axis(labels=x_title is not None, tickCount=TICKS)),
             y=alt.Y("v:Q", title=None, axis=alt.Axis(format=form, tickCount=2, minExtent=40)),
             tooltip=[alt.Tooltip("u:Q", title="update"), alt.Tooltip("v:Q", title=title, format=form)],
         )
     )
-    label = alt.Chart(pd.DataFrame({"t": [title]})).mark_text(align="right", fontSize=11, opacity=0.85).encode(
-        x=alt.value("width"), y=alt.value(4 if x_title is None else 33), text="t:N"
-    )  # fmt: skip
-    return alt.layer(line, label, _rule())
+    name = alt.Title(title, anchor="start", frame="group", fontSize=11, fontWeight="normal", offset=3)
+    return alt.layer(line, _rule()).properties(title=name)
 
 
 def _reading(kind: str, x: float, text: str) -> Any:

@@ -116,6 +116,24 @@ def test_the_cells_after_a_card_become_its_proof(extension: Any) -> None:
     )
 
 
+def test_a_folded_card_takes_the_time_of_its_question_alone(extension: Any) -> None:
+    from docutils import nodes
+    from docutils.utils import new_document
+
+    cards, page = extension("cards"), new_document("page")
+    card = cards.CardNode(of="Q1")
+    card += [
+        cards.CardLine("", nodes.inline("", "Four words to read")),
+        nodes.paragraph("", "an answer that is folded"),
+    ]
+    page += [nodes.paragraph("", "Two more"), card, nodes.paragraph("", "and three after")]
+    assert extension("facts").take_stock(page).words == 4 + 2 + 3
+
+
+def test_a_proof_has_no_line_that_is_wider_than_a_card(cards: Any) -> None:
+    assert max(len(line) for card in cards.values() for line in card["code"].splitlines()) <= 77
+
+
 def test_a_notebook_shows_question_options_and_answer(extension: Any, repository: Path) -> None:
     text = "\n".join((":::{question-card} Q3", ":see: a#b", "", *GOOD, ":::"))
     plain = extension("plain").Writer(repository).plain(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import pytest
 
@@ -84,3 +85,27 @@ def test_without_a_kernel_there_is_a_sentence_and_nothing_is_started(monkeypatch
     panel = training_panel(tmp_path / "run", None, None, None)
     assert isinstance(panel, Notice) and not (tmp_path / "run").exists()
     live_training_chart(log(2)).update(log(4))
+
+
+def ticks(chart: dict) -> set[float]:
+    """The numbers of updates below the lowest axis, read from the drawing."""
+    vl_convert = pytest.importorskip("vl_convert", reason="drawing needs the extra `book`")
+    svg = vl_convert.vegalite_to_svg(with_theme(chart), vl_version="6.4")
+    axis = re.findall(r"X-axis titled 'update'.*?role-axis-domain", svg, re.DOTALL)[-1]
+    return {float(text.replace(",", "")) for text in re.findall(r">([\d,]+)</text>", axis)}
+
+
+@pytest.mark.parametrize("width", [300, 900])
+def test_a_few_round_numbers_of_updates_stand_below_a_chart_of_any_width(width: int) -> None:
+    records = log(2000, 2000)
+    assert ticks(training_chart(records, width=width).to_dict()) == {0, 500, 1000, 1500, 2000}
+    records = log(500, 500)
+    assert ticks(runs_chart({"one": records}).to_dict()) == {0, 100, 200, 300, 400, 500}
+
+
+def test_names_of_quantities_stand_above_their_charts_and_runs_take_the_colours_they_are_given() -> None:
+    small = training_chart(log(40)).to_dict()["vconcat"][1:3]
+    assert [part["title"]["text"] for part in small] == ["learning rate", "tokens/s"]
+    spec = runs_chart({"one": log(10), "two": log(10)}, colours=["red", "blue", "green"]).to_dict()
+    scale = spec["vconcat"][0]["layer"][0]["encoding"]["color"]["scale"]
+    assert scale == {"domain": ["one", "two"], "range": ["red", "blue"]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -56,8 +56,17 @@ def _detached(module: torch.nn.Module, inputs: tuple[Any, ...], output: Tensor) 
 def without_gradient(model: Transformer, batch: Batch) -> list[str]:
     """The names of the parameters with no gradient from the loss of this batch, or one that is zero everywhere."""
     model.zero_grad()
-    batch_loss(model, batch, 0.0, "packed")[0].backward()
-    return [name for name, one in model.named_parameters() if one.grad is None or not one.grad.any()]
+    loss, _ = batch_loss(model, batch, 0.0, "packed")
+    loss.backward()
+    return [name for name, one in model.named_parameters()
+            if one.grad is None or not one.grad.any()]  # fmt: skip
+
+
+@torch.no_grad()
+def plain_loss(model: Transformer, batches: Iterable[Batch]) -> float:
+    """The mean loss over all target tokens of these batches, in nats per token, without label smoothing."""
+    sums = [batch_loss(model, batch, 0.0, "packed") for batch in batches]
+    return sum(float(loss) for loss, _ in sums) / sum(count for _, count in sums)
 
 
 def learned(model: Transformer, batch: Batch, updates: int = UPDATES) -> float:
@@ -94,13 +103,8 @@ def _trained(
     return {**{name: round(_loss(model, some), 4) for name, some in losses.items()}, "exact": exact}
 
 
-@torch.no_grad()
 def _loss(model: Transformer, pairs: Sequence[Ids]) -> float:
-    sums = [
-        batch_loss(model, batch, 0.0, "packed")
-        for batch in evaluation_batches(TokenStore.from_ids(pairs), 1000, "packed")
-    ]
-    return sum(float(total) for total, _ in sums) / sum(count for _, count in sums)
+    return plain_loss(model, evaluation_batches(TokenStore.from_ids(pairs), 1000, "packed"))
 
 
 def _ids(tokenizer: Tokenizer, pair: tuple[str, str]) -> Ids:

@@ -89,7 +89,9 @@ def take_stock(doctree: nodes.document) -> Facts:
         elif isinstance(node, nodes.Element) and not isinstance(node, nodes.comment | nodes.meta):
             questions += bool({"prediction", "try"} & set(node["classes"]))
             exercises += type(node).__name__ in ("exercise_node", "exercise_enumerable_node")
-            if not {"graded-more", "try-more"} & set(node["classes"]):  # folded, or done at leisure
+            if type(node).__name__ == "CardNode":
+                todo += node.children[:1]  # the line that opens it; the rest is folded
+            elif not {"graded-more", "try-more"} & set(node["classes"]):  # folded, or done at leisure
                 todo += node.children
     known = tuple(layer for layer in LAYERS if layer in layers)
     return Facts(words, code, pictures, questions, exercises, quizzes, known)

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from annotated.chapters import recorded
-from annotated.chapters.first_run.by_heart import FAULTS, TRAINED, broken, learned, mispaired, without_gradient
+from annotated.chapters.first_run.by_heart import (
+    FAULTS,
+    TRAINED,
+    broken,
+    learned,
+    mispaired,
+    plain_loss,
+    without_gradient,
+)
 from annotated.config import tiny
 from annotated.data import collate_ids
 from annotated.model import Transformer
@@ -38,6 +48,17 @@ def test_a_gradient_is_missing_where_a_part_is_frozen_or_cut_off() -> None:
         one = model(fault)
         wanted = [name for name, _ in one.named_parameters() if part and name.startswith(f"{part}.")]
         assert without_gradient(one, batch) == wanted and bool(wanted) == bool(part)
+
+
+def test_the_plain_loss_is_the_mean_over_tokens_and_not_over_batches() -> None:
+    one = model("none").eval()
+    with torch.no_grad():
+        one.output_weight.zero_()  # all logits are equal: ln 40 for each of the tokens
+    short, long = collate_ids(PAIRS[:1]), collate_ids([([1], [20, 21, 22])])
+    assert abs(plain_loss(one, [short, long]) - math.log(40)) < 1e-5
+    one = model("none").eval()
+    (few,), (many,) = ([plain_loss(one, [batch])] for batch in (short, long))
+    assert abs(plain_loss(one, [short, long]) - (2 * few + 4 * many) / 6) < 1e-5, "with the end token 2 and 4 tokens"
 
 
 def test_a_cut_or_frozen_encoder_does_not_move_and_the_loss_falls_all_the_same() -> None:
