@@ -18,10 +18,10 @@ import torch
 
 from annotated.chapters.parsing.attention import bracket_attention
 from annotated.chapters.parsing.data import held_out_trees, training_trees
-from annotated.chapters.parsing.scores import parsed, scored
+from annotated.chapters.parsing.scores import scored
 from annotated.chapters.record import make
 from annotated.config import DataConfig, TrainingConfig, tiny
-from annotated.parsing import Parser, Tree, classroom_trees, load_parser, training_line
+from annotated.parsing import Parser, Tree, classroom_trees, load_parser, parse, read_grammar, training_line
 from annotated.runs import read_log, train
 from annotated.runs.hardware import describe_machine
 from annotated.storage import atomic_write
@@ -49,9 +49,12 @@ class Plan:
 
 
 PLANS = (Plan(500, 0.1, 3), Plan(2_000, 0.1, 3), Plan(8_000, 0.1), Plan(40_000, 0.0))
-GOLD, SILVER = PLANS[1], PLANS[2]
-"""The parser of `GOLD` parses sentences without trees, as many as make `SILVER` trees together with its own; on these a
-second one is trained, exactly as the one of as many gold trees is."""
+GOLD, SILVER = PLANS[1], PLANS[3]
+"""The plain grammar of the `GOLD` trees parses sentences whose trees it is not shown, until there are `SILVER`
+sentences in all. A Transformer is trained on both, exactly as the one of as many gold trees is. Teacher and student are
+different kinds of parsers, as in the paper."""
+LONGER = Plan(500, 0.1, updates=9_600)
+"""The fewest trees with four times the updates: whether trees or updates are missing."""
 
 
 @dataclass(frozen=True)
@@ -61,19 +64,22 @@ class Experiment:
     plans: Sequence[Plan] = PLANS
     gold: Plan = GOLD
     silver: Plan = SILVER
+    longer: Plan = LONGER
     beam_sentences: int = 1000
     """Of each held-out set, for the paper's beam of 21, with which the first parser of most trees searches too."""
     work: Path = WORK
     held_out: Mapping[str, Sequence[Tree]] = field(default_factory=held_out_trees)
 
     def pieces(self) -> dict[str, Callable[[], Piece]]:
-        """All trainings by name: first seeds of all sizes, silver trees, then further seeds."""
+        """All trainings by name: first seeds of all sizes, silver trees, the longer one, then further seeds."""
         found: dict[str, Callable[[], Piece]] = {}
-        for seed in range(max(plan.seeds for plan in (*self.plans, self.silver))):
+        for seed in range(max(plan.seeds for plan in (*self.plans, self.silver, self.longer))):
             for plan in (plan for plan in self.plans if seed < plan.seeds):
                 found[f"gold{plan.trees}-{seed}"] = partial(self.gold_piece, plan, seed)
             if seed < self.silver.seeds:
                 found[f"silver{self.silver.trees}-{seed}"] = partial(self.silver_piece, seed)
+            if seed < self.longer.seeds:
+                found[f"longer{self.longer.trees}-{seed}"] = partial(self.longer_piece, seed)
         return found
 
     def gold_piece(self, plan: Plan, seed: int) -> Piece:
@@ -82,17 +88,25 @@ class Experiment:
         largest = plan == self.plans[-1] and seed == 0
         return {**about, **scored(parser, self.held_out, self.beam_sentences if largest else 0)}
 
+    def longer_piece(self, seed: int) -> Piece:
+        """A parser that is trained longer than the others, measured likewise."""
+        plan = self.longer
+        parser, about = self.train(f"longer{plan.trees}", seed, plan, partial(training_trees, plan.trees))
+        return {**about, **scored(parser, self.held_out)}
+
     def silver_piece(self, seed: int) -> Piece:
-        """A parser of gold and silver trees together, measured likewise."""
-        parser, about = self.train(f"silver{self.silver.trees}", seed, self.silver, self.with_silver)
-        return {**about, "gold": self.gold.trees, **scored(parser, self.held_out)}
+        """A parser of gold and silver trees together, measured likewise; `trees` counts both."""
+        name = f"silver{self.silver.trees}"
+        parser, about = self.train(name, seed, self.silver, self.with_silver)
+        lines = (self.work / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
+        return {**about, "trees": len(lines), "gold": self.gold.trees, **scored(parser, self.held_out)}
 
     def with_silver(self) -> list[Tree]:
-        """The gold trees, and what their parser makes of sentences whose trees it is not shown."""
-        parser = load_parser(self.work / f"gold{self.gold.trees}-0" / "model")
+        """The gold trees, and what their grammar makes of further sentences, without those that it cannot parse."""
         trees = training_trees(self.silver.trees)
-        made = parsed(parser, [tree.words() for tree in trees[self.gold.trees :]])
-        return [*trees[: self.gold.trees], *(tree for tree in made if tree is not None)]
+        gold, others = trees[: self.gold.trees], trees[self.gold.trees :]
+        grammar = read_grammar(gold)
+        return [*gold, *(made for tree in others if (made := parse(grammar, tree.words())))]
 
     def train(self, name: str, seed: int, plan: Plan, trees: Callable[[], Sequence[Tree]]) -> tuple[Parser, Piece]:
         """A parser, and what its training took; a training that was stopped goes on.
@@ -165,7 +179,7 @@ def kept(name: str, produce: Callable[[], Piece], work: Path) -> Piece:
 def smoke(work: Path) -> Experiment:
     """A fraction of everything, in a folder of its own."""
     plans = Plan(30, 0.1, updates=6), Plan(60, 0.1, updates=6)
-    return Experiment(plans, plans[0], plans[1], 2, work / "smoke", held_out_trees(5))
+    return Experiment(plans, plans[0], plans[1], Plan(30, 0.1, updates=12), 2, work / "smoke", held_out_trees(5))
 
 
 def run(experiment: Experiment | None = None, so_far: bool = False) -> Piece:

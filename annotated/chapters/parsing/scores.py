@@ -17,11 +17,6 @@ STEP = 4
 """Words in a class of sentence lengths: the classroom's are short."""
 
 
-def parsed(parser: Parser, sentences: Sequence[Sequence[str]], decoding: DecodingConfig = GREEDY) -> list[Tree | None]:
-    """The trees that a parser writes under well-formed brackets."""
-    return [one.tree for one in parser.parse(sentences, decoding)]
-
-
 def attached_to(tree: Tree) -> str:
     """What the first prepositional phrase hangs on: the label of the constituent around it; '' if there is none."""
     first = next((part for part in tree.subtrees() if part.label == "PP"), None)
@@ -81,7 +76,8 @@ def scored(parser: Parser, held_out: Mapping[str, Sequence[Tree]], beam: int = 0
     found: dict[str, Any] = {"greedy": {name: measured(trees, parser, GREEDY) for name, trees in held_out.items()}}
     if "attachments" in held_out:
         gold = held_out["attachments"]
-        found["attachments"] = attachments(gold, parsed(parser, [tree.words() for tree in gold]))
+        parses = parser.parse([tree.words() for tree in gold], GREEDY)
+        found["attachments"] = attachments(gold, [one.tree for one in parses])
     if beam:
         some = {name: trees[:beam] for name, trees in held_out.items()}
         found["beam"] = {name: measured(trees, parser, PAPERS) for name, trees in some.items()}
