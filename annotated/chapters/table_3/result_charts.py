@@ -26,7 +26,7 @@ def _verdict_colour() -> alt.Color:
 
 
 def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
-    """Every row's seeds, the mean's interval, and the paper's difference; two lines tell of the row pointed at.
+    """Every row's seeds, the mean's interval, and the paper's difference; lines below tell of the row pointed at.
 
     Parameters
     ----------
@@ -35,8 +35,11 @@ def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
     row
         The row told of at first.
     """
-    table = difference_table(rows).reset_index().assign(about=lambda t: [_about(one) for one in t.to_dict("records")])
-    table["behind"] = [_behind(one) for one in table.to_dict("records")]
+    table = difference_table(rows).reset_index()
+    told_lines = [_told(one) for one in table.to_dict("records")]
+    for line in range(len(told_lines[0])):
+        table[f"told_{line}"] = [lines[line] for lines in told_lines]
+    largest = table.loc[table["difference"].abs().idxmax(), "name"]
     order = table.sort_values("difference")["name"].tolist()
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=150))
     x = alt.X("difference:Q", title="nats per token, difference from base")
@@ -54,32 +57,28 @@ def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
     height = ROW_HEIGHT * len(table)
     told = [
         base.transform_filter(picked)
-        .mark_text(align="left", color=INK, **style)
-        .encode(x=alt.value(-60), y=alt.value(height + top), text=text)
-        for text, top, style in (("about:N", 52, {"fontWeight": 600}), ("behind:N", 70, {}))
+        .mark_text(align="left", color=INK, fontWeight=600 if line == 0 else 400)
+        .encode(x=alt.value(-60), y=alt.value(height + 52 + 18 * line), text=f"told_{line}:N")
+        for line in range(len(told_lines[0]))
     ]
     ring = base.transform_filter(picked).mark_point(size=240, strokeWidth=1.5, color=INK).encode(x, y)
     return alt.layer(zero, intervals, seeds, papers, means, ring, *told).properties(
         width="container",
         height=height,
-        title=title_lines("Each row's seeds and interval, and what the paper printed"),
+        title=title_lines(f"{largest} differs most from base"),
         description="For each of the 19 changed rows of the small Table 3: its seeds as ticks, the mean of their "
         "difference from base in validation loss with its interval of 95 %, and the paper's difference as a diamond. "
-        f"The colour is the verdict. At first two lines tell of {label(row)}.",
+        f"The colour is the verdict. At first the lines below tell of {label(row)}.",
     )
 
 
-def _about(one: dict[str, Any]) -> str:
+def _told(one: dict[str, Any]) -> tuple[str, ...]:
+    """What a reader is told of a row, in lines that are no wider than a phone."""
     return (
-        f"{one['name']}: {one['difference']:+.3f} nats, {one['low']:+.3f} to {one['high']:+.3f} "
-        f"({one['seeds']} seed{'s' * (one['seeds'] != 1)})"
-    )
-
-
-def _behind(one: dict[str, Any]) -> str:
-    return (
-        f"paper {one['paper']:+.3f}; {one['verdict']}; {one['parameters'] / 1e3:,.0f} thousand parameters, "
-        f"{one['gflop'] / 1e3:,.1f} TFLOP"
+        f"{one['name']}: {one['difference']:+.3f} nats",
+        f"{one['low']:+.3f} to {one['high']:+.3f} ({one['seeds']} seed{'s' * (one['seeds'] != 1)})",
+        f"paper {one['paper']:+.3f}: {one['verdict']}",
+        f"{one['parameters'] / 1e3:,.0f} thousand parameters, {one['gflop'] / 1e3:,.1f} TFLOP",
     )
 
 
