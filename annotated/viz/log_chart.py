@@ -291,9 +291,10 @@ def _reading(kind: str, x: float, text: str) -> Any:
 
 
 def _readings() -> alt.LayerChart:
+    measured_at = "(datum.u < moment ? ' (of ' + datum.u + ')' : '')"  # the slider stands between two validations
     return alt.layer(
-        _reading("training", 0, "'after update ' + moment + ': training ' + format(datum.v, '.2f')"),
-        _reading("validation", 190, "'validation ' + format(datum.v, '.2f')"),
+        _reading("training", 0, "'update ' + moment + ': training ' + format(datum.v, '.2f')"),
+        _reading("validation", 158, f"'validation ' + format(datum.v, '.2f') + {measured_at}"),
     )
 
 

@@ -74,7 +74,7 @@ def test_the_box_is_complete(small_site: tuple[Path, str], exercise: Exercise) -
         "The code to begin with",
         f"exercises/{exercise.id}.ipynb",
         '<fieldset data-answer="',
-        "Your answer is tested for",
+        "Mistakes that are looked for",
         "Hint 1 of 3",
         "Hint 2 of 3",
         "Hint 3 of 3",

@@ -36,7 +36,7 @@ def test_the_chart_reads_out_the_slider_and_what_was_written_by_then() -> None:
     records = log(40)
     averaged = {"kind": "samples", "update": 40, "samples": [{"source": "A cat.", "translation": "no"}]}
     picture = texts(training_chart([*records, averaged | {"averaged": True}], moment=26))
-    assert f"after update 26: training {4 / 26:.2f}" in picture and f"validation {5 / 20:.2f}" in picture
+    assert f"update 26: training {4 / 26:.2f}" in picture and f"validation {5 / 20:.2f}" in picture
     assert "Katze 20." in picture and "Katze 30." not in picture and "A cat." in picture
     assert "ln 100" in picture
     titled = training_chart(records, title="What to see").to_dict()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from statistics import mean
 from typing import Any
 
 import pandas as pd
@@ -83,22 +84,37 @@ def attachment_table(transformer: Mapping[str, Any], baseline: Mapping[str, Any]
     return pd.DataFrame(rows)
 
 
-def silver_table(transformer: Mapping[str, Any]) -> pd.DataFrame:
-    """F1 of new sentences with gold trees alone and with silver ones, a row for each training of the usual length."""
-    rows = []
-    for run in (run for name, run in transformer["runs"].items() if name.startswith(("gold", "silver"))):
-        gold = run.get("gold", run["trees"])
-        found = run["greedy"]["sentences"]["well_formed"]
-        rows.append(
-            {
-                "gold": gold,
-                "silver": run["trees"] - gold,
-                "seed": run["seed"],
-                "f1": found["f1"],
-                "exact": found["exact"],
-            }
-        )
+def silver_table(transformer: Mapping[str, Any], baseline: Mapping[str, Any]) -> pd.DataFrame:
+    """A student of silver trees beside its teacher, and beside Transformers that had gold trees alone.
+
+    Returns
+    -------
+    DataFrame
+        Rows: the teacher; a Transformer of the teacher's trees; one of these and of silver trees; one of as many gold
+        trees. Columns: parser, gold, silver, F1 of each held-out set by its name in the charts, and NP and VP: percent
+        of the phrases of the noun and of the verb that are attached rightly. Means over seeds.
+    """
+    runs = {prefix: [run for name, run in transformer["runs"].items() if name.startswith(prefix)]
+            for prefix in ("gold", "silver")}  # fmt: skip
+    few, both = runs["silver"][0]["gold"], runs["silver"][0]["trees"]
+    many = max(run["trees"] for run in runs["gold"])
+    teacher = {SETS[row["set"]]: row["f1"] for row in baseline["sizes"] if _is_plain(row, few)}
+    teacher |= {row["kind"]: row["right"] for row in baseline["attachments"] if _is_plain(row, few)}
+    rows = [{"parser": "CKY", "gold": few, "silver": 0, **teacher}]
+    for kind, trees, gold in (("gold", few, few), ("silver", both, few), ("gold", many, many)):
+        found = [_one_row(run) for run in runs[kind] if run["trees"] == trees]
+        about = {"parser": "Transformer, rule", "gold": gold, "silver": trees - gold}
+        rows.append(about | {key: mean(one[key] for one in found) for key in found[0]})
     return pd.DataFrame(rows)
+
+
+def _is_plain(row: Mapping[str, Any], trees: int) -> bool:
+    return row["parser"] == "CKY" and row["sentences"] == trees
+
+
+def _one_row(run: Mapping[str, Any]) -> dict[str, float]:
+    scores = {SETS[name]: found["well_formed"]["f1"] for name, found in run["greedy"].items()}
+    return scores | run["attachments"]
 
 
 def fault_table(transformer: Mapping[str, Any]) -> pd.DataFrame:

@@ -178,7 +178,7 @@ def reach_chart(table: pd.DataFrame, radius: int) -> alt.LayerChart:
     line = alt.Chart(edge).mark_tick(color=ORANGE, thickness=3, size=22).encode(x="limit:Q", y="layer:O")
     title = alt.Title(
         f"Each layer carries the first token {radius} places further",
-        subtitle="orange: layers × radius; white: no path, the derivative is zero",
+        subtitle=["orange: how far the layers reach", "blank: no path, derivative zero"],
     )
     return alt.layer(cells, line).properties(
         width="container",

@@ -169,7 +169,7 @@ def newton_schulz_chart() -> alt.LayerChart:
         .properties(
             width="container",
             height=220,
-            title=title_lines("Five steps bring all but the smallest singular values to between about 0.7 and 1.2"),
+            title=title_lines("Newton and Schulz's steps bring the singular values near 1, the smallest ones last"),
             description="Singular values after 0 to 7 steps of Newton and Schulz, over those before. After five steps "
             "those from 0.002 to 1 lie between 0.68 and 1.21.",
         )

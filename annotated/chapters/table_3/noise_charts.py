@@ -47,8 +47,8 @@ class _Scale:
 _SCALES: dict[Measure, _Scale] = {
     "BLEU": _Scale("BLEU", (-3.2, 2.3), 0.5, 0.01, "+.1f", ".2f", 0.1,
                    "The more two runs of one model differ, the fewer rows are significant"),
-    "loss": _Scale("nats", (-0.31, 0.44), 0.06, 0.001, "+.3f", ".4f", 0.001,
-                   "In the loss most rows differ by more than two runs of Transformer-XL would"),
+    "loss": _Scale("nats", (-0.31, 0.44), 0.06, 0.0004, "+.3f", ".4f", 0.001,
+                   "The more two runs of one model differ in the loss, the fewer rows are significant"),
 }  # fmt: skip
 _BY_CHANCE = "All 20 rows are one model here, and every difference is chance"
 MOST = _SCALES["BLEU"].most

@@ -89,7 +89,7 @@ def _opening(exercise: Exercise, book_url: str, wheel: str, solved: bool = False
     facts = [chapter, links, exercise.kind, exercise.difficulty, f"about {exercise.minutes} minutes", points(exercise)]
     head = f"# {exercise.id} · {exercise.title}{' · solution' if solved else ''}\n\n{' · '.join(filter(None, facts))}"
     caught = _CLAIMS.sub("", exercise.catches).strip(" ,;")  # a claim's number says nothing outside the book
-    summary = "<details><summary>Your answer is tested for</summary>"
+    summary = "<details><summary>Mistakes that are looked for</summary>"
     catches = f"\n\n{summary}\n\n{plain(caught)}.\n\n</details>" if caught else ""
     if exercise.forbidden:
         catches += f"\n\n**Not allowed here:** {', '.join(f'`{name}`' for name in exercise.forbidden)}."

@@ -99,7 +99,7 @@ class Graded(ExerciseDirective, Quiz):
         if not exercise.catches:
             return []
         text = _ENTRY.sub(_in_words, exercise.catches.rstrip("."))
-        opening = '<details class="graded-tested"><summary>Your answer is tested for</summary>'
+        opening = '<details class="graded-tested"><summary>Mistakes that are looked for</summary>'
         return [_raw(opening), *self.markdown(f"{text[0].upper()}{text[1:]}."), _raw("</details>")]
 
     def links(self, exercise: Exercise) -> nodes.paragraph:

@@ -89,8 +89,13 @@ def test_tables_hold_what_the_records_say(records: tuple[dict[str, Any], dict[st
     assert set(zip(classes["words"], classes["cases"], strict=True)) == {(4, 5), (8, 7)}, "sentences, not brackets"
     faults = fault_table(records[0]).set_index(["trees", "fault"])["count"]
     assert faults[500, "unclosed"] == 6 and faults[500, "words"] == 1 and faults[2000, "unclosed"] == 3
-    silver = silver_table(records[0]).set_index(["gold", "silver", "seed"])["f1"]
-    assert silver[500, 1000, 0] == 75 and silver[500, 0, 1] == 72
+    silver = silver_table(*records).set_index(["parser", "gold", "silver"])
+    assert silver.index.tolist() == [
+        ("CKY", 500, 0),
+        *(("Transformer, rule", *trees) for trees in ((500, 0), (500, 1000), (2000, 0))),
+    ]
+    assert silver["new sentences"].tolist() == [85.0, 71.0, 75.0, 90.0], "71 is the mean of 70 and 72"
+    assert silver["new constructions"].tolist()[1:] == [66.0, 70.0, 85.0] and silver["VP"].tolist()[0] == 100.0
     attached = attachment_table(*records)
     assert attached.query("parser == 'CKY'")["right"].tolist() == [100.0] and len(attached) == 7
 
