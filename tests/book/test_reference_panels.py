@@ -210,5 +210,6 @@ def test_the_use_of_a_record_is_read_from_code_and_pages(records: Any, tmp_path:
     (tmp_path / "seen").mkdir()
     (tmp_path / "seen" / "cases.py").write_text('DATA = recorded("seen/part").results\n')
     pages = {"a/seen": "", "b/other": "x = recorded('other')\n", "c/panel": ":::{live} x\n:folder: seen\n:::\n"}
+    pages["reference/api/own"] = ">>> recorded('other')\n"
     found = records.fed_pages(["seen/part", "other", "lost"], pages, tmp_path)
     assert found == {"seen/part": ["a/seen", "c/panel"], "other": ["b/other"], "lost": []}

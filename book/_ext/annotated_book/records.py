@@ -29,6 +29,10 @@ def used_by_chapters(folder: Path = CHAPTERS) -> Mapping[str, frozenset[str]]:
     return {name: frozenset(names) for name, names in found.items() if names}
 
 
+_NO_SHOW = "reference/api/"
+"""Pages whose examples read a record without showing it."""
+
+
 def fed_pages(names: Iterable[str], pages: Mapping[str, str], folder: Path = CHAPTERS) -> dict[str, list[str]]:
     """The pages that show each record.
 
@@ -47,8 +51,9 @@ def fed_pages(names: Iterable[str], pages: Mapping[str, str], folder: Path = CHA
             *(by_code.get(name, nothing) for name in (page.rpartition("/")[2], *_PANEL.findall(text)))
         )
         for page, text in pages.items()
+        if not page.startswith(_NO_SHOW)
     }
-    return {name: [page for page in pages if name in used[page]] for name in names}
+    return {name: [page for page, seen in used.items() if name in seen] for name in names}
 
 
 def described(name: str, folder: Path = CHAPTERS) -> str:
