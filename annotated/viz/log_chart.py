@@ -109,7 +109,7 @@ def training_chart(
     for n, (kind, name, form, colour) in enumerate(small):
         chart = _small(kind, name, form, colour, scale, "update" if n == len(small) - 1 else None)
         parts.append(chart.properties(**size, height=40 if n else 46))
-    parts.append(_readings().properties(**size, height=16))
+    parts.append(_readings().properties(**size, height=34))
     if dashboard:
         parts.append(_more_readings().properties(**size, height=16))
     if shown:
@@ -284,17 +284,19 @@ def _small(kind: str, title: str, form: str, colour: str, x_scale: alt.Scale, x_
     return alt.layer(line, _rule()).properties(title=name)
 
 
-def _reading(kind: str, x: float, text: str) -> Any:
+def _reading(kind: str, x: float, text: str, y: float = 8) -> Any:
     """What a curve says at the slider, in words."""
     chart = _latest(_rows("log"), "kind").transform_filter(f"datum.kind == '{kind}'").transform_calculate(label=text)
-    return chart.mark_text(align="left", fontSize=12).encode(x=alt.value(x), y=alt.value(8), text="label:N")
+    return chart.mark_text(align="left", fontSize=12).encode(x=alt.value(x), y=alt.value(y), text="label:N")
 
 
 def _readings() -> alt.LayerChart:
-    measured_at = "(datum.u < moment ? ' (of ' + datum.u + ')' : '')"  # the slider stands between two validations
+    measured_at = (
+        "(datum.u < moment ? ' (of update ' + datum.u + ')' : '')"  # the slider stands between two validations
+    )
     return alt.layer(
         _reading("training", 0, "'update ' + moment + ': training ' + format(datum.v, '.2f')"),
-        _reading("validation", 158, f"'validation ' + format(datum.v, '.2f') + {measured_at}"),
+        _reading("validation", 0, f"'validation ' + format(datum.v, '.2f') + {measured_at}", 26),
     )
 
 

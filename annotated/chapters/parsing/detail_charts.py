@@ -12,7 +12,6 @@ from annotated.chapters.parsing.charts import COLOURS
 from annotated.chapters.parsing.results import PARSERS
 from annotated.viz.parameters import menu, steps
 from annotated.viz.theme import GREY, INK
-from annotated.viz.titles import title_lines
 
 ORDERS = ("how often it occurs", "how far the Transformer is behind")
 """How the labels are sorted."""
@@ -123,7 +122,7 @@ def attachments_chart(table: pd.DataFrame) -> alt.LayerChart:
         .properties(
             width="container",
             height=280,
-            title=title_lines("The grammars trade one kind for the other; the Transformer has most of both right"),
+            title=alt.TitleParams(alt.expr(titles.choice([titles.attachments_title(table, n) for n in sizes], "size"))),
             description="Shares of phrases of the noun and of the verb that each parser attaches rightly, from "
             f"{sizes[0]:,} training trees to the number of a slider. A dashed line marks parsers that attach the same "
             "share of both kinds to the verb.",

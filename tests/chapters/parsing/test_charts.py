@@ -23,7 +23,14 @@ from annotated.chapters.parsing import (
     sizes_chart,
     table_4_chart,
 )
-from annotated.chapters.parsing.titles import behind, choice, labels_title, lengths_title, sizes_title
+from annotated.chapters.parsing.titles import (
+    attachments_title,
+    behind,
+    choice,
+    labels_title,
+    lengths_title,
+    sizes_title,
+)
 
 
 def scores(f1: float, faults: dict[str, int] | None = None) -> dict[str, Any]:
@@ -97,6 +104,8 @@ def test_tables_hold_what_the_records_say(records: tuple[dict[str, Any], dict[st
     assert silver["new sentences"].tolist() == [85.0, 71.0, 75.0, 90.0], "71 is the mean of 70 and 72"
     assert silver["new constructions"].tolist()[1:] == [66.0, 70.0, 85.0] and silver["VP"].tolist()[0] == 100.0
     attached = attachment_table(*records)
+    said = "With 500 trees the Transformer has 40\u00a0% of the noun's phrases right, 60\u00a0% of the verb's"
+    assert attachments_title(attached, 500) == said
     assert attached.query("parser == 'CKY'")["right"].tolist() == [100.0] and len(attached) == 7
 
 
