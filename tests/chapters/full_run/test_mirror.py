@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tarfile
 import unicodedata
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -158,3 +159,14 @@ def test_a_fault_ends_after_its_times_and_names_only_its_file(tmp_path, monkeypa
         for name in ("b", "a"):
             download(RemoteFile(name), tmp_path / "inbox", mirrors=[mirror.url])
     assert [(r.name, r.status) for r in mirror.requests] == [("b", 200), ("a", 503), ("a", 200)]
+
+
+def test_requests_stand_in_the_order_in_which_they_came_whichever_answer_ends_first(tmp_path):
+    for name in ("slow", "quick"):
+        (tmp_path / name).write_bytes(b"content")
+    with Mirror(tmp_path, {"slow": Fault("stall", after=2)}) as mirror:
+        slow, quick = (urllib.request.urlopen(mirror.url + name) for name in ("slow", "quick"))
+        assert quick.read() == b"content" and slow.read(2) == b"co"
+        quick.close()
+        slow.close()
+    assert [(r.name, r.sent) for r in mirror.requests] == [("slow", 2), ("quick", 7)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.server
+import itertools
 import re
 import socket
 import struct
@@ -95,8 +96,8 @@ class Mirror:
     def __init__(self, folder: Path, faults: Mapping[str, Fault | FaultKind] | None = None) -> None:
         self.folder = Path(folder)
         self.faults = {name: _fault(given) for name, given in (faults or {}).items()}
-        self.requests: list[Request] = []
-        """All that was answered, in the order of the ends; complete when the `with` block has ended."""
+        self._answered: dict[int, Request] = {}  # by the place in the order in which they came
+        self._came = itertools.count()
         self._asked: dict[str, int] = {}
         self._answering = 0
         self._lock = threading.Condition()
@@ -115,6 +116,12 @@ class Mirror:
         if self._server is None:
             raise RuntimeError("the mirror does not run: use it as `with Mirror(folder) as mirror:`")
         return f"http://127.0.0.1:{self._server.server_address[1]}/"
+
+    @property
+    def requests(self) -> list[Request]:
+        """All that was answered, in the order in which it was asked; complete when the `with` block has ended."""
+        with self._lock:
+            return [self._answered[place] for place in sorted(self._answered)]
 
     def sent(self, name: str) -> int:
         """Bytes of a file that were sent, over all requests."""
@@ -165,6 +172,7 @@ class Mirror:
         return fault if fault is not None and (fault.times is None or asked <= fault.times) else None
 
     def _answer(self, handler: _Handler) -> None:
+        place = next(self._came)  # a reader that breaks off asks again before the first answer has ended
         parts = urllib.parse.urlsplit(handler.path)
         name = urllib.parse.unquote(parts.path).lstrip("/")
         fault = self._next_fault(name, parts.query == "again")
@@ -187,7 +195,7 @@ class Mirror:
             else:
                 sent = self._send(handler, path, start, stop, status, fault)
         with self._lock:
-            self.requests.append(Request(name, start, status, sent))
+            self._answered[place] = Request(name, start, status, sent)
 
     def _send(self, handler: _Handler, path: Path, start: int, stop: int, status: int, fault: Fault | None) -> int:
         size, kind = path.stat().st_size, fault.kind if fault else ""
