@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 # Before torch is imported anywhere: two test processes share two cores.
@@ -62,3 +63,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return nodeid if Path(file).stem in _SPREAD else file
 
     return ByFile(config, log)
+
+
+_OTHERS = {"http", "multiprocessing", "signal", "socket", "subprocess", "threading", "urllib"}
+"""Modules by which a test has to do with processes, threads or servers that run beside it."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run a failed test once more if something else runs beside it, a browser or another process, which may be late.
+
+    The summary lists each that needed it, as a defect to be mended; one that fails twice has failed.
+    """
+    if not config.pluginmanager.hasplugin("rerunfailures"):
+        return
+    for item in items:
+        used = {name for name, value in vars(getattr(item, "module", config)).items() if isinstance(value, ModuleType)}
+        if "chromium" in getattr(item, "fixturenames", ()) or used & _OTHERS:
+            item.add_marker(pytest.mark.flaky(reruns=1))

@@ -64,17 +64,6 @@ def pytest_generate_tests(metafunc: Any) -> None:
         metafunc.parametrize("other_page", sorted(found) or ["(the book is not built)"])
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run a failed test once more if it drives a browser, whose pages draw while they are measured.
-
-    The summary lists each that needed it; one that fails twice has failed.
-    """
-    if config.pluginmanager.hasplugin("rerunfailures"):
-        for item in items:
-            if "chromium" in getattr(item, "fixturenames", ()):
-                item.add_marker(pytest.mark.flaky(reruns=1))
-
-
 def _skip(message: str) -> None:
     warnings.warn(message, stacklevel=1)
     pytest.skip(message)
