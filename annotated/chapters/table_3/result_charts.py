@@ -1,13 +1,14 @@
-"""Charts of the small Table 3: its rows with their seeds, their curves, the paper's differences, quality and cost."""
+"""Charts of the small Table 3: its rows with their seeds, the paper's differences, quality and cost."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
-from annotated.chapters.table_3.results import Rows, cost_table, curve_table, difference_table, seed_table
+from annotated.chapters.table_3.results import Rows, cost_table, difference_table, seed_table
 from annotated.chapters.table_3.words import label
 from annotated.viz.parameters import menu, slider
 from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
@@ -20,8 +21,9 @@ COSTS = {"parameters": "parameters of the model", "operations": "operations of t
 ROW_HEIGHT = 21
 
 
-def _verdict_colour() -> alt.Color:
-    scale = alt.Scale(domain=list(VERDICTS), range=list(VERDICTS.values()))
+def _verdict_colour(table: pd.DataFrame) -> alt.Color:
+    given = [one for one in VERDICTS if one in set(table["verdict"])]
+    scale = alt.Scale(domain=given, range=[VERDICTS[one] for one in given])
     return alt.Color("verdict:N", scale=scale, legend=alt.Legend(columns=2))
 
 
@@ -42,15 +44,15 @@ def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
     largest = table.loc[table["difference"].abs().idxmax(), "name"]
     order = table.sort_values("difference")["name"].tolist()
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=150))
-    x = alt.X("difference:Q", title="nats per token, difference from base")
-    base = alt.Chart(table)
+    x = alt.X("difference:Q", title="nats per token, difference from base", axis=alt.Axis(tickMinStep=0.2))
+    base, colour = alt.Chart(table), _verdict_colour(table)
     picked = alt.selection_point(
         name="picked", fields=["row"], on="pointerover", nearest=True, clear=False, empty=False, value=[{"row": row}]
     )
     intervals = base.mark_rule(strokeWidth=3).encode(
-        alt.X("low:Q", title="nats per token, difference from base"), y, x2="high:Q", color=_verdict_colour()
+        alt.X("low:Q", title="nats per token, difference from base"), y, x2="high:Q", color=colour
     )
-    means = base.mark_point(filled=True, size=70, opacity=1).encode(x, y, color=_verdict_colour()).add_params(picked)
+    means = base.mark_point(filled=True, size=70, opacity=1).encode(x, y, color=colour).add_params(picked)
     seeds = alt.Chart(seed_table(rows)).mark_tick(thickness=1.5, size=12, color=INK, opacity=0.6).encode(x, y)
     papers = base.mark_point(shape="diamond", size=60, color=INK, filled=False).encode(alt.X("paper:Q"), y)
     zero = alt.Chart(pd.DataFrame({"difference": [0.0]})).mark_rule(color=GREY).encode(x)
@@ -82,64 +84,39 @@ def _told(one: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def curves_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
-    """Through the training: how a row's validation loss differs from that of base with the same seed.
+_CORNERS = [("left", 7, -8), ("right", -7, -8), ("left", 7, 9), ("right", -7, 9)]
+"""Where a name can stand beside a point that has lines to all sides: alignment, pixels to the right and down."""
+_SIDES = [("left", 8, 0), ("right", -8, 0), *_CORNERS]
+"""The same beside a point that has none to its left and right."""
+_PIXELS = 500, 280
+"""About the size of a chart, by which names are kept apart."""
 
-    Parameters
-    ----------
-    rows
-        Of the summary.
-    row
-        Where the menu starts; there is none for a single row.
-    """
-    table = curve_table(rows)
-    names = list(dict.fromkeys(table["name"]))
-    chosen = alt.Chart(table) if len(names) == 1 else alt.Chart(table).transform_filter("datum.name == row")
-    x = alt.X("share:Q", title="training done (%)", scale=alt.Scale(domain=[0, 100], nice=False))
-    y = alt.Y("difference:Q", title="nats per token, row less base", scale=alt.Scale(zero=True, padding=10))
-    lines = chosen.mark_line(strokeWidth=2, color=BLUE, opacity=0.75).encode(x, y, detail="seed:N")
-    points = chosen.mark_point(filled=True, size=28, color=BLUE).encode(
-        x, y, tooltip=["seed:N", alt.Tooltip("difference:Q", format="+.3f")]
+
+def _names(
+    table: pd.DataFrame, x_name: str, y_name: str, x: alt.X, y: alt.Y, places: list[tuple[str, int, int]]
+) -> list[alt.Chart]:
+    """Names of points, each in the first of the places where it covers the fewest names and other points."""
+    table = table.sort_values([y_name, x_name])
+    across, up = (
+        (table[name] - table[name].min()) / (table[name].max() - table[name].min()) * pixels
+        for name, pixels in zip((x_name, y_name), _PIXELS, strict=True)
     )
-    zero = alt.Chart(pd.DataFrame({"difference": [0.0]})).mark_rule(color=GREY).encode(y=y)
-    words = [
-        alt.Chart(pd.DataFrame([{"text": f"the row is {text} than base"}]))
-        .mark_text(align="right", dx=-6, color=INK, opacity=0.75)
-        .encode(x=alt.value("width"), y=alt.value(place), text="text:N")
-        for text, place in (("worse", 14), ("better", 238))
-    ]
-    return (
-        alt.layer(zero, lines, points, *words)
-        .add_params(*[menu("row", names, label(row), "row")][: len(names) - 1])
-        .properties(
-            width="container",
-            height=250,
-            title=title_lines("Where the curve crosses zero, the order of the two rows changes"),
-            description=f"Difference in validation loss between {label(row)} and base with the same seed, over the "
-            "training; a line for each seed.",
-        )
-    )
-
-
-_PLACES = [("left", 7, -7), ("right", -7, -7), ("left", 7, 9), ("right", -7, 9)]
-"""Where a name can stand beside its point: alignment, and pixels to the right and down."""
-
-
-def _names(table: pd.DataFrame, x_name: str, y_name: str, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """Names of points, each in the first of four places that no name stands in yet."""
-    scaled = {name: (table[name] - table[name].min()) / (table[name].max() - table[name].min())
-              for name in (x_name, y_name)}  # fmt: skip
+    points = list(zip(across, -up, strict=True))
     taken: list[tuple[float, float]] = []
-    places = []
-    for across, up in zip(scaled[x_name] * 500, scaled[y_name] * 280, strict=True):  # about the chart's pixels
-        centres = [(across + 2.2 * dx, -up + dy) for _, dx, dy in _PLACES]
-        free = [n for n, (h, v) in enumerate(centres) if all(abs(h - a) > 20 or abs(v - b) > 12 for a, b in taken)]
-        places.append(free[0] if free else 0)
-        taken.append(centres[places[-1]])
+    chosen = []
+    for point in points:
+        centres = [(point[0] + dx + (10 if side == "left" else -10), point[1] + dy) for side, dx, dy in places]
+        covered = [
+            sum(abs(h - a) < 19 and abs(v - b) < 11 for a, b in taken)
+            + sum(abs(h - a) < 13 and abs(v - b) < 8 for a, b in points if (a, b) != point)
+            for h, v in centres
+        ]
+        chosen.append(covered.index(min(covered)))
+        taken.append(centres[chosen[-1]])
     return [
         alt.Chart(part).mark_text(align=align, dx=dx, dy=dy, fontSize=11, color=INK).encode(x, y, text="row:N")
-        for place, (align, dx, dy) in enumerate(_PLACES)
-        if not (part := table[[one == place for one in places]]).empty
+        for place, (align, dx, dy) in enumerate(places)
+        if not (part := table[[one == place for one in chosen]]).empty
     ]
 
 
@@ -157,7 +134,7 @@ def paper_chart(rows: Rows, deviation: float = 0.01) -> alt.LayerChart:
     x = alt.X("paper:Q", title="the paper: nats per token, from base")
     y = alt.Y("difference:Q", title="here: nats per token, from base")
     base = alt.Chart(table)
-    colour = _verdict_colour()
+    colour = _verdict_colour(table)
     wide = base.transform_calculate(
         left="datum.paper - 1.96 * sqrt(2) * noise", right="datum.paper + 1.96 * sqrt(2) * noise"
     )
@@ -169,7 +146,7 @@ def paper_chart(rows: Rows, deviation: float = 0.01) -> alt.LayerChart:
         x, y, color=colour,
         tooltip=["name:N", alt.Tooltip("paper:Q", format="+.3f"), alt.Tooltip("difference:Q", format="+.3f")],
     )  # fmt: skip
-    names = _names(table, "paper", "difference", x, y)
+    names = _names(table, "paper", "difference", x, y, _CORNERS)
     axes = [
         alt.Chart(pd.DataFrame({"paper": [0.0], "difference": [0.0]})).mark_rule(color=GREY).encode(**{c: e})
         for c, e in (("x", x), ("y", y))
@@ -199,8 +176,10 @@ def cost_chart(rows: Rows, cost: str = "parameters") -> alt.LayerChart:
         One of `COSTS`, where the menu starts.
     """
     table = cost_table(rows)
+    as_large = table[table["parameters"] == table.set_index("row").loc["base", "parameters"]]["loss"]
+    apart = as_large.max() - as_large.min()
     table["low"], table["high"] = table["loss"] - table["reach"], table["loss"] + table["reach"]
-    long = pd.concat([table.assign(cost=words, x=table[key]) for key, words in COSTS.items()])
+    long = pd.concat([table.assign(cost=words, x=table[key], place=np.log(table[key])) for key, words in COSTS.items()])
     chosen = alt.Chart(long).transform_filter("datum.cost == cost")
     x = alt.X("x:Q", title=None, scale=alt.Scale(type="log", nice=False, padding=24), axis=alt.Axis(format="~s"))
     y = alt.Y("loss:Q", title="validation loss, nats per token", scale=alt.Scale(zero=False, padding=14))
@@ -212,15 +191,19 @@ def cost_chart(rows: Rows, cost: str = "parameters") -> alt.LayerChart:
         x, y, color=alt.condition(is_base, alt.value(ORANGE), alt.value(BLUE)),
         tooltip=["name:N", alt.Tooltip("loss:Q", format=".3f"), alt.Tooltip("x:Q", title="cost", format=".3s")],
     )  # fmt: skip
-    names = chosen.mark_text(align="left", dx=7, fontSize=11, color=INK).encode(x, y, text="row:N")
+    names = [
+        chart.transform_filter("datum.cost == cost")
+        for words in COSTS.values()
+        for chart in _names(long[long["cost"] == words], "place", "loss", x, y, _SIDES)
+    ]
     what = chosen.transform_aggregate(groupby=["cost"]).mark_text(align="left", color=INK)
     return (
-        alt.layer(rules, dots, names, what.encode(x=alt.value(0), y=alt.value(330 + 36), text="cost:N"))
+        alt.layer(rules, dots, *names, what.encode(x=alt.value(0), y=alt.value(380 + 36), text="cost:N"))
         .add_params(menu("cost", list(COSTS.values()), COSTS[cost], "cost"))
         .properties(
             width="container",
-            height=330,
-            title=title_lines("Rows of one size differ; a larger model is not always the better one"),
+            height=380,
+            title=title_lines(f"Rows with as many parameters as base differ by up to {apart:.1f} nats"),
             description="Validation loss of the 20 rows over their parameters, or over the operations of their "
             f"training, as a menu chooses; at first {COSTS[cost]}.",
         )

@@ -1,7 +1,11 @@
-"""Words for the rows of Table 3: what each changes, in the paper's numbers."""
+"""Words for the rows of Table 3: what each changes, in the paper's numbers and at another size."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from annotated.config import TABLE_3 as CONFIGS
+from annotated.config import ModelConfig, TrainingConfig, table_3_training
 from annotated.paper import TABLE_3
 
 CHANGES = {
@@ -31,8 +35,32 @@ GROUPS = {"A": "heads", "B": "width of the keys", "C": "size", "D": "regularisat
 """What the rows of a letter have in common."""
 ROWS = tuple(row for row in TABLE_3 if row != "base")
 """The 19 rows that differ from base."""
+SYMBOLS = {
+    "num_encoder_layers": "N", "d_model": "d_model", "d_ff": "d_ff", "num_heads": "h", "d_k": "d_k", "d_v": "d_v",
+    "dropout": "P_drop",
+}  # fmt: skip
+"""The paper's symbols, in the order of its columns."""
 
 
 def label(row: str) -> str:
     """'C1  N = 2': the row and its change."""
     return row if row in ("base", "big") else f"{row}  {CHANGES[row]}"
+
+
+def what_changes(row: str, model: Callable[[str], ModelConfig]) -> str:
+    """What a row changes in base, in the paper's symbols: 'h=4, d_k=8, d_v=8'.
+
+    Parameters
+    ----------
+    model
+        The model of a row, at the size of the table.
+    """
+    config, training = model(row), table_3_training(row)
+    names = [name for name in SYMBOLS if name in CONFIGS[row]]
+    words = [f"{SYMBOLS[name]}={getattr(config, name)}" for name in names]
+    words += ["learned positions"] if "positions" in CONFIGS[row] else []
+    if training.label_smoothing != TrainingConfig.label_smoothing:
+        words.append(f"eps_ls={training.label_smoothing}")
+    if (times := training.updates // TrainingConfig.updates) > 1:
+        words.append(f"{times} times the updates")
+    return ", ".join(words) or "-"

@@ -14,10 +14,11 @@ import pytest
 from annotated.chapters.table_3.laptop import training
 from annotated.chapters.table_3.laptop.folder import SIZE, claim_path, open_folder, record_path, recorded
 from annotated.chapters.table_3.laptop.size import LAPTOP, SMOKE, ClassroomSize
-from annotated.chapters.table_3.laptop.table import table_lines, what_changes
+from annotated.chapters.table_3.laptop.table import table_lines
 from annotated.chapters.table_3.laptop.training import make_runs, wanted_runs
 from annotated.chapters.table_3.records import Run
 from annotated.chapters.table_3.rows import ROWS, ratios
+from annotated.chapters.table_3.words import what_changes
 from annotated.config import table_3
 from annotated.storage import exclusive_lock
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotated.chapters.table_3.result_charts import cost_chart, curves_chart, paper_chart, rows_chart
+from annotated.chapters.table_3.result_charts import cost_chart, paper_chart, rows_chart
 from annotated.chapters.table_3.results import (
     cost_table,
     curve_table,
@@ -15,6 +15,9 @@ from annotated.chapters.table_3.results import (
     shown_table,
     verdict_counts,
 )
+from annotated.chapters.table_3.row_card import card_chart, card_lines
+from annotated.config import table_3
+from tests.drawing import texts
 
 
 def row(name: str, losses: list[float], parameters: int = 100, updates: tuple[int, ...] = (5, 10)) -> dict[str, Any]:
@@ -71,10 +74,37 @@ def test_the_interval_of_a_mean_shrinks_with_its_seeds(rows: list[dict[str, Any]
 
 
 def test_charts_hold_what_they_are_given(rows: list[dict[str, Any]]) -> None:
-    for chart in (rows_chart(rows, "big"), curves_chart(rows), paper_chart(rows), cost_chart(rows, "operations")):
+    charts = rows_chart(rows, "big"), card_chart(rows, table_3), paper_chart(rows), cost_chart(rows, "operations")
+    for chart in charts:
         spec = chart.to_dict()
         assert spec["width"] == "container" and spec["title"] and spec["description"]
     assert rows_chart(rows, "big").to_dict()["height"] == 63
-    assert curves_chart(rows, "big").to_dict()["params"][0]["value"] == "big"
+    assert card_chart(rows, table_3, "big").to_dict()["params"][0]["value"] == "big"
     names = [layer for layer in paper_chart(rows).to_dict()["layer"] if layer["mark"].get("type") == "text"]
     assert sum(len(layer["data"]["values"]) for layer in names) == 3, "each name stands in one place"
+
+
+def test_a_card_says_what_a_row_changes_costs_and_reaches(rows: list[dict[str, Any]]) -> None:
+    assert card_lines(rows, "C1", table_3) == [
+        "C1: N=2",
+        "+0.200 nats (+0.155 to +0.245)",  # as in the table above
+        "the paper +0.217 nats: confirmed",  # the logarithm of 6.11 / 4.92
+        "60 parameters, 60% of base's",
+        "0.0 TFLOP of training, 100% of base's",
+        "2 seeds: BLEU 1.5, base 1.5",
+    ]
+    assert card_lines(rows, "A4", table_3)[0] == "A4: h=32, d_k=16, d_v=16"
+    assert card_lines(rows, "A4", table_3)[-1] == "1 seed: BLEU 1.0, base 1.5"
+    assert card_lines(rows, "big", table_3)[1].startswith("−0.200 nats (−0.245 to −0.155")
+    shown = texts(card_chart(rows, table_3, "big"))
+    assert "1 seed: BLEU 1.0, base 1.5" not in shown and "900 parameters, 900% of base's" in shown
+
+
+def test_verdicts_that_no_row_has_are_not_in_the_legend(rows: list[dict[str, Any]]) -> None:
+    shown = texts(rows_chart(rows))
+    assert "confirmed" in shown and "not told apart" in shown and "contradicted" not in shown
+
+
+def test_the_title_of_the_costs_is_about_rows_with_as_many_parameters_as_base(rows: list[dict[str, Any]]) -> None:
+    more = [*rows, row("D2", [4.3])]  # as large as base, and A4 at 4.0; C1 and big are not
+    assert " ".join(cost_chart(more).to_dict()["title"]).endswith("differ by up to 0.3 nats")

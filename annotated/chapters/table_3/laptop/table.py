@@ -10,13 +10,9 @@ from typing import Any
 from annotated.chapters.table_3.differences import CONFIDENCE, differences, paper_difference
 from annotated.chapters.table_3.records import Run, losses, pooled_deviation
 from annotated.chapters.table_3.rows import ROWS
-from annotated.config import TABLE_3, ModelConfig, TrainingConfig, table_3_training
+from annotated.chapters.table_3.words import what_changes
+from annotated.config import ModelConfig
 
-SYMBOLS = {
-    "num_encoder_layers": "N", "d_model": "d_model", "d_ff": "d_ff", "num_heads": "h", "d_k": "d_k", "d_v": "d_v",
-    "dropout": "P_drop",
-}  # fmt: skip
-"""The paper's symbols, in the order of its columns."""
 HEAD = (
     "row",
     "what it changes",
@@ -30,25 +26,6 @@ HEAD = (
     "verdict",
 )
 _RIGHT = (False, False, True, True, True, True, True, True, True, False)
-
-
-def what_changes(row: str, model: Callable[[str], ModelConfig]) -> str:
-    """What a row changes in base, in the paper's symbols: 'h=4, d_k=8, d_v=8'.
-
-    Parameters
-    ----------
-    model
-        The model of a row, at the size of the table.
-    """
-    config, training = model(row), table_3_training(row)
-    names = [name for name in SYMBOLS if name in TABLE_3[row]]
-    words = [f"{SYMBOLS[name]}={getattr(config, name)}" for name in names]
-    words += ["learned positions"] if "positions" in TABLE_3[row] else []
-    if training.label_smoothing != TrainingConfig.label_smoothing:
-        words.append(f"eps_ls={training.label_smoothing}")
-    if (times := training.updates // TrainingConfig.updates) > 1:
-        words.append(f"{times} times the updates")
-    return ", ".join(words) or "-"
 
 
 def table_lines(runs: Mapping[Run, dict[str, Any]], model: Callable[[str], ModelConfig]) -> list[str]:
