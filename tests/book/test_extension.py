@@ -28,7 +28,7 @@ def site(extension: Any, tmp_path: Path) -> Callable[..., tuple[dict[str, str], 
         for name, text in pages.items():
             (source / f"{name}.md").write_text(f"---\norphan: true\n---\n# {name}\n\n{text}\n", encoding="utf-8")
         (source / "index.md").write_text("# Index\n", encoding="utf-8")
-        parts = ["paper", "source", "source_pages", "ledger"]
+        parts = ["paper", "source", "source_pages", "ledger", "no_break"]
         settings = {
             "extensions": ["myst_parser", *(f"annotated_book.{part}" for part in parts)],
             "myst_enable_extensions": ["colon_fence", "dollarmath"],
@@ -241,6 +241,14 @@ def test_links_follow_a_box_that_moves(site: Any) -> None:
     assert "two.html#claim-c09" in pages["refers"]
     pages, complaints = site(two="Nothing.", refers=refers)
     assert "<abbr" in pages["refers"] and "#claim-c09" not in pages["refers"] and complaints == ""
+
+
+def test_a_percent_sign_stays_with_its_number_but_in_code_and_formulas(site: Any) -> None:
+    pages, complaints = site(page="At 95 % and **5 %**, a % sign, `7 % 3`, $50 \\%$.\n\n    9 % 4\n")
+    assert complaints == ""
+    text = pages["page"]
+    assert "95\u00a0% and" in text and "5\u00a0%</strong>" in text and "a % sign" in text
+    assert "\u00a0% 3" not in text and "\u00a0% 4" not in text and "\u00a0\\%" not in text
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ PARTS = (
     "margin",
     "objects",
     "offline",
+    "no_break",
     "on_demand",
     "opener",
     "paper",
