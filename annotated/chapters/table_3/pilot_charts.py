@@ -68,7 +68,7 @@ def pilot_title(table: pd.DataFrame, size: str) -> str:
 
 
 def pilot_chart(sizes: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
-    """Through the training: the losses of base and of N = 2, or their difference, at a size and for seeds of a menu.
+    """Through the training of each seed: the losses of base and of N = 2, or their difference, at a size of a menu.
 
     Parameters
     ----------
@@ -79,13 +79,7 @@ def pilot_chart(sizes: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     names = list(dict.fromkeys(table["size"]))
     titles = [title_lines(pilot_title(table, name)) for name in names]
     titles = [one + [""] * (max(map(len, titles)) - len(one)) for one in titles]
-    # A seed that a size does not have shows all that it has.
-    chosen = (
-        alt.Chart()
-        .transform_filter("datum.size == size && datum.shown == shown")
-        .transform_joinaggregate(most="max(seed)")
-        .transform_filter("seed == 'all' || datum.seed == seed || toNumber(seed) > toNumber(datum.most)")
-    )
+    chosen = alt.Chart().transform_filter("datum.size == size && datum.shown == shown")
     x = alt.X("share:Q", title="training done (%)", scale=alt.Scale(domain=[0, 100], nice=False))
     y = alt.Y("value:Q", title="nats per token", scale=alt.Scale(zero=False, padding=12))
     colour = alt.Color("line:N", scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())), legend=None)
@@ -114,12 +108,10 @@ def pilot_chart(sizes: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         .encode(x=alt.value("width"), y=alt.value(place), text="line:N", color=colour)
         for line, place in (("base", 16), ("N = 2", 34))
     ]
-    seeds = sorted(set(table["seed"]))
     return (
         alt.layer(zero, lines, points, *words, *named, data=table)
         .add_params(
             menu("size", names, names[-1], "size"),
-            menu("seed", ["all", *seeds], label="seed"),
             menu("shown", SHOWN, label="shown"),
         )
         .properties(
@@ -127,6 +119,6 @@ def pilot_chart(sizes: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
             height=_HEIGHT,
             title=alt.TitleParams(alt.expr(f"{json.dumps(dict(zip(names, titles, strict=True)))}[size]")),
             description="Validation loss of N = 2 less that of base with the same seed over the training, or the loss "
-            f"of each. Menus choose the size, the seed and what is shown; at first all seeds at {names[-1]}.",
+            f"of each, a line for each seed. Menus choose the size and what is shown; at first {names[-1]}.",
         )
     )

@@ -41,11 +41,11 @@ def test_a_title_says_who_is_ahead_for_how_long() -> None:
     )
 
 
-def test_the_menus_have_every_size_and_seed() -> None:
+def test_the_menus_have_every_size_and_both_views() -> None:
     spec = pilot_chart(SIZES).to_dict()
     menus = {one["name"]: one for one in spec["params"]}
     assert menus["size"]["bind"]["options"] == [FIRST, LAST] and menus["size"]["value"] == LAST
-    assert menus["seed"]["bind"]["options"] == ["all", "0", "1"] and menus["shown"]["value"] == SHOWN[0]
+    assert set(menus) == {"size", "shown"} and menus["shown"]["bind"]["options"] == list(SHOWN)
     titles = json.loads(spec["title"]["text"]["expr"].removesuffix("[size]"))
     assert set(titles) == {FIRST, LAST} and len({len(lines) for lines in titles.values()}) == 1
     assert len(spec["data"]["values"]) == 18, "the layers share one table"
