@@ -136,7 +136,7 @@ def sizes_chart(table: pd.DataFrame, held_out: str = "new sentences") -> alt.Lay
     ticks = sorted(int(n) for n in table["trees"].unique())
     x = alt.X("trees:Q", title="training trees", scale=alt.Scale(type="log", nice=False, padding=16),
               axis=alt.Axis(values=ticks, grid=False, format=",d"))  # fmt: skip
-    y = alt.Y("value:Q", title="percent", scale=alt.Scale(zero=False, padding=10))
+    y = alt.Y("value:Q", title="percent", scale=alt.Scale(zero=False, nice=False, padding=10))
     shown = {name: {one: titles.sizes_title(table, key, one) for one in sets} for key, name in MEASURES.items()}
     line, points = _line_chart(long, x, y)
     keep = "datum.measure == measure && datum.set == set"
@@ -173,7 +173,7 @@ def lengths_chart(table: pd.DataFrame, trees: int) -> alt.LayerChart:
     names = {str(most): [f"{most - step + 1}\u2013{most}", f"({count})"] for most, count in cases.items()}
     ticks = alt.Axis(values=cases.index.tolist(), grid=False, labelExpr=f"{json.dumps(names)}[datum.value]")
     x = alt.X("words:Q", title="words (sentences)", axis=ticks, scale=alt.Scale(zero=False, padding=24))
-    y = alt.Y("f1:Q", title="F1", scale=alt.Scale(zero=False, padding=10))
+    y = alt.Y("f1:Q", title="F1", scale=alt.Scale(zero=False, nice=False, padding=10))
     line, points = _line_chart(table, x, y)
     points = points.encode(tooltip=["parser:N", "words:Q", "cases:Q", "f1:Q"])
     return (
