@@ -13,7 +13,7 @@ from annotated.analysis.ablation import Head
 from annotated.viz.caption import captioned
 from annotated.viz.parameters import menu
 from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
-from annotated.viz.titles import title_lines
+from annotated.viz.titles import title_lines, title_of
 
 _NAMES = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
 _EVEN = "even spread"
@@ -106,6 +106,7 @@ def ablation_chart(
     formats: Mapping[str, str],
     caption: str = "",
     framed: tuple[str, float] = ("", 0),
+    titles: Mapping[str, str] | None = None,
 ) -> alt.LayerChart:
     """What is lost without each head, a cell for each, with a menu for the measure.
 
@@ -119,6 +120,8 @@ def ablation_chart(
         Below the chart.
     framed
         A measure, and the loss from which on its cells have a frame.
+    titles
+        By name, what to see; left out, the head without which most is lost.
     """
     table = pd.concat(_losses(name, values, formats[name]) for name, values in measures.items())
     order = table["row"].unique().tolist()
@@ -132,6 +135,9 @@ def ablation_chart(
             tooltip=["row:N", "head:N", "measure:N", alt.Tooltip("text:N", title="lost")],
         )
     )
+    titles = titles or {
+        name: f"Most is lost without head {h + 1} of {k} {layer + 1}" for name, (k, layer, h) in worst.items()
+    }
     said = "; ".join(
         f"{name}: {k} {layer + 1}, head {h + 1}, {format(measures[name][k, layer, h], formats[name])}"
         for name, (k, layer, h) in worst.items()
@@ -150,7 +156,7 @@ def ablation_chart(
         .properties(
             width="container",
             height=26 * len(order),
-            title=["Most heads can be silenced one by one,", "a few of the cross-attention cannot"],
+            title=alt.Title(title_of("measure", titles)),
             description=f"A table of all heads, shaded by what is lost without them, with a menu. The most: {said}.",
         )
     )

@@ -13,6 +13,7 @@ from annotated.viz.caption import captioned
 from annotated.viz.parameters import menu
 from annotated.viz.tables import array_table, curves_table, named_table
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
+from annotated.viz.titles import title_of
 
 _RETRIEVAL = ("heads", "offset", "accuracy")
 _SHARE = alt.Scale(domain=[0, 1])
@@ -45,6 +46,7 @@ def retrieval_chart(arms: Mapping[str, Mapping[str, Sequence[float]]], *, chance
     guess = alt.Chart(pd.DataFrame({"chance": [chance], "name": [f"guessing {chance:.0%}"]}))
     said = ", ".join(f"{row.heads} {row.accuracy:.0%}" for row in over_all.itertuples())
     across = alt.X("chance:Q", scale=room)
+    titles = {one: _retrieval_title(table[table["offset"] == one], one) for one in choices}
     chart = (
         alt.layer(
             chosen.mark_bar(color=GREEN, height=20).encode(x=x, y=y, tooltip=tooltip),
@@ -56,7 +58,7 @@ def retrieval_chart(arms: Mapping[str, Mapping[str, Sequence[float]]], *, chance
         .properties(
             width="container",
             height=40 * len(arms),
-            title=alt.Title("Concatenated heads name every word, one head a third of them", offset=18),
+            title=alt.Title(title_of("offset", titles), offset=18),
             description="Bars of the share of words named correctly, a dashed line at guessing "
             f"({chance:.0%}), and a menu for the offset. Over all offsets: {said}.",
         )
@@ -66,6 +68,13 @@ def retrieval_chart(arms: Mapping[str, Mapping[str, Sequence[float]]], *, chance
         "Four ways to attend on the retrieval task, the mean of five seeds. The menu chooses how many places back the "
         "word stands.",
     )
+
+
+def _retrieval_title(shown: pd.DataFrame, offset: str) -> str:
+    """What the first way and the last one name, at one offset or at all."""
+    first, last = (shown.iloc[place] for place in (0, -1))
+    where = "At all four places" if offset == "all" else f"{offset} place{'s' * (offset != '1')} back"
+    return f"{where}: {first.accuracy:.0%} {first.heads}, {last.accuracy:.0%} {last.heads}"
 
 
 def projection_chart(results: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]) -> alt.VConcatChart:

@@ -158,7 +158,8 @@ def saturation_chart(*, d_k: int = ModelConfig.d_k) -> alt.LayerChart:
     choose = steps("log_d_k", [2**n for n in range(11)], d_k, label="width dₖ")
     title = title_expression(
         "'At dₖ = ' + pow(2, log_d_k) + ':'",
-        "log_d_k < 3 ? 'both bands lie on the steep part' : 'undivided scores lie on the flat parts'",
+        "log_d_k < 3 ? 'both bands lie on the steep part' : log_d_k < 5 ? 'undivided scores reach the flat parts'"
+        " : 'most undivided scores lie on flat parts'",
     )
     chart = (
         alt.layer(*_usual_differences(), _weight_and_gradient())
@@ -175,7 +176,10 @@ def saturation_chart(*, d_k: int = ModelConfig.d_k) -> alt.LayerChart:
             ),
         )
     )
-    caption = "Softmax over two keys. Grey bands: where two thirds of the differences of random scores lie."
+    caption = (
+        "Softmax over two keys. Grey bands: where two thirds of the differences of random scores lie; a band wider "
+        "than the chart is cut at its edge."
+    )
     return captioned(chart, caption)
 
 

@@ -70,8 +70,9 @@ def time_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     tip = ["layer:N", "n:Q", "d:Q", alt.Tooltip("ms:Q", format=".3~g", title="ms")]
     description = (
         "Measured processor time of one layer on one sequence against its length, both axes logarithmic, for seven "
-        "layers. A menu chooses the width, and a click in the legend picks a layer. Full self-attention bends upwards; "
-        "all other layers rise in proportion to the length."
+        "layers. A menu chooses the width, and a click in the legend picks a layer. Self-attention bends upwards, as "
+        "written and fused; the GRU and the convolutions rise roughly in proportion to the length, and restricted "
+        "attention does so but for one jump."
     )
     title = alt.Title(alt.expr(f"{json.dumps({d: _overtakes(rows, d) for d in widths})}[d]"))
     return (
