@@ -131,7 +131,12 @@ def fold_chart(resolution: int = 65) -> alt.ConcatChart:
         "With the ReLU plane and section bend at such lines; a checkbox takes the ReLU "
         "away, and one even slope remains."
     )
-    title = alt.Title(alt.expr("relu ? 'From above: folded along three lines' : 'From above: one even slope'"))
+    title = alt.Title(
+        alt.expr(
+            "!relu ? 'From above: one even slope' : weight == 0 ? 'From above: folded along two lines'"
+            " : 'From above: folded along three lines'"
+        )
+    )
     together = alt.concat(
         above.properties(width=300, height=300, title=title),
         _section(27).properties(width=250, height=300, title="From the side, along the green line"),
@@ -157,7 +162,7 @@ def _fold_names(x: alt.X, y: alt.Y) -> tuple[alt.Chart, alt.Chart]:
 def _section(resolution: int) -> alt.LayerChart:
     """The output along the line on which the second input is zero: straight pieces, with a bend at each unit's line."""
     x = alt.X("x:Q", title="first input", scale=alt.Scale(domain=[-2.1, 2.1], nice=False), axis=alt.Axis(tickCount=5))
-    y = alt.Y("output:Q", title="output", scale=alt.Scale(domain=[-4, 4], clamp=True))
+    y = alt.Y("output:Q", title="output", scale=alt.Scale(domain=[-7, 7]))
     cut = _three_units(4 * resolution - 3, [0.0]).mark_line(strokeWidth=2.5, color=GREEN).encode(x=x, y=y)
     zero = alt.Chart(pd.DataFrame({"output": [0]})).mark_rule(color="currentColor", opacity=0.5).encode(y="output:Q")
     return alt.layer(zero, cut)

@@ -260,7 +260,7 @@ def parts_chart(networks: Sequence[Mapping[str, Any]], shares: Sequence[float]) 
     ).properties(
         width="container",
         height=300,
-        title=title_lines("In five of six networks, half of the units can be missing at little cost"),
+        title=title_lines("In five of six networks a random half of the units can be missing at little cost"),
         description="Lines of the rise of the loss, on a logarithmic axis, "
         "over the share of silenced units, one for each network. At a half "
         f"and at all units: {told}.",

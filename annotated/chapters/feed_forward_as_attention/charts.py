@@ -155,7 +155,7 @@ def kept_chart(kept: Mapping[str, int], total: int) -> alt.LayerChart:
     ).properties(
         width="container",
         height=44 * len(kept),
-        title=title_lines("The amount of weight matters more than the rule that divides it"),
+        title=title_lines("In the decoder's top layer the amount of weight matters more than the rule that divides it"),
         description="Bars of the translations that stay the same: "
         + ", ".join(f"{rule} {same} of {total}" for rule, same in kept.items()),
     )

@@ -106,7 +106,7 @@ def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int, chance: f
         f"row in training, {trained}, another the accuracy of a guess. Means: {said}."
     )
     drawn = alt.layer(lines, rule, name, level, level_name).add_params(menu("run", options))
-    title = title_lines("Past the training length accuracy falls to a guess")
+    title = title_lines("Without random starts accuracy is near a guess at most positions past the training length")
     return drawn.properties(width="container", height=230, title=title, description=description)
 
 

@@ -69,7 +69,7 @@ def layer_norm_chart(values: Sequence[float], epsilon: float = ModelConfig.norm_
         .encode(
             x=alt.X("entry:O", title="entry of the vector", axis=alt.Axis(labelAngle=0)),
             xOffset=alt.XOffset("stage:N", sort=stages),
-            y=alt.Y("value:Q", title="value", scale=alt.Scale(domain=[-6, 6], clamp=True)),
+            y=alt.Y("value:Q", title="value", scale=alt.Scale(domain=[-10, 10])),
             color=alt.Color("stage:N", sort=stages, scale=alt.Scale(domain=stages, range=[GREY, BLUE])),
             tooltip=["entry:O", "stage:N", alt.Tooltip("value:Q", format=".3f")],
         )

@@ -132,7 +132,7 @@ def variant_curves_chart(
     )
     zero = alt.Chart(pd.DataFrame({"mean": [0]})).mark_rule(color="currentColor", opacity=0.7).encode(y="mean:Q")
     drawn = alt.layer(bands, zero, lines).add_params(menu("variant", ["all", *known], label="layer"), first)
-    heading = title_lines(f"Both layers are a little behind the {first_name}, the line at zero")
+    heading = title_lines(f"From update 300 on both layers are a little behind the {first_name}, the line at zero")
     return drawn.properties(width="container", height=280, title=heading, description=description)
 
 
