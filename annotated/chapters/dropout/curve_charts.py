@@ -11,6 +11,7 @@ import pandas as pd
 from annotated.viz.parameters import menu, slider
 from annotated.viz.tables import ONE_ROW
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
+from annotated.viz.titles import title_of
 
 _RATES, _PLACES = "rates, as written", "0.3 at several places"
 _LIST = 0.33
@@ -52,7 +53,16 @@ def dropout_curves_chart(runs: Sequence[Mapping[str, Any]], *, block: int) -> al
         .properties(
             width="container",
             height=330,
-            title=["Without dropout the validation loss", "(solid) turns and rises"],
+            title=alt.Title(
+                title_of(
+                    "measure",
+                    {
+                        "both": "Without dropout the validation loss (solid) turns and rises",
+                        "training": "Without dropout the training loss falls lowest",
+                        "validation": "Without dropout the validation loss turns and rises",
+                    },
+                )
+            ),
             description=description,
         )
     )

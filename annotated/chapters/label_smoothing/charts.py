@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -13,6 +15,12 @@ from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 _GAP = 20  # largest difference of logits that is drawn
 _VOCABULARIES = (10, 100, 2000, 37000)
+_LOSS = alt.expr(
+    "epsilon == 0 ? 'Not smoothed, the loss has no lowest point' : 'Smoothed, the loss has a lowest point'"
+)
+_GRADIENT = alt.expr(
+    "epsilon == 0 ? 'The gradient at the right logit stays negative' : 'The gradient at the right logit changes sign'"
+)
 
 
 def smoothing_chart(
@@ -54,8 +62,8 @@ def smoothing_chart(
             _shares().properties(
                 width=300, height=alt.Step(21), title=_part("Training moves the prediction to the target")
             ),
-            _losses(floor).properties(width=300, height=150, title=_part("Smoothed, the loss has a lowest point")),
-            _gradients().properties(width=300, height=120, title=_part("The gradient at the right logit changes sign")),
+            _losses(floor).properties(width=300, height=150, title=_part(_LOSS)),
+            _gradients().properties(width=300, height=120, title=_part(_GRADIENT)),
             usermeta={"fit": True},
         )
         .add_params(*params)
@@ -73,7 +81,7 @@ def smoothing_chart(
     )
 
 
-def _part(title: str) -> alt.Title:
+def _part(title: Any) -> alt.Title:
     """What to see in one of the three views."""
     return alt.Title(title, fontSize=12, anchor="start")
 

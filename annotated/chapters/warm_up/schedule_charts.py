@@ -202,7 +202,8 @@ def slip_chart(
     ends = f"['The warm-up of {warmup} ends', 'after update ' + format({warmup} / accumulate, '.0f')]"
     title = (
         f"slip == 'counts micro-batches' ? {ends} : slip == 'sets the rate after the step' ?"
-        " ['Update 1 runs at the rate that', 'the optimiser was made with'] : 'Every update has the rate before it'"
+        " ['Update 1 runs at the rate that', 'the optimiser was made with'] :"
+        " ['From update 2 on, each update has', 'the rate of the one before']"
     )
     return (
         alt.layer(drawn, first.encode(**encoding), *_slip_names(lines, encoding))
