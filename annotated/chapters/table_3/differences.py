@@ -23,8 +23,11 @@ from annotated.paper import TABLE_3
 if TYPE_CHECKING:
     import pandas as pd
 
-Verdict = Literal["confirmed", "contradicted", "not told apart", "no sign to confirm"]
+Verdict = Literal["confirmed", "contradicted", "not told apart", "no sign to confirm", "too few runs"]
 CONFIDENCE = 0.95
+SIGN = 0.0067
+"""Nats per token: a difference of the paper's that is no larger has no sign to confirm, since two runs of one model may
+differ as much. It is what Transformer-XL's deviation allows at 5 %: see `annotated.chapters.table_3.noise`."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(200)
 
 
@@ -66,14 +69,14 @@ def paper_difference(row: str) -> float:
 
 def verdict(difference: float, p: float, paper: float, level: float = 1 - CONFIDENCE) -> Verdict:
     """What one difference says about the sign of the paper's; nothing is said beyond the level of significance."""
-    if paper == 0:
+    if abs(paper) <= SIGN:
         return "no sign to confirm"
     if p > level:
         return "not told apart"
     return "confirmed" if (difference > 0) == (paper > 0) else "contradicted"
 
 
-def differences(losses: Mapping[str, Sequence[float]], confidence: float = CONFIDENCE) -> pd.DataFrame:
+def differences(losses: Mapping[str, Sequence[float]], confidence: float = CONFIDENCE, runs: int = 1) -> pd.DataFrame:
     """Each row's difference from base.
 
     Parameters
@@ -82,6 +85,9 @@ def differences(losses: Mapping[str, Sequence[float]], confidence: float = CONFI
         The validation losses (nats per token) of each row's seeds; 'base' is one of them.
     confidence
         Of each interval by itself.
+    runs
+        Below so many of a row its verdict is 'too few runs': a verdict that is read again after every run is easily
+        wrong at some time.
 
     Returns
     -------
@@ -113,7 +119,10 @@ def differences(losses: Mapping[str, Sequence[float]], confidence: float = CONFI
             "high": np.add(found, reach),
             "p": p,
             "paper": paper,
-            "verdict": [verdict(*one, 1 - confidence) for one in zip(found, p, paper, strict=True)],
+            "verdict": [
+                verdict(*one, 1 - confidence) if len(losses[row]) >= runs else "too few runs"
+                for row, *one in zip(rows, found, p, paper, strict=True)
+            ],
         },
         index=pd.Index(rows, name="row"),
     )

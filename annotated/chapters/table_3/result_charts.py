@@ -8,14 +8,16 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated.chapters.table_3.noise import TRANSFORMER_XL
 from annotated.chapters.table_3.results import Rows, cost_table, difference_table, seed_table
 from annotated.chapters.table_3.words import label
 from annotated.viz.parameters import menu, slider
-from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
+from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, PALETTE
 from annotated.viz.titles import title_lines
 
 VERDICTS = {
-    "confirmed": BLUE, "contradicted": ORANGE, "not told apart": GREY, "no sign to confirm": GREEN,
+    "confirmed": BLUE, "contradicted": ORANGE, "not told apart": PALETTE[3], "no sign to confirm": GREEN,
+    "too few runs": GREY,
 }  # fmt: skip
 COSTS = {"parameters": "parameters of the model", "operations": "operations of the training (FLOP)"}
 ROW_HEIGHT = 21
@@ -120,7 +122,7 @@ def _names(
     ]
 
 
-def paper_chart(rows: Rows, deviation: float = 0.01) -> alt.LayerChart:
+def paper_chart(rows: Rows, deviation: float = TRANSFORMER_XL.deviation) -> alt.LayerChart:
     """Our differences against the paper's, ours with their intervals, the paper's with those of a chosen noise.
 
     Parameters
@@ -151,7 +153,7 @@ def paper_chart(rows: Rows, deviation: float = 0.01) -> alt.LayerChart:
         alt.Chart(pd.DataFrame({"paper": [0.0], "difference": [0.0]})).mark_rule(color=GREY).encode(**{c: e})
         for c, e in (("x", x), ("y", y))
     ]
-    noise = slider("noise", deviation, 0, 0.05, 0.005, label="the paper's standard deviation of one run, nats")
+    noise = slider("noise", deviation, 0, 0.05, 0.0004, label="the paper's standard deviation of one run, nats")
     return (
         alt.layer(*axes, theirs, ours, dots, *names)
         .add_params(noise)
@@ -203,7 +205,7 @@ def cost_chart(rows: Rows, cost: str = "parameters") -> alt.LayerChart:
         .properties(
             width="container",
             height=380,
-            title=title_lines(f"Rows with as many parameters as base differ by up to {apart:.1f} nats"),
+            title=title_lines(f"Rows with as many parameters as base lie up to {apart:.1f} nats apart"),
             description="Validation loss of the 20 rows over their parameters, or over the operations of their "
             f"training, as a menu chooses; at first {COSTS[cost]}.",
         )

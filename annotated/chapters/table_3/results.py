@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pandas as pd
 
 from annotated.chapters.table_3.differences import Verdict, differences, student_quantile
-from annotated.chapters.table_3.records import pooled_deviation
+from annotated.chapters.table_3.records import SEEDS, pooled_deviation
 from annotated.chapters.table_3.words import label
 
 Rows = Sequence[Mapping[str, Any]]
@@ -22,14 +22,14 @@ def losses_of(rows: Rows, what: str = "valid_losses") -> dict[str, list[float]]:
 
 
 def difference_table(rows: Rows) -> pd.DataFrame:
-    """Differences from base, with what each row costs.
+    """Differences from base, with what each row costs; a verdict for rows with `SEEDS` runs.
 
     Returns
     -------
     DataFrame
         As `annotated.chapters.table_3.differences.differences`, with the columns name, parameters and gflop.
     """
-    table, by_row = differences(losses_of(rows)), {one["row"]: one for one in rows}
+    table, by_row = differences(losses_of(rows), runs=SEEDS), {one["row"]: one for one in rows}
     for what in ("parameters", "gflop"):
         table[what] = [by_row[row][what] for row in table.index]
     table.insert(0, "name", [label(row) for row in table.index])

@@ -41,8 +41,8 @@ def card_lines(rows: Rows, row: str, model: Callable[[str], ModelConfig]) -> lis
         f"{row}: {what_changes(row, model)}",
         f"{found['difference']:+.3f} nats ({found['low']:+.3f} to {found['high']:+.3f})".replace("-", "−"),
         f"the paper {found['paper']:+.3f} nats: {found['verdict']}".replace("-", "−"),
-        f"{mine['parameters']:,} parameters, {shares['parameters']:.0%} of base's",
-        f"{mine['gflop'] / 1e3:.1f} TFLOP of training, {shares['gflop']:.0%} of base's",
+        f"{mine['parameters']:,} parameters, {100 * shares['parameters']:.0f}\u00a0% of base's",
+        f"{mine['gflop'] / 1e3:.1f} TFLOP of training, {100 * shares['gflop']:.0f}\u00a0% of base's",
         f"{_seeds(mine)}: BLEU {mean(mine['bleus']):.1f}, base {mean(base['bleus']):.1f}",
     ]
 

@@ -29,6 +29,16 @@ def test_the_rows_that_are_significant_are_those_of_the_library(visit: Any) -> N
         assert v.errors == []
 
 
+def test_a_card_follows_the_menu(visit: Any) -> None:
+    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+        figure = with_control(v.draw_charts(), "row")
+        move(figure, "row", "C5  width 1024")
+        v.page.wait_for_timeout(200)
+        said = texts(figure)
+        assert "C5: d_model=64, d_k=8, d_v=8" in said and "645,888 parameters, 258\u00a0% of base's" in said
+        assert not any(text.startswith("C1: ") for text in said) and v.errors == []
+
+
 def test_the_pilots_lines_are_there_on_a_phone(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
         words = {"N\u00a0=\u00a02 is worse than base", "N\u00a0=\u00a02 is better than base"}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from annotated.chapters.table_3.differences import (
+    SIGN,
     differences,
     holm,
     paper_difference,
@@ -17,6 +18,7 @@ from annotated.chapters.table_3.differences import (
     student_tail,
     verdict,
 )
+from annotated.chapters.table_3.noise import TRANSFORMER_XL
 from annotated.chapters.table_3.rows import ROWS
 from annotated.config import TABLE_3
 
@@ -69,10 +71,23 @@ def test_the_papers_differences_are_logarithms_of_printed_perplexities() -> None
         ((-0.1, 0.01, 0.2), "contradicted"),
         ((0.1, 0.06, 0.2), "not told apart"),
         ((-0.1, 0.01, 0.0), "no sign to confirm"),
+        ((-0.1, 0.01, -0.006), "no sign to confirm"),
     ],
 )
 def test_verdicts(given: tuple[float, float, float], expected: str) -> None:
     assert verdict(*given) == expected
+
+
+def test_rows_with_fewer_runs_than_asked_get_no_verdict() -> None:
+    losses = {"base": [4.0, 4.01, 3.99], "C1": [4.3, 4.31], "C4": [4.4, 4.41, 4.39]}
+    assert differences(losses)["verdict"].tolist() == ["confirmed", "confirmed"]
+    assert differences(losses, runs=3)["verdict"].tolist() == ["too few runs", "confirmed"]
+    assert differences(losses, runs=3)["p"].equals(differences(losses)["p"])
+
+
+def test_a_printed_difference_has_a_sign_beyond_the_published_noise() -> None:
+    assert round(1.96 * math.sqrt(2) * TRANSFORMER_XL.deviation, 4) == SIGN
+    assert {row for row in ROWS if abs(paper_difference(row)) <= SIGN} == {"base", "A3", "D2", "E1"}
 
 
 def test_ranks_share_ties() -> None:
