@@ -148,8 +148,8 @@ def alignment_chart(examples: Sequence[Mapping[str, Any]], *, start: int = 2) ->
     tip = ["symbol:N", "source:N", alt.Tooltip("weight:Q", format=".2f")]
     description = (
         "Attention weights of a trained recurrent decoder: one row for each symbol it wrote, one column for each "
-        "source symbol, darker for more weight. A slider goes from shorter to longer sequences. The weight lies on "
-        "one line of cells while the length is one of those trained on."
+        "source symbol, darker for more weight. A slider goes from shorter to longer sequences. While the "
+        "length is one of those trained on, the weight lies on the diagonal and on the line to its left."
     )
     return (
         alt.layer(
