@@ -46,13 +46,13 @@ def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
     largest = table.loc[table["difference"].abs().idxmax(), "name"]
     order = table.sort_values("difference")["name"].tolist()
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=150))
-    x = alt.X("difference:Q", title="nats per token, difference from base", axis=alt.Axis(tickMinStep=0.2))
+    x = alt.X("difference:Q", title="nats per token, from base", axis=alt.Axis(tickMinStep=0.2))
     base, colour = alt.Chart(table), _verdict_colour(table)
     picked = alt.selection_point(
         name="picked", fields=["row"], on="pointerover", nearest=True, clear=False, empty=False, value=[{"row": row}]
     )
     intervals = base.mark_rule(strokeWidth=3).encode(
-        alt.X("low:Q", title="nats per token, difference from base"), y, x2="high:Q", color=colour
+        alt.X("low:Q", title="nats per token, from base"), y, x2="high:Q", color=colour
     )
     means = base.mark_point(filled=True, size=70, opacity=1).encode(x, y, color=colour).add_params(picked)
     seeds = alt.Chart(seed_table(rows)).mark_tick(thickness=1.5, size=12, color=INK, opacity=0.6).encode(x, y)
@@ -90,7 +90,7 @@ _CORNERS = [("left", 7, -8), ("right", -7, -8), ("left", 7, 9), ("right", -7, 9)
 """Where a name can stand beside a point that has lines to all sides: alignment, pixels to the right and down."""
 _SIDES = [("left", 8, 0), ("right", -8, 0), *_CORNERS]
 """The same beside a point that has none to its left and right."""
-_PIXELS = 500, 280
+_PIXELS = 500, 320
 """About the size of a chart, by which names are kept apart."""
 
 
@@ -183,7 +183,12 @@ def cost_chart(rows: Rows, cost: str = "parameters") -> alt.LayerChart:
     table["low"], table["high"] = table["loss"] - table["reach"], table["loss"] + table["reach"]
     long = pd.concat([table.assign(cost=words, x=table[key], place=np.log(table[key])) for key, words in COSTS.items()])
     chosen = alt.Chart(long).transform_filter("datum.cost == cost")
-    x = alt.X("x:Q", title=None, scale=alt.Scale(type="log", nice=False, padding=24), axis=alt.Axis(format="~s"))
+    x = alt.X(
+        "x:Q",
+        title=None,
+        scale=alt.Scale(type="log", nice=False, padding=30),
+        axis=alt.Axis(format="~s", labelOverlap="greedy", labelSeparation=6),
+    )
     y = alt.Y("loss:Q", title="validation loss, nats per token", scale=alt.Scale(zero=False, padding=14))
     is_base = "datum.row == 'base'"
     rules = chosen.mark_rule(opacity=0.5, color=GREY).encode(
@@ -205,7 +210,7 @@ def cost_chart(rows: Rows, cost: str = "parameters") -> alt.LayerChart:
         .properties(
             width="container",
             height=380,
-            title=title_lines(f"Rows with as many parameters as base lie up to {apart:.1f} nats apart"),
+            title=title_lines(f"Rows of base's size lie up to {apart:.1f} nats apart"),
             description="Validation loss of the 20 rows over their parameters, or over the operations of their "
             f"training, as a menu chooses; at first {COSTS[cost]}.",
         )
