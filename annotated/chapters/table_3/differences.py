@@ -120,8 +120,8 @@ def differences(losses: Mapping[str, Sequence[float]], confidence: float = CONFI
             "p": p,
             "paper": paper,
             "verdict": [
-                verdict(*one, 1 - confidence) if len(losses[row]) >= runs else "too few runs"
-                for row, *one in zip(rows, found, p, paper, strict=True)
+                verdict(ours, chance, theirs, 1 - confidence) if len(losses[row]) >= runs else "too few runs"
+                for row, ours, chance, theirs in zip(rows, found, p, paper, strict=True)
             ],
         },
         index=pd.Index(rows, name="row"),
