@@ -31,8 +31,6 @@ CHANGES = {
     "big": "big",
 }
 """What a row changes, in two or three words."""
-GROUPS = {"A": "heads", "B": "width of the keys", "C": "size", "D": "regularisation", "E": "positions", "b": "big"}
-"""What the rows of a letter have in common."""
 ROWS = tuple(row for row in TABLE_3 if row != "base")
 """The 19 rows that differ from base."""
 SYMBOLS = {
