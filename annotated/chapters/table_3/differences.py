@@ -2,8 +2,9 @@
 
 A row's difference is the mean validation loss of its seeds less that of base. All rows are taken to spread alike about
 their means, so that one deviation is estimated from all of them, with as many degrees of freedom as there are runs
-less rows; three seeds of one row alone would leave two. Intervals are Student's. With 19 differences from one base some
-will be away from zero by chance: `p` is Holm's, adjusted for all of them.
+less rows; three seeds of one row alone would leave two. Where runs with one seed have the same data order, they are
+compared with each other: see `annotated.chapters.table_3.pairing`. Intervals are Student's. With 19 differences from
+one base some will be away from zero by chance: `p` is Holm's, adjusted for all of them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from annotated.chapters.table_3.pairing import SeedFit, fit_rows_and_seeds
 from annotated.chapters.table_3.records import pooled_deviation
 from annotated.paper import TABLE_3
 
@@ -76,8 +78,8 @@ def verdict(difference: float, p: float, paper: float, level: float = 1 - CONFID
     return "confirmed" if (difference > 0) == (paper > 0) else "contradicted"
 
 
-def differences(losses: Mapping[str, Sequence[float]], confidence: float = CONFIDENCE, runs: int = 1) -> pd.DataFrame:
-    """Each row's difference from base.
+def differences(losses: Mapping[str, Sequence[float]], confidence: float = CONFIDENCE) -> pd.DataFrame:
+    """Each row's difference from base, whatever seeds the runs have.
 
     Parameters
     ----------
@@ -85,9 +87,6 @@ def differences(losses: Mapping[str, Sequence[float]], confidence: float = CONFI
         The validation losses (nats per token) of each row's seeds; 'base' is one of them.
     confidence
         Of each interval by itself.
-    runs
-        Below so many of a row its verdict is 'too few runs': a verdict that is read again after every run is easily
-        wrong at some time.
 
     Returns
     -------
@@ -100,31 +99,76 @@ def differences(losses: Mapping[str, Sequence[float]], confidence: float = CONFI
     ValueError
         If base is missing, or no row has two seeds.
     """
-    import pandas as pd  # here: a queue needs no tables
-
     deviation, freedom = pooled_deviation(losses.values()), sum(len(one) - 1 for one in losses.values())
     if not losses.get("base") or math.isnan(deviation):
         raise ValueError("differences need runs of base, and two seeds of some row")
     base, rows = losses["base"], [row for row in TABLE_3 if row != "base" and losses.get(row)]
     errors = [deviation * math.sqrt(1 / len(losses[row]) + 1 / len(base)) for row in rows]
     found = [mean(losses[row]) - mean(base) for row in rows]
+    return _table({row: len(losses[row]) for row in rows}, found, errors, freedom, confidence)
+
+
+def paired_differences(
+    losses: Mapping[str, Mapping[int, float]], confidence: float = CONFIDENCE, runs: int = 1
+) -> pd.DataFrame:
+    """Each row's difference from base, runs with one seed being compared with each other.
+
+    Parameters
+    ----------
+    losses
+        For each row its seeds and their validation losses (nats per token); 'base' is one of the rows. Runs with a seed
+        that base lacks are left out.
+    confidence
+        Of each interval by itself.
+    runs
+        Below so many of a row its verdict is 'too few runs': a verdict that is read again after every run is easily
+        wrong at some time.
+
+    Returns
+    -------
+    DataFrame
+        As of `differences`.
+
+    Raises
+    ------
+    ValueError
+        If base is missing, or no other row has two seeds with base.
+    """
+    fit = fit_rows_and_seeds(losses)
+    if fit.freedom == 0:
+        raise ValueError("differences need two seeds of base and of some other row")
+    rows = [row for row in TABLE_3 if row != "base" and row in fit.rows]
+    found, errors = zip(*(fit.difference(row, "base") for row in rows), strict=True)
+    counts = {row: len(losses[row].keys() & set(fit.seeds)) for row in rows}
+    return _table(counts, found, errors, fit.freedom, confidence, runs)
+
+
+def _table(
+    counts: Mapping[str, int],
+    found: Sequence[float],
+    errors: Sequence[float],
+    freedom: int,
+    confidence: float,
+    least: int = 1,
+) -> pd.DataFrame:
+    """Intervals, p-values and verdicts of differences with these standard deviations."""
+    import pandas as pd  # here: a queue needs no tables
+
     reach = student_quantile(confidence, freedom) * np.array(errors)
     p = holm([2 * student_tail(abs(one) / error, freedom) for one, error in zip(found, errors, strict=True)])
-    paper = [paper_difference(row) for row in rows]
+    paper = [paper_difference(row) for row in counts]
+    given = [verdict(*one, 1 - confidence) for one in zip(found, p, paper, strict=True)]
     return pd.DataFrame(
         {
-            "seeds": [len(losses[row]) for row in rows],
+            "seeds": list(counts.values()),
             "difference": found,
             "low": np.subtract(found, reach),
             "high": np.add(found, reach),
             "p": p,
             "paper": paper,
-            "verdict": [
-                verdict(ours, chance, theirs, 1 - confidence) if len(losses[row]) >= runs else "too few runs"
-                for row, ours, chance, theirs in zip(rows, found, p, paper, strict=True)
-            ],
+            "verdict": [one if n >= least else "too few runs" for one, n in zip(given, counts.values(), strict=True)],
         },
-        index=pd.Index(rows, name="row"),
+        index=pd.Index(counts, name="row"),
     )
 
 
@@ -138,24 +182,33 @@ def _ranks(given: ArrayLike) -> NDArray[np.float64]:
     return np.array([(values < one).sum() + ((values == one).sum() - 1) / 2 for one in values])
 
 
-def rank_agreement(
-    losses: Mapping[str, Sequence[float]], samples: int = 2000, seed: int = 0
-) -> tuple[float, float, float]:
-    """Rank correlation of our differences with the paper's, and its spread in repetitions of the seeds.
+def rank_agreement(fit: SeedFit, rows: Sequence[str], samples: int = 2000, seed: int = 0) -> tuple[float, float, float]:
+    """Rank correlation of our losses with the paper's, and its spread in repetitions of the seeds.
 
-    The spread is a parametric bootstrap: it holds 95 % of the correlations when each row's mean is drawn anew about the
-    measured one, with the pooled deviation. It is no confidence interval, since noise is added to means that have noise
-    already, which pulls the correlations towards zero. What the paper's own seeds would have changed is not in it.
+    The spread is a parametric bootstrap: it holds 95 % of the correlations when the rows' losses are drawn anew about
+    the measured ones, with the errors of the fit. It is no confidence interval, since noise is added to losses that
+    have noise already, which pulls the correlations towards zero. What the paper's own seeds would have changed is not
+    in it.
+
+    Parameters
+    ----------
+    fit
+        Losses of the rows, and their errors.
+    rows
+        Those that are ranked; base may be one.
+    samples
+        Repetitions.
+    seed
+        Of the repetitions.
 
     Returns
     -------
     tuple
         The correlation, and the quantiles 0.025 and 0.975 of its repetitions.
     """
-    rows = [row for row in TABLE_3 if losses.get(row)]
-    means = np.array([mean(losses[row]) for row in rows])
-    spread = pooled_deviation(losses.values()) / np.sqrt([len(losses[row]) for row in rows])
+    places = [fit.rows.index(row) for row in rows]
+    losses, errors = fit.row_losses[places], fit.deviation**2 * fit.covariance[np.ix_(places, places)]
     paper = [paper_difference(row) for row in rows]
-    draws = np.random.default_rng(seed).normal(means, spread, (samples, len(rows)))
+    draws = np.random.default_rng(seed).multivariate_normal(losses, errors, samples)
     low, high = np.quantile([rank_correlation(draw, paper) for draw in draws], [0.025, 0.975])
-    return rank_correlation(means, paper), float(low), float(high)
+    return rank_correlation(losses, paper), float(low), float(high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
@@ -10,7 +11,7 @@ import pandas as pd
 
 from annotated.chapters.table_3.noise import TRANSFORMER_XL
 from annotated.chapters.table_3.results import Rows, cost_table, difference_table, seed_table
-from annotated.chapters.table_3.words import label
+from annotated.chapters.table_3.words import label, paper_words, seed_words, signed
 from annotated.viz.parameters import menu, slider
 from annotated.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, PALETTE
 from annotated.viz.titles import title_lines
@@ -76,12 +77,12 @@ def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
     )
 
 
-def _told(one: dict[str, Any]) -> tuple[str, ...]:
+def _told(one: Mapping[str, Any]) -> tuple[str, ...]:
     """What a reader is told of a row, in lines that are no wider than a phone."""
     return (
-        f"{one['name']}: {one['difference']:+.3f} nats",
-        f"{one['low']:+.3f} to {one['high']:+.3f} ({one['seeds']} seed{'s' * (one['seeds'] != 1)})",
-        f"paper {one['paper']:+.3f}: {one['verdict']}",
+        f"{one['name']}: {signed(one['difference'])} nats",
+        f"{signed(one['low'])} to {signed(one['high'])} ({seed_words(one['seeds'])})",
+        paper_words(one),
         f"{one['parameters'] / 1e3:,.0f} thousand parameters, {one['gflop'] / 1e3:,.1f} TFLOP",
     )
 

@@ -8,17 +8,17 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from annotated.chapters.table_3.differences import Verdict, differences, student_quantile
+from annotated.chapters.table_3.differences import Verdict, paired_differences, student_quantile
 from annotated.chapters.table_3.records import SEEDS, pooled_deviation
-from annotated.chapters.table_3.words import label
+from annotated.chapters.table_3.words import label, signed
 
 Rows = Sequence[Mapping[str, Any]]
 """`rows` of the summary: see `annotated.chapters.table_3.row_results.row_results`."""
 
 
-def losses_of(rows: Rows, what: str = "valid_losses") -> dict[str, list[float]]:
-    """The losses of each row's seeds; rows without a finished run are left out."""
-    return {one["row"]: list(one[what]) for one in rows if one[what]}
+def losses_of(rows: Rows) -> dict[str, dict[int, float]]:
+    """The validation loss of each row's seeds; rows without a finished run are left out."""
+    return {one["row"]: dict(zip(one["seeds"], one["valid_losses"], strict=True)) for one in rows if one["seeds"]}
 
 
 def difference_table(rows: Rows) -> pd.DataFrame:
@@ -27,9 +27,9 @@ def difference_table(rows: Rows) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        As `annotated.chapters.table_3.differences.differences`, with the columns name, parameters and gflop.
+        As `annotated.chapters.table_3.differences.paired_differences`, with the columns name, parameters and gflop.
     """
-    table, by_row = differences(losses_of(rows), runs=SEEDS), {one["row"]: one for one in rows}
+    table, by_row = paired_differences(losses_of(rows), runs=SEEDS), {one["row"]: one for one in rows}
     for what in ("parameters", "gflop"):
         table[what] = [by_row[row][what] for row in table.index]
     table.insert(0, "name", [label(row) for row in table.index])
@@ -40,22 +40,21 @@ def shown_table(rows: Rows) -> pd.DataFrame:
     """The differences for a page: each with its interval in one column."""
     table = difference_table(rows)
     ends = zip(table["low"], table["high"], strict=True)
-    table["interval"] = [f"{low:+.3f} to {high:+.3f}".replace("-", "−") for low, high in ends]
+    table["interval"] = [f"{signed(low)} to {signed(high)}" for low, high in ends]
     shown = table[["name", "seeds", "difference", "interval", "p", "paper", "verdict"]]
     return shown.rename(columns={"name": "row", "paper": "paper's"}).reset_index(drop=True)
 
 
 def seed_table(rows: Rows) -> pd.DataFrame:
-    """A row for each run but base's: its seed, and its difference from the mean of base in nats per token."""
+    """Each run's difference from base with the same seed, in nats per token; base itself has no row."""
     found = losses_of(rows)
-    centre = mean(found["base"])
-    by_row = {one["row"]: one for one in rows}
+    base = found["base"]
     return pd.DataFrame(
         [
-            {"row": row, "name": label(row), "seed": seed, "difference": loss - centre}
+            {"row": row, "name": label(row), "seed": seed, "difference": loss - base[seed]}
             for row, losses in found.items()
-            if row != "base"
-            for seed, loss in zip(by_row[row]["seeds"], losses, strict=True)
+            for seed, loss in losses.items()
+            if row != "base" and seed in base
         ]
     )
 
@@ -92,7 +91,7 @@ def cost_table(rows: Rows, confidence: float = 0.95) -> pd.DataFrame:
     ValueError
         If no row has two seeds, so that there is no interval.
     """
-    found = losses_of(rows)
+    found = {row: list(losses.values()) for row, losses in losses_of(rows).items()}
     freedom = sum(len(one) - 1 for one in found.values())
     if freedom == 0:
         raise ValueError("intervals need two seeds of some row")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from statistics import mean
 from typing import Any
 
@@ -10,7 +10,7 @@ import altair as alt
 import pandas as pd
 
 from annotated.chapters.table_3.results import Rows, curve_table, difference_table
-from annotated.chapters.table_3.words import label, what_changes
+from annotated.chapters.table_3.words import label, paper_words, seed_words, signed, what_changes
 from annotated.config import ModelConfig
 from annotated.viz.parameters import menu
 from annotated.viz.theme import BLUE, GREY, INK
@@ -22,33 +22,31 @@ _LAST = 104
 """Percent of the training where the interval stands, right of the curves' ends."""
 
 
-def card_lines(rows: Rows, row: str, model: Callable[[str], ModelConfig]) -> list[str]:
+def card_lines(
+    one: Mapping[str, Any], base: Mapping[str, Any], found: Mapping[str, Any], model: Callable[[str], ModelConfig]
+) -> list[str]:
     """What a card says of a row, in lines that are no wider than a phone.
 
     Parameters
     ----------
-    rows
-        Of the summary.
-    row
-        One that has been trained.
+    one
+        The row, of the summary; one that has been trained.
+    base
+        Base, of the summary.
+    found
+        The row of `annotated.chapters.table_3.results.difference_table`.
     model
         The model of a row, at the size of the table.
     """
-    by_row = {one["row"]: one for one in rows}
-    mine, base, found = by_row[row], by_row["base"], difference_table(rows).loc[row]
-    shares = {what: mine[what] / base[what] for what in ("parameters", "gflop")}
+    shares = {what: one[what] / base[what] for what in ("parameters", "gflop")}
     return [
-        f"{row}: {what_changes(row, model)}",
-        f"{found['difference']:+.3f} nats ({found['low']:+.3f} to {found['high']:+.3f})".replace("-", "−"),
-        f"the paper {found['paper']:+.3f} nats: {found['verdict']}".replace("-", "−"),
-        f"{mine['parameters']:,} parameters, {100 * shares['parameters']:.0f}\u00a0% of base's",
-        f"{mine['gflop'] / 1e3:.1f} TFLOP of training, {100 * shares['gflop']:.0f}\u00a0% of base's",
-        f"{_seeds(mine)}: BLEU {mean(mine['bleus']):.1f}, base {mean(base['bleus']):.1f}",
+        f"{one['row']}: {what_changes(one['row'], model)}",
+        f"{signed(found['difference'])} nats ({signed(found['low'])} to {signed(found['high'])})",
+        paper_words(found),
+        f"{one['parameters']:,} parameters, {100 * shares['parameters']:.0f}\u00a0% of base's",
+        f"{one['gflop'] / 1e3:.1f} TFLOP of training, {100 * shares['gflop']:.0f}\u00a0% of base's",
+        f"{seed_words(found['seeds'])}: BLEU {mean(one['bleus']):.1f}, base {mean(base['bleus']):.1f}",
     ]
-
-
-def _seeds(one: Any) -> str:
-    return f"{len(one['seeds'])} seed{'s' * (len(one['seeds']) != 1)}"
 
 
 def card_chart(rows: Rows, model: Callable[[str], ModelConfig], row: str = "C1") -> alt.LayerChart:
@@ -63,7 +61,7 @@ def card_chart(rows: Rows, model: Callable[[str], ModelConfig], row: str = "C1")
     row
         Where the menu starts.
     """
-    found = difference_table(rows).reset_index()
+    found, by_row = difference_table(rows).reset_index(), {one["row"]: one for one in rows}
     names = found["name"].tolist()
     curves = curve_table(rows)
     x = alt.X(
@@ -84,9 +82,9 @@ def card_chart(rows: Rows, model: Callable[[str], ModelConfig], row: str = "C1")
     zero = alt.Chart(pd.DataFrame({"difference": [0.0]})).mark_rule(color=GREY).encode(y=y)
     words = pd.DataFrame(
         [
-            {"name": label(name), "line": line, "text": text}
-            for name in found["row"]
-            for line, text in enumerate(card_lines(rows, name, model))
+            {"name": one["name"], "line": line, "text": text}
+            for one in found.to_dict("records")
+            for line, text in enumerate(card_lines(by_row[one["row"]], by_row["base"], one, model))
         ]
     )
     said = [

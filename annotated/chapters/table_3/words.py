@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from annotated.config import TABLE_3 as CONFIGS
 from annotated.config import ModelConfig, TrainingConfig, table_3_training
@@ -62,3 +63,18 @@ def what_changes(row: str, model: Callable[[str], ModelConfig]) -> str:
     if (times := training.updates // TrainingConfig.updates) > 1:
         words.append(f"{times} times the updates")
     return ", ".join(words) or "-"
+
+
+def signed(number: float) -> str:
+    """A difference with its sign: '−0.051'."""
+    return f"{number:+.3f}".replace("-", "−")
+
+
+def seed_words(count: int) -> str:
+    """'1 seed', '3 seeds'."""
+    return f"{count} seed{'s' * (count != 1)}"
+
+
+def paper_words(found: Mapping[str, Any]) -> str:
+    """The paper's difference of a row of `annotated.chapters.table_3.results.difference_table`, and the verdict."""
+    return f"the paper {signed(found['paper'])} nats: {found['verdict']}"
