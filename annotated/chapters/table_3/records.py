@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, variance
 from typing import Any
@@ -41,6 +41,15 @@ def losses(runs: dict[Run, dict[str, Any]]) -> dict[str, list[float]]:
         if one.get("valid_loss") is not None:
             found.setdefault(row, []).append(one["valid_loss"])
     return found
+
+
+def cpu_seconds(runs: Sequence[Mapping[str, Any]]) -> float:
+    """CPU seconds of one run of a row: the mean of its records that were made without a stop.
+
+    A record that was stopped has only the seconds since its last start; where all were, the longest is taken.
+    """
+    whole = [one["cpu_seconds"] for one in runs if one["starts"] == 1]
+    return mean(whole) if whole else max(one["cpu_seconds"] for one in runs)
 
 
 def pooled_deviation(groups: Iterable[Sequence[float]]) -> float:

@@ -6,7 +6,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from annotated.analysis.parameters import count_parameters
-from annotated.chapters.table_3.records import Run
+from annotated.chapters.table_3.records import Run, cpu_seconds
 from annotated.chapters.table_3.size import Size
 
 
@@ -32,7 +32,7 @@ def row_results(row: str, runs: dict[Run, dict[str, Any]], size: Size) -> dict[s
         "bleus": [one["bleu"] for one in mine],
         "mean": round(mean(found), 4) if found else None,
         "deviation": round(stdev(found), 4) if len(found) > 1 else None,
-        "cpu_minutes": round(mean(one["cpu_seconds"] for one in mine) / 60, 1) if mine else None,
+        "cpu_minutes": round(cpu_seconds(mine) / 60, 1) if mine else None,
         "curves": [[point["validation_loss"] for point in one["curve"]] for one in mine],
         "updates": [point["update"] for point in mine[0]["curve"]] if mine else [],
     }

@@ -7,7 +7,7 @@ from statistics import mean, stdev
 
 from annotated.chapters.table_3.pilot import PILOT_ROWS, compare
 from annotated.chapters.table_3.queue import claim_file
-from annotated.chapters.table_3.records import needed_runs, recorded_runs
+from annotated.chapters.table_3.records import cpu_seconds, needed_runs, recorded_runs
 from annotated.chapters.table_3.rows import ROWS
 from annotated.chapters.table_3.size import SIZES, Size
 from annotated.storage import lock_holder
@@ -38,7 +38,7 @@ def status_lines(size: Size, work: Path, records: Path) -> list[str]:
         loss = f"{mean(found):8.4f}" if found else f"{'':8}"
         spread = f"{stdev(found):7.4f}" if len(found) > 1 else f"{'':7}"
         score = f"{mean(scores):6.2f}" if scores else f"{'':6}"
-        cost = f"{mean(one['cpu_seconds'] for one in mine) / 60:8.1f}" if mine else f"{'':8}"
+        cost = f"{cpu_seconds(mine) / 60:8.1f}" if mine else f"{'':8}"
         note = f"  {diverged} diverged" if (diverged := sum(one["diverged"] for one in mine)) else ""
         lines.append(f"{row:5} {len(mine):5} {loss} {spread} {score} {cost}{note}")
     needed = list(needed_runs(runs))

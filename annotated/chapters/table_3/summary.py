@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from annotated.chapters.table_3.pilot import chosen_size
-from annotated.chapters.table_3.records import close_rows, losses, pooled_deviation, recorded_runs
+from annotated.chapters.table_3.records import Run, close_rows, cpu_seconds, losses, pooled_deviation, recorded_runs
 from annotated.chapters.table_3.row_results import row_results
 from annotated.chapters.table_3.rows import ROWS
 
@@ -28,5 +28,12 @@ def run() -> dict[str, Any]:
         "deviation": None if deviation != deviation else round(deviation, 5),
         "close_to_base": close_rows(runs),
         "rows": [row_results(row, runs, size) for row in ROWS],
-        "cpu_seconds": round(sum(one["cpu_seconds"] for one in runs.values()), 1),
+        "cpu_seconds": round(sum(len(those) * cpu_seconds(those) for those in _by_row(runs)), 1),
     }
+
+
+def _by_row(runs: dict[Run, dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for (row, _), one in runs.items():
+        found.setdefault(row, []).append(one)
+    return list(found.values())

@@ -18,6 +18,7 @@ import pytest
 from annotated.chapters.table_3.queue import TAKEN, Queue, claim_file, claimed
 from annotated.chapters.table_3.records import (
     close_rows,
+    cpu_seconds,
     needed_runs,
     pooled_deviation,
     record_file,
@@ -101,6 +102,12 @@ def test_base_and_close_rows_get_five_seeds_and_others_three() -> None:
 def test_a_run_that_diverged_is_done_and_has_no_loss() -> None:
     runs = losses(base=[4.0, 4.1, 4.2], C3=[None, None, None])
     assert [run for run in needed_runs(runs, ("base", "C3")) if run[0] == "C3"] == []
+
+
+def test_cpu_seconds_are_those_of_runs_without_a_stop() -> None:
+    whole, cut = {"starts": 1, "cpu_seconds": 600.0}, {"starts": 2, "cpu_seconds": 20.0}
+    assert cpu_seconds([whole, cut, {"starts": 1, "cpu_seconds": 700.0}]) == 650
+    assert cpu_seconds([cut, {"starts": 3, "cpu_seconds": 50.0}]) == 50
 
 
 def test_separation_by_hand() -> None:
