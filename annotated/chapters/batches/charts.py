@@ -57,7 +57,7 @@ def waste_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         alt.layer(bars, text)
         .add_params(pick)
         .properties(
-            title=["Sorting by length removes most", "of the padding, packing all of it"],
+            title=["Sorting in large pools removes most", "of the padding, packing all of it"],
             width="container",
             height=24 * len(labels),
             description=description,

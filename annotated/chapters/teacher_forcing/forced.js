@@ -5,7 +5,7 @@ import { finish } from "../../viz/engine/engine.js";
 const idsOf = steps => steps.map(step => step.id);
 
 // Steps of both rows with what each slot reads. `fed`, if given, is { slot, id }: the piece that slot `slot` reads in place of
-// its own, in both rows. Forcing goes on with the reference after it, writing with what follows from it. Slot 0 reads the start.
+// its own, on both sides. Forcing goes on with the reference after it, writing with what follows from it. Slot 0 reads the start.
 export function bothRows(engine, text, target, fed = null) {
   const reference = engine.ids(target), read = [BOS, ...reference], own = engine.translation(text).steps;
   const reaches = row => fed && fed.slot < row.length;

@@ -103,7 +103,7 @@ function forcing(box) {
   }
   function showChoices(rows, name) {
     if (!slot) { choices.replaceChildren(); return; }
-    choices.replaceChildren(group(`Slot ${slot + 1} reads, in both rows`, ...offered(rows, slot).map(([id, p]) => button(
+    choices.replaceChildren(group(`Slot ${slot + 1} reads, on both sides`, ...offered(rows, slot).map(([id, p]) => button(
       `${name(id)}${p === null ? "" : ` ${percent(p)}`}`, () => feed({ slot, id }).then(() => choices.querySelector("[aria-pressed=true]")?.focus()),
       { "aria-pressed": String(fed?.slot === slot && fed.id === id) }))));
   }
