@@ -202,7 +202,9 @@ def reads_chart(kinds: Mapping[str, ArrayLike]) -> alt.ConcatChart:
     """
     squares = [_square(name, matrix) for name, matrix in kinds.items()]
     chart = alt.concat(*squares, columns=1, usermeta={"columns": 2}).properties(
-        title=alt.Title(["Every head reads every quarter of the input;", "cut into groups, a head reads one"], anchor="start"),
+        title=alt.Title(
+            ["Every head reads every quarter of the input;", "cut into groups, a head reads one"], anchor="start"
+        ),
         description="How strongly each head reads each slice of the input, a square for each network. Each head of "
         "multi-head attention reads every slice; each head of the grouped network its own alone.",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import altair as alt
@@ -91,30 +91,45 @@ _CORNERS = [("left", 7, -8), ("right", -7, -8), ("left", 7, 9), ("right", -7, 9)
 """Where a name can stand beside a point that has lines to all sides: alignment, pixels to the right and down."""
 _SIDES = [("left", 8, 0), ("right", -8, 0), *_CORNERS]
 """The same beside a point that has none to its left and right."""
-_PIXELS = 500, 320
-"""About the size of a chart, by which names are kept apart."""
+_PIXELS = 270, 320
+"""About the size of a chart on a phone, by which names are kept apart."""
 
 
 def _names(
-    table: pd.DataFrame, x_name: str, y_name: str, x: alt.X, y: alt.Y, places: list[tuple[str, int, int]]
+    table: pd.DataFrame,
+    x_name: str,
+    y_name: str,
+    x: alt.X,
+    y: alt.Y,
+    places: list[tuple[str, int, int]],
+    unnamed: Collection[str] = (),
 ) -> list[alt.Chart]:
-    """Names of points, each in the first of the places where it covers the fewest names and other points."""
+    """Names of points, each in the first of the places where it covers the fewest names and other points.
+
+    Where two places cover as little, the name stands on the side that faces away from base.
+    """
     table = table.sort_values([y_name, x_name])
     across, up = (
         (table[name] - table[name].min()) / (table[name].max() - table[name].min()) * pixels
         for name, pixels in zip((x_name, y_name), _PIXELS, strict=True)
     )
     points = list(zip(across, -up, strict=True))
+    base = float(across[table["row"] == "base"].iloc[0]) if "base" in set(table["row"]) else -1.0
     taken: list[tuple[float, float]] = []
     chosen = []
-    for point in points:
+    for row, point in zip(table["row"], points, strict=True):
+        if row in unnamed:
+            chosen.append(-1)
+            continue
         centres = [(point[0] + dx + (10 if side == "left" else -10), point[1] + dy) for side, dx, dy in places]
         covered = [
             sum(abs(h - a) < 19 and abs(v - b) < 11 for a, b in taken)
             + sum(abs(h - a) < 13 and abs(v - b) < 8 for a, b in points if (a, b) != point)
             for h, v in centres
         ]
-        chosen.append(covered.index(min(covered)))
+        inside = [(side == "right") == (point[0] >= base) for side, _, _ in places]
+        costs = list(zip(covered, inside, strict=True))
+        chosen.append(costs.index(min(costs)))
         taken.append(centres[chosen[-1]])
     return [
         alt.Chart(part).mark_text(align=align, dx=dx, dy=dy, fontSize=11, color=INK).encode(x, y, text="row:N")
@@ -171,6 +186,9 @@ def paper_chart(rows: Rows, deviation: float = TRANSFORMER_XL.deviation) -> alt.
 def cost_chart(rows: Rows, cost: str = "parameters") -> alt.LayerChart:
     """Loss of every row over what it costs.
 
+    Of the rows of base's size only base and the two that are farthest apart have names beside them: they lie above one
+    another. The tooltip names all.
+
     Parameters
     ----------
     rows
@@ -179,8 +197,11 @@ def cost_chart(rows: Rows, cost: str = "parameters") -> alt.LayerChart:
         One of `COSTS`, where the menu starts.
     """
     table = cost_table(rows)
-    as_large = table[table["parameters"] == table.set_index("row").loc["base", "parameters"]]["loss"]
+    size = table.set_index("row").loc["base", "parameters"]
+    as_large = table[table["parameters"] == size].set_index("row")["loss"]
     apart = as_large.max() - as_large.min()
+    unnamed = set(table.loc[(table["parameters"] / size - 1).abs() < 0.02, "row"])
+    unnamed -= {"base", as_large.idxmin(), as_large.idxmax()}
     table["low"], table["high"] = table["loss"] - table["reach"], table["loss"] + table["reach"]
     long = pd.concat([table.assign(cost=words, x=table[key], place=np.log(table[key])) for key, words in COSTS.items()])
     chosen = alt.Chart(long).transform_filter("datum.cost == cost")
@@ -202,7 +223,7 @@ def cost_chart(rows: Rows, cost: str = "parameters") -> alt.LayerChart:
     names = [
         chart.transform_filter("datum.cost == cost")
         for words in COSTS.values()
-        for chart in _names(long[long["cost"] == words], "place", "loss", x, y, _SIDES)
+        for chart in _names(long[long["cost"] == words], "place", "loss", x, y, _SIDES, unnamed)
     ]
     what = chosen.transform_aggregate(groupby=["cost"]).mark_text(align="left", color=INK)
     return (
