@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import mean
-from typing import Any, get_args
+from typing import Any
 
 import pandas as pd
 
-from annotated.chapters.table_3.differences import Verdict, paired_differences, student_quantile
+from annotated.chapters.table_3.differences import paired_differences, student_quantile
 from annotated.chapters.table_3.records import SEEDS, pooled_deviation
 from annotated.chapters.table_3.words import label, signed
 
@@ -110,9 +110,3 @@ def cost_table(rows: Rows, confidence: float = 0.95) -> pd.DataFrame:
         if one["row"] in found
     ]
     return pd.DataFrame(table)
-
-
-def verdict_counts(rows: Rows) -> dict[str, int]:
-    """How many of the 19 differences got each verdict."""
-    verdicts = difference_table(rows)["verdict"].tolist()
-    return {verdict: verdicts.count(verdict) for verdict in get_args(Verdict)}
