@@ -65,8 +65,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ByFile(config, log)
 
 
-_OTHERS = {"http", "multiprocessing", "signal", "socket", "subprocess", "threading", "urllib"}
-"""Modules by which a test has to do with processes, threads or servers that run beside it."""
+_OTHERS = {"http", "multiprocessing", "process", "signal", "socket", "subprocess", "threading", "urllib"}
+"""Modules by which a test has to do with processes (`process`: the sandbox's), threads or servers beside it."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -249,7 +249,8 @@ def test_a_child_that_meets_a_bound_says_which_and_the_others_go_on() -> None:
         ("memory", hungry), ("time", busy), ("ended", lambda: os._exit(3)), ("killed", lambda: os.kill(os.getpid(), 9)),
         ("large", lambda: "x" * 2**21), ("raised", lambda: 1 // 0), ("right", lambda: [1, "two"]),
     ]  # fmt: skip
-    ended = dict(in_children(works, 2, Bounds(cpu_seconds=1, result=2**20)))
+    # three seconds, so that a slow machine has filled the memory before the time is up
+    ended = dict(in_children(works, 2, Bounds(memory=2**25, cpu_seconds=3, result=2**20)))
     assert {key: one.how for key, one in ended.items()} == {
         "memory": "exhausted", "time": "exhausted", "ended": "exhausted", "killed": "failed", "large": "exhausted",
         "raised": "failed", "right": "done",
