@@ -24,10 +24,10 @@ COSTS = {"parameters": "parameters of the model", "operations": "operations of t
 ROW_HEIGHT = 21
 
 
-def _verdict_colour(table: pd.DataFrame) -> alt.Color:
+def _verdict_colour(table: pd.DataFrame, columns: int) -> alt.Color:
     given = [one for one in VERDICTS if one in set(table["verdict"])]
     scale = alt.Scale(domain=given, range=[VERDICTS[one] for one in given])
-    return alt.Color("verdict:N", scale=scale, legend=alt.Legend(columns=2))
+    return alt.Color("verdict:N", scale=scale, legend=alt.Legend(columns=columns))
 
 
 def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
@@ -48,7 +48,7 @@ def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
     order = table.sort_values("difference")["name"].tolist()
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=150))
     x = alt.X("difference:Q", title="nats per token, from base", axis=alt.Axis(tickMinStep=0.2))
-    base, colour = alt.Chart(table), _verdict_colour(table)
+    base, colour = alt.Chart(table), _verdict_colour(table, columns=1)  # two are cut on a phone, beside long names
     picked = alt.selection_point(
         name="picked", fields=["row"], on="pointerover", nearest=True, clear=False, empty=False, value=[{"row": row}]
     )
@@ -152,7 +152,7 @@ def paper_chart(rows: Rows, deviation: float = TRANSFORMER_XL.deviation) -> alt.
     x = alt.X("paper:Q", title="the paper: nats per token, from base")
     y = alt.Y("difference:Q", title="here: nats per token, from base")
     base = alt.Chart(table)
-    colour = _verdict_colour(table)
+    colour = _verdict_colour(table, columns=2)
     wide = base.transform_calculate(
         left="datum.paper - 1.96 * sqrt(2) * noise", right="datum.paper + 1.96 * sqrt(2) * noise"
     )
