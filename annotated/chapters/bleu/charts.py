@@ -171,6 +171,9 @@ def power_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     return alt.layer(line, points, rule).properties(
         width="container",
         height=240,
-        title=title_lines("On larger test sets the better system wins more often"),
+        title=title_lines(
+            f"The better system wins more often on test sets of {table['sentences'].max():,} sentences "
+            f"than of {table['sentences'].min():,}"
+        ),
         description=description,
     )

@@ -13,6 +13,7 @@ FIRST, SECOND = ("Danke", "vielen"), ("schön", "Dank")
 """The words of each place; those of one number belong together."""
 PANELS = ("joint distribution", "product of the marginals")
 _PANEL, _MARGIN = 4.4, 0.15
+_SIZE = alt.ExprRef("width < 400 ? 10 : 12.5")  # on a phone words of neighbouring columns would touch
 VALUE = (
     "datum.col < 0 ? (datum.row == 0 ? share : 1 - share) : datum.row < 0 ? (datum.col == 0 ? share : 1 - share) : "
     "datum.panel == 1 ? (datum.row == 0 ? share : 1 - share) * (datum.col == 0 ? share : 1 - share) : "
@@ -70,7 +71,7 @@ def joint_chart() -> alt.LayerChart:
             x=alt.X("xm:Q").scale(domain=[-1.1, _PANEL + 3.3]).axis(None), y=alt.Y("ym:Q").axis(None), text="text:N"
         )
     )
-    above = alt.Chart(_words()).mark_text(fontSize=12.5).encode(x, y, text="text:N")
+    above = alt.Chart(_words()).mark_text(fontSize=_SIZE).encode(x, y, text="text:N")
     left = pd.DataFrame(
         [
             {"x": _PANEL * panel - 0.12, "y": row + 0.5, "text": word}
@@ -78,7 +79,7 @@ def joint_chart() -> alt.LayerChart:
             for row, word in enumerate(FIRST)
         ]
     )
-    beside = alt.Chart(left).mark_text(align="right", fontSize=12.5).encode(x, y, text="text:N")
+    beside = alt.Chart(left).mark_text(align="right", fontSize=_SIZE).encode(x, y, text="text:N")
     title = title_expression(
         "'Independent places write a wrong pair'", "'in ' + format(2 * share * (1 - share), '.0%') + ' of all cases'"
     )

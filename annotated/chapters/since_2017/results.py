@@ -6,15 +6,13 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from annotated.chapters.since_2017.parts import PARTS
-from annotated.chapters.table_3.differences import holm, student_quantile, student_tail
-from annotated.chapters.table_3.records import pooled_deviation
+from annotated.chapters.table_3.differences import tested
+from annotated.chapters.table_3.pairing import fit_rows_and_seeds
 
 RUNS = Path(__file__).parent / "runs"
 MEASURES = {"valid_loss": "validation loss, nats", "test_loss": "test loss, nats", "bleu": "BLEU"}
@@ -36,12 +34,12 @@ def _place(key: tuple[str, int]) -> tuple[int, int]:
     return list(PARTS).index(key[0]), key[1]
 
 
-def measured(runs: Runs, measure: str = "valid_loss") -> dict[str, list[float]]:
-    """What each part's seeds reached; a run that diverged has nothing."""
-    found: dict[str, list[float]] = {}
-    for (part, _), one in runs.items():
+def measured(runs: Runs, measure: str = "valid_loss") -> dict[str, dict[int, float]]:
+    """What each part reached, by seed; a run that diverged has nothing."""
+    found: dict[str, dict[int, float]] = {}
+    for (part, seed), one in runs.items():
         if one.get(measure) is not None:
-            found.setdefault(part, []).append(one[measure])
+            found.setdefault(part, {})[seed] = one[measure]
     return found
 
 
@@ -55,43 +53,37 @@ def diverged(runs: Runs) -> dict[str, list[int]]:
 
 
 def differences(runs: Runs, measure: str = "valid_loss", confidence: float = 1 - LEVEL) -> pd.DataFrame:
-    """Each part's mean less the base's.
+    """Each part less the base with the same seed.
 
-    All parts are taken to spread alike about their means, so that one deviation is estimated from all seeds; intervals
-    are Student's, each by itself, and p is Holm's, for all parts together.
+    What a seed adds to all parts is taken out of the noise, which is taken to be as large for every part, so that one
+    deviation is estimated from all seeds; intervals are Student's, each by itself, and p is Holm's, for all parts
+    together. See `annotated.chapters.table_3.pairing`.
 
     Returns
     -------
     DataFrame
-        Indexed by part: title, seeds, mean, difference, low, high, p, verdict ('better', 'worse', 'not told apart') and
+        Indexed by part: title, seeds, difference, low, high, p, verdict ('better', 'worse', 'not told apart') and
         parameters.
 
     Raises
     ------
     ValueError
-        If the base is missing, or no part has two seeds.
+        If the base is missing, or no part has two seeds with it.
     """
     found = measured(runs, measure)
-    deviation, freedom = pooled_deviation(found.values()), sum(len(one) - 1 for one in found.values())
-    if not found.get("base") or math.isnan(deviation):
-        raise ValueError("differences need runs of the base, and two seeds of some part")
-    parts = [part for part in found if part != "base"]
-    centre, base = mean(found["base"]), len(found["base"])
-    apart = np.array([mean(found[part]) - centre for part in parts])
-    errors = deviation * np.sqrt([1 / len(found[part]) + 1 / base for part in parts])
-    reach = student_quantile(confidence, freedom) * errors
-    p = holm([2 * student_tail(abs(one) / error, freedom) for one, error in zip(apart, errors, strict=True)])
+    fit = fit_rows_and_seeds(found)
+    if fit.freedom == 0:
+        raise ValueError("differences need two seeds of the base and of some part")
+    parts = [part for part in fit.rows if part != "base"]
+    apart, errors = zip(*(fit.difference(part, "base") for part in parts), strict=True)
+    columns = tested(apart, errors, fit.freedom, confidence)
     sign = -1 if measure == "bleu" else 1
     return pd.DataFrame(
         {
             "title": [PARTS[part].title for part in parts],
             "seeds": [len(found[part]) for part in parts],
-            "mean": [mean(found[part]) for part in parts],
-            "difference": apart,
-            "low": apart - reach,
-            "high": apart + reach,
-            "p": p,
-            "verdict": [_verdict(sign * one, chance) for one, chance in zip(apart, p, strict=True)],
+            **columns,
+            "verdict": [_verdict(sign * one, chance) for one, chance in zip(apart, columns["p"], strict=True)],
             "parameters": [next(r["parameters"] for (name, _), r in runs.items() if name == part) for part in parts],
         },
         index=pd.Index(parts, name="part"),
@@ -159,10 +151,10 @@ def curve_table(runs: Runs) -> pd.DataFrame:
 
 def shown_table(runs: Runs) -> pd.DataFrame:
     """The differences for a page, the interval in one column, with BLEU beside the loss."""
-    table, bleu = differences(runs), measured(runs, "bleu")
+    table, bleu = differences(runs), differences(runs, "bleu")
     ends = zip(table["low"], table["high"], strict=True)
     table["interval"] = [f"{low:+.3f} to {high:+.3f}".replace("-", "−") for low, high in ends]
-    table["BLEU"] = [mean(bleu[part]) - mean(bleu["base"]) for part in table.index]
+    table["BLEU"] = bleu["difference"]
     table["p"] = ["< 0.001" if one < 0.001 else f"{one:.3f}" for one in table["p"]]
     shown = table[["title", "difference", "interval", "p", "BLEU", "verdict"]]
     return shown.rename(columns={"title": "part"}).reset_index(drop=True)

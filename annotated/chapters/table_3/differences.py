@@ -64,6 +64,32 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def tested(
+    found: Sequence[float], errors: Sequence[float], freedom: int, confidence: float = CONFIDENCE
+) -> dict[str, Sequence[float]]:
+    """Intervals and p-values of differences from one base.
+
+    Parameters
+    ----------
+    found
+        The differences.
+    errors
+        Their standard deviations, which are estimates with one number of degrees of freedom.
+    freedom
+        This number.
+    confidence
+        Of each interval by itself.
+
+    Returns
+    -------
+    dict
+        Columns difference, low and high in the unit of the differences, and p: Holm's, for all of them together.
+    """
+    reach = student_quantile(confidence, freedom) * np.array(errors)
+    p = holm([2 * student_tail(abs(one) / error, freedom) for one, error in zip(found, errors, strict=True)])
+    return {"difference": found, "low": list(found - reach), "high": list(found + reach), "p": p}
+
+
 def paper_difference(row: str) -> float:
     """The paper's difference of a row from base: of the logarithms of its printed perplexities, in nats per token."""
     return math.log(TABLE_3[row].perplexity / TABLE_3["base"].perplexity)
@@ -151,20 +177,16 @@ def _table(
     confidence: float,
     least: int = 1,
 ) -> pd.DataFrame:
-    """Intervals, p-values and verdicts of differences with these standard deviations."""
+    """The columns of `tested` beside the paper's differences, with verdicts."""
     import pandas as pd  # here: a queue needs no tables
 
-    reach = student_quantile(confidence, freedom) * np.array(errors)
-    p = holm([2 * student_tail(abs(one) / error, freedom) for one, error in zip(found, errors, strict=True)])
+    columns = tested(found, errors, freedom, confidence)
     paper = [paper_difference(row) for row in counts]
-    given = [verdict(*one, 1 - confidence) for one in zip(found, p, paper, strict=True)]
+    given = [verdict(*one, 1 - confidence) for one in zip(found, columns["p"], paper, strict=True)]
     return pd.DataFrame(
         {
             "seeds": list(counts.values()),
-            "difference": found,
-            "low": np.subtract(found, reach),
-            "high": np.add(found, reach),
-            "p": p,
+            **columns,
             "paper": paper,
             "verdict": [one if n >= least else "too few runs" for one, n in zip(given, counts.values(), strict=True)],
         },

@@ -34,13 +34,18 @@ def recorded_runs(size: Size, records: Path = RUNS) -> dict[Run, dict[str, Any]]
     return {(one["row"], one["seed"]): one for one in found}
 
 
-def losses(runs: dict[Run, dict[str, Any]]) -> dict[str, list[float]]:
-    """The validation losses of each row, in the order of the seeds; a run that diverged has none."""
-    found: dict[str, list[float]] = {}
-    for (row, _), one in sorted(runs.items()):
+def losses_by_seed(runs: Mapping[Run, dict[str, Any]]) -> dict[str, dict[int, float]]:
+    """The validation losses of each row by their seeds; a run that diverged has none."""
+    found: dict[str, dict[int, float]] = {}
+    for (row, seed), one in sorted(runs.items()):
         if one.get("valid_loss") is not None:
-            found.setdefault(row, []).append(one["valid_loss"])
+            found.setdefault(row, {})[seed] = one["valid_loss"]
     return found
+
+
+def losses(runs: Mapping[Run, dict[str, Any]]) -> dict[str, list[float]]:
+    """The validation losses of each row, in the order of the seeds; a run that diverged has none."""
+    return {row: list(one.values()) for row, one in losses_by_seed(runs).items()}
 
 
 def cpu_seconds(runs: Sequence[Mapping[str, Any]]) -> float:
@@ -65,8 +70,11 @@ def separation(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def close_rows(runs: dict[Run, dict[str, Any]]) -> list[str]:
-    """The rows whose mean loss is within `CLOSE` deviations of the base model's, base left out."""
-    found = losses(runs)
+    """The rows whose mean loss is within `CLOSE` deviations of the base model's, base left out.
+
+    Read from the first `SEEDS` seeds alone: further runs of base or of a close row do not change which rows are close.
+    """
+    found = losses({run: one for run, one in runs.items() if run[1] < SEEDS})
     deviation = pooled_deviation(found.values())
     if "base" not in found or math.isnan(deviation):
         return []

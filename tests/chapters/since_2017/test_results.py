@@ -64,18 +64,34 @@ def runs(tmp_path: Path) -> dict[tuple[str, int], dict[str, Any]]:
 
 def test_records_come_in_the_order_of_the_parts(runs: Any) -> None:
     assert list(dict.fromkeys(part for part, _ in runs)) == ["base", "rope", "wsd", "muon", "2026"]
-    assert measured(runs)["rope"] == LOSSES["rope"] and "wsd" not in measured(runs)
+    assert measured(runs)["rope"] == dict(enumerate(LOSSES["rope"])) and "wsd" not in measured(runs)
     assert diverged(runs) == {"wsd": [0]}
 
 
 def test_differences_by_hand(runs: Any) -> None:
-    """Variances 0.01, 0.01, 0.0025 and 0.01 have the mean 0.008125; Student's quantile for 8 degrees is 2.306."""
+    """Of the base, RoPE and 2026 each seed leaves -0.0125, -0.0125, 0.025, and of Muon 0.0375, 0.0375, -0.075.
+
+    The seeds add -0.0875, 0.0125 and 0.075. The squares are 3 times 0.0009375 and 0.0084375, together 0.01125, for 12
+    runs less 4 parts less 2 seeds; Student's quantile for 6 degrees is 2.4469.
+    """
     table = differences(runs)
     assert list(table["verdict"]) == ["better", "not told apart", "worse"]
     assert table["difference"].tolist() == pytest.approx([-0.5, 0.0, 0.6])
-    reach = 2.3060 * math.sqrt(0.032500 / 4 * 2 / 3)
+    reach = 2.4469 * math.sqrt(0.01125 / 6 * 2 / 3)
     assert table["high"].sub(table["low"]).tolist() == pytest.approx([2 * reach] * 3, rel=1e-4)
     assert table.loc["muon", "p"] == pytest.approx(1.0)
+
+
+def test_a_difference_within_the_noise_has_no_verdict(runs: Any) -> None:
+    """Muon is 0.05 above the base: t = 0.05 / sqrt(0.01125 / 6 * 2 / 3), the root of 2.
+
+    Student's tail with 6 degrees has a closed form, with c = 6 / (6 + t t) = 3/4. Holm multiplies the largest p by 1.
+    """
+    for seed in range(3):
+        runs["muon", seed]["valid_loss"] += 0.05
+    table = differences(runs)
+    assert table.loc["muon", "p"] == pytest.approx(1 - 0.5 * (1 + 0.75 / 2 + 0.75**2 * 3 / 8))  # 0.207
+    assert list(table["verdict"]) == ["better", "not told apart", "worse"]
 
 
 def test_more_bleu_is_better(runs: Any) -> None:
@@ -99,7 +115,8 @@ def test_curves_are_compared_seed_by_seed(runs: Any) -> None:
 def test_the_table_of_the_page(runs: Any) -> None:
     shown = shown_table(runs)
     assert shown["part"].tolist() == ["RoPE", "Muon", "2026"]
-    assert shown["interval"].iloc[2].startswith("+0.4") and shown["p"].iloc[1] == "1.000"
+    assert shown["BLEU"].tolist() == pytest.approx([0.5, 0.0, -0.6], abs=1e-9)
+    assert shown["interval"].iloc[2] == "+0.513 to +0.687" and shown["p"].iloc[1] == "1.000"
 
 
 def data_of(chart: Any) -> list[dict[str, Any]]:

@@ -34,6 +34,22 @@ def test_a_missing_run_is_corrected_by_what_its_seed_does_to_other_rows() -> Non
     assert np.diff(fit.seed_effects) == pytest.approx([0.3, -0.4])
 
 
+def test_errors_where_three_rows_have_five_seeds_and_the_others_three() -> None:
+    """In deviations of one run; P is the mean of base, C2 and C3.
+
+    C2 less base is a mean of five distances: 2/5. A1 less base is A1 less P, by seeds 0 to 2, and P less base, by all
+    five. These are independent, with (1 + 1/3) / 3 and (1 - 1/3) / 5: together 4/9 + 2/15 = 26/45.
+    """
+    numbers = np.random.default_rng(5)
+    five = ("base", "C2", "C3")
+    losses = {row: {seed: numbers.normal() for seed in range(5 if row in five else 3)} for row in ROWS}
+    fit = fit_rows_and_seeds(losses)
+    assert fit.freedom == 66 - 20 - 4
+    assert fit.difference("C2", "base")[1] == pytest.approx(fit.deviation * math.sqrt(2 / 5))
+    assert fit.difference("A1", "base")[1] == pytest.approx(fit.deviation * math.sqrt(26 / 45))
+    assert fit.difference("A1", "big")[1] == pytest.approx(fit.deviation * math.sqrt(2 / 3))
+
+
 def test_seeds_that_base_lacks_are_left_out() -> None:
     losses = {"C1": {0: 4.4, 1: 4.5, 7: 9.0}, "base": {1: 4.2, 0: 4.0}, "E1": {7: 9.0}}
     fit = fit_rows_and_seeds(losses)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -95,10 +96,18 @@ def test_base_and_close_rows_get_five_seeds_and_others_three() -> None:
     runs = losses(base=[4.00, 4.02, 4.04], C1=[4.50, 4.52, 4.54], C3=[4.05, 4.03, 4.07], E1=[4.06, 4.07, 4.08])
     # Deviations 0.02, 0.02, 0.02, 0.01: pooled 0.018. C3 is 0.03 away, E1 0.05, C1 0.50.
     assert pooled_deviation([[4.00, 4.02, 4.04]]) == pytest.approx(0.02)
+    assert pooled_deviation([[4.0, 4.2], [5.0, 5.1, 5.2]]) == pytest.approx(math.sqrt((0.02 + 0.02) / 3))
     assert close_rows(runs) == ["C3"]
     rows = ("base", "C1", "C3", "E1")
     assert list(needed_runs(runs, rows)) == [("base", 3), ("C3", 3), ("base", 4), ("C3", 4)]
     assert list(needed_runs({k: v for k, v in runs.items() if k != ("C1", 2)}, rows)) == [("C1", 2)]
+
+
+def test_which_rows_are_close_does_not_change_with_further_runs() -> None:
+    """With a fourth run of base its mean falls by 0.055, and C3 is farther away than two deviations of all four."""
+    runs = losses(base=[4.00, 4.02, 4.04, 3.80], C1=[4.50, 4.52, 4.54], C3=[4.05, 4.03, 4.07], E1=[4.06, 4.07, 4.08])
+    assert close_rows(runs) == ["C3"]
+    assert list(needed_runs(runs, ("base", "C1", "C3", "E1"))) == [("C3", 3), ("base", 4), ("C3", 4)]
 
 
 def test_a_run_that_diverged_is_done_and_has_no_loss() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from statistics import mean
 from typing import Any
 
-from annotated.chapters.table_3.differences import CONFIDENCE, differences, paper_difference
-from annotated.chapters.table_3.records import Run, losses, pooled_deviation
+from annotated.chapters.table_3.differences import CONFIDENCE, paired_differences, paper_difference
+from annotated.chapters.table_3.pairing import fit_rows_and_seeds
+from annotated.chapters.table_3.records import SEEDS, Run, losses_by_seed
 from annotated.chapters.table_3.rows import ROWS
 from annotated.chapters.table_3.words import what_changes
 from annotated.config import ModelConfig
@@ -38,9 +38,9 @@ def table_lines(runs: Mapping[Run, dict[str, Any]], model: Callable[[str], Model
     model
         The model of a row, at the size of the table.
     """
-    found = losses(dict(runs))
-    known = "base" in found and not math.isnan(pooled_deviation(found.values())) and len(found) > 1
-    compared = differences(found).to_dict("index") if known else {}
+    found = losses_by_seed(runs)
+    known = "base" in found and fit_rows_and_seeds(found).freedom > 0
+    compared = paired_differences(found, runs=SEEDS).to_dict("index") if known else {}
     rows = [row for row in ROWS if any(name == row for name, _ in runs)]
     cells = [HEAD, *(_cells(row, runs, found, compared.get(row), model) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -57,12 +57,12 @@ def table_lines(runs: Mapping[Run, dict[str, Any]], model: Callable[[str], Model
 def _cells(
     row: str,
     runs: Mapping[Run, dict[str, Any]],
-    found: Mapping[str, list[float]],
+    found: Mapping[str, Mapping[int, float]],
     compared: Mapping[Any, Any] | None,
     model: Callable[[str], ModelConfig],
 ) -> tuple[str, ...]:
     mine = [one for (name, _), one in runs.items() if name == row]
-    values = found.get(row, [])
+    values = list(found.get(row, {}).values())
     diverged = len(mine) - len(values)
     seeds = f"{len(values)}" + (f" ({diverged} diverged)" if diverged else "")
     begins = (
@@ -76,15 +76,16 @@ def _cells(
         return (*begins, "", "", "", "", "")
     paper = f"{paper_difference(row):+.3f}"
     if compared is None:  # one seed of each row: a difference, and nothing to judge it by
-        return (*begins, f"{mean(values) - mean(found['base']):+.4f}", "", "", paper, "")
+        return (*begins, f"{mean(values) - mean(found['base'].values()):+.4f}", "", "", paper, "")
     interval = f"{compared['low']:+.4f} to {compared['high']:+.4f}"
     p = "<0.001" if compared["p"] < 0.001 else f"{compared['p']:.3f}"
     return (*begins, f"{compared['difference']:+.4f}", interval, p, paper, compared["verdict"])
 
 
-def _notes(found: Mapping[str, list[float]], compared: int) -> list[str]:
+def _notes(found: Mapping[str, Mapping[int, float]], compared: int) -> list[str]:
     notes = [
-        "loss: validation, nats per token, mean of the seeds. difference: from base. paper's: by its perplexities."
+        "loss: validation, nats per token, mean of the seeds. difference: from base with the same seed. "
+        "paper's: by its perplexities."
     ]
     if compared:
         others = "1 difference" if compared == 1 else f"{compared} differences"
@@ -92,7 +93,10 @@ def _notes(found: Mapping[str, list[float]], compared: int) -> list[str]:
             f"interval: Student's, each {100 * CONFIDENCE:.0f} % by itself, one deviation for all rows. p: Holm's for "
             f"{others}, so it may grow with more rows."
         )
-        notes.append(f"verdict: whether the sign is the paper's; without one where p is above {1 - CONFIDENCE:.2f}.")
+        notes.append(
+            f"verdict: whether the sign is the paper's; without one where p is above {1 - CONFIDENCE:.2f}, or with "
+            f"fewer than {SEEDS} seeds."
+        )
     elif not found.get("base"):
         notes.append("Without a run of base nothing can be compared.")
     elif len(found) > 1:
