@@ -133,6 +133,37 @@ def test_the_spread_over_seeds_is_pulled_towards_zero() -> None:
     assert 0.9 < low < high < 0.997
 
 
+def test_a_designed_ablation_of_the_networks() -> None:
+    names = names_of("ex28-5")
+    assert names["T"] == names_of("ex28-1")["T"]
+    base = names["BASE"]
+    assert names["parameters"](base["model"]) == count_parameters(table_3("base"))
+    assert {name: base["model"][name] for name in ("d_model", "d_ff", "dropout")} == {
+        name: getattr(table_3("base"), name) for name in ("d_model", "d_ff", "dropout")
+    }
+    sizes = {name: names["parameters"](one["model"]) for name, one in names["rows"](base).items()}
+    assert names["rows"](base)["control"]["model"]["layers"] == 14
+    assert 1 - sizes["control"] / sizes["base"] == pytest.approx(0.0003, abs=5e-5)
+    assert 1 - sizes["without"] / sizes["base"] == pytest.approx(0.40, abs=0.005)
+    assert [names["seeds_needed"](0.017, one) for one in (0.05, 0.02)] == [5, 14]
+    three = 2 * student_quantile(0.95, 2) * 0.017 / 3**0.5
+    assert names["seeds_needed"](0.017, three * 1.0001) == 3 and 0.084 < three < 0.085
+
+
+def test_with_seeds_enough_no_mean_leaves_the_question_open() -> None:
+    names = names_of("ex28-5")
+    decide, noise = names["decide"], torch.randn(14, dtype=torch.float64)
+    noise = 0.017 * (noise - noise.mean()) / noise.std()
+    for count, left_open in ((14, False), (13, True)):
+        part = noise[:count] - noise[:count].mean()
+        gaps = part * 0.017 / part.std()
+        said = {
+            decide(dict.fromkeys(range(count), 0.0), dict(enumerate((gaps + shift).tolist())), 0.02)
+            for shift in torch.linspace(-0.05, 0.05, 2001).tolist()
+        }
+        assert ("open" in said) == left_open and {"helps", "harms", "no difference that matters"} <= said
+
+
 def test_the_turn_of_the_pilot_s_last_training() -> None:
     last = recorded("table_3/pilot").results["sizes"][-1]
     assert (512 // last["size"]["divisor"], last["size"]["updates"]) == (32, 6000)
