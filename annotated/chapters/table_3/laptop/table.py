@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from statistics import mean
 from typing import Any
 
-from annotated.chapters.table_3.differences import CONFIDENCE, paired_differences, paper_difference
+from annotated.chapters.table_3.differences import CONFIDENCE, SIGN, paired_differences, paper_difference
 from annotated.chapters.table_3.pairing import fit_rows_and_seeds
 from annotated.chapters.table_3.records import SEEDS, Run, losses_by_seed
 from annotated.chapters.table_3.rows import ROWS
@@ -94,8 +94,8 @@ def _notes(found: Mapping[str, Mapping[int, float]], compared: int) -> list[str]
             f"{others}, so it may grow with more rows."
         )
         notes.append(
-            f"verdict: whether the sign is the paper's; without one where p is above {1 - CONFIDENCE:.2f}, or with "
-            f"fewer than {SEEDS} seeds."
+            f"verdict: whether the sign is the paper's. 'not told apart': p is above {1 - CONFIDENCE:.2f}; 'no sign to "
+            f"confirm': the paper's difference is at most {SIGN}; 'too few runs': fewer than {SEEDS} seeds."
         )
     elif not found.get("base"):
         notes.append("Without a run of base nothing can be compared.")
