@@ -12,7 +12,8 @@ from annotated.config import ModelConfig
 from annotated.grading import Case, Student, expect, graded
 
 Run = dict[str, Any]
-SMALLEST = 0.02
+TIES = ((4, 8, 78, 2), (6, 8, 60, 3), (4, 8, 28, 3))
+"""d_k, d_v, d_ff and layers, for d_model 8 and two heads: half a layer of attention lies between two controls."""
 
 
 def made(case: Case) -> Run:
@@ -63,6 +64,14 @@ def with_control(run: Run, larger: bool) -> Run:
     return run
 
 
+def tied(case: Case) -> Run:
+    """A run to which two controls come equally near."""
+    run = made(case)
+    d_k, d_v, d_ff, layers = TIES[case.between(0, 2)]
+    run["model"] |= {"d_model": 8, "num_heads": 2, "d_k": d_k, "d_v": d_v, "d_ff": d_ff, "layers": layers}
+    return run
+
+
 def three_rows(student: Student, run: Run) -> dict[str, Run]:
     """What `rows` gives, if it is three descriptions."""
     got: Any = student.call("rows", run)
@@ -93,11 +102,20 @@ def losses(case: Case, centre: float, reach: float, count: int) -> tuple[dict[in
 def decided(student: Student, case: Case, tried: list[tuple[float, float, str]]) -> None:
     """Answers to intervals given by centre and reach in units of what matters; all asked before one is judged."""
     count = 3 if case.level == 0 else 4 + case.between(0, 3)
-    pairs = [losses(case, centre * SMALLEST, reach * SMALLEST, count) for centre, reach, _ in tried]
-    said = [student.call("decide", base, row, SMALLEST) for base, row in pairs]
-    for got, (base, row), (centre, reach, expected) in zip(said, pairs, tried, strict=True):
-        ends = [round((centre - reach) * SMALLEST, 4), round((centre + reach) * SMALLEST, 4)]
-        expect.text(got, expected, f"the verdict ({expected!r} is right)", base=base, row=row, interval=ends)
+    asked = []
+    for number, (centre, reach, _) in enumerate(tried):
+        smallest = (0.02, 0.005, 0.08)[number % 3]
+        asked.append((*losses(case, centre * smallest, reach * smallest, count), smallest))
+    judged(student, asked, tried)
+
+
+def judged(student: Student, asked: list[Any], tried: list[tuple[float, float, str]]) -> None:
+    """Losses of base and row and what matters, with the interval and the answer that are right."""
+    said = [student.call("decide", *one) for one in asked]
+    for got, (base, row, smallest), (centre, reach, expected) in zip(said, asked, tried, strict=True):
+        ends = [round((centre - reach) * smallest, 5), round((centre + reach) * smallest, 5)]
+        named = {"base": base, "row": row, "smallest": smallest, "interval": ends}
+        expect.text(got, expected, f"the verdict ({expected!r} is right)", **named)
 
 
 @graded(points=2, levels=3)
@@ -113,14 +131,14 @@ def the_part_is_left_out(student: Student, case: Case) -> None:
 @graded(points=3, levels=3)
 def a_control_of_the_same_size(student: Student, case: Case) -> None:
     """The control has no networks either, the layers that bring it nearest to base in size, and all else equal."""
-    runs = [with_control(made(case), larger) for larger in (False, True)]
+    runs = [with_control(made(case), larger) for larger in (False, True)] + [tied(case)] * (case.level > 0)
     controls = [three_rows(student, run)["control"] for run in runs]
     others = ("d_ff", "layers")
     for run, control in zip(runs, controls, strict=True):
+        expect.equal(settings(control, others), settings(run, others), "the control but for d_ff and layers", run=run)
+        expect.equal(control["model"].get("d_ff"), 0, "d_ff of the control", run=run)
         layers = nearest_layers(run["model"])
         expect.equal(control["model"].get("layers"), layers, "the layers of the control", run=run)
-        expect.equal(control["model"].get("d_ff"), 0, "d_ff of the control", run=run)
-        expect.equal(settings(control, others), settings(run, others), "the other settings of the control", run=run)
 
 
 def listed(student: Student, names: list[str], seeds: int) -> list[tuple[Any, Any]]:
@@ -134,11 +152,11 @@ def listed(student: Student, names: list[str], seeds: int) -> list[tuple[Any, An
 @graded(points=1, levels=2)
 def every_row_with_every_seed(student: Student, case: Case) -> None:
     """Each row has a run with each of the seeds, so that there are pairs."""
-    names, seeds = ["base", "without", "control"], 2 + case.between(0, 4)
-    got = sorted((str(name), seed) for name, seed in listed(student, names, seeds))
-    expect.equal(
-        got, [(name, seed) for name in sorted(names) for seed in range(seeds)], "the runs, sorted", seeds=seeds
-    )
+    names = ["narrow", "base", "deep", "wide"] if case.level > 0 else ["base", "without", "control"]
+    seeds = 2 + case.between(0, 4)
+    got = sorted(listed(student, names, seeds), key=str)
+    expected = sorted([(name, seed) for name in names for seed in range(seeds)], key=str)
+    expect.equal(got, expected, "the runs, sorted", names=names, seeds=seeds)
 
 
 @graded(points=2, levels=2)
@@ -156,12 +174,12 @@ def a_stop_leaves_whole_pairs(student: Student, case: Case) -> None:
 
 @graded(points=3, levels=3)
 def no_outcome_is_left_open(student: Student, case: Case) -> None:
-    """The smallest number of seeds with which an interval that begins at zero ends within what matters."""
+    """The smallest number of seeds with which no outcome is left open."""
     asked = []
-    for seeds in (6, 3 + case.between(0, 2), 14 + case.between(0, 20)):
+    for seeds in (6, 3 + case.between(0, 2), 2, 40 + case.between(0, 20)):
         deviation = 0.01 + 0.001 * case.between(0, 9)
-        length = [2 * student_quantile(0.95, n - 1) * deviation / math.sqrt(n) for n in (seeds - 1, seeds)]
-        asked.append((deviation, length[1] + 0.4 * (length[0] - length[1]), seeds))
+        length = [2 * student_quantile(0.95, n - 1) * deviation / math.sqrt(n) for n in (max(seeds - 1, 2), seeds)]
+        asked.append((deviation, length[1] + 0.4 * (length[0] - length[1]) + 1e-6, seeds))
     got = [student.call("seeds_needed", deviation, smallest) for deviation, smallest, _ in asked]
     for found, (deviation, smallest, seeds) in zip(got, asked, strict=True):
         expect.equal(found, seeds, "the number of seeds", deviation=deviation, smallest=smallest)
@@ -170,28 +188,31 @@ def no_outcome_is_left_open(student: Student, case: Case) -> None:
 @graded(points=2, levels=3)
 def the_sign(student: Student, case: Case) -> None:
     """An interval on one side of zero gives the sign, also of a small difference."""
-    decided(student, case, [(2.0, 1.0, "helps"), (-2.0, 1.0, "harms"), (0.6, 0.3, "helps"), (-0.5, 0.2, "harms")])
+    decided(student, case, [(1.05, 1.0, "helps"), (-2.0, 1.9, "harms"), (0.6, 0.3, "helps"), (-0.5, 0.47, "harms")])
 
 
 @graded(points=2, levels=3)
 def a_difference_that_cannot_matter(student: Student, case: Case) -> None:
     """An interval about zero that stays within what matters."""
     said = "no difference that matters"
-    decided(student, case, [(0.2, 0.5, said), (-0.3, 0.6, said), (0.05, 0.9, said)])
+    decided(student, case, [(0.2, 0.5, said), (-0.05, 0.3, said), (0.05, 0.92, said), (-0.3, 0.65, said)])
 
 
 @graded(points=2, levels=3)
 def what_is_left_open(student: Student, case: Case) -> None:
     """An interval that contains zero and a difference that would matter."""
-    decided(student, case, [(0.5, 0.8, "open"), (-0.4, 0.9, "open"), (1.5, 2.0, "open"), (0.0, 3.0, "open")])
+    decided(student, case, [(0.95, 1.0, "open"), (-0.4, 0.9, "open"), (1.5, 2.0, "open"), (0.0, 1.05, "open")])
 
 
 @graded(points=1, levels=3)
 def pairs_by_seed(student: Student, case: Case) -> None:
     """Pairs are runs with the same seed, wherever they stand; seeds of one row alone are left out."""
     count = 3 if case.level == 0 else 4 + case.between(0, 3)
-    base, row = losses(case, 2 * SMALLEST, 0.4 * SMALLEST, count)
-    base = dict(sorted(base.items(), reverse=True)) | {20: 2.0 + 0.1 * case.between(0, 9)}
-    row = {30: 5.0} | row
-    got = student.call("decide", base, row, SMALLEST)
-    expect.text(got, "helps", "the verdict ('helps' is right)", base=base, row=row)
+    tried, asked = [(1.1, 1.0, "helps"), (-1.1, 1.0, "harms"), (0.9, 0.95, "open")], []
+    for centre, reach, _ in tried:
+        base, row = losses(case, 0.02 * centre, 0.02 * reach, count)
+        high, low = 5.0 + 0.1 * case.between(0, 9), 2.0  # of one row alone: against the sign that is right
+        alone = (high, low) if centre > 0 else (low, high)
+        base = dict(sorted(base.items(), reverse=True)) | dict.fromkeys((20, 21), alone[0])
+        asked.append((base, {30: alone[1]} | row, 0.02))
+    judged(student, asked, tried)
