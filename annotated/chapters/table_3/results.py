@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from annotated.chapters.table_3.differences import paired_differences, student_quantile
-from annotated.chapters.table_3.records import SEEDS, pooled_deviation
+from annotated.chapters.table_3.pairing import fit_rows_and_seeds
+from annotated.chapters.table_3.records import SEEDS
 from annotated.chapters.table_3.words import label, signed
 
 Rows = Sequence[Mapping[str, Any]]
@@ -84,29 +85,32 @@ def curve_table(rows: Rows) -> pd.DataFrame:
 
 
 def cost_table(rows: Rows, confidence: float = 0.95) -> pd.DataFrame:
-    """Quality and cost of every row: mean loss with its interval, parameters, operations of the training.
+    """Quality and cost of every row: its loss with an average seed, parameters, operations of the training.
+
+    The interval is of the noise beside others of the same seed, so that rows can be compared; with other seeds all
+    losses would move together.
 
     Raises
     ------
     ValueError
-        If no row has two seeds, so that there is no interval.
+        If base and some other row have no two seeds in common, so that there is no interval.
     """
-    found = {row: list(losses.values()) for row, losses in losses_of(rows).items()}
-    freedom = sum(len(one) - 1 for one in found.values())
-    if freedom == 0:
-        raise ValueError("intervals need two seeds of some row")
-    reach = student_quantile(confidence, freedom) * pooled_deviation(found.values())
+    fit = fit_rows_and_seeds(losses_of(rows))
+    if fit.freedom == 0:
+        raise ValueError("intervals need two seeds of base and of some other row")
+    reach = student_quantile(confidence, fit.freedom) * fit.deviation
+    place = {row: number for number, row in enumerate(fit.rows)}
     table = [
         {
             "row": one["row"],
             "name": label(one["row"]),
-            "loss": mean(found[one["row"]]),
-            "reach": reach / len(found[one["row"]]) ** 0.5,
+            "loss": fit.row_losses[place[one["row"]]],
+            "reach": reach * fit.covariance[place[one["row"]], place[one["row"]]] ** 0.5,
             "BLEU": mean(one["bleus"]),
             "parameters": one["parameters"],
             "operations": one["gflop"] * 1e9,
         }
         for one in rows
-        if one["row"] in found
+        if one["row"] in place
     ]
     return pd.DataFrame(table)
