@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import warnings
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +21,10 @@ import torch
 from hypothesis import HealthCheck, settings
 
 torch.set_num_threads(1)
+
+# A shell's background jobs ignore Ctrl-C, and so would the commands that a test starts and interrupts.
+if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "calm", deadline=None, max_examples=20, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
