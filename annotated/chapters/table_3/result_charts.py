@@ -93,6 +93,8 @@ _SIDES = [("left", 8, 0), ("right", -8, 0), *_CORNERS]
 """The same beside a point that has none to its left and right."""
 _PIXELS = 270, 320
 """About the size of a chart on a phone, by which names are kept apart."""
+_LETTER = 7
+"""Pixels that a letter of a name is wide, at most."""
 
 
 def _names(
@@ -115,22 +117,23 @@ def _names(
     )
     points = list(zip(across, -up, strict=True))
     base = float(across[table["row"] == "base"].iloc[0]) if "base" in set(table["row"]) else -1.0
-    taken: list[tuple[float, float]] = []
+    taken: list[tuple[float, float, float]] = []
     chosen = []
     for row, point in zip(table["row"], points, strict=True):
         if row in unnamed:
             chosen.append(-1)
             continue
-        centres = [(point[0] + dx + (10 if side == "left" else -10), point[1] + dy) for side, dx, dy in places]
+        half = _LETTER * len(row) / 2
+        centres = [(point[0] + dx + (half if side == "left" else -half), point[1] + dy) for side, dx, dy in places]
         covered = [
-            sum(abs(h - a) < 19 and abs(v - b) < 11 for a, b in taken)
-            + sum(abs(h - a) < 13 and abs(v - b) < 8 for a, b in points if (a, b) != point)
+            sum(abs(h - a) < half + other + 5 and abs(v - b) < 11 for a, b, other in taken)
+            + sum(abs(h - a) < half + 6 and abs(v - b) < 8 for a, b in points if (a, b) != point)
             for h, v in centres
         ]
         inside = [(side == "right") == (point[0] >= base) for side, _, _ in places]
         costs = list(zip(covered, inside, strict=True))
         chosen.append(costs.index(min(costs)))
-        taken.append(centres[chosen[-1]])
+        taken.append((*centres[chosen[-1]], half))
     return [
         alt.Chart(part).mark_text(align=align, dx=dx, dy=dy, fontSize=11, color=INK).encode(x, y, text="row:N")
         for place, (align, dx, dy) in enumerate(places)
