@@ -5,29 +5,21 @@ VENV ?= .venv
 JOBS ?= 2
 # A browser test mostly waits for its page: four processes keep two cores busy.
 TEST_JOBS ?= 4
+TESTS ?= tests
 PORT ?= 8000
 
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 TORCHTEXT := .venv-torchtext
 TORCHTEXT_INSTALLED := $(TORCHTEXT)/.installed
-TORCHTEXT_TESTS := tests/interop/test_torchtext.py tests/interop/test_torch_transformer.py tests/model tests/decoding \
-  tests/data/test_batching.py tests/data/test_store.py tests/data/test_tokenizer.py tests/training/test_loss.py \
-  tests/training/test_schedule.py tests/training/test_optimizer.py tests/training/test_averaging.py \
-  tests/runs/test_checkpoint.py tests/runs/test_resume.py
-# Strangers' code that ends in time-outs, fuzzers, banks of answers, notebooks and models: with the exercises, not
-# among the tests.
-ATTACKS := tests/grading/sandbox/test_attacks.py \
-  tests/grading/instructor/test_neighbours.py \
-  tests/grading/justice/test_justice.py \
-  tests/grading/exercise/test_notebook_bank.py \
-  tests/doctor/test_every_kind.py \
-  tests/test_bad_moments.py
-# Processes that are killed, started again and cut off: minutes, and not what a change of a chapter needs.
-FULL_RUN := tests/full_run
-LIVE := tests/book/test_live_panel.py
-# Minutes of kernels, one a chapter.
-LAB := tests/book/test_lab.py
+# What takes minutes is marked `slow`, and its folder says which gate runs it. Files are found by their text: pytest
+# would import all tests to leave out most.
+marked = $(shell grep -rlE --include='test_*.py' 'pytest\.mark\.$(1)\b' tests)
+SLOW = $(call marked,slow)
+SLOW_LAB = $(filter tests/book/%,$(SLOW))
+SLOW_EXERCISES = $(filter tests/grading/% tests/doctor/%,$(SLOW))
+SLOW_RUNS = $(filter-out $(SLOW_LAB) $(SLOW_EXERCISES),$(SLOW))
+PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 PIP_OPTIONS := --quiet --disable-pip-version-check --no-input --root-user-action=ignore --retries 10
 
 # After installation nothing needs the network, and these make sure that nothing asks for it.
@@ -37,7 +29,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 export OMP_WAIT_POLICY := passive
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: help install book known-chapter chapter pages lab test full-run torchtext-test exercises lint format benchmark classroom pdf serve clean distclean
+.PHONY: help install book known-chapter chapter pages test lab full-run nightly torchtext-test exercises lint format benchmark classroom pdf serve clean distclean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -68,20 +60,22 @@ chapter: known-chapter $(INSTALLED)  ## build one chapter alone, quickly: make c
 	  --path-output $(CURDIR)/build/chapters/$(CHAPTER)
 	@echo "open build/chapters/$(CHAPTER)/_build/html/$(CHAPTER).html"
 
-# `make test` opens every page too, but asks axe about one in two, and in one way; this about all, in both ways. CI runs
-# `make test` with ANNOTATED_EVERY_LOOK=1, which is both.
+# `make test` opens every page too, but asks axe about one in two, and in one way; this about all, in both ways.
 pages: $(INSTALLED)  ## look at every page of the built book in a browser, with axe, wide and narrow, light and dark
 	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
-	ANNOTATED_EVERY_LOOK=1 $(BIN)/python -m pytest -n $(TEST_JOBS) tests/book/test_pages.py
+	ANNOTATED_EVERY_LOOK=1 $(PYTEST) -n $(TEST_JOBS) tests/book/test_pages.py
 
-lab: $(INSTALLED)  ## run every chapter in a real JupyterLab: its charts, light and dark, and its live panels (JOBS=2)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(LAB)
+test: $(INSTALLED)  ## run the tests, but for those that take minutes (TEST_JOBS=4 processes, TESTS=tests/model some alone)
+	$(PYTEST) -n $(TEST_JOBS) -m "not slow and not nightly" $(TESTS)
 
-test: $(INSTALLED)  ## run the tests (TEST_JOBS=4 processes)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_JOBS) $(addprefix --ignore=,$(ATTACKS) $(FULL_RUN) $(LIVE) $(LAB))
+lab: $(INSTALLED)  ## run chapters in a real JupyterLab: their charts, light and dark, their live panels, the training panel (JOBS=2)
+	$(PYTEST) -n $(JOBS) -m "slow and not nightly" $(SLOW_LAB)
 
-full-run: $(INSTALLED)  ## put the full run through its faults: kills, restarts, a host cut off, full disks; the panel in JupyterLab (JOBS=2)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(FULL_RUN) $(LIVE)
+full-run: $(INSTALLED)  ## put the full run and the commands through their faults: kills, restarts, a host cut off, full disks (JOBS=2)
+	$(PYTEST) -n $(JOBS) -m "slow and not nightly" $(SLOW_RUNS)
+
+nightly: pages  ## run the tests with more cases than a commit waits for, and look at every page
+	$(PYTEST) -n $(JOBS) -m nightly $(call marked,nightly)
 
 # The last release of torchtext needs torch 2.3.1: an environment of its own, with the other pins shared.
 $(TORCHTEXT_INSTALLED): pyproject.toml constraints.txt
@@ -90,18 +84,21 @@ $(TORCHTEXT_INSTALLED): pyproject.toml constraints.txt
 	$(TORCHTEXT)/bin/python -m pip install $(PIP_OPTIONS) -c $(TORCHTEXT)/constraints.txt -e '.[torchtext]' pytest pytest-xdist hypothesis
 	@touch $@
 
-# The same environment has the oldest torch that we support, so the model's and the decoder's tests run there too.
+# The same environment has the oldest torch that we support, so the tests of model, decoder and files run there too.
 torchtext-test: $(TORCHTEXT_INSTALLED)  ## test the bridge to torchtext, and the oldest torch, in their own environment
-	OMP_NUM_THREADS=1 ANNOTATED_REQUIRE_TORCHTEXT=1 $(TORCHTEXT)/bin/python -m pytest -n $(JOBS) $(TORCHTEXT_TESTS)
+	OMP_NUM_THREADS=1 ANNOTATED_REQUIRE_TORCHTEXT=1 $(TORCHTEXT)/bin/python -m pytest -n $(JOBS) \
+	  -m "not slow and not nightly" tests/model tests/decoding $(call marked,oldest_torch)
 
 exercises: $(INSTALLED)  ## hold every exercise, the doctor's bank of wrong Transformers and the grader's sandbox to their rules
 	OMP_NUM_THREADS=1 $(BIN)/annotated exercise verify --all --jobs $(JOBS)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(ATTACKS)
+	$(PYTEST) -n $(JOBS) -m "slow and not nightly" $(SLOW_EXERCISES)
 
-lint: $(INSTALLED)  ## check style and types
+lint: $(INSTALLED)  ## check style, types, walls between the parts (.importlinter) and the rules of the house
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/oxlint annotated book/_assets
+	$(BIN)/lint-imports --no-logo --cache-dir build/imports
+	$(BIN)/python -m tests.house_rules
 	$(BIN)/mypy
 
 format: $(INSTALLED)  ## rewrite the code in the house style

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import threading
 import warnings
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 # Before torch is imported anywhere: two test processes share two cores.
@@ -51,38 +51,39 @@ def shared_data() -> Path:
     return folder
 
 
-_SPREAD = {"test_pages", "test_lab", "test_bad_moments", "test_every_kind"}
-"""Modules whose tests share nothing that is dear to make: each of their tests may go to any process."""
+@functools.cache
+def _is_spread(file: str) -> bool:
+    """Whether a module is marked `spread`. Who shares the tests out sees only their names, and so reads the module."""
+    return "pytest.mark.spread" in (ROOT / file).read_text(encoding="utf-8")
 
 
 @pytest.hookimpl(optionalhook=True)  # the oldest torch is tested without pytest-xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a file in one process, where they share models and records, but for those named above.
+    """Keep the tests of a file in one process, where they share models and records, but for those marked `spread`.
 
-    `--dist loadgroup` would say the same, but pytest-xdist 3.8 does not group under pytest 9.
+    `--dist loadgroup` would say the same, but pytest-xdist 3.8 groups by names that it gives to tests, which pytest 9
+    ignores.
     """
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
-            return nodeid if Path(file).stem in _SPREAD else file
+            return nodeid if _is_spread(file) else file
 
     return ByFile(config, log)
 
 
-_OTHERS = {"http", "multiprocessing", "process", "signal", "socket", "subprocess", "threading", "urllib"}
-"""Modules by which a test has to do with processes (`process`: the sandbox's), threads or servers beside it."""
-
-
+@pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run a failed test once more if something else runs beside it, a browser or another process, which may be late.
+    """Mark what drives a browser; run a failed test once more if a browser or another process, which may be late, ran
+    beside it.
 
     The summary lists each that needed it, as a defect to be mended; one that fails twice has failed.
     """
-    if not config.pluginmanager.hasplugin("rerunfailures"):
-        return
+    can_rerun = config.pluginmanager.hasplugin("rerunfailures")
     for item in items:
-        used = {name for name, value in vars(getattr(item, "module", config)).items() if isinstance(value, ModuleType)}
-        if "chromium" in getattr(item, "fixturenames", ()) or used & _OTHERS:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
+        if can_rerun and (item.get_closest_marker("browser") or item.get_closest_marker("process")):
             item.add_marker(pytest.mark.flaky(reruns=1))

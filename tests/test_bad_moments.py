@@ -1,6 +1,6 @@
 """Bad moments: commands that are interrupted, hung up or not listened to leave the user's files and no half of theirs.
 
-Each command is a process, and each process costs seconds: with the attacks (`make exercises`), not among the tests.
+Each command is a process, and each process costs seconds: with the faults (`make full-run`), not among the tests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ from annotated.loading import load
 from annotated.runs import list_checkpoints
 from annotated.runs.checkpoint import check_checkpoint
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and terminals of other systems")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.process,
+    pytest.mark.spread,
+    pytest.mark.skipif(os.name != "posix", reason="signals and terminals of other systems"),
+]
 
 SMALL = "--model.d-model=16 --model.d-ff=24 --model.num-heads=2 --model.d-k=8 --model.d-v=8".split()
 TRAIN = ["train", "out", "--data.train=mine/text.tsv", "--data.valid=mine/text.tsv", *SMALL]

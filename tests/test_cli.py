@@ -30,6 +30,8 @@ from annotated.runs import read_records
 from annotated.saving import load_model, save_pretrained
 from annotated.wmt14 import PreparedCorpus
 
+pytestmark = pytest.mark.process
+
 TEXTS = ["The cat sleeps.", "Yes.", "A big dog sees the cat."]
 SHAPE = {"d_model": 16, "d_ff": 24, "num_heads": 2, "d_k": 8, "d_v": 8}
 SMALL = [f"--model.{name.replace('_', '-')}={value}" for name, value in SHAPE.items()]

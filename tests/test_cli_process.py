@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and streams of other systems")
 PROGRAM = [sys.executable, "-m", "annotated"]
 BEGIN = "import sys; from annotated.cli import main; print(flush=True); sys.exit(main())"

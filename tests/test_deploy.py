@@ -15,6 +15,8 @@ import pytest
 
 from annotated.cli.program import _command
 
+pytestmark = pytest.mark.process
+
 yaml = pytest.importorskip("yaml")
 
 DEPLOY = Path(__file__).resolve().parent.parent / "deploy"

@@ -14,6 +14,8 @@ from annotated.cli.program import _command, run
 from annotated.config import TrainingConfig
 from annotated.runs import dry_run, exchange_time
 
+pytestmark = pytest.mark.process
+
 TINY = ["--preset", "tiny", "--training.device", "cpu"]
 
 

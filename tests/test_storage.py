@@ -33,6 +33,8 @@ from annotated.storage import (
     verify_checksums,
 )
 
+pytestmark = pytest.mark.process
+
 LOAD = """
 import importlib.util, os, sys, time
 from pathlib import Path

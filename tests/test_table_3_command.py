@@ -27,6 +27,8 @@ from annotated.runs import read_records
 from annotated.runs.report import RunReport
 from annotated.wmt14 import PreparationOptions, PreparedCorpus, prepare_files
 
+pytestmark = pytest.mark.process
+
 TINY = replace(sizes.SMOKE, updates=4, batch_tokens=100, warmup=2, vocab_size=300, train_pairs=300, valid_pairs=12)
 
 

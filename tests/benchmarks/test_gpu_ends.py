@@ -15,6 +15,8 @@ import torch
 from benchmarks.gpu import command, runner
 from benchmarks.gpu.children import ROOT
 
+pytestmark = pytest.mark.process
+
 SIDE = "import os, pathlib, sys, time; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(600)"
 MAIN = """
 import pathlib, signal, sys

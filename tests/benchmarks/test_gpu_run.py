@@ -15,6 +15,8 @@ from benchmarks.gpu import children, command, runner
 from benchmarks.gpu.modes import SIDES
 from benchmarks.gpu.plan import EXPECTED, Budget, Job, in_order
 
+pytestmark = pytest.mark.process
+
 
 class Clock:
     def __init__(self):

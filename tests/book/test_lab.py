@@ -19,6 +19,8 @@ import pytest
 from tests.book.conftest import ROOT, pages_in_order
 from tests.book.jupyter import PATIENCE, Complaints, Server, jupyterlab_server, until
 
+pytestmark = [pytest.mark.slow, pytest.mark.spread]
+
 
 def source(name: str) -> str:
     return (ROOT / "book" / f"{name}.md").read_text(encoding="utf-8")

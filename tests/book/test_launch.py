@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
+pytestmark = pytest.mark.process
+
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
 CHAPTER = """---

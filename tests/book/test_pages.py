@@ -17,6 +17,8 @@ from tests.book.boxes import box_of
 from tests.book.conftest import AXE_LOOKS, pages_in_order
 from tests.book.weight import check_arrival, check_weight
 
+pytestmark = pytest.mark.spread
+
 ROOT = Path(__file__).resolve().parents[2]
 EVERY_LOOK = bool(os.environ.get("ANNOTATED_EVERY_LOOK"))
 """Set by `make pages`, and for `make test` in CI: axe takes longer than all else that is done to a page."""

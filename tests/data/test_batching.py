@@ -25,6 +25,8 @@ from annotated.data.batching import (
 )
 from annotated.data.store import TokenStore
 
+pytestmark = pytest.mark.oldest_torch
+
 LAYOUTS = ["packed", "padded"]
 
 

@@ -23,6 +23,8 @@ from annotated.data.store import StoreError, TokenStore
 from annotated.data.tokenizer import Tokenizer
 from annotated.storage import DiskFull
 
+pytestmark = [pytest.mark.process, pytest.mark.oldest_torch]
+
 PAIRS = [(f"the {n} cat", f"die {n} Katze") for n in range(50)]
 
 

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from annotated.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK
 from annotated.data.tokenizer import Tokenizer, TokenizerError
 
+pytestmark = pytest.mark.oldest_torch
+
 SENTENCES = [
     "The cat sleeps.",
     "Die Katze schläft.",

@@ -8,6 +8,8 @@ import torch
 from annotated.doctor import examine
 from tests.doctor.modular import Kind, Modular
 
+pytestmark = [pytest.mark.slow, pytest.mark.spread]
+
 RIGHT = [
     Kind(),
     Kind("learned", rms=True, gated=True),

@@ -28,6 +28,8 @@ from annotated.runs import read_records
 from annotated.training.schedule import learning_rate
 from annotated.wmt14 import PreparedCorpus, prepare
 
+pytestmark = [pytest.mark.slow, pytest.mark.process]
+
 DATA, RUN = "data/wmt14-en-de", "runs/wmt14-tiny"
 TRAIN = f"train wmt14-tiny --data.prepared {DATA} --samples 'The cat sleeps.'"
 FAULTS = {

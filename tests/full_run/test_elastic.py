@@ -21,7 +21,11 @@ from annotated.runs import list_checkpoints, read_records
 from tests.full_run.agents import Agent, ended, starts, updates_made
 from tests.full_run.processes import Setting, assert_same_end, learning
 
-pytestmark = pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no torch.distributed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.process,
+    pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no torch.distributed"),
+]
 
 UPDATES = 300
 TWO = ("--standalone", "--nproc-per-node", "2", "--monitor-interval", "0.2")

@@ -17,6 +17,8 @@ from tests.full_run.agents import Agent, ended, starts, updates_made
 from tests.full_run.namespaces import Host, options, two_hosts, why_not
 from tests.full_run.processes import Setting, assert_same_end, leftovers
 
+pytestmark = [pytest.mark.slow, pytest.mark.net, pytest.mark.process]
+
 PATIENCE = 10.0
 """Seconds for an exchange."""
 

@@ -16,7 +16,11 @@ from annotated.runs.lock import run_lock_holder
 from annotated.training import CheckpointError
 from tests.full_run.processes import Setting
 
-pytestmark = pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no torch.distributed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.process,
+    pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no torch.distributed"),
+]
 
 
 def until(condition: Callable[[], bool], seconds: float = 120.0) -> None:

@@ -25,6 +25,8 @@ from annotated.storage import last_lock_holder, sha256
 from annotated.wmt14 import PreparedCorpus, encode, progress, sources
 from annotated.wmt14.manifest import MANIFESTS, read_manifest
 
+pytestmark = [pytest.mark.slow, pytest.mark.process]
+
 KILLS = 20
 _CONTEXT = multiprocessing.get_context("fork")  # everything is imported here, and a start costs milliseconds
 _FILE_EVENTS = {"open", "os.mkdir", "os.rename", "os.rmdir", "os.remove", "os.truncate"}

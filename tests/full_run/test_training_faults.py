@@ -42,6 +42,8 @@ from annotated.data import Tokenizer, TokenStore
 from annotated.runs import latest_checkpoint, list_checkpoints, read_records
 from tests.full_run.processes import Faults, Setting, assert_same_end, leftovers
 
+pytestmark = [pytest.mark.slow, pytest.mark.process]
+
 
 def content(folder: Path) -> dict[str, str]:
     """The SHA-256 of each file under a folder."""

@@ -18,6 +18,8 @@ import pytest
 from annotated.runs import TrainingMonitor, latest_checkpoint, list_checkpoints, read_records
 from tests.full_run.processes import Faults, Setting, assert_same_end, leftovers
 
+pytestmark = [pytest.mark.slow, pytest.mark.process]
+
 KILLS = 4
 SECONDS, UPDATES, OPERATIONS = 1.2, 14, 60
 """Bounds of the random moments: short enough that a run of 60 updates lives to be killed four times."""

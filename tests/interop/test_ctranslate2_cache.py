@@ -20,6 +20,8 @@ from annotated.interop.ctranslate2_cache import RECORD, user_cache
 from annotated.saving import CheckpointError
 from annotated.storage import PARTIAL, DiskFull
 
+pytestmark = pytest.mark.process
+
 pytest.importorskip("ctranslate2", reason="CTranslate2 needs the extra `export`")
 
 TEXTS = ["The cat sleeps.", "Yes.", "A big dog sees the cat."]

@@ -25,6 +25,8 @@ from annotated.decoding import Ensemble
 from annotated.interop import ctranslate2_engine
 from annotated.translator import OutOfMemory, OverlongSource, OverlongSourceWarning
 
+pytestmark = pytest.mark.process
+
 package = pytest.importorskip("ctranslate2", reason="CTranslate2 needs the extra `export`")
 
 ODD = ["", "  ", "Ä", "日本 🙂 and ▁ <0xC3>", "cat " * 40, "<s> the cat </s>"]

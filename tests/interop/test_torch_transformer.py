@@ -9,7 +9,7 @@ from annotated.config import ModelConfig
 from annotated.interop import from_torch, to_torch
 
 # torch says that its fast path for padding does not do pre-norm; no result depends on it.
-pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+pytestmark = [pytest.mark.oldest_torch, pytest.mark.filterwarnings("ignore:enable_nested_tensor")]
 
 SOURCE = torch.tensor([[5, 6, 7, 9, 2], [4, 2, 0, 0, 0], [8, 8, 2, 0, 0]])
 TARGET = torch.tensor([[1, 5, 0, 0], [1, 7, 6, 9], [1, 0, 0, 0]])

@@ -16,6 +16,8 @@ from annotated.config import SPECIAL_TOKENS
 from annotated.data.tokenizer import Tokenizer
 from annotated.interop.torchtext import from_torchtext_vocab, read_multi30k, save_multi30k, to_torchtext_vocab
 
+pytestmark = pytest.mark.oldest_torch
+
 REQUIRED = os.environ.get("ANNOTATED_REQUIRE_TORCHTEXT") == "1"
 INSTALLED = importlib.util.find_spec("torchtext") is not None
 needs_torchtext = pytest.mark.skipif(

@@ -29,6 +29,8 @@ from annotated.runs.random_states import random_states, seed_everything, set_ran
 from annotated.saving import load_model, save_pretrained
 from annotated.training import CheckpointError, DiskFull, batch_loss, make_optimizer
 
+pytestmark = pytest.mark.oldest_torch
+
 SHAPE = {
     "d_model": 16,
     "d_ff": 32,

@@ -29,6 +29,8 @@ from annotated.saving import NewerVersionError
 from annotated.storage import DiskFull
 from annotated.training import CheckpointError, make_optimizer
 
+pytestmark = pytest.mark.process
+
 WAIT = 20.0
 
 

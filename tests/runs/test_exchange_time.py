@@ -21,6 +21,8 @@ from tests.runs.conftest import SmallRun
 from tests.runs.test_dry_run import MEASURED
 from tests.training.test_exchange import in_processes
 
+pytestmark = pytest.mark.process
+
 needs_fork = pytest.mark.skipif(
     not torch.distributed.is_available() or "fork" not in multiprocessing.get_all_start_methods(),
     reason="needs torch.distributed with gloo, and fork",

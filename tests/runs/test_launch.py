@@ -22,6 +22,8 @@ from annotated.runs.launch import OUTPUT, last_words, launch
 from annotated.runs.lock import LOCK, run_lock, run_lock_holder
 from annotated.training import CheckpointError
 
+pytestmark = pytest.mark.process
+
 HOLD = """
 import sys, time
 from pathlib import Path

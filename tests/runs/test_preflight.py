@@ -20,6 +20,8 @@ from annotated.wmt14 import PreparationOptions, prepare_files
 from tests.runs.conftest import SmallRun
 from tests.runs.test_dry_run import MEASURED
 
+pytestmark = pytest.mark.process
+
 CPU = TrainingConfig(device="cpu")
 GPU = [{"name": "GPU", "memory_bytes": 10_000}]
 

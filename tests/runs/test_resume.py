@@ -17,6 +17,8 @@ from annotated.runs import latest_checkpoint, list_checkpoints, read_records
 from annotated.saving import load_model
 from annotated.training import CheckpointError
 
+pytestmark = [pytest.mark.process, pytest.mark.oldest_torch]
+
 
 def assert_same_run(one: Path, other: Path, checkpoint: str) -> None:
     for name in ("model.safetensors", "optimizer.safetensors"):

@@ -26,6 +26,8 @@ from annotated.runs.random_states import random_states
 from annotated.runs.shards import ShardStream
 from annotated.training.distributed import Processes
 
+pytestmark = pytest.mark.process
+
 
 def plan() -> TokenBatches:
     rng = np.random.default_rng(0)

@@ -21,6 +21,8 @@ from annotated.runs.signals import GracefulStop, stop_bypassed_agent
 from annotated.training import CheckpointError, DiskFull
 from annotated.training.distributed import Processes
 
+pytestmark = pytest.mark.process
+
 
 class Group:
     """What this process is told when it adds up: first the processes of each machine, then those that were asked."""

@@ -14,6 +14,8 @@ from annotated.saving import write_json
 from annotated.storage import checksums
 from annotated.training import CheckpointError, average_checkpoints
 
+pytestmark = pytest.mark.oldest_torch
+
 
 def checkpoint(folder: Path, **tensors: torch.Tensor) -> Path:
     folder.mkdir(parents=True)

@@ -18,10 +18,13 @@ from annotated.data.store import TokenStore
 from annotated.runs import list_checkpoints, read_records, train
 from annotated.runs.random_states import seed_dropout
 
-pytestmark = pytest.mark.skipif(
-    not torch.distributed.is_available() or "fork" not in multiprocessing.get_all_start_methods(),
-    reason="needs torch.distributed with gloo, and fork",
-)
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(
+        not torch.distributed.is_available() or "fork" not in multiprocessing.get_all_start_methods(),
+        reason="needs torch.distributed with gloo, and fork",
+    ),
+]
 
 
 def free_port() -> int:

@@ -22,10 +22,13 @@ from annotated.training.distributed import Processes, process_group
 from annotated.training.exchange import GradientExchange, plan_buckets
 from tests.training.test_distributed import free_port, shares_without_sentences, train_in_processes
 
-pytestmark = pytest.mark.skipif(
-    not torch.distributed.is_available() or "fork" not in multiprocessing.get_all_start_methods(),
-    reason="needs torch.distributed with gloo, and fork",
-)
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(
+        not torch.distributed.is_available() or "fork" not in multiprocessing.get_all_start_methods(),
+        reason="needs torch.distributed with gloo, and fork",
+    ),
+]
 BF16_UNIT = 2.0**-8  # 7 bits of mantissa: neighbours of 1 are 2^-7 apart, and rounding is by half of that at most
 UPDATES = 6
 

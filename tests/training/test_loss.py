@@ -13,6 +13,8 @@ from annotated.data.batching import collate_ids
 from annotated.model import Transformer
 from annotated.training.loss import batch_loss, label_smoothed_cross_entropy, projected_cross_entropy, smoothed_target
 
+pytestmark = pytest.mark.oldest_torch
+
 
 def test_by_hand():
     # Logits log 5, log 3, log 1, log 1 are probabilities 0.5, 0.3, 0.1, 0.1.

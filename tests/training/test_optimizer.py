@@ -8,6 +8,8 @@ import torch
 from annotated.config import TrainingConfig
 from annotated.training.optimizer import clip_gradients, gradient_norm, make_optimizer
 
+pytestmark = pytest.mark.oldest_torch
+
 
 def test_two_steps_by_the_formulas_of_adam():
     model = torch.nn.Linear(2, 1, bias=False).double()

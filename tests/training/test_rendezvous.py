@@ -11,7 +11,10 @@ import torch
 
 from annotated.training.distributed import fresh_prefix, process_group
 
-pytestmark = pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no torch.distributed")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no torch.distributed"),
+]
 
 
 def meet(store: torch.distributed.Store, world_size: int) -> list[str]:

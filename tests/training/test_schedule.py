@@ -5,6 +5,8 @@ import torch
 
 from annotated.training.schedule import learning_rate, set_learning_rate
 
+pytestmark = pytest.mark.oldest_torch
+
 
 def test_the_first_five_rates_by_hand():
     # During warm-up equation 3 is d_model^-0.5 * update * warmup^-1.5; 4000^-1.5 = 1 / (4000 * 63.245553...).

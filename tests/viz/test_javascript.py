@@ -13,8 +13,10 @@ import pytest
 
 from annotated.viz.engine.script import live_files
 from annotated.viz.javascript import classic_script, esm
+from tests.house_rules import MOST_LINES_OF_A_FILE, MOST_LINES_OF_A_FUNCTION
 from tests.javascript import PACKAGE, evaluate
-from tests.test_imports import MOST_LINES_OF_A_FILE, MOST_LINES_OF_A_FUNCTION
+
+pytestmark = pytest.mark.process
 
 ROOT = PACKAGE.parent
 CONFIGURATION = ROOT / ".oxlintrc.json"

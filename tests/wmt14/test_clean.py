@@ -23,6 +23,8 @@ from annotated.wmt14.overlap import Seen, first_of_each, folded, hash_lines, spl
 from annotated.wmt14.sources import blocks
 from annotated.wmt14.workers import in_order
 
+pytestmark = pytest.mark.process
+
 LIMITS = CleaningLimits(max_words=5, max_ratio=3, max_word_length=12, scripts=("Latin", "Latin"))
 
 

@@ -24,6 +24,8 @@ from annotated.wmt14 import download as downloader
 from annotated.wmt14 import http_response
 from annotated.wmt14.download import Downloaded, DownloadError, RemoteFile, download
 
+pytestmark = pytest.mark.process
+
 CHUNK = 1 << 14
 NAME = "archive.tgz"
 CONTENT = b"\x1f\x8b" + random.Random(7).randbytes(40 * CHUNK + 321)

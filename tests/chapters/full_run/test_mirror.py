@@ -15,6 +15,8 @@ from annotated.wmt14.catalogue import Catalogue, CatalogueError, catalogue
 from annotated.wmt14.download import RemoteFile, download
 from annotated.wmt14.sgm import read_parallel
 
+pytestmark = pytest.mark.process
+
 PAIRS = 1200
 
 

@@ -29,7 +29,7 @@ from annotated.chapters.table_3.records import (
 from annotated.chapters.table_3.rows import ROWS
 from annotated.chapters.table_3.size import SIZES, Size
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of other systems")
+pytestmark = [pytest.mark.process, pytest.mark.skipif(os.name != "posix", reason="signals of other systems")]
 
 CHOSEN = next(iter(SIZES.values()))
 STUB = """

@@ -6,6 +6,8 @@ import pytest
 
 from tests.grading.exercise.notebook_bank import HonestNotebook, Verdicts, notebooks, verdicts
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Verdicts]:

@@ -18,6 +18,8 @@ from annotated.grading.exercise.repetition import Replay, ReplyRecorder, differe
 from annotated.grading.exercise.run import run_checks
 from annotated.grading.exercise.student import LocalStudent
 
+pytestmark = pytest.mark.process
+
 TEXT = """---
 exercise:
   id: ex99-3

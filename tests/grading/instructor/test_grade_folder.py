@@ -26,6 +26,8 @@ from annotated.grading.sandbox.isolation import available
 from annotated.grading.sandbox.process import GraderBroken
 from tests.grading.sandbox.attacks import FULL, make_exercise
 
+pytestmark = pytest.mark.process
+
 RIGHT = "def weights(x):\n    return x.softmax(-1)\n"
 WRONG = "def weights(x):\n    return x.softmax(0)\n"
 

@@ -28,6 +28,8 @@ from annotated.grading.sandbox.codec import CodecError, decode
 from annotated.grading.sandbox.process import SandboxLimits
 from tests.grading.instructor.forked import RIGHT, WRONG, forging, grade, use_forks
 
+pytestmark = pytest.mark.process
+
 FULL = 7
 
 

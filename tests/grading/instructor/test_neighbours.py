@@ -24,6 +24,8 @@ from hypothesis import strategies as st
 from annotated.grading.instructor.limited import Bounds
 from tests.grading.instructor.forked import RIGHT, WRONG, forging, grade, marks, use_forks
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = int(os.environ.get("ANNOTATED_NEIGHBOURS", "15"))
 BOUNDS = Bounds(cpu_seconds=6, wall_seconds=120)
 """A neighbour's checks take up to 0.6 processor seconds alone, and more where the cores are shared or slow."""

@@ -27,6 +27,8 @@ from annotated.grading.exercise.exercise import Exercise
 from annotated.grading.exercise.run import ExerciseResult, run_checks
 from annotated.grading.exercise.student import LocalStudent
 
+pytestmark = pytest.mark.slow
+
 CELL = re.compile(
     r"^# %% (?P<kind>right|wrong): (?P<title>[^|\n]+?)(?: \| may be called: ?(?P<names>[^\n]*))?\n"
     r"(?P<code>.*?)(?=^# %% |\Z)",

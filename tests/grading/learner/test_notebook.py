@@ -22,6 +22,8 @@ from annotated.grading.learner.record import ProgressRecord
 from annotated.grading.learner.timeout import TimeBudget, time_limit
 from annotated.grading.sandbox.interpreter import AnswerError
 
+pytestmark = pytest.mark.process
+
 ID = "ex05-1"
 WRONG = """
 def attention(q, k, v, mask=None):

@@ -23,6 +23,8 @@ from annotated.grading.sandbox import isolation
 from tests.grading.sandbox import attacks
 from tests.grading.sandbox.attacks import ATTACKS, FILES, FULL, Attack
 
+pytestmark = [pytest.mark.slow, pytest.mark.process]
+
 
 @dataclass(frozen=True)
 class Outcome:

@@ -19,6 +19,8 @@ from annotated.grading.sandbox.interpreter import AnswerError
 from annotated.grading.sandbox.isolation import Availability, NotIsolated
 from annotated.grading.sandbox.process import GraderBroken, Level, OutOfTime, Process, SandboxLimits
 
+pytestmark = pytest.mark.process
+
 
 def needs(level: Level) -> None:
     """Skip, with the reason, where a level does not work."""

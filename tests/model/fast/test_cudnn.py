@@ -9,6 +9,8 @@ import torch
 
 from annotated.model.fast.cudnn import without_cudnn_attention
 
+pytestmark = pytest.mark.process
+
 if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 5):
     pytest.skip("torch before 2.5 does not choose cuDNN by itself", allow_module_level=True)
 is_on = torch.backends.cuda.cudnn_sdp_enabled
