@@ -4,8 +4,8 @@
     python -m tests.reach --run           runs them
     python -m tests.reach --base main     what this branch changed
 
-A test file is reached if it imports a changed module, directly or through others (imports inside functions count); if it
-names a changed file, page or exercise; or if it lies in the folder of tests that mirrors the changed one. A page is
+A test file is reached if it imports a changed module, directly or through others (imports inside functions count), if
+it names a changed file, page or exercise, or if it lies in the folder of tests that mirrors the changed one. A page is
 reached if its text changed, or if its cells read a changed file when they ran last (`output_cache`).
 """
 

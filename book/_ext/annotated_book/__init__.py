@@ -64,7 +64,7 @@ PARTS = (
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the parts; pages are read and written by one process for each core, as each part declares itself safe."""
+    """Register the parts. Pages are read and written by one process for each core: all parts are safe for that."""
     app.parallel = max(app.parallel, os.cpu_count() or 1)  # `jupyter-book build` has no option for it
     for part in PARTS:
         import_module(f"annotated_book.{part}").setup(app)

@@ -50,7 +50,7 @@ def become_kernel(asked: socket.socket) -> NoReturn:
     os.chdir(wanted["folder"])
     os.environ.clear()
     os.environ.update(wanted["variables"])
-    sys.stdin = open(os.devnull, encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     trace(wanted["trace"])
 
     def obey() -> None:

@@ -45,8 +45,7 @@ def _digest(*parts: bytes) -> str:
 def dependencies(opened: Iterable[str], root: Path = Path(ROOT)) -> dict[str, str]:
     """The digests of what a kernel depends on by the paths that it opened: files of code, and folders of data.
 
-    A package's compiled module stands for its source. Folders that begin with a dot, or hold what was built, are none of
-    ours.
+    A compiled module stands for its source. Folders that begin with a dot, or hold what was built, are left out.
     """
     found: set[Path] = set()
     for path in map(Path, opened):
