@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,15 @@ PLACES: dict[str, set[str] | None] = {
     "annotated/grading/exercise/run.py": set(),
     "annotated/grading/sandbox/worker.py": set(),
     "annotated/doctor/adapters/others.py": set(),
-    "annotated/wmt14/download.py": set(),
+    "annotated/wmt14/download.py": {"results/full_run", "results/questions"},
     "annotated/chapters/masks/charts.py": {"attention/masks"},
     "annotated/chapters/masks/record.json": {"attention/masks"},
     "annotated/chapters/dropout/site_charts.py": {"training/dropout"},
-    "annotated/chapters/beam_search/widget.js": {"decoding/beam_search"},
+    "annotated/chapters/beam_search/widget.js": {
+        "decoding/beam_search",
+        "results/questions",
+        "training/label_smoothing",
+    },
     "annotated/wmt14/catalogue.py": {"results/full_run", "results/questions"},
     "annotated/parsing/linear.py": {"results/parsing", "results/questions"},
     "annotated/model/attention.py": None,
@@ -81,7 +86,7 @@ def test_what_was_opened_becomes_sources_and_folders_of_data(tmp_path: Path, ext
         "_build/y",
     ]
     part = extension("output_cache")
-    read = part.dependencies([str(tmp_path / name) for name in opened], tmp_path)
+    read = part.dependencies([str(tmp_path / name) for name in opened], time.time() + 1, tmp_path)
     assert set(read) == {"annotated/part/code.py", "annotated/part", "packages"}
     assert part.is_current(read, tmp_path)
     for name, text in (("code.py", "one = 2\n"), ("data.json", "{ }"), ("more.json", "")):
@@ -92,6 +97,8 @@ def test_what_was_opened_becomes_sources_and_folders_of_data(tmp_path: Path, ext
     (package / "other.py").write_text("")  # another module: who imports it has opened it
     assert part.is_current(read, tmp_path)
     assert not part.is_current({}, tmp_path), "a record without traces says nothing"
+    late = part.dependencies([str(package / "code.py")], time.time() - 60, tmp_path)
+    assert not part.is_current(late, tmp_path), "it changed while the cells ran"
 
 
 def notebook(*cells: str) -> Any:

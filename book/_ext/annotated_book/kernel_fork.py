@@ -16,6 +16,7 @@ import select
 import signal
 import socket
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
@@ -70,7 +71,8 @@ def start(address: str, trace: str, connection: str) -> None:
         asked.connect(address)
         asked.sendall(json.dumps(wanted).encode() + b"\n")
         signal.signal(signal.SIGINT, lambda *_: asked.send(b"i"))
-        asked.recv(1)
+        with suppress(ConnectionResetError):  # it ended before it read that it was interrupted
+            asked.recv(1)
 
 
 if __name__ == "__main__":

@@ -42,8 +42,10 @@ def _digest(*parts: bytes) -> str:
     return hashlib.sha256(b"\n".join(parts)).hexdigest()[:16]
 
 
-def dependencies(opened: Iterable[str], root: Path = Path(ROOT)) -> dict[str, str]:
+def dependencies(opened: Iterable[str], since: float, root: Path = Path(ROOT)) -> dict[str, str]:
     """The digests of what a kernel depends on by the paths that it opened: files of code, and folders of data.
+
+    What changed `since` it started, a time in seconds, has none: nobody knows which of its versions was read.
 
     A compiled module stands for its source. Folders that begin with a dot, or hold what was built, are left out.
     """
@@ -56,7 +58,8 @@ def dependencies(opened: Iterable[str], root: Path = Path(ROOT)) -> dict[str, st
             found.add(path.parent.parent / f"{path.name.partition('.')[0]}.py")
         else:
             found.add(path if path.suffix == ".py" else path.parent)
-    return {path.relative_to(root).as_posix(): digest(path) for path in sorted(found)} | {"packages": packages()}
+    known = {path: "" if path.exists() and path.stat().st_mtime > since else digest(path) for path in sorted(found)}
+    return {path.relative_to(root).as_posix(): now for path, now in known.items()} | {"packages": packages()}
 
 
 @cache
@@ -68,7 +71,9 @@ def packages() -> str:
 def is_current(read: dict[str, str], root: Path = Path(ROOT)) -> bool:
     """Whether everything is as it was when it was read."""
     rest = {path: now for path, now in read.items() if path != "packages"}
-    return read.get("packages") == packages() and all(digest(root / path) == then for path, then in rest.items())
+    return read.get("packages") == packages() and all(
+        then and digest(root / path) == then for path, then in rest.items()
+    )
 
 
 class OutputCache(JupyterCacheBase):

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -89,11 +90,11 @@ def execute(notebook: Any, timeout: int, address: str) -> tuple[ExecutionResult,
     """Run a notebook; what came of it, and the files of the repository that it read, with their digests."""
     # An empty folder: a chapter must not need the folder that it happens to lie in.
     with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile() as trace:
-        manager = forked_kernel(address, Path(trace.name))
+        manager, start = forked_kernel(address, Path(trace.name)), time.time()
         result = single_nb_execution(
             notebook, cwd=folder, timeout=timeout, allow_errors=False, kernel_manager_class=manager
         )
-        return result, dependencies(Path(trace.name).read_text(encoding="utf-8").splitlines())
+        return result, dependencies(Path(trace.name).read_text(encoding="utf-8").splitlines(), start)
 
 
 def execute_ahead(app: Sphinx, env: Any, docnames: list[str]) -> None:
