@@ -6,6 +6,7 @@ JOBS ?= 2
 # A browser test mostly waits for its page: four processes keep two cores busy.
 TEST_JOBS ?= 4
 TESTS ?= tests
+BASE ?= HEAD
 PORT ?= 8000
 
 BIN := $(VENV)/bin
@@ -29,7 +30,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 export OMP_WAIT_POLICY := passive
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: help install book known-chapter chapter pages test lab full-run nightly torchtext-test exercises lint format benchmark classroom pdf serve clean distclean
+.PHONY: help install book known-chapter chapter watch check pages test lab full-run nightly torchtext-test exercises lint format benchmark classroom pdf serve clean distclean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -59,6 +60,12 @@ chapter: known-chapter $(INSTALLED)  ## build one chapter alone, quickly: make c
 	  --config $(CURDIR)/_config.yml --toc $(CURDIR)/build/chapters/$(CHAPTER)/_toc.yml \
 	  --path-output $(CURDIR)/build/chapters/$(CHAPTER)
 	@echo "open build/chapters/$(CHAPTER)/_build/html/$(CHAPTER).html"
+
+watch: known-chapter $(INSTALLED)  ## build one chapter alone, and again whenever a file is saved: make watch CHAPTER=attention/masks
+	$(BIN)/python book/_ext/annotated_book/watch.py $(CHAPTER)
+
+check: $(INSTALLED)  ## test what the changes of the working tree can reach (BASE=main: what the branch changed)
+	$(BIN)/python -m tests.reach --run --base $(BASE)
 
 # `make test` opens every page too, but has axe look at most of them in one way; this in both, as `make nightly`.
 pages: $(INSTALLED)  ## look at every page of the built book in a browser, with axe, wide and narrow, light and dark

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import Any
 
 from sphinx.application import Sphinx
 
 PARTS = (
-    "ahead",
     "all_names",
     "api",
     "api_chapters",
@@ -40,8 +40,10 @@ PARTS = (
     "no_break",
     "on_demand",
     "opener",
+    "output_cache",
     "paper",
     "paper_map",
+    "parallel_execution",
     "prediction",
     "quiz",
     "reader",
@@ -62,7 +64,8 @@ PARTS = (
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the parts."""
+    """Register the parts. Pages are read and written by one process for each core: all parts are safe for that."""
+    app.parallel = max(app.parallel, os.cpu_count() or 1)  # `jupyter-book build` has no option for it
     for part in PARTS:
         import_module(f"annotated_book.{part}").setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

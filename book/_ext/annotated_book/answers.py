@@ -176,10 +176,12 @@ def _first(key: str, places: list[tuple[str, str, list[str]]]) -> str:
 def answers(env: Any, found: Found, shown: dict[str, list[tuple[str, str]]]) -> dict[str, Any]:
     """All of it, for the book of a build environment."""
     titles = {page: env.titles[page].astext() for page in found if page in env.titles}
-    treated = {key: (part.title, part.chapters) for key, part in build(env).items()}
     source = Path(env.doc2path(GLOSSARY)) if GLOSSARY in env.all_docs else None
     glossary = source.read_text(encoding="utf-8") if source else ""
-    of_paper = parts(treated, titles, found) if "reference/paper_map" in found else {}
+    of_paper = {}
+    if "reference/paper_map" in found:  # not in a preview of one chapter
+        treated = {key: (part.title, part.chapters) for key, part in build(env).items()}
+        of_paper = parts(treated, titles, found)
     return {
         "numbers": numbers(found, explained(env, glossary)),
         "parts": own(env, found) | of_paper,

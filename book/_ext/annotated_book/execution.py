@@ -1,15 +1,10 @@
-"""Chapters run once for each version of what they run: outputs are cached by content. And a page tells how it went.
-
-A chapter's outputs depend on its own cells, and on the library with its model and its records. Jupyter Book keys its
-cache by the cells; the folder of the cache is keyed here by the rest.
-"""
+"""How the execution of the chapters went: the tables of a page that tells of checks, seconds and records."""
 
 from __future__ import annotations
 
 import hashlib
 import platform
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -28,36 +23,25 @@ import annotated
 from annotated.chapters.record import record_names, record_path, recorded
 from annotated.runs.hardware import describe_machine, name_machine
 from annotated_book.checks import cells, count_checks
+from annotated_book.output_cache import PACKAGES
 from annotated_book.records import described, fed_pages
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """They stand in the table for machines other than the usual one."""
 NO_RECORD = "from this build alone"
 ROOT = Path(annotated.__file__).resolve().parent.parent
-_RUNS_WITH = ("torch", "numpy", "altair", "vl-convert-python", "tokenizers", "anywidget", "pandas")
 _SUFFIXES = {".py", ".js", ".css", ".json", ".jsonl", ".safetensors", ".toml"}
 
 
 @cache
 def library_digest() -> str:
     """A digest of all that cells can reach: the library's files, and the versions of what it stands on."""
-    digest = hashlib.sha256(f"{platform.python_version()} {[(p, version(p)) for p in _RUNS_WITH]}".encode())
+    digest = hashlib.sha256(f"{platform.python_version()} {[(p, version(p)) for p in PACKAGES]}".encode())
     for path in sorted(ROOT.joinpath("annotated").rglob("*")):
         if path.suffix in _SUFFIXES and path.is_file():
             digest.update(path.relative_to(ROOT).as_posix().encode())
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
-
-
-def choose_cache(app: Sphinx, config: Any) -> None:
-    """Give this version of the library its own cache, and drop the caches of others."""
-    folder = Path(app.outdir).parent / ".executed"
-    place = folder / library_digest()
-    for old in folder.glob("*"):
-        if old != place:
-            shutil.rmtree(old)
-    place.mkdir(parents=True, exist_ok=True)
-    config.nb_execution_cache_path = str(place)
 
 
 class ExecutionPlace(nodes.General, nodes.Element):
@@ -186,7 +170,7 @@ def runs_table(app: Sphinx, docname: str) -> list[nodes.Node]:
     ]
     failed = [app.env.titles[name].astext() for name, run in runs.items() if not run["succeeded"]]
     days = sorted({f"{datetime.fromtimestamp(run['mtime'], tz=UTC):%d %B %Y}".lstrip("0") for run in runs.values()})
-    versions = ", ".join(f"{package} {version(package)}" for package in _RUNS_WITH[:4])
+    versions = ", ".join(f"{package} {version(package)}" for package in PACKAGES[:4])
     about = (f"{slowest({name: app.env.titles[name].astext() for name in runs}, seconds)} " if runs else "") + (
         f"Failed: {', '.join(failed)}." if failed else "Every page ran to its end, and every check holds."
     )
@@ -279,8 +263,7 @@ def fill_table(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Register the directive, and choose the cache before MyST-NB reads its configuration."""
+    """Register the directive."""
     app.add_node(ExecutionPlace)
     app.add_directive("execution-status", ExecutionStatus)
-    app.connect("config-inited", choose_cache)
     app.connect("doctree-resolved", fill_table)

@@ -46,9 +46,13 @@ def gather_assets(app: Sphinx, config: Config) -> None:
     vendor = folder / "vendor"
     vendor.mkdir(parents=True, exist_ok=True)
     drawing = esm(KIT / "chart_drawing.js").replace("export ", "") + "window.drawIn = drawIn;"
-    bundle = vl_convert.javascript_bundle(drawing, vl_version=VEGA_LITE)
-    (vendor / "vega.js").write_text("(()=>{" + bundle + "})();", encoding="utf-8")
-    write_icons(vendor / "icons.woff")
+    made_of = "\n".join([vl_convert.__version__, VEGA_LITE, pydata_sphinx_theme.__version__, *ICONS, drawing])
+    stamp = folder.with_suffix(".made_of")
+    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != made_of:
+        bundle = vl_convert.javascript_bundle(drawing, vl_version=VEGA_LITE)
+        (vendor / "vega.js").write_text("(()=>{" + bundle + "})();", encoding="utf-8")
+        write_icons(vendor / "icons.woff")
+        stamp.write_text(made_of, encoding="utf-8")
     config.html_static_path += [str(folder), str(Path(app.srcdir, "_assets"))]
     config.html_search_scorer = str(Path(app.srcdir, "_assets", "search", "scorer.js"))
     config.templates_path.insert(0, str(Path(__file__).parent / "templates"))
