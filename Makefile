@@ -67,10 +67,10 @@ watch: known-chapter $(INSTALLED)  ## build one chapter alone, and again wheneve
 check: $(INSTALLED)  ## test what the changes of the working tree can reach (BASE=main: what the branch changed)
 	$(BIN)/python -m tests.reach --run --base $(BASE)
 
-# `make test` opens every page too, but asks axe about one in two, and in one way; this about all, in both ways.
+# `make test` opens every page too, but has axe look at most of them in one way; this in both, as `make nightly`.
 pages: $(INSTALLED)  ## look at every page of the built book in a browser, with axe, wide and narrow, light and dark
 	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
-	ANNOTATED_EVERY_LOOK=1 $(PYTEST) -n $(TEST_JOBS) tests/book/test_pages.py
+	$(PYTEST) -n $(TEST_JOBS) tests/book/test_pages.py
 
 test: $(INSTALLED)  ## run the tests, but for those that take minutes (TEST_JOBS=4 processes, TESTS=tests/model some alone)
 	$(PYTEST) -n $(TEST_JOBS) -m "not slow and not nightly" $(TESTS)
@@ -81,7 +81,8 @@ lab: $(INSTALLED)  ## run chapters in a real JupyterLab: their charts, light and
 full-run: $(INSTALLED)  ## put the full run and the commands through their faults: kills, restarts, a host cut off, full disks (JOBS=2)
 	$(PYTEST) -n $(JOBS) -m "slow and not nightly" $(SLOW_RUNS)
 
-nightly: pages  ## run the tests with more cases than a commit waits for, and look at every page
+nightly: $(INSTALLED)  ## run what no commit waits for: the same tests with more cases, every chapter in JupyterLab, every look
+	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
 	$(PYTEST) -n $(JOBS) -m nightly $(call marked,nightly)
 
 # The last release of torchtext needs torch 2.3.1: an environment of its own, with the other pins shared.
