@@ -60,7 +60,8 @@ def become_kernel(asked: socket.socket) -> NoReturn:
         os.killpg(0, signal.SIGKILL)  # `start` was killed: so are the kernel and what it started
 
     Thread(target=obey, daemon=True).start()
-    IPKernelApp.launch_instance(argv=["-f", wanted["connection"], "--IPKernelApp.log_level=ERROR"])
+    options = [f"--IPKernelApp.parent_handle={os.getppid()}", "--IPKernelApp.log_level=ERROR"]
+    IPKernelApp.launch_instance(argv=["-f", wanted["connection"], *options])
     os._exit(0)
 
 
