@@ -23,7 +23,7 @@ def blocks(text: str) -> list[list[str]]:
 
 
 def test_the_readme_has_a_command_that_goes_on_with_the_run(small):
-    small.train(updates=8)
+    small.trained(updates=8)
     small.train()
     folder = small.folder / "run"
     text = (folder / "README.md").read_text(encoding="utf-8")
