@@ -74,7 +74,7 @@ class Setting:
         process.start()
 
         def wait() -> Ended:
-            process.join(120)
+            process.join(900)
             assert process.exitcode is not None, output.read_text()
             _wait_for_group(process.pid)
             return Ended(process.exitcode, output.read_text(), moments.read_text().splitlines())
@@ -136,7 +136,7 @@ def _listen(moment: Callable[[str], None], pause: float) -> None:
 
 def _wait_for_group(group: int | None) -> None:
     """Return when the main process's own processes have ended too; fail if they do not."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 300
     while True:
         try:
             os.killpg(group or 0, 0)
