@@ -76,7 +76,7 @@ def test_the_lines_of_the_log_have_the_fields_of_the_table(small, monkeypatch):
     monkeypatch.setattr(torch, "compile", compile_terms)
     sentences = ["the red cat sleeps", "two dogs"]
     result = small.train(
-        compile=True, keep_best=1, samples=sample_translations(sentences), heads=sample_heads(sentences)
+        updates=12, compile=True, keep_best=1, samples=sample_translations(sentences), heads=sample_heads(sentences)
     )
     found = {}
     for record in read_records(result.folder):
