@@ -393,7 +393,7 @@ def test_half_done_shards_of_other_sizes_are_not_mixed_in(original: Path, again,
 
 @pytest.mark.parametrize("name, pair", [("wmt14", "en-fr"), ("multi30k", "en-de")])
 def test_the_other_corpora_go_through_the_same_door(tmp_path: Path, name: str, pair) -> None:
-    other = write_mirror(tmp_path / "mirror", name=name, pair=pair, pairs=500, vocab_size=300)
+    other = write_mirror(tmp_path / "mirror", name=name, pair=pair, pairs=1000, vocab_size=300)
     prepared = prepare(other, tmp_path / "out", mirrors=[str(tmp_path / "mirror")], jobs=1, quiet=True)
     planted = sum(read_planted(tmp_path / "mirror").values(), Planted())
     assert prepared.manifest["pairs"] == planted.clean + planted.repairable + planted.wrong_language
