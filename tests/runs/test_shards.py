@@ -189,7 +189,7 @@ def numbers(folder: Path) -> list[tuple]:
 
 @pytest.mark.parametrize("layout", ["packed", pytest.param("padded", marks=pytest.mark.nightly), "static"])
 def test_a_training_with_shards_ahead_is_the_same_training(small, request, layout):
-    settings = {"layout": layout, "micro_batch_tokens": 160, "updates": 16, "checkpoint_every": 5, "validate_every": 6}
+    settings = {"layout": layout, "micro_batch_tokens": 160, "updates": 8, "checkpoint_every": 3, "validate_every": 4}
     small.model = small.model.replace(dropout=0.1)
     small.train("at once", **settings)
     request.getfixturevalue("ahead")
