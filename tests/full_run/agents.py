@@ -17,7 +17,7 @@ from annotated.runs import read_records, train_command
 from tests.full_run.processes import Setting
 
 ROOT = Path(annotated.__file__).resolve().parents[1]
-_PATIENCE = 300.0
+_PATIENCE = 900.0
 _PAUSE = 0.1
 
 

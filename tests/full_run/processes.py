@@ -28,10 +28,12 @@ from safetensors.torch import load_file
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs import list_checkpoints, read_records, train_command
 
-_CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["annotated.cli", "annotated.training", "torch._dynamo", "tests.full_run.processes"])
+FORKS = multiprocessing.get_context("forkserver")
+# All that a training imports, what it imports late too: half a second for each start.
+_TRAINING = "annotated.cli.program annotated.translator torch._dynamo filelock rich._emoji_codes"
+FORKS.set_forkserver_preload([*_TRAINING.split(), "tests.full_run.processes"])
 _FILE_EVENTS = {"open", "os.mkdir", "os.rename", "os.rmdir", "os.remove", "os.truncate", "shutil.rmtree"}
-_PATIENCE = 300.0
+_PATIENCE = 900.0
 _PAUSE = 0.005
 
 
@@ -124,7 +126,7 @@ class Setting:
         output.touch()
         counts = output.with_suffix(".counts")
         arguments = (command[1:], where, faults or Faults(), output, counts, dict(environment or {}))
-        process = _CONTEXT.Process(target=_train, args=arguments, daemon=True)
+        process = FORKS.Process(target=_train, args=arguments, daemon=True)
         process.start()
         return Running(process, output, counts)
 

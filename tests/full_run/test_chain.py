@@ -1,4 +1,4 @@
-"""From an unreliable mirror to an entry in the ledger, each step typed as a user types it.
+"""From an unreliable mirror to an entry in the ledger, each step by the words that a user types.
 
 The archives have WMT14's names and layout and are made of classroom sentences; the model is the recipe wmt14-tiny. The
 scores mean nothing. That they are what the reports say they are is what is tested.
@@ -8,14 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shlex
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +22,7 @@ from annotated.evaluation import paper_style_bleu
 from annotated.runs import read_records
 from annotated.training.schedule import learning_rate
 from annotated.wmt14 import PreparedCorpus, prepare
+from tests.full_run.terminal import Terminal
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
@@ -40,28 +36,7 @@ FAULTS = {
     "test-full.tgz": Fault("html", times=1),
 }
 """What goes wrong at first; the same archive is sound when it is asked for again."""
-_PATIENCE = 300.0
-
-
-@dataclass
-class Terminal:
-    """A folder, and what is typed there."""
-
-    folder: Path
-
-    def start(self, line: str) -> subprocess.Popen[str]:
-        """A command that goes on by itself."""
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
-        command = [sys.executable, "-m", "annotated", *shlex.split(line)]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "encoding": "utf-8"}
-        return subprocess.Popen(command, cwd=self.folder, env=environment, **pipes)  # type: ignore[call-overload]
-
-    def type(self, line: str, status: int = 0) -> str:
-        """A command, and what it says, once it has ended with that status."""
-        process = self.start(line)
-        out, err = process.communicate(timeout=_PATIENCE)
-        assert process.returncode == status, f"annotated {line}: status {process.returncode}\n{out}\n{err}"
-        return out + err
+_PATIENCE = 900.0
 
 
 @pytest.fixture(scope="module")

@@ -71,7 +71,7 @@ def test_a_worker_is_killed_and_the_agent_starts_both_again(steady):
 
 def test_the_agent_is_told_to_stop_and_one_process_goes_on(steady):
     with ended([]) as agents:
-        agents.append(agent := Agent(steady, "stopped", TWO))
+        agents.append(agent := Agent(steady, "stopped", TWO, updates=100_000))
         agent.until_update(25)
         agent.process.send_signal(signal.SIGTERM)
         assert agent.wait() != 0, "torchrun's own status for a run that was ended by a signal"
@@ -81,8 +81,9 @@ def test_the_agent_is_told_to_stop_and_one_process_goes_on(steady):
     assert read_records(agent.folder)[-1] | {"elapsed": 0} == {
         "kind": "end", "update": made, "finished": False, "stopped_by": "SIGTERM", "elapsed": 0
     }  # fmt: skip
-    said = steady.finish("stopped")
-    assert f"going on from update-{made:09d}: {made} of {UPDATES} updates made" in said
+    updates = made + 15  # however late the stop came
+    said = steady.finish("stopped", updates=updates)
+    assert f"going on from update-{made:09d}: {made} of {updates} updates made" in said
     assert [start["processes"] for start in starts(agent.folder)] == [2, 1]
-    steady.finish("alone")
+    steady.finish("alone", updates=updates)
     assert_close_end(steady.folder / "alone", agent.folder)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -48,10 +49,11 @@ def join(setting: Setting, host: Host, first: Host) -> Agent:
 def test_a_host_is_cut_off_and_back_and_the_run_ends_where_it_would_have(steady, hosts):
     first, second = hosts
     folder = steady.folder / "run"
-    with ended([]) as agents:
+    with ThreadPoolExecutor(1) as waiting, ended([]) as agents:
         agents += [join(steady, host, first) for host in hosts]
         agents[0].until_update(25)
         second.pull_cable()
+        whole = waiting.submit(steady.finish_together, "whole", 2)  # meanwhile, the run that nothing disturbs
         time.sleep(PATIENCE + 3)
         made = updates_made(folder)
         assert 25 <= made < 200, "without its partner it makes no update"
@@ -62,6 +64,6 @@ def test_a_host_is_cut_off_and_back_and_the_run_ends_where_it_would_have(steady,
     assert [start["processes"] for start in starts(folder)] == [2, 2]
     assert saved.name == f"update-{starts(folder)[1]['update']:09d}", "it went on from the last checkpoint"
     assert read_records(folder)[-1]["finished"] is True
-    steady.finish_together("whole", 2)
+    whole.result()
     assert_same_end(steady.folder / "whole", folder)
     assert leftovers(folder) == []

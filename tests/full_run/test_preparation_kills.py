@@ -7,6 +7,7 @@ import io
 import multiprocessing
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -27,7 +28,7 @@ from annotated.wmt14.manifest import MANIFESTS, read_manifest
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
-KILLS = 20
+KILLS, CHAINS = 20, 5
 _CONTEXT = multiprocessing.get_context("fork")  # everything is imported here, and a start costs milliseconds
 _FILE_EVENTS = {"open", "os.mkdir", "os.rename", "os.rmdir", "os.remove", "os.truncate"}
 
@@ -36,8 +37,8 @@ _FILE_EVENTS = {"open", "os.mkdir", "os.rename", "os.rmdir", "os.remove", "os.tr
 class Faults:
     """What goes wrong in a process; the default is nothing."""
 
-    kill_at: int | None = None
-    """SIGKILL at the n-th moment: a change of a file, or a word of progress."""
+    kill_at: str | None = None
+    """SIGKILL at the first moment of this name: a change of a file, or a word of progress."""
     pause: float = 0.0
     """Seconds to sleep at each word of progress."""
     largest_file: int | None = None
@@ -51,8 +52,8 @@ class Ended:
     status: int
     """Its exit status; minus the number of the signal that ended it."""
     said: str
-    moments: int
-    """Changes of files and words of progress in its main process."""
+    moments: list[str]
+    """Names of the changes of files, and the words of progress, in its main process."""
 
 
 @dataclass(frozen=True)
@@ -66,19 +67,19 @@ class Setting:
     def start(self, name: str, faults: Faults = Faults()) -> Callable[[], Ended]:  # noqa: B008
         """`annotated data wmt14 FOLDER/NAME ...` in a process of its own; the function that waits for its end."""
         number = sum(1 for _ in self.folder.glob("*.output"))
-        output, counts = self.folder / f"{number:03}.output", self.folder / f"{number:03}.counts"
+        output, moments = self.folder / f"{number:03}.output", self.folder / f"{number:03}.moments"
         output.touch()
+        moments.touch()
         arguments = ["data", "wmt14", str(self.folder / name), "--mirror", self.url, "--catalogue", str(self.catalogue)]
         arguments += ["--jobs", "2"]
-        process = _CONTEXT.Process(target=_prepare, args=(arguments, self.folder / name, faults, output, counts))
+        process = _CONTEXT.Process(target=_prepare, args=(arguments, self.folder / name, faults, output, moments))
         process.start()
 
         def wait() -> Ended:
-            process.join(120)
+            process.join(900)
             assert process.exitcode is not None, output.read_text()
             _wait_for_group(process.pid)
-            moments = int(counts.read_bytes() or b"0") if counts.exists() else 0
-            return Ended(process.exitcode, output.read_text(), moments)
+            return Ended(process.exitcode, output.read_text(), moments.read_text().splitlines())
 
         return wait
 
@@ -87,7 +88,7 @@ class Setting:
         return self.start(name, faults)()
 
 
-def _prepare(arguments: list[str], folder: Path, faults: Faults, output: Path, counts: Path) -> None:
+def _prepare(arguments: list[str], folder: Path, faults: Faults, output: Path, moments: Path) -> None:
     """In the new process: set the faults up, then run the command line."""
     os.setpgid(0, 0)
     handle = os.open(output, os.O_WRONLY | os.O_APPEND)
@@ -95,21 +96,19 @@ def _prepare(arguments: list[str], folder: Path, faults: Faults, output: Path, c
     os.dup2(handle, 2)
     sys.stdout, sys.stderr = (io.TextIOWrapper(io.FileIO(number, "w"), write_through=True) for number in (1, 2))
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs are told to ignore it
-    mine, moments = os.getpid(), 0
-    counter = os.open(counts, os.O_WRONLY | os.O_CREAT)
+    mine, names = os.getpid(), os.open(moments, os.O_WRONLY | os.O_APPEND)
 
-    def moment() -> None:
-        nonlocal moments
+    def moment(name: str) -> None:
         if os.getpid() == mine:  # the processes that it starts inherit all this
-            moments += 1
-            os.pwrite(counter, b"%d" % moments, 0)
-            if moments == faults.kill_at:
+            os.write(names, f"{name}\n".encode())
+            if name == faults.kill_at:
                 os.kill(mine, signal.SIGKILL)
 
     def hook(event: str, given: tuple[Any, ...]) -> None:
         writes = event != "open" or (isinstance(given[2], int) and given[2] & (os.O_WRONLY | os.O_RDWR))
         if event in _FILE_EVENTS and writes and str(given[0]).startswith(str(folder)):
-            moment()
+            path = os.path.relpath(str(given[0]), folder)
+            moment(f"{event} {re.sub('-[0-9a-f]{8}$', '', path)}")  # partial names end at random
 
     sys.addaudithook(hook)
     _listen(moment, faults.pause)
@@ -119,7 +118,7 @@ def _prepare(arguments: list[str], folder: Path, faults: Faults, output: Path, c
     os._exit(main(arguments))
 
 
-def _listen(moment: Callable[[], None], pause: float) -> None:
+def _listen(moment: Callable[[str], None], pause: float) -> None:
     """Every word of progress is a moment too: between two changes of files there may be much work."""
     original = progress.Reporter.stage
 
@@ -128,7 +127,7 @@ def _listen(moment: Callable[[], None], pause: float) -> None:
         with original(self, name) as advance:
 
             def told(done: int, total: int | None) -> None:
-                moment()
+                moment(f"{name} {done}")
                 time.sleep(pause)
                 advance(done, total)
 
@@ -139,7 +138,7 @@ def _listen(moment: Callable[[], None], pause: float) -> None:
 
 def _wait_for_group(group: int | None) -> None:
     """Return when the main process's own processes have ended too; fail if they do not."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 300
     while True:
         try:
             os.killpg(group or 0, 0)
@@ -179,24 +178,23 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
 
 
 @pytest.fixture(scope="module")
-def whole(setting: Setting) -> tuple[dict[str, str], int]:
-    """What an undisturbed preparation makes, and of how many moments it consists."""
+def whole(setting: Setting) -> tuple[dict[str, str], list[str]]:
+    """What an undisturbed preparation makes, and the moments of which it consists, in their order."""
     ended = setting.run("whole")
     assert ended.status == 0, ended.said
     assert len(PreparedCorpus.open(setting.folder / "whole").train) > 1000
-    return content(setting.folder / "whole"), ended.moments
+    return content(setting.folder / "whole"), list(dict.fromkeys(ended.moments))
 
 
-@pytest.mark.parametrize("number", range(KILLS))
-def test_killed_at_any_moment_it_ends_with_the_same_bytes(setting: Setting, whole, number: int) -> None:
-    """One kill in each twentieth of the chain; every second time, another one in what is left."""
+@pytest.mark.parametrize("chain", range(CHAINS))
+def test_killed_at_any_moment_it_ends_with_the_same_bytes(setting: Setting, whole, chain: int) -> None:
+    """One kill in each twentieth of the moments: four for each folder, each in what goes on from the last."""
     expected, moments = whole
-    chance, name = random.Random(number), f"killed-{number}"
-    kill_at = int((number + chance.random()) * moments / KILLS) + 1
-    for n in [kill_at, chance.randrange(1, moments - kill_at + 20)][: 1 + number % 2]:
-        ended = setting.run(name, Faults(kill_at=n))
-        assert ended.status in (-signal.SIGKILL, 0), ended.said
-        assert ended.status == -signal.SIGKILL or n != kill_at, f"moment {n} of {moments} was never reached"
+    chance, name = random.Random(chain), f"killed-{chain}"
+    for number in range(chain, KILLS, CHAINS):
+        moment = moments[int((number + chance.random()) * len(moments) / KILLS)]
+        ended = setting.run(name, Faults(kill_at=moment))
+        assert ended.status == -signal.SIGKILL, f"{moment!r} was never reached: {ended.said}"
     ended = setting.run(name)
     assert ended.status == 0, ended.said
     assert content(setting.folder / name) == expected

@@ -182,22 +182,24 @@ def fill(folder: Path, leave: int) -> Path:
     return path
 
 
-@pytest.mark.parametrize("leave", [0, 20_000, 120_000])
-def test_a_disk_that_fills_loses_no_checkpoint(setting, whole, small_disk, leave):
-    folder = small_disk / "run"
-    running = setting.start(folder, Faults(pause=0.05), keep_checkpoints=8)
-    running.until(17)
-    filler = fill(small_disk, leave)
-    assert running.wait() == 1, running.said()
-    said = running.said()
-    assert "disk is full" in said and str(folder) in said and "Free some space" in said and "Traceback" not in said
-    assert latest_checkpoint(folder)[0] is not None and latest_checkpoint(folder)[1] == []
-    kept = {path.name for path in list_checkpoints(folder)}
-    assert {"update-000000005", "update-000000010"} <= kept
-    still = setting.start(folder, keep_checkpoints=8)  # as long as the disk is full it says so again, and loses nothing
-    assert still.wait() == 1 and "disk is full" in still.said() and "Traceback" not in still.said()
-    assert kept <= {path.name for path in list_checkpoints(folder)}
-    filler.unlink()
+def test_a_disk_that_fills_loses_no_checkpoint(setting, whole, small_disk):
+    """Three times, at 17 updates and ten or more later, with room for nothing, for some lines, for a part of a file."""
+    folder, kept = small_disk / "run", set[str]()
+    for steps, leave in ((17, 0), (10, 20_000), (10, 120_000)):
+        running = setting.start(folder, Faults(pause=0.05), keep_checkpoints=8)
+        running.until(steps)
+        filler = fill(small_disk, leave)
+        assert running.wait() == 1, running.said()
+        said = running.said()
+        assert "disk is full" in said and str(folder) in said and "Free some space" in said and "Traceback" not in said
+        assert latest_checkpoint(folder)[0] is not None and latest_checkpoint(folder)[1] == []
+        lost, kept = kept, {path.name for path in list_checkpoints(folder)}
+        assert lost | {"update-000000005", "update-000000010"} <= kept
+        # As long as the disk is full it says so again, and loses nothing.
+        still = setting.start(folder, keep_checkpoints=8)
+        assert still.wait() == 1 and "disk is full" in still.said() and "Traceback" not in still.said()
+        assert kept <= {path.name for path in list_checkpoints(folder)}
+        filler.unlink()
     setting.finish(folder)
     assert_same_end(whole, folder)
     assert leftovers(folder) == []

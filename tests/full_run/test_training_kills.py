@@ -70,7 +70,7 @@ def test_the_message_counts_the_updates_that_are_made_again(setting, steps):
     saved = max((int(path.name.removeprefix("update-")) for path in list_checkpoints(folder)), default=0)
     assert saved in ((0,) if steps == 4 else (15, 20)), "a checkpoint may still be on its way to the disk"
     assert TrainingMonitor(folder).poll().lost >= known - saved
-    said = setting.finish("killed")
+    said = setting.finish("killed", updates=steps + 2)
     after = f"going on from update-{saved:09d}" if saved else "no checkpoint had been saved"
     assert after in said
     counted = re.search(r"(\d+) updates?(?: after it)? (?:are|is) lost and made again", said)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -30,6 +31,9 @@ def write_corpus(path: Path, pairs: int, seed: int) -> Path:
 class SmallRun:
     """The three configurations of a small training, and a way to start it."""
 
+    _trained: ClassVar[dict[str, Path]] = {}
+    """Folders that `trained` copies, by their configurations."""
+
     folder: Path
     data: DataConfig
     model: ModelConfig = field(
@@ -48,6 +52,15 @@ class SmallRun:
         options = {name: changes.pop(name) for name in ("resume", "bleu", "samples", "heads") if name in changes}
         training = self.training.replace(**changes)
         return train(self.model, training, self.data, self.folder / folder, quiet=True, **options)
+
+    def trained(self, folder: str = "run", /, **changes: Any) -> Path:
+        """The folder that `train` would make, for a test of what comes after: made once for all tests, and copied."""
+        wanted = repr((self.model, self.training.replace(**changes), self.data))
+        if wanted not in self._trained:
+            kept = self.folder.parent / f"trained-{len(self._trained)}"
+            train(self.model, self.training.replace(**changes), self.data, kept, quiet=True)
+            self._trained[wanted] = kept
+        return Path(shutil.copytree(self._trained[wanted], self.folder / folder))
 
 
 @pytest.fixture(scope="session")

@@ -31,10 +31,8 @@ SENTENCES = ["the red cat sleeps", "two dogs", "the " * (MOST_TOKENS + 1)]
 
 
 def test_a_watched_run_is_the_same_run_bit_for_bit(small):
-    changes = {"updates": 24, "batch_tokens": 300}
-    small.train("plain", validate_bleu=0, **changes)
-    training = small.training.replace(**changes)
-    watched = train(small.model.replace(dropout=0.1), training, small.data, small.folder / "watched", quiet=True,
+    small.trained("plain")
+    watched = train(small.model.replace(dropout=0.1), small.training, small.data, small.folder / "watched", quiet=True,
                     bleu=validation_bleu, samples=sample_translations(SENTENCES[:2]),
                     heads=sample_heads(SENTENCES))  # fmt: skip
     plain = load_file(small.folder / "plain" / "model" / "model.safetensors")
@@ -107,9 +105,9 @@ def test_the_peak_is_a_rate_that_a_product_reaches_and_draws_no_random_number():
     peak = matmul_benchmark("cpu", "fp32")
     assert torch.equal(before, torch.random.get_rng_state())
     left = torch.full((512, 512), 0.5)
-    began = time.perf_counter()
-    for _ in range(3):
+    began = time.process_time()  # whatever else the machine does
+    for _ in range(10):
         left @ left
-    sustained = 3 * 2 * 512**3 / (time.perf_counter() - began)
+    sustained = 10 * 2 * 512**3 / (time.process_time() - began)
     assert peak is not None and 0.05 * sustained < peak < 50 * sustained
     assert matmul_benchmark("cpu", "fp32") == peak, "measured once a process"

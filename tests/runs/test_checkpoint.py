@@ -265,7 +265,7 @@ def test_tensors_are_written_as_safetensors_writes_them(tmp_path):
 
 
 def test_a_full_disk_leaves_the_last_checkpoint(small, monkeypatch):
-    small.train(updates=8)
+    small.trained(updates=8)
     full_disk(monkeypatch, "optimizer.safetensors")
     with pytest.raises(DiskFull) as error:
         small.train(updates=16)

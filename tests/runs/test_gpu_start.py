@@ -120,8 +120,13 @@ def machine_of(monkeypatch: pytest.MonkeyPatch, cuda: str | None, driver: Nvidia
         monkeypatch.setattr(module, "find_driver", lambda: driver)
 
 
-@pytest.mark.parametrize("command", ["train", "rehearse", "preflight"])
-@pytest.mark.parametrize("name", ["wmt14-base", "wmt14-big-en-fr"])
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("train", "wmt14-base"), ("rehearse", "wmt14-base"), ("preflight", "wmt14-base"),
+        ("train", "wmt14-big-en-fr"),
+    ],
+)  # fmt: skip
 def test_the_papers_trainings_want_a_gpu_unless_a_device_is_typed(
     command: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

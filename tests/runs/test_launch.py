@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import fcntl
+import multiprocessing
 import os
 import shlex
-import signal
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from safetensors.torch import load_file
@@ -24,14 +25,14 @@ from annotated.training import CheckpointError
 
 pytestmark = pytest.mark.process
 
-HOLD = """
-import sys, time
-from pathlib import Path
-from annotated.runs.lock import run_lock
-with run_lock(Path(sys.argv[1])):
-    print("held", flush=True)
-    time.sleep(60)
-"""
+FORK = multiprocessing.get_context("fork")
+
+
+def hold(folder: Path, held: Any) -> None:
+    """In a process of its own: hold the lock until somebody kills it."""
+    with run_lock(folder):
+        held.set()
+        time.sleep(600)
 
 
 def test_the_command_line_says_all_that_differs_from_its_defaults():
@@ -51,9 +52,10 @@ def test_run_lock_holder_goes_by_the_lock_and_not_by_what_is_written_there(tmp_p
     assert run_lock_holder(tmp_path) is None and not stop(tmp_path)
     (tmp_path / LOCK).write_text(f"{os.getpid()} left over\n")
     assert running(tmp_path) is None
-    process = subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    process = FORK.Process(target=hold, args=(tmp_path, held := FORK.Event()))
+    process.start()
     try:
-        assert process.stdout is not None and process.stdout.readline() == "held\n"
+        assert held.wait(60)
         assert running(tmp_path) == process.pid
         with pytest.raises(CheckpointError, match="another process is training"), run_lock(tmp_path):
             pass
@@ -61,8 +63,8 @@ def test_run_lock_holder_goes_by_the_lock_and_not_by_what_is_written_there(tmp_p
         with pytest.raises(CheckpointError, match=f"process {process.pid} trains here already"):
             launch(tmp_path, ModelConfig(), TrainingConfig(), DataConfig())
     finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.kill()
+        process.join()
     assert running(tmp_path) is None
 
 
@@ -84,32 +86,33 @@ def test_a_training_of_another_machine_is_not_sent_a_signal(tmp_path):
             stop(tmp_path)
 
 
-def test_a_process_that_fails_at_once_is_quoted(tmp_path, small):
+def test_a_process_that_fails_at_once_is_quoted(tmp_path, small, monkeypatch):
     (tmp_path / OUTPUT).write_text("words of a run before\n")
-    bad = small.data.replace(train=str(tmp_path / "missing.tsv"))
-    with pytest.raises(LaunchError, match="missing.tsv") as caught:
-        # The lock is taken before the corpus is opened, so this may also end a moment after the launch.
-        launch(tmp_path, small.model, small.training, bad.replace(valid="classroom"))
+    interpreter = tmp_path / "python"
+    interpreter.write_text('#!/bin/sh\necho "$2 $3: missing.tsv: no such file" >&2\nexit 2\n')
+    interpreter.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(interpreter))
+    with pytest.raises(LaunchError, match="annotated train: missing.tsv: no such file") as caught:
+        launch(tmp_path, small.model, small.training, small.data)
     assert "status 2" in str(caught.value) and "words of a run before" not in str(caught.value)
 
 
 def test_stopped_and_taken_up_again_it_ends_like_a_run_of_one_piece(tmp_path, small):
-    small.train("whole", updates=240, checkpoint_every=60)
-    training = small.training.replace(updates=240, checkpoint_every=60, validate_bleu=0)
+    endless = small.training.replace(updates=100_000, validate_bleu=0)
     folder = tmp_path / "parts"
-    launched = launch(folder, small.model, training, small.data, samples=["the cat sees one dog"], threads=1)
+    launched = launch(folder, small.model, endless, small.data, samples=["the cat sees one dog"], threads=1)
     assert running(folder) == launched.pid
-    monitor, deadline = TrainingMonitor(folder), time.monotonic() + 300
+    monitor, deadline = TrainingMonitor(folder), time.monotonic() + 900
     while monitor.poll().update < 12 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert stop(folder)
     status = monitor.poll()
-    assert status.phase == "stopped" and 12 <= status.update < 240 and running(folder) is None
+    assert status.phase == "stopped" and status.update >= 12 and running(folder) is None
+    assert f"stopped by SIGTERM after update {status.update}, which is saved" in last_words(folder)
 
-    launch(folder, small.model, training, small.data, samples=["the cat sees one dog"], threads=1)
-    while monitor.poll().phase != "finished" and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert "validation loss" in last_words(folder)
+    for run in ("parts", "whole"):
+        small.train(run, updates=status.update + 12)  # however late the stop came
+    assert monitor.poll().phase == "finished"
     one, other = (load_file(tmp_path / run / "model" / "model.safetensors") for run in ("whole", "parts"))
     assert all(one[name].equal(other[name]) for name in one), "launched with samples, and in two parts: the same model"
 

@@ -79,10 +79,11 @@ def test_looking_is_cheap(tmp_path):
 def test_samples_are_logged_and_change_nothing(small):
     from annotated.runs import train
 
-    plain = small.train("plain")
+    plain = TrainingMonitor(small.trained("plain"))
     watched = train(small.model, small.training, small.data, small.folder / "watched", quiet=True,
                     samples=sample_translations(["the red cat sleeps", "two dogs"]))  # fmt: skip
-    assert watched.valid_loss == plain.valid_loss
+    plain.poll()
+    assert watched.valid_loss == plain.records[-2]["valid_loss"], "that of the averaged model"
     samples = [r for r in read_records(watched.folder) if r["kind"] == "samples"]
     assert [(r["update"], r["averaged"]) for r in samples] == [(12, False), (24, False), (24, True)]
     assert [one["source"] for one in samples[0]["samples"]] == ["the red cat sleeps", "two dogs"]

@@ -71,7 +71,7 @@ def test_a_rehearsal_gives_time_and_money(small: SmallRun) -> None:
 
 
 def test_the_folder_of_a_run(small: SmallRun) -> None:
-    small.train("run", updates=8)
+    small.trained("run", updates=8)
     run = small.folder / "run"
     assert "goes on after update 8 of 24" in preflight(small.model, small.training, small.data, run)["run"].found
     other = preflight(small.model.replace(d_ff=64), small.training, small.data, run)

@@ -23,7 +23,7 @@ def blocks(text: str) -> list[list[str]]:
 
 
 def test_the_readme_has_a_command_that_goes_on_with_the_run(small):
-    small.train(updates=8)
+    small.trained(updates=8)
     small.train()
     folder = small.folder / "run"
     text = (folder / "README.md").read_text(encoding="utf-8")
@@ -43,8 +43,7 @@ def test_the_readme_has_a_command_that_goes_on_with_the_run(small):
 
 def test_the_command_in_the_readme_names_the_sentences_that_are_watched(small):
     watched = ["the red cat sleeps", "two dogs"]
-    result = train(small.model, small.training, small.data, small.folder / "run", quiet=True,
-                   samples=sample_translations(watched))  # fmt: skip
+    result = small.train(updates=1, samples=sample_translations(watched))
     same, *_ = blocks((result.folder / "README.md").read_text(encoding="utf-8"))
     assert list(_command(same[1:]).samples) == watched
 

@@ -78,7 +78,7 @@ class Watched(TokenBatches):
 
     def wait_for(self, count: int) -> None:
         for _ in range(count):
-            assert self.one_more.acquire(timeout=60)
+            assert self.one_more.acquire(timeout=300)
 
 
 def test_one_shard_ahead_and_never_two():
@@ -189,9 +189,9 @@ def numbers(folder: Path) -> list[tuple]:
     return [tuple(r.get(name) for name in wanted) for r in read_records(folder) if r["kind"] in ("train", "valid")]
 
 
-@pytest.mark.parametrize("layout", ["packed", "padded", "static"])
+@pytest.mark.parametrize("layout", ["packed", pytest.param("padded", marks=pytest.mark.nightly), "static"])
 def test_a_training_with_shards_ahead_is_the_same_training(small, request, layout):
-    settings = {"layout": layout, "micro_batch_tokens": 160, "updates": 16, "checkpoint_every": 5, "validate_every": 6}
+    settings = {"layout": layout, "micro_batch_tokens": 160, "updates": 8, "checkpoint_every": 3, "validate_every": 4}
     small.model = small.model.replace(dropout=0.1)
     small.train("at once", **settings)
     request.getfixturevalue("ahead")
@@ -203,7 +203,7 @@ def test_a_training_with_shards_ahead_is_the_same_training(small, request, layou
 
 def test_stopped_and_resumed_with_shards_ahead(small, monkeypatch, ahead):
     settings = {"updates": 24, "checkpoint_every": 9, "validate_every": 7}
-    small.train("whole", **settings)
+    small.trained("whole", **settings)
     rate = loop.learning_rate
 
     def interrupting(update: int, *others) -> float:
@@ -224,7 +224,7 @@ def test_stopped_and_resumed_with_shards_ahead(small, monkeypatch, ahead):
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
 def test_killed_and_resumed_with_shards_ahead(small, ahead):
     settings = {"updates": 24, "checkpoint_every": 9, "validate_every": 7}
-    small.train("whole", **settings)
+    small.trained("whole", **settings)
 
     def dies() -> None:
         rate = loop.learning_rate

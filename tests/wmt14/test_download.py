@@ -54,7 +54,7 @@ def inbox(tmp_path) -> Path:
     return tmp_path / "inbox"
 
 
-def fetch(inbox: Path, *mirrors: str, file: RemoteFile = FILE, timeout: float = 5.0, **options) -> Downloaded:
+def fetch(inbox: Path, *mirrors: str, file: RemoteFile = FILE, timeout: float = 60.0, **options) -> Downloaded:
     return download(file, inbox, mirrors=mirrors, timeout=timeout, **options)
 
 
@@ -208,7 +208,7 @@ def test_all_that_was_tried_is_in_the_message(served, inbox):
 def test_what_breaks_off_is_taken_up_again_where_it_was(served, inbox, received, kind):
     fault = Fault(kind, times=2, after=CHUNK + 100)
     with Mirror(served, {NAME: fault}) as mirror:
-        fetch(inbox, mirror.url, timeout=0.6)
+        fetch(inbox, mirror.url, timeout=1.0 if kind == "stall" else 60.0)
     assert is_whole_and_alone(inbox)
     assert len(mirror.requests) == 3
     # Nothing that had come came again but the last byte of each time.
@@ -228,11 +228,12 @@ def test_what_breaks_off_is_taken_up_again_where_it_was(served, inbox, received,
     ],
 )
 def test_what_never_works_is_named_and_the_next_mirror_is_asked(served, inbox, kind, message):
+    timeout = 0.1 if kind == "stall" else 60.0  # a busy machine answers late
     with Mirror(served, {NAME: Fault(kind, after=0)}) as bad:
         with pytest.raises(DownloadError, match=message):
-            fetch(inbox, bad.url, timeout=0.1)
+            fetch(inbox, bad.url, timeout=timeout)
         assert not (inbox / NAME).exists()
-        assert fetch(inbox, bad.url, str(served), timeout=0.1).path == inbox / NAME
+        assert fetch(inbox, bad.url, str(served), timeout=timeout).path == inbox / NAME
     assert is_whole_and_alone(inbox)
 
 
@@ -241,9 +242,9 @@ def test_a_trickle_counts_as_silence(served, inbox, monkeypatch):
     monkeypatch.setattr(http_response, "LEAST_RATE", 2000)
     with (
         Mirror(served, {NAME: Fault("slow", rate=500)}) as mirror,
-        pytest.raises(DownloadError, match=r"only \d+ bytes in 0 s"),
+        pytest.raises(DownloadError, match=r"only \d+ bytes in \d+ s"),
     ):
-        fetch(inbox, mirror.url, file=RemoteFile(NAME), timeout=0.15)
+        fetch(inbox, mirror.url, file=RemoteFile(NAME), timeout=0.5)
 
 
 def test_a_server_that_is_not_there_is_named(served, inbox):
@@ -376,7 +377,7 @@ def run_forked(target, *arguments) -> str:
 
     process = FORK.Process(target=work)
     process.start()
-    text = ours.recv() if ours.poll(20) else "no answer"
+    text = ours.recv() if ours.poll(300) else "no answer"
     process.join()
     return text
 
@@ -424,7 +425,7 @@ def killed(inbox: Path, url: str, where: str, count: int) -> bool:
     """Whether it came to that."""
     process = FORK.Process(target=fetch_until_killed, args=(inbox, url, where, count))
     process.start()
-    process.join(20)
+    process.join(300)
     return process.exitcode == -signal.SIGKILL
 
 

@@ -46,7 +46,15 @@ STAGES = ("download", "extract", "clean", "deduplicate", "split", "tokenizer", "
 @pytest.fixture(scope="module")
 def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mirror")
-    write_mirror(folder, pairs=600)
+    write_mirror(folder, pairs=500)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def other_mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One with archives of the same names and other sentences."""
+    folder = tmp_path_factory.mktemp("other")
+    write_mirror(folder, pairs=500, seed=1)
     return folder
 
 
@@ -227,10 +235,10 @@ def test_other_rules_of_cleaning_are_refused_unless_the_text_is_cleaned_again(
     assert ("| rule script | " in text) is (change != "removed")
 
 
-def test_a_catalogue_with_other_archives_is_refused(folder: Path, mirror: Path, tmp_path: Path) -> None:
-    other = write_mirror(tmp_path / "other", pairs=600, seed=1)
+def test_a_catalogue_with_other_archives_is_refused(folder: Path, other_mirror: Path) -> None:
+    other = Catalogue.read(other_mirror / "catalogue.json")
     with pytest.raises(PreparationError, match=r"stage download was run before.*archives\.test-full\.tgz was"):
-        prepare(other, folder, OPTIONS, mirrors=[str(tmp_path / "other")], quiet=True)
+        prepare(other, folder, OPTIONS, mirrors=[str(other_mirror)], quiet=True)
 
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "test.tsv", "download/dev.tgz", "train.tsv", "train/store.json"])
@@ -428,7 +436,7 @@ def test_text_of_ones_own_gives_the_same_data(folder: Path, again, tmp_path: Pat
         prepare_files(train, valid, test, tmp_path / "mine", OPTIONS, jobs=1, quiet=True)
 
 
-def test_an_archive_without_a_known_hash_must_not_change(folder: Path, mirror: Path, tmp_path: Path) -> None:
+def test_an_archive_without_a_known_hash_must_not_change(mirror: Path, other_mirror: Path, tmp_path: Path) -> None:
     described = Catalogue.read(mirror / "catalogue.json").to_dict()
     for part in (*described["train"], described["valid"], described["test"], *described["further_tests"]):
         part["archive"] |= {"sha256": None, "md5": None, "size": None}
@@ -436,11 +444,9 @@ def test_an_archive_without_a_known_hash_must_not_change(folder: Path, mirror: P
     new = tmp_path / "new"
     prepared = prepare(unpinned, new, OPTIONS, mirrors=[str(mirror)], jobs=1, quiet=True)
     assert not any(record["pinned"] for record in prepared.manifest["archives"].values())
-    other = write_mirror(tmp_path / "other", pairs=600, seed=1)
     shutil.rmtree(new / "download")
     with pytest.raises(PreparationError, match="another file than when it was first downloaded here.*find out why"):
-        Preparation(of_catalogue(unpinned, [str(tmp_path / "other")]), new, OPTIONS, quiet=True).run(again="download")
-    assert other.archives()
+        Preparation(of_catalogue(unpinned, [str(other_mirror)]), new, OPTIONS, quiet=True).run(again="download")
 
 
 @pytest.fixture
