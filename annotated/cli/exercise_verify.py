@@ -54,7 +54,7 @@ class Verify:
         level = _level() if self.sandbox else "no"
         print(f"{len(chosen)} exercises, {level} sandbox, {self.jobs} at once", file=sys.stderr)
         matrices = []
-        with ProcessPoolExecutor(self.jobs, mp_context=_context(), initializer=_begin, initargs=(self.sandbox,)) as pool:
+        with ProcessPoolExecutor(self.jobs, _context(), _begin, (self.sandbox,)) as pool:
             tasks = [pool.submit(_verify, exercise.id) for exercise in chosen]
             doctor = [pool.submit(_examine, name) for name in _examinations()] if self.all else []
             for task in tasks:

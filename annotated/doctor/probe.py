@@ -201,7 +201,7 @@ def of_size(difference: float, whose: str = "their") -> str:
 
 
 def seed(number: int) -> None:
-    """Seed global random numbers: `torch.manual_seed`, which notes its whole stack for accelerators that are not there."""
+    """Seed global random numbers; `torch.manual_seed` notes its whole stack for each accelerator that is not there."""
     accelerated = torch.cuda.is_available() or torch.backends.mps.is_available()
     (torch if accelerated else torch.default_generator).manual_seed(number)
 

@@ -55,7 +55,7 @@ def test_special_numbers_arrays_sets_and_references() -> None:
 
 SHARED = torch.arange(12.0).view(3, 4)
 EXACT = [
-    {1: ("a", 2.5), True: None, "é": [float("inf"), -0.0, (), {}], (1, ("b",)): {3, "c"}},
+    {1: ("a", 2.5), False: None, "é": [float("inf"), -0.0, (), {}], (1, ("b",)): {3, "c"}},
     [Ref(7, "module"), torch.float16, np.float32(0.1), np.int64(3), np.arange(6).reshape(2, 3).T],
     [SHARED, SHARED.T, SHARED[1:, ::2], nn.Parameter(SHARED), SHARED.to_sparse(), torch.empty(0, 4), torch.tensor(3)],
     [torch.tensor([1 + 2j]).conj(), torch.tensor([1 + 2j]).conj().imag, torch.ones(2).to(torch.float8_e5m2)],
