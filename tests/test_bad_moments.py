@@ -90,12 +90,13 @@ def assert_nothing_is_half_written(name: str, out: Path) -> None:
         assert [check_checkpoint(path) for path in list_checkpoints(out)] == [None] * len(list_checkpoints(out))
 
 
+@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_an_interrupt_at_a_random_moment(name: str, place: Path) -> None:
+def test_an_interrupt_at_a_random_moment(name: str, times: int, place: Path) -> None:
     """Ctrl-C before, in and after the imports, and while the command works."""
     chance = random.Random(f"{name} {time.time_ns()}")
     before = contents(place / "mine")
-    for _ in range(3):
+    for _ in range(times):
         delay = chance.uniform(0.0, 8.0)
         with start(COMMANDS[name], place, stdout=subprocess.DEVNULL, stderr=-1) as process:
             while not (place / "ready").exists():

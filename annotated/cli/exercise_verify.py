@@ -6,9 +6,11 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from multiprocessing import get_context
+from multiprocessing.context import BaseContext
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,7 @@ import tyro
 from annotated.storage import atomic_write
 
 if TYPE_CHECKING:
-    from annotated.grading.exercise.verify import Verdict
+    from annotated.grading.exercise.verify import Grader, Verdict
 
 
 RIGHT = ("ours", "torch", "marian")
@@ -52,8 +54,8 @@ class Verify:
         level = _level() if self.sandbox else "no"
         print(f"{len(chosen)} exercises, {level} sandbox, {self.jobs} at once", file=sys.stderr)
         matrices = []
-        with ProcessPoolExecutor(self.jobs, mp_context=get_context("spawn")) as pool:
-            tasks = [pool.submit(_verify, exercise.id, self.sandbox) for exercise in chosen]
+        with ProcessPoolExecutor(self.jobs, _context(), _begin, (self.sandbox,)) as pool:
+            tasks = [pool.submit(_verify, exercise.id) for exercise in chosen]
             doctor = [pool.submit(_examine, name) for name in _examinations()] if self.all else []
             for task in tasks:
                 line, matrix, right = task.result()
@@ -86,18 +88,36 @@ def _line(verdict: Verdict) -> str:
     return "\n".join([f"{head}, {verdict.seconds:.1f} s", *(f"     {problem}" for problem in verdict.problems)])
 
 
-def _verify(id: str, sandbox: bool) -> tuple[str, str, bool]:
-    """The line to print, the matrix, and whether all is well: a verdict itself holds functions, and cannot travel."""
+def _context() -> BaseContext:
+    """Processes that share what is imported here already, where the system can copy a process."""
     import torch
 
-    from annotated.grading.exercise.catalogue import find
-    from annotated.grading.exercise.verify import matrix_text, verify
+    torch.set_num_threads(1)  # a copy has no other threads
+    return get_context("fork" if sys.platform == "linux" else "spawn")
+
+
+_graders: list[Grader | None] = []
+"""Of this process of the pool: one sandbox for many exercises. A start takes as long as an exercise."""
+
+
+def _begin(sandbox: bool) -> None:
+    import torch
+
     from annotated.grading.instructor.remote import grader
     from annotated.grading.sandbox.isolation import best_level
 
     torch.set_num_threads(1)
-    with grader(best_level(trust=True)) if sandbox else nullcontext() as grade:
-        verdict = verify(find(id), grade)
+    own = ExitStack()
+    _graders[:] = [own.enter_context(grader(best_level(trust=True))) if sandbox else None]
+    Finalize(None, own.close, exitpriority=0)
+
+
+def _verify(id: str) -> tuple[str, str, bool]:
+    """The line to print, the matrix, and whether all is well: a verdict itself holds functions, and cannot travel."""
+    from annotated.grading.exercise.catalogue import find
+    from annotated.grading.exercise.verify import matrix_text, verify
+
+    verdict = verify(find(id), _graders[0])
     return _line(verdict), matrix_text(verdict), not verdict.problems
 
 
@@ -114,11 +134,11 @@ def _examine(name: str) -> str:
 
     from annotated.doctor import adapters, examine, fingerprints, mutants
 
-    torch.set_num_threads(1)
     torch.manual_seed(0)
     known = {mutant.id: mutant for mutant in mutants.MUTANTS}
     expected = set(known[name].killed_by) if name in known else set()
-    report = examine(mutants.subject(name) if name in known else getattr(adapters, f"small_{name}")())
+    with mutants.switched_on(name) if name in known else nullcontext():  # once, and not for each question
+        report = examine(mutants.subject(name) if name in known else getattr(adapters, f"small_{name}")())
     found = {finding.id for finding in report.findings if finding.outcome in ("failed", "error")}
     if found != expected:
         return f"{name}: expected {sorted(expected)}, found {sorted(found)}"

@@ -200,6 +200,12 @@ def of_size(difference: float, whose: str = "their") -> str:
     return f"{percent}% of {whose} size"
 
 
+def seed(number: int) -> None:
+    """Seed global random numbers; `torch.manual_seed` notes its whole stack for each accelerator that is not there."""
+    accelerated = torch.cuda.is_available() or torch.backends.mps.is_available()
+    (torch if accelerated else torch.default_generator).manual_seed(number)
+
+
 @contextmanager
 def preserved_state(subject: Subject) -> Iterator[None]:
     """Evaluation mode, one thread, fixed random numbers inside; weights, modes, gradients, random state put back."""
@@ -214,7 +220,7 @@ def preserved_state(subject: Subject) -> Iterator[None]:
     buffers = [(module, copy.copy(module._buffers)) for module in modules]
     state, threads = torch.get_rng_state(), torch.get_num_threads()
     try:
-        torch.manual_seed(0)
+        seed(0)
         if sum(parameter.numel() for parameter in parameters) < SMALL:
             torch.set_num_threads(1)
         for top in tops:

@@ -11,15 +11,14 @@ from tests.doctor.modular import Kind, Modular
 pytestmark = [pytest.mark.slow, pytest.mark.spread]
 
 RIGHT = [
-    Kind(),
     Kind("learned", rms=True, gated=True),
-    Kind("rotary", rms=True, log_probabilities=True),
     Kind("rotary", claims_positions=False, closes_each_step=True),
     Kind("alibi", gated=True, claims_positions=False),
     Kind("buckets", float32_inside=True),
     Kind("buckets", rms=True, gated=True, log_probabilities=True, claims_positions=False),
-    Kind(closes_each_step=True, log_probabilities=True),
 ]
+MORE = [Kind(), Kind("rotary", rms=True, log_probabilities=True), Kind(closes_each_step=True, log_probabilities=True)]
+"""Further mixtures of what the others have."""
 WRONG: dict[str, tuple[str, set[str]]] = {
     "mask_of_eight": ("far-leak", {"causal_mask_of_fixed_size"}),
     "source_cut": ("far-source", {"source_cut"}),
@@ -35,7 +34,7 @@ WRONG: dict[str, tuple[str, set[str]]] = {
 """For each mistake what must be said first, and what may be named."""
 
 
-@pytest.mark.parametrize("kind", RIGHT, ids=str)
+@pytest.mark.parametrize("kind", [*RIGHT, *(pytest.param(kind, marks=pytest.mark.nightly) for kind in MORE)], ids=str)
 def test_a_right_model_is_cleared(kind: Kind) -> None:
     torch.manual_seed(0)
     report = examine(Modular(kind))

@@ -93,11 +93,17 @@ def switched_on(id: str) -> Iterator[Mutant]:
         return
     _on.append(id)
     try:
-        with Patches() as patches:
+        with Patches(_places_of(id)) as patches:
             mutant.apply(patches)
             yield mutant
     finally:
         _on.clear()
+
+
+@functools.lru_cache(maxsize=1)
+def _places_of(id: str) -> dict[Any, Any]:
+    """Where the functions that this mutant replaces were found the last time."""
+    return {}
 
 
 def healthy() -> OurSubject:

@@ -6,7 +6,7 @@ Everything goes through `Patches`, which remembers what it replaced; nothing is 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,11 +29,22 @@ _LIBRARY = __name__.partition(".")[0]
 _MISSING = object()
 
 
-class Patches:
-    """Replacements in the library, for the length of a `with` block; they are undone in reverse order."""
+Places = tuple[tuple[ModuleType, str], ...]
+"""Modules of the library, and names in them."""
 
-    def __init__(self) -> None:
+
+class Patches:
+    """Replacements in the library, for the length of a `with` block; they are undone in reverse order.
+
+    Parameters
+    ----------
+    known
+        Where each function stood when the same replacements were made before; what is found is added.
+    """
+
+    def __init__(self, known: dict[Any, tuple[Any, Places]] | None = None) -> None:
         self._stack = ExitStack()
+        self._known = {} if known is None else known
 
     def __enter__(self) -> Self:
         return self
@@ -59,18 +70,35 @@ class Patches:
 
         The bank's own modules keep the healthy one. A module that is imported in the meantime is put right too.
         """
-        new = make(old)
-        _swap(old, new)
-        self._stack.callback(_swap, new, old)
+        new, modules = make(old), _library_modules(tuple(sys.modules), tuple(map(id, sys.modules.values())))
+        # A model under examination has its mistake switched on and off a thousand times.
+        state = (modules, _sizes(modules))
+        if self._known.get(old, (None, ()))[0] != state:
+            self._known[old] = (state, _places(old, modules))
+        _put(new, old, self._known[old][1])
+        self._stack.callback(_put_back, old, new, *self._known[old])
 
 
-def _swap(old: Any, new: Any) -> None:
-    # A model under examination has its mistake switched on and off a thousand times.
-    for module in _library_modules(tuple(sys.modules), tuple(map(id, sys.modules.values()))):
-        if any(map(is_, vars(module).values(), repeat(old))):
-            for name, value in list(vars(module).items()):
-                if value is old:
-                    setattr(module, name, new)
+def _put_back(old: Any, new: Any, state: Any, places: Places) -> None:
+    """Put a function back where it was, and wherever its replacement has come to stand since."""
+    modules = _library_modules(tuple(sys.modules), tuple(map(id, sys.modules.values())))
+    _put(old, new, places if state == (modules, _sizes(modules)) else _places(new, modules))
+
+
+def _put(value: Any, instead: Any, places: Places) -> None:
+    for module, name in places:
+        if vars(module).get(name) is instead:
+            setattr(module, name, value)
+
+
+def _places(value: Any, modules: Iterable[ModuleType]) -> Places:
+    knowing = [module for module in modules if any(map(is_, vars(module).values(), repeat(value)))]
+    return tuple((module, name) for module in knowing for name, found in vars(module).items() if found is value)
+
+
+def _sizes(modules: Iterable[ModuleType]) -> tuple[int, ...]:
+    """How many names each module has: more, if it has learnt a function meanwhile."""
+    return tuple(map(len, map(vars, modules)))
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -82,13 +83,18 @@ def close(got: Any, expected: Any, what: str, atol: float = 1e-5, rtol: float = 
     if not bool(wrong.any()):
         return
     distance = torch.where(wrong, (a - b).abs().nan_to_num(math.inf, math.inf), torch.zeros_like(a))
-    where = tuple(int(i) for i in torch.unravel_index(distance.argmax(), distance.shape)) if a.ndim else ()
+    where = index_of_largest(distance)
     at = f" at {list(where)}" if where else ""
     share = f"; {int(wrong.sum())} of {wrong.numel()} entries differ" if wrong.numel() > 1 else ""
     both = value.dtype == expected.dtype == torch.bool
     wanted, given = (str(bool(x[where])) if both else f"{x[where].item():.6g}" for x in (b, a))
     message = f"{what}{at}: expected {wanted}, got {given}{share}"
     raise Failed(message, what=what, got=value, expected=expected, inputs=inputs, where=where)
+
+
+def index_of_largest(values: Tensor) -> tuple[int, ...]:
+    """The index of the largest entry; `torch.unravel_index` would import sympy, which takes a second."""
+    return tuple(int(i) for i in np.unravel_index(int(values.argmax()), tuple(values.shape)))
 
 
 def equal(got: Any, expected: Any, what: str, **inputs: Any) -> None:

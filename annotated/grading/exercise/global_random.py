@@ -146,6 +146,11 @@ class _DrawsOfTorch(TorchDispatchMode):
         super().__init__()
         self._note = note
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """No: else torch imports its compiler, which takes seconds, to keep it from compiling this."""
+        return False
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if torch.Tag.nondeterministic_seeded not in func.tags:
             return func(*args, **(kwargs or {}))

@@ -25,7 +25,7 @@ from annotated.grading.exercise.student import LocalStudent, Student
 from annotated.grading.sandbox.codec import decode, encode
 from annotated.grading.sandbox.interpreter import AnswerError
 
-RUNS, JOBS = 20, 4
+RUNS, JOBS = 8, 4
 _OFTEN = 1e-4  # seconds between two changes of threads, in place of Python's 5 ms
 
 Reply = bytes | AnswerError

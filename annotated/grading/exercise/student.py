@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from annotated.grading.sandbox.cells import answer_names
-from annotated.grading.sandbox.codec import CodecError, Ref, decode, encode
+from annotated.grading.sandbox.codec import CodecError, Ref, copied
 from annotated.grading.sandbox.interpreter import AnswerError, Interpreter
 
 
@@ -150,9 +150,9 @@ class LocalStudent(Student):
 
     def perform(self, operation: Mapping[str, Any]) -> Any:
         """See `Student.perform`."""
-        result = self.interpreter.perform(decode(encode(operation)))
+        result = self.interpreter.perform(copied(operation))
         try:
-            return decode(encode(result))
+            return copied(result)
         except CodecError as error:
             raise AnswerError(["TypeError"], str(error)) from None
 

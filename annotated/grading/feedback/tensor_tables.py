@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from annotated.grading.exercise.expect import index_of_largest
+
 MOST = 12
 """Rows and columns that are shown at most."""
 _FINEST = 8
@@ -66,8 +68,7 @@ def compared(expected: Any, got: Any, where: Sequence[int] | None = None) -> tup
     a, b = _numbers(expected), _numbers(got)
     wrong = _differ(a, b)
     if where is None or len(where) != a.ndim:
-        first = wrong.flatten().to(torch.int).argmax()
-        where = [int(i) for i in torch.unravel_index(first, a.shape)]
+        where = index_of_largest(wrong.to(torch.int))
     part, rows, columns, note = _window(tuple(a.shape), where)
     a, b, wrong = (_as_matrix(x[part])[rows, columns] for x in (a, b, wrong))
     style = _style(a, b, wrong)

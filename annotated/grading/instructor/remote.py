@@ -31,6 +31,8 @@ _MOST_SKIPPED = 4
 """Cells that may end the process without costing a restart."""
 _SHORTEST = 0.05
 """Seconds that a cell is not started for."""
+_ANSWERS_OF_A_PROCESS = 30
+"""Of our own: together they stay far below what one process may use."""
 _OTHERS_LOST = 2
 """How often cells that the answer does not seem to need may end it so; after the second time none of them is run."""
 
@@ -316,22 +318,30 @@ def _graded(
 def grader(level: Level | None = None) -> Iterator[Callable[[Exercise, str, str], ExerciseResult]]:
     """A function that grades our own code under a salt in a sandbox, for `verify`.
 
-    Answers to one exercise follow one another in one process, each with names of its own: to start a process for each
-    would take longer than all else. An answer of somebody whom nobody trusts never gets a process that another had.
+    Answers follow one another in one process, each with names of its own: to start a process for each would take longer
+    than all else. An answer of somebody whom nobody trusts never gets a process that another had.
     """
-    left: dict[str, Process | None] = {}
-    closed = level or best_level()
+    left: dict[bool, Process | None] = {}  # by whether the library can be imported there
+    closed, count = level or best_level(), 0
 
     def grade(exercise: Exercise, code: str, salt: str) -> ExerciseResult:
-        whole = Submission((CodeCell(code),))
-        with RemoteStudent.of_exercise(exercise, whole, closed, process=left.pop(exercise.id, None)) as student:
+        nonlocal count
+        count += 1
+        if count % _ANSWERS_OF_A_PROCESS == 0:
+            end()
+        whole, process = Submission((CodeCell(code),)), left.pop(exercise.library, None)
+        with RemoteStudent.of_exercise(exercise, whole, closed, process=process) as student:
             result = _graded(exercise, student, salt, ())[0]
-            left[exercise.id] = student.leave()
+            left[exercise.library] = student.leave()
         return result
+
+    def end() -> None:
+        for process in left.values():
+            if process is not None:
+                process.close()
+        left.clear()
 
     try:
         yield grade
     finally:
-        for process in left.values():
-            if process is not None:
-                process.close()
+        end()

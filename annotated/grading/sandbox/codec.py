@@ -8,10 +8,11 @@ and a tensor that is named twice. Memory and time as a whole are bounded by whoe
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ MOST_ENTRIES = 10_000
 MOST_BITS = 128
 """Of an integer, beyond which arithmetic is no longer one step; of one that is a key, half as many."""
 _MOST_OF_A_TENSOR_LIST = 2 * 2**20
+_COPIED = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool, torch.uint8})
+_COPIED |= {torch.int8, torch.int16, torch.int32, torch.int64}
+"""Of tensors that a copy is made of at once; with any other, safetensors says whether it can travel."""
 _KEY_TYPES = (str, int, float, bool, type(None))
 
 
@@ -55,14 +59,37 @@ def encode(value: Any) -> bytes:
         For anything else.
     """
     tensors: dict[str, Tensor] = {}
-    try:
+    with _refusing():
         header = json.dumps(_pack(value, tensors, 0)).encode()
         return struct.pack(">I", len(header)) + header + (save(tensors) if tensors else b"")
+
+
+@contextlib.contextmanager
+def _refusing() -> Iterator[None]:
+    """Raise `CodecError` for whatever a value that cannot travel raises."""
+    try:
+        yield
     except CodecError:
         raise
     except Exception as error:  # quantized, nested and meta tensors, numbers of thousands of digits, odd mappings
         reason = str(error).partition("\n")[0][:200]
         raise CodecError(f"this value cannot be checked ({type(error).__name__}: {reason})") from None
+
+
+def copied(value: Any) -> Any:
+    """What `decode(encode(value))` gives, without the bytes, for an answer in this process.
+
+    Raises
+    ------
+    CodecError
+        If the value cannot travel.
+    """
+    tensors: dict[str, Tensor] = {}
+    with _refusing():
+        packed = _pack(value, tensors, 0)
+        if all(type(tensor) is Tensor and tensor.dtype in _COPIED for tensor in tensors.values()):
+            return _unpack(packed, tensors, 0)
+    return decode(encode(value))
 
 
 def decode(data: bytes) -> Any:

@@ -164,7 +164,9 @@ class Interpreter:
         return True
 
     def _seed(self, number: int) -> None:
-        torch.manual_seed(number)
+        # For accelerators that are not there, `torch.manual_seed` would write its whole stack down, again and again.
+        accelerated = torch.cuda.is_available() or torch.backends.mps.is_available()
+        (torch if accelerated else torch.default_generator).manual_seed(number)
 
     def _value(self, name: str) -> Any:
         return self._named(name)
@@ -234,7 +236,7 @@ class Interpreter:
             return self.objects[value.number]
         if isinstance(value, dict):
             return {key: self._resolve(part) for key, part in value.items()}
-        if isinstance(value, list | tuple):
+        if isinstance(value, (list, tuple)):
             return type(value)(self._resolve(part) for part in value)
         return value
 

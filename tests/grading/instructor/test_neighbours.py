@@ -26,7 +26,7 @@ from tests.grading.instructor.forked import RIGHT, WRONG, forging, grade, marks,
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = int(os.environ.get("ANNOTATED_NEIGHBOURS", "15"))
+FEW, SEVERAL = 5, int(os.environ.get("ANNOTATED_NEIGHBOURS", "15"))
 BOUNDS = Bounds(cpu_seconds=6, wall_seconds=120)
 """A neighbour's checks take up to 0.6 processor seconds alone, and more where the cores are shared or slow."""
 PARTLY = "def weights(x):\n    print(x.shape)\n    return x.softmax(-1) if len(x) < 3 else x\n"
@@ -253,10 +253,13 @@ def beside(room: Path, files: Files, jobs: int) -> dict[str, tuple[Any, ...]]:
     return {name: marks(done[name]) for name in STUDENTS}
 
 
+@pytest.mark.parametrize("examples", [FEW, pytest.param(SEVERAL, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("jobs", [1, 2, 4])
-def test_neighbours_get_the_marks_that_they_get_alone(room: Path, alone: dict[str, tuple[Any, ...]], jobs: int) -> None:
+def test_neighbours_get_the_marks_that_they_get_alone(
+    room: Path, alone: dict[str, tuple[Any, ...]], jobs: int, examples: int
+) -> None:
     @settings(
-        max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck),
+        max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck),
         phases=(Phase.explicit, Phase.generate),
     )  # fmt: skip
     @given(files=handed_in())

@@ -17,7 +17,7 @@ import pytest
 from annotated.grading.exercise.catalogue import all_exercises, find
 from annotated.grading.exercise.exercise import Exercise
 from annotated.grading.exercise.markdown import terminal
-from annotated.grading.learner import grade_local, notebook
+from annotated.grading.learner import grade_local, notebook, timeout
 from annotated.grading.learner.record import ProgressRecord
 from annotated.grading.learner.timeout import TimeBudget, time_limit
 from annotated.grading.sandbox.interpreter import AnswerError
@@ -125,6 +125,16 @@ def test_a_time_limit_ends_a_loop_and_leaves_no_alarm_behind() -> None:
     with time_limit(5):
         pass
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def test_time_without_a_processor_does_not_count_but_it_does_not_last_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timeout, "_delayed", lambda: 0.95 * time.monotonic())
+    with time_limit(0.2):
+        time.sleep(0.5)
+    monkeypatch.setattr(timeout, "_delayed", time.monotonic)
+    with pytest.raises(AnswerError, match="longer than 0.05 seconds"), time_limit(0.05):
+        while True:
+            pass
 
 
 def test_after_one_endless_loop_the_next_ends_sooner() -> None:

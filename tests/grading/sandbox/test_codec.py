@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import pickle
 import struct
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
-from annotated.grading.sandbox.codec import CodecError, Ref, decode, encode
+from annotated.grading.sandbox.codec import CodecError, Ref, copied, decode, encode
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False) | st.text(),
@@ -48,6 +51,56 @@ def test_special_numbers_arrays_sets_and_references() -> None:
     assert decode(encode({1, 2})) == {1, 2}
     assert decode(encode((Ref(3, "module"),))) == (Ref(3, "module"),)
     assert decode(encode(torch.tensor([1 + 2j]))).item() == 1 + 2j
+
+
+SHARED = torch.arange(12.0).view(3, 4)
+EXACT = [
+    {1: ("a", 2.5), False: None, "é": [float("inf"), -0.0, (), {}], (1, ("b",)): {3, "c"}},
+    [Ref(7, "module"), torch.float16, np.float32(0.1), np.int64(3), np.arange(6).reshape(2, 3).T],
+    [SHARED, SHARED.T, SHARED[1:, ::2], nn.Parameter(SHARED), SHARED.to_sparse(), torch.empty(0, 4), torch.tensor(3)],
+    [torch.tensor([1 + 2j]).conj(), torch.tensor([1 + 2j]).conj().imag, torch.ones(2).to(torch.float8_e5m2)],
+    object(),
+    torch.empty(2, device="meta"),
+    {"x": 2**200},
+    {"x": {(1, (2, (3, (4, (5,))))): 0}},
+    list(range(10)) * 2 + [10**5000],
+]
+
+
+def described(value: Any) -> Any:
+    """A value with the types of all its parts; of tensors all that can be told apart."""
+    if isinstance(value, torch.Tensor):
+        facts = type(value), value.dtype, value.shape, value.stride(), value.requires_grad, value.is_conj()
+        return *facts, str(value.to(torch.complex64 if value.is_complex() else torch.float32).tolist())
+    if isinstance(value, dict):
+        return dict, [(described(key), described(part)) for key, part in value.items()]
+    if isinstance(value, list | tuple):
+        return type(value), [described(part) for part in value]
+    return type(value), repr(value)
+
+
+def outcome(function: Callable[[Any], Any], value: Any) -> Any:
+    try:
+        return described(function(value))
+    except CodecError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("value", EXACT, ids=range(len(EXACT)))
+def test_a_copy_is_what_the_bytes_give_and_as_much_is_refused(value: Any) -> None:
+    assert outcome(copied, value) == outcome(lambda value: decode(encode(value)), value)
+
+
+@given(PLAIN)
+def test_a_copy_of_plain_values_is_what_the_bytes_give(value: object) -> None:
+    assert outcome(copied, value) == outcome(lambda value: decode(encode(value)), value)
+
+
+def test_a_copy_shares_nothing() -> None:
+    value = {"x": [SHARED, SHARED]}
+    copy = copied(value)["x"]
+    copy[0].zero_()
+    assert SHARED.sum() > 0 and copy[1].sum() > 0
 
 
 @pytest.mark.parametrize("value", [object(), b"bytes", print, {"x": lambda: 0}, np.array(["text"])])
