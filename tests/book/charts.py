@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 LINES = (
@@ -32,14 +33,18 @@ def move(figure: Any, name: str, value: Any) -> None:
     )
 
 
-def with_control(figures: list[Any], name: str) -> Any:
+def with_control(figures: Iterable[Any], name: str) -> Any:
     """The first of these charts that has a control of this name."""
     return next(f for f in figures if f.query_selector(f"[name={name}]"))
 
 
+def drawn_with(v: Any, control: str) -> Any:
+    """The chart that has a control of this name; of the others of its page none is drawn that has no such word."""
+    has_word = "(e, word) => e.querySelector('script').textContent.includes(word)"
+    figures = (f for f in v.page.query_selector_all("figure.chart") if f.evaluate(has_word, f'"{control}"'))
+    return with_control((v.draw(figure) for figure in figures), control)
+
+
 def described(v: Any, word: str) -> Any:
     """The chart whose description holds a word, drawn."""
-    found = next(f for f in v.page.query_selector_all("figure.chart") if word in f.inner_html())
-    found.scroll_into_view_if_needed()
-    v.page.wait_for_function("e => e.dataset.ready", arg=found)
-    return found
+    return v.draw(next(f for f in v.page.query_selector_all("figure.chart") if word in f.inner_html()))

@@ -134,11 +134,13 @@ class Visit:
 
     def draw_charts(self) -> list[Any]:
         """Scroll to every chart, wait until it is drawn for its width, and return the figures."""
-        figures = self.page.query_selector_all("figure.chart")
-        for figure in figures:
-            figure.scroll_into_view_if_needed()
-            self.page.wait_for_function(_DRAWN, arg=figure)
-        return figures
+        return [self.draw(figure) for figure in self.page.query_selector_all("figure.chart")]
+
+    def draw(self, figure: Any) -> Any:
+        """Scroll to one chart, and wait until it is drawn."""
+        figure.scroll_into_view_if_needed()
+        self.page.wait_for_function(_DRAWN, arg=figure)
+        return figure
 
     def axe(self, *only: str, marks: bool = True, code: bool = True) -> list[str]:
         """What axe-core finds wrong, WCAG 2.2 AA and best practice.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.book.charts import move, texts, with_control
+from tests.book.charts import drawn_with, move, texts, with_control
 
 PAGE = "why/before_2017.html"
 
 
 def test_accuracy_changes_with_the_measure(visit: Any) -> None:
     with visit(PAGE, as_left=True) as v:
-        figure = with_control(v.draw_charts(), "measure")
+        figure = drawn_with(v, "measure")
         assert {"without attention", "with attention", "Transformer"} <= set(texts(figure))
         points = "e => [...e.querySelectorAll('.chart-stage .mark-symbol path')].map(p => p.getAttribute('transform'))"
         before = figure.evaluate(points)
@@ -35,7 +35,7 @@ def test_positions_and_alignment_follow_their_sliders(visit: Any) -> None:
 
 def test_the_timeline_dims_what_was_not_chosen(visit: Any) -> None:
     with visit(PAGE, as_left=True) as v:
-        figure = with_control(v.draw_charts(), "kind")
+        figure = drawn_with(v, "kind")
         faint = (
             "e => [...e.querySelectorAll('.chart-stage .mark-symbol path[opacity]')]"
             ".filter(p => p.getAttribute('opacity') < 0.5).length"
@@ -47,7 +47,7 @@ def test_the_timeline_dims_what_was_not_chosen(visit: Any) -> None:
 
 def test_letters_are_done_after_their_products(visit: Any) -> None:
     with visit(PAGE, as_left=True) as v:
-        figure = with_control(v.draw_charts(), "done")
+        figure = drawn_with(v, "done")
         assert "Transformer: all done after 29 products" in texts(figure)
         assert "recurrent, without attention: still computing" in texts(figure)
         move(figure, "done", 43)

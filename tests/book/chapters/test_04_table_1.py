@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.book.charts import move, texts, with_control
+from tests.book.charts import drawn_with, move, texts
 
 PAGE = "why/table_1.html"
 
 
 def test_the_table_moves_with_its_letters_and_columns(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
-        figure = with_control(v.draw_charts(), "n_step")
+        figure = drawn_with(v, "n_step")
         assert "self-attention: 34.6M" in texts(figure)  # n = 32, d = 512: 2n²d + 4nd²
         move(figure, "n_step", 6)  # the seventh length, 512
         assert {"self-attention: 805M", "recurrent (GRU): 805M"} <= set(texts(figure))  # n = d: they meet
@@ -23,7 +23,7 @@ def test_the_table_moves_with_its_letters_and_columns(visit: Any) -> None:
 
 def test_hops_arrive_one_after_another(visit: Any) -> None:
     with visit(PAGE, as_left=True) as v:
-        figure = with_control(v.draw_charts(), "hops")
+        figure = drawn_with(v, "hops")
         assert "dilated convolution: not there yet" in texts(figure)
         move(figure, "hops", 4)
         assert "dilated convolution: the last position after 4 hops" in texts(figure)

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from tests.book.boxes import box_of
-from tests.book.charts import move, with_control
+from tests.book.charts import drawn_with, move
 
 PAGE = "attention/scaled_dot_product.html"
 
@@ -64,7 +64,7 @@ def test_the_boxes_show_every_number_and_how_it_came_about(visit: Any) -> None:
 
 def test_the_exponent_turns_one_winner_into_an_even_spread(visit: Any) -> None:
     with visit(PAGE, as_left=True) as v:
-        figure = with_control(v.draw_charts(), "exponent")
+        figure = drawn_with(v, "exponent")
         assert max(heights(figure, "weight p")) > 0.9
         move(figure, "exponent", 0.5)
         middle = heights(figure, "weight p")
@@ -79,7 +79,7 @@ def test_the_exponent_turns_one_winner_into_an_even_spread(visit: Any) -> None:
 
 def test_the_undivided_band_leaves_the_hill(visit: Any) -> None:
     with visit(PAGE, as_left=True) as v:
-        figure = with_control(v.draw_charts(), "log_d_k")
+        figure = drawn_with(v, "log_d_k")
 
         def ends() -> list[float]:
             return figure.evaluate(

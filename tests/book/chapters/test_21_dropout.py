@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.book.charts import move, settle, texts, with_control
+from tests.book.charts import drawn_with, move, settle, texts, with_control
 
 PAGE = "training/dropout.html"
 
@@ -21,7 +21,7 @@ def pick(figure: Any, name: str, value: str) -> None:
 
 def test_the_places_of_a_convention(visit: Any) -> None:
     with visit(PAGE, as_left=True, viewport={"width": 390, "height": 800}) as v:
-        sites = with_control(v.draw_charts(), "whose")
+        sites = drawn_with(v, "whose")
         assert texts(sites).count("0.1") == 7
         pick(sites, "whose", "as released later: transformer_big")
         assert (texts(sites).count("0.3"), texts(sites).count("0.1")) == (7, 5)
@@ -32,7 +32,7 @@ def test_the_places_of_a_convention(visit: Any) -> None:
 
 def test_four_switches(visit: Any) -> None:
     with visit(PAGE, as_left=True, viewport={"width": 390, "height": 800}) as v:
-        figure = with_control(v.draw_charts(), "residual_on")
+        figure = drawn_with(v, "residual_on")
         figure.query_selector("input[name=residual_on]").uncheck()
         settle(figure)
         without = [text for text in texts(figure) if text.startswith("Lowest validation loss")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.book.boxes import box_of
-from tests.book.charts import move, settle, texts, with_control
+from tests.book.charts import drawn_with, move, settle, texts
 
 PAGE = "results/table_2.html"
 
@@ -16,7 +16,7 @@ def told(figure: Any, start: str) -> list[str]:
 
 def test_the_budget_and_the_languages(visit: Any) -> None:
     with visit(PAGE) as v:
-        figure = with_control(v.draw_charts(), "budget")
+        figure = drawn_with(v, "budget")
         assert told(figure, "best within") == ["best within the budget: base, 27.30"]
         move(figure, "budget", 20)  # the 21st step: 1e20
         assert told(figure, "best within") == ["best within the budget: big, 28.40"]
@@ -30,7 +30,7 @@ def test_the_budget_and_the_languages(visit: Any) -> None:
 
 def test_a_result_that_is_pointed_at_tells_what_stands_behind_it(visit: Any) -> None:
     with visit(PAGE) as v:
-        figure = with_control(v.draw_charts(), "budget")
+        figure = drawn_with(v, "budget")
         assert told(figure, "0.5 days on 8 P100; on the front")
         figure.scroll_into_view_if_needed()
         box = box_of(figure.query_selector(".chart-stage svg [aria-label*='ConvS2S ensemble']"))
@@ -46,7 +46,7 @@ def test_the_bill_on_a_phone(visit: Any) -> None:
 
     needed = COUNTED["Transformer (base model)"]
     with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
-        figure = with_control(v.draw_charts(), "utilisation")
+        figure = drawn_with(v, "utilisation")
         for name, value in (("device", "A100"), ("utilisation", 50), ("price", 3), ("overhead", 1.2)):
             move(figure, name, value)
         move(figure, "quantity", "energy")
