@@ -101,7 +101,7 @@ def test_a_listed_page_stands_alone_fits_and_can_be_used_by_all(visit: Any, book
         v.page.emulate_media(color_scheme="dark")
         v.page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
 
-        v.page.set_viewport_size(LOOKS["narrow"]["viewport"])
+        v.resize(LOOKS["narrow"]["viewport"])
         check_charts(v, f"{listed_page} at 390")
         check_formulas(v, f"{listed_page} at 390")
         assert v.overflow() <= 0, f"{listed_page} is wider than 390 pixels"

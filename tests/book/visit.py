@@ -15,13 +15,9 @@ AXE_LOOKS = ("color-contrast", "link-in-text-block", "target-size", "scrollable-
 """Rules that other colours or another width may break."""
 _MEDIA = {"color_scheme", "reduced_motion", "forced_colors"}
 _MARKS = ".chart-stage svg, .chart-still, math"
-_DRAWN = """e => {
-  if (!e.dataset.ready) return false;
-  const drawing = e.querySelector(".chart-stage svg, .chart-stage canvas"), { width } = drawing.getBoundingClientRect();
-  const follows = /"usermeta"|"container"/.test(e.querySelector("script").textContent);
-  return !follows || Math.abs(width - parseFloat(drawing.getAttribute("width"))) < 2;
-}"""
-"""A chart that follows its width is squeezed in a page that became narrow, until it is drawn again, after a pause."""
+_DRAWN = """e => e.dataset.ready
+  && (e.chart !== e.before || !/"usermeta"|"container"/.test(e.querySelector("script").textContent))"""
+"""A chart is drawn; if it follows the width of its page, drawn again since `resize`, which happens after a pause."""
 _FORGET = "localStorage.clear(), sessionStorage.clear()"
 _MOST_LEFT = 3
 """Pages that stay open: those of a chapter, wide and narrow, light and dark."""
@@ -162,6 +158,11 @@ class Visit:
             "options => axe.run({...options, resultTypes: ['violations'], preload: false})", options
         )
         return [f"{fault['id']}: {node['html'][:160]}" for fault in found["violations"] for node in fault["nodes"][:3]]
+
+    def resize(self, size: dict[str, int]) -> None:
+        """Give the page another width; `draw` then waits until the charts that follow it are drawn again."""
+        self.page.evaluate("document.querySelectorAll('figure.chart').forEach(e => { e.before = e.chart; })")
+        self.page.set_viewport_size(size)
 
     def overflow(self) -> int:
         """By how many pixels the page is wider than its window."""

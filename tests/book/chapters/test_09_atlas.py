@@ -68,10 +68,9 @@ def test_forty_sentences_can_be_chosen_and_each_has_its_own_tokens(visit: Any) -
 
 
 def test_every_head_has_its_card(visit: Any) -> None:
-    with visit(PAGE, as_left=True) as v:
+    with visit(PAGE) as v:
         widget = heads(v)
         buttons = widget.locator(".thumbnails button")
-        widget.get_by_label(USES[0]).check()
         cards = set()
         for number in range(buttons.count()):
             buttons.nth(number).click()
@@ -143,7 +142,7 @@ def test_the_cards_change_with_the_kind_of_attention(visit: Any) -> None:
 
 
 def test_a_card_silences_its_head_on_its_sentence(visit: Any) -> None:
-    with visit(PAGE, as_left=True) as v:
+    with visit(PAGE) as v:
         widget = heads(v)
         panel = v.page.locator(".live[data-panel=atlas]")
         panel.scroll_into_view_if_needed()
