@@ -10,20 +10,18 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from importlib import import_module, resources
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.book.visit import Visit
+
 ROOT = Path(__file__).resolve().parents[2]
-AXE_TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-AXE_EXTRA = ("label-content-name-mismatch", "target-size")
-"""Rules that axe leaves out unless they are asked for by name."""
-AXE_LOOKS = ("color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable")
-"""Rules that other colours or another width may break."""
-_MEDIA = {"color_scheme", "reduced_motion", "forced_colors"}
-_MARKS = ".chart-stage svg, .chart-still, math"
+SOURCE_PAGES = tuple(
+    f"source/annotated/{name}" for name in ("model/attention", "viz/theme", "grading/sandbox/interpreter")
+)
 
 
 def html_folder() -> Path:
@@ -31,6 +29,7 @@ def html_folder() -> Path:
     return Path(os.environ.get("ANNOTATED_BOOK_HTML", ROOT / "_build" / "html"))
 
 
+@functools.cache
 def pages_in_order() -> list[str]:
     """Pages of the table of contents, without suffix."""
     yaml = pytest.importorskip("yaml")
@@ -50,7 +49,7 @@ def built(name: str) -> bool:
 
 def pytest_generate_tests(metafunc: Any) -> None:
     """`listed_page`: each built page of the table of contents; `teaching_page`: those outside the reference part;
-    `other_page`: all other built pages."""
+    `other_page`: all other built pages, of those with source code a few."""
     listed = pages_in_order()
     if "listed_page" in metafunc.fixturenames:
         metafunc.parametrize("listed_page", [name for name in listed if built(name)] or ["(the book is not built)"])
@@ -60,7 +59,8 @@ def pytest_generate_tests(metafunc: Any) -> None:
     if "other_page" in metafunc.fixturenames:
         folder = html_folder()
         found = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.html")}
-        found = {name for name in found if not name.startswith(("_static/", "_sources/"))} - {*listed, "index"}
+        found = {name for name in found if not name.startswith(("_static/", "_sources/", "source/"))}
+        found = (found | {name for name in SOURCE_PAGES if built(name)}) - {*listed, "index"}
         metafunc.parametrize("other_page", sorted(found) or ["(the book is not built)"])
 
 
@@ -132,125 +132,13 @@ def browser(book: Path, chromium: Any) -> Any:
     return chromium
 
 
-class _Tabs:
-    """Tabs that were used and cleaned: a new one, with a process of its own, costs twice what a page in it does."""
-
-    def __init__(self, browser: Any) -> None:
-        self.browser = browser
-        self._windows: dict[frozenset[tuple[str, Any]], Any] = {}
-        self._idle: dict[frozenset[tuple[str, Any]], list[Any]] = {}
-
-    def take(self, kind: frozenset[tuple[str, Any]]) -> Any:
-        """One that looks new, in a window with those options."""
-        if self._idle.get(kind):
-            return self._idle[kind].pop()
-        if kind not in self._windows:
-            self._windows[kind] = self.browser.new_context(**dict(kind))
-        return self._windows[kind].new_page()
-
-    def give_back(self, kind: frozenset[tuple[str, Any]], page: Any) -> None:
-        """Clear what its page has kept, and let somebody else have it."""
-        page.evaluate("localStorage.clear(), sessionStorage.clear()")
-        page.goto("about:blank")
-        page.mouse.move(0, 0)
-        page.emulate_media(**dict.fromkeys(("media", *_MEDIA), "null"))
-        self._idle.setdefault(kind, []).append(page)
-
-
-_tabs = functools.cache(_Tabs)
-
-
-class Visit:
-    """One page in one browser tab, with everything that it asked for and complained about.
-
-    Most take a tab that somebody had before. Who has something to `prepare`, or is `alone` in a window, gets a new one.
-    """
-
-    def __init__(
-        self, browser: Any, site: str, path: str, prepare: Any = None, alone: bool = False, **options: Any
-    ) -> None:
-        self.site, self.foreign, self.errors, self.asked = site, [], [], []
-        size = options.pop("viewport", {"width": 1280, "height": 900})
-        media = {name: options.pop(name) for name in _MEDIA & set(options)}
-        self._tabs, self._kind = _tabs(browser), frozenset(options.items())
-        self._is_shared = not (alone or prepare)
-        self.page = self._tabs.take(self._kind) if self._is_shared else browser.new_context(**options).new_page()
-        self.context = self.page.context
-        self.context.set_default_timeout(30_000)  # a busy machine is no failure
-        self.page.set_viewport_size(size)
-        self.page.emulate_media(**media)
-        if prepare:
-            prepare(self.page)
-        self._listeners = {"request": self._on_request, "pageerror": self._on_error, "console": self._on_message}
-        for event, listener in self._listeners.items():
-            self.page.on(event, listener)
-        self.page.goto(path if "://" in path else f"{site}/{path}")
-
-    def _on_error(self, error: Any) -> None:
-        self.errors.append(str(error))
-
-    def _on_message(self, message: Any) -> None:
-        if message.type == "error":
-            self.errors.append(message.text)
-
-    def _on_request(self, request: Any) -> None:
-        self.asked.append(request.url)
-        if not request.url.startswith((self.site, "data:", "blob:")):
-            self.foreign.append(request.url)
-
-    def draw_charts(self) -> list[Any]:
-        """Scroll to every chart, wait until it is drawn, and return the figures."""
-        figures = self.page.query_selector_all("figure.chart")
-        for figure in figures:
-            figure.scroll_into_view_if_needed()
-            self.page.wait_for_function("e => e.dataset.ready", arg=figure)
-        return figures
-
-    def axe(self, *only: str, marks: bool = True, code: bool = True) -> list[str]:
-        """What axe-core finds wrong, WCAG 2.2 AA and best practice.
-
-        `only` may name rules; without `marks` it does not look again into drawings and formulas, and without `code` not
-        into listings, whose colours are the same on every page. What it shall not see is taken out of the page: axe
-        needs as long for an element that is excluded as for any other, and a listing has a thousand.
-        """
-        if not self.page.evaluate("'axe' in window"):
-            package = pytest.importorskip("axe_playwright_python", reason="axe-core is in the extra `dev`")
-            self.page.evaluate(resources.files(package).joinpath("axe.min.js").read_text(encoding="utf-8"))
-        rules = {name: {"enabled": True} for name in AXE_EXTRA}
-        options = {"runOnly": list(only)} if only else {"runOnly": list(AXE_TAGS), "rules": rules}
-        if not marks:
-            self.page.evaluate(f"document.querySelectorAll('{_MARKS}').forEach(e => e.replaceChildren())")
-        if not code:
-            self.page.evaluate("document.querySelectorAll('.highlight pre').forEach(e => (e.textContent += ''))")
-        found = self.page.evaluate(
-            "options => axe.run({...options, resultTypes: ['violations'], preload: false})", options
-        )
-        return [f"{fault['id']}: {node['html'][:160]}" for fault in found["violations"] for node in fault["nodes"][:3]]
-
-    def overflow(self) -> int:
-        """By how many pixels the page is wider than its window."""
-        return self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-
-    def __enter__(self) -> Visit:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        for event, listener in self._listeners.items():
-            self.page.remove_listener(event, listener)
-        if not self._is_shared:
-            self.context.close()
-        elif kind is not None:  # nobody knows what state it is in
-            self.page.close()
-        else:
-            self._tabs.give_back(self._kind, self.page)
-
-
 @pytest.fixture
 def visit(browser: Any, site: str) -> Any:
     """Open a page of the book: `with visit("intro.html") as v: ...`."""
     return functools.partial(Visit, browser, site)
 
 
+@functools.cache
 def _page_with(mark: str, at_least: int) -> str:
     for name in pages_in_order():
         if built(name) and (html_folder() / f"{name}.html").read_text(encoding="utf-8").count(mark) >= at_least:

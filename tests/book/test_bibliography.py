@@ -27,7 +27,7 @@ def test_the_chinese_font_is_loaded_where_chinese_stands(visit: Any, book: Path)
 def test_the_bibliography_is_filtered_by_the_chapters_that_its_entries_name(visit: Any, book: Path) -> None:
     if not (book / "reference" / "bibliography.html").is_file():
         pytest.skip("a preview of one chapter has no bibliography")
-    with visit("reference/bibliography.html") as v:
+    with visit("reference/bibliography.html", as_left=True) as v:
         menu, shown = v.page.get_by_role("combobox", name="Chapter"), v.page.locator(".citation:visible")
         offered = [re.sub(r" \(\d+\)$", "", text) for text in menu.locator("option").all_inner_texts()]
         assert offered[0] == "any chapter" and offered.index("chapter 9") < offered.index("chapter 10"), "by number"
@@ -41,6 +41,7 @@ def test_the_bibliography_is_filtered_by_the_chapters_that_its_entries_name(visi
         years = [int(text[-4:]) for text in shown.locator(".bib-label").all_inner_texts()]
         assert years and max(years) < 2014 and v.errors == []
         assert v.page.locator("option[value='before 2014']").inner_text() == f"before 2014 ({len(years)})"
+        v.page.get_by_role("combobox", name="Years").select_option("")
 
 
 def _numbers(shown: Any) -> list[str]:
@@ -50,7 +51,7 @@ def _numbers(shown: Any) -> list[str]:
 def test_a_line_unfolds_and_a_citation_leads_to_its_open_line(visit: Any, book: Path) -> None:
     if not (book / "reference" / "bibliography.html").is_file():
         pytest.skip("a preview of one chapter has no bibliography")
-    with visit("reference/bibliography.html") as v:
+    with visit("reference/bibliography.html", as_left=True) as v:
         lines, folds = v.page.locator(".citation"), v.page.locator(".bib-fold[open]")
         assert folds.count() == 0 and lines.count() > 100
         line = lines.filter(has=v.page.get_by_text("Bahdanau et al., 2015", exact=True))
@@ -65,7 +66,7 @@ def test_a_line_unfolds_and_a_citation_leads_to_its_open_line(visit: Any, book: 
 def test_letters_lead_to_the_works_of_their_authors(visit: Any, book: Path, extension: Any) -> None:
     if not (book / "reference" / "bibliography.html").is_file():
         pytest.skip("a preview of one chapter has no bibliography")
-    with visit("reference/bibliography.html") as v:
+    with visit("reference/bibliography.html", as_left=True) as v:
         letter_of = extension("bibliography").letter_of
         for group in v.page.locator(".index-group").all():
             labels = group.locator(".bib-label").all_inner_texts()
@@ -77,7 +78,7 @@ def test_letters_lead_to_the_works_of_their_authors(visit: Any, book: Path, exte
 def test_all_bibtex_that_is_shown_is_copied(visit: Any, book: Path) -> None:
     if not (book / "reference" / "bibliography.html").is_file():
         pytest.skip("a preview of one chapter has no bibliography")
-    with visit("reference/bibliography.html") as v:
+    with visit("reference/bibliography.html", as_left=True) as v:
         button, total = v.page.locator("[data-copy-all]"), v.page.locator(".citation").count()
         v.page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
         assert button.inner_text() == f"Copy BibTeX of all {total} works"
@@ -88,6 +89,7 @@ def test_all_bibtex_that_is_shown_is_copied(visit: Any, book: Path) -> None:
         few = v.page.locator(".citation:visible").count()
         assert button.inner_text() == f"Copy BibTeX of the {few} works shown"
         assert 0 < few < 10 and v.errors == []
+        v.page.get_by_role("searchbox").fill("")
 
 
 def test_each_entry_says_what_it_is_read_for(extension: Any, repository: Path) -> None:
@@ -127,7 +129,7 @@ def test_a_work_is_found_by_its_names_in_the_glossary(extension: Any, repository
 def test_readers_find_works_and_the_pages_that_cite_them(visit: Any, book: Path) -> None:
     if not (book / "reference" / "bibliography.html").is_file():
         pytest.skip("a preview of one chapter has no bibliography")
-    with visit("reference/bibliography.html") as v:
+    with visit("reference/bibliography.html", as_left=True) as v:
         field, shown = v.page.get_by_role("searchbox"), v.page.locator(".citation:visible")
         labels = shown.locator(".bib-label")
         for typed, label in (("RoPE", "Su et al., 2021"), ("Mueller", "Müller et al., 2019")):

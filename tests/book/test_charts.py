@@ -74,14 +74,14 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def opened(chromium: Any, address: str) -> Iterator[Callable[[int], Any]]:
-    """Open the page in a window of some width, with its charts drawn."""
+    """Open the page in a window of some width, with its charts drawn; all use one tab, which knows Vega already."""
     context = chromium.new_context()
     context.set_default_timeout(30_000)
+    page = context.new_page()
 
     def open_page(width: int) -> Any:
-        page = context.new_page()
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(address)
         page.wait_for_function("[...document.querySelectorAll('figure.chart')].every(e => e.dataset.ready)")

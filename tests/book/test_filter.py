@@ -44,6 +44,21 @@ def field(chromium: Any, repository: Path) -> Iterator[Any]:
     page.close()
 
 
+@pytest.fixture(scope="module")
+def blank(chromium: Any) -> Iterator[Any]:
+    """A tab for pages of a few lines: a new one costs more than what is asked of them."""
+    page = chromium.new_page()
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def page(blank: Any) -> Any:
+    """An empty page."""
+    blank.goto("about:blank")
+    return blank
+
+
 def found(page: Any, words: str) -> list[str]:
     page.locator("input").fill(words)
     return page.evaluate("[...document.querySelectorAll('tbody tr:not([hidden])')].map(row => row.id)")
@@ -91,8 +106,7 @@ def test_parts_of_names_formulas_and_both_spellings_are_found(field: Any, words:
     assert found(field, words) == rows
 
 
-def test_signs_of_formulas_are_found_by_sign_and_by_name(chromium: Any) -> None:
-    page = chromium.new_page()
+def test_signs_of_formulas_are_found_by_sign_and_by_name(page: Any) -> None:
     page.set_content(
         '<div class="page-filter" data-what="rows" data-items="li" hidden><input type="search"><span role="status">'
         r'</span></div><ul><li><math alttext="\sqrt{d_k}"></math></li><li>the √ of d</li>'
@@ -106,11 +120,9 @@ def test_signs_of_formulas_are_found_by_sign_and_by_name(chromium: Any) -> None:
         assert shown == rows, words
     page.locator("input").fill("+")
     assert page.locator("li:visible").count() == 4 and "signs alone" in said.inner_text(), "and not silently"
-    page.close()
 
 
-def test_a_bare_number_has_the_reading_of_the_page_and_the_other_is_offered(chromium: Any) -> None:
-    page = chromium.new_page()
+def test_a_bare_number_has_the_reading_of_the_page_and_the_other_is_offered(page: Any) -> None:
     page.set_content(
         '<div class="page-filter" data-what="rows" data-items="li" data-numbers="exercise; section" hidden>'
         '<input type="search"><span role="status"></span></div><ul><li>exercise 5.2 . section 3.1</li>'
@@ -132,7 +144,6 @@ def test_a_bare_number_has_the_reading_of_the_page_and_the_other_is_offered(chro
     field.fill("5.2")
     button.click()
     assert field.input_value() == "section 5.2" and page.locator("li").evaluate_all(shown) == [1]
-    page.close()
 
 
 def test_a_table_without_hits_is_hidden(field: Any) -> None:
@@ -142,8 +153,7 @@ def test_a_table_without_hits_is_hidden(field: Any) -> None:
     assert field.locator("#two").is_visible()
 
 
-def test_the_number_of_a_chapter_is_a_whole_number_and_belongs_to_its_word(chromium: Any) -> None:
-    page = chromium.new_page()
+def test_the_number_of_a_chapter_is_a_whole_number_and_belongs_to_its_word(page: Any) -> None:
     page.set_content(
         '<div class="page-filter" data-what="rows" data-items="li" hidden><input type="search"><span role="status">'
         "</span></div><ul><li>chapter 5 . section 3.2</li><li>chapter 15 . 5 heads</li><li>chapter 50</li></ul>"
@@ -153,11 +163,10 @@ def test_the_number_of_a_chapter_is_a_whole_number_and_belongs_to_its_word(chrom
         page.locator("input").fill(words)
         shown = page.locator("li").evaluate_all("all => all.flatMap((item, i) => (item.hidden ? [] : [i]))")
         assert shown == rows, words
-    page.close()
 
 
-def test_kinds_are_counted_and_what_follows_an_entry_hides_with_it(chromium: Any) -> None:
-    page, said = chromium.new_page(), "document.querySelector('[role=status]').textContent"
+def test_kinds_are_counted_and_what_follows_an_entry_hides_with_it(page: Any) -> None:
+    said = "document.querySelector('[role=status]').textContent"
     page.set_content(
         '<div class="page-filter" data-what="things" data-items="li" data-count="terms | .term; traps | .trap" hidden>'
         '<input type="search"><span role="status"></span></div><p data-follows="a">of a</p>'
@@ -177,11 +186,9 @@ def test_kinds_are_counted_and_what_follows_an_entry_hides_with_it(chromium: Any
     assert page.evaluate("document.activeElement.textContent") == "mask"
     page.locator("input").press("Escape")
     assert page.locator("li:visible").count() == 3 and page.evaluate(said) == ""
-    page.close()
 
 
-def test_the_head_of_a_fold_counts_what_is_left_and_a_menu_can_be_left(chromium: Any) -> None:
-    page = chromium.new_page()
+def test_the_head_of_a_fold_counts_what_is_left_and_a_menu_can_be_left(page: Any) -> None:
     page.set_content(
         '<div class="page-filter" data-what="names" data-items="li" data-groups="details" hidden><input type="search">'
         '<select data-by="kind"><option value="">any kind</option><option>a</option></select><span role="status">'
@@ -198,7 +205,6 @@ def test_the_head_of_a_fold_counts_what_is_left_and_a_menu_can_be_left(chromium:
     assert said.inner_text() == "1 of 1,201 names" and head.inner_text() == "1 of 1,201 names"
     button.click()
     assert page.locator("select").input_value() == "" and head.inner_text() == "1,201 names" and not button.is_visible()
-    page.close()
 
 
 def test_where_nothing_fits_a_word_or_everything_is_offered(field: Any) -> None:
@@ -219,24 +225,22 @@ def test_a_menu_can_keep_the_order_of_the_entries(field: Any) -> None:
 SHOWN = "all => all.flatMap((item, i) => (item.hidden ? [] : [i]))"
 
 
-def small_page(chromium: Any, data: str, content: str, menus: str = "") -> Any:
-    """A page with a field and its entries, in a folder of a book."""
-    page = chromium.new_page()
+def small_page(page: Any, data: str, content: str, menus: str = "") -> None:
+    """Write a page with a field and its entries, in a folder of a book."""
     page.set_content(
         f'<div class="page-filter" {data} hidden><input type="search">{menus}<span role="status"></span></div>{content}'
     )
     page.evaluate("document.documentElement.setAttribute('data-content_root', '../')")
     page.add_script_tag(path=Path(__file__).parents[2] / "book" / "_assets" / "book" / "filter.js")
-    return page
 
 
-def test_an_entry_about_others_stays_with_one_that_fits_the_field_and_every_menu(chromium: Any) -> None:
+def test_an_entry_about_others_stays_with_one_that_fits_the_field_and_every_menu(page: Any) -> None:
     menus = "".join(
         f'<select data-by="{by}"><option value="">any</option><option>{value}</option></select>'
         for by, value in (("kind", "prove"), ("difficulty", "hard"))
     )
-    page = small_page(
-        chromium,
+    small_page(
+        page,
         'data-items="li, tr" data-what="rows" data-about="exercise | exercises"',
         '<ul><li data-exercise="a" data-kind="prove" data-difficulty="easy">masks</li>'
         '<li data-exercise="b" data-kind="write" data-difficulty="hard">dropout</li>'
@@ -257,12 +261,11 @@ def test_an_entry_about_others_stays_with_one_that_fits_the_field_and_every_menu
         kind.select_option(chosen[0])
         difficulty.select_option(chosen[1])
         assert rows.evaluate_all(SHOWN) == shown, (words, chosen)
-    page.close()
 
 
-def test_a_whole_number_is_a_chapter_and_a_numbered_entry_is_found_by_its_own_number(chromium: Any) -> None:
-    page = small_page(
-        chromium,
+def test_a_whole_number_is_a_chapter_and_a_numbered_entry_is_found_by_its_own_number(page: Any) -> None:
+    small_page(
+        page,
         'data-items="li" data-what="rows" data-numbers="exercise; chapter; section"',
         "<ul><li>exercise 5.1 . chapter 5 . section 3.2</li><li>exercise 7.1 . chapter 7 . section 5</li>"
         '<li>chapter 15 . 12 heads, see table 2</li><li data-own="table 2">Results, table 2</li>'
@@ -277,11 +280,10 @@ def test_a_whole_number_is_a_chapter_and_a_numbered_entry_is_found_by_its_own_nu
         field.fill(words)
         assert rows.evaluate_all(SHOWN) == shown and said.inner_text().endswith(read), words
         assert bool(read) == ("(" in said.inner_text()), words
-    page.close()
 
 
-def test_where_nothing_fits_a_stem_is_offered_and_the_search_of_the_book(chromium: Any) -> None:
-    page = small_page(chromium, 'data-items="li" data-what="terms"', "<ul><li>mask</li><li>packing</li></ul>")
+def test_where_nothing_fits_a_stem_is_offered_and_the_search_of_the_book(page: Any) -> None:
+    small_page(page, 'data-items="li" data-what="terms"', "<ul><li>mask</li><li>packing</li></ul>")
     field, link, button = page.locator("input"), page.locator("a"), page.locator("button")
     field.fill("mask")
     assert not link.is_visible()
@@ -291,4 +293,3 @@ def test_where_nothing_fits_a_stem_is_offered_and_the_search_of_the_book(chromiu
     assert link.get_attribute("href") == "../search.html?q=masking"
     field.fill("")
     assert not link.is_visible()
-    page.close()

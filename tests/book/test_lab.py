@@ -1,6 +1,7 @@
-"""Every chapter in a real JupyterLab: each chart is drawn wide, light and dark, and each live panel shows its picture.
+"""Chapters in a real JupyterLab: each chart is drawn wide, light and dark, and each live panel shows its picture.
 
-A chapter is run there as a reader runs it: the notebook that its page offers, all cells. `make lab` does it.
+A chapter is run there as a reader runs it: the notebook that its page offers, all cells. `make lab` does it with a few
+chapters that have every kind of output of the book, and `make nightly` with the others.
 """
 
 from __future__ import annotations
@@ -16,17 +17,12 @@ from typing import Any
 
 import pytest
 
-from tests.book.conftest import ROOT, pages_in_order
+from tests.book.conftest import ROOT, built
 from tests.book.jupyter import PATIENCE, Complaints, Server, jupyterlab_server, until
+from tests.book.kinds import CHAPTERS, chosen, every_kind, source
 
 pytestmark = [pytest.mark.slow, pytest.mark.spread]
 
-
-def source(name: str) -> str:
-    return (ROOT / "book" / f"{name}.md").read_text(encoding="utf-8")
-
-
-CHAPTERS = [name for name in pages_in_order() if "{code-cell}" in source(name)]
 LEAST_SHARE = 0.6
 """Of the width of the cell's output that a plot has at least."""
 LEAST_CONTRAST = 0.4
@@ -74,7 +70,7 @@ class Lab:
 
         JupyterLab may take a cell out of the page between two looks at it, so each look brings it into view again.
         """
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE
         while True:
             outputs = self.outputs(number)
             self.page.wait_for_function("([area, count]) => lab.areDrawn(area, count)", arg=[outputs, count])
@@ -166,7 +162,21 @@ def test_each_live_panel_is_typed_into() -> None:
     assert {name for name in CHAPTERS if "\nlive_panel(" in source(name)} == set(PANELS)
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
+def test_the_chosen_chapters_have_every_kind_of_output() -> None:
+    if not all(map(built, CHAPTERS)):
+        pytest.skip("the book is not built: every chapter is run")
+    kinds = every_kind(chosen())
+    assert kinds == every_kind(CHAPTERS) and len(chosen()) < len(CHAPTERS) / 4
+    assert kinds >= {"widget", "table", "live panel", "svg, one view, container"}
+    assert {kind.split(", ")[0] for kind in kinds if ", " in kind} == {"svg", "canvas"}
+
+
+FEW = chosen()
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in FEW else pytest.mark.nightly) for name in CHAPTERS]
+)
 def test_a_chapter_in_jupyterlab(lab: Lab, name: str) -> None:
     try:
         cells = lab.run(f"{name}.ipynb")

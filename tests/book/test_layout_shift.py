@@ -15,6 +15,8 @@ TYPE = Path(__file__).parents[2] / "book" / "_assets" / "book" / "type.css"
 WATCH = """window.shifts = 0;
 const count = entry => (window.shifts += entry.hadRecentInput ? 0 : entry.value);
 new PerformanceObserver(list => list.getEntries().forEach(count)).observe({ type: "layout-shift", buffered: true });"""
+TWO_FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+"""In the first the text is laid out with its fonts, and what moved is told before the second."""
 LATE = 0.4
 """Seconds after which the fonts arrive."""
 MOST = 0.02
@@ -38,7 +40,7 @@ def test_late_fonts_move_nothing(visit: Any, book: Path, page: str, width: int) 
         v.page.wait_for_load_state("networkidle")
         v.page.evaluate("document.fonts.ready")
         assert v.page.evaluate("""document.fonts.check('16px "Source Serif Book"')""")
-        v.page.wait_for_timeout(300)
+        v.page.evaluate(TWO_FRAMES)
         assert v.page.evaluate("window.shifts") <= MOST
 
 

@@ -72,7 +72,7 @@ def test_what_the_page_says_of_the_difference_is_what_the_report_says() -> None:
 
 
 def test_the_histogram_keeps_its_size_of_type_on_a_phone(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 844}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 844}) as v:
         for picture in v.page.locator(".ledger-drawn svg").all():
             assert picture.evaluate("e => e.getScreenCTM().a") == pytest.approx(1, abs=1e-3), "not scaled down"
             assert box_of(picture)["height"] > 100
@@ -80,7 +80,7 @@ def test_the_histogram_keeps_its_size_of_type_on_a_phone(visit: Any) -> None:
 
 def test_the_entries_are_blocks_on_a_phone_and_a_table_on_a_wide_page(visit: Any) -> None:
     for width, is_block in ((390, True), (1200, False)):
-        with visit(PAGE, viewport={"width": width, "height": 844}) as v:
+        with visit(PAGE, as_left=True, viewport={"width": width, "height": 844}) as v:
             row = v.page.locator(".results-ledger table.blocks tbody tr").first
             assert (row.evaluate("e => getComputedStyle(e).display") == "block") == is_block
             assert row.locator(".cell-label").first.is_visible() == is_block

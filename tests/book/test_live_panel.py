@@ -15,7 +15,6 @@ from annotated.runs.monitor import TrainingMonitor
 from tests.book.jupyter import PATIENCE, Complaints, Server, jupyterlab_server, until
 
 pytestmark = pytest.mark.slow
-
 CELL = """
 from annotated import DataConfig, ModelConfig, TrainingConfig
 from annotated.viz.panel import training_panel

@@ -13,7 +13,7 @@ from tests.book.conftest import html_folder, pages_in_order
 SENTENCE = "The cat sleeps."
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def chapter(book: Any) -> str:
     """A built chapter with the figure; one whose lit box is the softmax if there is one."""
     pages = [name for name in pages_in_order() if (html_folder() / f"{name}.html").is_file()]
@@ -31,7 +31,7 @@ def opened(v: Any, name: str) -> Any:
 
 
 def test_it_stands_in_the_right_column(visit: Any, chapter: str) -> None:
-    with visit(chapter, viewport={"width": 1440, "height": 1000}) as v:
+    with visit(chapter, as_left=True, viewport={"width": 1440, "height": 1000}) as v:
         figure = box_of(v.page.locator("figure.machine-margin"))
         text = box_of(v.page.locator(".bd-article h1"))
         assert 200 <= figure["width"] <= 280 and figure["x"] >= text["x"] + 500
@@ -54,7 +54,7 @@ def test_on_a_phone_it_is_a_fold(visit: Any, chapter: str) -> None:
 
 
 def test_keys_go_along_the_flow_and_open(visit: Any, chapter: str) -> None:
-    with visit(chapter, viewport={"width": 1440, "height": 1000}) as v:
+    with visit(chapter, as_left=True, viewport={"width": 1440, "height": 1000}) as v:
         assert v.page.locator(".machine-small [tabindex='0']").count() == 1, "one stop for the tab key"
         v.page.locator('.machine-small [data-box="memory"]').focus()
         for key, expected in (("ArrowDown", "encoder.*.add_norm_2"), ("ArrowRight", "decoder.*.add_norm_2")):
@@ -69,7 +69,7 @@ def test_keys_go_along_the_flow_and_open(visit: Any, chapter: str) -> None:
 
 
 def test_a_box_opens_its_tensor_code_and_paper(visit: Any, chapter: str) -> None:
-    with visit(chapter, viewport={"width": 1440, "height": 1000}) as v:
+    with visit(chapter, as_left=True, viewport={"width": 1440, "height": 1000}) as v:
         dialog = opened(v, "decoder.*.cross_attention")
         assert dialog.locator(".maps .map").count() == 4 and dialog.locator("svg.tensor image").count() == 1
         assert dialog.locator(".facts").inner_text().startswith("[T, D] = ")

@@ -5,7 +5,6 @@ Pages are found in the build and in the table of contents; each is loaded once, 
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from pathlib import Path
@@ -14,19 +13,24 @@ from typing import Any
 import pytest
 
 from tests.book.boxes import box_of
-from tests.book.conftest import AXE_LOOKS, pages_in_order
+from tests.book.conftest import pages_in_order
+from tests.book.visit import AXE_LOOKS
 from tests.book.weight import check_arrival, check_weight
 
 pytestmark = pytest.mark.spread
 
 ROOT = Path(__file__).resolve().parents[2]
-EVERY_LOOK = bool(os.environ.get("ANNOTATED_EVERY_LOOK"))
-"""Set by `make pages`, and for `make test` in CI: axe takes longer than all else that is done to a page."""
 POLICY = 'http-equiv="Content-Security-Policy" content="default-src \'self\''
 CODE = ("attention/scaled_dot_product", "decoding/beam_search")
 """Pages whose listings are judged too; the colours of code are the same everywhere."""
 API = "reference/api/decoding"
 """The page of generated descriptions that axe judges for all of them: they are long, and made by one template."""
+TEMPLATES = ("intro", *CODE, "reference/notation", "reference/exercises", API)
+"""A page of each kind: front page, chapters, reference, list, generated descriptions."""
+LOOKS = {
+    "wide": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
+    "narrow": {"color_scheme": "dark", "viewport": {"width": 390, "height": 844}},
+}
 SIZES = (
     "e => { const d = e.querySelector('.chart-stage svg, .chart-stage canvas').getBoundingClientRect();"
     " return [d.width, d.height, e.scrollWidth - e.clientWidth] }"
@@ -55,18 +59,14 @@ def source(name: str) -> str:
 
 
 def axe_looks(name: str) -> set[str]:
-    """How axe looks at a page: wide and light, and narrow and dark.
-
-    In `make test` it looks at one of four in each way, and at none of the reference.
-    """
-    if EVERY_LOOK:
-        return set() if name.startswith("reference/api/") and name != API else {"wide", "narrow"}
-    return {1: {"wide"}, 3: {"narrow"}}.get(turn(name), set())
+    """How axe looks at a page, which takes long: both ways at one of each kind, and in turns at the others."""
+    if name.startswith("reference/api/") and name != API:
+        return set()
+    return {*LOOKS} if name in TEMPLATES else {sorted(LOOKS)[pages_in_order().index(name) % 2]}
 
 
-def turn(name: str) -> int:
-    """Which pages outside the reference are looked at alike, 0 to 3; -1 for the reference."""
-    return -1 if name.startswith("reference/") else pages_in_order().index(name) % 4
+def check_policy(text: str) -> None:
+    assert POLICY in text and "unpkg.com" not in text and "jsdelivr" not in text
 
 
 def check_formulas(v: Any, where: str) -> None:
@@ -83,8 +83,8 @@ def check_charts(v: Any, where: str) -> None:
 
 
 def test_a_listed_page_stands_alone_fits_and_can_be_used_by_all(visit: Any, book: Path, listed_page: str) -> None:
-    text, code = (book / f"{listed_page}.html").read_text(encoding="utf-8"), listed_page in CODE and EVERY_LOOK
-    assert POLICY in text and "unpkg.com" not in text and "jsdelivr" not in text
+    text, looks = (book / f"{listed_page}.html").read_text(encoding="utf-8"), axe_looks(listed_page)
+    check_policy(text)
     # Without motion, or axe would judge colours halfway from light to dark.
     with visit(f"{listed_page}.html", color_scheme="light", reduced_motion="reduce") as v:
         assert v.page.evaluate("document.documentElement.dataset.theme") == "light"
@@ -98,23 +98,32 @@ def test_a_listed_page_stands_alone_fits_and_can_be_used_by_all(visit: Any, book
         for drawing in v.page.query_selector_all("figure.chart [role^=graphics-document]"):
             assert len(drawing.get_attribute("aria-label")) > 40
         assert v.page.evaluate(UNNAMED) == []
-        looks = axe_looks(listed_page)
-        assert "wide" not in looks or v.axe(code=code) == []
+        assert "wide" not in looks or v.axe(code=listed_page in CODE) == []
 
         v.page.emulate_media(color_scheme="dark")
         v.page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
 
-        v.page.set_viewport_size({"width": 390, "height": 844})
-        v.page.wait_for_timeout(350)  # charts that follow the width are drawn again after a pause
-        check_formulas(v, f"{listed_page} at 390")
+        v.resize(LOOKS["narrow"]["viewport"])
         check_charts(v, f"{listed_page} at 390")
+        check_formulas(v, f"{listed_page} at 390")
         assert v.overflow() <= 0, f"{listed_page} is wider than 390 pixels"
         assert v.page.evaluate(UNREACHABLE) == [], "boxes that scroll, out of the keyboard's reach"
-        if "narrow" in looks:
-            # Most have been asked everything when they were wide, and are asked what colours and width may break.
-            again = {"marks": False} if "wide" in looks and turn(listed_page) != 3 else {}
-            assert v.axe(*(AXE_LOOKS if again else ()), **again, code=code) == [], "dark, narrow"
+        if (
+            "narrow" in looks
+        ):  # what was asked when the page was wide is not asked again, but what colours and width break
+            again = {"marks": False} if "wide" in looks else {}
+            assert v.axe(*(AXE_LOOKS if again else ()), **again, code=listed_page in CODE) == [], "dark, narrow"
         assert v.foreign == [] and v.errors == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_nothing_on_any_page_in_any_look(visit: Any, listed_page: str, look: str) -> None:
+    if look in axe_looks(listed_page) or (listed_page.startswith("reference/api/") and listed_page != API):
+        pytest.skip("looked at with the rest of the page, or made by the template of one that was")
+    with visit(f"{listed_page}.html", reduced_motion="reduce", **LOOKS[look]) as v:
+        v.draw_charts()
+        assert v.axe(code=False) == []
 
 
 def test_a_chapter_has_its_parts(book: Path, teaching_page: str) -> None:
@@ -131,17 +140,19 @@ def test_a_chapter_has_its_parts(book: Path, teaching_page: str) -> None:
         assert 'class="right-next"' not in page or 'class="prev-next-why"' in page, "the front matter says why to go on"
 
 
+def test_pages_of_source_stand_alone(book: Path) -> None:
+    """One template over highlighted code; the test below opens a few in a browser."""
+    pages = list((book / "source").rglob("*.html"))
+    assert pages or not (book / "reference" / "api" / "index.html").is_file()
+    for page in pages:
+        check_policy(page.read_text(encoding="utf-8"))
+
+
 def test_another_page_stands_alone_too(visit: Any, book: Path, other_page: str) -> None:
-    text = (book / f"{other_page}.html").read_text(encoding="utf-8")
-    assert POLICY in text and "unpkg.com" not in text and "jsdelivr" not in text
-    # Pages of source code are one template over highlighted code: a few stand for all.
-    if other_page.startswith("source/") and not other_page.endswith(
-        ("model/attention", "viz/theme", "grading/sandbox/interpreter")
-    ):
-        return
+    check_policy((book / f"{other_page}.html").read_text(encoding="utf-8"))
     with visit(f"{other_page}.html", color_scheme="light", viewport={"width": 390, "height": 844}) as v:
         assert v.overflow() <= 0
-        assert not (EVERY_LOOK or other_page == "search") or v.axe() == []
+        assert other_page.startswith("source/") or v.axe() == []
         assert v.foreign == [] and v.errors == []
 
 

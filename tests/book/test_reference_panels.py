@@ -25,7 +25,7 @@ def records(repository: Path) -> Iterator[Any]:
 
 
 def test_shapes_follow_the_readers_numbers(visit: Any) -> None:
-    with visit("reference/notation.html") as v:
+    with visit("reference/notation.html", as_left=True) as v:
         box = v.page.locator('.live[data-panel="shapes"][data-state="done"]')
         field = {letter: box.locator(f"input[name={letter}]") for letter in "BSTDHKFVL"}
         box.get_by_text("scores", exact=True).click()
@@ -60,7 +60,7 @@ def test_tensors_are_walked_through_with_the_keyboard(visit: Any) -> None:
 
 
 def test_the_filter_leaves_the_rows_of_the_tracer_alone_and_hides_it_while_it_is_set(visit: Any) -> None:
-    with visit("reference/notation.html") as v:
+    with visit("reference/notation.html", as_left=True) as v:
         v.page.get_by_label("Show rows with").fill("layers")
         assert v.page.locator('.live[data-panel="shapes"] tr[hidden]').count() == 0
         assert v.page.locator(".shapes tbody tr:not([hidden])").count() == 1
@@ -138,7 +138,7 @@ def amounts(table: Any, key: str) -> list[float]:
 
 
 def test_pages_are_sorted_and_what_is_shown_is_added_up(visit: Any) -> None:
-    with visit("reference/execution.html") as v:
+    with visit("reference/execution.html", as_left=True) as v:
         table, total = v.page.locator("table.execution-table"), v.page.locator(".table-total").first
         own, head = shown(table), table.locator("th").nth(3)
         assert total.inner_text().startswith(f"All {len(own)} pages: {sum(amounts(table, 'checks')):,.0f} checks")
@@ -179,7 +179,7 @@ def test_each_record_links_to_the_page_that_shows_it(visit: Any) -> None:
 
 
 def test_the_command_names_the_records_that_are_shown(visit: Any) -> None:
-    with visit("reference/execution.html") as v:
+    with visit("reference/execution.html", as_left=True) as v:
         command = v.page.locator(".again pre")
         assert command.inner_text() == "python -m annotated.chapters masks"
         v.page.get_by_label("Show records with").fill("dropout")

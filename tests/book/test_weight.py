@@ -59,8 +59,7 @@ def test_the_search_puts_chapters_first_under_their_heading(visit: Any) -> None:
 def test_the_search_begins_with_the_page_that_is_called_so(visit: Any) -> None:
     for word, first in (("mask", "7. Masks"), ("dropout", "21. Dropout"), ("bleu", "26. BLEU")):
         with visit(f"search.html?q={word}") as v:
-            v.page.wait_for_selector("#search-results li:not(.search-group) > a")
-            v.page.wait_for_timeout(500)
+            v.page.wait_for_selector("#search-results[data-done]")
             links = v.page.locator("#search-results li:not(.search-group) > a")
             assert links.first.inner_text().startswith(first)
             places = links.evaluate_all("all => all.map(a => a.href.replace(/[?][^#]*/, ''))")

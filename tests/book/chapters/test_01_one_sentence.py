@@ -22,7 +22,7 @@ def box(widget: Any, name: str) -> Any:
 
 
 def test_every_box_shows_its_tensor_shape_and_code(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = machine(v)
         boxes = widget.locator("[role=radio][data-box]")
         assert boxes.count() == 21
@@ -37,7 +37,7 @@ def test_every_box_shows_its_tensor_shape_and_code(visit: Any) -> None:
 
 
 def test_a_step_changes_the_german_side_and_leaves_the_memory(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = machine(v)
 
         def picture(name: str) -> str:
@@ -105,8 +105,9 @@ def test_a_step_of_writing_moves_or_jumps(visit: Any, motion: str) -> None:
 
 
 def test_layers_are_chosen(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = machine(v)
+        box(widget, "encoder.*.self_attention").click()
         before = box(widget, "encoder.*.self_attention").locator("image").get_attribute("href")
         widget.get_by_label("3", exact=True).check()
         assert box(widget, "encoder.*.self_attention").locator("image").get_attribute("href") != before
@@ -114,11 +115,11 @@ def test_layers_are_chosen(visit: Any) -> None:
 
 
 def test_the_keyboard_goes_along_the_flow_and_across(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = machine(v)
         chosen = widget.locator("[role=radio][aria-checked=true]")
         assert widget.locator("[role=radio][tabindex='0']").count() == 1
-        box(widget, "decoder.*.cross_attention").focus()
+        box(widget, "decoder.*.cross_attention").click()
         for key, expected in (
             ("ArrowUp", "decoder.*.add_norm_2"),
             ("ArrowDown", "decoder.*.cross_attention"),
@@ -141,7 +142,7 @@ def test_the_keyboard_goes_along_the_flow_and_across(visit: Any) -> None:
 
 
 def test_masked_maps_have_an_empty_corner(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = machine(v)
         box(widget, "decoder.*.self_attention").click()
         corners = widget.locator(".map canvas").evaluate_all(
@@ -174,7 +175,7 @@ def test_without_scripts_the_drawing_and_its_shapes_are_there(visit: Any) -> Non
 
 
 def test_with_scripts_the_drawing_is_shown_once(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         machine(v)
         assert v.page.locator(".architecture-twin").count() == 0
         heads = v.page.locator(".architecture.running path[marker-end]").first.get_attribute("marker-end")

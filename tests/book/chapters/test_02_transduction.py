@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.book.charts import texts
+from tests.book.charts import move, settle, texts
 
 PAGE = "why/transduction.html"
-
-
-def slide(figure: Any, name: str, value: float) -> None:
-    """Move a chart's slider as a reader would."""
-    figure.evaluate(
-        "(e, [name, value]) => { const i = e.querySelector(`input[name=${name}]`); i.value = value;"
-        " i.dispatchEvent(new Event('input', {bubbles: true})); }",
-        [name, value],
-    )
 
 
 def title(figure: Any) -> str:
@@ -23,30 +14,27 @@ def title(figure: Any) -> str:
 
 
 def test_the_product_grows_with_the_slider_and_breaks_with_the_sentence(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figure = v.draw_charts()[0]
         assert "9.41" in title(figure) and "nen" in texts(figure)
         broken = [text for text in texts(figure) if "breaks" in text]
         assert broken == ["0.0002  breaks the product"], "one factor breaks, those after it do not"
         figure.query_selector("select").select_option("right")
-        v.page.wait_for_timeout(300)
+        settle(figure)
         assert "0.43" in title(figure) and "0.84" in title(figure)
         assert "nen" not in texts(figure) and texts(figure).count("ne") == 1, "the pieces are those of this sentence"
-        slide(figure, "step", 3)
-        v.page.wait_for_timeout(300)
+        move(figure, "step", 3)
         assert "0.80" in title(figure), "0.934 x 0.937 x 0.912"
         assert v.errors == [] and v.foreign == []
 
 
 def test_the_first_input_travels_as_far_as_the_slider_says(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figure = next(f for f in v.draw_charts() if f.query_selector("input[name=t0]"))
         before = texts(figure)
-        slide(figure, "t0", 12)
-        v.page.wait_for_timeout(300)
+        move(figure, "t0", 12)
         assert "12 applications" in title(figure) and texts(figure) != before
-        slide(figure, "t0", 1)
-        v.page.wait_for_timeout(300)
+        move(figure, "t0", 1)
         assert "1 application of" in title(figure)
 
 

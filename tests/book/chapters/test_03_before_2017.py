@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.book.charts import move, texts, with_control
+from tests.book.charts import drawn_with, move, texts, with_control
 
 PAGE = "why/before_2017.html"
 
 
 def test_accuracy_changes_with_the_measure(visit: Any) -> None:
-    with visit(PAGE) as v:
-        figure = with_control(v.draw_charts(), "measure")
+    with visit(PAGE, as_left=True) as v:
+        figure = drawn_with(v, "measure")
         assert {"without attention", "with attention", "Transformer"} <= set(texts(figure))
         points = "e => [...e.querySelectorAll('.chart-stage .mark-symbol path')].map(p => p.getAttribute('transform'))"
         before = figure.evaluate(points)
         move(figure, "measure", "whole sequences")
-        v.page.wait_for_timeout(200)
         assert figure.evaluate(points) != before
         assert v.errors == []
 
@@ -27,41 +26,37 @@ def test_positions_and_alignment_follow_their_sliders(visit: Any) -> None:
         places, alignment = with_control(figures, "at"), with_control(figures, "example")
         assert "Right by position, after 1,000 updates" in texts(places)
         move(places, "at", 2)
-        v.page.wait_for_timeout(200)
         assert "Right by position, after 10,000 updates" in texts(places)
         picture = "e => e.querySelector('.chart-stage canvas').toDataURL()"
         before = alignment.evaluate(picture)
         move(alignment, "example", 6)
-        v.page.wait_for_timeout(300)
         assert alignment.evaluate(picture) != before
 
 
 def test_the_timeline_dims_what_was_not_chosen(visit: Any) -> None:
-    with visit(PAGE) as v:
-        figure = with_control(v.draw_charts(), "kind")
+    with visit(PAGE, as_left=True) as v:
+        figure = drawn_with(v, "kind")
         faint = (
             "e => [...e.querySelectorAll('.chart-stage .mark-symbol path[opacity]')]"
             ".filter(p => p.getAttribute('opacity') < 0.5).length"
         )
         assert figure.evaluate(faint) == 0
         move(figure, "kind", "convolution")
-        v.page.wait_for_timeout(200)
         assert figure.evaluate(faint) > 10
 
 
 def test_letters_are_done_after_their_products(visit: Any) -> None:
-    with visit(PAGE) as v:
-        figure = with_control(v.draw_charts(), "done")
+    with visit(PAGE, as_left=True) as v:
+        figure = drawn_with(v, "done")
         assert "Transformer: all done after 29 products" in texts(figure)
         assert "recurrent, without attention: still computing" in texts(figure)
         move(figure, "done", 43)
-        v.page.wait_for_timeout(200)
         assert "recurrent, without attention: all done after 43 products" in texts(figure)
         assert "recurrent, with attention: still computing" in texts(figure) and v.errors == []
 
 
 def test_the_two_networks_are_computed_step_by_step(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         drawing = v.page.locator(".encoder-decoder")
         drawing.scroll_into_view_if_needed()
         drawing.get_by_text("step 1 of 8").wait_for()
@@ -74,7 +69,7 @@ def test_the_two_networks_are_computed_step_by_step(visit: Any) -> None:
 
 
 def test_both_networks_write_the_readers_letters(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         panel = v.page.locator(".own-letters")
         panel.scroll_into_view_if_needed()
         panel.get_by_label("Letters A to P").fill("cab")

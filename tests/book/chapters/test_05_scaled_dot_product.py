@@ -6,22 +6,9 @@ import re
 from typing import Any
 
 from tests.book.boxes import box_of
+from tests.book.charts import drawn_with, move
 
 PAGE = "attention/scaled_dot_product.html"
-
-
-def slide(v: Any, figure: Any, name: str, value: float) -> None:
-    """Move a slider of a chart as a reader would, and wait until it is drawn."""
-    figure.evaluate(
-        "(e, [name, value]) => { const i = e.querySelector(`input[name=${name}]`); i.value = value;"
-        " i.dispatchEvent(new Event('input', {bubbles: true})); }",
-        [name, value],
-    )
-    v.page.wait_for_timeout(300)
-
-
-def figure_with(v: Any, control: str) -> Any:
-    return next(f for f in v.draw_charts() if f.query_selector(f"[name='{control}']"))
 
 
 def heights(figure: Any, label: str) -> list[float]:
@@ -32,7 +19,7 @@ def heights(figure: Any, label: str) -> list[float]:
 
 
 def test_the_query_can_be_dragged_and_moved_by_keys(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         v.page.wait_for_selector(".widget-host[data-ready] .query-plane svg")
         plane = v.page.locator(".query-plane").first
         plane.scroll_into_view_if_needed()
@@ -76,39 +63,39 @@ def test_the_boxes_show_every_number_and_how_it_came_about(visit: Any) -> None:
 
 
 def test_the_exponent_turns_one_winner_into_an_even_spread(visit: Any) -> None:
-    with visit(PAGE) as v:
-        figure = figure_with(v, "exponent")
+    with visit(PAGE, as_left=True) as v:
+        figure = drawn_with(v, "exponent")
         assert max(heights(figure, "weight p")) > 0.9
-        slide(v, figure, "exponent", 0.5)
+        move(figure, "exponent", 0.5)
         middle = heights(figure, "weight p")
         assert len(middle) == 16 and 0.1 < max(middle) < 0.6
-        slide(v, figure, "exponent", 1)
+        move(figure, "exponent", 1)
         assert max(heights(figure, "weight p")) < 0.1
-        slide(v, figure, "step", 0)  # d_k = 1: every power divides by 1
+        move(figure, "step", 0)  # d_k = 1: every power divides by 1
         one = heights(figure, "weight p")
-        slide(v, figure, "exponent", 0)
+        move(figure, "exponent", 0)
         assert heights(figure, "weight p") == one
 
 
 def test_the_undivided_band_leaves_the_hill(visit: Any) -> None:
-    with visit(PAGE) as v:
-        figure = figure_with(v, "log_d_k")
+    with visit(PAGE, as_left=True) as v:
+        figure = drawn_with(v, "log_d_k")
 
         def ends() -> list[float]:
             return figure.evaluate(
                 "e => [...e.querySelectorAll('.chart-stage .mark-rect path')].map(m => m.getBoundingClientRect().width)"
             )
 
-        slide(v, figure, "log_d_k", 0)
+        move(figure, "log_d_k", 0)
         root, plain = sorted(ends())[-2:]
         assert abs(root - plain) < 1
-        slide(v, figure, "log_d_k", 6)
+        move(figure, "log_d_k", 6)
         small, large = sorted(ends())[-2:]
         assert abs(small - root) < 1 and large > 5 * small
 
 
 def test_the_panel_compares_three_divisors(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         box = v.page.locator(".live[data-panel=divisor]")
         box.scroll_into_view_if_needed()
         v.page.wait_for_selector(".live[data-panel=divisor][data-state=done]", timeout=60_000)

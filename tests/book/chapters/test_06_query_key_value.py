@@ -24,7 +24,7 @@ def side(widget: Any, which: int) -> list[str]:
 
 
 def test_the_use_changes_who_answers(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = desk(v)
         said = "Layer 3, head 3: the German token 5, “die” → “grü”, attends to the English tokens. Most weight: green"
         assert said in widget.locator("p").inner_text()
@@ -38,7 +38,7 @@ def test_the_use_changes_who_answers(visit: Any) -> None:
 
 
 def test_the_range_of_rows_is_that_of_the_sequence(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = desk(v)
         slider = widget.get_by_role("slider")
         slider.focus()
@@ -49,7 +49,7 @@ def test_the_range_of_rows_is_that_of_the_sequence(visit: Any) -> None:
 
 
 def test_rows_answer_to_keys_and_clicks_on_a_phone(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}) as v:
         widget = desk(v)
         widget.locator("svg.lines").focus()
         v.page.keyboard.press("ArrowDown")
@@ -81,7 +81,7 @@ def test_the_desk_takes_the_readers_sentences(visit: Any) -> None:
 
 
 def test_the_picture_of_a_head_takes_the_readers_sentence(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}) as v:
         v.page.wait_for_selector(".widget-host[data-ready] .projection .tile")
         box, picture = v.page.locator(".live[data-panel=head]"), v.page.locator(".projection")
         box.scroll_into_view_if_needed()
@@ -94,7 +94,7 @@ def test_the_picture_of_a_head_takes_the_readers_sentence(visit: Any) -> None:
 
 
 def test_the_picture_opens_whole_and_is_walked_with_buttons_above_and_below(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}) as v:
         v.page.wait_for_selector(".widget-host[data-ready] .projection .tile")
         picture = v.page.locator(".projection")
         above, below = picture.locator(".controls").all()
@@ -109,7 +109,7 @@ def test_the_picture_opens_whole_and_is_walked_with_buttons_above_and_below(visi
 
 
 def test_a_longer_query_gives_the_nearest_key_all_the_weight(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         v.page.wait_for_selector(".widget-host[data-ready] .query-plane svg")
         plane = v.page.locator(".query-plane")
         largest = lambda: max(float(text) for text in plane.locator("td b").all_inner_texts())  # noqa: E731

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tests.book.boxes import box_of
+from tests.book.charts import settle
 
 PAGE = "attention/masks.html"
 
@@ -29,7 +30,7 @@ def choose(widget: Any, label: str, text: str) -> None:
 
 
 def test_without_the_causal_mask_the_meter_rises(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = painter(v)
         assert meter(widget, "the future") == 0 and meter(widget, "padding") == 0
         assert widget.locator(".verdict").inner_text() == "Nothing leaks."
@@ -116,17 +117,17 @@ def test_the_widget_computes_the_softmax(visit: Any) -> None:
 
 
 def test_the_gradient_picture_compares_two_decoders(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figure = next(f for f in v.draw_charts() if f.query_selector("select[name=which]"))
         cells = "e => e.querySelectorAll('.chart-stage svg .mark-rect path').length"
         assert figure.evaluate(cells) == 121
         figure.query_selector("select[name=which]").select_option("with a mask")
-        v.page.wait_for_timeout(300)
+        settle(figure)
         assert figure.evaluate(cells) == 66  # the lower triangle of 11 positions
 
 
 def test_the_panel_shows_what_the_mask_is_worth(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         box = v.page.locator(".live[data-panel=mask]")
         box.scroll_into_view_if_needed()
         v.page.wait_for_selector(".live[data-panel=mask][data-state=done]", timeout=60_000)

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from tests.book.boxes import box_of
-from tests.book.charts import texts
+from tests.book.charts import settle, texts
 
 PAGE = "attention/multi_head.html"
 PHONE = {"width": 390, "height": 900}
@@ -48,7 +48,7 @@ def test_the_keyboard_steps_from_the_input_to_the_mixture_on_a_phone(visit: Any)
 
 
 def test_the_number_of_heads_cuts_anew(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         w = widget(v)
         for _ in range(4):
             w.get_by_role("button", name="next").click()
@@ -94,16 +94,16 @@ def test_play_moves_on_its_own_and_cells_move_unless_motion_is_unwelcome(visit: 
 
 
 def test_the_menu_shows_what_one_head_fetches_at_each_offset(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figure = menu(v, "offset")
         assert {"100%", "34%"} <= set(texts(figure))
         figure.query_selector("select").select_option("2")
-        v.page.wait_for_timeout(300)
+        settle(figure)
         assert "81%" in texts(figure) and "34%" not in texts(figure)
 
 
 def test_grouped_inputs_are_block_diagonal(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figure = next(f for f in v.draw_charts() if "quarter of the input" in texts(f))
         shown = texts(figure)
         assert {"Multi-head attention", "Input cut into groups"} <= set(shown)
@@ -111,7 +111,7 @@ def test_grouped_inputs_are_block_diagonal(visit: Any) -> None:
 
 
 def test_a_silent_head_loses_a_word(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         box = v.page.locator(".live[data-panel=heads]")
         box.scroll_into_view_if_needed()
         v.page.wait_for_selector(".live[data-panel=heads][data-state=done]", timeout=60_000)

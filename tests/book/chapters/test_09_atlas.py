@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.book.boxes import box_of
-from tests.book.charts import texts
+from tests.book.charts import settle, texts
 
 PAGE = "attention/atlas.html"
 PHONE = {"width": 390, "height": 900}
@@ -33,7 +33,7 @@ def test_the_page_with_forty_sentences_stays_light(book: Path) -> None:
 
 
 def test_the_widget_shows_every_head_of_every_use(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = heads(v)
         for label in USES:
             widget.get_by_label(label).check()
@@ -50,7 +50,7 @@ def test_the_widget_shows_every_head_of_every_use(visit: Any) -> None:
 
 
 def test_forty_sentences_can_be_chosen_and_each_has_its_own_tokens(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = heads(v)
         sentences = choices(widget, "sentence")
         assert sentences.locator("option").count() == 40
@@ -81,7 +81,7 @@ def test_every_head_has_its_card(visit: Any) -> None:
 
 
 def test_the_widget_answers_to_mouse_keyboard_and_menus(visit: Any) -> None:
-    with visit(PAGE, viewport=PHONE) as v:
+    with visit(PAGE, as_left=True, viewport=PHONE) as v:
         widget = heads(v)
         answer, picture = widget.locator("output"), widget.locator("svg[role=application]")
         query, key = choices(widget, "query"), choices(widget, "key")
@@ -106,7 +106,7 @@ def test_arcs_are_as_wide_as_the_weights_of_the_row(visit: Any) -> None:
         "e => [...e.querySelectorAll('path')].filter(p => p.getAttribute('stroke') === '#d9731a')"
         ".map(p => +p.getAttribute('stroke-width'))"
     )
-    with visit(PAGE, viewport=PHONE) as v:
+    with visit(PAGE, as_left=True, viewport=PHONE) as v:
         widget = heads(v)
         widget.get_by_label("Decoder self-attention").check()
         widget.get_by_label("arcs").check()
@@ -123,20 +123,21 @@ def test_arcs_are_as_wide_as_the_weights_of_the_row(visit: Any) -> None:
 
 
 def test_in_the_decoder_the_future_gets_nothing(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = heads(v)
         widget.get_by_label("Decoder self-attention").check()
+        choices(widget, "query").select_option("0")
         assert "100 % of its attention" in widget.locator("output").inner_text(), "the first position sees itself only"
         choices(widget, "key").select_option("1")
         assert " 0 % of its attention" in widget.locator("output").inner_text()
 
 
 def test_the_cards_change_with_the_kind_of_attention(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figure = menu(v, "attention")
         assert "token after" in texts(figure)
         figure.query_selector("select").select_option("cross-attention")
-        v.page.wait_for_timeout(300)
+        settle(figure)
         assert "token after" not in texts(figure) and {"word it writes", "97"} <= set(texts(figure))
 
 
@@ -176,9 +177,9 @@ def test_two_heads_back_each_other_up_in_the_page_as_in_the_text(visit: Any) -> 
 
 
 def test_the_losses_change_with_the_measure(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figure = menu(v, "measure")
         before = texts(figure)
         figure.query_selector("select").select_option("nats per token")
-        v.page.wait_for_timeout(300)
+        settle(figure)
         assert "0.173" in texts(figure) and texts(figure) != before

@@ -5,69 +5,51 @@ from __future__ import annotations
 from typing import Any
 
 from tests.book.boxes import box_of
-from tests.book.charts import texts
+from tests.book.charts import described, move, texts
 
 PAGE = "machine/feed_forward.html"
 
 
-def figure(v: Any, word: str) -> Any:
-    """The chart whose description holds a word, drawn."""
-    found = next(f for f in v.page.query_selector_all("figure.chart") if word in f.inner_html())
-    found.scroll_into_view_if_needed()
-    v.page.wait_for_function("e => e.dataset.ready", arg=found)
-    return found
-
-
-def move(v: Any, chart: Any, name: str, value: Any) -> None:
-    chart.evaluate(
-        "(e, [name, value]) => { const i = e.querySelector(`[name=${name}]`);"
-        " if (i.type === 'checkbox') i.checked = value; else i.value = value;"
-        " for (const kind of ['input', 'change']) i.dispatchEvent(new Event(kind, {bubbles: true})); }",
-        [name, value],
-    )
-    v.page.wait_for_timeout(250)
-
-
 def test_the_share_follows_d_ff(visit: Any) -> None:
-    with visit(PAGE) as v:
-        chart = figure(v, "Stacked bars of the parameters")
+    with visit(PAGE, as_left=True) as v:
+        chart = described(v, "Stacked bars of the parameters")
         assert {"67%", "50%"} <= set(texts(chart))
-        move(v, chart, "d_ff", 256)
+        move(chart, "d_ff", 256)
         assert {"20%", "11%"} <= set(texts(chart))
         assert v.errors == []
 
 
 def test_the_plane_takes_sliders_and_loses_its_folds(visit: Any) -> None:
-    with visit(PAGE) as v:
-        chart = figure(v, "small feed-forward network over a plane")
+    with visit(PAGE, as_left=True) as v:
+        chart = described(v, "small feed-forward network over a plane")
         picture = "e => e.querySelector('canvas').toDataURL()"
         before = chart.evaluate(picture)
-        move(v, chart, "angle", -90)
+        move(chart, "angle", -90)
         turned = chart.evaluate(picture)
-        move(v, chart, "weight", -1)
+        move(chart, "weight", -1)
         roof = chart.evaluate(picture)
-        move(v, chart, "relu", False)
+        move(chart, "relu", False)
         assert len({before, turned, roof, chart.evaluate(picture)}) == 4
 
 
 def test_table_3_has_three_measures(visit: Any) -> None:
-    with visit(PAGE) as v:
-        chart = figure(v, "Points joined by a line")
+    with visit(PAGE, as_left=True) as v:
+        chart = described(v, "Points joined by a line")
         assert {"25.4", "25.8", "26.2"} <= set(texts(chart))
-        move(v, chart, "measure", "perplexity")
+        move(chart, "measure", "perplexity")
         assert {"5.12", "4.92", "4.75"} <= set(texts(chart))
 
 
 def test_all_activations_of_a_unit_are_shown_by_token(visit: Any) -> None:
-    with visit(PAGE) as v:
-        chart = figure(v, "Histograms of all activations of single units")
+    with visit(PAGE, as_left=True) as v:
+        chart = described(v, "Histograms of all activations of single units")
         assert {"35 × not", "188 × ."} <= set(texts(chart))
-        move(v, chart, "unit", "layer 3, unit 74")
+        move(chart, "unit", "layer 3, unit 74")
         assert "36 × not" in texts(chart)
 
 
 def test_networks_can_be_switched_off(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         panel = v.page.locator(".live[data-panel=feed_forward]")
         panel.scroll_into_view_if_needed()
         whole = "Die Großmutter hat die grüne Schultasche aufgemacht."
@@ -89,7 +71,7 @@ def explorer(v: Any) -> Any:
 
 
 def test_units_can_be_leafed_through_and_found_by_word(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = explorer(v)
         assert widget.locator("mark").all_inner_texts() == ["not"] * 6
         assert "active at 305 of 2,452 positions" in widget.locator(".title").inner_text()

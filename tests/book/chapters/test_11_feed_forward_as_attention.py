@@ -5,20 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tests.book.charts import described, settle
+
 PAGE = "machine/feed_forward_as_attention.html"
 
 
-def figure(v: Any, word: str) -> Any:
-    """The chart whose description holds a word, drawn."""
-    found = next(f for f in v.page.query_selector_all("figure.chart") if word in f.inner_html())
-    found.scroll_into_view_if_needed()
-    v.page.wait_for_function("e => e.dataset.ready", arg=found)
-    return found
-
-
-def signal(v: Any, chart: Any, name: str, value: Any) -> None:
-    chart.evaluate("(e, [name, value]) => { e.chart.signal(name, value).run(); }", [name, value])
-    v.page.wait_for_timeout(200)
+def signal(chart: Any, name: str, value: Any) -> None:
+    chart.evaluate("(e, [name, value]) => e.chart.signal(name, value).runAsync().then(() => null)", [name, value])
 
 
 def counted(chart: Any) -> tuple[int, int]:
@@ -30,25 +23,25 @@ def counted(chart: Any) -> tuple[int, int]:
 
 
 def test_the_softmax_gives_every_pair_something(visit: Any) -> None:
-    with visit(PAGE) as v:
-        chart = figure(v, "share that each key-value pair")
+    with visit(PAGE, as_left=True) as v:
+        chart = described(v, "share that each key-value pair")
         relu = counted(chart)
         assert relu[0] < 150
         chart.query_selector("input[type=radio][value=softmax]").check()
-        v.page.wait_for_timeout(200)
+        settle(chart)
         soft = counted(chart)
         assert soft[0] == 512
-        signal(v, chart, "sharpness", 4)
+        signal(chart, "sharpness", 4)
         assert counted(chart)[1] < soft[1]
         menu = chart.query_selector("select")
         menu.select_option(index=2)
-        v.page.wait_for_timeout(200)
+        settle(chart)
         assert counted(chart)[0] == 512
         assert v.errors == []
 
 
 def test_the_value_row_says_what_follows(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 800}) as v:
         v.page.wait_for_selector(".widget-host[data-ready] .neurons li")
         widget = v.page.locator(".neurons")
         assert widget.locator(".says b").first.inner_text() == "die"
@@ -62,17 +55,17 @@ def test_the_value_row_says_what_follows(visit: Any) -> None:
 
 
 def test_one_layers_curves_can_be_shown_alone(visit: Any) -> None:
-    with visit(PAGE) as v:
-        chart = figure(v, "Learning curves of")
+    with visit(PAGE, as_left=True) as v:
+        chart = described(v, "Learning curves of")
         lines = "e => e.querySelectorAll('.chart-stage [aria-roledescription=\"line mark\"]').length"
         assert chart.evaluate(lines) == 2, "differences from the network, which is the line at zero"
         chart.query_selector("select").select_option("first layer of the appendix")
-        v.page.wait_for_timeout(200)
+        settle(chart)
         assert chart.evaluate(lines) == 1
 
 
 def test_a_softmax_in_the_top_layer_changes_the_words_unless_it_gives_as_much(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         panel = v.page.locator(".live[data-panel=rule_of_weights]")
         panel.scroll_into_view_if_needed()
         panel.locator(".live-status").filter(has_text="The words change.").wait_for(timeout=20_000)
@@ -82,8 +75,8 @@ def test_a_softmax_in_the_top_layer_changes_the_words_unless_it_gives_as_much(vi
 
 
 def test_a_query_that_matches_no_key(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
-        chart = figure(v, "Six key-value pairs")
-        signal(v, chart, "direction", 270)
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 800}) as v:
+        chart = described(v, "Six key-value pairs")
+        signal(chart, "direction", 270)
         said = chart.evaluate("e => e.querySelector('.chart-stage svg').textContent")
         assert "No key matches" in said and "sum 0.00" in said and "sum 1.00" in said

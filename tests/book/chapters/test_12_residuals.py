@@ -4,27 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.book.charts import LINES, described, move, settle
+
 PAGE = "machine/residuals.html"
-LINES = (
-    "e => [...e.querySelectorAll('.chart-stage [aria-roledescription=\"line mark\"]')].map(p => p.getAttribute('d'))"
-)
-
-
-def figure(v: Any, word: str) -> Any:
-    """The chart whose description holds a word, drawn."""
-    found = next(f for f in v.page.query_selector_all("figure.chart") if word in f.inner_html())
-    found.scroll_into_view_if_needed()
-    v.page.wait_for_function("e => e.dataset.ready", arg=found)
-    return found
-
-
-def slide(v: Any, chart: Any, name: str, value: float) -> None:
-    chart.evaluate(
-        "(e, [name, value]) => { const i = e.querySelector(`input[name=${name}]`); i.value = value;"
-        " i.dispatchEvent(new Event('input', {bubbles: true})); }",
-        [name, value],
-    )
-    v.page.wait_for_timeout(200)
 
 
 def bars(chart: Any, colour: str) -> list[str]:
@@ -37,32 +19,32 @@ def bars(chart: Any, colour: str) -> list[str]:
 
 
 def test_scale_and_offset_of_the_input_do_not_get_through(visit: Any) -> None:
-    with visit(PAGE) as v:
-        chart = figure(v, "before and after layer normalisation")
+    with visit(PAGE, as_left=True) as v:
+        chart = described(v, "before and after layer normalisation")
         before, after = bars(chart, "#8a8f98"), bars(chart, "#3b83d6")
         assert len(before) == len(after) == 6
-        slide(v, chart, "times", 2)
-        slide(v, chart, "plus", 1)
+        move(chart, "times", 2)
+        move(chart, "plus", 1)
         assert bars(chart, "#8a8f98") != before and bars(chart, "#3b83d6") == after
-        slide(v, chart, "gain", 0.5)
+        move(chart, "gain", 0.5)
         assert bars(chart, "#3b83d6") != after
         assert v.errors == []
 
 
 def test_rms_norm_lets_the_offset_through(visit: Any) -> None:
     with visit(PAGE) as v:
-        chart = figure(v, "before and after layer normalisation")
+        chart = described(v, "before and after layer normalisation")
         chart.query_selector("input[type=radio][value=RMSNorm]").check()
-        v.page.wait_for_timeout(200)
+        settle(chart)
         after = bars(chart, "#3b83d6")
-        slide(v, chart, "times", 2)
+        move(chart, "times", 2)
         assert bars(chart, "#3b83d6") == after
-        slide(v, chart, "plus", 1)
+        move(chart, "plus", 1)
         assert bars(chart, "#3b83d6") != after
 
 
 def test_without_residuals_the_words_become_alike(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         panel = v.page.locator(".live[data-panel=residual_norm]")
         panel.scroll_into_view_if_needed()
         panel.locator(".live-status").filter(has_text="The words change.").wait_for(timeout=20_000)
@@ -75,12 +57,12 @@ def test_without_residuals_the_words_become_alike(visit: Any) -> None:
 
 
 def test_words_or_positions_are_read(visit: Any) -> None:
-    with visit(PAGE) as v:
-        chart = figure(v, "accuracy on unseen sentences")
+    with visit(PAGE, as_left=True) as v:
+        chart = described(v, "accuracy on unseen sentences")
         before = chart.evaluate(LINES)
         assert len(before) == 4
         chart.query_selector("select").select_option("which position")
-        v.page.wait_for_timeout(200)
+        settle(chart)
         assert chart.evaluate(LINES) != before
         words = chart.evaluate("e => [...e.querySelectorAll('.chart-stage text')].map(t => t.textContent).join(' ')")
         assert "positions are soon" in words and "words are soon" not in words
@@ -88,30 +70,30 @@ def test_words_or_positions_are_read(visit: Any) -> None:
 
 def test_the_depth_chooses_the_gradients_of_both_stacks(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
-        chart = figure(v, "Gradient norm of the feed-forward matrices")
+        chart = described(v, "Gradient norm of the feed-forward matrices")
         points = "e => e.querySelectorAll('.chart-stage .mark-symbol.role-mark path').length"
         assert chart.evaluate(points) == 4 * 2 * 12, "four models, two stacks of twelve layers"
-        slide(v, chart, "depth", 4)
+        move(chart, "depth", 4)
         assert chart.evaluate(points) == 4 * 2 * 4
         assert v.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
 
 
 def test_placement_warm_up_and_seed_choose_curves(visit: Any) -> None:
-    with visit(PAGE) as v:
-        chart = figure(v, "Training curves, 24 in all")
+    with visit(PAGE, as_left=True) as v:
+        chart = described(v, "Training curves, 24 in all")
         assert len(chart.evaluate(LINES)) == 8
         placement, warm_up, seed = chart.query_selector_all("select")
         seed.select_option("all")
-        v.page.wait_for_timeout(250)
+        settle(chart)
         assert len(chart.evaluate(LINES)) == 24
         for menu, value, left in ((placement, "post-norm", 6), (warm_up, "without", 3), (seed, "1", 1)):
             menu.select_option(value)
-            v.page.wait_for_timeout(250)
+            settle(chart)
             assert len(chart.evaluate(LINES)) == left
 
 
 def test_a_path_without_a_norm_is_lit_in_pre_norm_only(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         drawing = v.page.locator(".norm-places")
         drawing.get_by_label("a path that nothing normalises").check()
         opacity = "e => getComputedStyle(e).opacity"

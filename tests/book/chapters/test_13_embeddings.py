@@ -14,11 +14,10 @@ def chart(v: Any, label: str) -> Any:
 
 
 def test_the_exponent_moves_the_words_share(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figure = chart(v, "share of the sum of embedding and position")
         assert any("word: 66.7% at width 64, 66.7% at 1024" in text for text in texts(figure))
         move(figure, "exponent", 0)
-        v.page.wait_for_timeout(200)
         assert any("word: 3.0% at width 64, 0.2% at 1024" in text for text in texts(figure))
         assert v.errors == []
 
@@ -31,7 +30,7 @@ def matrix(v: Any) -> Any:
 
 
 def test_a_token_selects_its_row_and_an_output_meets_all(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         panel = matrix(v)
         panel.get_by_role("button", name="▁king", exact=True).click()
         assert "“▁king” selects row" in panel.locator(".live-status").inner_text()
@@ -62,7 +61,7 @@ def test_neighbours_of_what_the_reader_types_on_a_phone(visit: Any) -> None:
 
 
 def test_without_the_factor_the_words_change(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         panel = v.page.locator(".live[data-panel=root_d]")
         panel.scroll_into_view_if_needed()
         panel.locator(".live-status").filter(has_text="The words change.").wait_for(timeout=20_000)

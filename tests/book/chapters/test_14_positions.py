@@ -19,17 +19,16 @@ def by_label(figures: list[Any], label: str) -> Any:
 
 
 def test_clock_hands_turn_with_the_position(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figure = by_label(v.draw_charts(), "clocks, one for each")
         hands = "e => [...e.querySelectorAll('.chart-stage .mark-rule line')].map(line => line.outerHTML)"
         before = figure.evaluate(hands)
         move(figure, "position", 120)
-        v.page.wait_for_timeout(200)
         assert "Each hand has its own speed: position 120" in texts(figure) and figure.evaluate(hands) != before
 
 
 def test_charts_on_canvas_follow_their_menus(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figures = [f for f in v.draw_charts() if f.query_selector("select") and f.query_selector(".chart-stage canvas")]
         assert len(figures) == 2  # the layout, and the scores from places
         for figure, (name, value) in zip(
@@ -37,17 +36,15 @@ def test_charts_on_canvas_follow_their_menus(visit: Any) -> None:
         ):
             before = pixels(figure)
             move(figure, name, value)
-            v.page.wait_for_timeout(300)
             assert pixels(figure) != before
         assert v.errors == []
 
 
 def test_the_recorded_comparison_changes_with_the_task(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figure = by_label(v.draw_charts(), "Accuracy by kind of positions")
         assert "Which positions suffice to reverse?" in texts(figure)
         move(figure, "task", "sort")
-        v.page.wait_for_timeout(200)
         assert "Which positions suffice to sort?" in texts(figure)
 
 
@@ -60,10 +57,8 @@ def test_the_start_of_a_sentence_moves_its_loss_on_a_phone(visit: Any) -> None:
             return next(float(text) for text in texts(figure) if re.fullmatch(r"\d\.\d\d", text))
 
         move(figure, "step", 0)
-        v.page.wait_for_timeout(200)
         first = loss()
         move(figure, "step", 11)  # the last start, 1,000
-        v.page.wait_for_timeout(200)
         assert loss() > 10 * first
         move(by_label(figures, "a line marks the longest row"), "run", "seed 2")
         assert v.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

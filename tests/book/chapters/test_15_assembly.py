@@ -6,6 +6,7 @@ from typing import Any
 
 from annotated import table_3
 from annotated.analysis.parameters import count_parameters
+from tests.book.charts import move, texts
 
 PAGE = "machine/assembly.html"
 
@@ -20,7 +21,7 @@ def millions(row: str, **changes: Any) -> str:
 
 
 def test_every_row_of_table_3_is_counted_as_the_library_counts_it(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = figure(v)
         answer, rows = widget.locator("output"), widget.locator("select")
         assert answer.inner_text().startswith(millions("base"))
@@ -56,25 +57,21 @@ def test_sizes_move_with_the_keyboard_on_a_phone(visit: Any) -> None:
 
 
 def test_the_audit_finds_the_vocabulary_that_ten_rows_share(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         (chart,) = v.draw_charts()
 
         def title() -> str:
-            found = chart.evaluate("e => [...e.querySelectorAll('.chart-stage svg text')].map(t => t.textContent)")
-            return next(text for text in found if "rows fit" in text)
+            return next(text for text in texts(chart) if "rows fit" in text)
 
         assert title() == "37,000 entries: 0 of 11 rows fit"
-        chart.evaluate(
-            "e => { const i = e.querySelector('input[name=vocabulary]'); i.value = 41100;"
-            " i.dispatchEvent(new Event('input', {bubbles: true})); }"
-        )
-        v.page.wait_for_timeout(200)
+        move(chart, "vocabulary", 41_100)
         assert title() == "41,100 entries: 10 of 11 rows fit"
 
 
 def test_heads_change_alone_and_boxes_show_shapes(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = figure(v)
+        widget.locator("select").select_option("base")
         heads = widget.locator("input[name=num_heads]")
         heads.focus()
         v.page.keyboard.press("ArrowRight")

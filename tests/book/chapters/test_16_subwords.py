@@ -41,7 +41,7 @@ CUT_ALL = """(e, [count, texts]) => {
 
 def test_the_page_cuts_every_text_as_the_library_does(visit: Any) -> None:
     tokenizer: Tokenizer = annotated.load("classroom").tokenizer
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         w = widget(v)
         for count in (0, 60, 1740):
             cut = first_entries(tokenizer, 260 + count)
@@ -74,21 +74,18 @@ def test_the_keyboard_steps_through_the_merges_of_the_text_on_a_phone(visit: Any
 
 
 def test_charts_answer_to_the_number_of_the_merge_and_to_the_size(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figures = v.draw_charts()
         pairs = with_control(figures, "merge")
         assert "merge 1 makes “er”" in texts(pairs)
         move(pairs, "merge", 2)
-        v.page.wait_for_timeout(300)
         assert "merge 2 makes “en”" in texts(pairs) and "e + r" not in texts(pairs)
         sizes = with_control(figures, "place")
         assert {"18.4", "tokens in a sentence"} <= set(texts(sizes))
         assert any("18.9 million (30%" in text for text in texts(sizes))
         move(sizes, "measure", "tokens that are whole words")
-        v.page.wait_for_timeout(300)
         assert "70%" in texts(sizes)
         move(sizes, "place", 3)
-        v.page.wait_for_timeout(300)
         assert {"24%", "57%"} <= set(texts(sizes)) and any(text.startswith("2,000 entries") for text in texts(sizes))
 
 

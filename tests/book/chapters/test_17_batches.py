@@ -11,7 +11,7 @@ from annotated.chapters import recorded
 from annotated.chapters.batches.experiment import unpacked
 from annotated.data.buckets import by_length, cut, fill
 from tests.book.boxes import box_of
-from tests.book.charts import move, texts, with_control
+from tests.book.charts import move, settle, texts, with_control
 
 PAGE = "training/batches.html"
 
@@ -56,7 +56,7 @@ def test_the_tiles_waste_what_the_library_wastes(visit: Any) -> None:
 
 
 def test_batches_are_stepped_through_by_keyboard(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         v.page.wait_for_selector(".padding-tiles")
         drawn = "document.querySelector('.padding-tiles canvas').dataset.drawn"
         first, last = map(int, v.page.evaluate(drawn).split("-"))
@@ -71,24 +71,21 @@ def test_batches_are_stepped_through_by_keyboard(visit: Any) -> None:
 
 
 def test_charts_follow_their_controls(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figures = v.draw_charts()
         waste = with_control(figures, "tokens")
         before = texts(waste)
         assert "76.5%" in before
         waste.query_selector("select").select_option(label="1,000")
-        v.page.wait_for_timeout(250)
+        settle(waste)
         assert "61.2%" in texts(waste)
         pairs = with_control(figures, "room")
         move(pairs, "length", 50)
-        v.page.wait_for_timeout(250)
         assert "25,000 tokens = 500 pairs of 50 tokens" in texts(pairs)
         noise = with_control(figures, "place")
         move(noise, "place", 5)  # 4,000 tokens, more than any measured batch
-        v.page.wait_for_timeout(250)
         assert any(re.search(r"at 4,000 tokens, extrapolated", text) for text in texts(noise))
         epochs = with_control(figures, "batch")
         move(epochs, "mean", 25)
-        v.page.wait_for_timeout(250)
         assert {"22.2", "66.7"} <= set(texts(epochs))
         assert v.errors == []

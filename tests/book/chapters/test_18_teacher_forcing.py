@@ -20,7 +20,7 @@ def stepper(v: Any) -> Any:
 
 
 def test_mask_and_shift_decide_who_sees_the_answer(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = stepper(v)
         verdict, alone = widget.locator(".verdict"), widget.locator(".alone")
         slots = widget.locator(".band").count()
@@ -58,7 +58,7 @@ def test_slots_by_keyboard_finger_and_menu_on_a_phone(visit: Any) -> None:
 
 
 def test_passes_and_losses_are_drawn(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figures = v.draw_charts()
         cost = with_control(figures, "counted")
         before = cost.evaluate("e => e.querySelector('.chart-stage svg').innerHTML.length > 0")
@@ -66,7 +66,6 @@ def test_passes_and_losses_are_drawn(visit: Any) -> None:
         path = "e => [...e.querySelectorAll('.chart-stage svg .mark-line path')].map(p => p.getAttribute('d')).join()"
         drawn = cost.evaluate(path)
         move(cost, "counted", "decoder passes, one after another")
-        v.page.wait_for_timeout(300)
         assert cost.evaluate(path) != drawn
         assert any("mask, shift 2" in texts(figure) for figure in figures)
         assert v.errors == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.book.charts import move, texts, with_control
+from tests.book.charts import move, settle, texts, with_control
 
 PAGE = "training/label_smoothing.html"
 MARKS = "e => [...e.querySelectorAll('.chart-stage path')].map(p => p.getAttribute('d') + p.getAttribute('transform'))"
@@ -16,39 +16,36 @@ def test_the_floor_and_its_gap_follow_the_controls(visit: Any) -> None:
         smoothing = with_control(v.page.query_selector_all("figure.chart"), "gap")
         assert any("loss 1.604 at gap 16; floor 1.377 at gap 12.7" in text for text in texts(smoothing))
         move(smoothing, "epsilon", 0)
-        v.page.wait_for_timeout(200)
         assert any("floor 0.000, never reached" in text for text in texts(smoothing))
         move(smoothing, "epsilon", 0.1)
         smoothing.query_selector("select").select_option("10")
-        v.page.wait_for_timeout(200)
+        settle(smoothing)
         assert any("floor 0.545 at gap 4.4" in text for text in texts(smoothing))
         before = smoothing.evaluate(MARKS)
         move(smoothing, "gap", 15)
-        v.page.wait_for_timeout(200)
         assert smoothing.evaluate(MARKS) != before
         assert v.errors == []
 
 
 def test_runs_and_measures_are_chosen_on_a_phone(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 800}) as v:
         v.draw_charts()
         figures = v.page.query_selector_all("figure.chart")
         reliability = with_control(figures, "size")
         before = [text for text in texts(reliability) if "ECE" in text]
         for name, label in (("epsilon", "0.2"), ("beside", "0.4"), ("size", "many")):
             reliability.query_selector(f"select[name={name}]").select_option(label)
-        v.page.wait_for_timeout(300)
+        settle(reliability)
         after = [text for text in texts(reliability) if "ECE" in text]
         assert len(before) == len(after) == 2 and before != after, "one for each epsilon"
         strength = with_control(figures, "measure")
         move(strength, "measure", "BLEU, greedy")
-        v.page.wait_for_timeout(300)
         assert any(text.endswith("BLEU, greedy") for text in texts(strength))
         assert v.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
 
 
 def test_two_losses_of_a_sentence(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 800}) as v:
         box = v.page.locator('.live[data-panel="smoothing"]')
         box.scroll_into_view_if_needed()
         v.page.wait_for_selector('.live[data-panel="smoothing"][data-state="done"]')

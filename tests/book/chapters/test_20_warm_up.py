@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.book.charts import move, texts, with_control
+from tests.book.charts import LINES, move, settle, texts, with_control
 
 PAGE = "training/warm_up.html"
-LINES = (
-    "e => [...e.querySelectorAll('.chart-stage [aria-roledescription=\"line mark\"]')].map(p => p.getAttribute('d'))"
-)
 ROOM = (
     "e => { const free = e.cloneNode(true); e.after(free);"
     " free.style.cssText = 'position: absolute; width: max-content; max-width: none';"
@@ -30,17 +27,15 @@ def test_schedule_and_slips(visit: Any) -> None:
         schedule = chart(v, "warmup")
         assert any("0.00070, at update 4,000" in text for text in texts(schedule))
         move(schedule, "warmup", 1000)
-        v.page.wait_for_timeout(200)
         assert any("0.00140, at update 1,000" in text for text in texts(schedule))
         linear = schedule.evaluate(LINES)
         schedule.query_selector("input[type=radio][value=log]").check()
-        v.page.wait_for_timeout(200)
+        settle(schedule)
         assert schedule.evaluate(LINES) != linear
 
         slip = chart(v, "accumulate")
         assert any("after update 400" in text for text in texts(slip))
         move(slip, "accumulate", 20)
-        v.page.wait_for_timeout(200)
         assert any("after update 200" in text for text in texts(slip))
         assert v.errors == []
 
@@ -51,7 +46,6 @@ def test_grid_and_memory_on_a_phone(visit: Any) -> None:
         memory = chart(v, "place")
         assert memory.query_selector(".vega-bind-value").inner_text() == "0.98"
         move(memory, "place", 9)
-        v.page.wait_for_timeout(200)
         assert memory.query_selector(".vega-bind-value").inner_text() == "0.999"
         assert any("1999 gradients" in text for text in texts(memory))
         assert any("add up to 1000" in text for text in texts(memory))
@@ -62,17 +56,16 @@ def test_grid_and_memory_on_a_phone(visit: Any) -> None:
         grid = chart(v, "placed")
         before = grid.evaluate(LINES)
         grid.query_selector("select[name=cell_w]").select_option("80")
-        v.page.wait_for_timeout(300)
+        settle(grid)
         after = grid.evaluate(LINES)
         assert len(after) == len(before) and after != before
         tiles = grid.query_selector_all('.chart-stage [aria-roledescription="rect mark"]')
         assert len(tiles) == 20
         tiles[0].click(force=True)  # learning rate 0.0005, no warm-up
-        v.page.wait_for_timeout(300)
+        settle(grid)
         assert grid.query_selector("select[name=cell_w]").input_value() == "0"
         assert grid.query_selector("select[name=cell_r]").input_value() == "0.0005"
         assert grid.evaluate(LINES) != after
         move(grid, "placed", "pre-norm")
-        v.page.wait_for_timeout(300)
         assert len(grid.evaluate(LINES)) == 22  # all 20 in grey, the chosen cell, and the other warm-up
         assert v.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0

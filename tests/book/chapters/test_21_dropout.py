@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.book.charts import move, texts, with_control
+from tests.book.charts import drawn_with, move, settle, texts, with_control
 
 PAGE = "training/dropout.html"
 
@@ -16,30 +16,29 @@ def pick(figure: Any, name: str, value: str) -> None:
         menu.select_option(label=value)
     else:
         figure.query_selector(f"input[name={name}][value='{value}']").check()
+    settle(figure)
 
 
 def test_the_places_of_a_convention(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
-        sites = with_control(v.draw_charts(), "whose")
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 800}) as v:
+        sites = drawn_with(v, "whose")
         assert texts(sites).count("0.1") == 7
         pick(sites, "whose", "as released later: transformer_big")
-        v.page.wait_for_timeout(250)
         assert (texts(sites).count("0.3"), texts(sites).count("0.1")) == (7, 5)
         pick(sites, "whose", "with the paragraphs that were cut")
-        v.page.wait_for_timeout(250)
         assert (texts(sites).count("0.2"), texts(sites).count("0.1")) == (3, 9)
         assert v.overflow() == 0 and v.errors == []
 
 
 def test_four_switches(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
-        figure = with_control(v.draw_charts(), "residual_on")
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 800}) as v:
+        figure = drawn_with(v, "residual_on")
         figure.query_selector("input[name=residual_on]").uncheck()
-        v.page.wait_for_timeout(250)
+        settle(figure)
         without = [text for text in texts(figure) if text.startswith("Lowest validation loss")]
         figure.query_selector("input[name=residual_on]").check()
         figure.query_selector("input[name=symbol_on]").check()
-        v.page.wait_for_timeout(250)
+        settle(figure)
         with_both = [text for text in texts(figure) if text.startswith("Lowest validation loss")]
         assert len(without) == len(with_both) == 1 and with_both[0] < without[0]
         assert v.overflow() == 0 and v.errors == []
@@ -51,28 +50,24 @@ def test_the_other_charts_follow_their_controls(visit: Any) -> None:
         values = with_control(figures, "draw")
         assert any("the others times 1.43" in text for text in texts(values))
         pick(values, "mode", "evaluation")
-        v.page.wait_for_timeout(250)
         assert any(text.startswith("0 of 32 dropped, the others times 1;") for text in texts(values))
         curves = with_control(figures, "group")
         last = [text for text in texts(curves) if text.startswith("p = 0:")]
         move(curves, "at", 400)
-        v.page.wait_for_timeout(250)
         early = [text for text in texts(curves) if text.startswith("p = 0:")]
         assert len(last) == len(early) == 1 and early[0] < last[0]  # it was better earlier
         pick(curves, "group", "0.3 at several places")
-        v.page.wait_for_timeout(250)
         assert any(text.startswith("attention only:") for text in texts(curves))
         table = with_control(figures, "setting")
         assert "D1: 24.6" in texts(table)
         pick(table, "setting", "eps_ls")
         pick(table, "score", "perplexity")
-        v.page.wait_for_timeout(250)
         assert {"D3: 4.67", "D4: 5.47"} <= set(texts(table))
         assert v.errors == []
 
 
 def test_a_model_left_in_training_mode(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 800}) as v:
         box = v.page.locator('.live[data-panel="training"]')
         box.scroll_into_view_if_needed()
         v.page.wait_for_selector('.live[data-panel="training"][data-state="done"]')

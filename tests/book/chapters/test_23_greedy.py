@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.book.boxes import box_of
-from tests.book.charts import move, texts, with_control
+from tests.book.charts import move, settle, texts, with_control
 
 PAGE = "decoding/greedy.html"
 
@@ -18,7 +18,7 @@ def player(v: Any) -> Any:
 
 
 def test_the_player_steps_and_says_where_greedy_leaves(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = player(v)
         verdict, doubt = widget.locator("output"), widget.locator(".doubt")
         assert verdict.inner_text().startswith("Greedy search leaves") and widget.locator(".row.best").count() == 1
@@ -38,7 +38,7 @@ def test_the_player_steps_and_says_where_greedy_leaves(visit: Any) -> None:
 
 
 def test_keys_play_and_the_phone(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}) as v:
         widget = player(v)
         stage, verdict = widget.locator(".stage"), widget.locator("output")
         assert box_of(widget)["width"] <= 358
@@ -59,25 +59,23 @@ def test_keys_play_and_the_phone(visit: Any) -> None:
 
 
 def test_the_charts_follow_their_controls(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figures = v.draw_charts()
         tiles, ways = with_control(figures, "step"), with_control(figures, "shown")
         assert any("step 5: 7 tiles" in text for text in texts(tiles))
         move(tiles, "step", 8)
-        v.page.wait_for_timeout(200)
         assert any("step 8: 10 tiles" in text for text in texts(tiles))
         tiles.evaluate("e => e.querySelector('input[type=radio][value=without]').click()")
-        v.page.wait_for_timeout(200)
+        settle(tiles)
         assert any("step 8: 64 tiles" in text for text in texts(tiles))
         before = texts(ways)
         other = ways.query_selector("[name=shown] option:nth-child(2)").get_attribute("value")
         move(ways, "shown", other)
-        v.page.wait_for_timeout(200)
         assert texts(ways) != before
 
 
 def test_a_reader_forces_a_token_and_goes_back(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}) as v:
         box = v.page.locator('.live[data-panel="greedy"]')
         box.scroll_into_view_if_needed()
         v.page.wait_for_selector('.live[data-panel="greedy"][data-state="done"]')

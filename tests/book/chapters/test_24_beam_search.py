@@ -21,12 +21,14 @@ def slide(widget: Any, label: str, value: float) -> None:
     widget.get_by_label(label).evaluate(
         "(e, value) => { e.value = value; e.dispatchEvent(new Event('input', { bubbles: true })); }", value
     )
-    widget.page.wait_for_timeout(50)
 
 
 def choose(v: Any, sentence: str) -> None:
+    """Choose a recorded sentence and wait for its tree: the panel waits a moment for further keys."""
+    tree = "document.querySelector('.beam-tree .stage svg').getAttribute('aria-label')"
+    before = v.page.evaluate(tree)
     v.page.locator('.live[data-panel="beam"]').get_by_label("Recorded sentences").select_option(label=sentence)
-    v.page.wait_for_timeout(400)  # the panel waits a moment for further keys
+    v.page.wait_for_function(f"before => {tree} !== before", arg=before)
 
 
 def scores(widget: Any) -> list[float]:
@@ -78,7 +80,7 @@ def test_sliders_and_buttons_argue(visit: Any) -> None:
 
 
 def test_keys_force_a_token_on_a_small_screen_and_charts_move(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}) as v:
         widget = widget_of(v)
         assert box_of(widget)["width"] <= 360
         reading, picture = widget.locator(".reading"), widget.locator(".stage svg")
@@ -96,17 +98,15 @@ def test_keys_force_a_token_on_a_small_screen_and_charts_move(visit: Any) -> Non
         chart = with_control(figures, "alpha_shown")
         before = texts(chart)
         move(chart, "alpha_shown", 2)
-        v.page.wait_for_timeout(150)
         assert texts(chart) != before
         chart = with_control(figures, "model")
         before = texts(chart)
         move(chart, "model", "classroom, unsure")
-        v.page.wait_for_timeout(150)
         assert texts(chart) != before and v.errors == []
 
 
 def test_a_sentence_of_the_readers_own_is_searched_with_the_same_controls(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}) as v:
         widget = widget_of(v)
         box = v.page.locator('.live[data-panel="beam"]')
         assert box.locator(".beam-tree").count() == 1, "one component holds recorded sentences and the reader's own"
@@ -146,11 +146,9 @@ def test_what_the_page_speaks_of_is_seen_without_scrolling(visit: Any) -> None:
         widget = widget_of(v)
         stage = widget.locator(".stage")
         widget.get_by_role("button", name="pruned hypotheses").click()
-        v.page.wait_for_timeout(200)
         assert min(stage.evaluate(room)) >= 0
         widget.get_by_role("button", name="pruned hypotheses").click()
         choose(v, "A king sees these bats and a ball.")
         widget.get_by_role("button", name="the stopping bound").click()
-        v.page.wait_for_timeout(200)
         assert stage.locator("text.stop").count() == 2 and stage.evaluate(room)[0] >= 0
         assert v.errors == []

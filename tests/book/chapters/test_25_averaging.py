@@ -14,21 +14,18 @@ def told(figure: Any, start: str) -> str:
 
 
 def test_sliders_and_menus_answer(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figures = v.draw_charts()
         chart = with_control(figures, "last")
         first = told(chart, "average of 5: loss")
         move(chart, "last", 1)
-        v.page.wait_for_timeout(300)
         single = told(chart, "average of 1: loss")
         assert float(first.split("loss ")[1]) < float(single.split("loss ")[1])
         move(chart, "run", "classroom, constant rate")
-        v.page.wait_for_timeout(300)
         assert "BLEU" in told(chart, "average of 1: loss")
         walk = with_control(figures, "path")
         low = float(told(walk, "t = 0.5").split(": ")[1])
         move(walk, "t", 1.5)
-        v.page.wait_for_timeout(300)
         assert float(told(walk, "t = 1.5").split(": ")[1]) > low
         pair = next(f for f in figures if "two seeds" in texts(f))
         halves = [float(text.split(": ")[1]) for text in texts(pair) if text.startswith("t = 0.5")]
@@ -43,11 +40,10 @@ def test_it_fits_a_phone(visit: Any) -> None:
 
 
 def test_the_line_between_two_orders_of_units_says_what_is_written(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         walk = next(f for f in v.draw_charts() if "cannot translate" in " ".join(texts(f)))
         assert told(walk, "t = 0.5, loss 2.")
         halfway = texts(walk)
         move(walk, "t", 0)
-        v.page.wait_for_timeout(300)
         assert told(walk, "t = 0.0, loss 0.") and "Der Bäcker hat 21 braune Ziegen." in texts(walk)
         assert "Der Bäcker hat 21 braune Ziegen." not in halfway and v.errors == []

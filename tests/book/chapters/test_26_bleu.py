@@ -29,7 +29,7 @@ def test_own_text_is_scored_as_by_sacrebleu(visit: Any) -> None:
 
     hypothesis = "Das kostet 3,14 Euro (etwa), sagt die E-Mail: &quot;billig&quot;… 5-6 Stück. \u00a0Ja 😀!"
     reference = 'Das kostet 3,14 Euro (etwa), sagte die E-Mail: "billig"… 5-6 Stück. Ja 😀.'
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = highlighter(v)
         widget.get_by_label("translation", exact=True).fill(hypothesis)
         widget.get_by_label("reference", exact=True).fill(reference)
@@ -70,14 +70,12 @@ def test_examples_orders_and_pointing(visit: Any) -> None:
 
 
 def test_charts_answer(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figures = v.draw_charts()
         curve = with_control(figures, "ratio")
         move(curve, "ratio", 0.5)
-        v.page.wait_for_timeout(300)
         assert any(text.startswith("0.368") for text in texts(curve))
         bars = with_control(figures, "system")
         before = texts(bars)
         move(bars, "system", "last checkpoint, greedy")
-        v.page.wait_for_timeout(300)
         assert texts(bars) != before

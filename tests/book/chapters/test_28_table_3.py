@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotated.chapters.table_3.noise import COUNTINGS, significant_rows
-from tests.book.charts import move, texts, with_control
+from tests.book.charts import drawn_with, move, texts
 
 PAGE = "results/table_3.html"
 
@@ -18,29 +18,27 @@ def counted(figure: Any) -> list[str]:
 
 def test_the_rows_that_are_significant_are_those_of_the_library(visit: Any) -> None:
     with visit(PAGE) as v:
-        figure = with_control(v.draw_charts(), "deviation")
+        figure = drawn_with(v, "deviation")
         for counting in reversed(COUNTINGS):
             move(figure, "counting", counting)
             for deviation in (0.0, 0.05, 0.16, 0.27, 0.5):
                 move(figure, "deviation", deviation)
-                v.page.wait_for_timeout(200)
                 rows = len(significant_rows(deviation, counting))
                 assert counted(figure) == [f"{rows} of 19 {'is' if rows == 1 else 'are'} significant"]
         assert v.errors == []
 
 
 def test_a_card_follows_the_menu(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
-        figure = with_control(v.draw_charts(), "row")
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 800}) as v:
+        figure = drawn_with(v, "row")
         move(figure, "row", "C5  width 1024")
-        v.page.wait_for_timeout(200)
         said = texts(figure)
         assert "C5: d_model=64, d_k=8, d_v=8" in said and "645,888 parameters, 258\u00a0% of base's" in said
         assert not any(text.startswith("C1: ") for text in said) and v.errors == []
 
 
 def test_the_pilots_lines_are_there_on_a_phone(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 800}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 800}) as v:
         words = {"N\u00a0=\u00a02 is worse than base", "N\u00a0=\u00a02 is better than base"}
         assert any(words <= {*texts(figure)} for figure in v.draw_charts())
         assert v.page.evaluate("document.documentElement.scrollWidth <= innerWidth") and v.errors == []

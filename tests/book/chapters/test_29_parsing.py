@@ -54,7 +54,7 @@ def test_a_sentence_is_parsed_when_it_is_asked_for(visit: Any) -> None:
 
 
 def test_strange_words_and_the_rule(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 844}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 844}) as v:
         box = panel(v)
         box.get_by_role("checkbox", name="only well-formed brackets").check()
         box.get_by_role("textbox", name="English").fill("The xylophone sleeps.")
@@ -64,7 +64,7 @@ def test_strange_words_and_the_rule(visit: Any) -> None:
 
 
 def test_string_and_tree_are_linked_both_ways(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         box = panel(v)
         box.locator(".parse-bracket").nth(3).focus()  # (VP
         lit = box.locator(".parse-word.parse-lit").all_text_contents()
@@ -83,7 +83,7 @@ def test_string_and_tree_are_linked_both_ways(visit: Any) -> None:
 
 
 def test_the_inspector_names_faults_and_scores_trees(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 844}) as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 844}) as v:
         box = panel(v, "inspector")
         verdict = box.locator(".parse-verdict")
         assert verdict.inner_text().endswith("F1 100.0.")
@@ -106,14 +106,12 @@ def test_the_inspector_names_faults_and_scores_trees(visit: Any) -> None:
 
 
 def test_charts_answer(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         figures = v.draw_charts()
         caps = with_control(figures, "extra")
         move(caps, "extra", 0)
-        v.page.wait_for_timeout(300)
         assert any("100.0% of the trees are cut off" in text for text in texts(caps))
         sizes = with_control(figures, "measure")
         before = texts(sizes)
         move(sizes, "set", "new attachments")
-        v.page.wait_for_timeout(300)
         assert texts(sizes) != before

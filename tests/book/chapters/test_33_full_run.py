@@ -17,7 +17,7 @@ def playback(v: Any) -> Any:
 
 
 def test_the_run_is_gone_through_moment_by_moment(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         widget = playback(v)
         says, wrote = widget.locator("> output"), widget.locator(".wrote")
         slider, heads = widget.get_by_role("slider"), widget.locator(".run-heads-title")
@@ -56,7 +56,7 @@ def test_the_run_is_gone_through_moment_by_moment(visit: Any) -> None:
 
 
 def test_keys_and_heads_on_a_dark_phone(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 900}, color_scheme="dark") as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}, color_scheme="dark") as v:
         widget = playback(v)
         assert box_of(widget)["width"] <= 358 and v.overflow() <= 0
         slider = widget.get_by_role("slider")
@@ -81,7 +81,7 @@ def test_keys_and_heads_on_a_dark_phone(visit: Any) -> None:
 
 
 def test_the_calculator_follows_its_controls(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 900}, color_scheme="dark") as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}, color_scheme="dark") as v:
         box = v.page.locator('.live[data-panel="cost"][data-state="done"]')
         said, cells = box.locator("[role=status]"), box.locator(".cost-table tbody td")
         box.get_by_role("button", name="the paper's machine").click()
@@ -100,7 +100,7 @@ def test_the_calculator_follows_its_controls(visit: Any) -> None:
 
 
 def test_a_stopped_training_goes_on_from_its_last_checkpoint(visit: Any) -> None:
-    with visit(PAGE, viewport={"width": 390, "height": 900}, color_scheme="dark") as v:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}, color_scheme="dark") as v:
         box = v.page.locator('.live[data-panel="stop"][data-state="done"]')
         said, lines = box.locator("[role=status]"), box.locator("dd")
         assert said.inner_text() == "The time for 234 updates is lost, and nothing else."
@@ -116,16 +116,14 @@ def test_a_stopped_training_goes_on_from_its_last_checkpoint(visit: Any) -> None
 
 
 def test_messages_are_found_by_stage_and_by_word(visit: Any) -> None:
-    with visit(PAGE) as v:
+    with visit(PAGE, as_left=True) as v:
         bar, rows = v.page.locator(".page-filter"), v.page.locator("table.messages tbody tr")
         every = rows.count()
         bar.locator("select").select_option("prepare")
-        v.page.wait_for_timeout(200)
         assert 0 < rows.locator("visible=true").count() < every
         assert rows.locator("visible=true").first.inner_text().startswith("a download that ends")
         bar.locator("select").select_option("")
         bar.locator("input").fill("nan")
-        v.page.wait_for_timeout(200)
         shown = rows.locator("visible=true").all_inner_texts()
         assert len(shown) == 1 and shown[0].startswith("the loss is not finite")
         assert v.errors == []
