@@ -298,7 +298,7 @@ def test_the_preset_sets_what_the_command_line_does_not() -> None:
 
 @pytest.fixture
 def small_classroom(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of each split but the training data 30 pairs: making 1,000 sentences of the held-out constructions takes seconds."""
+    """Of each split but the training data 30 pairs: 1,000 sentences of held-out constructions take seconds."""
     assert corpora.CLASSROOM_EVALUATION_PAIRS == 1000
     monkeypatch.setattr(corpora, "CLASSROOM_EVALUATION_PAIRS", 30)
 
