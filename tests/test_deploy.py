@@ -230,5 +230,5 @@ def test_out_of_time_the_slurm_job_stops_well_and_goes_back_into_the_queue(clust
 
 @pytest.mark.parametrize(("way", "status"), [("finishes", 0), ("fails", 1)])
 def test_a_slurm_job_that_is_done_or_broken_does_not_come_back(cluster, way, status):
-    assert submit(cluster, way).wait(20) == status
+    assert submit(cluster, way).wait(300) == status
     assert not [call for call in calls(cluster) if "requeue" in call or call.startswith("scancel")]

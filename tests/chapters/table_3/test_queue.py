@@ -142,7 +142,7 @@ def test_a_run_that_fails_is_not_tried_again(tmp_path: Path) -> None:
 
 def test_time_over_stops_a_run_which_then_goes_on(tmp_path: Path) -> None:
     state = tmp_path / "states" / "base-0"
-    for seconds in (0.6, 4, 16):  # on a busy machine a run may not have begun after the shortest
+    for seconds in (0.6, 4, 16, 64):  # on a busy machine a run may not have begun after the shortest
         assert not queue(tmp_path, ("base",), steps=1000, pause=0.05).run(hours=seconds / 3600, jobs=1)
         if state.exists():
             break
