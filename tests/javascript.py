@@ -41,7 +41,7 @@ def evaluate(module: Path, function: str, data: Any = None) -> Any:
         process.stdout.write(JSON.stringify(answer ?? null));"""
     command = [node(), "--no-warnings", "--input-type=module", "--eval", code]
     done = subprocess.run(
-        command, input=json.dumps(data), capture_output=True, text=True, timeout=120, encoding="utf-8"
+        command, input=json.dumps(data), capture_output=True, text=True, timeout=900, encoding="utf-8"
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)

@@ -96,6 +96,12 @@ def good_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def small_classroom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each split of the classroom but the training data 30 pairs: no error depends on their number."""
+    monkeypatch.setattr("annotated.data.corpora.CLASSROOM_EVALUATION_PAIRS", 30)
+
+
 @pytest.fixture
 def mine(tmp_path: Path, good_model: Path) -> Path:
     """A user's folder: a good text, a good model, and something that is nobody's business."""

@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,7 +24,7 @@ from annotated.cli.scored_text import text_to_score
 from annotated.cli.train import train_defaults
 from annotated.cli.translate import read_batches
 from annotated.config import DataConfig
-from annotated.data import Tokenizer
+from annotated.data import Tokenizer, corpora
 from annotated.evaluation import has_moses, paper_style_bleu
 from annotated.runs import read_records
 from annotated.saving import load_model, save_pretrained
@@ -132,15 +132,21 @@ def test_translate_takes_no_folder_for_a_file(folder, capsys) -> None:
 
 
 def test_lines_are_given_out_as_they_come_and_in_order() -> None:
+    given = threading.Event()
+
     class Slow(io.RawIOBase):
-        """Two lines at once, and one later."""
+        """Two lines at once, and one when they have been given out."""
 
         def __iter__(self):
             yield from (b"\xef\xbb\xbfone\n", b"two\n")
-            time.sleep(0.2)
+            assert given.wait(600)
             yield b"three"
 
-    batches = list(read_batches(Slow()))  # type: ignore[arg-type]
+    batches: list[list[str]] = []
+    for batch in read_batches(Slow()):  # type: ignore[arg-type]
+        batches.append(batch)
+        if batch[-1] == "two":
+            given.set()
     assert [line for batch in batches for line in batch] == ["one", "two", "three"]
     assert batches[-1] == ["three"]
     assert max(map(len, read_batches(io.BytesIO(b"x\n" * 50), most=7))) <= 7
@@ -292,18 +298,25 @@ def test_the_preset_sets_what_the_command_line_does_not() -> None:
     assert train_defaults(["translate"]).model == tiny()
 
 
-def test_show_and_write_corpora(tmp_path: Path, capsys) -> None:
+@pytest.fixture
+def small_classroom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each split but the training data 30 pairs: 1,000 sentences of held-out constructions take seconds."""
+    assert corpora.CLASSROOM_EVALUATION_PAIRS == 1000
+    monkeypatch.setattr(corpora, "CLASSROOM_EVALUATION_PAIRS", 30)
+
+
+def test_show_and_write_corpora(tmp_path: Path, small_classroom: None, capsys) -> None:
     corpus = write_corpus(tmp_path / "some.tsv", 9)
     assert main(["data", "show", corpus, "--pairs", "2"]) == 0
     shown = capsys.readouterr().out
     assert shown == "".join(Path(corpus).read_text().splitlines(keepends=True)[:2])
     assert main(["data", "classroom", str(tmp_path / "room"), "--classroom-pairs", "20"]) == 0
     counts = {path.stem: len(path.read_text(encoding="utf-8").splitlines()) for path in (tmp_path / "room").iterdir()}
-    assert counts == {"train": 20, "valid": 1000, "test": 1000, "constructions": 1000}
+    assert counts == {"train": 20, "valid": 30, "test": 30, "constructions": 30}
     assert main(["data", "classroom", str(tmp_path / "room"), "--classroom-pairs", "20"]) == 0  # the same again
 
 
-def test_the_classroom_corpus_replaces_no_file(tmp_path: Path, capsys) -> None:
+def test_the_classroom_corpus_replaces_no_file(tmp_path: Path, small_classroom: None, capsys) -> None:
     (tmp_path / "test.tsv").write_text("my precious\tdata\n")
     assert main(["data", "classroom", str(tmp_path), "--classroom-pairs", "20"]) == 2
     shown = capsys.readouterr()
@@ -312,7 +325,9 @@ def test_the_classroom_corpus_replaces_no_file(tmp_path: Path, capsys) -> None:
     assert (tmp_path / "test.tsv").read_text() == "my precious\tdata\n"
 
 
-def test_the_classroom_corpus_on_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch, capsys) -> None:
+def test_the_classroom_corpus_on_a_full_disk_leaves_nothing(
+    tmp_path: Path, small_classroom: None, monkeypatch, capsys
+) -> None:
     def full(handle: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 

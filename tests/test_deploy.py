@@ -219,11 +219,11 @@ def calls(cluster: Path) -> list[str]:
 @pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGTERM])
 def test_out_of_time_the_slurm_job_stops_well_and_goes_back_into_the_queue(cluster, number):
     job = submit(cluster, "goes on")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 300
     while not (cluster / "running").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     job.send_signal(number)
-    assert job.wait(20) == 0
+    assert job.wait(300) == 0
     assert "scancel --signal=TERM 7" in calls(cluster)
     assert calls(cluster)[-1] == "scontrol requeue 7"
     (started,) = [call for call in calls(cluster) if call.startswith("srun")]
@@ -232,5 +232,5 @@ def test_out_of_time_the_slurm_job_stops_well_and_goes_back_into_the_queue(clust
 
 @pytest.mark.parametrize(("way", "status"), [("finishes", 0), ("fails", 1)])
 def test_a_slurm_job_that_is_done_or_broken_does_not_come_back(cluster, way, status):
-    assert submit(cluster, way).wait(20) == status
+    assert submit(cluster, way).wait(300) == status
     assert not [call for call in calls(cluster) if "requeue" in call or call.startswith("scancel")]

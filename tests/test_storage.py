@@ -46,7 +46,7 @@ spec.loader.exec_module(storage)
 HOLD = """
 with storage.exclusive_lock(sys.argv[1]):
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 KILLED = """
 kind, when, path = sys.argv[1:]
@@ -293,7 +293,7 @@ def test_a_lock_is_waited_for(tmp_path):
         seen.append("first")
         holder = lock_holder(tmp_path / "lock")
         assert holder is not None and (holder.agent, holder.signal_pid) == (7, 7)
-    waiting.join(timeout=30)
+    waiting.join(timeout=300)
     assert seen == ["first", "second"]
 
 
@@ -302,7 +302,7 @@ def test_a_process_that_was_forked_under_a_lock_does_not_keep_it(tmp_path):
     with exclusive_lock(tmp_path / "lock"):
         child = os.fork()
         if not child:
-            time.sleep(60)
+            time.sleep(600)
             os._exit(0)
     try:
         assert lock_holder(tmp_path / "lock") is None

@@ -145,7 +145,7 @@ def test_results_of_other_settings_or_code_are_set_aside(tmp_path, measured, mon
 def test_a_process_that_takes_too_long_is_ended_and_one_that_dies_is_reported(tmp_path):
     log = tmp_path / "logs" / "one.log"
     assert children.run([sys.executable, "-c", "import time; time.sleep(600)"], 0.5, log) is None
-    assert children.run([sys.executable, "-c", "print('it | broke'); raise SystemExit(3)"], 60, log) == 3
+    assert children.run([sys.executable, "-c", "print('it | broke'); raise SystemExit(3)"], 300, log) == 3
     assert children.last_line(log) == "it | broke" and children.in_a_line("a | b\n c") == "a / b c"
 
 

@@ -1,5 +1,7 @@
 """The exported graphs, run by onnxruntime, give the model's own logits and translations."""
 
+import contextlib
+import io
 import json
 
 import numpy as np
@@ -7,34 +9,61 @@ import pytest
 import torch
 
 import annotated
+from annotated.cli import main
 from annotated.config import ModelConfig
+from annotated.data import Tokenizer
 from annotated.interop import export_onnx
 
 runtime = pytest.importorskip("onnxruntime", reason="ONNX needs the extra `export`")
 pytest.importorskip("onnxscript", reason="ONNX needs the extra `export`")
 
+SENTENCE = "The cat sleeps."
+TOKENIZER = Tokenizer.train([SENTENCE] * 3, 275)
 PRINTED = ModelConfig(
-    vocab_size=23, d_model=32, d_ff=48, num_heads=2, d_k=16, d_v=16, num_encoder_layers=1, num_decoder_layers=2
+    vocab_size=TOKENIZER.vocab_size, d_model=32, d_ff=48, num_heads=2, d_k=16, d_v=16, num_encoder_layers=1,
+    num_decoder_layers=2, max_positions=80,
+)  # fmt: skip
+OTHER = PRINTED.replace(
+    norm="pre", positions="learned", tie_embeddings=False, attention_bias=True, d_k=12, d_v=20, num_decoder_layers=1
 )
-CONFIGS = {
-    "as printed": PRINTED,
-    "every other choice": PRINTED.replace(
-        norm="pre", positions="learned", tie_embeddings=False, attention_bias=True, d_k=12, d_v=20, num_decoder_layers=1
-    ),
-}
+SHORT = 24  # positions of the export of the other choices
+
+
+def drawn_model(config):
+    torch.manual_seed(0)
+    generator = torch.Generator().manual_seed(3)
+    model = annotated.Transformer(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=generator) / 5)
+    return model
+
+
+@pytest.fixture(scope="module")
+def by_command(tmp_path_factory):
+    """A model's folder, the folder that the command wrote, and what it printed. The exporter takes seconds: once."""
+    model, folder = (tmp_path_factory.mktemp("command") / name for name in ("model", "out"))
+    annotated.Translator(drawn_model(PRINTED), TOKENIZER).save_pretrained(model)
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        assert main(["export", "onnx", str(model), str(folder)]) == 0
+    return model, folder, out.getvalue(), err.getvalue()
+
+
+def test_the_lines_that_are_printed_translate(by_command, capsys):
+    """End tokens included: a model that reads a sentence without its end translates it otherwise."""
+    model, folder, out, err = by_command
+    assert out == f"{folder}\n"
+    code = err.partition("To load it in Python:")[2]
+    assert code.count(SENTENCE) == 1
+    exec(compile(code, "onnx", "exec"), {})
+    assert capsys.readouterr().out == annotated.load(str(model), beam_size=1)(SENTENCE) + "\n"
 
 
 class Exported:
     """A model, its two graphs, and the loop that a program without torch would write."""
 
-    def __init__(self, config, folder):
-        torch.manual_seed(0)
-        generator = torch.Generator().manual_seed(3)
-        self.model, self.config = annotated.Transformer(config).eval(), config
-        with torch.no_grad():
-            for parameter in self.model.parameters():
-                parameter.add_(torch.randn(parameter.shape, generator=generator) / 5)
-        self.folder = export_onnx(self.model, folder, max_positions=24)
+    def __init__(self, model, folder, longest):
+        self.model, self.config, self.folder, self.longest = model, model.config, folder, longest
         self.encoder, self.step = (
             runtime.InferenceSession(self.folder / name, providers=["CPUExecutionProvider"])
             for name in ("encoder.onnx", "decoder_step.onnx")
@@ -54,14 +83,18 @@ class Exported:
         return logits, state | {"past_keys": keys, "past_values": values}
 
 
-@pytest.fixture(scope="module", params=CONFIGS)
+@pytest.fixture(scope="module", params=["as printed", "every other choice"])
 def exported(request, tmp_path_factory):
-    return Exported(CONFIGS[request.param], tmp_path_factory.mktemp("onnx"))
+    if request.param == "as printed":
+        return Exported(drawn_model(PRINTED), request.getfixturevalue("by_command")[1], PRINTED.max_positions)
+    model = drawn_model(OTHER)
+    return Exported(model, export_onnx(model, tmp_path_factory.mktemp("onnx"), max_positions=SHORT), SHORT)
 
 
-@pytest.mark.parametrize("lengths, steps", [([1], 1), ([2, 9, 5, 9], 7), ([20, 24], 24)])
+@pytest.mark.parametrize("lengths, steps", [([1], 1), ([2, 9, 5, 9], 7), ([20, None], None)])
 def test_step_by_step_logits(exported, lengths, steps):
     """Other batch sizes and lengths than at export, padding, and lengths 1 and the longest."""
+    lengths, steps = [length or exported.longest for length in lengths], steps or exported.longest
     generator = torch.Generator().manual_seed(sum(lengths))
     source = torch.randint(4, 23, (len(lengths), max(lengths)), generator=generator)
     source.masked_fill_(torch.arange(max(lengths)) >= torch.tensor(lengths)[:, None], 0)
@@ -104,10 +137,10 @@ def test_beams_reorder_by_indexing(exported):
 def test_the_folder_says_what_it_is(exported):
     facts = json.loads((exported.folder / "onnx.json").read_text())
     assert ModelConfig.from_dict(facts["config"]) == exported.config
-    assert (facts["pad"], facts["bos"], facts["eos"], facts["max_positions"]) == (0, 1, 2, 24)
+    assert (facts["pad"], facts["bos"], facts["eos"], facts["max_positions"]) == (0, 1, 2, exported.longest)
 
 
 def test_too_long_is_an_error(exported):
     """Not a wrong translation: the table of positions ends where the export said."""
     with pytest.raises(Exception, match=r"(?i)add|broadcast|dimension|shape"):
-        exported.start(np.full((1, 25), 5))
+        exported.start(np.full((1, exported.longest + 1), 5))

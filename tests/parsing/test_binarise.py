@@ -32,9 +32,10 @@ def test_labels_from_above_reach_as_far_as_asked() -> None:
     assert [label for label, _, _ in binarised(tree, 3).spans()] == ["NP^PP^VP", "PP^VP^S", "VP^S", "S"]
 
 
+@pytest.mark.parametrize("pairs", [200, pytest.param(1_000, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("memory", [(1, None), (3, 1)])
-def test_thousands_of_trees_come_back(memory: tuple[int, int | None]) -> None:
-    for tree in (tree for pair in random_pairs(7, 1_000) for tree in pair):
+def test_hundreds_of_trees_come_back(memory: tuple[int, int | None], pairs: int) -> None:
+    for tree in (tree for pair in random_pairs(7, pairs) for tree in pair):
         binary = binarised(tree, *memory)
         assert all(len(node.children) <= 2 for node in binary.subtrees())
         assert binary.tagged() == tree.tagged()

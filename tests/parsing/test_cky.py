@@ -80,7 +80,7 @@ def all_trees(
                 yield from ((Tree(symbol, (a, b)), p * q * r) for b, r in rights)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(grammars, st.lists(st.sampled_from(WORDS), min_size=1, max_size=4))
 def test_the_best_tree_is_the_best_of_all(grammar: Grammar, words: list[str]) -> None:
     trees = {t: share * p for top, share in grammar.start.items() for t, p in all_trees(grammar, top, words)}
@@ -98,6 +98,7 @@ def test_nltk_finds_trees_of_the_same_probability() -> None:
     ours = read_grammar(trees, known_from=1)
     productions = [p for tree in trees for p in nltk.Tree("TOP", [nltk.Tree.fromstring(str(tree))]).productions()]
     theirs = nltk.ViterbiParser(nltk.induce_pcfg(nltk.Nonterminal("TOP"), productions))
+    theirs._max_time = None  # or newer ones give up after five seconds by the clock, on a busy machine
     short = [tree.words() for tree in trees if len(tree.words()) < 10][:25]
     for words in short:
         best = next(iter(theirs.parse(words)))

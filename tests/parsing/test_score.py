@@ -121,8 +121,9 @@ def independent(gold: str, predicted: str) -> tuple[int, int, int]:
     return (counts[0] & counts[1]).total(), counts[0].total(), counts[1].total()
 
 
-def test_ten_thousand_random_pairs_count_as_independently():
-    pairs = random_pairs(0, 10_000)
+@pytest.mark.parametrize("count", [1_000, pytest.param(10_000, marks=pytest.mark.nightly)])
+def test_random_pairs_count_as_independently(count):
+    pairs = random_pairs(0, count)
     totals = Counter()
     for gold, guess in pairs:
         expected = independent(str(gold), str(guess))
@@ -132,7 +133,8 @@ def test_ten_thousand_random_pairs_count_as_independently():
         totals["exact"] += len(set(expected)) == 1
     whole = bracket_score([gold for gold, _ in pairs], [guess for _, guess in pairs])
     assert {name: getattr(whole, name) for name in totals} == dict(totals)
-    assert 30 < whole.f1 < 90 and 300 < whole.exact < 9000  # the pairs are neither all alike nor all unlike
+    # The pairs are neither all alike nor all unlike.
+    assert 30 < whole.f1 < 90 and 0.03 * count < whole.exact < 0.9 * count
 
 
 def test_tables_add_up():

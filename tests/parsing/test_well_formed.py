@@ -118,8 +118,8 @@ def test_an_untrained_model_writes_nothing_but_trees(tokenizer: Tokenizer, beam_
         for parameter in model.parameters():
             parameter.mul_(2)
     parser = Parser(model, tokenizer, leaves=leaves)  # type: ignore[arg-type]
-    sentences = [tree.words() for tree in classroom_trees("test", 12)]
-    for most in (60, 200):
+    sentences = [tree.words() for tree in classroom_trees("test", 8)]
+    for most in (60, 120):
         decoding = DecodingConfig(beam_size=beam_size, alpha=0.3, max_new_tokens=most)
         for words, parse in zip(sentences, parser.parse(sentences, decoding), strict=True):
             assert parse.tree is not None and parse.fault == "" and parse.hypothesis.finished

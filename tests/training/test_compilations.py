@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -61,8 +62,8 @@ def padding_of_a_gpu(q, k, v, attn_mask=None, is_causal=False, dropout_p=0.0):
     return F.softmax(q @ k.transpose(-2, -1), dim=-1) @ v
 
 
-@pytest.mark.parametrize("processes", [1, 8])
-def test_three_hundred_ragged_batches_are_one_graph(monkeypatch, processes):
+@pytest.mark.parametrize("batches", [60, pytest.param(300, marks=pytest.mark.nightly)])
+def test_ragged_batches_of_one_process_and_of_eight_are_one_graph(monkeypatch, batches):
     """Batches of a tenth of the paper's tokens, which are full, or as long on both sides, more often than the whole."""
     torch._dynamo.reset()
     monkeypatch.setattr(F, "scaled_dot_product_attention", padding_of_a_gpu)
@@ -77,12 +78,13 @@ def test_three_hundred_ragged_batches_are_one_graph(monkeypatch, processes):
         compiled = torch.compile(forward_rows, dynamic=True, backend=counting)
         forward = compilations.of("forward pass", compiled)
         kinds = set()
-        for _, lengths in zip(range(300), wmt_batches(20_000, 2500), strict=False):
-            part = pieces(sum(lengths), processes)[0]
-            source, target = (RaggedRows(side[part].tolist(), "meta", uniform=True) for side in lengths)
-            kinds.add((source.width == target.width, all(np.ptp(side[part]) == 0 for side in lengths)))
-            ids = [torch.empty(len(rows.positions), dtype=torch.int64, device="meta") for rows in (source, target)]
-            forward(model, ids[0], source, ids[1], target)
+        for processes in (1, 8):
+            for _, lengths in zip(range(batches), wmt_batches(20_000, 2500), strict=False):
+                part = pieces(sum(lengths), processes)[0]
+                source, target = (RaggedRows(side[part].tolist(), "meta", uniform=True) for side in lengths)
+                kinds.add((source.width == target.width, all(np.ptp(side[part]) == 0 for side in lengths)))
+                ids = [torch.empty(len(rows.positions), dtype=torch.int64, device="meta") for rows in (source, target)]
+                forward(model, ids[0], source, ids[1], target)
     assert [one.graph for one in told] == ["forward pass"] and told[0].seconds > 0
     assert {equal for equal, _ in kinds} == {True, False}, "both kinds came"
 
@@ -122,7 +124,7 @@ def test_batches_are_uniform_where_it_pays(monkeypatch, device, forward, uniform
 
 @pytest.mark.parametrize(("layout", "graphs"), [("packed", 2), ("static", 2)])
 def test_what_a_training_compiles_is_in_its_log(small, monkeypatch, layout, graphs):
-    """Two graphs, model and loss, through 24 ragged updates and two validations."""
+    """Two graphs, model and loss, through 8 ragged updates and two validations."""
     torch._dynamo.reset()
     made = []
 
@@ -132,7 +134,7 @@ def test_what_a_training_compiles_is_in_its_log(small, monkeypatch, layout, grap
 
     monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend=backend))
     limit = torch._dynamo.config.recompile_limit
-    result = small.train(layout=layout, compile=True)
+    result = small.train(layout=layout, compile=True, updates=8, validate_every=4)
     assert torch._dynamo.config.recompile_limit == limit
     events = [record for record in read_records(result.folder) if record["kind"] == "compilation"]
     assert len(made) == len(events) == graphs
@@ -164,18 +166,28 @@ def test_compiled_terms_are_the_terms(monkeypatch, smoothing, dtype):
     assert "scatter" not in graphs[0].code and "where" in graphs[0].code
 
 
-def test_the_compilers_code_has_no_float32_copy_of_the_logits():
-    """Inductor's own code for a CPU: the numbers of rows and columns never stand in one float32 buffer."""
-    from torch._inductor.utils import run_and_get_code
+def test_the_compilers_code_has_no_float32_copy_of_the_logits(monkeypatch):
+    """Inductor's own code for a CPU: the numbers of rows and columns never stand in one float32 buffer.
+
+    The code is written and read, but not compiled. No compiler is asked what the processor can do, either.
+    """
+    from torch._inductor import config
+    from torch._inductor.graph import GraphLowering
+
+    codes = []
+
+    def written_only(graph):
+        codes.append(graph.codegen()[0].value)
+        return SimpleNamespace(call=lambda _: [torch.empty(0)] * 2)
 
     torch._dynamo.reset()
+    monkeypatch.setattr(GraphLowering, "compile_to_module", written_only)
     rows, columns = 320, 1216
     logits, gold = torch.randn(rows, columns).bfloat16(), torch.randint(1, columns, (rows, 1))
     compiled = torch.compile(logits_terms, dynamic=False, fullgraph=True)
-    try:
-        _, (code,) = run_and_get_code(compiled, logits, gold, 0.9, 1e-4, columns, True)
-    except (torch._dynamo.exc.TorchDynamoException, RuntimeError) as error:
-        pytest.skip(f"no compiler here: {str(error).splitlines()[0]}")
+    with config.patch({"cpp.vec_isa_ok": True, "force_disable_caches": True}):
+        compiled(logits, gold, 0.9, 1e-4, columns, True)
+    (code,) = codes
     allocated = [line for line in code.splitlines() if "empty_strided" in line and f"({rows}, {columns})" in line]
     assert len(allocated) == 1 and "bfloat16" in allocated[0], allocated
 

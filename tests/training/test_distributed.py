@@ -51,7 +51,7 @@ def train_in_processes(small, folder: str, count: int, **changes) -> None:
     for process in processes:
         process.start()
     for process in processes:
-        process.join(timeout=120)
+        process.join(timeout=600)
     assert [process.exitcode for process in processes] == [0] * count
 
 

@@ -47,7 +47,7 @@ def in_processes(count: int, work, *arguments) -> list[int | None]:
     for process in processes:
         process.start()
     for process in processes:
-        process.join(timeout=120)
+        process.join(timeout=600)
     return [process.exitcode for process in processes]
 
 
@@ -252,7 +252,9 @@ def faulty_train(rank: int, small, fault: str, changes: dict[str, object]) -> No
             if fault == "dies":
                 os._exit(7)
             if fault == "is silent":
-                time.sleep(8)
+                heard = small.folder / "said 0"  # silent until the other one has given up
+                while not heard.exists():
+                    time.sleep(0.1)
             if fault == "nan":
                 arguments[0].output_weight.register_hook(lambda grad: grad * float("nan"))
         return plain(*arguments, micro_step=micro_step, **options)
@@ -271,7 +273,7 @@ def faulty_train(rank: int, small, fault: str, changes: dict[str, object]) -> No
 @pytest.mark.parametrize("changes", [{}, {"overlap_exchange": True}, FAULTY], ids=["plain", "overlap", "bf16 overlap"])
 @pytest.mark.parametrize("fault", ["dies", "is silent"])
 def test_a_process_that_is_lost_is_told_as_such(buckets, fault, changes):
-    limit = {"peer_timeout": 3.0} if fault == "is silent" else {}
+    limit = {"peer_timeout": 5.0} if fault == "is silent" else {}
     codes = in_processes(2, faulty_train, buckets, fault, changes | limit)
     assert codes == [0, 7 if fault == "dies" else 0]
     assert "another process of this training is gone, or did not answer" in (buckets.folder / "said 0").read_text()

@@ -196,13 +196,13 @@ def weights(result):
 
 def test_a_recorded_run_is_the_run_and_goes_on_like_it(small, request):
     """Resumed = uninterrupted bit by bit; a run begun without recordings goes on with them, and the reverse."""
-    how = {"layout": "static", "clip_norm": 0.5}
-    plain = weights(small.train("plain", updates=16, **how))
-    small.train("old", updates=8, **how)
+    how = {"layout": "static", "clip_norm": 0.5, "checkpoint_every": 4}
+    plain = weights(small.train("plain", updates=8, **how))
+    small.train("old", updates=4, **how)
     request.getfixturevalue("recorded_runs")
-    whole = weights(small.train("whole", updates=16, **how))
-    small.train("parts", updates=8, **how)
-    parts, old = (weights(small.train(name, updates=16, **how)) for name in ("parts", "old"))
+    whole = weights(small.train("whole", updates=8, **how))
+    small.train("parts", updates=4, **how)
+    parts, old = (weights(small.train(name, updates=8, **how)) for name in ("parts", "old"))
     assert whole.keys() == plain.keys()
     for name, tensor in whole.items():
         assert torch.equal(parts[name], tensor), name

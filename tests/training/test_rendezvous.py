@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import time
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -19,7 +19,7 @@ pytestmark = [
 
 def meet(store: torch.distributed.Store, world_size: int) -> list[str]:
     with ThreadPoolExecutor(world_size) as pool:  # the last first: rank 0 need not be early
-        waiting = [pool.submit(fresh_prefix, store, rank, world_size, 20.0) for rank in reversed(range(world_size))]
+        waiting = [pool.submit(fresh_prefix, store, rank, world_size, 600.0) for rank in reversed(range(world_size))]
         return [one.result() for one in waiting]
 
 
@@ -41,9 +41,9 @@ def test_one_that_died_while_it_waited_deceives_nobody():
 def test_who_does_not_come_is_named():
     store = torch.distributed.HashStore()
     with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(fresh_prefix, store, 1, 3, 0.5)
+        first = pool.submit(fresh_prefix, store, 1, 3, 600.0)
         with pytest.raises(TimeoutError, match="process 2 of this training did not come"):
-            fresh_prefix(store, 0, 3, 0.2)
+            fresh_prefix(store, 0, 3, 3.0)  # in which the other thread answers
         first.result()
 
 
@@ -60,10 +60,12 @@ def test_the_configured_timeout_limits_the_start_too(monkeypatch):
     }
     for name, value in group.items():
         monkeypatch.setenv(name, value)
-    began = time.monotonic()
+    now = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda seconds: now.append(now.pop() + seconds))
+    monkeypatch.setattr("annotated.training.distributed.time", clock)
     with pytest.raises(TimeoutError, match="process 1 of this training did not come"), process_group("cpu", 0.3):
         pass
-    assert time.monotonic() - began < 30
+    assert 0.3 < now[0] < 1, "of pauses"
 
 
 def test_the_timeout_has_one_default():

@@ -29,7 +29,7 @@ def lint(*paths: Path) -> list[dict[str, Any]]:
     if not program:
         pytest.skip("oxlint is in the extra `dev`")
     command = [program, "--config", str(CONFIGURATION), "--format", "json", *map(str, paths)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     return json.loads(done.stdout)["diagnostics"]
 
 

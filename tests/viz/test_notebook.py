@@ -29,7 +29,9 @@ def test_charts_are_offline_widgets(repository: Path, monkeypatch: pytest.Monkey
     monkeypatch.delenv("ANNOTATED_BOOK", raising=False)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in (CHART, CHECK)])
     environment = {**os.environ, "PYTHONPATH": str(repository), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
-    ran = client.NotebookClient(notebook, timeout=120, kernel_name="python3").execute(env=environment)
+    ran = client.NotebookClient(notebook, timeout=600, startup_timeout=600, kernel_name="python3").execute(
+        env=environment
+    )
     outputs = [output for output in ran.cells[0].outputs if output.output_type != "stream"]
     data = outputs[0]["data"]
     assert "application/vnd.jupyter.widget-view+json" in data, outputs

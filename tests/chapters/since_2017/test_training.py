@@ -19,6 +19,7 @@ from annotated.chapters.since_2017.schedules import cosine, inverse_root, warmup
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.doctor import OurSubject, doctor
 from annotated.doctor.adapters import ours
+from annotated.doctor.invariants import INVARIANTS
 from annotated.model import Transformer
 from annotated.training.optimizer import make_optimizer
 
@@ -230,7 +231,9 @@ def test_the_doctor_finds_its_updates_healthy(name: str, config: ModelConfig, mo
     """The adapter makes its optimiser through this module, so it examines the one that stands there."""
     make = PARTS[name].optimizer
     monkeypatch.setattr(ours.optimizer_module, "make_optimizer", lambda model, training: make(model, training, False))
-    report = doctor(OurSubject(Transformer(config)))
+    of_updates = [name for name, invariant in INVARIANTS.items() if "updates" in invariant.needs]
+    report = doctor(OurSubject(Transformer(config)), of_updates)  # the rest does not see an optimiser
+    assert [one.id for one in report.findings] == of_updates and len(of_updates) >= 3
     assert report.healthy and not [one for one in report.findings if one.outcome != "passed"]
 
 

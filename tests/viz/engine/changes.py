@@ -99,20 +99,21 @@ def changed(model: Model, change: Callable[[Model], None]) -> Model:
 
 
 @torch.no_grad()
-def next_log_probabilities(model: Model, source: list[int], written: list[int], causal: bool) -> torch.Tensor:
-    """After the last of `written`, `[V]`, with nothing kept from earlier steps."""
-    everything = patch("annotated.model.transformer.target_mask", lambda ids: (ids != PAD)[:, None, None, :])
+def log_probabilities(model: Model, source: list[int], read: list[int], causal: bool) -> torch.Tensor:
+    """After each token that is read, `[T, V]`, with nothing kept from earlier steps."""
     if causal:
-        return model(torch.tensor([source]), torch.tensor([written]))[0, -1].log_softmax(-1)
-    with everything:
-        return model(torch.tensor([source]), torch.tensor([written]))[0, -1].log_softmax(-1)
+        return model(torch.tensor([source]), torch.tensor([read]))[0].log_softmax(-1)
+    # A token sees all that is written, but what is not written yet is not there to be seen.
+    with patch("annotated.model.transformer.target_mask", lambda ids: (ids != PAD)[:, None, None, :]):
+        beginnings = [torch.tensor([read[: t + 1]]) for t in range(len(read))]
+        return torch.stack([model(torch.tensor([source]), ids)[0, -1].log_softmax(-1) for ids in beginnings])
 
 
 def written_by(model: Model, source: list[int], most: int, causal: bool) -> tuple[list[int], list[float]]:
     """Greedy search, without a cache: the tokens, and how far each was ahead of the second."""
     written, leads = [BOS], []
     while len(written) <= most and written[-1] != EOS:
-        row = next_log_probabilities(model, source, written, causal)
+        row = log_probabilities(model, source, written, causal)[-1]
         row[[PAD, BOS]] = -math.inf
         first, second = row.topk(2).values.tolist()
         leads.append(first - second)

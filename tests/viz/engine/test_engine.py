@@ -13,7 +13,7 @@ from annotated.analysis.tracing import trace
 from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS
 from tests.javascript import PACKAGE, evaluate
-from tests.viz.engine.changes import CHANGES, changed, next_log_probabilities, written_by
+from tests.viz.engine.changes import CHANGES, changed, log_probabilities, written_by
 
 FOLDER = PACKAGE / "viz" / "engine"
 ODD = [
@@ -26,8 +26,8 @@ ODD = [
     "日本語 text",
     "\x00\u0301e<s>",
 ]
-SENTENCES = 200
-CHANGED_SENTENCES = 10  # for each change
+SENTENCES = [range(40), pytest.param(range(40, 200), marks=pytest.mark.nightly)]
+CHANGED_SENTENCES = [range(3), pytest.param(range(3, 10), marks=pytest.mark.nightly)]  # for each change
 CLOSE = 1e-3  # nats: two tokens that are closer may change places by rounding
 
 
@@ -46,9 +46,13 @@ def source_of(translator: annotated.Translator, text: str) -> list[int]:
     return [*translator.tokenizer.encode(text), EOS]
 
 
-@pytest.fixture(scope="module")
-def pairs() -> list[Any]:
-    return list(classroom_pairs("test", SENTENCES))
+def some_pairs(numbers: range) -> list[Any]:
+    return list(classroom_pairs("test", numbers.stop))[numbers.start :]
+
+
+@pytest.fixture(scope="module", params=SENTENCES, ids=["40 sentences", "160 more"])
+def pairs(request: pytest.FixtureRequest) -> list[Any]:
+    return some_pairs(request.param)
 
 
 def test_tokens_are_those_of_the_library(
@@ -94,13 +98,12 @@ def test_greedy_translations_are_those_of_the_library(
 def test_beams_are_those_of_the_library(
     data: dict[str, Any], translator: annotated.Translator, pairs: list[Any]
 ) -> None:
-    """200 sentences with a beam of 4; some with other beams, three hypotheses, and a cap that they reach."""
-    settings = [{"size": 4}] * SENTENCES + [{"size": 1}, {"size": 3, "count": 3}, {"size": 4, "alpha": 0.0}] * 5
-    settings += [{"size": 2, "count": 2, "most": 6}] * 5
-    texts = [pair.source for pair in pairs] + [pair.source for pair in pairs[:20]]
+    """Each sentence with a beam of 4; some with other beams, three hypotheses, and a cap that they reach."""
+    others = [{"size": 1}, {"size": 3, "count": 3}, {"size": 4, "alpha": 0.0}, {"size": 2, "count": 2, "most": 6}] * 3
+    settings = [{"size": 4}] * len(pairs) + others
+    texts = [pair.source for pair in [*pairs, *pairs[: len(others)]]]
     work = """return jobs.map(([text, options]) => finish(engine.beam(text, options)));"""
-    jobs = list(zip(texts, settings, strict=True))
-    found = [one for at in range(0, len(jobs), 55) for one in run(data, work, jobs[at : at + 55])]
+    found = run(data, work, list(zip(texts, settings, strict=True)))
     for text, options, hypotheses in zip(texts, settings, found, strict=True):
         source = source_of(translator, text)
         (expected,) = annotated.beam_search(
@@ -136,12 +139,13 @@ def test_scores_are_those_of_the_library(
         assert [p for _, p in steps] == pytest.approx(expected.tolist(), abs=1e-3)
 
 
+@pytest.mark.parametrize("numbers", CHANGED_SENTENCES, ids=["3 sentences", "7 more"])
 @pytest.mark.parametrize(("switches", "change"), CHANGES, ids=[str(switches) for switches, _ in CHANGES])
 def test_a_switch_does_to_the_page_what_the_change_does_to_the_library(
-    data: dict[str, Any], translator: annotated.Translator, pairs: list[Any], switches: dict[str, Any], change: Any
+    data: dict[str, Any], translator: annotated.Translator, switches: dict[str, Any], change: Any, numbers: range
 ) -> None:
     """What is written, what the given target scores, and that both differ from the whole model's."""
-    some, causal = pairs[:CHANGED_SENTENCES], switches.get("causal", True)
+    some, causal = some_pairs(numbers), switches.get("causal", True)
     work = """return jobs.map(([text, target, set]) => ({
       ids: engine.translation(text, switches(set)).steps.map(step => step.id),
       scores: engine.score(text, target, switches(set)).steps.map(step => step.logProbability),
@@ -154,7 +158,7 @@ def test_a_switch_does_to_the_page_what_the_change_does_to_the_library(
 
         def score(ids: list[int], source: list[int] = source) -> list[float]:
             read = [BOS, *ids]
-            rows = [next_log_probabilities(model, source, read[: t + 1], causal) for t in range(len(read))]
+            rows = log_probabilities(model, source, read, causal)
             return [float(row[token]) for row, token in zip(rows, [*ids, EOS], strict=True)]
 
         assert one["scores"] == pytest.approx(score(target), abs=1e-3, rel=1e-4)
