@@ -21,7 +21,8 @@ SLOW_LAB = $(filter tests/book/%,$(SLOW))
 SLOW_EXERCISES = $(filter tests/grading/% tests/doctor/%,$(SLOW))
 SLOW_RUNS = $(filter-out $(SLOW_LAB) $(SLOW_EXERCISES),$(SLOW))
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
-PIP_OPTIONS := --quiet --disable-pip-version-check --no-input --root-user-action=ignore --retries 10
+# Python compiles a module when it is first imported; most never are.
+PIP_OPTIONS := --quiet --disable-pip-version-check --no-input --root-user-action=ignore --retries 10 --no-compile
 
 # After installation nothing needs the network, and these make sure that nothing asks for it.
 export HF_HUB_OFFLINE := 1
