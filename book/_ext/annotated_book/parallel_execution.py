@@ -104,7 +104,8 @@ def execute_ahead(app: Sphinx, env: Any, docnames: list[str]) -> None:
         return
     cache, timeout = OutputCache(app.config.nb_execution_cache_path), app.config.nb_execution_timeout
     with fork_server() as address, ThreadPoolExecutor(os.cpu_count()) as pool:
-        running = {pool.submit(execute, notebook, timeout, address): path for path, notebook in todo.items()}
+        longest_first = sorted(todo, key=lambda path: -len(todo[path].cells))  # or one core waits for the last
+        running = {pool.submit(execute, todo[path], timeout, address): path for path in longest_first}
         for done in as_completed(running):
             path, (result, read) = running[done], done.result()
             if result.err is not None:
