@@ -66,6 +66,7 @@ PARTS = (
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the parts. Pages are read and written by one process for each core: all parts are safe for that."""
     app.parallel = max(app.parallel, os.cpu_count() or 1)  # `jupyter-book build` has no option for it
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # torch's threads would not be there in a fork, which waits for them
     for part in PARTS:
         import_module(f"annotated_book.{part}").setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -29,16 +29,11 @@ from annotated_book import kernel_fork
 from annotated_book.output_cache import OutputCache, dependencies
 
 IMPORTED_AHEAD = (
-    "torch",
-    "numpy",
-    "pandas",
-    "altair",
-    "tokenizers",
-    "safetensors",
-    "sacrebleu",
-    "anywidget",
-    "IPython",
-)
+    "torch torch._dynamo torch.distributed.tensor torch.testing numpy pandas altair vl_convert tokenizers "
+    "safetensors.torch sacrebleu anywidget ipywidgets rich IPython"
+).split()
+"""What several chapters import, or what torch imports for them: an optimiser's first step asks for `torch._dynamo`, a
+comparison of tensors for `torch.distributed.tensor`; each takes more than two seconds."""
 _LOGGER = logging.getLogger(__name__)
 
 
