@@ -63,9 +63,15 @@ PARTS = (
 )
 
 
+def read_in_parallel(app: Sphinx) -> None:
+    """Answer for an extension of Jupyter Book that does not say whether it is safe: no part of this book has numbers."""
+    app.extensions["sphinx_multitoc_numbering"].parallel_read_safe = True
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the parts. Pages are read and written by one process for each core: all parts are safe for that."""
     app.parallel = max(app.parallel, os.cpu_count() or 1)  # `jupyter-book build` has no option for it
+    app.connect("builder-inited", read_in_parallel)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # torch's threads would not be there in a fork, which waits for them
     for part in PARTS:
         import_module(f"annotated_book.{part}").setup(app)
