@@ -64,7 +64,7 @@ PARTS = (
 
 
 def read_in_parallel(app: Sphinx) -> None:
-    """Answer for an extension of Jupyter Book that does not say whether it is safe: no part of this book has numbers."""
+    """Answer for an extension that does not say whether it is safe: no part of this book has numbers."""
     app.extensions["sphinx_multitoc_numbering"].parallel_read_safe = True
 
 
