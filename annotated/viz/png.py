@@ -104,7 +104,10 @@ def _by_pixel(kind: int, line: list[list[int]], above: list[list[int]]) -> list[
 def _palette(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """At most 256 colours `[n, 4]`, and for each pixel which it is: the common ones, as close together as needed."""
     pixels = pixels * (pixels[:, 3:] > 0)  # what cannot be seen has no colour
-    colours, which, counts = np.unique(pixels, axis=0, return_inverse=True, return_counts=True)
+    # As whole numbers, whose order is that of their four bytes: sorting them takes a tenth of sorting rows.
+    numbers = np.ascontiguousarray(pixels).view(">u4").reshape(-1).astype(np.uint32)
+    numbers, which, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    colours = numbers.astype(">u4").view(np.uint8).reshape(-1, 4)
     colours, seen = colours[np.argsort(-counts, kind="stable")], _as_seen(colours)
     for tolerance in (0, 2, 4, 8, 16, 32, 64):
         kept: list[NDArray[np.uint8]] = []

@@ -49,12 +49,14 @@ def cells(doctree: nodes.Node) -> Iterator[nodes.container]:
 
 
 def fold_checks(app: Sphinx, doctree: nodes.document) -> None:
-    """Fold each check, and warn of one that checks nothing."""
+    """Fold each check, warn of one that checks nothing, and note how many the page has."""
+    counts = app.env.metadata[app.env.docname]["checks"] = []
     for cell in cells(doctree):
         code = next(iter(cell.findall(nodes.literal_block)), None)
         count = count_checks(code.astext()) if code else 0
         if not count:
             _log.warning("a cell tagged `check` has no assert", location=cell)
+        counts.append(count)
         opening = f'<details class="checks"><summary>{in_words(count)}</summary>'
         cell.insert(0, nodes.raw("", opening, format="html"))
         cell += nodes.raw("", "</details>", format="html")

@@ -22,7 +22,6 @@ from sphinx.util.docutils import SphinxDirective
 import annotated
 from annotated.chapters.record import record_names, record_path, recorded
 from annotated.runs.hardware import describe_machine, name_machine
-from annotated_book.checks import cells, count_checks
 from annotated_book.output_cache import PACKAGES
 from annotated_book.records import described, fed_pages
 
@@ -74,12 +73,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[nodes.Node]]) -> nodes.ta
     group += nodes.tbody("", *[nodes.row("", *[nodes.entry("", cell) for cell in row]) for row in rows])
     made += group
     return made
-
-
-def checks_of(env: Any, docname: str) -> int:
-    """How many checks a page has."""
-    codes = (next(iter(cell.findall(nodes.literal_block)), None) for cell in cells(env.get_doctree(docname)))
-    return sum(count_checks(code.astext()) for code in codes if code)
 
 
 def executed(env: Any, names: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -154,7 +147,7 @@ def runs_table(app: Sphinx, docname: str) -> list[nodes.Node]:
     """Each executed page with its checks and seconds; below it the machine, the versions and the days."""
     runs = executed(app.env, app.config.external_site_map)  # in the order of the table of contents
     seconds = {name: run["runtime"] or 0.0 for name, run in runs.items()}
-    checks = {name: checks_of(app.env, name) for name in runs}
+    checks = {name: sum(app.env.metadata[name].get("checks", [])) for name in runs}
     most = max(seconds.values(), default=0.0)
     shown = Counter(page for pages in fed_by(app).values() for page in pages)
     rows: list[list[nodes.Node]] = [

@@ -150,15 +150,14 @@ def tests_of(path: Path) -> Path | None:
     return file if (ROOT / file).is_file() else None
 
 
-def _shown_in(app: Sphinx, here: str, name: str) -> list[nodes.Node]:
-    """Links to the chapters that show code of an object, or of a module."""
+def _shown_in(app: Sphinx, here: str, name: str, chapters: dict[str, dict[str, Any]]) -> list[nodes.Node]:
+    """Links to those of the chapters that show code of an object, or of a module."""
     shown: dict[str, set[str]] = getattr(app.env, "library_shown", {})
-    chapters = chapters_in_order(app.env)
     pages = [page for page in chapters if any(f"{one}.".startswith(f"{name}.") for one in shown.get(page, ()))]
     return commas([link(app, here, page, str(chapters[page]["number"]), chapters[page]["title"]) for page in pages])
 
 
-def module_facts(app: Sphinx, here: str, module: str) -> nodes.paragraph:
+def module_facts(app: Sphinx, here: str, module: str, everyone: dict[str, dict[str, Any]]) -> nodes.paragraph:
     """A line: the file, the parts of the paper, the chapters."""
     path = path_of(module)
     uri = f"{'../' * here.count('/')}{source_page(path)}.html"
@@ -166,7 +165,7 @@ def module_facts(app: Sphinx, here: str, module: str) -> nodes.paragraph:
     keys = paper_of((ROOT / path).read_text(encoding="utf-8"))
     if keys:
         line += [nodes.Text(" · the paper: "), *commas([link_to(key) for key in keys])]
-    if path.name != "__init__.py" and (chapters := _shown_in(app, here, module)):
+    if path.name != "__init__.py" and (chapters := _shown_in(app, here, module, everyone)):
         line += [nodes.Text(" · shown in chapter " if len(chapters) == 1 else " · shown in chapters "), *chapters]
     if tests := tests_of(path):
         line += [nodes.Text(" · tests: "), nodes.inline("", tests.as_posix())]
@@ -175,15 +174,16 @@ def module_facts(app: Sphinx, here: str, module: str) -> nodes.paragraph:
 
 def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Write the facts of modules, and under an object the chapters that show it."""
-    for place in list(doctree.findall(ModuleFacts)):
-        place.replace_self(module_facts(app, docname, place["module"]))
     if not docname.startswith(API):
         return
+    everyone = chapters_in_order(app.env)
+    for place in list(doctree.findall(ModuleFacts)):
+        place.replace_self(module_facts(app, docname, place["module"], everyone))
     for entry in doctree.findall(addnodes.desc):
         signature, content = entry[0], entry[-1]
         if not signature.get("module"):
             continue
-        chapters = _shown_in(app, docname, f"{signature['module']}.{signature['fullname']}")
+        chapters = _shown_in(app, docname, f"{signature['module']}.{signature['fullname']}", everyone)
         if chapters and not isinstance(entry.parent.parent, addnodes.desc):
             word = "Shown in chapter " if len(chapters) == 1 else "Shown in chapters "
             content.insert(0, nodes.paragraph("", word, *chapters, nodes.Text("."), classes=["api-facts"]))
