@@ -20,7 +20,7 @@ pytestmark = pytest.mark.process
 PLACES: dict[str, set[str] | None] = {
     "annotated/grading/exercise/run.py": set(),
     "annotated/grading/sandbox/worker.py": set(),
-    "annotated/doctor/adapters/others.py": set(),
+    "annotated/doctor/mutants/__init__.py": {"training/first_run", "reference/doctor"},
     "annotated/wmt14/download.py": {"results/full_run", "results/questions"},
     "annotated/chapters/masks/charts.py": {"attention/masks"},
     "annotated/chapters/masks/record.json": {"attention/masks"},
@@ -35,7 +35,7 @@ PLACES: dict[str, set[str] | None] = {
     "annotated/model/attention.py": None,
     "annotated/assets/classroom/config.json": None,
 }
-"""A file of the repository, and the pages that run again after a change of it; None for at least thirty."""
+"""A file of the repository, and the pages that run again after a change of it; None for at least twenty-five."""
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_a_byte_runs_the_pages_that_read_it(
     finally:
         file.write_bytes(before)
     wanted = PLACES[place]
-    assert run == wanted if wanted is not None else len(run) >= 30
+    assert run == wanted if wanted is not None else len(run) >= 25
 
 
 def test_what_was_opened_becomes_sources_and_folders_of_data(tmp_path: Path, extension: Callable[[str], Any]) -> None:
