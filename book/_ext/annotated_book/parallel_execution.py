@@ -102,7 +102,11 @@ def execute_ahead(app: Sphinx, env: Any, docnames: list[str]) -> None:
         longest_first = sorted(todo, key=lambda path: -len(todo[path].cells))  # or one core waits for the last
         running = {pool.submit(execute, todo[path], timeout, address): path for path in longest_first}
         for done in as_completed(running):
-            path, (result, read) = running[done], done.result()
+            path = running[done]
+            if done.exception() is not None:  # its kernel could not be started or ended
+                _LOGGER.info("%s is left to Jupyter Book: %r", path.name, done.exception())
+                continue
+            result, read = done.result()
             if result.err is not None:
                 continue
             _LOGGER.info("executed %s in %.1f seconds", path.name, result.time)
