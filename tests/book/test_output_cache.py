@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import sys
@@ -99,6 +100,9 @@ def test_what_was_opened_becomes_sources_and_folders_of_data(tmp_path: Path, ext
     assert not part.is_current({}, tmp_path), "a record without traces says nothing"
     late = part.dependencies([str(package / "code.py")], time.time() - 60, tmp_path)
     assert not part.is_current(late, tmp_path), "it changed while the cells ran"
+    start = max(file.stat().st_mtime for file in package.iterdir())
+    os.utime(package, (start + 60, start + 60))  # as when Python makes __pycache__ in it
+    assert part.is_current(part.dependencies([str(package / "data.json")], start, tmp_path), tmp_path)
 
 
 def notebook(*cells: str) -> Any:

@@ -27,15 +27,17 @@ KEPT = 400
 _OF_OTHERS = ("_build", "build")
 
 
-def digest(path: Path) -> str:
-    """What a file or a folder of data is at the moment; '' if it is gone.
+def _files(path: Path) -> list[Path]:
+    """A file alone; of a folder its files that are no code, because who reads one of them may have listed them."""
+    if not path.is_dir():
+        return [path] if path.is_file() else []
+    return sorted(file for file in path.iterdir() if file.is_file() and file.suffix not in (".py", ".pyc"))
 
-    A folder counts with its files that are no code, because who reads one of them may have listed them.
-    """
-    if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.is_file() and file.suffix not in (".py", ".pyc"))
-        return _digest(*(f"{file.name} {digest(file)}".encode() for file in files))
-    return _digest(path.read_bytes()) if path.is_file() else ""
+
+def digest(path: Path) -> str:
+    """What a file or a folder of data is at the moment; '' if it is gone."""
+    parts = (file.name.encode() + file.read_bytes() for file in _files(path))
+    return _digest(*parts) if path.exists() else ""
 
 
 def _digest(*parts: bytes) -> str:
@@ -58,7 +60,9 @@ def dependencies(opened: Iterable[str], since: float, root: Path = Path(ROOT)) -
             found.add(path.parent.parent / f"{path.name.partition('.')[0]}.py")
         else:
             found.add(path if path.suffix == ".py" else path.parent)
-    known = {path: "" if path.exists() and path.stat().st_mtime > since else digest(path) for path in sorted(found)}
+    # Of a folder its files: the first import there makes __pycache__, which is a change of the folder.
+    late = {path for path in found if any(file.stat().st_mtime > since for file in _files(path))}
+    known = {path: "" if path in late else digest(path) for path in sorted(found)}
     return {path.relative_to(root).as_posix(): now for path, now in known.items()} | {"packages": packages()}
 
 
@@ -112,7 +116,7 @@ def pages_that_read(changed: Iterable[str], folder: Path, root: Path = Path(ROOT
 
 
 def choose_cache(app: Sphinx, config: Any) -> None:
-    """Keep outputs beside the build, where `make clean` and no new version of the library removes them."""
+    """Keep outputs beside the build; `make clean` removes them."""
     place = Path(app.outdir).parent / ".executed"
     config.nb_execution_cache_path = str(place)
     OutputCache(place).change_cache_limit(KEPT)
