@@ -34,7 +34,7 @@ _SUFFIXES = {".py", ".js", ".css", ".json", ".jsonl", ".safetensors", ".toml"}
 
 @cache
 def library_digest() -> str:
-    """A digest of all that cells can reach: the library's files, and the versions of what it stands on."""
+    """A digest of the library's files and of the versions of what it stands on, as the table has it."""
     digest = hashlib.sha256(f"{platform.python_version()} {[(p, version(p)) for p in PACKAGES]}".encode())
     for path in sorted(ROOT.joinpath("annotated").rglob("*")):
         if path.suffix in _SUFFIXES and path.is_file():
