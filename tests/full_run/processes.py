@@ -21,7 +21,7 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from safetensors.torch import load_file
 
@@ -164,8 +164,6 @@ def _train(
     signal.signal(signal.SIGINT, signal.default_int_handler)
     import torch
 
-    from annotated.cli import main
-
     torch.set_num_threads(1)
     _count_and_hurt(folder, faults, os.open(counts, os.O_WRONLY | os.O_CREAT | os.O_TRUNC))
     if faults.wild_clock:
@@ -173,6 +171,13 @@ def _train(
     if faults.largest_file is not None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (faults.largest_file, faults.largest_file))
+    end_with_command(arguments)
+
+
+def end_with_command(arguments: list[str]) -> NoReturn:
+    """Run the command line in this process, which ends with its exit status."""
+    from annotated.cli import main
+
     try:
         status = main(arguments)
     except BaseException:

@@ -6,11 +6,10 @@ import os
 import shlex
 import subprocess
 import sys
-import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.full_run.processes import FORKS
+from tests.full_run.processes import FORKS, end_with_command
 
 _PATIENCE = 900.0
 
@@ -50,14 +49,5 @@ def _run(arguments: list[str], folder: Path, output: Path) -> None:
     os.dup2(handle, 2)
     import torch
 
-    from annotated.cli import main
-
     torch.set_num_threads(1)
-    try:
-        status = main(arguments)
-    except BaseException:
-        traceback.print_exc()
-        status = 70
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)
+    end_with_command(arguments)
