@@ -108,9 +108,8 @@ def test_a_listed_page_stands_alone_fits_and_can_be_used_by_all(visit: Any, book
         check_formulas(v, f"{listed_page} at 390")
         assert v.overflow() <= 0, f"{listed_page} is wider than 390 pixels"
         assert v.page.evaluate(UNREACHABLE) == [], "boxes that scroll, out of the keyboard's reach"
-        if (
-            "narrow" in looks
-        ):  # what was asked when the page was wide is not asked again, but what colours and width break
+        if "narrow" in looks:
+            # What was asked when the page was wide is not asked again, but for what colours and width may break.
             again = {"marks": False} if "wide" in looks else {}
             assert v.axe(*(AXE_LOOKS if again else ()), **again, code=listed_page in CODE) == [], "dark, narrow"
         assert v.foreign == [] and v.errors == []
