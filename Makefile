@@ -96,7 +96,7 @@ $(TORCHTEXT_INSTALLED): pyproject.toml constraints.txt
 # The same environment has the oldest torch that we support, so the tests of model, decoder and files run there too.
 torchtext-test: $(TORCHTEXT_INSTALLED)  ## test the bridge to torchtext, and the oldest torch, in their own environment
 	OMP_NUM_THREADS=1 ANNOTATED_REQUIRE_TORCHTEXT=1 $(TORCHTEXT)/bin/python -m pytest -n $(JOBS) \
-	  -m "not slow and not nightly" tests/model tests/decoding $(call marked,oldest_torch)
+	  -m "not slow and not nightly" tests/model tests/decoding tests/speed/kernels tests/speed/layouts $(call marked,oldest_torch)
 
 exercises: $(INSTALLED)  ## hold every exercise, the doctor's bank of wrong Transformers and the grader's sandbox to their rules
 	OMP_NUM_THREADS=1 $(BIN)/annotated exercise verify --all --jobs $(JOBS)

@@ -91,7 +91,7 @@ _LATER = {
 }
 """Modules and the names in them that are imported when first asked for: `annotated --help` needs no torch."""
 
-_PARTS = ("config", "data", "decoding", "evaluation", "model", "paper", "recipes", "training")
+_PARTS = ("config", "data", "decoding", "evaluation", "model", "paper", "recipes", "speed", "training")
 """Parts of the library that `import annotated` alone makes reachable: `annotated.model.masks`."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from annotated.config import DecodingConfig, EngineConfig
 from annotated.runs.checkpoint import latest_checkpoint
 from annotated.saving import CheckpointError
-from annotated.training.distributed import choose_device
+from annotated.speed.machine.distributed import choose_device
 from annotated.translator import Translator
 
 

@@ -16,7 +16,7 @@ from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import Hypothesis, beam_search, greedy_decode, length_penalty
 from annotated.model import AttentionMaps, Transformer
 from annotated.saving import CheckpointError, load_model, save_pretrained
-from annotated.training.distributed import choose_device
+from annotated.speed.machine.distributed import choose_device
 
 Overlong = Literal["error", "truncate"]
 

@@ -38,9 +38,10 @@ def child(folder: Path, tokens: int, steps: int) -> None:
     import torch.distributed as dist
 
     from annotated.model import Transformer
-    from annotated.training import batch_loss, make_optimizer
-    from annotated.training.distributed import process_group
-    from annotated.training.exchange import GradientExchange
+    from annotated.speed.machine.distributed import process_group
+    from annotated.speed.steps import packed_loss
+    from annotated.speed.steps.exchange import GradientExchange
+    from annotated.training import make_optimizer
     from annotated.training.optimizer import gradient_norm
 
     torch.set_num_threads(1)
@@ -58,7 +59,7 @@ def child(folder: Path, tokens: int, steps: int) -> None:
             shard, all_tokens = batches.next_shard(processes.rank, processes.world_size, 1)
             clock.append(now())
             for batch in shard:
-                loss, _ = batch_loss(model, batch, 0.1, "packed")
+                loss, _ = packed_loss(model, batch, 0.1)
                 (loss / all_tokens).backward()
             clock.append(now())
             dist.barrier()  # who has the shorter sentences waits: not the exchange's fault, and counted apart

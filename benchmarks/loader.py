@@ -63,16 +63,13 @@ def appetite(store: TokenStore, rounds: int) -> dict[str, Any]:
     import torch
 
     from annotated.model import Transformer
-    from annotated.training import make_optimizer
-    from annotated.training.precision import Precision
-    from annotated.training.update import make_micro_step, update
+    from annotated.speed.steps import FastStep
+    from annotated.training.update import update
     from benchmarks.peers.project import model_config
     from benchmarks.peers.workload import SHAPES
 
     model = Transformer(model_config(SHAPES["base"], vocab_size=store.info.vocab_size))
-    training = TrainingConfig()
-    optimizer = make_optimizer(model, training)
-    micro_step = make_micro_step(model, training, Precision("fp32", torch.device("cpu")))
+    ours = FastStep(model, TrainingConfig())
     batches = TokenBatches(store, BATCH_TOKENS, seed=0, pool_pairs=POOL_PAIRS)
 
     def load(count: int = 300) -> int:
@@ -80,7 +77,7 @@ def appetite(store: TokenStore, rounds: int) -> dict[str, Any]:
 
     def step() -> int:
         batch = next(batches)
-        update(model, optimizer, [batch], batch.target_tokens, rate=0.0, micro_step=micro_step)
+        update(ours, [batch], batch.target_tokens, 0.0)
         return batch.source_tokens + batch.target_tokens
 
     loaded: list[float] = []

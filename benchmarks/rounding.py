@@ -25,10 +25,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from annotated.config import ModelConfig, TrainingConfig, base
 from annotated.data import TokenBatches, Tokenizer, TokenStore, evaluation_batches
 from annotated.model import Transformer
+from annotated.speed.steps import FastStep
 from annotated.storage import atomic_write
 from annotated.training import learning_rate
-from annotated.training.distributed import Processes
-from annotated.training.precision import Precision
 from annotated.training.update import fit
 from annotated.training.validation import validation_loss
 from benchmarks import machine
@@ -105,9 +104,8 @@ def curve(folder: Path, what: str, name: str, updates: int) -> dict[str, Any]:
     # On a CPU FlexAttention computes all rows with all rows, and refuses only to be differentiated, which works.
     products = TensorCoreProducts() if training.precision == "bf16" else contextlib.nullcontext()
     with products, mock.patch("torch.nn.attention.flex_attention._validate_device"):
-        losses = fit(model, batches, updates, rate, training, told)
-    plain = Precision("fp32", torch.device("cpu"))
-    loss = validation_loss(model, evaluation_batches(valid, 2000), "packed", plain, Processes())
+        losses = fit(FastStep(model, training), batches, updates, rate, told)
+    loss = validation_loss(FastStep(model, TrainingConfig()), evaluation_batches(valid, 2000))
     rounded = [round(loss, 5) for loss in losses]
     return {"training": changes, "losses": rounded, "valid_loss": loss, "cpu_seconds": time.process_time() - busy}
 

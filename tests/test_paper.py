@@ -53,7 +53,7 @@ def test_the_map_answers_with_few_objects() -> None:
 @pytest.mark.parametrize(
     ("part", "expected"),
     [
-        ("section 5.2", ["config.TrainingConfig", "training.distributed.process_group"]),
+        ("section 5.2", ["config.TrainingConfig", "speed.machine.distributed.process_group"]),
         ("section 5.3", ["training.optimizer.make_optimizer", "training.schedule.learning_rate"]),
         (
             "section 6.1",

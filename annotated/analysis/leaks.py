@@ -18,10 +18,10 @@ from torch.nn import functional as F
 
 from annotated.model import Masked, Transformer
 from annotated.model import attention as attention_module
-from annotated.model.fast import cache as cache_module
-from annotated.model.fast import packed as packed_module
-from annotated.model.fast import static as static_module
 from annotated.model.masks import causal_mask, padding_mask, target_mask
+from annotated.speed.layouts import cache as cache_module
+from annotated.speed.layouts import packed as packed_module
+from annotated.speed.layouts import static as static_module
 
 
 def leaked_weight(weights: Tensor, mask: Tensor) -> float:

@@ -109,7 +109,7 @@ class Prepare:
         import torch
 
         from annotated.runs.dataset import prepare_data
-        from annotated.training.distributed import Processes
+        from annotated.speed.machine.distributed import Processes
 
         self.out.mkdir(parents=True, exist_ok=True)
         prepared = prepare_data(self.data, self.out, Processes(device=torch.device("cpu")), None)

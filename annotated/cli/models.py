@@ -92,7 +92,7 @@ class Info:
 
         from annotated import __version__
         from annotated.loading import builtin_models
-        from annotated.training.nvidia_driver import find_driver
+        from annotated.speed.machine.nvidia_driver import find_driver
 
         gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "none that torch sees"
         rows = {

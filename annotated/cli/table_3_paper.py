@@ -47,7 +47,7 @@ def row_recipe(row: str, smoke: bool) -> Recipe:
     if not smoke:
         return recipe
     from annotated.chapters.table_3.rows import scaled
-    from annotated.training.distributed import choose_device
+    from annotated.speed.machine.distributed import choose_device
 
     on_cpu = choose_device("auto").type == "cpu"
     training = recipe.training.replace(

@@ -75,7 +75,7 @@ class Train:
         """Train; 0, or 128 + the number of the signal that stopped it (143 for SIGTERM), in every process."""
         check_validation(self.data)
         if self.training.device not in ("auto", "cpu"):  # before anybody is sent to prepare data for hours
-            from annotated.training.distributed import choose_device
+            from annotated.speed.machine.distributed import choose_device
 
             choose_device(self.training.device, int(os.environ.get("LOCAL_RANK", 0)))
         check_pair(self.preset, self.data)
@@ -84,7 +84,7 @@ class Train:
         from annotated.runs import train
         from annotated.runs.signals import end_agent
         from annotated.runs.validation_callbacks import sample_heads, sample_translations, validation_bleu
-        from annotated.training.distributed import choose_device
+        from annotated.speed.machine.distributed import choose_device
 
         bleu = validation_bleu if self.training.validate_bleu else None
         samples = sample_translations(self.samples) if self.samples else None

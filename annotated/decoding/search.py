@@ -15,7 +15,7 @@ from annotated.config import BOS, PAD, DecodingConfig
 from annotated.data.batch import pad
 from annotated.decoding.hypothesis import Hypothesis
 from annotated.model import AttentionMaps
-from annotated.model.fast.cudnn import without_cudnn_attention
+from annotated.speed.kernels.cudnn import without_cudnn_attention
 
 DEFAULTS = DecodingConfig()
 COMPACT_AT = 0.25

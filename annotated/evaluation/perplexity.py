@@ -12,8 +12,8 @@ from annotated.config import TrainingConfig
 from annotated.data import TokenStore, evaluation_batches
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
-from annotated.model.fast.cudnn import without_cudnn_attention
-from annotated.training.loss import batch_loss
+from annotated.speed.kernels.cudnn import without_cudnn_attention
+from annotated.speed.steps.loss import layout_loss
 
 BATCH_TOKENS = 4096
 
@@ -89,7 +89,7 @@ def perplexity(
     try:
         with torch.inference_mode(), without_cudnn_attention(device):
             for batch in evaluation_batches(store, max(batch_tokens, longest)):
-                loss, count = batch_loss(model, batch.to(device), 0.0, layout)
+                loss, count = layout_loss(model, batch.to(device), 0.0, layout)
                 total, tokens = total + float(loss), tokens + count
     finally:
         model.train(was_training)

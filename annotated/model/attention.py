@@ -1,7 +1,7 @@
 """Scaled dot-product attention and multi-head attention.
 
 A layer projects, and an `attend` object mixes: `MultiHeadAttention` makes queries, keys and values, and the object that
-it is given turns them into outputs. `Masked` and `Recorded` are here; `annotated.model.fast` has others, for speed.
+it is given turns them into outputs. `Masked` and `Recorded` are here; `annotated.speed.layouts` has others.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from annotated.checked import require_sizes
-from annotated.model.fast.fused import fused_attention
-from annotated.model.masks import require_boolean
+from annotated.speed.kernels.fused import fused_attention, require_boolean
 
 Attend = Callable[..., Tensor]
 """Returns the outputs `[..., H, d_v]` for queries and keys `[..., H, K]` and values `[..., H, d_v]`.

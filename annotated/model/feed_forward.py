@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from annotated.model.fast.epilogue import linear_relu
+from annotated.speed.kernels.epilogue import linear_relu
 
 
 class PositionwiseFeedForward(nn.Module):

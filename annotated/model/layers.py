@@ -6,9 +6,9 @@ from torch import Tensor, nn
 
 from annotated.config import ModelConfig
 from annotated.model.attention import EVERY_KEY, Attend, MultiHeadAttention
-from annotated.model.fast.dropout import Dropout
-from annotated.model.fast.residual import MixedLayerNorm
 from annotated.model.feed_forward import PositionwiseFeedForward
+from annotated.speed.kernels.dropout import Dropout
+from annotated.speed.kernels.residual import MixedLayerNorm
 
 
 class SublayerConnection(nn.Module):

@@ -8,21 +8,6 @@ from torch import Tensor
 from annotated.config import PAD
 
 
-def require_boolean(mask: Tensor) -> None:
-    """Refuse a mask of numbers: a 0/1 mask would be added to the scores, and hide nothing.
-
-    Raises
-    ------
-    TypeError
-        If the mask is not Boolean; the message says how to make it so.
-    """
-    if mask.dtype != torch.bool:
-        raise TypeError(
-            f"a mask must be Boolean, not {mask.dtype}: for one of 0 and 1 give mask.bool(), where True = may attend; "
-            "for one of 0 and minus infinity give mask == 0"
-        )
-
-
 def padding_mask(ids: Tensor, pad_id: int = PAD) -> Tensor:
     """Keys that are real tokens.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -10,11 +10,13 @@ from torch import Tensor, nn
 from annotated.config import ModelConfig
 from annotated.model.attention import Masked, Recorded
 from annotated.model.embeddings import TokenEmbedding
-from annotated.model.fast.cache import DecoderState, start_state
-from annotated.model.fast.dropout import Dropout
 from annotated.model.layers import Decoder, Encoder
 from annotated.model.masks import padding_mask, target_mask
 from annotated.model.positional_encoding import LearnedPositions, SinusoidalPositions
+from annotated.speed.kernels.dropout import Dropout
+
+if TYPE_CHECKING:
+    from annotated.speed.layouts.cache import DecoderState
 
 
 class AttentionMaps(NamedTuple):
@@ -127,6 +129,8 @@ class Transformer(nn.Module):
 
     def start_state(self, source: Tensor, beam_size: int = 1, *, max_new_tokens: int) -> DecoderState:
         """Encode `[B, S]` source ids and make ready for `max_new_tokens` steps of `beam_size` hypotheses a sentence."""
+        from annotated.speed.layouts.cache import start_state  # it reads the model, and so stands on it
+
         _check_ids(source, "source")
         return start_state(self, source, beam_size, max_new_tokens)
 

@@ -29,7 +29,7 @@ def save(run: Run, writer: CheckpointWriter, *, due: bool, stopping: bool) -> No
     validated = run.state.update % run.training.validate_every == 0
     best = validated and run.state.valid_loss is not None and writer.is_among_best(run.state.valid_loss)
     if due or stopping or best:
-        snapshot = take_snapshot(run.model, run.optimizer, run.state_to_save(interim=not due), run.data.tokenizer)
+        snapshot = take_snapshot(run.model, run.step.optimizer, run.state_to_save(interim=not due), run.data.tokenizer)
         writer.save(snapshot, regular=due or stopping, best=best)
 
 

@@ -14,8 +14,8 @@ from annotated.data.corpora import Corpus, open_corpus
 from annotated.data.store import TokenStore
 from annotated.data.tokenizer import Tokenizer
 from annotated.saving import CheckpointError, read_json, write_json
+from annotated.speed.machine.distributed import Processes
 from annotated.storage import sha256
-from annotated.training.distributed import Processes
 
 TOKENIZER = "tokenizer.json"
 _ORIGIN = "tokenizer.origin.json"

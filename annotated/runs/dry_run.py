@@ -30,8 +30,8 @@ from annotated.runs.log import read_records
 from annotated.runs.loop import train
 from annotated.runs.validation_hooks import BleuFunction
 from annotated.saving import CheckpointError, read_json
+from annotated.speed.machine.distributed import process_group
 from annotated.storage import atomic_write
-from annotated.training.distributed import process_group
 
 REHEARSAL = "rehearsal.json"
 """The record's name in the folder of a run."""

@@ -17,8 +17,8 @@ import torch.distributed as dist
 
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.model import Transformer
-from annotated.training.distributed import Processes, process_group
-from annotated.training.exchange import SUMS
+from annotated.speed.machine.distributed import Processes, process_group
+from annotated.speed.steps.exchange import SUMS
 
 REPEATS = 5
 """Exchanges of each kind, after one that makes connections; their median counts."""

@@ -17,7 +17,7 @@ from annotated.runs.log import TrainingLog
 from annotated.runs.readme import write_readme
 from annotated.runs.setup import Run
 from annotated.runs.validation_hooks import ValidationCallbacks
-from annotated.training.compilations import Compilation
+from annotated.speed.steps.compilations import Compilation
 
 
 class ThroughputMeter:

@@ -10,7 +10,6 @@ from pathlib import Path
 from torch import Tensor
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.model.fast.cudnn import without_cudnn_attention
 from annotated.runs.checkpoint_hooks import MODEL, finish, save
 from annotated.runs.checkpoint_writer import CheckpointWriter
 from annotated.runs.divergence import ValidationHistory
@@ -33,11 +32,10 @@ from annotated.runs.validation_hooks import (
     ValidationCallbacks,
     validate,
 )
-from annotated.training.compiled import compiled, preparation, recorded_optimizer
-from annotated.training.distributed import Processes, process_group
-from annotated.training.recorded_optimizer import RecordedOptimizer
+from annotated.speed.kernels.cudnn import without_cudnn_attention
+from annotated.speed.machine.distributed import Processes, process_group
 from annotated.training.schedule import learning_rate
-from annotated.training.update import MicroStep, UpdateMetrics, update
+from annotated.training.update import UpdateMetrics, update
 
 
 @dataclass(frozen=True)
@@ -147,10 +145,8 @@ def train(
             longest = run.data.train.info.max_length
             # Compiled only if the configuration says so. A context: a compiler that fails does so in the first update.
             tell = functools.partial(log_compilation, run, log)
-            step_context = compiled(run.model, run.training, run.precision, longest, processes.world_size, tell)
-            recorded = recorded_optimizer(run.model, run.optimizer, run.training, run.precision)
-            with GracefulStop() as stop, writer, step_context as micro_step, _shards(run, micro_step) as shards:
-                stopped_by = make_updates(run, micro_step, shards, log, stop, callbacks, writer, recorded)
+            with GracefulStop() as stop, writer, run.step.compiled(longest, tell), _shards(run) as shards:
+                stopped_by = make_updates(run, shards, log, stop, callbacks, writer)
             processes.barrier()  # until the last checkpoint is on the disk
             bypassed_agent = stopped_by is not None and stop_bypassed_agent(processes, stop)
             if stopped_by:
@@ -175,29 +171,27 @@ def _alone(processes: Processes, folder: Path) -> contextlib.AbstractContextMana
     return run_lock(folder) if processes.is_main else contextlib.nullcontext()
 
 
-def _shards(run: Run, micro_step: MicroStep) -> ShardStream:
-    pieces, device = run.training.micro_batches(run.processes.world_size), run.processes.device
-    return ShardStream(run.batches, run.processes, pieces, preparation(micro_step, run.training, device))
+def _shards(run: Run) -> ShardStream:
+    pieces = run.training.micro_batches(run.processes.world_size)
+    return ShardStream(run.batches, run.processes, pieces, run.step.prepare)
 
 
 def make_updates(
     run: Run,
-    micro_step: MicroStep,
     shards: ShardStream,
     log: TrainingLog,
     stop: GracefulStop,
     callbacks: ValidationCallbacks,
     writer: CheckpointWriter,
-    recorded: RecordedOptimizer | None = None,
 ) -> str | None:
     """The loop; returns what ended it early, or None.
 
     That is the name of the signal that this process got, or else "a signal to another process".
     """
     training, processes, model, state = run.training, run.processes, run.model, run.state
-    deferred = DeferredMetrics(run.optimizer, run.precision, processes, run.folder)
+    deferred = DeferredMetrics(run.step.optimizer, run.step.precision, processes, run.folder)
 
-    def before_step(metrics: UpdateMetrics) -> Tensor | None:
+    def observe(metrics: UpdateMetrics) -> Tensor | None:
         return deferred.add(metrics, state.update + 1, run.epoch, stop.name is not None)
 
     model.train()
@@ -211,19 +205,7 @@ def make_updates(
         if processes.rank:  # the random states of rank 0 are in the checkpoint, those of no other process
             seed_dropout(training.seed, processes.rank, number, processes.device)
         shard, run.position = shards.next(last=number == training.updates)
-        made = update(
-            model,
-            run.optimizer,
-            shard.batches,
-            shard.target_tokens,
-            rate=rate,
-            micro_step=micro_step,
-            clip_norm=training.clip_norm,
-            precision=run.precision,
-            exchange=run.exchange,
-            before_step=before_step,
-            recorded=recorded,
-        )
+        made = update(run.step, shard.batches, shard.target_tokens, rate, observe)
         state.update, state.tokens_seen = number, state.tokens_seen + made.tokens
         log.advance(number)
         last = number == training.updates

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data.batching import BatchingError, DataPosition, TokenBatches
 from annotated.model import Transformer
@@ -18,11 +16,9 @@ from annotated.runs.dataset import PreparedData, prepare_data, prepared_identity
 from annotated.runs.log import rewind_log
 from annotated.runs.random_states import random_states, seed_everything, set_random_states
 from annotated.saving import CheckpointError, read_json
-from annotated.training.distributed import Processes
-from annotated.training.exchange import GradientExchange
-from annotated.training.layout import batch_layout, resolve_layout
-from annotated.training.optimizer import make_optimizer
-from annotated.training.precision import Precision
+from annotated.speed.layouts.auto import batch_layout, resolve_layout
+from annotated.speed.machine.distributed import Processes
+from annotated.speed.steps import FastStep
 
 MAY_CHANGE = {
     "model": {"vocab_size"},
@@ -55,9 +51,7 @@ class Run:
     data: PreparedData
     batches: TokenBatches
     model: Transformer
-    optimizer: torch.optim.Optimizer
-    precision: Precision
-    exchange: GradientExchange
+    step: FastStep
     state: TrainingState
     messages: list[str]
     """For the user, from the start."""
@@ -84,7 +78,7 @@ class Run:
         self.state.elapsed, self.began = self.elapsed, time.monotonic()
         self.state.data = self.batches.state_dict(self.position)
         self.state.random = random_states()
-        self.state.scaler = self.precision.state_dict()
+        self.state.scaler = self.step.precision.state_dict()
         return self.state
 
 
@@ -125,9 +119,7 @@ def start_run(
         data=prepared,
         batches=_batches(training, data, prepared),
         model=model,
-        optimizer=make_optimizer(model, training),
-        precision=Precision.of(training, processes.device),
-        exchange=GradientExchange(model, processes, training.gradient_exchange, training.overlap_exchange),
+        step=FastStep(model, training, processes),
         state=TrainingState(configuration=wanted),
         messages=messages,
     )
@@ -225,7 +217,7 @@ def _batches(training: TrainingConfig, data: DataConfig, prepared: PreparedData)
 
 
 def _go_on(run: Run, checkpoint: Path, wanted: dict[str, Any]) -> None:
-    run.state = load_checkpoint(checkpoint, run.model, run.optimizer)
+    run.state = load_checkpoint(checkpoint, run.model, run.step.optimizer)
     run.state.configuration = wanted
     asked = run.batches.length_ties
     try:
@@ -238,7 +230,7 @@ def _go_on(run: Run, checkpoint: Path, wanted: dict[str, Any]) -> None:
             f"was, or a new folder ({error})"
         ) from None
     run.position = run.batches.position
-    run.precision.load_state_dict(run.state.scaler)
+    run.step.precision.load_state_dict(run.state.scaler)
     set_random_states(run.state.random)
     if run.batches.length_ties != asked:
         run.messages.append(

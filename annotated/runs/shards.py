@@ -15,7 +15,7 @@ import torch
 
 from annotated.data.batch import Batch, Shard
 from annotated.data.batching import DataPosition, TokenBatches
-from annotated.training.distributed import Processes
+from annotated.speed.machine.distributed import Processes
 
 
 class TakenShard(NamedTuple):

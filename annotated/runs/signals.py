@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any, Self
 
 from annotated.runs.lock import agent_of_this_process
-from annotated.training.distributed import Processes
+from annotated.speed.machine.distributed import Processes
 
 _SIGNALS = tuple(
     getattr(signal, name)

@@ -11,9 +11,9 @@ import torch
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.model import Transformer
 from annotated.runs.hardware import usable_cores
-from annotated.training.compiler_tools import WITHOUT_COMPILING, missing_compiler_tools
-from annotated.training.distributed import choose_device
-from annotated.training.nvidia_driver import explain_missing_gpu, find_driver, gpu_without_kernels
+from annotated.speed.machine.compiler_tools import WITHOUT_COMPILING, missing_compiler_tools
+from annotated.speed.machine.distributed import choose_device
+from annotated.speed.machine.nvidia_driver import explain_missing_gpu, find_driver, gpu_without_kernels
 
 LARGE_FOR_A_CPU = 20_000_000
 """Weights from which on a training takes weeks on a CPU; multi30k has 17 million, the paper's base model 63."""

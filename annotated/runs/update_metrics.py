@@ -17,8 +17,8 @@ from torch.optim import Optimizer
 
 from annotated.runs.errors import non_finite
 from annotated.runs.logging_hooks import ThroughputMeter
-from annotated.training.distributed import Processes
-from annotated.training.precision import Precision
+from annotated.speed.machine.distributed import Processes
+from annotated.speed.steps.precision import Precision
 from annotated.training.update import UpdateMetrics
 
 

@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from annotated.data.batching import evaluation_batches
-from annotated.data.buckets import Layout
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
 from annotated.runs.attention_snapshots import SentenceHeads, write_heads
 from annotated.runs.log import TrainingLog
 from annotated.runs.setup import Run
-from annotated.training.layout import batch_layout
 from annotated.training.validation import validation_loss
 
 BleuFunction = Callable[[Transformer, Tokenizer, list[tuple[str, str]]], float]
@@ -40,10 +38,8 @@ def validate(
     training, processes = run.training, run.processes
     pieces = training.micro_batches(processes.world_size) * processes.world_size
     budget = max(training.batch_tokens // pieces, run.data.valid.info.max_length)
-    # Nothing is compiled here, so the static layout has nothing to give.
-    layout: Layout = "padded" if batch_layout(training) == "padded" else "packed"
-    batches = evaluation_batches(run.data.valid, budget, layout)
-    loss = validation_loss(run.model, batches, layout, run.precision, processes)
+    batches = evaluation_batches(run.data.valid, budget, run.step.layout)
+    loss = validation_loss(run.step, batches, processes)
     score = None
     if callbacks.bleu is not None and training.validate_bleu and processes.is_main:
         with _evaluating(run.model):

@@ -8,22 +8,22 @@ from collections.abc import Iterable
 import torch
 
 from annotated.data.batch import Batch
-from annotated.model import Transformer
-from annotated.model.fast.cudnn import without_cudnn_attention
-from annotated.training.distributed import Processes
-from annotated.training.loss import batch_loss
-from annotated.training.precision import Precision
+from annotated.speed.kernels.cudnn import without_cudnn_attention
+from annotated.speed.machine.distributed import Processes
+from annotated.training.update import Step
 
 
-def validation_loss(
-    model: Transformer, batches: Iterable[Batch], layout: str, precision: Precision, processes: Processes
-) -> float:
+def validation_loss(step: Step, batches: Iterable[Batch], processes: Processes | None = None) -> float:
     """Mean negative log-likelihood of the right token, without label smoothing and without dropout.
 
     Parameters
     ----------
+    step
+        Its model is measured, by its `loss`.
     batches
         The whole validation set, the same in every process; each takes its share of it.
+    processes
+        Who shares the work; None for this process alone.
 
     Returns
     -------
@@ -32,15 +32,16 @@ def validation_loss(
 
     Paper: section 6.2
     """
-    was_training = model.training
+    model = step.model
+    was_training, device = model.training, model.output_weight.device
+    processes = processes or Processes(device=device)
     model.eval()
-    total, tokens = torch.zeros((), dtype=torch.float64, device=_summing_device(processes.device)), 0
-    with torch.no_grad(), without_cudnn_attention(processes.device):
+    total, tokens = torch.zeros((), dtype=torch.float64, device=_summing_device(device)), 0
+    with torch.no_grad(), without_cudnn_attention(device):
         for number, batch in enumerate(batches):
             if number % processes.world_size != processes.rank:
                 continue
-            with precision.autocast():
-                loss, count = batch_loss(model, batch.to(processes.device), 0.0, layout)
+            loss, count = step.loss(batch, 0.0)
             total += loss.to(total.device)
             tokens += count
     model.train(was_training)

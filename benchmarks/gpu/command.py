@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 import benchmarks.gpu
-from annotated.training.nvidia_driver import explain_missing_gpu
+from annotated.speed.machine.nvidia_driver import explain_missing_gpu
 from benchmarks.gpu import first_ten_minutes, measure, outcomes, report, runner
 from benchmarks.gpu.modes import SIDES, needs_gpu
 from benchmarks.gpu.signals import exits_by_signal

@@ -13,14 +13,13 @@ from torch import Tensor
 
 from annotated.config import TrainingConfig
 from annotated.data.store import TokenStore
-from annotated.model import Transformer, forward_rows
+from annotated.model import Transformer
 from annotated.runs.shards import ShardStream
-from annotated.training.compiled import StaticStep, compiled, preparation, recorded_optimizer
-from annotated.training.distributed import Processes
-from annotated.training.loss import logits_terms
-from annotated.training.optimizer import make_optimizer
-from annotated.training.precision import Precision
-from annotated.training.update import MicroStep, UpdateMetrics, update
+from annotated.speed.layouts import forward_rows
+from annotated.speed.machine.distributed import Processes
+from annotated.speed.steps import FastStep
+from annotated.speed.steps.loss import logits_terms
+from annotated.training.update import UpdateMetrics, update
 from benchmarks.gpu.modes import COMPILED, MODES, NO_CUDNN, PEERS, Mode
 from benchmarks.gpu.pairs import LONGEST, Work, our_batches, our_work, padded_work
 from benchmarks.peers import registry, workload
@@ -104,40 +103,25 @@ def open_training(
     mode = mode or Mode(training.to_dict())
     device = torch.device(training.device)
     model.to(device).train()
-    optimizer, precision = make_optimizer(model, training), Precision.of(training, device)
-    recorded = None
-    if mode.graphs and mode.recorded_optimizer:
-        recorded = recorded_optimizer(model, optimizer, training, precision)
+    ours = FastStep(model, training, Processes(device=device))
     batches = our_batches(store, training.batch_tokens)
     last = [torch.zeros(())]
 
-    def before_step(metrics: UpdateMetrics) -> Tensor | None:
+    def observe(metrics: UpdateMetrics) -> Tensor | None:
         last[0] = metrics.gradient_norm
         return last[0] if device.type == "cuda" else None
 
-    context = compiled(model, training, precision, min(LONGEST, training.batch_tokens))
-    with contextlib.ExitStack() as opened:
-        micro_step = opened.enter_context(context)
-        prepare = preparation(micro_step, training, device)
-        shards = opened.enter_context(ShardStream(batches, Processes(device=device), 1, prepare))
-        adapt(micro_step, mode, device)
+    with ours.compiled(min(LONGEST, training.batch_tokens)), contextlib.ExitStack() as opened:
+        shards = opened.enter_context(ShardStream(batches, ours.processes, 1, ours.prepare))
+        adapt(ours, mode)
 
         def step(work: Work) -> Tensor:
             batch = work.ready
-            made = update(
-                model,
-                optimizer,
-                [batch],
-                batch.target_tokens,
-                rate=RATE,
-                micro_step=micro_step,
-                precision=precision,
-                before_step=before_step,
-                recorded=recorded,
-            )
+            made = update(ours, [batch], batch.target_tokens, RATE, observe)
             return made.losses[0] / batch.target_tokens
 
-        recordings = (lambda: micro_step.recordings) if isinstance(micro_step, StaticStep) else (lambda: 0)
+        static = ours.static
+        recordings = (lambda: 0) if static is None else (lambda: static.recordings)
         probe = our_work(next(our_batches(store, training.batch_tokens)))
         yield Side(
             take=lambda: our_work(shards.next().shard.batches[0]),
@@ -149,9 +133,12 @@ def open_training(
         )
 
 
-def adapt(micro_step: MicroStep, mode: Mode, device: torch.device) -> None:
+def adapt(ours: FastStep, mode: Mode) -> None:
     """What a mode has that no training has: no graphs, the compiler's trials; on a CPU, graphs that calculate again."""
-    if not isinstance(micro_step, StaticStep) or not mode.compiles:
+    if not (mode.graphs and mode.recorded_optimizer):
+        ours.recorded = None
+    micro_step, device = ours.static, ours.device
+    if micro_step is None or not mode.compiles:
         return
     if not mode.graphs:
         micro_step._recorder = None

@@ -17,10 +17,10 @@ import torch
 
 from annotated.config import TrainingConfig
 from annotated.model import Transformer
-from annotated.model.fast.cudnn import without_cudnn_attention
 from annotated.runs.checkpoint import list_checkpoints
 from annotated.runs.log import read_records
 from annotated.saving import read_tensors
+from annotated.speed.kernels.cudnn import without_cudnn_attention
 from benchmarks.gpu import children, measure, report, runner, watch
 from benchmarks.gpu.modes import MODES
 from benchmarks.gpu.pairs import our_batches, our_work, wmt_like_store
@@ -97,7 +97,7 @@ def judge_kernels(names: Sequence[str], device: str) -> Finding:
     if device == "cpu":
         return Finding(SKIPPED, f"no GPU, so no kernels of one; here: {shown}")
     if cudnn:
-        do = "annotated.model.fast.cudnn.without_cudnn_attention has to keep it out around a training: report this"
+        do = "annotated.speed.kernels.cudnn.without_cudnn_attention has to keep it out around a training: report this"
         return Finding(LOOK, f"attention goes to cuDNN, which builds a plan for every new shape: {cudnn[0][:80]}", do)
     return Finding(GOOD, f"no cuDNN attention: {shown}")
 

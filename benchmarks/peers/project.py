@@ -80,9 +80,9 @@ class Project(Adapter):
         return library_batch(batch)
 
     def loss(self, batch: Any) -> Tensor:
-        from annotated.training.loss import batch_loss
+        from annotated.speed.steps import layout_loss
 
-        loss_sum, tokens = batch_loss(self.model, batch, TrainingConfig().label_smoothing, self.layout)
+        loss_sum, tokens = layout_loss(self.model, batch, TrainingConfig().label_smoothing, self.layout)
         return loss_sum / tokens
 
     def greedy(self, source: Tensor) -> list[list[int]]:

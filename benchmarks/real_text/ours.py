@@ -21,7 +21,7 @@ from annotated.model import Transformer
 from annotated.runs import average_last, train
 from annotated.runs.dataset import prepare_data
 from annotated.saving import load_model, save_pretrained
-from annotated.training.distributed import process_group
+from annotated.speed.machine.distributed import process_group
 from benchmarks.real_text.corpus import Validation, pairs, tokenizer_path
 from benchmarks.real_text.settings import Budget, Log, Settings
 

@@ -12,7 +12,7 @@ from annotated import causal_mask, scaled_dot_product_attention
 from annotated.analysis.leaks import decoder_reach, leaked_weight, masked_by, reach
 from annotated.data.batching import collate_ids
 from annotated.model import fused_attention
-from annotated.training.loss import batch_loss
+from annotated.speed.steps import layout_loss
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_masked_by_reaches_every_layout(model: annotated.Transformer, layout: st
 
     def loss() -> float:
         with torch.no_grad():
-            return float(batch_loss(model, batch, 0.1, layout)[0])
+            return float(layout_loss(model, batch, 0.1, layout)[0])
 
     before = loss()
     with masked_by(-math.inf):

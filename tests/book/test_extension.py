@@ -144,9 +144,9 @@ def test_formulas_stand_beside_their_statements(site: Any) -> None:
 
 
 def test_every_shown_module_has_a_page_with_a_target_for_every_line(site: Any, tmp_path: Path) -> None:
-    names = (ATTENTION, "annotated.model.masks.causal_mask", "annotated.model.fast.fused.fused_attention")
+    names = (ATTENTION, "annotated.model.masks.causal_mask", "annotated.speed.kernels.fused.fused_attention")
     site(page="\n\n".join(f"```{{library-source}} {name}\n```" for name in names))
-    for path in ("annotated/model/attention.py", "annotated/model/masks.py", "annotated/model/fast/fused.py"):
+    for path in ("annotated/model/attention.py", "annotated/model/masks.py", "annotated/speed/kernels/fused.py"):
         page = (tmp_path / "out" / "source" / path).with_suffix(".html").read_text(encoding="utf-8")
         lines = (Path(__file__).parents[2] / path).read_text(encoding="utf-8").splitlines()
         assert f'id="line-{len(lines)}"' in page and f"<title>{path}" in page and "@" not in page.partition("<pre")[0]

@@ -27,7 +27,8 @@ from annotated.runs import (
 from annotated.runs.checkpoint import prepare_resume
 from annotated.runs.random_states import random_states, seed_everything, set_random_states
 from annotated.saving import load_model, save_pretrained
-from annotated.training import CheckpointError, DiskFull, batch_loss, make_optimizer
+from annotated.speed.steps import packed_loss
+from annotated.training import CheckpointError, DiskFull, make_optimizer
 
 pytestmark = pytest.mark.oldest_torch
 
@@ -190,7 +191,7 @@ def test_a_configuration_of_another_version_is_refused(tmp_path):
 
 def step(model: Transformer, optimizer: torch.optim.Optimizer) -> None:
     optimizer.param_groups[0]["lr"] = 0.01
-    loss, tokens = batch_loss(model, collate_ids([([5, 6], [7, 8, 9]), ([4], [5])]), 0.1, "packed")
+    loss, tokens = packed_loss(model, collate_ids([([5, 6], [7, 8, 9]), ([4], [5])]), 0.1)
     (loss / tokens).backward()
     optimizer.step()
     optimizer.zero_grad()

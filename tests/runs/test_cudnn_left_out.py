@@ -21,9 +21,10 @@ from annotated.data.batch import collate_ids
 from annotated.decoding import Ensemble
 from annotated.evaluation import perplexity
 from annotated.model import Transformer
-from annotated.model.fast import cudnn
 from annotated.runs.dry_run import rehearse
 from annotated.runs.validation_callbacks import validation_bleu
+from annotated.speed.kernels import cudnn
+from annotated.speed.steps import FastStep
 from annotated.training.update import fit
 from tests.runs.conftest import SmallRun
 
@@ -70,7 +71,7 @@ def test_a_training_never_lets_cudnn_attend(small: SmallRun, seen: Calls, layout
 
 def test_a_training_in_memory_never_lets_cudnn_attend(small: SmallRun, seen: Calls) -> None:
     batches = [collate_ids([([5, 6, 7], [7, 6]), ([5], [8, 9, 10])])] * 2
-    fit(Transformer(small.model.replace(vocab_size=20)), batches, 2, lambda _: 1e-3, TrainingConfig())
+    fit(FastStep(Transformer(small.model.replace(vocab_size=20)), TrainingConfig()), batches, 2, lambda _: 1e-3)
     assert nowhere(seen)
 
 

@@ -16,10 +16,10 @@ from annotated.runs.dry_run import Range, Rehearsal, rehearse
 from annotated.runs.exchange_time import ExchangeTimes, count_nodes, time_exchange
 from annotated.runs.preflight import check_exchange, preflight
 from annotated.runs.preflight.exchange import seconds_of_one_process, speed_up
-from annotated.training.distributed import Processes, process_group
+from annotated.speed.machine.distributed import Processes, process_group
 from tests.runs.conftest import SmallRun
 from tests.runs.test_dry_run import MEASURED
-from tests.training.test_exchange import in_processes
+from tests.speed.steps.test_exchange import in_processes
 
 pytestmark = pytest.mark.process
 

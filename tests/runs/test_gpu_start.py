@@ -32,8 +32,8 @@ from annotated.runs.start_checks import (
     count_weights,
     share_compile_threads,
 )
-from annotated.training import compiler_tools, nvidia_driver
-from annotated.training.nvidia_driver import NvidiaDriver
+from annotated.speed.machine import compiler_tools, nvidia_driver
+from annotated.speed.machine.nvidia_driver import NvidiaDriver
 from tests.runs.conftest import SmallRun
 
 

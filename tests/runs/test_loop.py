@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 import annotated.model.transformer as transformer
-import annotated.training.update as update_module
+import annotated.speed.steps.step as step_module
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batch import Batch
 from annotated.data.batching import TokenBatches, collate_ids
@@ -22,6 +22,7 @@ from annotated.runs.log_fields import FIELDS
 from annotated.runs.signals import GracefulStop
 from annotated.runs.validation_callbacks import sample_heads, sample_translations
 from annotated.saving import load_model
+from annotated.speed.steps import packed_loss
 from annotated.training import average_checkpoints, batch_loss, learning_rate, make_optimizer
 
 
@@ -95,7 +96,7 @@ def test_the_loss_in_the_log_is_that_of_the_batches(small):
     model = Transformer(small.model.replace(vocab_size=tokenizer.vocab_size))
     store = TokenStore.open(small.folder / "run" / "data" / "train")
     batch = next(TokenBatches(store, small.training.batch_tokens, seed=0, pool_pairs=100))
-    loss, tokens = batch_loss(model, batch, 0.1, "packed")
+    loss, tokens = packed_loss(model, batch, 0.1)
     assert logged["loss"] == pytest.approx(loss.item() / tokens, rel=1e-6)
     assert logged["tokens_seen"] == tokens
 
@@ -176,7 +177,7 @@ def test_clipping_is_off_unless_asked_for(small):
 
 
 def test_a_loss_that_is_not_finite_names_its_sentences(small, monkeypatch):
-    true_loss = update_module.batch_loss
+    true_loss = step_module.packed_loss
     seen: list[Batch] = []
 
     def poisoned(model, batch, smoothing, *rest):
@@ -184,7 +185,7 @@ def test_a_loss_that_is_not_finite_names_its_sentences(small, monkeypatch):
         seen.append(batch)
         return (loss * math.nan if len(seen) == 12 else loss), count
 
-    monkeypatch.setattr(update_module, "batch_loss", poisoned)
+    monkeypatch.setattr(step_module, "packed_loss", poisoned)
     with pytest.raises(NonFiniteLoss) as error:
         small.train(micro_batch_tokens=150)  # the 12th micro-batch is the second one of update 6
     batch, message = seen[-1], str(error.value)
@@ -198,7 +199,7 @@ def test_a_loss_that_is_not_finite_names_its_sentences(small, monkeypatch):
 
 
 def test_a_gradient_that_is_not_finite_stops_too(small, monkeypatch):
-    monkeypatch.setattr(update_module, "gradient_norm", lambda parameters: torch.tensor(math.inf))
+    monkeypatch.setattr(step_module, "gradient_norm", lambda parameters: torch.tensor(math.inf))
     with pytest.raises(NonFiniteLoss, match="update 1 .*gradient's norm is inf"):
         small.train()
     assert not list_checkpoints(small.folder / "run")
@@ -236,12 +237,12 @@ def canary_loss(updates: int) -> float:
 
     for update in range(1, updates + 1):
         optimizer.param_groups[0]["lr"] = learning_rate(update, 32, 200)
-        loss, tokens = batch_loss(model, batch(64), 0.0, "padded")
+        loss, tokens = batch_loss(model, batch(64), 0.0)
         (loss / tokens).backward()
         optimizer.step()
         optimizer.zero_grad()
     with torch.no_grad():
-        loss, tokens = batch_loss(model.eval(), batch(500), 0.0, "padded")
+        loss, tokens = batch_loss(model.eval(), batch(500), 0.0)
     return loss.item() / tokens
 
 

@@ -24,7 +24,7 @@ from annotated.data.store import TokenStore
 from annotated.runs import list_checkpoints, read_records
 from annotated.runs.random_states import random_states
 from annotated.runs.shards import ShardStream
-from annotated.training.distributed import Processes
+from annotated.speed.machine.distributed import Processes
 
 pytestmark = pytest.mark.process
 

@@ -18,8 +18,8 @@ from annotated.runs.errors import PeerLostError, translate_errors
 from annotated.runs.lock import LOCK, run_lock, run_lock_holder
 from annotated.runs.loop import train
 from annotated.runs.signals import GracefulStop, stop_bypassed_agent
+from annotated.speed.machine.distributed import Processes
 from annotated.training import CheckpointError, DiskFull
-from annotated.training.distributed import Processes
 
 pytestmark = pytest.mark.process
 

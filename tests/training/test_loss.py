@@ -11,7 +11,9 @@ from torch.nn import functional as F
 from annotated.config import ModelConfig
 from annotated.data.batching import collate_ids
 from annotated.model import Transformer
-from annotated.training.loss import batch_loss, label_smoothed_cross_entropy, projected_cross_entropy, smoothed_target
+from annotated.speed.steps import layout_loss, packed_loss
+from annotated.speed.steps.loss import projected_cross_entropy
+from annotated.training.loss import batch_loss, label_smoothed_cross_entropy, smoothed_target
 
 pytestmark = pytest.mark.oldest_torch
 
@@ -143,7 +145,7 @@ def test_packed_and_padded_give_the_same_loss_and_gradients(changes):
     results = {}
     for layout in ("packed", "padded"):
         model.zero_grad(set_to_none=True)
-        loss, count = batch_loss(model, batch, 0.1, layout)
+        loss, count = layout_loss(model, batch, 0.1, layout)
         loss.backward()
         results[layout] = loss.detach(), count, {name: p.grad for name, p in model.named_parameters()}
     packed, padded = results["packed"], results["padded"]
@@ -156,7 +158,7 @@ def test_the_loss_of_a_batch_is_the_sum_over_its_sentences():
     torch.manual_seed(0)
     config = ModelConfig(vocab_size=20, d_model=16, d_ff=32, num_heads=2, d_k=8, d_v=8, dropout=0.0)
     model = Transformer(config.replace(num_encoder_layers=1, num_decoder_layers=1))
-    whole, count = batch_loss(model, collate_ids(PAIRS), 0.1, "packed")
-    parts = [batch_loss(model, collate_ids([pair]), 0.1, "padded") for pair in PAIRS]
+    whole, count = packed_loss(model, collate_ids(PAIRS), 0.1)
+    parts = [batch_loss(model, collate_ids([pair]), 0.1) for pair in PAIRS]
     assert count == sum(part[1] for part in parts)
     torch.testing.assert_close(whole, sum(part[0] for part in parts), rtol=1e-5, atol=1e-5)

@@ -20,6 +20,7 @@ from annotated.loading import load
 from annotated.model import Transformer
 from annotated.runs import list_checkpoints
 from annotated.saving import load_model
+from annotated.speed.steps import FastStep
 from annotated.training import learning_rate
 from annotated.training.update import fit
 from annotated.translator import Translator
@@ -68,7 +69,7 @@ def train(
         if (updates - update) % EVERY == 0 and updates - update < KEPT * EVERY:
             checkpoints.append({name: tensor.clone() for name, tensor in model.state_dict().items()})
 
-    fit(model, batches, updates, lambda update: rate(update, schedule, updates), TrainingConfig(), keep)
+    fit(FastStep(model, TrainingConfig()), batches, updates, lambda update: rate(update, schedule, updates), keep)
     return checkpoints
 
 

@@ -14,6 +14,7 @@ from annotated.config import TrainingConfig, tiny
 from annotated.data import TokenBatches, TokenStore
 from annotated.loading import load
 from annotated.model import Transformer
+from annotated.speed.steps import FastStep
 from annotated.training.update import fit
 from annotated.translator import Translator
 
@@ -45,5 +46,5 @@ def uncertain_translator() -> Translator:
     def rate(update: int) -> float:
         return RATE * min(update / WARMUP, (WARMUP / update) ** 0.5)
 
-    fit(model, batches, UPDATES, rate, TrainingConfig(label_smoothing=SMOOTHING))
+    fit(FastStep(model, TrainingConfig(label_smoothing=SMOOTHING)), batches, UPDATES, rate)
     return Translator(model.eval(), tokenizer)

@@ -12,7 +12,7 @@ from annotated.config import ModelConfig, TrainingConfig, tiny
 from annotated.data import TokenBatches, TokenStore, evaluation_batches
 from annotated.loading import load
 from annotated.model import Transformer
-from annotated.training import batch_loss
+from annotated.speed.steps import FastStep, packed_loss
 from annotated.training.update import fit
 
 CONFIG = tiny(vocab_size=2000, d_model=64, d_ff=256, d_k=16, d_v=16, num_encoder_layers=1, num_decoder_layers=1)
@@ -66,7 +66,7 @@ def sentences(split: str, count: int) -> TokenStore:
 def loss_on(model: Transformer, store: TokenStore) -> float:
     """Loss in nats a token, without dropout; the model is left in training mode."""
     model.eval()
-    sums = [batch_loss(model, batch, 0.0, "packed") for batch in evaluation_batches(store, 4000)]
+    sums = [packed_loss(model, batch, 0.0) for batch in evaluation_batches(store, 4000)]
     model.train()
     return sum(total.item() for total, _ in sums) / sum(count for _, count in sums)
 
@@ -99,7 +99,7 @@ def curve(site: str, p: float, seed: int = 0, updates: int = UPDATES, block: int
     def rate(update: int) -> float:
         return RATE * min(update / WARMUP, (WARMUP / update) ** 0.5)
 
-    fit(model, batches, updates, rate, TrainingConfig(label_smoothing=0.0), look)
+    fit(FastStep(model, TrainingConfig(label_smoothing=0.0)), batches, updates, rate, look)
     return result
 
 

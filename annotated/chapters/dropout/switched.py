@@ -27,6 +27,7 @@ from annotated.chapters.dropout.experiment import (
 from annotated.config import EOS, PAD, UNK, TrainingConfig
 from annotated.data import Batch, TokenBatches
 from annotated.model import Transformer
+from annotated.speed.steps import FastStep
 from annotated.training.update import fit
 
 RATES = {"residual": 0.1, "attention": 0.2, "symbol": 0.1}
@@ -78,7 +79,7 @@ def combination(on: Mapping[str, bool], seed: int = 0, updates: int = UPDATES, b
     def rate(update: int) -> float:
         return RATE * min(update / WARMUP, (WARMUP / update) ** 0.5)
 
-    fit(model, batches, updates, rate, TrainingConfig(label_smoothing=0.0), look)
+    fit(FastStep(model, TrainingConfig(label_smoothing=0.0)), batches, updates, rate, look)
     return result
 
 

@@ -10,9 +10,8 @@ from annotated.chapters.experiments.catalogue import ChapterTraining
 from annotated.chapters.experiments.text import ShortSentences
 from annotated.model import Transformer
 from annotated.runs.random_states import seed_everything
-from annotated.training.distributed import Processes
-from annotated.training.precision import Precision
-from annotated.training.update import make_micro_step, update
+from annotated.speed.steps import FastStep
+from annotated.training.update import update
 from annotated.training.validation import validation_loss
 
 
@@ -35,18 +34,16 @@ def train_alone(one: ChapterTraining, text: ShortSentences) -> Trained:
     """Make all updates of a training, and a validation after some of them."""
     seed_everything(one.seed)
     model, training = one.model(), one.training.replace(device="cpu")
-    optimizer, processes = one.optimizer(model), Processes()
-    precision = Precision.of(training, processes.device)
-    micro_step, batches = make_micro_step(model.train(), training, precision), text.batches(training)
+    step, batches = FastStep(model.train(), training, optimizer=one.optimizer(model)), text.batches(training)
     curve: list[dict[str, Any]] = []
     seen, since, valid = 0, [0.0, 0], math.nan
     for number in range(1, training.updates + 1):
         batch = next(batches)
         tokens = batch.target_tokens
-        made = update(model, optimizer, [batch], tokens, rate=one.rate(number), micro_step=micro_step)
+        made = update(step, [batch], tokens, one.rate(number))
         seen, since = seen + tokens, [since[0] + float(made.loss_sum), since[1] + tokens]
         if number % training.validate_every == 0:
-            valid = validation_loss(model, text.valid_batches(training), "packed", precision, processes)
+            valid = validation_loss(step, text.valid_batches(training))
             numbers = {"loss": round(since[0] / since[1], 4), "validation_loss": round(valid, 4)}
             curve.append({"update": number, "tokens_seen": seen, **numbers})
             since = [0.0, 0]

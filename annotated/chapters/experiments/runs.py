@@ -17,8 +17,8 @@ from annotated.chapters.experiments.text import ShortSentences
 from annotated.chapters.experiments.together import Start, train_together
 from annotated.chapters.experiments.training import Training
 from annotated.runs.random_states import seed_everything
+from annotated.speed.steps.cuda_graphs import GraphRecorder
 from annotated.storage import Locked, exclusive_lock
-from annotated.training.cuda_graphs import GraphRecorder
 
 
 def run_alone(

@@ -21,7 +21,7 @@ from annotated.data.buckets import by_length
 from annotated.data.store import TokenStore
 from annotated.data.tokenizer import Tokenizer
 from annotated.runs.dataset import prepare_data
-from annotated.training.distributed import Processes
+from annotated.speed.machine.distributed import Processes
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from annotated.chapters.experiments.training import Training
-from annotated.training.cuda_graphs import CudaGraphs, GraphRecorder
+from annotated.speed.steps.cuda_graphs import CudaGraphs, GraphRecorder
 
 Start = Callable[[GraphRecorder | None], Training]
 """Makes a training; the stream on which it will run is the current one."""

@@ -13,7 +13,7 @@ from torch.optim import Optimizer
 from annotated.chapters.experiments.stream import Rectangles, Stream
 from annotated.config import PAD, TrainingConfig
 from annotated.model import Transformer
-from annotated.training.cuda_graphs import GraphRecorder
+from annotated.speed.steps.cuda_graphs import GraphRecorder
 from annotated.training.loss import smoothed_target
 
 

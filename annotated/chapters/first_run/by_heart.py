@@ -13,7 +13,7 @@ from annotated.chapters.first_run.experiment import LEAKY_PAIRS, LEAKY_WORDS, sh
 from annotated.config import TrainingConfig
 from annotated.data import Batch, TokenBatches, Tokenizer, TokenStore, collate_ids, evaluation_batches
 from annotated.model import Transformer
-from annotated.training.loss import batch_loss
+from annotated.speed.steps import FastStep, packed_loss
 from annotated.training.schedule import learning_rate
 from annotated.training.update import fit
 from annotated.translator import Translator
@@ -56,7 +56,7 @@ def _detached(module: torch.nn.Module, inputs: tuple[Any, ...], output: Tensor) 
 def without_gradient(model: Transformer, batch: Batch) -> list[str]:
     """The names of the parameters with no gradient from the loss of this batch, or one that is zero everywhere."""
     model.zero_grad()
-    loss, _ = batch_loss(model, batch, 0.0, "packed")
+    loss, _ = packed_loss(model, batch, 0.0)
     loss.backward()
     return [name for name, one in model.named_parameters()
             if one.grad is None or not one.grad.any()]  # fmt: skip
@@ -65,7 +65,7 @@ def without_gradient(model: Transformer, batch: Batch) -> list[str]:
 @torch.no_grad()
 def plain_loss(model: Transformer, batches: Iterable[Batch]) -> float:
     """The mean loss over all target tokens of these batches, in nats per token, without label smoothing."""
-    sums = [batch_loss(model, batch, 0.0, "packed") for batch in batches]
+    sums = [packed_loss(model, batch, 0.0) for batch in batches]
     return sum(float(loss) for loss, _ in sums) / sum(count for _, count in sums)
 
 
@@ -73,7 +73,7 @@ def learned(model: Transformer, batch: Batch, updates: int = UPDATES) -> float:
     """The loss on one batch after so many updates on it, in nats per token."""
     adam = torch.optim.Adam(model.parameters(), lr=RATE)
     for _ in range(updates):
-        total, count = batch_loss(model, batch, 0.0, "packed")
+        total, count = packed_loss(model, batch, 0.0)
         adam.zero_grad()
         (total / count).backward()
         adam.step()
@@ -93,7 +93,7 @@ def _trained(
     given = mispaired(pairs, fault)
     batches = TokenBatches(TokenStore.from_ids(given), WHOLE.batch_tokens, seed=WHOLE.seed, pool_pairs=262_144)
     width = model.config.d_model
-    fit(model, batches, WHOLE.updates, lambda update: learning_rate(update, width, WHOLE.warmup), WHOLE)
+    fit(FastStep(model, WHOLE), batches, WHOLE.updates, lambda update: learning_rate(update, width, WHOLE.warmup))
     model.eval()
     wrote = Translator(model, tokenizer).translate([source for source, _ in valid[:TRANSLATED]], beam_size=1)
     exact = sum(one == right for one, (_, right) in zip(wrote, valid, strict=False)) / TRANSLATED

@@ -14,6 +14,7 @@ from annotated.decoding import greedy_decode
 from annotated.doctor import doctor
 from annotated.doctor.mutants import find, switched_on
 from annotated.model import Transformer
+from annotated.speed.steps import FastStep
 from annotated.training.loss import batch_loss
 from annotated.training.schedule import learning_rate
 from annotated.training.update import fit
@@ -58,7 +59,7 @@ def toy_model(bug: str | None = None, *, seed: int = 0, updates: int = UPDATES) 
         model = Transformer(tiny(vocab_size=FIRST + SYMBOLS, dropout=0.1, **shape, **layers))
         batches = (copies(rows(ROWS, generator)) for _ in range(updates))
         training = TrainingConfig(label_smoothing=0.0, layout="padded")
-        losses = fit(model, batches, updates, lambda update: learning_rate(update, 32, WARMUP), training)
+        losses = fit(FastStep(model, training), batches, updates, lambda update: learning_rate(update, 32, WARMUP))
     return model.eval(), losses
 
 
@@ -71,7 +72,7 @@ def toy_scores(model: Transformer, *, seed: int = 0, count: int = 200) -> dict[s
     """On new rows: the loss, and the share of rows that greedy decoding copies without a fault."""
     row = rows(count, torch.Generator().manual_seed(10_000 + seed))
     with torch.no_grad():
-        total, tokens = batch_loss(model, copies(row), 0.0, "padded")
+        total, tokens = batch_loss(model, copies(row), 0.0)
     written = greedy_decode(model, copies(row).source)
     right = sum(h.tokens == wanted for h, wanted in zip(written, row.tolist(), strict=True))
     return {"loss": round(float(total / tokens), 5), "copied": right / count}

@@ -19,6 +19,7 @@ from annotated.decoding import Hypothesis, beam_search, greedy_decode
 from annotated.decoding.search import decoding_mode
 from annotated.loading import load
 from annotated.model import Transformer
+from annotated.speed.steps import FastStep
 from annotated.training.schedule import learning_rate
 from annotated.training.update import fit
 
@@ -193,7 +194,7 @@ def run(seed: int = 0) -> dict[str, Any]:
     def rate(update: int) -> float:
         return learning_rate(update, CONFIG.d_model, WARMUP)
 
-    fit(model, batches, UPDATES[-1], rate, TrainingConfig(label_smoothing=SMOOTHING), look)
+    fit(FastStep(model, TrainingConfig(label_smoothing=SMOOTHING)), batches, UPDATES[-1], rate, look)
     return {
         "config": CONFIG.to_dict(),
         "training": {"pairs": TRAINING_PAIRS, "batch_tokens": BATCH_TOKENS, "warmup": WARMUP, "smoothing": SMOOTHING},

@@ -15,6 +15,7 @@ from annotated.data import TokenBatches, TokenStore, evaluation_batches
 from annotated.evaluation import bleu
 from annotated.loading import load
 from annotated.model import Transformer
+from annotated.speed.steps import FastStep
 from annotated.training.loss import label_smoothed_cross_entropy
 from annotated.training.update import fit
 from annotated.translator import Translator
@@ -42,7 +43,7 @@ def train(data: TokenStore, smoothing: float, seed: int = 0, updates: int = UPDA
     model = placed(SMALL, "pre-norm", seed)
     batches = TokenBatches(data, BATCH_TOKENS, seed=seed, pool_pairs=25_000)
     training = TrainingConfig(label_smoothing=smoothing)
-    fit(model, batches, updates, lambda update: rate(update, RATE, WARMUP), training)
+    fit(FastStep(model, training), batches, updates, lambda update: rate(update, RATE, WARMUP))
     return model.eval()
 
 

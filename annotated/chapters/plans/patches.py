@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from annotated.config import ModelConfig
 from annotated.model import AttentionMaps, Transformer, target_mask
-from annotated.model.fast.cache import AttentionCache, DecoderState, LayerState
 from annotated.model.positional_encoding import sinusoidal_encoding
+from annotated.speed.layouts.cache import AttentionCache, DecoderState, LayerState
 
 Places = Literal["grid", "sequence", "none"]
 

@@ -17,8 +17,8 @@ from torch import Tensor
 from annotated.config import BOS, EOS, PAD
 from annotated.decoding.search import decoding_mode
 from annotated.model import Transformer
-from annotated.model.fast.fused import fused_attention
 from annotated.model.masks import order_mask
+from annotated.speed.kernels.fused import fused_attention
 
 Draft = Callable[[Sequence[int], Sequence[int], int], Sequence[int]]
 """Guesses: from the source's ids, the ids written so far, and a number k, at most k ids that may come next."""

@@ -15,7 +15,7 @@ from annotated.config import ModelConfig, TrainingConfig, tiny
 from annotated.data import TokenBatches, TokenStore, evaluation_batches
 from annotated.loading import load
 from annotated.model import Transformer
-from annotated.training import batch_loss
+from annotated.speed.steps import FastStep, packed_loss
 from annotated.training.update import fit
 
 CONFIG = tiny(vocab_size=2000, d_model=64, d_ff=128, num_heads=4, d_k=16, d_v=16, dropout=0.0)
@@ -51,7 +51,7 @@ def train(
     """
     batches = TokenBatches(short_sentences("train", 6000), tokens, seed=seed, pool_pairs=6000)
     training, start = TrainingConfig(label_smoothing=0.0), time.process_time()
-    losses = fit(model, batches, updates, lambda update: rate(update, peak, warmup), training)
+    losses = fit(FastStep(model, training), batches, updates, lambda update: rate(update, peak, warmup))
     spent = time.process_time() - start
     blocks = [losses[i : i + BLOCK] for i in range(0, updates, BLOCK)]
     return {
@@ -64,9 +64,7 @@ def train(
 @torch.no_grad()
 def valid_loss(model: Transformer) -> float:
     """Loss in nats a token on 300 sentences that no training run sees."""
-    sums = [
-        batch_loss(model, batch, 0.0, "packed") for batch in evaluation_batches(short_sentences("valid", 300), 2000)
-    ]
+    sums = [packed_loss(model, batch, 0.0) for batch in evaluation_batches(short_sentences("valid", 300), 2000)]
     return sum(total.item() for total, _ in sums) / sum(count for _, count in sums)
 
 

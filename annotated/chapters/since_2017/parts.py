@@ -2,7 +2,7 @@
 
 The base is that of the small Table 3: pre-norm, sinusoids, LayerNorm, ReLU, Adam and equation 3. The padded layout and
 the cache take every part as it is. On a GPU the packed layout does not: it joins the projections of the memory in one
-product (`annotated.model.fast.memory`), which knows neither QK-norm nor grouped queries.
+product (`annotated.speed.layouts.memory`), which knows neither QK-norm nor grouped queries.
 """
 
 from __future__ import annotations

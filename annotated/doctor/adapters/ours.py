@@ -24,12 +24,12 @@ from annotated.doctor.adapters.hooks import Place, Recorder, residual_steps
 from annotated.doctor.subject import Claims, FirstAttention, Found, ResidualStep, Side, Subject, Tables, Update
 from annotated.evaluation import corpus as corpus_module
 from annotated.model import AttentionMaps, Recorded, Transformer
+from annotated.speed.steps import FastStep
 from annotated.training import averaging as averaging_module
 from annotated.training import loss as loss_module
 from annotated.training import optimizer as optimizer_module
 from annotated.training import schedule as schedule_module
 from annotated.training import update as update_module
-from annotated.training.precision import Precision
 
 # Their packages export functions of the same names, which hide the modules from a plain import.
 bleu_module = importlib.import_module("annotated.evaluation.bleu")
@@ -128,20 +128,18 @@ class OurSubject(Subject):
     def updates(self, micro_batches: Sequence[tuple[Tensor, Tensor]], accumulate: int) -> list[Update]:
         made: list[Update] = []
         model, training = self.model.train(), self.training
-        optimizer = optimizer_module.make_optimizer(model, training)
+        step = FastStep(model, training, optimizer=optimizer_module.make_optimizer(model, training))
 
         def note(*_: object) -> None:
             gradient = {name: p.grad.detach().clone() for name, p in model.named_parameters() if p.grad is not None}
-            made.append(Update(optimizer.param_groups[0]["lr"], gradient))
+            made.append(Update(step.optimizer.param_groups[0]["lr"], gradient))
 
-        optimizer.register_step_pre_hook(note)
-        micro_step = update_module.make_micro_step(model, training, Precision("fp32", torch.device("cpu")))
+        step.optimizer.register_step_pre_hook(note)
         batches = list(self._batches(micro_batches))
         for number in range(1, len(batches) // accumulate + 1):
             group = batches[(number - 1) * accumulate : number * accumulate]
             tokens, rate = sum(batch.target_tokens for batch in group), self._rate(number)
-            clip = training.clip_norm
-            update_module.update(model, optimizer, group, tokens, rate=rate, micro_step=micro_step, clip_norm=clip)
+            update_module.update(step, group, tokens, rate)
         return made
 
     def _rate(self, update: int) -> float:

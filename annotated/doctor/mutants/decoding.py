@@ -18,9 +18,9 @@ from annotated.decoding.hypothesis import Hypothesis, length_penalty
 from annotated.decoding.pools import Alive
 from annotated.decoding.search import decoding_mode, max_lengths
 from annotated.doctor.mutants.patching import CACHE, SEARCH, Bank, Patches
-from annotated.model.fast.cache import AttentionCache, CachedMemory, DecoderState
-from annotated.model.fast.fused import fused_attention
 from annotated.model.transformer import Transformer
+from annotated.speed.kernels.fused import fused_attention
+from annotated.speed.layouts.cache import AttentionCache, CachedMemory, DecoderState
 
 BANK = Bank()
 

@@ -12,10 +12,10 @@ from torch.nn import functional as F
 
 from annotated.doctor.mutants.patching import COMPANY, LEAKS, SEARCH, Bank, Patches
 from annotated.model import layers
-from annotated.model.fast.dropout import Dropout
 from annotated.model.feed_forward import PositionwiseFeedForward
 from annotated.model.layers import Decoder, Encoder, SublayerConnection
 from annotated.model.transformer import Transformer
+from annotated.speed.kernels.dropout import Dropout
 
 BANK = Bank()
 

@@ -15,10 +15,10 @@ from annotated.doctor.mutants.patching import CACHE, COMPANY, LEAKS, ROWS, SEARC
 from annotated.doctor.mutants.written_out import Weights, attention_from, right_weights
 from annotated.model.attention import Masked, Recorded
 from annotated.model.embeddings import TokenEmbedding
-from annotated.model.fast.packed import Packed, RaggedRows
 from annotated.model.layers import Decoder, Encoder
 from annotated.model.masks import causal_mask, padding_mask, target_mask
 from annotated.model.transformer import Transformer
+from annotated.speed.layouts.packed import Packed, RaggedRows
 
 BANK = Bank()
 

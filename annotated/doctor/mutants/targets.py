@@ -11,6 +11,7 @@ from torch import Tensor
 from annotated.config import BOS, EOS, PAD
 from annotated.data.batch import Batch, collate
 from annotated.doctor.mutants.patching import Bank, Patches
+from annotated.speed.steps.loss import packed_loss
 from annotated.training.loss import batch_loss, label_smoothed_cross_entropy, smoothed_target
 
 BANK = Bank()
@@ -166,4 +167,5 @@ def perplexity_of_smoothed_loss(patches: Patches) -> None:
     def make(original: Any) -> Any:
         return lambda model, batch, smoothing, *rest: original(model, batch, smoothing or 0.1, *rest)
 
-    patches.function(batch_loss, make)
+    for loss in (batch_loss, packed_loss):
+        patches.function(loss, make)

@@ -40,12 +40,12 @@ def warmup_in_micro_batches(patches: Patches) -> None:
         return rate
 
     def make(original: Any) -> Any:
-        def wrong(model: Any, optimizer: Any, micro_batches: Sequence[Batch], *rest: Any, **options: Any) -> Any:
+        def wrong(step: Any, micro_batches: Sequence[Batch], tokens: int, rate: float, *rest: Any) -> Any:
             if asked:  # else the rate does not come from equation 3
                 number, *shape = asked
                 asked.clear()
-                options["rate"] = learning_rate((number - 1) * len(micro_batches) + 1, *shape)
-            return original(model, optimizer, micro_batches, *rest, **options)
+                rate = learning_rate((number - 1) * len(micro_batches) + 1, *shape)
+            return original(step, micro_batches, tokens, rate, *rest)
 
         return wrong
 
@@ -58,9 +58,9 @@ def _rate_of_the_update_before(patches: Patches, first: Callable[[float], float]
     before: WeakKeyDictionary[Optimizer, float] = WeakKeyDictionary()
 
     def make(original: Any) -> Any:
-        def late(model: Any, optimizer: Any, *rest: Any, rate: float, **options: Any) -> Any:
-            used, before[optimizer] = before.get(optimizer, first(rate)), rate
-            return original(model, optimizer, *rest, rate=used, **options)
+        def late(step: Any, micro_batches: Any, tokens: int, rate: float, *rest: Any) -> Any:
+            used, before[step.optimizer] = before.get(step.optimizer, first(rate)), rate
+            return original(step, micro_batches, tokens, used, *rest)
 
         return late
 
@@ -100,13 +100,15 @@ def _mean_of_each(patches: Patches, weight: Callable[[int], float]) -> None:
     """Let every micro-batch's gradient be that of its own mean loss, times `weight(number of micro-batches)`."""
 
     def make(original: Any) -> Any:
-        def wrong(model: Any, optimizer: Any, micro_batches: Sequence[Batch], *rest: Any, **options: Any) -> Any:
-            micro_step, factor = options.pop("micro_step"), weight(len(micro_batches))
+        def wrong(step: Any, micro_batches: Sequence[Batch], *rest: Any) -> Any:
+            micro_step, factor = step.micro_step, weight(len(micro_batches))
 
             def of_mean(batch: Batch, tokens: float) -> Any:
                 return micro_step(batch, batch.target_tokens / factor)
 
-            return original(model, optimizer, micro_batches, *rest, micro_step=of_mean, **options)
+            with Patches() as inner:
+                inner.attribute(step, "micro_step", of_mean)
+                return original(step, micro_batches, *rest)
 
         return wrong
 
@@ -136,11 +138,11 @@ def first_update_after_one_micro_batch(patches: Patches) -> None:
     left: WeakKeyDictionary[Optimizer, list[Batch]] = WeakKeyDictionary()
 
     def make(original: Any) -> Any:
-        def wrong(model: Any, optimizer: Any, micro_batches: Sequence[Batch], tokens: int, **options: Any) -> Any:
-            count = len(micro_batches) if optimizer in left else 1
-            waiting = [*left.get(optimizer, ()), *micro_batches]
-            taken, left[optimizer] = waiting[:count], waiting[count:]
-            return original(model, optimizer, taken, sum(batch.target_tokens for batch in taken), **options)
+        def wrong(step: Any, micro_batches: Sequence[Batch], tokens: int, *rest: Any) -> Any:
+            count = len(micro_batches) if step.optimizer in left else 1
+            waiting = [*left.get(step.optimizer, ()), *micro_batches]
+            taken, left[step.optimizer] = waiting[:count], waiting[count:]
+            return original(step, taken, sum(batch.target_tokens for batch in taken), *rest)
 
         return wrong
 
@@ -154,10 +156,10 @@ def first_update_after_one_micro_batch(patches: Patches) -> None:
 )
 def gradient_not_cleared(patches: Patches) -> None:
     def make(original: Any) -> Any:
-        def wrong(model: Any, optimizer: Any, *rest: Any, **options: Any) -> Any:
+        def wrong(step: Any, *rest: Any) -> Any:
             with Patches() as inner:
-                inner.attribute(optimizer, "zero_grad", lambda set_to_none=True: None)
-                return original(model, optimizer, *rest, **options)
+                inner.attribute(step.optimizer, "zero_grad", lambda set_to_none=True: None)
+                return original(step, *rest)
 
         return wrong
 

@@ -10,8 +10,8 @@ from torch.nn import functional as F
 
 from annotated.doctor.mutants.patching import Patches
 from annotated.model.attention import scaled_dot_product_attention
-from annotated.model.fast.fused import fused_attention
 from annotated.model.masks import causal_mask
+from annotated.speed.kernels.fused import fused_attention
 
 Scores = Callable[[Tensor, Tensor], Tensor]
 Weights = Callable[[Tensor, Tensor | None], Tensor]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.runs.preflight.table import PreflightCheck
-from annotated.training.distributed import choose_device
-from annotated.training.layout import resolve_layout, static_problem
+from annotated.speed.layouts.auto import resolve_layout, static_problem
+from annotated.speed.machine.distributed import choose_device
 
 
 def check_layout(training: TrainingConfig, model: ModelConfig) -> PreflightCheck:

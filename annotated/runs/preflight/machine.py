@@ -13,12 +13,12 @@ from annotated.runs.dry_run import Rehearsal
 from annotated.runs.hardware import gpus, memory_bytes, name_machine, usable_cores
 from annotated.runs.preflight.table import PreflightCheck
 from annotated.runs.start_checks import LARGE_FOR_A_CPU, accidental_cpu
+from annotated.speed.machine.compiler_tools import WITHOUT_COMPILING, missing_compiler_tools
+from annotated.speed.machine.distributed import choose_device
+from annotated.speed.machine.nvidia_driver import gpu_without_kernels
+from annotated.speed.steps.fp8 import require_fp8
+from annotated.speed.steps.precision import Precision
 from annotated.storage import format_bytes
-from annotated.training.compiler_tools import WITHOUT_COMPILING, missing_compiler_tools
-from annotated.training.distributed import choose_device
-from annotated.training.fp8 import require_fp8
-from annotated.training.nvidia_driver import gpu_without_kernels
-from annotated.training.precision import Precision
 
 OLDEST_TORCH = (2, 3)
 BYTES_PER_WEIGHT = 16

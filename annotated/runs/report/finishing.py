@@ -43,8 +43,8 @@ from annotated.runs.report.scoring import BLEU_SETTINGS, FURTHER, score, statist
 from annotated.runs.report.test_sets import TestSet, describe_data, open_test_set, target_language
 from annotated.runs.report.translating import Translated, translate_once
 from annotated.saving import CheckpointError, load_model, read_tensors, save_pretrained
+from annotated.speed.machine.distributed import choose_device
 from annotated.storage import atomic_write, checksum, sha256, translate_disk_full
-from annotated.training.distributed import choose_device
 
 MODEL = "model"
 _JOURNAL = "translations.{system}.jsonl"
