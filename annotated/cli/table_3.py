@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import difflib
 import signal
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -62,7 +61,7 @@ class RunRows:
             return train_rows(self.rows, self.seeds, folder, self.prepared, self.smoke, self.quiet)
         from annotated.chapters.table_3.laptop import size as sizes
         from annotated.chapters.table_3.laptop.folder import open_folder
-        from annotated.cli.table_3_jobs import make_together
+        from annotated.cli.table_3_jobs import make_together, say
 
         size = sizes.SMOKE if self.smoke else sizes.LAPTOP
         open_folder(folder, size)
@@ -125,11 +124,3 @@ def _show(folder: Path) -> int:
 def _default_folder(preset: Preset, smoke: bool) -> Path:
     return Path(f"{FOLDERS[preset]}-smoke") if smoke else FOLDERS[preset]
 
-
-def say(line: str) -> None:
-    """A line for the user, on standard error."""
-    print(f"table3: {line}", file=sys.stderr, flush=True)
-
-
-def silent(line: str) -> None:
-    """No line."""

@@ -12,7 +12,6 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from annotated.cli.errors import explain
-from annotated.cli.table_3 import say, silent
 
 if TYPE_CHECKING:
     from annotated.chapters.table_3.laptop.size import ClassroomSize
@@ -83,3 +82,12 @@ def _work(rows: Sequence[str], seeds: int, folder: Path, size: ClassroomSize, qu
         print(f"annotated: {explain(error, ['table3'])}", file=sys.stderr, flush=True)
         sys.exit(1)
     sys.exit(0 if stopped_by is None else 1)
+
+
+def say(line: str) -> None:
+    """A line for the user, on standard error."""
+    print(f"table3: {line}", file=sys.stderr, flush=True)
+
+
+def silent(line: str) -> None:
+    """No line."""

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from annotated.cli.table_3 import say
+from annotated.cli.table_3_jobs import say
 from annotated.cli.train import Train
 from annotated.recipes import TABLE_3_RECIPES, Recipe
 

@@ -14,8 +14,7 @@ import anywidget
 import traitlets
 
 from annotated.viz.javascript import KIT, esm
-from annotated.viz.renderers import VEGA_LITE
-from annotated.viz.theme import with_theme
+from annotated.viz.theme import VEGA_LITE, with_theme
 
 
 class NotebookChart(anywidget.AnyWidget):

@@ -19,12 +19,10 @@ import altair as alt
 from annotated.viz.first_picture import first_picture
 from annotated.viz.inline import inline
 from annotated.viz.png import transparent_png
-from annotated.viz.theme import INK, with_theme
+from annotated.viz.theme import INK, VEGA_LITE, with_theme
 
 BOOK_VARIABLE = "ANNOTATED_BOOK"
 """The environment variable that the book's build sets; kernels inherit it."""
-VEGA_LITE = "6.4"
-"""Vega-Lite of the static pictures and of the script that the book ships: one version for both."""
 
 _LARGEST_SVG = 80_000  # bytes; a larger picture goes into the page as PNG
 _GREY_INK = "#808080"  # a PNG cannot follow the page's colour

@@ -8,6 +8,8 @@ INK = "currentColor"  # follows the page from light to dark without drawing anew
 BLUE, ORANGE, GREEN, GREY = "#3b83d6", "#d9731a", "#2f9e6e", "#8a8f98"  # mid-tones: readable on white and on black
 PALETTE = (BLUE, ORANGE, GREEN, "#b45fc4", "#c4475f")
 TEXT_SIZE, TITLE_SIZE = 12, 14  # pixels
+VEGA_LITE = "6.4"
+"""Vega-Lite of the static pictures and of the script that the book ships: one version for both."""
 _LABELS = {"labelColor": INK, "titleColor": INK, "labelFontSize": TEXT_SIZE, "titleFontSize": TEXT_SIZE}
 _TITLE = {"color": INK, "subtitleColor": INK, "anchor": "start", "fontSize": TITLE_SIZE, "subtitleFontSize": TEXT_SIZE}
 CONFIG: dict[str, Any] = {

@@ -18,7 +18,8 @@ import pytest
 from annotated.viz.caption import captioned
 from annotated.viz.javascript import KIT, esm
 from annotated.viz.parameters import menu, slider, steps
-from annotated.viz.renderers import VEGA_LITE, book_renderer
+from annotated.viz.renderers import book_renderer
+from annotated.viz.theme import VEGA_LITE
 from tests.book.boxes import box_of
 
 vl_convert = pytest.importorskip("vl_convert", reason="the book's charts need the extra `book`")

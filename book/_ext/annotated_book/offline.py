@@ -19,7 +19,8 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from annotated.viz.javascript import KIT, esm
-from annotated.viz.renderers import BOOK_VARIABLE, VEGA_LITE
+from annotated.viz.renderers import BOOK_VARIABLE
+from annotated.viz.theme import VEGA_LITE
 from annotated_book.accessibility import repair
 
 # Vega compiles its expressions ('unsafe-eval'); widgets are modules made from a blob.

@@ -10,8 +10,7 @@ import torch
 
 from annotated.model import MultiHeadAttention
 from annotated.speed.kernels import fused
-from annotated.speed.layouts import static
-from annotated.speed.layouts import FixedRows, RaggedRows
+from annotated.speed.layouts import FixedRows, RaggedRows, static
 
 WIDTH = 6
 
