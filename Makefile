@@ -30,6 +30,8 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 # Idle OpenMP threads sleep instead of spinning: several processes share two cores.
 export OMP_WAIT_POLICY := passive
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
+# A module is compiled once, and so are the asserts of a test, also where a container's image forbids it.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help install book known-chapter chapter watch check pages test lab full-run nightly torchtext-test exercises lint format benchmark classroom pdf serve clean distclean
 
