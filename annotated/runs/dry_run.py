@@ -28,7 +28,7 @@ from annotated.runs.exchange_time import BYTES_PER_GRADIENT, ExchangeTimes, time
 from annotated.runs.hardware import describe_machine, peak_process_bytes
 from annotated.runs.log import read_records
 from annotated.runs.loop import train
-from annotated.runs.validation_hooks import BleuFunction
+from annotated.runs.validation_callbacks import BleuFunction
 from annotated.saving import CheckpointError, read_json
 from annotated.storage import atomic_write
 from annotated.training.distributed import process_group

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import annotated.runs.loop as loop
+import annotated.runs.observer as observer
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batching import collate_ids
 from annotated.model import Transformer
@@ -180,7 +181,7 @@ def recorded_runs(monkeypatch):
 
     monkeypatch.setattr(loop, "recorded_optimizer", recorded)
     monkeypatch.setattr("annotated.training.compiled.StaticStep", step)
-    monkeypatch.setattr(loop, "DeferredMetrics", late)
+    monkeypatch.setattr(observer, "DeferredMetrics", late)
 
 
 def weights(result):
