@@ -20,7 +20,6 @@ from annotated.cli.errors import explain
 from annotated.cli.evaluate import Evaluate
 from annotated.cli.exercise import commands as exercise_commands
 from annotated.cli.finish import Finish
-from annotated.cli.ledger import Add, CheckLedger
 from annotated.cli.models import Average, Export, Info
 from annotated.cli.parsing import parse
 from annotated.cli.preflight import Preflight, Rehearse, preflight_defaults, rehearse_defaults
@@ -80,7 +79,6 @@ def _command(arguments: list[str]) -> Any:
     data |= Annotated[Show, sub("show")] | Annotated[Texts, sub("texts")] | Annotated[Treebank, sub("treebank")]
     data |= Annotated[Wmt14, sub("wmt14")] | Annotated[Multi30k, sub("multi30k")]
     about = "Look at a corpus, or prepare one for training."
-    ledger = Annotated[Add, sub("add")] | Annotated[CheckLedger, sub("check")]
     rows = Annotated[RunRows, sub("run")] | Annotated[ShowRows, sub("show")]
     exercise: Any = Annotated[
         exercise_commands(), sub("exercise", description="Graded exercises: start one, check it.")
@@ -91,7 +89,6 @@ def _command(arguments: list[str]) -> Any:
         | Annotated[Preflight, sub("preflight", default=preflight_defaults(training))]
         | Annotated[Rehearse, sub("rehearse", default=rehearse_defaults(training))]
         | Annotated[Finish, sub("finish")]
-        | Annotated[ledger, sub("ledger", description="The ledger of finished runs: add one, check all.")]
         | Annotated[rows, sub("table3", description="Rows of the paper's Table 3: train some, compare them with base.")]
         | Annotated[Evaluate, sub("evaluate")]
         | Annotated[Translate, sub("translate")]

@@ -51,11 +51,10 @@ class RunObserver:
     """
 
     def __init__(self, run: Run, stop: GracefulStop, callbacks: ValidationCallbacks, quiet: bool = False) -> None:
-        training = run.training
         self.run, self.stop, self.callbacks = run, stop, callbacks
-        self.log = TrainingLog(run.folder if run.processes.is_main else None, training.updates, quiet)
+        self.log = TrainingLog(run.folder if run.processes.is_main else None, run.training.updates, quiet)
         """A context that is open from `run_started` to `run_ended`."""
-        self.writer = CheckpointWriter(run.folder, training.keep_checkpoints, training.keep_best, self._saved)
+        self.writer = CheckpointWriter(run.folder, run.training.keep_checkpoints, run.training.keep_best, self._saved)
         """A context round the updates; leaving it waits for the last checkpoint."""
 
     def run_started(self) -> None:
@@ -69,9 +68,9 @@ class RunObserver:
             f"{run.model.config.vocab_size:,} vocabulary entries, on {run.processes.device}"
             + (f" in each of {run.processes.world_size} processes" if run.processes.world_size > 1 else "")
         )
-        asked = run.state.configuration
-        chosen = [f"layout {run.layout}"] if asked["training"]["layout"] == "auto" else []
-        for message in (*chosen, *run.data.notices(asked["data"]), *run.messages):
+        if run.state.configuration["training"]["layout"] == "auto":
+            self.log.say(f"layout {run.layout}")
+        for message in (*run.data.notices(run.state.configuration["data"]), *run.messages):
             self.log.say(message)
 
     def _start_record(self) -> dict[str, Any]:
@@ -100,9 +99,8 @@ class RunObserver:
 
     def compiled(self, compilation: Compilation) -> None:
         """A graph was compiled or recorded, while the next update waited for it."""
-        self.log.write(
-            "compilation", update=self.run.state.update, graph=compilation.graph, seconds=compilation.seconds
-        )
+        graph, seconds = compilation.graph, compilation.seconds
+        self.log.write("compilation", update=self.run.state.update, graph=graph, seconds=seconds)
 
     def updates_started(self) -> None:
         """The clocks start: all until now is not training."""
@@ -147,9 +145,8 @@ class RunObserver:
         """The end: the averaged model, unless the run was stopped; its loss and BLEU on the validation set."""
         update = self.run.state.update
         if stopped_by:
-            self.log.say(
-                f"stopped by {stopped_by} after update {update}, which is saved; the same command goes on from here"
-            )
+            where = f"stopped by {stopped_by} after update {update}, which is saved"
+            self.log.say(f"{where}; the same command goes on from here")
         scores = (None, None) if stopped_by else self._finish()
         self.log.write("end", update=update, finished=stopped_by is None, stopped_by=stopped_by)
         return scores
@@ -219,8 +216,7 @@ class RunObserver:
             elapsed=run.elapsed,
         )
         if callbacks.samples is not None and is_main:
-            translated = self._evaluate(callbacks.samples)
-            shown = [{"source": source, "translation": translation} for source, translation in translated]
+            shown = [{"source": one, "translation": other} for one, other in self._evaluate(callbacks.samples)]
             self.log.write("samples", update=run.state.update, samples=shown, averaged=averaged)
         if callbacks.heads is not None and is_main and not averaged:
             self._keep_heads(callbacks.heads)
