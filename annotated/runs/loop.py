@@ -13,11 +13,11 @@ from annotated.runs.errors import translate_errors
 from annotated.runs.hardware import keep_freed_memory
 from annotated.runs.lock import run_lock
 from annotated.runs.observer import MODEL, RunObserver
+from annotated.runs.preflight.start import check_start, share_compile_threads
 from annotated.runs.random_states import seed_dropout
 from annotated.runs.setup import Run, start_run
 from annotated.runs.shards import ShardStream
 from annotated.runs.signals import GracefulStop, stop_bypassed_agent
-from annotated.runs.start_checks import check_start, share_compile_threads
 from annotated.runs.validation_callbacks import BleuFunction, HeadsFunction, SamplesFunction, ValidationCallbacks
 from annotated.training.compiled import compiled, preparation, recorded_optimizer
 from annotated.training.distributed import Processes, process_group
