@@ -63,7 +63,7 @@ def lines(*texts: str) -> bytes:
 @pytest.mark.parametrize(
     "command",
     [[], ["data"], ["train"], ["evaluate"], ["translate"], ["average"], ["export"]]
-    + [["preflight"], ["rehearse"], ["finish"], ["ledger"], ["table3"]],
+    + [["preflight"], ["dry-run"], ["rehearse"], ["finish"], ["table3"]],
 )
 def test_every_command_explains_itself(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, "--help"]) == 0

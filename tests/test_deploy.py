@@ -50,7 +50,7 @@ def commands(text: str) -> list[list[str]]:
     lines = re.sub(r"\\\n\s*", " ", text).splitlines()
     found = []
     for line in lines:
-        match = re.match(r"\s*(?:#\s*)?(?:.*-m )?annotated (data|train|finish|preflight|rehearse)\b(.*)", line)
+        match = re.match(r"\s*(?:#\s*)?(?:.*-m )?annotated (data|train|finish|preflight|dry-run)\b(.*)", line)
         if match:
             found.append([match[1], *shlex.split(match[2].rstrip(" &"))])
     return found

@@ -1,4 +1,4 @@
-"""`annotated preflight` and `annotated rehearse` as they are typed: folders, order of checks and rehearsals, status."""
+"""`annotated preflight` and `annotated dry-run` as they are typed: folders, order of checks and dry runs, status."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TINY = ["--preset", "tiny", "--training.device", "cpu"]
 
 
 def test_the_folder_stands_where_torchrun_takes_it_for_nothing_else(tmp_path: Path) -> None:
-    for words in (["preflight", "x"], ["preflight", "--run", "x"], ["rehearse", "x"], ["rehearse", "--run", "x"]):
+    for words in (["preflight", "x"], ["preflight", "--run", "x"], ["dry-run", "x"], ["rehearse", "--run", "x"]):
         asked = _command([*words, "--preset", "tiny"])
         assert (asked.run_folder or asked.named) == Path("x")
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "1", "-m"]
@@ -31,39 +31,39 @@ def test_the_folder_stands_where_torchrun_takes_it_for_nothing_else(tmp_path: Pa
 
 
 @pytest.fixture
-def rehearsals(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Folders of rehearsals, which are only begun."""
+def dry_runs(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Folders of dry runs, which are only begun."""
     begun: list[Path] = []
 
-    def rehearse(*_: Any, folder: Path, **__: Any) -> None:
+    def begin(*_: Any, folder: Path, **__: Any) -> None:
         begun.append(folder)
 
-    monkeypatch.setattr(dry_run, "rehearse", rehearse)
+    monkeypatch.setattr(dry_run, "dry_run", begin)
     return begun
 
 
-def test_nothing_is_rehearsed_where_a_check_fails(
-    rehearsals: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_there_is_no_dry_run_where_a_check_fails(
+    dry_runs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "run"
     asked = ["preflight", str(folder), "--rehearse", *TINY]
     assert run([*asked, "--data", str(tmp_path / "missing")]) == 1
     said = capsys.readouterr()
-    assert "fail data" in said.out and "ok   devices" in said.out and not rehearsals
+    assert "fail data" in said.out and "ok   devices" in said.out and not dry_runs
     assert run(asked) == 0
     said = capsys.readouterr()
-    assert rehearsals == [folder] and said.out.count("devices") == 1
-    assert f"rehearsing {folder}: " in said.err and "(--preset tiny); reading classroom" in said.err
+    assert dry_runs == [folder] and said.out.count("devices") == 1
+    assert f"dry run of {folder}: " in said.err and "(--preset tiny); reading classroom" in said.err
 
 
-def test_a_rehearsal_that_fails_does_not_take_the_table_with_it(
+def test_a_dry_run_that_fails_does_not_take_the_table_with_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def rehearse(*_: Any, **__: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(dry_run, "rehearse", rehearse)
-    assert run(["preflight", str(tmp_path / "run"), "--rehearse", *TINY]) == 1
+    monkeypatch.setattr(dry_run, "dry_run", fail)
+    assert run(["preflight", str(tmp_path / "run"), "--dry-run", *TINY]) == 1
     said = capsys.readouterr()
     assert "ok   devices" in said.out and "out of memory" in said.err
 
@@ -82,13 +82,11 @@ def test_one_process_of_a_machine_tells_what_fails_there(
         assert ("fail data" in capsys.readouterr().out) is (status == 1)
 
 
-def test_a_rehearsal_says_what_it_rehearses(
-    rehearsals: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_says_what_it_runs(dry_runs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["rehearse", str(tmp_path / "run"), *TINY]) == 0
     updates = TrainingConfig().updates
     said = capsys.readouterr().err
-    assert f"rehearsing {tmp_path / 'run'}: " in said and f"{updates:,} updates" not in said, "tiny's, not the paper's"
+    assert f"dry run of {tmp_path / 'run'}: " in said and f"{updates:,} updates" not in said, "tiny's, not the paper's"
     assert "(--preset tiny); reading classroom" in said
-    assert run(["rehearse", str(tmp_path / "run"), *TINY, "--quiet"]) == 0
-    assert "rehearsing" not in capsys.readouterr().err
+    assert run(["dry-run", str(tmp_path / "run"), *TINY, "--quiet"]) == 0
+    assert "dry run of" not in capsys.readouterr().err

@@ -73,7 +73,7 @@ def test_a_folder_may_have_the_name_of_a_recipe() -> None:
     assert with_folder(["translate", "wmt14-base"]) == ["translate", "wmt14-base"]
     assert with_folder(["train", "mine"]) == ["train", "mine"]
     assert _command(["train", "wmt14-base", "--training.seed", "3"]).training.seed == 3
-    for command in ("rehearse", "preflight"):
+    for command in ("dry-run", "rehearse", "preflight"):
         asked = _command([command, "wmt14-big", "--training.device", "cpu"])
         assert asked.run_folder == Path("runs/wmt14-big") and asked.model == recipe("wmt14-big").model
         assert asked.text == recipe("wmt14-big").data

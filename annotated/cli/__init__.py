@@ -1,4 +1,4 @@
-"""The command line: `annotated data|preflight|rehearse|train|finish|ledger|evaluate|translate|average|export|info|...`.
+"""The command line: `annotated data|preflight|dry-run|train|finish|evaluate|translate|average|export|info|...`.
 
 Each command is a dataclass whose fields are its options; `program` reads them with tyro and runs them. Nothing here
 needs torch before a command runs, and Ctrl-C is caught before anything else is imported.

@@ -1,4 +1,4 @@
-"""`annotated preflight` and `annotated rehearse`: needs and checks of a long training run, before it begins."""
+"""`annotated preflight` and `annotated dry-run`: needs and checks of a long training run, before it begins."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Rehearse:
+class DryRunCommand:
     """Make some updates of a training run as it will be, and tell what all of it will take. They are thrown away.
 
-    On several GPUs: torchrun --standalone --nproc-per-node 8 -m annotated rehearse RUN ...
+    On several GPUs: torchrun --standalone --nproc-per-node 8 -m annotated dry-run RUN ...
 
-    A recipe's name is short for its folder and preset, as in annotated train: annotated rehearse wmt14-base
+    A recipe's name is short for its folder and preset, as in annotated train: annotated dry-run wmt14-base
+
+    `annotated rehearse` is the same command.
     """
 
     run_folder: Annotated[tyro.conf.Positional[Path | None], tyro.conf.arg(metavar="RUN")] = None
@@ -49,19 +51,19 @@ class Rehearse:
     quiet: bool = False
 
     def run(self) -> int:
-        """Rehearse, and print what it tells."""
-        from annotated.runs.dry_run import rehearse
+        """Measure, and print what that tells."""
+        from annotated.runs.dry_run import dry_run
         from annotated.runs.preflight import check_exchange, show_hours, show_range
         from annotated.runs.validation_callbacks import validation_bleu
         from annotated.storage import format_bytes
 
         folder = self.run_folder or self.named
         if folder is None:
-            raise ValueError("say which run is rehearsed: annotated rehearse RUN ...")
+            raise ValueError("say which run is to come: annotated dry-run RUN ...")
         data = _data(self.text, self.prepared)
         if not self.quiet:
             _say_plan(folder, self.preset, self.training, data)
-        found = rehearse(
+        found = dry_run(
             self.model,
             self.training,
             data,
@@ -117,8 +119,8 @@ class Preflight:
     """As in `annotated train`."""
     prepared: Annotated[str | None, tyro.conf.arg(name="data", metavar="FOLDER")] = None
     """Folder of the prepared data, if it is not the preset's."""
-    rehearse: bool = False
-    """If nothing will fail, rehearse 200 updates too, into RUN/rehearsal.json."""
+    dry_run: Annotated[bool, tyro.conf.arg(aliases=("--rehearse",))] = False
+    """If nothing will fail, measure 200 updates too, into RUN/rehearsal.json."""
     price_per_hour: float | None = None
     """Of one device, in your currency."""
     watts: float | None = None
@@ -137,7 +139,7 @@ class Preflight:
         ):  # else the table says what is missing
             check_pair(self.preset, data)
         found = self._check(data)
-        measure = self.rehearse or int(os.environ.get("WORLD_SIZE", 1)) > 1
+        measure = self.dry_run or int(os.environ.get("WORLD_SIZE", 1)) > 1
         if measure and not found.ready:
             if int(os.environ.get("LOCAL_RANK", 0)) > 0:
                 return 0  # the first process of this machine found the same, and says so before torchrun ends it
@@ -168,16 +170,16 @@ class Preflight:
         )
 
     def _measure(self, data: DataConfig) -> dict[str, Any]:
-        """The rehearsal, or else the exchange of several processes."""
-        from annotated.runs.dry_run import rehearse
+        """The dry run, or else the exchange of several processes."""
+        from annotated.runs.dry_run import dry_run
         from annotated.runs.exchange_time import measure_exchange
         from annotated.runs.validation_callbacks import validation_bleu
 
-        if not self.rehearse:
+        if not self.dry_run:
             return {"exchange": measure_exchange(self.model, self.training)}
         _say_plan(self._folder, self.preset, self.training, data)
         bleu = validation_bleu if self.training.validate_bleu else None
-        return {"rehearsal": rehearse(self.model, self.training, data, folder=self._folder, bleu=bleu)}
+        return {"dry_run": dry_run(self.model, self.training, data, folder=self._folder, bleu=bleu)}
 
     @property
     def _folder(self) -> Path | None:
@@ -190,17 +192,17 @@ def preflight_defaults(arguments: Sequence[str]) -> Preflight:
     return Preflight(preset=train.preset, model=train.model, training=train.training, text=train.data)
 
 
-def rehearse_defaults(arguments: Sequence[str]) -> Rehearse:
+def dry_run_defaults(arguments: Sequence[str]) -> DryRunCommand:
     """What a command line starts from: that of `annotated train` with the same --preset."""
     train = train_defaults(arguments)
-    return Rehearse(preset=train.preset, model=train.model, training=train.training, text=train.data)
+    return DryRunCommand(preset=train.preset, model=train.model, training=train.training, text=train.data)
 
 
 def _say_plan(folder: Path | None, preset: str, training: TrainingConfig, data: DataConfig) -> None:
-    """What is rehearsed, in the words of `annotated train`; before the text is read, which takes a while."""
+    """What is measured, in the words of `annotated train`; before the text is read, which takes a while."""
     if int(os.environ.get("RANK", 0)) == 0:
         said = plan(Path("a run to come") if folder is None else folder, preset, training, data)
-        print(f"rehearsing {said}", file=sys.stderr, flush=True)
+        print(f"dry run of {said}", file=sys.stderr, flush=True)
 
 
 def _data(text: DataConfig, prepared: str | None) -> DataConfig:

@@ -20,10 +20,9 @@ from annotated.cli.errors import explain
 from annotated.cli.evaluate import Evaluate
 from annotated.cli.exercise import commands as exercise_commands
 from annotated.cli.finish import Finish
-from annotated.cli.ledger import Add, CheckLedger
 from annotated.cli.models import Average, Export, Info
 from annotated.cli.parsing import parse
-from annotated.cli.preflight import Preflight, Rehearse, preflight_defaults, rehearse_defaults
+from annotated.cli.preflight import DryRunCommand, Preflight, dry_run_defaults, preflight_defaults
 from annotated.cli.streams import drop_output, flush_output, replace_closed_streams
 from annotated.cli.table_3 import RunRows, ShowRows
 from annotated.cli.train import Train, train_defaults, with_folder
@@ -35,6 +34,8 @@ Every command explains itself: annotated train --help. Results go to standard ou
 error. Errors are one line; --debug (or ANNOTATED_DEBUG=1) shows where they come from. --version names the version.
 """
 
+ALIASES = {"rehearse": "dry-run"}
+"""Earlier names of commands."""
 USAGE_ERROR, RUNTIME_ERROR, BROKEN_PIPE = 2, 1, 141
 
 
@@ -72,6 +73,7 @@ def _status(given: list[str]) -> int:
 
 def _command(arguments: list[str]) -> Any:
     arguments = with_folder(arguments) or ["--help"]  # `annotated` alone lists the commands
+    arguments = [ALIASES.get(arguments[0], arguments[0]), *arguments[1:]]
     sub = tyro.conf.subcommand
     training = [] if arguments[0] == "table3" else arguments  # whose --preset is another
     data: Any = (
@@ -80,7 +82,6 @@ def _command(arguments: list[str]) -> Any:
     data |= Annotated[Show, sub("show")] | Annotated[Texts, sub("texts")] | Annotated[Treebank, sub("treebank")]
     data |= Annotated[Wmt14, sub("wmt14")] | Annotated[Multi30k, sub("multi30k")]
     about = "Look at a corpus, or prepare one for training."
-    ledger = Annotated[Add, sub("add")] | Annotated[CheckLedger, sub("check")]
     rows = Annotated[RunRows, sub("run")] | Annotated[ShowRows, sub("show")]
     exercise: Any = Annotated[
         exercise_commands(), sub("exercise", description="Graded exercises: start one, check it.")
@@ -89,9 +90,8 @@ def _command(arguments: list[str]) -> Any:
         Annotated[data, sub("data", description=about)]
         | Annotated[Train, sub("train", default=train_defaults(training))]
         | Annotated[Preflight, sub("preflight", default=preflight_defaults(training))]
-        | Annotated[Rehearse, sub("rehearse", default=rehearse_defaults(training))]
+        | Annotated[DryRunCommand, sub("dry-run", default=dry_run_defaults(training))]
         | Annotated[Finish, sub("finish")]
-        | Annotated[ledger, sub("ledger", description="The ledger of finished runs: add one, check all.")]
         | Annotated[rows, sub("table3", description="Rows of the paper's Table 3: train some, compare them with base.")]
         | Annotated[Evaluate, sub("evaluate")]
         | Annotated[Translate, sub("translate")]

@@ -123,4 +123,3 @@ def _show(folder: Path) -> int:
 
 def _default_folder(preset: Preset, smoke: bool) -> Path:
     return Path(f"{FOLDERS[preset]}-smoke") if smoke else FOLDERS[preset]
-

@@ -36,7 +36,7 @@ def train_rows(rows: Sequence[str], seeds: int, folder: Path, prepared: str | No
             return status
     if os.environ.get("RANK", "0") == "0" and not quiet:
         for row, seed in runs:
-            _say_next(run_folder(row, seed, folder), row, seed)
+            _say_next(run_folder(row, seed, folder))
         say(f"and when there is base too, and two seeds of some row: annotated table3 show {shlex.quote(str(folder))}")
     return 0
 
@@ -57,17 +57,14 @@ def row_recipe(row: str, smoke: bool) -> Recipe:
     return recipe.replace(model=scaled(row, 16), training=training)
 
 
-def _say_next(out: Path, row: str, seed: int) -> None:
-    """Which two commands score a run and put it into the ledger."""
+def _say_next(out: Path) -> None:
+    """Which command scores a run."""
     from annotated.config import DataConfig
     from annotated.runs import read_records
-    from annotated.runs.report import describe_data, development_set
+    from annotated.runs.report import development_set
 
     start = next(one for one in reversed(read_records(out)) if one["kind"] == "start")
     data = DataConfig.from_dict(start["configuration"]["data"])
-    kind = "wmt14" if describe_data(data, out)["label"].startswith("WMT14") else "rehearsal"
     development = development_set(str(data.prepared)).name
-    run, test = shlex.quote(str(out)), shlex.quote(development)
-    say(f"{out}: trained; scored on {development} without averaging, as Table 3 is, and registered by")
-    say(f"  annotated finish {run} --test {test} --average 1")
-    say(f"  annotated ledger add {run} {kind}-table3-{row.lower()}-seed{seed}")
+    say(f"{out}: trained; scored on {development} without averaging, as Table 3 is, by")
+    say(f"  annotated finish {shlex.quote(str(out))} --test {shlex.quote(development)} --average 1")

@@ -24,7 +24,7 @@ PAPERS = tuple(name for name in RECIPES if name.startswith("wmt14-") and name !=
 """The recipes of the paper's four training runs."""
 LONG = (*PAPERS, *TABLE_3_RECIPES)
 """Those, and the rows of its Table 3."""
-FOR_A_RUN = ("train", "rehearse", "preflight")
+FOR_A_RUN = ("train", "dry-run", "rehearse", "preflight")
 """Commands that begin with the folder of a run, or with the name of a recipe in its place."""
 RUNS = "runs"
 """Where `annotated train wmt14-base` makes its folder."""
@@ -152,7 +152,7 @@ def check_pair(preset: str, data: DataConfig) -> None:
 def with_folder(arguments: Sequence[str]) -> list[str]:
     """`train wmt14-base ...` as `train runs/wmt14-base --preset wmt14-base ...`; anything else as it is.
 
-    The same for `rehearse` and `preflight`, whose folder is that of the run to come.
+    The same for `dry-run` (or `rehearse`) and `preflight`, whose folder is that of the run to come.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Runs: training that can be stopped, resumed on other machines, watched, checked, finished and recorded.
 
 In the order of reading: `loop`, `setup`, `checkpoint`, `log`, `lock`; then `launch` and `monitor`, `preflight` and
-`dry_run`, `report` and `registry`. The mathematics of an update is in `annotated.training`.
+`dry_run`, `report`. The mathematics of an update is in `annotated.training`.
 """
 
 import importlib

@@ -6,8 +6,10 @@ import hashlib
 import itertools
 import json
 import shutil
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from annotated.config import DataConfig
 from annotated.data.corpora import Corpus, open_corpus
@@ -33,6 +35,36 @@ class PreparedData:
     def valid_pairs(self, count: int) -> list[tuple[str, str]]:
         """The first pairs of the validation set as text, for BLEU."""
         return list(itertools.islice(self.valid_corpus, count))
+
+    def left_out(self) -> dict[str, dict[str, int]]:
+        """How many pairs of each set are left out: `too_long`, and `empty`, with an empty side."""
+        stores = {"train": self.train.info, "valid": self.valid.info}
+        return {name: {"too_long": info.too_long, "empty": info.empty + info.blank} for name, info in stores.items()}
+
+    def notices(self, asked: Mapping[str, Any]) -> Iterator[str]:
+        """What the text does not give or loses: entries of the vocabulary, pairs that are too long or empty.
+
+        Parameters
+        ----------
+        asked
+            The `DataConfig` as a dictionary.
+        """
+        size = self.tokenizer.vocab_size
+        if asked["prepared"] is None and asked["tokenizer"] is None and size < asked["vocab_size"]:
+            yield f"the text yields {size:,} vocabulary entries, fewer than the {asked['vocab_size']:,} wanted"
+        left_out = self.left_out()
+        for store, left, named in (
+            (self.train, left_out["train"], "training"),
+            (self.valid, left_out["valid"], "validation"),
+        ):
+            read = store.info.pairs + sum(left.values())
+            if left["too_long"]:
+                yield (
+                    f"{left['too_long']:,} of {read:,} {named} pairs are left out: a side has more than "
+                    f"{store.info.max_length} tokens (--data.max-length)"
+                )
+            if left["empty"]:
+                yield f"{left['empty']:,} of {read:,} {named} pairs are left out: a side is empty"
 
 
 def prepare_data(data: DataConfig, folder: Path, processes: Processes, checkpoint: Path | None) -> PreparedData:

@@ -1,6 +1,6 @@
 """Dry run: some hundred real updates that tell what a whole run will take here: hours, disk, money, energy.
 
-Nothing is calculated from data sheets. The rehearsal is the training itself, with the same model, batches, precision
+Nothing is calculated from data sheets. It is the training itself, with the same model, batches, precision
 and number of devices, in a folder that is deleted afterwards; only its first updates do not count, in which kernels
 are chosen and compiled.
 """
@@ -28,13 +28,13 @@ from annotated.runs.exchange_time import BYTES_PER_GRADIENT, ExchangeTimes, time
 from annotated.runs.hardware import describe_machine, peak_process_bytes
 from annotated.runs.log import read_records
 from annotated.runs.loop import train
-from annotated.runs.validation_hooks import BleuFunction
+from annotated.runs.validation_callbacks import BleuFunction
 from annotated.saving import CheckpointError, read_json
 from annotated.speed.machine.distributed import process_group
 from annotated.storage import atomic_write
 
-REHEARSAL = "rehearsal.json"
-"""The record's name in the folder of a run."""
+RECORD = "rehearsal.json"
+"""The record's name in the folder of a run; it has had this one from the beginning."""
 FORMAT = 1
 WINDOWS = 20
 """Stretches that the measured updates are cut into: their spread is the uncertainty."""
@@ -56,7 +56,7 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a training run will take, as far as a rehearsal tells."""
+    """What a training run will take, as far as a dry run tells."""
 
     hours: Range
     """From the first update to the last, validations included; without interruptions."""
@@ -69,8 +69,8 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Rehearsal:
-    """What a rehearsal measured, on what, and of which training."""
+class DryRun:
+    """What a dry run measured, on what, and of which training."""
 
     seconds_per_update: Range
     tokens_per_second: Range
@@ -95,7 +95,7 @@ class Rehearsal:
     devices: int
     machine: dict[str, Any]
     configuration: dict[str, Any]
-    """The three configurations of the training that was rehearsed: 'model', 'training', 'data'."""
+    """The three configurations of the whole training: 'model', 'training', 'data'."""
     date: str
     layout: str = ""
     """Of the batches, and why it was chosen; empty in records of older versions."""
@@ -136,7 +136,7 @@ class Rehearsal:
             file.write(json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n")
 
     @classmethod
-    def load(cls, path: str | Path) -> Rehearsal:
+    def load(cls, path: str | Path) -> DryRun:
         """The inverse of `save`; also takes the folder of a run.
 
         Raises
@@ -145,10 +145,10 @@ class Rehearsal:
             If there is no record, or it is damaged.
         """
         path = Path(path)
-        path = path / REHEARSAL if path.is_dir() else path
+        path = path / RECORD if path.is_dir() else path
         content = read_json(path)
         if content.pop("format", None) != FORMAT:
-            raise CheckpointError(f"{path}: not a rehearsal that this version reads; rehearse again")
+            raise CheckpointError(f"{path}: not a dry run that this version reads; make it again")
         try:
             ranges: dict[str, Any] = {
                 name: Range(*content.pop(name)) for name in ("seconds_per_update", "tokens_per_second")
@@ -156,10 +156,10 @@ class Rehearsal:
             exchange = content.pop("exchange", None)
             return cls(**ranges, **content, exchange=exchange and ExchangeTimes(**exchange))
         except (TypeError, KeyError) as error:
-            raise CheckpointError(f"{path}: damaged ({error}); rehearse again") from None
+            raise CheckpointError(f"{path}: damaged ({error}); make the dry run again") from None
 
 
-def rehearse(
+def dry_run(
     model_config: ModelConfig,
     training: TrainingConfig,
     data: DataConfig,
@@ -169,7 +169,7 @@ def rehearse(
     folder: str | Path | None = None,
     bleu: BleuFunction | None = None,
     quiet: bool = True,
-) -> Rehearsal | None:
+) -> DryRun | None:
     """Make some updates of a training run as it will be, measure them, and delete what they wrote.
 
     Parameters
@@ -181,7 +181,7 @@ def rehearse(
     warm_up
         Updates before them that do not count.
     folder
-        Of the run to come: the rehearsal takes place on its disk, in a hidden folder of it, and its record is saved
+        Of the run to come: the dry run takes place on its disk, in a hidden folder of it, and its record is saved
         as `rehearsal.json` there. None for a temporary folder, and no record. Needed under `torchrun`.
     bleu
         As for `train`, so that the time for it is known.
@@ -190,7 +190,7 @@ def rehearse(
 
     Returns
     -------
-    Rehearsal or None
+    DryRun or None
         None under `torchrun` in all processes but the main one.
 
     Raises
@@ -217,7 +217,7 @@ def rehearse(
         with process_group(training.device, training.peer_timeout) as processes:
             result = train(model_config, short, data, scratch / "run", quiet=quiet, bleu=bleu, processes=processes)
             if not result.finished:
-                raise KeyboardInterrupt(f"the rehearsal was stopped by {result.stopped_by}")
+                raise KeyboardInterrupt(f"the dry run was stopped by {result.stopped_by}")
             weights = processes.broadcast_object(_weights(scratch / "run") if processes.is_main else None)
             exchange = time_exchange(processes, weights)
         if not _is_main():
@@ -225,11 +225,11 @@ def rehearse(
         configuration = {"model": model_config.to_dict(), "training": training.to_dict(), "data": data.to_dict()}
         found = dataclasses.replace(_measured(scratch / "run", before, configuration), exchange=exchange)
     if folder is not None:
-        found.save(Path(folder) / REHEARSAL)
+        found.save(Path(folder) / RECORD)
     return found
 
 
-def _measured(run: Path, warm_up: int, configuration: dict[str, Any]) -> Rehearsal:
+def _measured(run: Path, warm_up: int, configuration: dict[str, Any]) -> DryRun:
     records = read_records(run)
     start = next(record for record in records if record["kind"] == "start")
     windows = [record for record in records if record["kind"] == "train"]
@@ -237,7 +237,7 @@ def _measured(run: Path, warm_up: int, configuration: dict[str, Any]) -> Rehears
     valid = next((record for record in records if record["kind"] == "valid"), None)
     checkpoint = list_checkpoints(run)[-1]
     device = torch.device(start["device"])
-    return Rehearsal(
+    return DryRun(
         seconds_per_update=_spread([s / u for s, u in zip(seconds, updates, strict=True)], sum(seconds) / sum(updates)),
         tokens_per_second=_spread([t / s for t, s in zip(tokens, seconds, strict=True)], sum(tokens) / sum(seconds)),
         updates=sum(updates),

@@ -10,7 +10,7 @@ The log is `log.jsonl`: one object a line, written at once, never rewritten whil
   training goes on, so this may stand below lines of later updates;
 - `end`: the training ends, finished or stopped.
 
-The fields of each kind are in the table `annotated.runs.log_fields.FIELDS`.
+The fields of each kind are in the table `annotated.runs.log_table.FIELDS`.
 """
 
 from __future__ import annotations

@@ -3,39 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from torch import Tensor
-
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.runs.checkpoint_hooks import MODEL, finish, save
-from annotated.runs.checkpoint_writer import CheckpointWriter
-from annotated.runs.divergence import ValidationHistory
 from annotated.runs.errors import translate_errors
 from annotated.runs.hardware import keep_freed_memory
 from annotated.runs.lock import run_lock
-from annotated.runs.log import TrainingLog
-from annotated.runs.logging_hooks import log_checkpoint, log_compilation, log_start, log_throughput
-from annotated.runs.pace import Pace
+from annotated.runs.observer import MODEL, RunObserver
+from annotated.runs.preflight.start import check_start, share_compile_threads
 from annotated.runs.random_states import seed_dropout
 from annotated.runs.setup import Run, start_run
 from annotated.runs.shards import ShardStream
 from annotated.runs.signals import GracefulStop, stop_bypassed_agent
-from annotated.runs.start_checks import check_start, share_compile_threads
-from annotated.runs.update_metrics import DeferredMetrics
-from annotated.runs.validation_hooks import (
-    BleuFunction,
-    HeadsFunction,
-    SamplesFunction,
-    ValidationCallbacks,
-    validate,
-)
+from annotated.runs.validation_callbacks import BleuFunction, HeadsFunction, SamplesFunction, ValidationCallbacks
 from annotated.speed.kernels.cudnn import without_cudnn_attention
 from annotated.speed.machine.distributed import Processes, process_group
 from annotated.training.schedule import learning_rate
-from annotated.training.update import UpdateMetrics, update
+from annotated.training.update import update
 
 
 @dataclass(frozen=True)
@@ -136,24 +121,18 @@ def train(
     ):
         if processes.device.type == "cpu":
             keep_freed_memory()
-        callbacks = ValidationCallbacks(bleu, samples, heads)
         run = start_run(model_config, training, data, folder, processes, resume)
-        with TrainingLog(folder if processes.is_main else None, training.updates, quiet) as log:
-            log_start(run, log, callbacks)
-            on_saved = functools.partial(log_checkpoint, run, log)
-            writer = CheckpointWriter(folder, training.keep_checkpoints, training.keep_best, on_saved)
+        stop = GracefulStop()
+        observer = RunObserver(run, stop, ValidationCallbacks(bleu, samples, heads), quiet)
+        with observer.log:
+            observer.run_started()
             longest = run.data.train.info.max_length
             # Compiled only if the configuration says so. A context: a compiler that fails does so in the first update.
-            tell = functools.partial(log_compilation, run, log)
-            with GracefulStop() as stop, writer, run.step.compiled(longest, tell), _shards(run) as shards:
-                stopped_by = make_updates(run, shards, log, stop, callbacks, writer)
+            with stop, observer.writer, run.step.compiled(longest, observer.compiled), _shards(run) as shards:
+                stopped_by = make_updates(run, shards, observer)
             processes.barrier()  # until the last checkpoint is on the disk
             bypassed_agent = stopped_by is not None and stop_bypassed_agent(processes, stop)
-            if stopped_by:
-                where = f"stopped by {stopped_by} after update {run.state.update}, which is saved"
-                log.say(f"{where}; the same command goes on from here")
-            valid_loss, score = (None, None) if stopped_by else finish(run, log, callbacks)
-            log.write("end", update=run.state.update, finished=stopped_by is None, stopped_by=stopped_by)
+            valid_loss, score = observer.run_ended(stopped_by)
     return TrainingResult(
         folder=folder,
         update=run.state.update,
@@ -176,53 +155,22 @@ def _shards(run: Run) -> ShardStream:
     return ShardStream(run.batches, run.processes, pieces, run.step.prepare)
 
 
-def make_updates(
-    run: Run,
-    shards: ShardStream,
-    log: TrainingLog,
-    stop: GracefulStop,
-    callbacks: ValidationCallbacks,
-    writer: CheckpointWriter,
-) -> str | None:
+def make_updates(run: Run, shards: ShardStream, observer: RunObserver) -> str | None:
     """The loop; returns what ended it early, or None.
 
     That is the name of the signal that this process got, or else "a signal to another process".
     """
     training, processes, model, state = run.training, run.processes, run.model, run.state
-    deferred = DeferredMetrics(run.step.optimizer, run.step.precision, processes, run.folder)
-
-    def observe(metrics: UpdateMetrics) -> Tensor | None:
-        return deferred.add(metrics, state.update + 1, run.epoch, stop.name is not None)
-
     model.train()
-    history, pace = ValidationHistory.of(run.folder if processes.is_main else None), Pace(run, log)
-    writer.sound_until = history.sound_until
+    observer.updates_started()
     while state.update < training.updates:
         number = state.update + 1
-        if log.reader_left:
-            stop.ask("SIGPIPE")
         rate = learning_rate(number, model.config.d_model, training.warmup, training.learning_rate_scale)
         if processes.rank:  # the random states of rank 0 are in the checkpoint, those of no other process
             seed_dropout(training.seed, processes.rank, number, processes.device)
         shard, run.position = shards.next(last=number == training.updates)
-        made = update(run.step, shard.batches, shard.target_tokens, rate, observe)
+        made = update(run.step, shard.batches, shard.target_tokens, rate, observer.before_step)
         state.update, state.tokens_seen = number, state.tokens_seen + made.tokens
-        log.advance(number)
-        last = number == training.updates
-        due = number % training.checkpoint_every == 0 or last
-        logged, validated = number % training.log_every == 0, number % training.validate_every == 0
-        if due or logged or validated or deferred.stops:
-            deferred.flush()
-        stopping = deferred.stops
-        if due or stopping or logged:
-            log_throughput(run, log, deferred.meter, made.rate, deferred.norm)
-        pace.after(number)
-        writer.collect()
-        with deferred.meter.paused():
-            if validated:
-                history.add(number, validate(run, log, callbacks)[0], log.say)
-                writer.sound_until = history.sound_until
-            save(run, writer, due=due, stopping=stopping)
-        if stopping and not last:
-            return stop.name or "a signal to another process"
+        if stopped_by := observer.updated(made.rate):
+            return stopped_by
     return None

@@ -7,7 +7,10 @@ the optimiser itself leaves out an update whose loss or gradient is not finite, 
 
 from __future__ import annotations
 
+import contextlib
 import math
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,10 +19,37 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from annotated.runs.errors import non_finite
-from annotated.runs.logging_hooks import ThroughputMeter
 from annotated.speed.machine.distributed import Processes
 from annotated.speed.steps.precision import Precision
 from annotated.training.update import UpdateMetrics
+
+
+class ThroughputMeter:
+    """Loss and speed since the last line of the log."""
+
+    def __init__(self) -> None:
+        self._restart()
+
+    def _restart(self) -> None:
+        self.loss_sum, self.tokens, self.updates, self._began = 0.0, 0, 0, time.monotonic()
+
+    def add(self, loss_sum: float, tokens: int) -> None:
+        """Count one update."""
+        self.loss_sum, self.tokens, self.updates = self.loss_sum + loss_sum, self.tokens + tokens, self.updates + 1
+
+    def take(self) -> tuple[float, float, float]:
+        """Loss in nats per token, tokens per second and updates per second; and begin again."""
+        seconds = max(time.monotonic() - self._began, 1e-9)
+        measured = self.loss_sum / self.tokens, self.tokens / seconds, self.updates / seconds
+        self._restart()
+        return measured
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Time in which nothing is trained does not count."""
+        began = time.monotonic()
+        yield
+        self._began += time.monotonic() - began
 
 
 @dataclass

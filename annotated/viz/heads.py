@@ -15,7 +15,7 @@ import traitlets
 from numpy.typing import NDArray
 
 from annotated.model.transformer import AttentionMaps
-from annotated.runs.attention_snapshots import SentenceHeads, as_bytes
+from annotated.runs.validation_callbacks import SentenceHeads, as_bytes
 from annotated.viz.attention_map import check_weights
 from annotated.viz.javascript import KIT, esm
 
@@ -169,7 +169,7 @@ def kept_heads(sentences: Sequence[SentenceHeads], titles: Sequence[str]) -> tup
     Parameters
     ----------
     sentences
-        As `annotated.runs.attention_snapshots.read_heads` gives them.
+        As `annotated.runs.validation_callbacks.read_heads` gives them.
     titles
         What the menu calls each.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotated.runs.attention_snapshots import read_heads
+from annotated.runs.validation_callbacks import read_heads
 from annotated.saving import CheckpointError
 from annotated.viz.heads import AttentionHeads, kept_heads
 

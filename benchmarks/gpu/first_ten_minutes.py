@@ -34,7 +34,7 @@ class Step:
 
 
 STEPS = (
-    Step("preflight", 120, "annotated preflight --rehearse", trials.preflight),
+    Step("preflight", 120, "annotated preflight --dry-run", trials.preflight),
     Step("kernels", 50, "20 updates under the profiler: does attention go to cuDNN?"),
     Step("recompilations", 130, "300 compiled updates on new batches: how many graphs?"),
     Step("sides", 150, "bf16, bf16_compiled, bf16_static_graphs on 50 fresh batches", trials.sides),

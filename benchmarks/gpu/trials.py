@@ -52,7 +52,7 @@ class Finding:
 
 
 def preflight(options: argparse.Namespace, limit: float, log: Path) -> Finding:
-    """The checks of a machine, with 220 updates of a rehearsal; of the paper's own run if its data is prepared."""
+    """The checks of a machine, with 220 updates of a dry run; of the paper's own run if its data is prepared."""
     run = options.out.with_name("preflight")
     if options.device == "cpu":
         how = [*_SMALL, "--training.device", "cpu", "--training.batch-tokens", "200"]
@@ -61,7 +61,7 @@ def preflight(options: argparse.Namespace, limit: float, log: Path) -> Finding:
     else:
         how = ["--preset", "base", "--training.precision", "bf16", "--training.compile", "--data.vocab-size", "8000"]
         how += ["--training.device", "cuda", "--training.validate-bleu", "20"]
-    asked = [sys.executable, "-m", "annotated", "preflight", str(run.resolve()), "--rehearse", *how]
+    asked = [sys.executable, "-m", "annotated", "preflight", str(run.resolve()), "--dry-run", *how]
     status = children.run(asked, limit, log)
     said = log.read_text(encoding="utf-8", errors="replace").splitlines()
     bad = [" ".join(line.split()) for line in said if line.startswith(("fail", "warn"))]

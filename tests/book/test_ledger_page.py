@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +17,9 @@ def cells(box: Any) -> list[list[str]]:
 
 
 def test_a_score_is_computed_and_its_interval_moves_with_the_draws(visit: Any) -> None:
-    from annotated.chapters.ledger.frame import FOLDER, page_data
-    from annotated.runs.registry import entries
+    from annotated.chapters.ledger.frame import page_data
 
-    reported = page_data(entries(FOLDER)[-1])["reported"]
+    reported = page_data()["reported"]
     with visit(PAGE) as v:
         box = v.page.locator('.live[data-panel="ledger"][data-state="done"]')
         first = cells(box)
@@ -60,13 +60,12 @@ def test_a_larger_test_set_narrows_the_interval_and_keeps_the_scores(visit: Any)
         assert [[row[i] for i in (0, 1, 3)] for row in last] == [[row[i] for i in (0, 1, 3)] for row in first]
 
 
-def test_what_the_page_says_of_the_difference_is_what_the_report_says() -> None:
-    from annotated.chapters.ledger.frame import FOLDER, page_data
-    from annotated.runs.registry import entries
+def test_what_the_page_says_of_the_difference_is_what_the_report_says(repository: Path) -> None:
+    from annotated.chapters.ledger.frame import page_data
 
-    data = page_data(entries(FOLDER)[-1])
+    data = page_data()
     score, low, high = data["reported"][2]
-    text = " ".join((FOLDER.parent / "book" / "results" / "ledger.md").read_text(encoding="utf-8").split())
+    text = " ".join((repository / "book" / "results" / "ledger.md").read_text(encoding="utf-8").split())
     assert f"the lower end of the difference is {low:.2f} in the report" in text and low > 0
     assert f"{data['sentences']} sentences are hardly enough" in text and f"better by {score:.2f} BLEU" in text
 
@@ -78,10 +77,10 @@ def test_the_histogram_keeps_its_size_of_type_on_a_phone(visit: Any) -> None:
             assert box_of(picture)["height"] > 100
 
 
-def test_the_entries_are_blocks_on_a_phone_and_a_table_on_a_wide_page(visit: Any) -> None:
+def test_the_runs_are_blocks_on_a_phone_and_a_table_on_a_wide_page(visit: Any) -> None:
     for width, is_block in ((390, True), (1200, False)):
         with visit(PAGE, as_left=True, viewport={"width": width, "height": 844}) as v:
-            row = v.page.locator(".results-ledger table.blocks tbody tr").first
+            row = v.page.locator("table.blocks tbody tr").first
             assert (row.evaluate("e => getComputedStyle(e).display") == "block") == is_block
             assert row.locator(".cell-label").first.is_visible() == is_block
 

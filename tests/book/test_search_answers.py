@@ -126,7 +126,7 @@ def test_a_name_of_the_library_leads_to_its_object() -> None:
     kinds = {"0": "py:module", "1": "py:function", "2": "py:class", "3": "py:method", "4": "py:attribute"}
     objects = {
         "annotated.loading": [[0, 1, 1, "", "load"]],
-        "annotated.runs.dry_run.Rehearsal": [[1, 3, 1, "", "load"]],
+        "annotated.runs.dry_run.DryRun": [[1, 3, 1, "", "load"]],
         "annotated.chapters": [[2, 0, 0, "-", "beam_search"]],
         "annotated.decoding.beam": [[3, 1, 1, "", "beam_search"], [3, 2, 1, "", "BeamSearch"]],
         "annotated.model.layers": [[4, 2, 1, "", "Encoder"]],
@@ -140,7 +140,7 @@ def test_a_name_of_the_library_leads_to_its_object() -> None:
         ("load", ["annotated.loading.load"]), ("forward", []), ("Load", []),
         ("Encoder", ["annotated.model.layers.Encoder"]),
         ("encoder", []), ("Transformer", ["annotated.model.Transformer", "annotated.interop.Transformer"]),
-        ("Rehearsal.load()", ["annotated.runs.dry_run.Rehearsal.load"]), ("d_model", []), ("coder.forward", []),
+        ("DryRun.load()", ["annotated.runs.dry_run.DryRun.load"]), ("d_model", []), ("coder.forward", []),
         ("Encoder.forward", ["annotated.model.layers.Encoder.forward"]), ("3.2.1", []),
         ("BeamSearch", ["annotated.decoding.beam.BeamSearch"]),
         ("Encoder.d_model", ["annotated.model.layers.Encoder.d_model"]),

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 import annotated.runs.checkpoint_writer as checkpoint_writer
-import annotated.runs.validation_hooks as validation_hooks
+import annotated.runs.observer as observer
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.model import Transformer
 from annotated.runs import TrainingState, list_checkpoints, read_records
@@ -130,7 +130,7 @@ def test_another_error_ends_the_training_and_what_was_begun_becomes_whole(tmp_pa
 
 def test_the_best_are_kept_apart_and_never_averaged(small, monkeypatch):
     losses = iter([5.0, 3.0, 4.0, 2.0, 6.0, 1.0, 1.0])  # after updates 4, 8, ... 24, and of the average
-    monkeypatch.setattr(validation_hooks, "validation_loss", lambda *_: next(losses))
+    monkeypatch.setattr(observer, "validation_loss", lambda *_: next(losses))
     settings = {"validate_every": 4, "keep_best": 2, "keep_checkpoints": 2, "average_last": 2}
     result = small.train(updates=12, **settings)
     assert [loss for loss, _ in best_checkpoints(result.folder)] == [3.0, 4.0]

@@ -21,7 +21,7 @@ from annotated.data.batch import collate_ids
 from annotated.decoding import Ensemble
 from annotated.evaluation import perplexity
 from annotated.model import Transformer
-from annotated.runs.dry_run import rehearse
+from annotated.runs.dry_run import dry_run
 from annotated.runs.validation_callbacks import validation_bleu
 from annotated.speed.kernels import cudnn
 from annotated.speed.steps import FastStep
@@ -75,9 +75,9 @@ def test_a_training_in_memory_never_lets_cudnn_attend(small: SmallRun, seen: Cal
     assert nowhere(seen)
 
 
-def test_a_rehearsal_never_lets_cudnn_attend(small: SmallRun, seen: Calls) -> None:
+def test_a_dry_run_never_lets_cudnn_attend(small: SmallRun, seen: Calls) -> None:
     training = small.training.replace(compile=True)
-    assert rehearse(small.model, training, small.data, updates=2, warm_up=1, folder=small.folder / "run")
+    assert dry_run(small.model, training, small.data, updates=2, warm_up=1, folder=small.folder / "run")
     assert seen[0] == ("compile", False) and nowhere(seen)
 
 

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from annotated.runs import list_checkpoints
-from annotated.runs import validation_hooks as hooks
+from annotated.runs import list_checkpoints, observer
 from annotated.runs.checkpoint import checkpoint_path, prune_checkpoints, update_of
 from annotated.runs.divergence import ValidationHistory
 from annotated.runs.last_checkpoints import average_last
@@ -64,7 +63,7 @@ def test_what_is_sound_is_not_deleted(tmp_path) -> None:
 
 def test_a_training_that_diverges_says_so_and_leaves_the_model_from_before(small, monkeypatch, capsys) -> None:
     losses = iter([2.0, 1.0, 3.0, 3.5, 3.5, 3.5, 0.0])
-    monkeypatch.setattr(hooks, "validation_loss", lambda *_: next(losses))
+    monkeypatch.setattr(observer, "validation_loss", lambda *_: next(losses))
     training = small.training.replace(
         validate_every=4, checkpoint_every=4, keep_checkpoints=2, average_last=2, validate_bleu=0
     )

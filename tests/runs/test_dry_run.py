@@ -1,4 +1,4 @@
-"""A rehearsal: what it measures, what it makes of that, and that it leaves nothing behind but its record."""
+"""A dry run: what it measures, what it makes of that, and that it leaves nothing behind but its record."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.runs.dry_run import Range, Rehearsal, _spread, _stretches, rehearse
+from annotated.runs.dry_run import DryRun, Range, _spread, _stretches, dry_run
 from annotated.runs.preflight import show_hours, show_number, show_range
 from annotated.training import CheckpointError
 from tests.runs.conftest import SmallRun
 
 HOUR = Range(0.9, 1.0, 1.2)
-MEASURED = Rehearsal(
+MEASURED = DryRun(
     seconds_per_update=Range(0.03, 0.036, 0.04),
     tokens_per_second=Range(6e5, 7e5, 8e5),
     updates=200,
@@ -69,11 +69,11 @@ def test_the_warm_up_does_not_count_and_pauses_do_not_either() -> None:
     assert spread.typical == pytest.approx(0.15) and 0.1 <= spread.low < 0.11 and 0.19 < spread.high <= 0.2
 
 
-def test_a_rehearsal_leaves_its_record_and_nothing_else(small: SmallRun) -> None:
+def test_a_dry_run_leaves_its_record_and_nothing_else(small: SmallRun) -> None:
     run = small.folder / "run"
     (run / ".rehearsal" / "run").mkdir(parents=True)
     (run / ".rehearsal" / "run" / "left").write_text("by one that was killed")
-    found = rehearse(small.model, small.training, small.data, updates=20, warm_up=3, folder=run)
+    found = dry_run(small.model, small.training, small.data, updates=20, warm_up=3, folder=run)
     assert found is not None
     assert [path.name for path in run.iterdir()] == ["rehearsal.json"]
     assert (found.updates, found.warm_up, found.devices, found.memory_kind) == (20, 3, 1, "process")
@@ -83,35 +83,35 @@ def test_a_rehearsal_leaves_its_record_and_nothing_else(small: SmallRun) -> None
     assert found.tokens_per_second.typical * typical <= 300
     assert found.checkpoint_bytes > 2 * found.model_bytes  # Adam's two moments besides the weights
     assert found.peak_memory_bytes is not None and found.peak_memory_bytes > 10_000_000
-    assert Rehearsal.load(run) == dataclasses.replace(found, configuration=json.loads(json.dumps(found.configuration)))
+    assert DryRun.load(run) == dataclasses.replace(found, configuration=json.loads(json.dumps(found.configuration)))
     result = small.train("run", updates=2)  # which finds the folder as if nobody had been there
     assert result.update == 2
 
 
-def test_a_rehearsal_is_of_the_training_that_was_asked_for(small: SmallRun) -> None:
-    found = rehearse(small.model, small.training, small.data, updates=2, warm_up=0)
+def test_a_dry_run_is_of_the_training_that_was_asked_for(small: SmallRun) -> None:
+    found = dry_run(small.model, small.training, small.data, updates=2, warm_up=0)
     assert found is not None
     assert found.configuration["training"] == small.training.to_dict()
     assert found.estimate().hours.low > 0
     with pytest.raises(ValueError, match="two updates at least"):
-        rehearse(small.model, small.training, small.data, updates=1)
+        dry_run(small.model, small.training, small.data, updates=1)
 
 
 def test_processes_need_a_folder_in_common(small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(ValueError, match="share a folder"):
-        rehearse(small.model, small.training, small.data)
+        dry_run(small.model, small.training, small.data)
 
 
 def test_damaged_records_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="no such file"):
-        Rehearsal.load(tmp_path)
+        DryRun.load(tmp_path)
     MEASURED.save(tmp_path / "rehearsal.json")
     content = json.loads((tmp_path / "rehearsal.json").read_text())
-    for wrong, match in (({"format": 9}, "rehearse again"), ({"devices": None, "odd": 1}, "damaged")):
+    for wrong, match in (({"format": 9}, "make it again"), ({"devices": None, "odd": 1}, "damaged")):
         (tmp_path / "rehearsal.json").write_text(json.dumps({**content, **wrong}))
         with pytest.raises(CheckpointError, match=match):
-            Rehearsal.load(tmp_path)
+            DryRun.load(tmp_path)
 
 
 def test_numbers_for_people() -> None:

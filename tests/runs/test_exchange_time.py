@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from annotated.config import TrainingConfig
-from annotated.runs.dry_run import Range, Rehearsal, rehearse
+from annotated.runs.dry_run import DryRun, Range, dry_run
 from annotated.runs.exchange_time import ExchangeTimes, count_nodes, time_exchange
 from annotated.runs.preflight import check_exchange, preflight
 from annotated.runs.preflight.exchange import seconds_of_one_process, speed_up
@@ -65,15 +65,15 @@ def test_one_process_has_nothing_to_time(monkeypatch: pytest.MonkeyPatch) -> Non
         assert count_nodes(16) == nodes
 
 
-def rehearse_one(rank: int, small: SmallRun) -> None:
+def dry_run_one(rank: int, small: SmallRun) -> None:
     bare = small.training.replace(validate_bleu=0)
-    rehearse(small.model, bare, small.data, updates=2, warm_up=0, folder=small.folder / "run")
+    dry_run(small.model, bare, small.data, updates=2, warm_up=0, folder=small.folder / "run")
 
 
 @needs_fork
-def test_a_rehearsal_of_two_processes_times_the_exchange_and_keeps_it(small: SmallRun) -> None:
-    assert in_processes(2, rehearse_one, small) == [0, 0]
-    found = Rehearsal.load(small.folder / "run")
+def test_a_dry_run_of_two_processes_times_the_exchange_and_keeps_it(small: SmallRun) -> None:
+    assert in_processes(2, dry_run_one, small) == [0, 0]
+    found = DryRun.load(small.folder / "run")
     assert found.devices == 2 and found.exchange is not None and found.exchange.processes == 2
     assert found.model_bytes - 4 < found.exchange.gradient_bytes <= found.model_bytes
     report = preflight(small.model, small.training, small.data, small.folder / "run")
@@ -85,7 +85,7 @@ def test_old_records_without_it_are_read(tmp_path: Path) -> None:
     content = json.loads((tmp_path / "rehearsal.json").read_text())
     del content["exchange"]
     (tmp_path / "rehearsal.json").write_text(json.dumps(content))
-    assert Rehearsal.load(tmp_path) == MEASURED
+    assert DryRun.load(tmp_path) == MEASURED
 
 
 def test_the_speed_up_by_hand() -> None:
@@ -95,7 +95,7 @@ def test_the_speed_up_by_hand() -> None:
     assert speed_up(0.035, 1, 0.0) == 1
 
 
-def test_what_one_process_computes_is_told_by_any_rehearsal() -> None:
+def test_what_one_process_computes_is_told_by_any_dry_run() -> None:
     """Eight take 36 ms, 20 of them for the exchange: 8 * 16 ms."""
     assert seconds_of_one_process(ALONE) == 0.035
     assert seconds_of_one_process(MEASURED) is None, "eight, and their exchange was not timed"
@@ -131,7 +131,7 @@ def test_whether_more_pay_is_said_in_a_sentence(times, changes, found, advice) -
     assert check.status == ("warn" if advice else "ok")
 
 
-def test_without_a_rehearsal_only_the_time_is_told() -> None:
+def test_without_a_dry_run_only_the_time_is_told() -> None:
     check = check_exchange(TrainingConfig(), None, ETHERNET)
-    assert check is not None and check.status == "ok" and "rehearse" in check.advice
+    assert check is not None and check.status == "ok" and "dry-run" in check.advice
     assert "16 processes on 2 nodes: 170 ms in fp32, 85.0 ms in bf16 (inside a node 2.00 ms in fp32" in check.found

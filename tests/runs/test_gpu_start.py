@@ -19,12 +19,12 @@ import torch
 from annotated.cli.program import _command
 from annotated.config import TrainingConfig, base
 from annotated.recipes import recipe
-from annotated.runs import dry_run, start_checks, train
-from annotated.runs.dry_run import rehearse
-from annotated.runs.preflight import machine
+from annotated.runs import train
+from annotated.runs.dry_run import dry_run
+from annotated.runs.preflight import machine, start
 from annotated.runs.preflight.layout import check_layout
 from annotated.runs.preflight.machine import check_devices, check_precision, check_software
-from annotated.runs.start_checks import (
+from annotated.runs.preflight.start import (
     COMPILE_THREADS,
     LARGE_FOR_A_CPU,
     accidental_cpu,
@@ -65,7 +65,7 @@ class UnreadyCuda:
         self.reset.append(-1 if device is None else device)
 
 
-def test_a_rehearsal_comes_before_the_first_use_of_cuda(
+def test_a_dry_run_comes_before_the_first_use_of_cuda(
     small: SmallRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cuda = UnreadyCuda(monkeypatch, ready=False)
@@ -73,14 +73,14 @@ def test_a_rehearsal_comes_before_the_first_use_of_cuda(
     def train(*_: object, **__: object) -> None:
         raise Reached
 
-    monkeypatch.setattr(dry_run, "train", train)
+    monkeypatch.setattr("annotated.runs.dry_run.train", train)
     with pytest.raises(Reached):
-        rehearse(small.model, TrainingConfig(device="cuda"), small.data, updates=2, folder=tmp_path)
+        dry_run(small.model, TrainingConfig(device="cuda"), small.data, updates=2, folder=tmp_path)
     assert not cuda.reset
     cuda.ready = True
     with pytest.raises(Reached):
-        rehearse(small.model, TrainingConfig(device="cuda"), small.data, updates=2, folder=tmp_path)
-    assert cuda.reset == [0, 1], "a second rehearsal in the process forgets the first one's peaks"
+        dry_run(small.model, TrainingConfig(device="cuda"), small.data, updates=2, folder=tmp_path)
+    assert cuda.reset == [0, 1], "a second dry run in the process forgets the first one's peaks"
 
 
 LARGE, SMALL = LARGE_FOR_A_CPU + 1, LARGE_FOR_A_CPU
@@ -116,14 +116,14 @@ def machine_of(monkeypatch: pytest.MonkeyPatch, cuda: str | None, driver: Nvidia
     """A machine without a GPU that torch sees."""
     monkeypatch.setattr(torch.version, "cuda", cuda)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    for module in (start_checks, nvidia_driver):
+    for module in (start, nvidia_driver):
         monkeypatch.setattr(module, "find_driver", lambda: driver)
 
 
 @pytest.mark.parametrize(
     ("command", "name"),
     [
-        ("train", "wmt14-base"), ("rehearse", "wmt14-base"), ("preflight", "wmt14-base"),
+        ("train", "wmt14-base"), ("dry-run", "wmt14-base"), ("preflight", "wmt14-base"),
         ("train", "wmt14-big-en-fr"),
     ],
 )  # fmt: skip
@@ -132,7 +132,7 @@ def test_the_papers_trainings_want_a_gpu_unless_a_device_is_typed(
 ) -> None:
     machine_of(monkeypatch, "13.0", OLD)
     monkeypatch.setattr("annotated.cli.train.check_pair", lambda preset, data: None)  # as if the data were there
-    run = {"train": [str(tmp_path / "run")], "rehearse": [str(tmp_path / "run")], "preflight": []}[command]
+    run = {"train": [str(tmp_path / "run")], "dry-run": [str(tmp_path / "run")], "preflight": []}[command]
     words = [command, *run, "--preset", name]
     asked = _command(words)
     assert asked.training.device == "cuda"
@@ -196,7 +196,7 @@ def test_a_training_that_cannot_compile_is_refused_at_its_start(
 
 
 def test_processes_of_a_machine_share_its_cores_for_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(start_checks, "usable_cores", lambda: 16)
+    monkeypatch.setattr(start, "usable_cores", lambda: 16)
     monkeypatch.setitem(sys.modules, "torch._inductor.config", compiler := types.ModuleType("config"))
     for processes, given, expected in (("8", None, "2"), ("32", None, "1"), ("8", "5", "5"), ("1", None, None)):
         monkeypatch.setenv("LOCAL_WORLD_SIZE", processes)

@@ -18,7 +18,7 @@ from annotated.data.batching import TokenBatches, collate_ids
 from annotated.data.store import TokenStore
 from annotated.model import Transformer, padding_mask
 from annotated.runs import NonFiniteLoss, list_checkpoints, read_records
-from annotated.runs.log_fields import FIELDS
+from annotated.runs.log_table import FIELDS
 from annotated.runs.signals import GracefulStop
 from annotated.runs.validation_callbacks import sample_heads, sample_translations
 from annotated.saving import load_model

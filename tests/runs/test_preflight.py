@@ -40,7 +40,7 @@ def test_a_training_that_can_begin(small: SmallRun) -> None:
     assert found.ready and [check.name for check in found.checks if check.status == "fail"] == []
     assert found["run"].found.endswith("a new run") and found["disk"].status == "ok"
     assert found["time and cost"] == PreflightCheck(
-        "time and cost", "warn", "not known", "rehearse 200 updates here: annotated rehearse RUN, or --rehearse"
+        "time and cost", "warn", "not known", "measure 200 updates here: annotated dry-run RUN, or --dry-run"
     )
     assert not (small.folder / "run").exists(), "looking changes nothing"
 
@@ -53,7 +53,7 @@ def test_the_table_shows_every_finding_and_its_advice() -> None:
     assert not found.ready and "&lt;bad&gt;" in found._repr_html_() and "mend it" in found._repr_html_()
 
 
-def test_a_rehearsal_gives_time_and_money(small: SmallRun) -> None:
+def test_a_dry_run_gives_time_and_money(small: SmallRun) -> None:
     own = {"model": small.model.to_dict(), "training": small.training.to_dict(), "data": small.data.to_dict()}
     known = dataclasses.replace(MEASURED, configuration=own)
     (small.folder / "run").mkdir()
@@ -142,7 +142,7 @@ def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     on_gpu = TrainingConfig(device="cuda")
     assert check_memory(on_gpu, 625, None).status == "ok"
     assert check_memory(on_gpu, 626, None).status == "fail"
-    assert "in the rehearsal" in check_memory(on_gpu, 626, MEASURED).found
+    assert "in the dry run" in check_memory(on_gpu, 626, MEASURED).found
     tight = dataclasses.replace(MEASURED, peak_memory_bytes=9_500)
     assert check_memory(on_gpu, 1, tight).status == "warn"
-    assert "in the rehearsal" not in check_memory(CPU, 1, MEASURED).found  # which was of a GPU
+    assert "in the dry run" not in check_memory(CPU, 1, MEASURED).found  # which was of a GPU

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
-import annotated.runs.checkpoint_hooks as checkpoint_hooks
 import annotated.runs.loop as loop
+import annotated.runs.observer as observer
 from annotated.runs import latest_checkpoint, list_checkpoints, read_records
 from annotated.saving import load_model
 from annotated.training import CheckpointError
@@ -216,7 +216,7 @@ def test_other_data_are_refused(small, tmp_path):
 
 
 def test_one_training_at_a_time(small, monkeypatch):
-    snapshot, refused = checkpoint_hooks.take_snapshot, []
+    snapshot, refused = observer.take_snapshot, []
 
     def train_again_and_save(*arguments):
         with pytest.raises(CheckpointError, match="another process is training in this folder"):
@@ -224,7 +224,7 @@ def test_one_training_at_a_time(small, monkeypatch):
         refused.append(True)
         return snapshot(*arguments)
 
-    monkeypatch.setattr(checkpoint_hooks, "take_snapshot", train_again_and_save)
+    monkeypatch.setattr(observer, "take_snapshot", train_again_and_save)
     assert small.train(updates=8).finished and refused
 
 

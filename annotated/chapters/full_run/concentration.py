@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from annotated.runs.attention_snapshots import SentenceHeads
+from annotated.runs.validation_callbacks import SentenceHeads
 from annotated.viz.theme import BLUE, GREEN, ORANGE
 from annotated.viz.titles import title_lines
 

@@ -20,7 +20,7 @@ export const secondsOf = seconds => seconds < 1 ? `${digits(1000 * seconds, 2)} 
 
 export const moneyOf = money => money >= 1000 ? Math.round(money).toLocaleString("en-GB") : money.toFixed(2);
 
-// The share of the peak that a measured update needs: what a rehearsal tells, turned round.
+// The share of the peak that a measured update needs: what a dry run tells, turned round.
 export const shareOf = (each, seconds, { peak, count }) => each / (seconds * peak * count);
 
 // A logarithmic axis with a margin around all the hours: its ticks, and the place of a number of hours, 0 to 1.

@@ -21,8 +21,8 @@ from typing import Any
 from annotated.chapters.first_run.experiment import SAMPLES
 from annotated.chapters.full_run.mirror import write_mirror
 from annotated.runs import TrainingMonitor, read_records
-from annotated.runs.attention_snapshots import HEADS, SentenceHeads, read_heads
 from annotated.runs.report.report import RunReport
+from annotated.runs.validation_callbacks import HEADS, SentenceHeads, read_heads
 from annotated.storage import atomic_write
 
 MARK = "A rehearsal on classroom text, in WMT14's own layout. It is not WMT14."

@@ -15,7 +15,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from annotated.runs.attention_snapshots import SentenceHeads
+from annotated.runs.validation_callbacks import SentenceHeads
 from annotated.viz.heads import kept_heads
 from annotated.viz.javascript import KIT, esm
 from annotated.viz.log_chart import Records, validations
@@ -58,7 +58,7 @@ def run_playback(
     records
         Of its log, as `annotated.runs.read_records` gives them.
     heads
-        Where its heads looked, by update, as `annotated.runs.attention_snapshots.read_heads` reads them; may be
+        Where its heads looked, by update, as `annotated.runs.validation_callbacks.read_heads` reads them; may be
         empty.
     mark
         What this run is, and what it is not: always in view.

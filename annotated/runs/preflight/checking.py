@@ -9,21 +9,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.runs.dry_run import REHEARSAL, Estimate, Rehearsal
+from annotated.runs.dry_run import RECORD, DryRun, Estimate
 from annotated.runs.exchange_time import ExchangeTimes
 from annotated.runs.preflight import folder as places
 from annotated.runs.preflight import machine
 from annotated.runs.preflight.exchange import check_exchange
 from annotated.runs.preflight.layout import check_layout
 from annotated.runs.preflight.numbers import show_hours, show_range
+from annotated.runs.preflight.start import count_weights
 from annotated.runs.preflight.table import PreflightCheck, PreflightReport
-from annotated.runs.start_checks import count_weights
 from annotated.saving import CheckpointError
 
 __all__ = ["count_weights", "preflight"]
 _SAME_TRAINING = ("model", "training")
 _ALIKE = {"updates", "log_every", "validate_every", "checkpoint_every", "keep_checkpoints", "keep_best", "average_last"}
-"""Fields of the training in which a rehearsal may differ: none changes how long an update takes."""
+"""Fields of the training in which a dry run may differ: none changes how long an update takes."""
 
 
 def preflight(
@@ -32,7 +32,7 @@ def preflight(
     data: DataConfig,
     folder: str | Path | None = None,
     *,
-    rehearsal: Rehearsal | None = None,
+    dry_run: DryRun | None = None,
     price_per_hour: float | None = None,
     watts: float | None = None,
     mirrors: Sequence[str] = (),
@@ -46,17 +46,17 @@ def preflight(
         As for `train`.
     folder
         Of the run to come; None for the working folder's disk, and no look at a run.
-    rehearsal
+    dry_run
         What is known of the speed; None for the record in the folder, if there is one.
     price_per_hour, watts
         Of one device, for the estimate.
     mirrors
         Where missing data would be downloaded from; asked only if something is missing, for a few seconds at most.
     exchange
-        From `measure_exchange` of the processes that will train; None for what the rehearsal measured.
+        From `measure_exchange` of the processes that will train; None for what the dry run measured.
     """
     where = None if folder is None else Path(folder)
-    known, doubt = _rehearsal(rehearsal, where, {"model": model_config.to_dict(), "training": training.to_dict()})
+    known, doubt = _known_speed(dry_run, where, {"model": model_config.to_dict(), "training": training.to_dict()})
     size = count_weights(model_config)
     checks = [
         machine.check_software(training),
@@ -76,13 +76,13 @@ def preflight(
     return PreflightReport(tuple(checks), estimate)
 
 
-def _rehearsal(
-    given: Rehearsal | None, folder: Path | None, wanted: dict[str, dict[str, object]]
-) -> tuple[Rehearsal | None, str]:
+def _known_speed(
+    given: DryRun | None, folder: Path | None, wanted: dict[str, dict[str, object]]
+) -> tuple[DryRun | None, str]:
     """What is known of the speed, and a reason to doubt it."""
-    if given is None and folder is not None and (folder / REHEARSAL).is_file():
+    if given is None and folder is not None and (folder / RECORD).is_file():
         try:
-            given = Rehearsal.load(folder)
+            given = DryRun.load(folder)
         except CheckpointError as error:
             return None, str(error)
     if given is None:
@@ -93,13 +93,13 @@ def _rehearsal(
         for name, value in wanted[group].items()
         if given.configuration[group].get(name) != value and name not in _ALIKE | {"vocab_size"}
     ]
-    return given, f"it was made with another {', '.join(differing)}: rehearse again" if differing else ""
+    return given, f"it was made with another {', '.join(differing)}: make it again" if differing else ""
 
 
-def _check_time(known: Rehearsal | None, estimate: Estimate | None, doubt: str) -> PreflightCheck:
+def _check_time(known: DryRun | None, estimate: Estimate | None, doubt: str) -> PreflightCheck:
     name = "time and cost"
     if known is None or estimate is None:
-        advice = "rehearse 200 updates here: annotated rehearse RUN, or --rehearse"
+        advice = "measure 200 updates here: annotated dry-run RUN, or --dry-run"
         return PreflightCheck(name, "warn", "not known", doubt or advice)
     found = f"{show_range(known.seconds_per_update, 's an update')}; {show_hours(estimate.hours)}"
     if known.devices > 1:
@@ -108,4 +108,4 @@ def _check_time(known: Rehearsal | None, estimate: Estimate | None, doubt: str) 
         found += f"; {show_range(estimate.money, 'in your currency')}"
     if estimate.kilowatt_hours is not None:
         found += f"; {show_range(estimate.kilowatt_hours, 'kWh')}"
-    return PreflightCheck(name, "warn" if doubt else "ok", f"{found}; rehearsed on {known.date}", doubt)
+    return PreflightCheck(name, "warn" if doubt else "ok", f"{found}; dry run of {known.date}", doubt)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotated.config import TrainingConfig
-from annotated.runs.dry_run import Rehearsal
+from annotated.runs.dry_run import DryRun
 from annotated.runs.exchange_time import ExchangeTimes
 from annotated.runs.preflight.numbers import show_number
 from annotated.runs.preflight.table import PreflightCheck
@@ -28,10 +28,10 @@ def speed_up(compute: float, processes: int, exchange: float) -> float:
     return compute / (compute / processes + exchange)
 
 
-def seconds_of_one_process(known: Rehearsal) -> float | None:
-    """Seconds that one process would compute for an update, from a rehearsal by any number; None if it does not tell.
+def seconds_of_one_process(known: DryRun) -> float | None:
+    """Seconds that one process would compute for an update, from a dry run by any number; None if it does not tell.
 
-    A rehearsal by N spends a part on the exchange, and the rest is one N-th.
+    A dry run by N spends a part on the exchange, and the rest is one N-th.
     """
     update = known.seconds_per_update.typical
     if known.devices == 1:
@@ -45,7 +45,7 @@ def seconds_of_one_process(known: Rehearsal) -> float | None:
 
 
 def check_exchange(
-    training: TrainingConfig, known: Rehearsal | None, measured: ExchangeTimes | None
+    training: TrainingConfig, known: DryRun | None, measured: ExchangeTimes | None
 ) -> PreflightCheck | None:
     """Whether these processes, and these nodes, pay; None if nothing was measured.
 
@@ -54,7 +54,7 @@ def check_exchange(
     known
         For the time of an update.
     measured
-        Now; None for what the rehearsal measured.
+        Now; None for what the dry run measured.
     """
     times = measured or (known.exchange if known is not None else None)
     if times is None:
@@ -62,7 +62,7 @@ def check_exchange(
     compute = None if known is None else seconds_of_one_process(known)
     found = describe(times, training)
     if compute is None:
-        advice = "rehearse to learn whether they pay: torchrun ... -m annotated rehearse RUN"
+        advice = "a dry run tells whether they pay: torchrun ... -m annotated dry-run RUN"
         return PreflightCheck(_NAME, "ok", found, advice)
     found += f"; computing an update takes one process {_milliseconds(compute)}. " + _predict(compute, times, training)
     advice = advise(compute, times, training)

@@ -13,7 +13,7 @@ from pathlib import Path
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data.corpora import CorpusError, open_corpus
 from annotated.runs.checkpoint import latest_checkpoint
-from annotated.runs.dry_run import Rehearsal
+from annotated.runs.dry_run import DryRun
 from annotated.runs.lock import run_lock, run_lock_holder
 from annotated.runs.preflight.table import PreflightCheck
 from annotated.runs.setup import check_same_run
@@ -62,7 +62,7 @@ def check_data(data: DataConfig, mirrors: Sequence[str] = ()) -> Iterator[Prefli
     yield PreflightCheck("data", "ok", f"{prepared}: {pairs}; every file is as its manifest says")
 
 
-def check_disk(training: TrainingConfig, weights: int, known: Rehearsal | None, folder: Path | None) -> PreflightCheck:
+def check_disk(training: TrainingConfig, weights: int, known: DryRun | None, folder: Path | None) -> PreflightCheck:
     """That the disk has room for the checkpoints that will be kept, one more, and the final model.
 
     Parameters

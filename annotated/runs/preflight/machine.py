@@ -9,10 +9,10 @@ import torch
 import torch.distributed as dist
 
 from annotated.config import TrainingConfig
-from annotated.runs.dry_run import Rehearsal
+from annotated.runs.dry_run import DryRun
 from annotated.runs.hardware import gpus, memory_bytes, name_machine, usable_cores
+from annotated.runs.preflight.start import LARGE_FOR_A_CPU, accidental_cpu
 from annotated.runs.preflight.table import PreflightCheck
-from annotated.runs.start_checks import LARGE_FOR_A_CPU, accidental_cpu
 from annotated.speed.machine.compiler_tools import WITHOUT_COMPILING, missing_compiler_tools
 from annotated.speed.machine.distributed import choose_device
 from annotated.speed.machine.nvidia_driver import gpu_without_kernels
@@ -126,8 +126,8 @@ def check_precision(training: TrainingConfig) -> PreflightCheck:
     return PreflightCheck("precision", "ok", name + also)
 
 
-def check_memory(training: TrainingConfig, weights: int, known: Rehearsal | None) -> PreflightCheck:
-    """That weights, gradients and moments fit; with a rehearsal, that everything did.
+def check_memory(training: TrainingConfig, weights: int, known: DryRun | None) -> PreflightCheck:
+    """That weights, gradients and moments fit; with a dry run, that everything did.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def check_memory(training: TrainingConfig, weights: int, known: Rehearsal | None
             "memory", "warn", f"cannot be told here; the weights' part of it is {format_bytes(least)}"
         )
     if known is not None and known.peak_memory_bytes is not None and (known.memory_kind == "GPU") == on_gpu:
-        text = f"{format_bytes(known.peak_memory_bytes)} of {format_bytes(there)} {whose} in the rehearsal"
+        text = f"{format_bytes(known.peak_memory_bytes)} of {format_bytes(there)} {whose} in the dry run"
         tight = known.peak_memory_bytes * _ROOM > there
         return PreflightCheck("memory", "warn" if tight else "ok", text, advice if tight else "")
     text = f"{format_bytes(there)} {whose}; weights, gradients and moments take {format_bytes(least)}, activations more"

@@ -29,7 +29,7 @@ class PreflightReport:
 
     checks: tuple[PreflightCheck, ...]
     estimate: Estimate | None
-    """Hours, disk and money, from a rehearsal; None without one."""
+    """Hours, disk and money, from a dry run; None without one."""
 
     @property
     def ready(self) -> bool:

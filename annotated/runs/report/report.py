@@ -63,7 +63,7 @@ class RunReport:
 
     @classmethod
     def read(cls, folder: str | Path) -> RunReport:
-        """The report of a run (its folder, or that of the report), or of a ledger's entry.
+        """The report of a run (its folder, or that of the report).
 
         Raises
         ------

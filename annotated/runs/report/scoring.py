@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotated.evaluation.bleu import bleu
-from annotated.evaluation.ngrams import ORDER, bleu_of, bleu_statistics
+from annotated.evaluation.ngrams import ORDER, bleu_statistics
 from annotated.evaluation.paper_bleu import LANGUAGE, MOSES, paper_style, paper_style_bleu
 from annotated.evaluation.significance import resample
 
@@ -153,11 +153,6 @@ def read_statistics(text: str) -> dict[str, NDArray[np.int64]]:
         raise ValueError("it has no sentences, or rows of another length than its head")
     table = np.array(rows, dtype=np.int64)
     return {name: table[:, width * n : width * (n + 1)] for n, name in enumerate(names)}
-
-
-def score_of(counted: NDArray[np.int64]) -> float:
-    """BLEU of a corpus, in percent, from the ten numbers of each sentence `[sentences, 10]`."""
-    return float(bleu_of(counted.sum(axis=0)))
 
 
 def _interval(values: NDArray[np.float64]) -> dict[str, float]:

@@ -47,7 +47,6 @@ PARTS = (
     "prediction",
     "quiz",
     "reader",
-    "results",
     "row_blocks",
     "searching",
     "sidebar",

@@ -11,7 +11,7 @@ import pytest
 
 from annotated.chapters.full_run.widget import MOST_POINTS, run_playback
 from annotated.config import TrainingConfig, tiny
-from annotated.runs.attention_snapshots import SentenceHeads, write_heads
+from annotated.runs.validation_callbacks import SentenceHeads, write_heads
 from annotated.viz.log_chart import training_chart
 from annotated.viz.training_heads import LiveHeads
 from annotated.viz.training_numbers import flops_per_token, fraction_of_peak, money

@@ -7,21 +7,25 @@ import base64
 import numpy as np
 import pytest
 
-from annotated.chapters.ledger.frame import FOLDER, counts, page_data
-from annotated.evaluation import bleu_of, resample
-from annotated.runs.registry import Entry, entries
+from annotated.chapters.ledger import reports
+from annotated.chapters.ledger.frame import counts, page_data
+from annotated.evaluation import bleu, bleu_of, resample
+from annotated.runs.report import RunReport
+from annotated.runs.report.scoring import read_statistics, settings_of, statistics
+from annotated.saving import read_json
+from annotated.storage import verify_checksums
 from tests.javascript import CHAPTERS, RANDOM, evaluate
 
 SCORES = CHAPTERS / "ledger" / "scores.js"
 
 
 @pytest.fixture(scope="module")
-def entry() -> Entry:
-    return entries(FOLDER)[0]
+def entry() -> RunReport:
+    return reports()[-1]
 
 
-def test_the_page_scores_any_selection_of_sentences_as_the_library(entry: Entry) -> None:
-    data, numbers = page_data(entry), counts(entry)
+def test_the_page_scores_any_selection_of_sentences_as_the_library(entry: RunReport) -> None:
+    data, numbers = page_data(), counts(entry.folder)
     assert numbers.shape == (2, 600, 10)
     times = np.random.default_rng(3).integers(0, 4, (5, 600))
     times[0], times[1] = 1, np.arange(600) < 1  # the whole test set; one sentence alone
@@ -41,20 +45,20 @@ def test_nothing_shared_and_nothing_to_share_are_zero() -> None:
     assert found[:2] == [0, 0] and found[2] == pytest.approx(float(bleu_of(sums[2])), abs=1e-9)
 
 
-def test_the_intervals_agree_with_other_draws_of_the_library_and_of_the_report(entry: Entry) -> None:
-    data = page_data(entry)
+def test_the_intervals_agree_with_other_draws_of_the_library_and_of_the_report(entry: RunReport) -> None:
+    data = page_data()
     code = """async ({ draw, interval, scores, unpack }, [text, seed, file]) => {
       const systems = unpack(text, 2), random = (await import(file)).randomFrom(seed);
       const drawn = Array.from({ length: 1000 }, () => scores(systems, draw(600, random)));
       return [0, 1].map(s => interval(drawn.map(one => one[s])));
     }"""
     found = evaluate(SCORES, code, [data["counts"], 1, RANDOM.as_uri()])
-    expected = np.percentile(resample(counts(entry), 4000, seed=5), [2.5, 97.5], axis=0).T
+    expected = np.percentile(resample(counts(entry.folder), 4000, seed=5), [2.5, 97.5], axis=0).T
     assert np.allclose(found, expected, atol=0.25)
     assert np.allclose(found, [row[1:] for row in data["reported"][:2]], atol=0.25)
 
 
-def test_what_the_page_says_of_other_sizes_holds_for_several_draws(entry: Entry) -> None:
+def test_what_the_page_says_of_other_sizes_holds_for_several_draws(entry: RunReport) -> None:
     """The two systems overlap at every size; their difference excludes zero from 1,200 sentences on."""
     code = """async ({ draw, interval, scores, unpack }, [text, file]) => {
       const { randomFrom } = await import(file), systems = unpack(text, 2);
@@ -64,20 +68,20 @@ def test_what_the_page_says_of_other_sizes_holds_for_several_draws(entry: Entry)
         return [...[0, 1].map(s => interval(drawn.map(one => one[s]))), interval(drawn.map(([a, b]) => a - b))];
       }));
     }"""
-    found = evaluate(SCORES, code, [page_data(entry)["counts"], RANDOM.as_uri()])
+    found = evaluate(SCORES, code, [page_data()["counts"], RANDOM.as_uri()])
     for number, (average, last, difference) in enumerate(found):
         assert average[0] < last[1]
         assert number < 2 or difference[0] > 0.2
     random = np.random.default_rng(7)
     times = random.multinomial(1200, np.full(600, 1 / 600), 2000)
-    drawn = bleu_of(np.einsum("ts,ksn->tkn", times, counts(entry)))
+    drawn = bleu_of(np.einsum("ts,ksn->tkn", times, counts(entry.folder)))
     expected = np.percentile(drawn[:, 0] - drawn[:, 1], [2.5, 97.5])
     assert np.allclose(found[2][2], expected, atol=0.2)
 
 
-def test_what_the_page_says_of_the_luck_of_the_draws(entry: Entry) -> None:
+def test_what_the_page_says_of_the_luck_of_the_draws(entry: RunReport) -> None:
     """Of thousands of drawn test sets, the lower end of the difference differs; of all of them, it is near 0.05."""
-    random, numbers = np.random.default_rng(11), counts(entry).astype(float)
+    random, numbers = np.random.default_rng(11), counts(entry.folder).astype(float)
     drawn = []
     for _ in range(40):
         times = random.multinomial(600, np.full(600, 1 / 600), 1000).astype(float)
@@ -109,8 +113,25 @@ def test_the_ends_are_those_of_numpy() -> None:
     )
 
 
-def test_a_count_that_needs_more_than_a_byte_is_refused(entry: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(base64.b64decode(page_data(entry)["counts"])) == 2 * 600 * 10
+def test_a_count_that_needs_more_than_a_byte_is_refused(entry: RunReport, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(base64.b64decode(page_data()["counts"])) == 2 * 600 * 10
     monkeypatch.setattr("annotated.chapters.ledger.frame.counts", lambda _: np.full((2, 1, 10), 256))
     with pytest.raises(ValueError, match="more than a byte"):
-        page_data(entry)
+        page_data()
+
+
+@pytest.mark.parametrize("run", reports(), ids=lambda run: run.folder.name)
+def test_each_run_is_what_its_files_say(run: RunReport) -> None:
+    """The files are those of `entry.json`; the scores follow from the counts, and these from the translations."""
+    folder, told = run.folder, read_json(run.folder / "entry.json")["files"]
+    assert verify_checksums(folder, told) is None
+    assert {path.name for path in folder.iterdir()} == {*told, "entry.json"}
+    references = [line.split("\t")[1] for line in (folder / "test.tsv").read_text("utf-8").splitlines()]
+    counted = read_statistics((folder / "statistics.tsv").read_text(encoding="utf-8"))
+    for system, file in (("average", "hypotheses.txt"), ("last", "hypotheses.last.txt")):
+        scores, texts = run.content["scores"][system], (folder / file).read_text(encoding="utf-8").splitlines()
+        for name, again in statistics({system: texts}, references, settings_of(scores), "de").items():
+            assert np.array_equal(again, counted[name])
+            score = scores[name.rpartition(".")[2]]["score"]
+            assert float(bleu_of(counted[name].sum(axis=0))) == pytest.approx(score, abs=1e-3)
+        assert bleu(texts, references).chrf == pytest.approx(scores["chrf"]["score"], abs=1e-3)

@@ -11,7 +11,7 @@ import math
 import pytest
 import torch
 
-import annotated.runs.loop as loop
+import annotated.runs.observer as observer
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batching import collate_ids
 from annotated.model import Transformer
@@ -169,7 +169,7 @@ def recorded_runs(monkeypatch):
         return DeferredMetrics(*options, late=True)
 
     monkeypatch.setattr(FastStep, "_recorder", lambda self: warmed_up)
-    monkeypatch.setattr(loop, "DeferredMetrics", late)
+    monkeypatch.setattr(observer, "DeferredMetrics", late)
 
 
 def weights(result):

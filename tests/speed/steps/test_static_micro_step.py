@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import annotated.runs.loop as loop
+import annotated.runs.observer as observer
 import annotated.speed.steps.step as step_module
 import annotated.training.update as update_module
 from annotated.config import ModelConfig, TrainingConfig
@@ -201,7 +201,7 @@ def test_on_a_gpu_the_static_layout_needs_the_kernel():
 @pytest.fixture
 def late(monkeypatch):
     """Read metrics late, as on a GPU."""
-    monkeypatch.setattr(loop, "DeferredMetrics", functools.partial(DeferredMetrics, late=True))
+    monkeypatch.setattr(observer, "DeferredMetrics", functools.partial(DeferredMetrics, late=True))
 
 
 @needs_fused

@@ -13,17 +13,19 @@ from safetensors.torch import load_file
 from annotated.config import BOS, EOS
 from annotated.decoding import greedy_decode
 from annotated.runs import read_records, train
-from annotated.runs.attention_snapshots import (
+from annotated.runs.hardware import matmul_benchmark
+from annotated.runs.validation_callbacks import (
     EXTRA_TOKENS,
     HEADS,
     MOST_TOKENS,
     SentenceHeads,
     as_bytes,
     read_heads,
+    sample_heads,
+    sample_translations,
+    validation_bleu,
     write_heads,
 )
-from annotated.runs.hardware import matmul_benchmark
-from annotated.runs.validation_callbacks import sample_heads, sample_translations, validation_bleu
 from annotated.saving import load_model
 from annotated.training import CheckpointError
 

@@ -1,0 +1,247 @@
+"""Observer of a training run: log, validations and checkpoints, made as the loop says what happens."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from annotated.data.batching import evaluation_batches
+from annotated.runs.checkpoint import take_snapshot
+from annotated.runs.checkpoint_writer import CheckpointWriter, Saved
+from annotated.runs.divergence import ValidationHistory
+from annotated.runs.hardware import describe_machine, matmul_benchmark
+from annotated.runs.last_checkpoints import average_last
+from annotated.runs.log import TrainingLog
+from annotated.runs.pace import Pace
+from annotated.runs.readme import write_readme
+from annotated.runs.setup import Run
+from annotated.runs.signals import GracefulStop
+from annotated.runs.update_metrics import DeferredMetrics
+from annotated.runs.validation_callbacks import HeadsFunction, ValidationCallbacks, write_heads
+from annotated.saving import save_pretrained
+from annotated.speed.steps.compilations import Compilation
+from annotated.training.update import UpdateMetrics
+from annotated.training.validation import validation_loss
+
+MODEL = "model"
+"""Folder of the averaged model, in that of the run."""
+
+
+class RunObserver:
+    """Logs, validates and saves a run; in the order of its methods, which the loop calls.
+
+    Parameters
+    ----------
+    run
+        That begins or goes on now.
+    stop
+        Knows whether this process was asked to stop.
+    callbacks
+        What is computed with the model at each validation.
+    quiet
+        No output on the console.
+    """
+
+    def __init__(self, run: Run, stop: GracefulStop, callbacks: ValidationCallbacks, quiet: bool = False) -> None:
+        self.run, self.stop, self.callbacks = run, stop, callbacks
+        self.log = TrainingLog(run.folder if run.processes.is_main else None, run.training.updates, quiet)
+        """A context that is open from `run_started` to `run_ended`."""
+        self.writer = CheckpointWriter(run.folder, run.training.keep_checkpoints, run.training.keep_best, self._saved)
+        """A context round the updates; leaving it waits for the last checkpoint."""
+
+    def run_started(self) -> None:
+        """The start, into the log, the folder's README.md and the console."""
+        run, parameters = self.run, self.run.model.num_parameters()
+        self.log.write("start", **self._start_record())
+        if run.processes.is_main:
+            write_readme(run, getattr(self.callbacks.samples, "sentences", ()))
+        self.log.say(
+            f"{parameters:,} parameters, {len(run.data.train):,} training pairs, "
+            f"{run.model.config.vocab_size:,} vocabulary entries, on {run.processes.device}"
+            + (f" in each of {run.processes.world_size} processes" if run.processes.world_size > 1 else "")
+        )
+        if run.state.configuration["training"]["layout"] == "auto":
+            self.log.say(f"layout {run.layout}")
+        for message in (*run.data.notices(run.state.configuration["data"]), *run.messages):
+            self.log.say(message)
+
+    def _start_record(self) -> dict[str, Any]:
+        from annotated import __version__  # the package imports this module
+
+        run, data, device = self.run, self.run.data, self.run.processes.device
+        return {
+            "update": run.state.update,
+            "parameters": run.model.num_parameters(),
+            "vocab_size": run.model.config.vocab_size,
+            "train_pairs": len(data.train),
+            "valid_pairs": len(data.valid),
+            "left_out": data.left_out(),
+            "device": str(device),
+            "layout": run.layout,
+            "processes": run.processes.world_size,
+            "torch": torch.__version__,
+            "train_tokens": [len(data.train.source_tokens), len(data.train.target_tokens)],
+            "machine": describe_machine(),
+            "host": socket.gethostname(),
+            "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "library": f"annotated {__version__}",
+            "peak_flops": matmul_benchmark(device, run.training.precision) if run.processes.is_main else None,
+            "configuration": run.state.configuration,
+        }
+
+    def compiled(self, compilation: Compilation) -> None:
+        """A graph was compiled or recorded, while the next update waited for it."""
+        graph, seconds = compilation.graph, compilation.seconds
+        self.log.write("compilation", update=self.run.state.update, graph=graph, seconds=seconds)
+
+    def updates_started(self) -> None:
+        """The clocks start: all until now is not training."""
+        run = self.run
+        self.metrics = DeferredMetrics(run.step.optimizer, run.step.precision, run.processes, run.folder)
+        self.history = ValidationHistory.of(run.folder if run.processes.is_main else None)
+        self.writer.sound_until = self.history.sound_until
+        self.pace = Pace(run, self.log)
+
+    def before_step(self, metrics: UpdateMetrics) -> Tensor | None:
+        """The next update has its gradients: as `DeferredMetrics.add`."""
+        if self.log.reader_left:
+            self.stop.ask("SIGPIPE")
+        return self.metrics.add(metrics, self.run.state.update + 1, self.run.epoch, self.stop.name is not None)
+
+    def updated(self, rate: float) -> str | None:
+        """An update was made with this learning rate: log, validate and save what is due.
+
+        Returns what ends the run now, before its last update: the name of the signal that this process got, or else "a
+        signal to another process". None to go on.
+        """
+        training, number = self.run.training, self.run.state.update
+        self.log.advance(number)
+        last = number == training.updates
+        due = number % training.checkpoint_every == 0 or last
+        logged, validated = number % training.log_every == 0, number % training.validate_every == 0
+        if due or logged or validated or self.metrics.stops:
+            self.metrics.flush()
+        stopping = self.metrics.stops
+        if due or stopping or logged:
+            self._log_throughput(rate)
+        self.pace.after(number)
+        self.writer.collect()
+        with self.metrics.meter.paused():
+            if validated:
+                self.history.add(number, self._validate()[0], self.log.say)
+                self.writer.sound_until = self.history.sound_until
+            self._save(due, stopping, validated)
+        return (self.stop.name or "a signal to another process") if stopping and not last else None
+
+    def run_ended(self, stopped_by: str | None) -> tuple[float | None, float | None]:
+        """The end: the averaged model, unless the run was stopped; its loss and BLEU on the validation set."""
+        update = self.run.state.update
+        if stopped_by:
+            where = f"stopped by {stopped_by} after update {update}, which is saved"
+            self.log.say(f"{where}; the same command goes on from here")
+        scores = (None, None) if stopped_by else self._finish()
+        self.log.write("end", update=update, finished=stopped_by is None, stopped_by=stopped_by)
+        return scores
+
+    def _finish(self) -> tuple[float, float | None]:
+        """Average the last checkpoints, validate the average, and save it as the model of the run."""
+        run, log = self.run, self.log
+        if run.processes.is_main:
+            state, chosen = average_last(run.folder, run.training.average_last)
+            run.model.load_state_dict(state)
+            log.say(f"the model is the average of {', '.join(path.name for path in chosen)}")
+        run.processes.broadcast(list(run.model.state_dict().values()))
+        scores = self._validate(averaged=True)
+        if run.processes.is_main:
+            save_pretrained(run.folder / MODEL, run.model, run.data.tokenizer)
+            log.say(f"saved in {run.folder / MODEL}")
+        run.processes.barrier()
+        return scores
+
+    def _log_throughput(self, rate: float) -> None:
+        run = self.run
+        loss, tokens_per_second, updates_per_second = self.metrics.meter.take()
+        self.log.write(
+            "train",
+            **self._progress(),
+            loss=loss,
+            learning_rate=rate,
+            gradient_norm=self.metrics.norm,
+            tokens_per_second=tokens_per_second,
+            seconds_left=(run.training.updates - run.state.update) / updates_per_second,
+            elapsed=run.elapsed,
+        )
+
+    def _progress(self) -> dict[str, int]:
+        state = self.run.state
+        return {"update": state.update, "epoch": self.run.epoch, "tokens_seen": state.tokens_seen}
+
+    def _save(self, due: bool, stopping: bool, validated: bool) -> None:
+        """Copy what a checkpoint holds, and let it be written; training goes on meanwhile. Not due, it is interim."""
+        run, loss = self.run, self.run.state.valid_loss
+        if not run.processes.is_main:
+            return
+        best = validated and loss is not None and self.writer.is_among_best(loss)
+        if due or stopping or best:
+            snapshot = take_snapshot(
+                run.model, run.step.optimizer, run.state_to_save(interim=not due), run.data.tokenizer
+            )
+            self.writer.save(snapshot, regular=due or stopping, best=best)
+
+    def _saved(self, saved: Saved) -> None:
+        kind, path = "best" if saved.is_best else "checkpoint", str(saved.path.relative_to(self.run.folder))
+        self.log.write(kind, update=saved.update, path=path, elapsed=self.run.elapsed)
+
+    def _validate(self, averaged: bool = False) -> tuple[float, float | None]:
+        """Loss and BLEU on the validation set, translations and heads of the samples, into the log."""
+        run, callbacks, is_main = self.run, self.callbacks, self.run.processes.is_main
+        loss, score, pairs = self._validation_loss(), None, run.training.validate_bleu
+        if callbacks.bleu is not None and pairs and is_main:
+            score = self._evaluate(callbacks.bleu, run.data.valid_pairs(pairs))
+        if not averaged:
+            run.state.valid_loss = loss
+        self.log.write(
+            "valid",
+            **self._progress(),
+            valid_loss=loss,
+            perplexity=math.exp(min(loss, 700.0)),
+            bleu=score,
+            averaged=averaged,
+            elapsed=run.elapsed,
+        )
+        if callbacks.samples is not None and is_main:
+            shown = [{"source": one, "translation": other} for one, other in self._evaluate(callbacks.samples)]
+            self.log.write("samples", update=run.state.update, samples=shown, averaged=averaged)
+        if callbacks.heads is not None and is_main and not averaged:
+            self._keep_heads(callbacks.heads)
+        return loss, score
+
+    def _validation_loss(self) -> float:
+        run, training = self.run, self.run.training
+        pieces = training.micro_batches(run.processes.world_size) * run.processes.world_size
+        budget = max(training.batch_tokens // pieces, run.data.valid.info.max_length)
+        batches = evaluation_batches(run.data.valid, budget, run.step.layout)
+        return validation_loss(run.step, batches, run.processes)
+
+    def _keep_heads(self, heads: HeadsFunction) -> None:
+        folder, update = self.run.folder, self.run.state.update
+        sentences = self._evaluate(heads)
+        try:
+            path = write_heads(folder, update, sentences)
+        except OSError as error:  # nothing that only watches may end a run
+            self.log.say(f"where the heads look after update {update} could not be kept: {error}")
+            return
+        self.log.write("heads", update=update, path=str(path.relative_to(folder)), sentences=len(sentences))
+
+    def _evaluate(self, function: Callable[..., Any], *further: Any) -> Any:
+        """What a callback makes of the model as it is now, without dropout."""
+        model = self.run.model.eval()
+        result = function(model, self.run.data.tokenizer, *further)
+        model.train()
+        return result
