@@ -17,6 +17,7 @@ import yaml
 from annotated.grading.exercise.checks import Check, load_checks
 
 ID = re.compile(r"ex(\d\d)-(\d+)")
+_LINE = re.compile(r"\S.*[^.\s]")
 _CELL = re.compile(
     r"^```\{code-cell\}[^\n]*\n(?::tags:\s*\[(?P<tags>[^\]]*)\]\s*\n)?\n?(?P<code>.*?)^```[ \t]*$", re.M | re.S
 )
@@ -25,7 +26,7 @@ _SOLUTION = re.compile(
     r"(?P<body>.*?)^[ \t]*### END SOLUTION[ \t]*\n",
     re.M | re.S,
 )
-_NEEDED = frozenset("id title chapter paper kind minutes answers hints quiz".split())
+_NEEDED = frozenset("id title line chapter paper kind minutes answers hints quiz".split())
 _OPTIONAL = frozenset("forbidden library catches difficulty".split())
 KINDS = ("predict", "write", "prove", "repair")
 DIFFICULTIES = ("easy", "medium", "hard")
@@ -72,11 +73,12 @@ class WrongAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Exercise:
-    """One exercise; see `catalogue.find` and `catalogue.all_exercises`."""
+    """One exercise; see `catalogue.find` and `catalogue.all_exercises`. `line` says in one line what it asks for."""
 
     folder: Path
     id: str
     title: str
+    line: str
     chapter: str
     paper: tuple[str, ...]
     kind: str
@@ -201,7 +203,9 @@ def parse(text: str, folder: Path) -> Exercise:
         raise ExerciseError(f"its id is {data['id']!r}; expected one like ex05-1")
     if data["kind"] not in KINDS:
         raise ExerciseError(f"its kind is {data['kind']!r}; expected one of {', '.join(KINDS)}")
-    values: dict[str, Any] = {key: data[key] for key in ("id", "title", "chapter", "kind", "minutes")}
+    if not _LINE.fullmatch(str(data["line"])):
+        raise ExerciseError(f"its line is {data['line']!r}; expected what it asks for, in one line without a full stop")
+    values: dict[str, Any] = {key: data[key] for key in ("id", "title", "line", "chapter", "kind", "minutes")}
     values |= {key: tuple(data.get(key) or ()) for key in ("paper", "answers", "forbidden", "hints", "quiz")}
     values["difficulty"] = _difficulty(data)
     values |= {"library": bool(data.get("library", False)), "catches": str(data.get("catches", ""))}

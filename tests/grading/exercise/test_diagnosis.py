@@ -17,6 +17,7 @@ TEXT = """---
 exercise:
   id: ex99-2
   title: Three functions
+  line: Give back what is asked for
   chapter: attention/masks
   paper: ["3.1"]
   kind: write

@@ -21,6 +21,7 @@ TEXT = '''---
 exercise:
   id: ex99-1
   title: Double it
+  line: Give back what is asked for
   chapter: attention/masks
   paper: ["3.1"]
   kind: write
@@ -116,6 +117,8 @@ def test_marks_may_be_indented_and_repeated() -> None:
         ("---\nexercise", "exercise", "front matter"),
         ("minutes: 1", "minuts: 1", "unknown keys: minuts"),
         ("  title: Double it\n", "", "missing keys: title"),
+        ("  line: Give back what is asked for\n", "", "missing keys: line"),
+        ("is asked for\n", "is asked for.\n", "expected what it asks for, in one line without a full stop"),
         ("ex99-1", "ex9", "expected one like ex05-1"),
         ("kind: write", "kind: paint", "expected one of predict"),
     ],

@@ -24,6 +24,7 @@ TEXT = """---
 exercise:
   id: ex99-3
   title: Draw
+  line: Give back what is asked for
   chapter: attention/masks
   paper: ["3.1"]
   kind: write

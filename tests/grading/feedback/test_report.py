@@ -20,6 +20,7 @@ SOURCE = """---
 exercise:
   id: ex05-9
   title: "Twice"
+  line: Give back what is asked for
   chapter: attention/scaled_dot_product
   paper: ["3.2.1"]
   kind: write

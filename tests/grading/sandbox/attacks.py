@@ -79,6 +79,7 @@ MASTER = """---
 exercise:
   id: ex99-1
   title: A softmax
+  line: Give back what is asked for
   chapter: attention/scaled_dot_product
   paper: ["3.2.1"]
   kind: write
