@@ -1,7 +1,7 @@
 """All about the package stands in pyproject.toml; only what that cannot say is here.
 
-The exercises live beside the library, in `exercises/`, and a wheel carries them inside it, as `annotated/exercises/`.
-An editable installation copies nothing: it finds those of the checkout.
+The exercises live beside the library, in `exercises/`, and a wheel carries them inside it, as `annotated/exercises/`,
+without strangers' answers, which test the grader. An editable installation copies nothing: it finds those of the checkout.
 """
 
 import re
@@ -20,7 +20,7 @@ class BuildWithExercises(build_py):
         if not self.editable_mode:
             out = Path(self.build_lib, "annotated", "exercises")
             shutil.rmtree(out, ignore_errors=True)  # what an earlier build left behind
-            shutil.copytree("exercises", out, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree("exercises", out, ignore=shutil.ignore_patterns("__pycache__", "answers.py"))
 
 
 def readme() -> str:

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,15 @@ def test_no_chapter_keeps_anything_of_myst(plain: Any, repository: Path) -> None
             if cell["cell_type"] == "markdown":
                 prose = re.sub(r"^(```+|~~~+).*?^\1", "", cell["source"], flags=re.DOTALL | re.MULTILINE)
                 assert not re.search(r"^[:`~]{3,}\{|\{[\w:-]+\}`|\]\{\.layer\}", prose, re.MULTILINE), (name, prose)
+
+
+def test_the_wheel_carries_the_exercises_but_no_answers_of_strangers(wheel: Path, repository: Path) -> None:
+    assert list(repository.glob("exercises/ex*/answers.py"))
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    exercises = list(repository.glob("exercises/ex*/exercise.md"))
+    assert sum(name.endswith("/exercise.md") for name in names) == len(exercises)
+    assert [name for name in names if name.endswith("/answers.py") and "exercises" in name] == []
 
 
 def test_cells_are_short(plain: Any, repository: Path) -> None:

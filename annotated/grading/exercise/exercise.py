@@ -1,7 +1,8 @@
 """Exercise, as its folder has it: `exercise.md`, `checks.py`, `bank.yaml`, and `given.py` if it needs one.
 
 `exercise.md` is the only source of what learners see: statement, stub, hints, quiz, solution. `checks.py` holds what is
-asked of an answer, `bank.yaml` the known-wrong answers that the checks must tell apart.
+asked of an answer, `bank.yaml` the known-wrong answers that the checks must tell apart. `answers.py`, if there is one,
+holds strangers' answers for the tests of the grader's fairness; neither learners nor wheels get it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _OPTIONAL = frozenset("forbidden library catches difficulty".split())
 KINDS = ("predict", "write", "prove", "repair")
 DIFFICULTIES = ("easy", "medium", "hard")
 _EASY, _MEDIUM = 15, 30  # minutes at most
+STRANGERS_ANSWERS = "answers.py"
 
 
 class ExerciseError(ValueError):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from annotated.grading.exercise.catalogue import find
 from annotated.grading.exercise.checks import Check, load_checks
-from annotated.grading.exercise.exercise import Exercise, ExerciseError
+from annotated.grading.exercise.exercise import STRANGERS_ANSWERS, Exercise, ExerciseError
 from annotated.grading.instructor.grade_one import GradedPage, Task, from_child, grade_one, without_answer
 from annotated.grading.instructor.gradebook import FORMAT, Gradebook, Graded, shown_name, write_whole
 from annotated.grading.instructor.limited import Bounds, Ended, Work, in_children
@@ -169,7 +169,7 @@ def _prepared(exercise: Exercise, options: GradingOptions) -> tuple[Exercise, tu
     """An exercise with an instructor's own checks, and a digest of all but the submission."""
     own = overlay_files(options.overlay, exercise) if options.overlay else []
     more = tuple(check for file in own for check in load_checks(file))
-    files = sorted(file for file in exercise.folder.iterdir() if file.is_file())
+    files = sorted(file for file in exercise.folder.iterdir() if file.is_file() and file.name != STRANGERS_ANSWERS)
     digest = hashlib.sha256(f"{FORMAT}|{options.salt}|{sorted(asdict(options.limits).items())}".encode())
     for file in (*files, *own):
         digest.update(hashlib.sha256(file.read_bytes()).digest())

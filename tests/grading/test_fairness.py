@@ -1,6 +1,6 @@
-"""Justice of the grader: right answers in strangers' styles keep every point, wrong ones lose some, no name is false.
+"""Fairness of the grader: right answers in strangers' styles keep every point, wrong ones lose some, no name is false.
 
-Each file `exNN_M.py` beside this one holds answers to one exercise, written from its statement alone, in cells:
+An exercise's `answers.py` holds answers to it, written from its statement alone, in cells:
 
     # %% right: numpy and loops
     # %% wrong: forgets the transpose | may be called: scores_from_values, no_scale
@@ -17,7 +17,6 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -34,7 +33,7 @@ CELL = re.compile(
     r"(?P<code>.*?)(?=^# %% |\Z)",
     re.M | re.S,
 )
-SALTS = ("justice-1", pytest.param("justice-2", marks=pytest.mark.nightly))
+SALTS = ("fairness-1", pytest.param("fairness-2", marks=pytest.mark.nightly))
 
 
 @dataclass(frozen=True)
@@ -53,14 +52,16 @@ def exercise_of(id: str) -> Exercise:
     return catalogue.find(id)
 
 
-def answers_in(file: Path) -> list[Answer]:
-    """The answers of one file, each with all that it needs to run."""
+def answers_to(exercise: Exercise) -> list[Answer]:
+    """The answers beside an exercise, each with all that it needs to run."""
+    file = exercise.folder / "answers.py"
+    if not file.is_file():
+        return []
     text = file.read_text(encoding="utf-8")
     opening = text[: text.index("# %% ")]
-    exercise = exercise_of(file.stem.replace("_", "-"))
     given = "\n".join(cell.text for cell in exercise.cells if cell.code and "given" in cell.tags)
     cells = list(CELL.finditer(text))
-    assert len(cells) == len(re.findall("^# %% ", text, re.M)), f"{file.name}: the head of a cell is not as it must be"
+    assert len(cells) == len(re.findall("^# %% ", text, re.M)), f"{file}: the head of a cell is not as it must be"
     first = next(cell["code"] for cell in cells if cell["kind"] == "right")
     answers = []
     for cell in cells:
@@ -70,7 +71,7 @@ def answers_in(file: Path) -> list[Answer]:
     return answers
 
 
-ANSWERS = [answer for file in sorted(Path(__file__).parent.glob("ex*.py")) for answer in answers_in(file)]
+ANSWERS = [answer for exercise in catalogue.all_exercises() for answer in answers_to(exercise)]
 RIGHT = [answer for answer in ANSWERS if answer.kind == "right"]
 WRONG = [answer for answer in ANSWERS if answer.kind == "wrong"]
 
@@ -94,7 +95,7 @@ def test_a_right_answer_loses_nothing(answer: Answer, salt: str) -> None:
 
 @pytest.mark.parametrize("answer", WRONG, ids=named)
 def test_a_wrong_answer_loses_points_and_is_called_nothing_false(answer: Answer) -> None:
-    result = graded(answer, "justice-1")
+    result = graded(answer, "fairness-1")
     assert result.lost, "a wrong answer has every point"
     diagnosis = diagnose(result)
     certain = [cause for cause in (diagnosis.causes if diagnosis else ()) if cause.certain]
