@@ -1,7 +1,8 @@
 """All about the package stands in pyproject.toml; only what that cannot say is here.
 
 The exercises live beside the library, in `exercises/`, and a wheel carries them inside it, as `annotated/exercises/`,
-without strangers' answers, which test the grader. An editable installation copies nothing: it finds those of the checkout.
+without strangers' answers, which test the grader. An editable installation copies nothing: it finds those of the
+checkout.
 """
 
 import re
