@@ -175,7 +175,7 @@ def test_an_address_brings_back_what_was_chosen(visit: Any, book: Path) -> None:
 
 
 def test_each_exercise_says_in_one_line_what_it_asks_for() -> None:
-    from annotated.grading.exercise.catalogue import all_exercises
+    from annotated_grader.exercise.catalogue import all_exercises
 
     lines = {exercise.id: exercise.line for exercise in all_exercises()}
     assert {id: line for id, line in lines.items() if not re.fullmatch(r"[A-Z].{20,115}[^.]", line)} == {}
@@ -265,7 +265,7 @@ def test_of_a_page_the_places_with_all_words_are_shown_with_a_sentence() -> None
 
 def test_three_letters_lead_first_to_the_objects_whose_names_begin_with_them() -> None:
     pages = [
-        {"name": "doctor", "anchors": ["annotated.doctor.report.Report.causes"]},
+        {"name": "doctor", "anchors": ["annotated_grader.doctor.report.Report.causes"]},
         {"name": "index", "anchors": []},
         {
             "name": "model",
@@ -275,7 +275,7 @@ def test_three_letters_lead_first_to_the_objects_whose_names_begin_with_them() -
                 "annotated.model.masks.causal_mask",
             ],
         },
-        {"name": "grading", "anchors": ["module-annotated.grading.cause", "annotated.grading.cause.Cause"]},
+        {"name": "grading", "anchors": ["module-annotated_grader.cause", "annotated_grader.cause.Cause"]},
     ]
     found = passages("objectsFirst(data, 'cau')", pages)
     assert [page["name"] for page in found] == ["model", "grading", "doctor", "index"]

@@ -22,12 +22,12 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-from annotated.grading.exercise.catalogue import all_exercises
-from annotated.grading.exercise.exercise import Exercise
 from annotated_book.chapters import chapter
 from annotated_book.facts import commas, parts_of
 from annotated_book.graded import DOTS
 from annotated_book.ledger import ROWS, domain, ledger, plain, row_reference, with_formulas
+from annotated_grader.exercise.catalogue import all_exercises
+from annotated_grader.exercise.exercise import Exercise
 
 LAST = 1000
 """Stands for the number of a page that is no chapter."""
