@@ -18,7 +18,7 @@ TORCHTEXT_INSTALLED := $(TORCHTEXT)/.installed
 marked = $(shell grep -rlE --include='test_*.py' 'pytest\.mark\.$(1)\b' tests)
 SLOW = $(call marked,slow)
 SLOW_LAB = $(filter tests/book/%,$(SLOW))
-SLOW_EXERCISES = $(filter tests/grading/% tests/doctor/%,$(SLOW))
+SLOW_EXERCISES = $(filter tests/grader/%,$(SLOW))
 SLOW_RUNS = $(filter-out $(SLOW_LAB) $(SLOW_EXERCISES),$(SLOW))
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 # Python compiles a module when it is first imported; most never are.
@@ -38,12 +38,12 @@ export PYTHONDONTWRITEBYTECODE :=
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
 
-install: $(INSTALLED)  ## create .venv and install the library with the extras book, dev, export and moses
+install: $(INSTALLED)  ## create .venv and install the library with the extras book, dev, export and moses, and the grader
 
-$(INSTALLED): pyproject.toml constraints.txt
+$(INSTALLED): pyproject.toml grader/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; try: make PYTHON=python3.11")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install $(PIP_OPTIONS) -c constraints.txt -e '.[book,dev,export,moses]'
+	$(BIN)/python -m pip install $(PIP_OPTIONS) -c constraints.txt -e '.[book,dev,export,moses]' -e ./grader
 	@touch $@
 
 book: $(INSTALLED)  ## build the book into _build/html: every notebook runs, every warning is an error
@@ -136,7 +136,7 @@ serve:  ## read the built book at http://localhost:8000
 	@$(PYTHON) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
 
 clean:  ## remove what was built, keep the environments
-	rm -rf _build build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf _build build dist *.egg-info grader/build grader/dist grader/*.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -not -path './.venv*' -type d -prune -exec rm -rf {} +
 
 distclean: clean  ## remove the environments too, but none of your own (VENV=...)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from annotated.grading.exercise.catalogue import all_exercises
+from annotated_grader.exercise.catalogue import all_exercises
 
 _EVERY = 0.05
 

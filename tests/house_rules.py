@@ -12,7 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "annotated"
-SHORT = (PACKAGE, "book/_ext", "benchmarks")
+PACKAGES = (PACKAGE, "grader/annotated_grader")
+SHORT = (*PACKAGES, "book/_ext", "benchmarks")
 """Folders whose files and functions are short."""
 
 NO_NOUNS = set("what where which who whose how why when from is does do can everything every all".split())
@@ -31,10 +32,11 @@ WRITES_IN_PLACE = {
     "runs/dry_run.py": "measures how long a disk takes",
     "runs/preflight/folder.py": "tries whether a file system renames folders whole",
     "chapters/full_run/mirror/writing.py": "into a folder of `atomic_folder`",
-    "cli/exercise.py": "makes a notebook only where there is none",
-    "grading/learner/record.py": "sets a damaged file aside",
+    "grader/annotated_grader/commands/exercise.py": "makes a notebook only where there is none",
+    "grader/annotated_grader/learner/record.py": "sets a damaged file aside",
 }
-"""Files that may write or rename without `storage.atomic_write`, and why a process killed there does no harm."""
+"""Files of the library, by their paths in it, and of the grader that may write or rename without
+`storage.atomic_write`, and why a process killed there does no harm."""
 
 WRITING_MODES = ("w", "wb", "x", "xb", "w+", "wb+", "w+b", "r+", "rb+", "r+b")
 MOST_LINES_OF_A_FILE = 400  # aim at 250
@@ -103,7 +105,7 @@ def writes_in_place(nodes: Nodes) -> Iterator[Found]:
 
 
 def of_a_module(name: str, nodes: Nodes, parts: set[str]) -> Iterator[Found]:
-    """What breaks the rules for one module of the library, given its path in it."""
+    """What breaks the rules for one module of a package, given the name that `WRITES_IN_PLACE` has for it."""
     yield from no_noun(nodes)
     yield from through_the_front_door(nodes, parts)
     written = list(writes_in_place(nodes))
@@ -111,6 +113,11 @@ def of_a_module(name: str, nodes: Nodes, parts: set[str]) -> Iterator[Found]:
         yield from written
     elif not written:
         yield 1, "writes nothing in place: it needs no line in WRITES_IN_PLACE any more"
+
+
+def place_of(name: str) -> str:
+    """Where a file of `WRITES_IN_PLACE` lies in the repository."""
+    return name if name.startswith(PACKAGES[1:]) else f"{PACKAGE}/{name}"
 
 
 def violations(root: Path) -> Iterator[str]:
@@ -122,16 +129,15 @@ def violations(root: Path) -> Iterator[str]:
         source, name = file.read_text(encoding="utf-8"), file.relative_to(root).as_posix()
         nodes = nodes_of(source)
         found = list(too_long(nodes, source))
-        if file.is_relative_to(package):
-            found += of_a_module(file.relative_to(package).as_posix(), nodes, parts)
+        if name.startswith(tuple(f"{one}/" for one in PACKAGES)):
+            found += of_a_module(name.removeprefix(f"{PACKAGE}/"), nodes, parts)
             for node in (node for node in nodes if isinstance(node, ast.ClassDef)):
                 place = classes.setdefault(node.name, f"{name}:{node.lineno}")
                 if place != f"{name}:{node.lineno}":
                     found.append((node.lineno, f"{place} has a class {node.name} too"))
         yield from (f"{name}:{line}: {what}" for line, what in sorted(found))
-    yield from (
-        f"{PACKAGE}/{name}: WRITES_IN_PLACE names it" for name in WRITES_IN_PLACE if not (package / name).is_file()
-    )
+    places = map(place_of, WRITES_IN_PLACE)
+    yield from (f"{place}: WRITES_IN_PLACE names it" for place in places if not (root / place).is_file())
 
 
 def main() -> int:

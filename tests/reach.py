@@ -26,8 +26,15 @@ from pathlib import Path
 import grimp
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = {"annotated": ROOT / "annotated", "annotated_book": ROOT / "book" / "_ext" / "annotated_book"}
-EVERYTHING = ("Makefile", "pyproject.toml", "constraints.txt", "tests/conftest.py", "tests/book/conftest.py", ".ci/run")
+PACKAGES = {
+    "annotated": ROOT / "annotated",
+    "annotated_grader": ROOT / "grader" / "annotated_grader",
+    "annotated_book": ROOT / "book" / "_ext" / "annotated_book",
+}
+EVERYTHING = (
+    *("Makefile", "pyproject.toml", "grader/pyproject.toml", "constraints.txt", ".ci/run"),
+    *("tests/conftest.py", "tests/book/conftest.py"),
+)
 """Whoever changes one of these asks for the whole."""
 FEW = 3
 """Pages that are built one by one; more are a book."""
@@ -43,7 +50,7 @@ def changed_files(base: str) -> list[str]:
 
 @cache
 def imports_of_ours() -> grimp.ImportGraph:
-    """Which module of the library and of the book's extension imports which."""
+    """Which module of the library, of the grader and of the book's extension imports which."""
     sys.path.insert(0, str(PACKAGES["annotated_book"].parent))
     try:
         return grimp.build_graph(*PACKAGES, cache_dir=str(ROOT / "build" / "grimp"))
@@ -121,6 +128,8 @@ def reach(changed: list[str]) -> Reach:
     reached = who_imports(modules)
     named = [*pages, *exercises, *(path for path in changed if not path.endswith(".py"))]
     folders = {Path("tests", *Path(path).parent.parts[1:]) for path in changed if path.startswith("annotated/")}
+    graders = (Path(path).parent.parts[2:] for path in changed if path.startswith("grader/annotated_grader/"))
+    folders |= {Path("tests", "grader", *parts) for parts in graders}
     tests = []
     for test in sorted((ROOT / "tests").rglob("test_*.py")):
         text, place = test.read_text(encoding="utf-8"), test.relative_to(ROOT)

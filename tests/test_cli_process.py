@@ -32,7 +32,7 @@ def test_the_library_costs_what_torch_costs() -> None:
     assert not modules & {"torch._dynamo", "torch._inductor", "sympy", "pandas", "altair", "sacrebleu"}
 
 
-@pytest.mark.parametrize("words", [["--help"], ["train", "--help"], ["--version"], []])
+@pytest.mark.parametrize("words", [["--help"], ["train", "--help"], ["exercise", "--help"], ["--version"], []])
 def test_help_needs_no_torch(words: list[str]) -> None:
     modules = imported(f"from annotated.cli import main; main({words})")
     assert "annotated.cli.program" in modules

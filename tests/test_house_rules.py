@@ -11,6 +11,7 @@ from tests.house_rules import (
     WRITES_IN_PLACE,
     no_noun,
     nodes_of,
+    place_of,
     through_the_front_door,
     too_long,
     violations,
@@ -22,8 +23,8 @@ from tests.house_rules import (
 def house(tmp_path: Path) -> Path:
     """A repository that keeps every rule: files with a reason to write in place, which do."""
     for name in WRITES_IN_PLACE:
-        (tmp_path / "annotated" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "annotated" / name).write_text('"""Writes."""\nos.replace(one, other)\n')
+        (tmp_path / place_of(name)).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place_of(name)).write_text('"""Writes."""\nos.replace(one, other)\n')
     return tmp_path
 
 
@@ -37,6 +38,7 @@ def test_a_house_in_order_has_no_violations(house: Path) -> None:
         ("annotated/model/masks.py", '"""What masks are."""', "annotated/model/masks.py:1: the first line begins"),
         ("annotated/model/masks.py", "\nopen(path, 'w')", "annotated/model/masks.py:2: take storage.atomic_write"),
         ("annotated/model/masks.py", "from annotated import Transformer", "annotated/model/masks.py:1: import Trans"),
+        ("grader/annotated_grader/x.py", "\nopen(path, 'w')", "grader/annotated_grader/x.py:2: take storage.atomic"),
         ("annotated/saving.py", "x = 1", "annotated/saving.py:1: writes nothing in place"),
         (
             "annotated/one.py",

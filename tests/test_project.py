@@ -30,6 +30,10 @@ def project() -> dict[str, Any]:
     return tomllib.loads(read("pyproject.toml"))["project"]
 
 
+def grader() -> dict[str, Any]:
+    return tomllib.loads(read("grader/pyproject.toml"))["project"]
+
+
 def tracked_text_files() -> list[Path]:
     """Files that git has or would take, without binary ones; in a copy without git, none."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
@@ -53,17 +57,24 @@ def test_environment_yml_repeats_pyproject() -> None:
 
 def test_one_version_everywhere() -> None:
     version = project()["version"]
-    assert annotated.__version__ == version
+    assert annotated.__version__ == version == grader()["version"]
+    assert f"annotated-attention=={version}" in grader()["dependencies"], "they are released together"
     assert yaml.safe_load(read("CITATION.cff"))["version"] == version
     latest = re.search(r"^## \[?(\d+\.\d+\.\d+)", read("CHANGELOG.md"), re.MULTILINE)
     assert latest and latest[1] == version
 
 
-def test_the_wheel_names_both_licences() -> None:
+def test_the_graders_wheel_names_both_licences() -> None:
     """It carries the exercises, whose text is CC BY, beside the code."""
-    assert project()["license"] == "MIT AND CC-BY-4.0"
-    assert project()["license-files"] == ["LICENSE", "LICENSE-TEXT"]
-    assert "exercises/" in read("LICENSE-TEXT") and "exercises" in read("setup.py")
+    assert project()["license"] == "MIT" and grader()["license"] == "MIT AND CC-BY-4.0"
+    assert grader()["license-files"] == ["LICENSE", "LICENSE-TEXT"]
+    assert [read(f"grader/{name}") == read(name) for name in grader()["license-files"]] == [True, True]
+    assert "exercises/" in read("LICENSE-TEXT") and "exercises" in read("grader/setup.py")
+
+
+def test_the_grader_needs_no_package_that_the_library_does_not_pin() -> None:
+    assert names(grader()["dependencies"]) <= {"annotated-attention", *names(project()["dependencies"])}
+    assert grader()["requires-python"] == project()["requires-python"]
 
 
 def names(requirements: list[str]) -> set[str]:
@@ -128,8 +139,8 @@ def test_make_takes_an_environment_of_the_users_and_never_removes_it() -> None:
 
 
 def test_nothing_is_installed_by_a_name_that_is_not_ours() -> None:
-    """The library is on no index: whoever took the name there would run code where this is typed."""
-    named = re.compile(r"pip install[^\n]*[ '\"]annotated-attention")
+    """Library and grader are on no index: whoever took a name there would run code where this is typed."""
+    named = re.compile(r"pip install[^\n]*[ '\"]annotated-(?:attention|grader)\b")
     found = [file for file in tracked_text_files() if named.search(file.read_text(encoding="utf-8", errors="replace"))]
     assert found == []
 

@@ -7,18 +7,17 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import tyro
 
 from annotated import __version__
+from annotated.cli import products
 from annotated.cli.data import Classroom, Prepare, Show
 from annotated.cli.data_prepare import Multi30k, Texts, Wmt14
 from annotated.cli.data_treebank import Treebank
-from annotated.cli.doctor import Doctor
 from annotated.cli.errors import explain
 from annotated.cli.evaluate import Evaluate
-from annotated.cli.exercise import commands as exercise_commands
 from annotated.cli.finish import Finish
 from annotated.cli.models import Average, Export, Info
 from annotated.cli.parsing import parse
@@ -83,9 +82,6 @@ def _command(arguments: list[str]) -> Any:
     data |= Annotated[Wmt14, sub("wmt14")] | Annotated[Multi30k, sub("multi30k")]
     about = "Look at a corpus, or prepare one for training."
     rows = Annotated[RunRows, sub("run")] | Annotated[ShowRows, sub("show")]
-    exercise: Any = Annotated[
-        exercise_commands(), sub("exercise", description="Graded exercises: start one, check it.")
-    ]
     commands: Any = (
         Annotated[data, sub("data", description=about)]
         | Annotated[Train, sub("train", default=train_defaults(training))]
@@ -98,9 +94,10 @@ def _command(arguments: list[str]) -> Any:
         | Annotated[Average, sub("average")]
         | Annotated[Export, sub("export")]
         | Annotated[Info, sub("info")]
-        | exercise
-        | Annotated[Doctor, sub("doctor")]
     )
+    if arguments[0] not in {command.__metadata__[0].name for command in get_args(commands)}:
+        for command in products.commands(arguments[0]):
+            commands |= command
     return parse(commands, arguments, DESCRIPTION)
 
 

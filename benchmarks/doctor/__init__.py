@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-RECORD = Path(__file__).parents[2] / "annotated" / "assets" / "doctor_public.json"
+RECORD = Path(__file__).parents[2] / "grader" / "annotated_grader" / "assets" / "doctor_public.json"
 PARTIAL = Path("build/benchmarks/doctor.json")
 
 

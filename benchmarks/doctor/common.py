@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from annotated.doctor import Update
+from annotated_grader.doctor import Update
 
 VOCAB, D_MODEL, D_FF, HEADS, LAYERS = 16, 32, 64, 4, 2
 WARMUP = 20

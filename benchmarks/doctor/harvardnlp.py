@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.optim.lr_scheduler import LambdaLR
 
-from annotated.doctor import Claims, FirstAttention, ResidualStep, Subject, Tables, Update
-from annotated.doctor.adapters.hooks import Place, Recorder, residual_steps
-from annotated.doctor.subject import Side
 from annotated.model import AttentionMaps
+from annotated_grader.doctor import Claims, FirstAttention, ResidualStep, Subject, Tables, Update
+from annotated_grader.doctor.adapters.hooks import Place, Recorder, residual_steps
+from annotated_grader.doctor.subject import Side
 from benchmarks.doctor import common
 from benchmarks.peers.repositories import annotated_transformer
 

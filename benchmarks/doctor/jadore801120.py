@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from annotated.doctor import Claims, FirstAttention, Found, NotOffered, ResidualStep, Subject, Tables, Update
-from annotated.doctor.adapters.hooks import Recorder
-from annotated.doctor.subject import Side
 from annotated.model import AttentionMaps
+from annotated_grader.doctor import Claims, FirstAttention, Found, NotOffered, ResidualStep, Subject, Tables, Update
+from annotated_grader.doctor.adapters.hooks import Recorder
+from annotated_grader.doctor.subject import Side
 from benchmarks.doctor import common
 from benchmarks.peers.adapter import lift, source_dir
 

@@ -12,10 +12,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from annotated.doctor import Claims, FirstAttention, Found, NotOffered, ResidualStep, Subject, Tables, Update
-from annotated.doctor.adapters.hooks import Recorder, places_of, residual_steps
-from annotated.doctor.subject import Side
 from annotated.model import AttentionMaps
+from annotated_grader.doctor import Claims, FirstAttention, Found, NotOffered, ResidualStep, Subject, Tables, Update
+from annotated_grader.doctor.adapters.hooks import Recorder, places_of, residual_steps
+from annotated_grader.doctor.subject import Side
 from benchmarks.doctor import common
 from benchmarks.peers.adapter import PeerAbsent, lift, source_dir
 

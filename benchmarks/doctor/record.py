@@ -23,7 +23,7 @@ WRONG = ("failed", "error")
 
 def examined(name: str) -> dict[str, Any]:
     """Examine one implementation in this process."""
-    from annotated.doctor import examine
+    from annotated_grader.doctor import examine
 
     implementation = IMPLEMENTATIONS[name]
     subject = implementation.subject()

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import annotated
-from annotated.doctor import Subject
+from annotated_grader.doctor import Subject
 from benchmarks.doctor.common import blob_id
 from benchmarks.peers.adapter import PeerAbsent, source_dir
 
-LIBRARY, OURS = "annotated.doctor.adapters", "annotated-attention"
+LIBRARY, OURS = "annotated_grader.doctor.adapters", "annotated-attention"
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Implementation:
     """One implementation."""
 
     adapter: str
-    """'module:name' of what makes the subject; a module of this package, or of annotated.doctor.adapters."""
+    """'module:name' of what makes the subject; a module of this package, or of annotated_grader.doctor.adapters."""
     title: str
     url: str
     package: str = ""

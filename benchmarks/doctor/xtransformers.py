@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from annotated.doctor import Claims, FirstAttention, Found, NotOffered, ResidualStep, Subject, Tables
-from annotated.doctor.adapters.hooks import Place, Recorder, residual_steps
-from annotated.doctor.subject import Side
 from annotated.model import AttentionMaps
+from annotated_grader.doctor import Claims, FirstAttention, Found, NotOffered, ResidualStep, Subject, Tables
+from annotated_grader.doctor.adapters.hooks import Place, Recorder, residual_steps
+from annotated_grader.doctor.subject import Side
 from benchmarks.doctor import common
 from benchmarks.peers.adapter import source_dir
 

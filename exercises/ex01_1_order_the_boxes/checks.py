@@ -7,7 +7,7 @@ Paper: figure 1
 
 from collections.abc import Callable
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 Needs = dict[str, list[str]]
 """For each box, the boxes whose output it reads."""

@@ -8,7 +8,7 @@ Paper: figure 1
 import re
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 TABLE = {
     "source.embedding": "BSD", "source.positions": "SD", "source.sum": "BSD",

@@ -5,7 +5,7 @@ Paper: sections 1 and 3
 
 import math
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 LONGEST = 120
 

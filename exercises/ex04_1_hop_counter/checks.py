@@ -7,7 +7,7 @@ Paper: section 4, Table 1
 
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 D = 4
 Plan = dict[str, Any]

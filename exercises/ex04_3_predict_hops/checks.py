@@ -8,7 +8,7 @@ Paper: section 4, Table 1
 from collections.abc import Iterable
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 N, K, R = 70, 5, 10
 

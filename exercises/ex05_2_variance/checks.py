@@ -7,7 +7,7 @@ import math
 
 import torch
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def covariances_added(d_k: int, copies: int) -> float:

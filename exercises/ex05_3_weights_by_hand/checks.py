@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 KEYS = torch.tensor([[0.0] * 4, [2 * math.log(2), 0, 0, 0], [0, math.log(5), math.log(5), 0]], dtype=torch.float64)
 VALUES = torch.tensor([0.0, 8.0, 16.0], dtype=torch.float64)

@@ -6,7 +6,7 @@ Paper: section 3.2.3
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Handle, Student, expect, graded
+from annotated_grader import Case, Handle, Student, expect, graded
 
 
 def wired(query: Tensor, source: Tensor, mask: Tensor, maps: list[Tensor]) -> Tensor:

@@ -6,7 +6,7 @@ Paper: section 3.2.2, figure 2
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def weights_of_head(x_q: Tensor, x_kv: Tensor, w_q: Tensor, w_k: Tensor, mask: Tensor | None = None) -> Tensor:

@@ -6,7 +6,7 @@ Paper: section 3.2.2
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def layer_output(heads: Tensor, w_o: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ Paper: sections 3.2.1 and 3.2.2, figure 2
 import torch
 from torch import Tensor, nn
 
-from annotated.grading import Case, Handle, Student, expect, graded
+from annotated_grader import Case, Handle, Student, expect, graded
 
 NAMES = ("w_q", "w_k", "w_v", "w_concat")
 

@@ -6,7 +6,7 @@ Paper: section 4, figures 3-5
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def maps(case: Case, lengths: list[int], causal: bool = False) -> Tensor:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from annotated.grading import Case, Handle, Student, expect, graded, remembered
+from annotated_grader import Case, Handle, Student, expect, graded, remembered
 
 ROLES = ("itself", "token before", "word it writes")
 

@@ -6,7 +6,7 @@ Paper: early appendix, section 3.3
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def sizes(case: Case) -> tuple[int, int, int, int]:

@@ -6,7 +6,7 @@ Paper: sections 3.1 and 5.4
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Handle, Student, expect, graded
+from annotated_grader import Case, Handle, Student, expect, graded
 
 
 def normalised(x: Tensor, gain: Tensor | float = 1.0, bias: Tensor | float = 0.0) -> Tensor:

@@ -6,7 +6,7 @@ Paper: section 3.1
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Handle, Student, expect, graded
+from annotated_grader import Case, Handle, Student, expect, graded
 
 
 def normalised(x: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ Paper: section 3.4
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Handle, Student, expect, graded
+from annotated_grader import Case, Handle, Student, expect, graded
 
 WEIGHTS = ("source_embedding.weight", "target_embedding.weight", "generator.weight")
 

@@ -7,7 +7,7 @@ import math
 
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def power(case: Case) -> float:

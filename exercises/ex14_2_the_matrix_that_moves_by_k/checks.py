@@ -6,7 +6,7 @@ Paper: section 3.5
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def encoding(positions: Tensor, d_model: int, halves: bool = False) -> Tensor:

@@ -6,7 +6,7 @@ Paper: sections 3.2.3 and 3.5
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def words(case: Case, length: int) -> Tensor:

@@ -8,7 +8,7 @@ import math
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Handle, Student, expect, graded
+from annotated_grader import Case, Handle, Student, expect, graded
 
 
 def waves(rows: list[int], d_model: int) -> Tensor:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from annotated.grading import Case, Handle, Student, expect, graded
+from annotated_grader import Case, Handle, Student, expect, graded
 
 KINDS = {"encoder": ("self_attention",), "decoder": ("self_attention", "cross_attention")}
 

@@ -5,7 +5,7 @@ Paper: Table 3
 
 import math
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 TABLE = {
     "base": (6, 512, 2048, 8, 64, 64), "B1": (6, 512, 2048, 8, 16, 64), "B2": (6, 512, 2048, 8, 32, 64),

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def reference(word_counts: dict[str, int], count: int, of_ties: int = 0) -> list[list[str]]:

@@ -5,7 +5,7 @@ Paper: section 5.1
 
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 ENTRIES = ("the ", "the", " the", "er", " d", "un", "und", " und ", "in", "ing", "sch", "ei", "oo", "ou", "re", "Haus")
 WORDS = ("the", "tree", "under", "Haus", "singing", "house", "rot", "und", "schein", "door")

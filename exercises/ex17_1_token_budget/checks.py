@@ -5,7 +5,7 @@ Paper: section 5.1
 
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 Pair = tuple[list[int], list[int]]
 

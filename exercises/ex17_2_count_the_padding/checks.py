@@ -5,7 +5,7 @@ Paper: section 5.1
 
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 LENGTHS = [5, 30, 7, 28, 6, 33, 9, 26, 8, 31, 4, 25]
 

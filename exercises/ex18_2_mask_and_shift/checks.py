@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 SETTINGS = ((True, 1), (True, 0), (False, 1), (False, 0), (True, 2), (False, 2))
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def log_probabilities(row: list[float]) -> list[float]:

@@ -5,7 +5,7 @@ Paper: section 5.3, equation 3
 
 import math
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def equation_3(update: int, d_model: int, warmup: int) -> float:

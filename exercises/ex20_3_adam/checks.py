@@ -6,7 +6,7 @@ Paper: section 5.3
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def written_out(gradients: Tensor, rates: list[float], beta1: float, beta2: float, epsilon: float) -> Tensor:

@@ -6,7 +6,7 @@ Paper: sections 3.1, 3.4, 5.4
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def normalised(x: Tensor, gain: Tensor, bias: Tensor) -> Tensor:

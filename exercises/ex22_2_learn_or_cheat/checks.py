@@ -6,7 +6,7 @@ Paper: sections 3.1, 5
 import math
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 FLOOR = math.log(16)
 

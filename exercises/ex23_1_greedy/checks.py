@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 PAD, BOS, EOS = 0, 1, 2
 Rows = Callable[[list[int]], list[float]]

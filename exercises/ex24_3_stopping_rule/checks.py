@@ -3,7 +3,7 @@
 Paper: section 6.1
 """
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def reach(log_probability: float, cap: int, alpha: float) -> float:

@@ -6,7 +6,7 @@ Paper: section 6.1, Table 2
 import math
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 WORDS = "der die das Hund Katze Garten sieht findet große kleine und nicht in auf . ,".split()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 V = 9
 

@@ -6,7 +6,7 @@ Paper: sections 6.1, 6.2
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def ratio(sums: list[float]) -> float:

@@ -5,7 +5,7 @@ Paper: sections 5.2, 6.1, Table 2
 
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 RATES = (9.5e12, 2.8e12, 3.7e12, 6.0e12)
 

@@ -5,7 +5,7 @@ Paper: sections 5.2, 6.1
 
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def stamps_of(durations: list[float], start: float) -> list[float]:

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from annotated.chapters.table_3.differences import student_quantile
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 Losses = dict[str, dict[int, float]]
 ROWS = ("base", "C1", "B2", "D1")

@@ -7,7 +7,7 @@ import math
 from functools import cache
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def above(x: float) -> float:

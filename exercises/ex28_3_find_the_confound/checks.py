@@ -8,8 +8,8 @@ from typing import Any
 
 from annotated.analysis.parameters import parameter_parts
 from annotated.config import ModelConfig
-from annotated.grading import Case, Student, expect, graded
 from annotated.training.schedule import learning_rate
+from annotated_grader import Case, Student, expect, graded
 
 Run = dict[str, Any]
 

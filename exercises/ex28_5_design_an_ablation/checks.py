@@ -9,7 +9,7 @@ from typing import Any
 from annotated.analysis.parameters import parameter_parts
 from annotated.chapters.table_3.differences import student_quantile
 from annotated.config import ModelConfig
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 Run = dict[str, Any]
 TIES = ((4, 8, 78, 2), (6, 8, 60, 3), (4, 8, 28, 3))

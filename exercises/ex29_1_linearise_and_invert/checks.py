@@ -5,8 +5,8 @@ Paper: section 6.3
 
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
 from annotated.parsing import LinearFormError, Tree, linear_form, tree_from_linear
+from annotated_grader import Case, Student, expect, graded
 
 LABELS = ("S", "NP", "VP", "PP", "SBAR", "ADJP")
 WORDS = "Anna sees the old dog with a lamp and sleeps in her garden , who knows ( XX".split()

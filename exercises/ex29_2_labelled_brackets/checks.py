@@ -6,7 +6,7 @@ Paper: section 6.3, Table 4
 from fractions import Fraction
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 LABELS = ("NP", "VP", "PP", "SBAR", "ADJP")
 WORDS = "he sees the old dog with a lamp and sleeps in her garden today".split()

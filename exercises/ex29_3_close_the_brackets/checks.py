@@ -5,8 +5,8 @@ Paper: section 6.3
 
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
 from annotated.parsing import LinearFormError, tree_from_linear
+from annotated_grader import Case, Student, expect, graded
 
 LABELS = ["S", "NP", "VP", "PP", "SBAR", "ADJP"]
 END = "</s>"

@@ -6,8 +6,8 @@ Paper: Table 4
 import math
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
 from annotated.parsing import Grammar, Lexicon, parse
+from annotated_grader import Case, Student, expect, graded
 
 Cell = dict[str, float]
 Binary = list[tuple[str, str, str, float]]

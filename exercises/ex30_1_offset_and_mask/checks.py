@@ -3,7 +3,7 @@
 Paper: sections 3.1, 3.2.3
 """
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def table(length: int, offset: int, causal: bool) -> list[list[bool]]:

@@ -3,7 +3,7 @@
 Paper: sections 3.2.3, 4
 """
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def lengths(case: Case) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 Paper: section 3.2.1, equation 1
 """
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def verdict(student: Student, kind: str) -> bool:

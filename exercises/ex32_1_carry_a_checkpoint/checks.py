@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from annotated.config import ModelConfig
-from annotated.grading import Case, Student, expect, graded
 from annotated.model import Transformer
+from annotated_grader import Case, Student, expect, graded
 
 
 class SinesFirst(nn.Module):

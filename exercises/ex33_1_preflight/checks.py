@@ -5,7 +5,7 @@ Paper: sections 5.1, 5.2
 
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 MACHINE = {
     "hashes": {"train.tgz": "aa01", "dev.tgz": "bb02", "notes.txt": "ffff"},

@@ -5,7 +5,7 @@ Paper: section 6.1, Table 2
 
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 NEEDED = ("score", "signature", "test", "pair", "sentences", "text", "averaged", "beam", "alpha")
 TOKENIZERS = ("13a", "intl", "none", "char")

@@ -8,7 +8,7 @@ import math
 import torch
 from torch import Tensor
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 
 def sizes(case: Case) -> tuple[int, int]:

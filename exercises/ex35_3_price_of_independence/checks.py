@@ -7,7 +7,7 @@ import itertools
 import math
 from typing import Any
 
-from annotated.grading import Case, Student, expect, graded
+from annotated_grader import Case, Student, expect, graded
 
 Joint = dict[tuple[int, ...], float]
 

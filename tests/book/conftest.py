@@ -20,7 +20,8 @@ from tests.book.visit import Visit
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE_PAGES = tuple(
-    f"source/annotated/{name}" for name in ("model/attention", "viz/theme", "grading/sandbox/interpreter")
+    f"source/{name}"
+    for name in ("annotated/model/attention", "annotated/viz/theme", "grader/annotated_grader/sandbox/interpreter")
 )
 
 
@@ -102,15 +103,15 @@ def site(book: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library's wheel, as the book builds it."""
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wheels of library and grader by their packages, as the book builds them."""
     pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
     try:
-        from annotated_book.launch import build_wheel
+        from annotated_book.launch import build_wheels
     finally:
         sys.path.pop(0)
-    return build_wheel(tmp_path_factory.mktemp("wheel"))
+    return build_wheels(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ import annotated
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
 PAGES = sorted((Path(__file__).parents[2] / "book" / "reference" / "api").glob("*.md"))
-FIRST = re.compile(r"^(annotated\.[\w.]+)(?: \| .+)?$", re.MULTILINE)
+FIRST = re.compile(r"^(annotated(?:_grader)?\.[\w.]+)(?: \| .+)?$", re.MULTILINE)
 """A line of the table of what to read first, perhaps with a sentence of its own."""
 WITH_EXAMPLES = [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8")]
 
@@ -98,6 +98,7 @@ def test_an_import_line_works_and_is_the_shortest(extension: Any) -> None:
         exec(line, {})
     tests = extension("objects").tests_of
     assert tests(Path("annotated/model/attention.py")) == Path("tests/model/test_attention.py")
+    assert tests(Path("grader/annotated_grader/sandbox/names.py")) == Path("tests/grader/sandbox/test_names.py")
     assert tests(Path("annotated/no_such.py")) is None
 
 

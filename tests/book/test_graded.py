@@ -16,8 +16,8 @@ import pytest
 
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
-from annotated.grading.exercise.catalogue import all_exercises, find
-from annotated.grading.exercise.exercise import Exercise, ExerciseError, parse
+from annotated_grader.exercise.catalogue import all_exercises, find
+from annotated_grader.exercise.exercise import Exercise, ExerciseError, parse
 
 PARTS = ("exercise_index", "graded", "ledger", "paper", "quiz", "source")
 
@@ -194,24 +194,25 @@ def test_a_chapter_to_take_away_has_the_task(extension: Any, repository: Path, e
 
 
 ELSEWHERE = """
-from annotated.grading import check
-from annotated.grading.exercise.catalogue import exercises_folder, find
+from annotated_grader import check
+from annotated_grader.exercise.catalogue import exercises_folder, find
 print(exercises_folder())
 exec(find("ex05-1").solution_code)
 check("ex05-1")
 """
 
 
-def test_where_only_the_wheel_is_installed_check_finds_its_exercises(wheel: Path, tmp_path: Path) -> None:
+def test_where_only_the_wheels_are_installed_check_finds_its_exercises(wheels: dict[str, Path], tmp_path: Path) -> None:
     place = tmp_path / "site"
-    zipfile.ZipFile(wheel).extractall(place)  # all that installing a wheel of Python code does
+    for wheel in wheels.values():
+        zipfile.ZipFile(wheel).extractall(place)  # all that installing a wheel of Python code does
     quiet = {"PYTHONPATH": str(place), "ANNOTATED_PROGRESS": str(tmp_path / "progress.json")}
     environment = {key: value for key, value in os.environ.items() if key != "ANNOTATED_EXERCISES"} | quiet
     done = subprocess.run(
         [sys.executable, "-c", ELSEWHERE], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0] == str(place / "annotated" / "exercises")
+    assert done.stdout.splitlines()[0] == str(place / "annotated_grader" / "exercises")
     assert "every check passes" in done.stdout
 
 

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,25 @@ def test_no_chapter_keeps_anything_of_myst(plain: Any, repository: Path) -> None
                 assert not re.search(r"^[:`~]{3,}\{|\{[\w:-]+\}`|\]\{\.layer\}", prose, re.MULTILINE), (name, prose)
 
 
+def test_the_graders_wheel_carries_the_exercises_but_no_answers_of_strangers(
+    wheels: dict[str, Path], repository: Path
+) -> None:
+    assert list(repository.glob("exercises/ex*/answers.py"))
+    with zipfile.ZipFile(wheels["annotated_grader"]) as archive:
+        names = archive.namelist()
+    exercises = list(repository.glob("exercises/ex*/exercise.md"))
+    assert sum(name.endswith("/exercise.md") for name in names) == len(exercises)
+    assert [name for name in names if name.endswith("/answers.py") and "exercises" in name] == []
+
+
+def test_the_librarys_wheel_has_neither_grader_nor_doctor_nor_exercises(wheels: dict[str, Path]) -> None:
+    with zipfile.ZipFile(wheels["annotated"]) as archive:
+        names = archive.namelist()
+    places = {"/".join(name.split("/")[:2]) for name in names}
+    assert not {"annotated/grading", "annotated/doctor", "annotated/exercises"} & places
+    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"annotated"}
+
+
 def test_cells_are_short(plain: Any, repository: Path) -> None:
     import jupytext
 
@@ -134,14 +154,15 @@ def test_cells_are_short(plain: Any, repository: Path) -> None:
 
 
 def test_the_built_book_offers_the_notebook_and_the_wheel(book: Path, repository: Path) -> None:
-    assert len(list((book / "_static" / "wheel").glob("annotated_attention-*.whl"))) == 1
+    assert len(list((book / "_static" / "wheel").glob("annotated_*.whl"))) == 2
     for name in chapters(repository):
         notebook = json.loads((book / "_sources" / f"{name}.ipynb").read_text(encoding="utf-8"))
         assert "import annotated" in notebook["cells"][0]["source"]
         page = (book / f"{name}.html").read_text(encoding="utf-8")
         assert f'_sources/{name}.ipynb"' in page
-        link = re.search(r'href="([^"]+\.whl)"', page)
-        assert link and (book / name).parent.joinpath(link[1]).resolve().is_file(), f"{name} does not offer the wheel"
+        links = re.findall(r'href="([^"]+\.whl)"', page)
+        offered = [(book / name).parent.joinpath(link).resolve().is_file() for link in links]
+        assert offered == [True, True], f"{name} does not offer the wheels"
 
 
 @pytest.fixture(scope="module")
@@ -153,8 +174,10 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str,
     return folder, os.environ | quiet
 
 
-def run_first_cell(plain: Any, where: tuple[Path, dict[str, str]], folder: Path, wheel: str, book: str = "") -> Any:
-    code = plain.launch.first_cell(book, wheel).replace(', "vl-convert-python"', "")
+def run_first_cell(
+    plain: Any, where: tuple[Path, dict[str, str]], folder: Path, wheels: dict[str, str], book: str = ""
+) -> Any:
+    code = plain.launch.first_cell(book, wheels).replace(', "vl-convert-python"', "")
     # Without its dependencies the library cannot be imported there: the test ends where the import begins.
     assert "\nimport annotated\n" in code
     code = code.replace("import annotated\n", "print(importlib.util.find_spec('annotated').origin); raise SystemExit\n")
@@ -163,21 +186,40 @@ def run_first_cell(plain: Any, where: tuple[Path, dict[str, str]], folder: Path,
 
 
 def test_the_first_cell_says_what_to_do_and_then_installs_from_the_wheel_beside_it(
-    plain: Any, elsewhere: Any, wheel: Path, tmp_path: Path
+    plain: Any, elsewhere: Any, wheels: dict[str, Path], tmp_path: Path
 ) -> None:
     alone = tmp_path / "alone"
     alone.mkdir()
-    failed = run_first_cell(plain, elsewhere, alone, "annotated_attention-0.1.0-py3-none-any.whl")
+    library = {"annotated": wheels["annotated"].name}
+    failed = run_first_cell(plain, elsewhere, alone, library)
     assert failed.returncode == 1 and "Installing" not in failed.stdout, "a name that is not ours is not asked for"
-    assert "annotated_attention-0.1.0-py3-none-any.whl" in failed.stderr and "ANNOTATED_SOURCE" in failed.stderr
-    published = run_first_cell(plain, elsewhere, alone, "none.whl", book="http://127.0.0.1:1/book/")
+    assert library["annotated"] in failed.stderr and "ANNOTATED_SOURCE" in failed.stderr
+    published = run_first_cell(plain, elsewhere, alone, {"annotated": "none.whl"}, book="http://127.0.0.1:1/book/")
     assert "Installing it from http://127.0.0.1:1/book/_static/wheel/none.whl" in published.stdout
-    assert "Put none.whl (from the page's download menu)" in published.stderr
+    assert "Put none.whl\n(from the page's download menu)" in published.stderr
 
-    shutil.copy(wheel, alone)
-    done = run_first_cell(plain, elsewhere, alone, wheel.name)
+    shutil.copy(wheels["annotated"], alone)
+    done = run_first_cell(plain, elsewhere, alone, library)
     assert done.returncode == 0, done.stderr
-    assert f"Installing it from {alone / wheel.name}" in done.stdout and "site-packages" in done.stdout
+    assert f"Installing it from {alone / library['annotated']}" in done.stdout and "site-packages" in done.stdout
 
-    again = run_first_cell(plain, elsewhere, tmp_path, wheel.name)
+    again = run_first_cell(plain, elsewhere, tmp_path, library)
     assert "Installing" not in again.stdout, "what is there is found"
+
+    both = {package: wheel.name for package, wheel in wheels.items()}
+    lacking = run_first_cell(plain, elsewhere, tmp_path, both)
+    assert lacking.returncode == 1 and "Download annotated_grader-" in lacking.stderr, "the library is there already"
+    elsewhere[1]["ANNOTATED_SOURCE"] = str(wheels["annotated"])  # the grader's lies beside it
+    whole = run_first_cell(plain, elsewhere, tmp_path, both)
+    assert whole.returncode == 0 and f"Installing it from {wheels['annotated_grader']} ..." in whole.stdout
+    again = run_first_cell(plain, elsewhere, tmp_path, both)
+    assert "Installing" not in again.stdout, "both are there"
+
+
+def test_a_chapters_notebook_asks_for_the_grader_only_where_a_cell_imports_it(plain: Any, repository: Path) -> None:
+    asking = {
+        name
+        for name in chapters(repository)
+        if len(plain.launch.wheels_for((repository / "book" / f"{name}.md").read_text(encoding="utf-8"))) == 2
+    }
+    assert asking == {"training/first_run", "results/since_2017", "reference/doctor"}

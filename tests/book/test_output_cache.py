@@ -18,9 +18,9 @@ pytest.importorskip("sphinx", reason="the book's extension needs the extra `book
 pytestmark = pytest.mark.process
 
 PLACES: dict[str, set[str] | None] = {
-    "annotated/grading/exercise/run.py": set(),
-    "annotated/grading/sandbox/worker.py": set(),
-    "annotated/doctor/mutants/__init__.py": {"training/first_run", "reference/doctor"},
+    "grader/annotated_grader/exercise/run.py": set(),
+    "grader/annotated_grader/sandbox/worker.py": set(),
+    "grader/annotated_grader/doctor/mutants/__init__.py": {"training/first_run", "reference/doctor"},
     "annotated/wmt14/download.py": {"results/full_run", "results/questions"},
     "annotated/chapters/masks/charts.py": {"attention/masks"},
     "annotated/chapters/masks/record.json": {"attention/masks"},

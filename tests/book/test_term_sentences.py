@@ -340,7 +340,7 @@ def test_numbers_in_the_menus_and_the_legend_follow_the_filter_and_the_list_its_
 
 
 def test_words_of_an_exercise_have_no_markup(extension: Any) -> None:
-    from annotated.grading.exercise.catalogue import all_exercises
+    from annotated_grader.exercise.catalogue import all_exercises
 
     found = [extension("exercise_index")._words(exercise, "Title") for exercise in all_exercises()]
     assert not [words for words in found if "`" in words and "{" in words.partition("`")[0][-12:]]

@@ -1,4 +1,4 @@
-"""Known mistakes of training (`annotated.doctor.mutants`) act in a real run as they do in the doctor."""
+"""Known mistakes of training (`annotated_grader.doctor.mutants`) act in a real run as they do in the doctor."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from annotated.doctor.mutants import switched_on
-from annotated.doctor.mutants.training import BANK
 from annotated.runs import list_checkpoints, read_records
 from annotated.training import learning_rate
+from annotated_grader.doctor.mutants import switched_on
+from annotated_grader.doctor.mutants.training import BANK
 
 PIECES = 3
 """Micro-batches of an update: 300 tokens in pieces of 100."""

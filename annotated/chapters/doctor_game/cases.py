@@ -7,10 +7,10 @@ from typing import Any
 
 from annotated.chapters.doctor_game.experiment import HEALTHY
 from annotated.chapters.record import recorded
-from annotated.doctor import Report, mutants
-from annotated.doctor.finding import CHAPTERS
-from annotated.doctor.invariants import INVARIANTS
-from annotated.doctor.report.page import BESIDE, claim_link, diagnoses_html
+from annotated_grader.doctor import Report, mutants
+from annotated_grader.doctor.finding import CHAPTERS
+from annotated_grader.doctor.invariants import INVARIANTS
+from annotated_grader.doctor.report.page import BESIDE, claim_link, diagnoses_html
 
 SENTENCES = (
     "The grandmother opened the green school bag.",

@@ -4,7 +4,7 @@ import { BOS, PAD } from "../../viz/engine/tokenizer.js";
 import { complete } from "../../viz/engine/switches.js";
 import { traceOf } from "../../viz/engine/tracing.js";
 
-export const MOVED = 1e-4; // as CLOSE of annotated/doctor/probe.py: below it is rounding
+export const MOVED = 1e-4; // as CLOSE of grader/annotated_grader/doctor/probe.py: below it is rounding
 const PADDING = 3;
 
 // The logits of a whole target read at once, a row for each position, and all maps.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotated.doctor import OurSubject, Report, examine
-from annotated.doctor.mutants import switched_on
 from annotated.viz.engine.script import page_translator
+from annotated_grader.doctor import OurSubject, Report, examine
+from annotated_grader.doctor.mutants import switched_on
 
 CASES = (
     "positions_missing",
@@ -23,7 +23,7 @@ CASES = (
     "keys_and_values_swapped",
     "cached_position_restarts",
 )
-"""Names of mistakes in `annotated.doctor.mutants`, in the order of the game, without the healthy model."""
+"""Names of mistakes in `annotated_grader.doctor.mutants`, in the order of the game, without the healthy model."""
 HEALTHY = "healthy"
 
 

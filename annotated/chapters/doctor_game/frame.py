@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from annotated.chapters.doctor_game.cases import game
-from annotated.doctor.report.page import STYLE
+from annotated_grader.doctor.report.page import STYLE
 
 
 def doctor(sentence: str | None) -> str:

@@ -1,4 +1,4 @@
-// Known mistakes made in the page's model, each under its name in annotated.doctor.mutants; a test holds both to be the same.
+// Known mistakes made in the page's model, each under its name in annotated_grader.doctor.mutants; a test holds both to be the same.
 // A mistake is `switches` of the engine, or `Kind`, the model's class with one method changed.
 import { softmax } from "../../viz/engine/arithmetic.js";
 import { Transformer } from "../../viz/engine/transformer.js";

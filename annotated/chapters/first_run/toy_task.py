@@ -11,13 +11,13 @@ from torch import Tensor
 from annotated.config import TrainingConfig, tiny
 from annotated.data import Batch, collate_ids
 from annotated.decoding import greedy_decode
-from annotated.doctor import doctor
-from annotated.doctor.mutants import find, switched_on
 from annotated.model import Transformer
 from annotated.speed.steps import FastStep
 from annotated.training.loss import batch_loss
 from annotated.training.schedule import learning_rate
 from annotated.training.update import fit
+from annotated_grader.doctor import doctor
+from annotated_grader.doctor.mutants import find, switched_on
 
 SYMBOLS, LENGTH, FIRST = 10, 10, 4
 """Rows of LENGTH symbols, which are the ids FIRST .. FIRST + SYMBOLS - 1: all rows are equally long, as in the toy."""
@@ -44,7 +44,7 @@ def toy_model(bug: str | None = None, *, seed: int = 0, updates: int = UPDATES) 
     Parameters
     ----------
     bug
-        Id of a mutant (`annotated.doctor.mutants`); to use the model, switch it on, too.
+        Id of a mutant (`annotated_grader.doctor.mutants`); to use the model, switch it on, too.
 
     Returns
     -------

@@ -8,8 +8,8 @@ from dataclasses import replace
 from annotated.chapters.since_2017.rms_norm import RMSNormTransformer
 from annotated.chapters.since_2017.rotary import RotaryTransformer
 from annotated.config import ModelConfig
-from annotated.doctor import OurSubject
 from annotated.model import Transformer
+from annotated_grader.doctor import OurSubject
 
 
 class PartSubject(OurSubject):

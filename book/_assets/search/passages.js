@@ -44,7 +44,7 @@ globalThis.annotatedPassages = (() => {
     const [, kind, number] = /^(?:the )?(eqn?|equation|fig|figure|tab|table|sec|section|§)\.? ?\(?(\d+(?:\.\d+)*)\)?$/.exec(query.toLowerCase().trim()) ?? [];
     return kind && Object.keys(parts).some(key => key.startsWith("section ")) && !partOf(query, parts) ? `${KINDS[kind] ?? kind} ${number}` : undefined;
   }
-  const BESIDE = /^(module-)?annotated\.(chapters|viz|analysis|grading|doctor|interop|runs|wmt14|classroom)\b/;
+  const BESIDE = /^(module-)?annotated(_grader|\.(chapters|viz|analysis|interop|runs|wmt14|classroom))\b/;
   // The objects of the library whose dotted name ends in the query, letter by letter. The query looks like a name of code: it
   // has a dot, an underscore or a capital; of small letters alone it must be one of `exports`, what `import annotated` gives.
   // Without a dot only classes and functions are meant: `d_k` is first a letter of the paper.
@@ -56,7 +56,7 @@ globalThis.annotatedPassages = (() => {
     for (const [prefix, list] of Object.entries(objects)) {
       for (const [page, kind, , , last] of list) {
         const full = `${prefix}.${last}`;
-        if (full.endsWith(`.${name}`) && full.startsWith("annotated.") && meant.test(kinds[kind])) found.push([page, full]);
+        if (full.endsWith(`.${name}`) && /^annotated(_grader)?\./.test(full) && meant.test(kinds[kind])) found.push([page, full]);
       }
     }
     // What `import annotated` gives comes before a namesake: the Transformer of the paper before that of another library.

@@ -47,6 +47,8 @@ READING = {
     "annotated.model": ("attention masks feed_forward embeddings positional_encoding layers transformer".split()),
 }
 """The order in which the modules of a package are read, where that is not the alphabet's; others follow."""
+COMMANDS = "annotated_grader.commands"
+"""Like those of the library, they explain themselves on the command line."""
 _BY_ITSELF = re.compile(r"Alias for field number \d+")
 _NOT_CODE = re.compile(r"(`[^`]*`)")
 
@@ -63,7 +65,7 @@ def modules(name: str, elsewhere: Collection[str] = ()) -> list[str]:
     first = {f"{name}.{module}": at for at, module in enumerate(READING.get(name, ()))}
     inside = pkgutil.iter_modules(found.__path__, f"{name}.")
     for info in sorted(inside, key=lambda info: (first.get(info.name, len(first)), info.name)):
-        if not info.name.rpartition(".")[2].startswith("_") and info.name not in elsewhere:
+        if not info.name.rpartition(".")[2].startswith("_") and info.name not in {*elsewhere, COMMANDS}:
             names += modules(info.name, elsewhere) if info.ispkg else [info.name]
     return names
 
@@ -121,9 +123,10 @@ def write_page(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
-    """Pages of the reference are read again whenever a module was added to, removed from or changed in the library."""
-    package = Path(inspect.getfile(importlib.import_module("annotated"))).parent
-    state = {str(file): file.stat().st_mtime_ns for file in package.rglob("*.py")}
+    """Pages of the reference are read again whenever a module was added, removed or changed."""
+    packages = [importlib.import_module(name) for name in ("annotated", "annotated_grader")]
+    files = [file for package in packages for file in Path(inspect.getfile(package)).parent.rglob("*.py")]
+    state = {str(file): file.stat().st_mtime_ns for file in files}
     changed = getattr(env, "library_state", None) != state
     env.library_state = state
     return [name for name in env.found_docs if name.startswith("reference/api/")] if changed else []
@@ -185,7 +188,7 @@ def candidates(target: str, module: str | None, owner: str | None) -> list[str]:
 
 def true_name(name: str) -> str:
     """Where an object of the library is defined: `annotated.Transformer` is in `annotated.model.transformer`."""
-    if not name.startswith("annotated."):
+    if not name.startswith(("annotated.", "annotated_grader.")):
         return name
     try:
         found = find(name)

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from annotated.doctor.mutants import MUTANTS
-from annotated.grading.exercise.catalogue import all_exercises
 from annotated_book import effects, ledger
 from annotated_book.effects import Effect
 from annotated_book.exercise_index import claims_of
 from annotated_book.sentences import ARITHMETIC, section_of, sections, sentences, verdict_of
+from annotated_grader.doctor.mutants import MUTANTS
+from annotated_grader.exercise.catalogue import all_exercises
 
 PAGE = ledger.ROWS
 SENTENCE, BELIEF = "the paper's sentence", "a reader's belief"

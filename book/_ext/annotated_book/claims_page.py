@@ -26,14 +26,14 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-from annotated.grading.exercise.catalogue import all_exercises
-from annotated.grading.exercise.markdown import without_marks as plain
 from annotated_book import effects
 from annotated_book.claims import BELIEF, PAGE, Claim, address, all_claims, as_data, counts, group_anchor
 from annotated_book.claims_chart import chart
 from annotated_book.facts import chapters_in_order, commas, plain_title
 from annotated_book.ledger import with_formulas
 from annotated_book.sentences import FILE, faults, sections, sentences
+from annotated_grader.exercise.catalogue import all_exercises
+from annotated_grader.exercise.markdown import without_marks as plain
 
 SCHEMA = Path(__file__).parents[2] / "_data" / "claims.schema.json"
 DOCTOR = "reference/doctor"

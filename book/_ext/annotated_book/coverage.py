@@ -9,12 +9,12 @@ from typing import Any
 
 from sphinx.util import logging
 
-from annotated.grading.exercise.catalogue import find
-from annotated.grading.exercise.exercise import ExerciseError
 from annotated.paper import REASONS, entries, implementations, paper_lines, parse
 from annotated_book.chapters import chapter
 from annotated_book.ledger import KINDS, ledger
 from annotated_book.source import ROOT
+from annotated_grader.exercise.catalogue import find
+from annotated_grader.exercise.exercise import ExerciseError
 
 PARTS = ("sections", "equations", "figures", "tables")
 # These measure and draw; the others are the paper's machine.

@@ -4,7 +4,7 @@
     :::
 
 lists the invariants by theme; `mutants` the bank of known mistakes; `summary` and `implementations` show the public
-implementations of annotated/assets/doctor_public.json, and `recorded` says when and how that was measured.
+implementations of doctor_public.json, in the assets of the grader, and `recorded` says when and how that was measured.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-import annotated
+import annotated_grader
 
-RECORD = Path(annotated.__file__).parent / "assets" / "doctor_public.json"
+RECORD = Path(annotated_grader.__file__).parent / "assets" / "doctor_public.json"
 
 PAPER: dict[str, dict[Any, str]] = {
     "norm": {"pre": "pre-norm"},
@@ -71,7 +71,7 @@ class Doctor(SphinxDirective):
 
     def invariants(self) -> list[nodes.Node]:
         """By theme, folded: what must hold, the likeliest mistake, and what an adapter must offer."""
-        from annotated.doctor.invariants import INVARIANTS
+        from annotated_grader.doctor.invariants import INVARIANTS
 
         found: list[nodes.Node] = []
         for theme, members in groupby(INVARIANTS.values(), key=lambda invariant: invariant.theme):
@@ -86,7 +86,7 @@ class Doctor(SphinxDirective):
 
     def mutants(self) -> list[nodes.Node]:
         """By theme, folded: the mistake, who made it, and what fails."""
-        from annotated.doctor import mutants
+        from annotated_grader.doctor import mutants
 
         found: list[nodes.Node] = []
         for theme, members in groupby(mutants.table(), key=lambda row: row["theme"]):
@@ -158,7 +158,7 @@ class Doctor(SphinxDirective):
     def recorded(self) -> list[nodes.Node]:
         """When, on what, and by which command; and how many of today's invariants it knew."""
         from annotated.chapters import Record
-        from annotated.doctor.invariants import INVARIANTS
+        from annotated_grader.doctor.invariants import INVARIANTS
 
         fields = {key: value for key, value in record().items() if key != "results"}
         subjects = record()["results"]["subjects"]

@@ -3,7 +3,7 @@
     :::{exercise-index} chapters
     :::
 
-lists them by chapter, with what each asks for (`book/_data/exercise_lines.yaml`), its difficulty, its time and a place
+lists them by chapter, with what each asks for (the `line` of its `exercise.md`), its difficulty, its time and a place
 for the reader's mark; `misconceptions` is a table of the beliefs that they are about.
 """
 
@@ -11,12 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from html import escape
-from pathlib import Path
 from typing import Any
 
-import yaml
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.addnodes import pending_xref
@@ -25,25 +22,17 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-from annotated.grading.exercise.catalogue import all_exercises
-from annotated.grading.exercise.exercise import Exercise
 from annotated_book.chapters import chapter
 from annotated_book.facts import commas, parts_of
 from annotated_book.graded import DOTS
 from annotated_book.ledger import ROWS, domain, ledger, plain, row_reference, with_formulas
+from annotated_grader.exercise.catalogue import all_exercises
+from annotated_grader.exercise.exercise import Exercise
 
-LINES = Path(__file__).parents[2] / "_data" / "exercise_lines.yaml"
 LAST = 1000
 """Stands for the number of a page that is no chapter."""
 _COLUMNS = {"belief": 50, "verdict": 14, "exercises": 16, "discussed in": 20}
 """The columns of the table of misconceptions, with their widths."""
-
-
-@cache
-def asked_for() -> dict[str, str]:
-    """What each exercise asks for, in one line, by its number."""
-    found: dict[str, str] = yaml.safe_load(LINES.read_text(encoding="utf-8"))
-    return found
 
 
 class Index(nodes.General, nodes.Element):
@@ -58,7 +47,8 @@ class ExerciseIndex(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A place for the list."""
         self.env.note_reread()  # it tells of the other pages
-        self.env.note_dependency(str(LINES))
+        for exercise in all_exercises():
+            self.env.note_dependency(str(exercise.folder / "exercise.md"))
         return [Index(by=directives.choice(self.arguments[0], ("chapters", "misconceptions")))]
 
 
@@ -108,7 +98,7 @@ class FillIndex(SphinxPostTransform):
             f"<span>{exercise.minutes} min</span>",
             f"<span>{points}</span>",
             f'<span class="mark-of-exercise" {mark}></span>',
-            f'<small class="exercise-asks">{escape(asked_for().get(exercise.place, ""), quote=False)}</small>',
+            f'<small class="exercise-asks">{escape(exercise.line, quote=False)}</small>',
         ]
         return nodes.paragraph("", "", self.exercise(exercise, titled=True), _raw(" ".join(facts)))
 
@@ -244,7 +234,6 @@ def _raw(text: str) -> nodes.raw:
 
 def setup(app: Sphinx) -> None:
     """Register the directive."""
-    asked_for.cache_clear()
     app.add_node(Index)
     app.add_directive("exercise-index", ExerciseIndex)
     app.add_post_transform(FillIndex)

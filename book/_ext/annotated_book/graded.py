@@ -21,12 +21,12 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx_exercise.directive import ExerciseDirective
 
-from annotated.grading.exercise.build import student_notebook
-from annotated.grading.exercise.catalogue import all_exercises, find
-from annotated.grading.exercise.exercise import DIFFICULTIES, Exercise, ExerciseError
 from annotated_book.ledger import ledger, plain
 from annotated_book.paper import link_to
 from annotated_book.quiz import Quiz, parse
+from annotated_grader.exercise.build import student_notebook
+from annotated_grader.exercise.catalogue import all_exercises, find
+from annotated_grader.exercise.exercise import DIFFICULTIES, Exercise, ExerciseError
 
 _ENTRY = re.compile(r"\{(claim|question)\}`([CAQ]\d+)`")
 _WARNING = (

@@ -27,8 +27,8 @@ from sphinx.util import logging
 from sphinx.util.docutils import ReferenceRole, SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-from annotated.grading.exercise.markdown import without_marks as plain
 from annotated_book.chapters import chapter
+from annotated_grader.exercise.markdown import without_marks as plain
 
 DATA = Path(__file__).parents[2] / "_data"
 KINDS = ("claim", "question")

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from sphinx.application import Sphinx
 
-from annotated.grading.exercise.markdown import without_marks as plain
 from annotated.viz.figure_one import Box, small_drawing
 from annotated.viz.figure_one.boxes import page_of
 from annotated_book.coverage import Part, title_of_exercise
+from annotated_grader.exercise.markdown import without_marks as plain
 
 MOST = 6
 """How many dots are drawn at most; the number beside them is the whole count."""

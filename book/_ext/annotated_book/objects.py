@@ -31,7 +31,7 @@ from annotated.paper import entries, parse
 from annotated_book.docstring_formulas import with_formulas
 from annotated_book.facts import chapters_in_order, commas, link
 from annotated_book.paper import link_to
-from annotated_book.source import ROOT, find, note_page, source_page
+from annotated_book.source import ROOT, find, note_page, place_of, source_page
 
 API = "reference/api/"
 _PAPER = re.compile(r"^\s*Paper: *(.+(?:\n[ \t]*\S.*)*)", re.MULTILINE)
@@ -92,7 +92,7 @@ def paper_of(text: str) -> list[str]:
 @cache
 def path_of(module: str) -> Path:
     """The file of a module, relative to the repository."""
-    place = ROOT / module.replace(".", "/")
+    place = ROOT / place_of(module)
     return (place / "__init__.py" if place.is_dir() else place.with_suffix(".py")).relative_to(ROOT)
 
 
@@ -146,7 +146,8 @@ def import_button(module: str, name: str) -> nodes.raw:
 
 def tests_of(path: Path) -> Path | None:
     """The tests that mirror a module, if there are: tests/model/test_masks.py for annotated/model/masks.py."""
-    file = Path("tests", *path.parts[1:-1], f"test_{path.stem}.py")
+    own = path.parts[0] == "grader"
+    file = Path("tests", *["grader"] * own, *path.parts[1 + own : -1], f"test_{path.stem}.py")
     return file if (ROOT / file).is_file() else None
 
 

@@ -15,8 +15,6 @@ from typing import Any
 import jupytext
 import yaml
 
-from annotated.grading.exercise.catalogue import find
-from annotated.grading.exercise.markdown import roles
 from annotated.paper import EQUATIONS
 from annotated_book import versions
 from annotated_book.cards import parse
@@ -24,6 +22,8 @@ from annotated_book.ledger import ledger
 from annotated_book.prediction import options
 from annotated_book.source import excerpt, source_of
 from annotated_book.tries import HINT, MISSES, SOLUTION, exercise
+from annotated_grader.exercise.catalogue import find
+from annotated_grader.exercise.markdown import roles
 
 _OPEN = re.compile(r"^(?P<fence>`{3,}|~{3,}|:{3,})\{(?P<name>[\w-]+)\}[ ]*(?P<argument>.*)$")
 _OPTION = re.compile(r"^:([\w-]+):\s*(.*)$")

@@ -14,10 +14,10 @@ from typing import Any
 
 import yaml
 
-from annotated.doctor.mutants import MUTANTS
-from annotated.grading.exercise.catalogue import all_exercises
 from annotated.paper import SECTIONS
 from annotated_book.ledger import ROWS, Entry, ledger
+from annotated_grader.doctor.mutants import MUTANTS
+from annotated_grader.exercise.catalogue import all_exercises
 
 FILE = Path(__file__).parents[2] / "_data" / "sentences.yaml"
 VERDICTS = ("confirmed", "refuted", "depends", "not tested")

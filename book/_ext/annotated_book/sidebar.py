@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from annotated_book.mark import MARK
 from annotated_book.tex import mathml
 
-_MODULE = re.compile(r"^annotated\.(?:\w+\.)*(?=\w+$)")
+_MODULE = re.compile(r"^annotated(?:_grader)?\.(?:\w+\.)*(?=\w+$)")
 _HERE = re.compile(r'(<a class="current reference internal" href="#">.*?</a>)', re.DOTALL)
 
 

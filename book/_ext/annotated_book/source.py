@@ -41,6 +41,8 @@ from annotated_book.paper import link_to
 ROOT = Path(annotated.__file__).parent.parent
 KEPT = ("library_sources", "library_shown")
 """What the environment keeps of each page: the files that it leads to, and the objects whose code it shows."""
+_GRADER = "annotated_grader"
+"""The package beside the library that the reference documents, too; it lies in a folder of its own."""
 _DOCSTRING = re.compile(r'^(\s*)(?:r?""").*?"""\n', re.DOTALL | re.MULTILINE)
 
 
@@ -122,8 +124,19 @@ def excerpt(name: str, pattern: str) -> tuple[str, int]:
     return "\n...\n".join(textwrap.dedent("\n".join(block)) for block in blocks), shown[0]
 
 
+def place_of(module: str) -> Path:
+    """Where a module's file or folder is, without an ending, relative to the repository."""
+    inside = Path(module.replace(".", "/"))
+    return Path("grader", inside) if inside.parts[0] == _GRADER else inside
+
+
+def module_at(path: str) -> str:
+    """The module of a file, relative to the repository."""
+    return path.removeprefix("grader/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
 def source_page(path: Path) -> str:
-    """The page that holds a file of the library, relative to the repository."""
+    """The page that holds a file of library or grader, relative to the repository."""
     return "source/" + path.with_suffix("").as_posix()
 
 

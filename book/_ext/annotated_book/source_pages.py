@@ -17,7 +17,7 @@ from pygments.lexers import PythonLexer
 from sphinx.application import Sphinx
 
 from annotated_book.objects import lines_of
-from annotated_book.source import ROOT, source_page
+from annotated_book.source import ROOT, module_at, source_page
 
 PATH, SAID, CODE = "@path@", "@said@", '<div class="highlight">@code@</div>'
 """Marks in the page that stands for all of its depth."""
@@ -25,7 +25,7 @@ PATH, SAID, CODE = "@path@", "@said@", '<div class="highlight">@code@</div>'
 
 def _entries(app: Sphinx, path: str) -> str:
     """A link to a module's place in the reference, if it has one, and the names in it."""
-    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    module = module_at(path)
     entry = app.env.get_domain("py").data["modules"].get(module)  # type: ignore[attr-defined]
     if entry is None:
         return "<p>Shown from the library as it is.</p>"
@@ -37,9 +37,9 @@ def _entries(app: Sphinx, path: str) -> str:
 
 def outline(objects: dict[str, Any], path: str, up: str) -> str:
     """The names of a module that the reference documents, folded: each leads to its line, and to its entry."""
-    if not path.startswith("annotated/"):
+    if not path.startswith(("annotated/", "grader/annotated_grader/")):
         return ""
-    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    module = module_at(path)
     items = []
     for name, line in sorted(lines_of(module).items(), key=lambda pair: pair[1]):
         if entry := objects.get(f"{module}.{name}"):

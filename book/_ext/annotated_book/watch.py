@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-WATCHED = ("book", "annotated", "exercises", "_config.yml")
+WATCHED = ("book", "annotated", "grader", "exercises", "_config.yml")
 BEFORE_FORK = ("jupyter_book.cli.main", "jupyter_book.sphinx", "myst_nb.sphinx_", "sphinx_book_theme", "torch")
 
 

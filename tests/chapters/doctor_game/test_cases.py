@@ -11,10 +11,10 @@ from annotated.chapters.doctor_game.cases import CASES, HEALTHY, alike, game, wh
 from annotated.chapters.doctor_game.experiment import CASES as EXAMINED
 from annotated.chapters.doctor_game.frame import doctor
 from annotated.chapters.record import recorded
-from annotated.doctor import OurSubject, Report, examine, mutants
-from annotated.doctor.finding import CHAPTERS, CLAIMS
-from annotated.doctor.invariants import INVARIANTS
 from annotated.viz.engine.script import page_translator
+from annotated_grader.doctor import OurSubject, Report, examine, mutants
+from annotated_grader.doctor.finding import CHAPTERS, CLAIMS
+from annotated_grader.doctor.invariants import INVARIANTS
 
 
 def report(id: str) -> Report:

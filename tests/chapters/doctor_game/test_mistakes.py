@@ -13,8 +13,8 @@ from annotated.chapters.doctor_game.cases import CASES, HEALTHY, SENTENCES
 from annotated.chapters.doctor_game.experiment import CASES as EXAMINED
 from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS, PAD
-from annotated.doctor.mutants import switched_on
 from annotated.viz.engine.script import model_data, page_translator
+from annotated_grader.doctor.mutants import switched_on
 from tests.javascript import CHAPTERS, PACKAGE, evaluate
 
 FOLDER = CHAPTERS / "doctor_game"

@@ -26,9 +26,9 @@ from annotated.chapters.table_3.size import SIZES
 from annotated.config import BOS, EOS, ModelConfig
 from annotated.data import collate_ids
 from annotated.decoding import beam_search, greedy_decode
-from annotated.doctor import doctor
 from annotated.model import Transformer, sinusoidal_encoding
 from annotated.speed.layouts import LayerState, RaggedRows, forward_rows
+from annotated_grader.doctor import doctor
 
 FOLDER = Path(since_2017.__file__).parent
 PART_FILES = "rotary rms_norm swiglu biases grouped_queries qk_norm decay schedules muon combined".split()

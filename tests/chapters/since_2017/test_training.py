@@ -17,11 +17,11 @@ from annotated.chapters.since_2017.decay import adamw
 from annotated.chapters.since_2017.muon import Muon, hidden_matrices, muon, newton_schulz
 from annotated.chapters.since_2017.schedules import cosine, inverse_root, warmup_stable_decay
 from annotated.config import ModelConfig, TrainingConfig
-from annotated.doctor import OurSubject, doctor
-from annotated.doctor.adapters import ours
-from annotated.doctor.invariants import INVARIANTS
 from annotated.model import Transformer
 from annotated.training.optimizer import make_optimizer
+from annotated_grader.doctor import OurSubject, doctor
+from annotated_grader.doctor.adapters import ours
+from annotated_grader.doctor.invariants import INVARIANTS
 
 SOURCE = torch.tensor([[5, 6, 7, 2], [8, 9, 2, 0]])
 TARGET = torch.tensor([[1, 20, 21, 22], [1, 23, 24, 0]])

@@ -1,0 +1,40 @@
+"""Commands of products that are packages of their own, found among what is installed.
+
+Such a package names them in the group `annotated.commands` of its entry points. Each is a function that gives what tyro
+reads: `Annotated[TheCommand, tyro.conf.subcommand("its-name")]`. Only these functions are imported here, and they need
+no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+GROUP = "annotated.commands"
+PACKAGES = {"exercise": "annotated-grader", "doctor": "annotated-grader"}
+"""The packages of commands that this project has, in the order of the help; those of others come after them."""
+
+
+def commands(wanted: str) -> Iterator[Any]:
+    """The commands of all products that are installed.
+
+    Parameters
+    ----------
+    wanted
+        The first word of the command line.
+
+    Raises
+    ------
+    ValueError
+        If it is a command of a product that is not installed.
+    """
+    from importlib.metadata import entry_points  # a twentieth of a second, which the library's own commands save
+
+    found = {entry.name: entry for entry in entry_points(group=GROUP)}
+    if wanted in PACKAGES and wanted not in found:
+        raise ValueError(
+            f"the command {wanted} is in the package {PACKAGES[wanted]}, which is not installed: pip install its wheel "
+            "(the book offers it beside the library's), or ./grader of a checkout"
+        )
+    for name in [*(name for name in PACKAGES if name in found), *sorted(found.keys() - PACKAGES.keys())]:
+        yield found[name].load()()

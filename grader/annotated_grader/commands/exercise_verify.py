@@ -1,0 +1,148 @@
+"""`annotated exercise verify`: the gate that every exercise, and the bank of wrong Transformers, must pass."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.context import BaseContext
+from multiprocessing.util import Finalize
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tyro
+
+from annotated.storage import atomic_write
+
+if TYPE_CHECKING:
+    from annotated_grader.exercise.verify import Grader, Verdict
+
+
+RIGHT = ("ours", "torch", "marian")
+"""Models that the doctor must clear."""
+
+
+@dataclass
+class Verify:
+    """Hold exercises to their rules: solutions earn everything, stubs nothing, wrong answers lose what they must."""
+
+    exercises: tyro.conf.Positional[tuple[str, ...]] = ()
+    """Which, such as ex05-1 ex07-1."""
+    all: bool = False
+    """Every exercise, and the doctor: it must find each known-wrong Transformer and clear the right ones."""
+    jobs: int = 2
+    """How many at once."""
+    sandbox: bool = True
+    """Grade solution, stub and empty notebook through the sandbox as well."""
+    matrix: bool = False
+    """Print for each wrong answer which checks it loses."""
+    table: Path | None = field(default=None)
+    """Also write these matrices to this file."""
+
+    def run(self) -> int:
+        """Verify and report; 1 if anything is wrong."""
+        from annotated_grader.exercise.catalogue import all_exercises, find
+
+        if not self.exercises and not self.all:
+            raise ValueError("name exercises, such as ex05-1, or give --all")
+        start, failed = time.perf_counter(), 0
+        chosen = all_exercises() if self.all else [find(id) for id in self.exercises]
+        level = _level() if self.sandbox else "no"
+        print(f"{len(chosen)} exercises, {level} sandbox, {self.jobs} at once", file=sys.stderr)
+        matrices = []
+        with ProcessPoolExecutor(self.jobs, _context(), _begin, (self.sandbox,)) as pool:
+            tasks = [pool.submit(_verify, exercise.id) for exercise in chosen]
+            doctor = [pool.submit(_examine, name) for name in _examinations()] if self.all else []
+            for task in tasks:
+                line, matrix, right = task.result()
+                failed += not right
+                matrices.append(matrix)
+                print(f"{line}\n{matrix}" if self.matrix else line, flush=True)
+            wrong = [problem for task in as_completed(doctor) if (problem := task.result())]
+        for problem in sorted(wrong):
+            print(f"doctor: {problem}")
+        if doctor:
+            print(f"doctor: {len(doctor) - len(wrong)} of {len(doctor)} examinations as they must be")
+        if self.table:
+            with atomic_write(self.table) as file:
+                file.write("\n\n".join(matrices) + "\n")
+        print(f"{len(chosen) - failed} passed, {failed} failed in {time.perf_counter() - start:.0f} s")
+        return 1 if failed or wrong else 0
+
+
+def _level() -> str:
+    from annotated_grader.sandbox.isolation import best_level
+
+    return best_level(trust=True)  # what is verified here is ours
+
+
+def _line(verdict: Verdict) -> str:
+    exercise = verdict.exercise
+    state = "ok  " if not verdict.problems else "FAIL"
+    points = f"{exercise.points_public}+{exercise.points_hidden} points"
+    head = f"{state} {exercise.id}  {points}, {len(exercise.checks)} checks, {len(verdict.matrix)} wrong answers"
+    return "\n".join([f"{head}, {verdict.seconds:.1f} s", *(f"     {problem}" for problem in verdict.problems)])
+
+
+def _context() -> BaseContext:
+    """Processes that share what is imported here already, where the system can copy a process."""
+    import torch
+
+    torch.set_num_threads(1)  # a copy has no other threads
+    return get_context("fork" if sys.platform == "linux" else "spawn")
+
+
+_graders: list[Grader | None] = []
+"""Of this process of the pool: one sandbox for many exercises. A start takes as long as an exercise."""
+
+
+def _begin(sandbox: bool) -> None:
+    import torch
+
+    from annotated_grader.instructor.remote import grader
+    from annotated_grader.sandbox.isolation import best_level
+
+    torch.set_num_threads(1)
+    own = ExitStack()
+    _graders[:] = [own.enter_context(grader(best_level(trust=True))) if sandbox else None]
+    Finalize(None, own.close, exitpriority=0)
+
+
+def _verify(id: str) -> tuple[str, str, bool]:
+    """The line to print, the matrix, and whether all is well: a verdict itself holds functions, and cannot travel."""
+    from annotated_grader.exercise.catalogue import find
+    from annotated_grader.exercise.verify import matrix_text, verify
+
+    verdict = verify(find(id), _graders[0])
+    return _line(verdict), matrix_text(verdict), not verdict.problems
+
+
+def _examinations() -> Iterator[str]:
+    from annotated_grader.doctor.mutants import MUTANTS
+
+    yield from RIGHT
+    yield from (mutant.id for mutant in MUTANTS)
+
+
+def _examine(name: str) -> str:
+    """One sentence if the doctor is wrong about this model, else nothing."""
+    import torch
+
+    from annotated_grader.doctor import adapters, examine, fingerprints, mutants
+
+    torch.manual_seed(0)
+    known = {mutant.id: mutant for mutant in mutants.MUTANTS}
+    expected = set(known[name].killed_by) if name in known else set()
+    with mutants.switched_on(name) if name in known else nullcontext():  # once, and not for each question
+        report = examine(mutants.subject(name) if name in known else getattr(adapters, f"small_{name}")())
+    found = {finding.id for finding in report.findings if finding.outcome in ("failed", "error")}
+    if found != expected:
+        return f"{name}: expected {sorted(expected)}, found {sorted(found)}"
+    measured = {finding.id: fingerprints.fingerprint(finding) for finding in report.of("failed")}
+    stale = sorted(id for id, text in measured.items() if fingerprints.recorded()[name].get(id) != text)
+    again = "python -m annotated_grader.doctor.fingerprints"
+    return f"{name}: {', '.join(stale)} measured another thing than recorded; look, then {again}" if stale else ""

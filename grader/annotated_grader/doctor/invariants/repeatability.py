@@ -1,0 +1,39 @@
+"""Repeatability: in evaluation mode a call gives what it gave before. All other invariants compare calls."""
+
+from __future__ import annotations
+
+import torch
+
+from annotated_grader.doctor.finding import Mistake
+from annotated_grader.doctor.invariants.registry import InvariantViolated, invariant, require
+from annotated_grader.doctor.probe import SAME, Probe, of_size, relative_difference
+
+STILL_TRAINING = Mistake(
+    "The model may be in training mode still: call its eval(), or let the adapter offer modules. If it is in "
+    "evaluation mode, dropout acts there too, or something else is random.",
+    21,
+)
+
+
+@invariant(
+    "dropout-off",
+    Mistake("Dropout acts in evaluation too: F.dropout without training=self.training.", 21),
+    Mistake("Something else is random: noise, or a tensor that is drawn anew at each call.", 22),
+    paper="section 5.4",
+)
+def dropout_off(probe: Probe) -> str:
+    """In evaluation mode, two calls agree."""
+    source, target = probe.sources(6, 6), probe.targets_in(6, 6)
+    torch.manual_seed(1)
+    first = probe.logits(source, target)
+    torch.manual_seed(2)
+    difference = relative_difference(probe.logits(source, target), first)
+    said = f"In evaluation mode the logits of two calls differ by {of_size(difference)}."
+    if difference > SAME and not probe.subject.offers("modules"):
+        said = (
+            f"The logits of two calls differ by {of_size(difference)}. The adapter offers no modules, so the doctor "
+            "could not switch training mode off."
+        )
+        raise InvariantViolated(said, STILL_TRAINING)
+    require(difference <= SAME, said)
+    return "Two calls in evaluation mode give the same logits."

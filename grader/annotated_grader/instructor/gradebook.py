@@ -1,0 +1,227 @@
+"""Gradebook on disk: JSON and HTML for each result of a folder, `gradebook.csv` and `run.log` for all.
+
+Every file appears whole or not at all, so that a run that was killed goes on where it stood.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from annotated.storage import atomic_write
+from annotated_grader.exercise.run import CheckResult, ExerciseResult, Failure
+from annotated_grader.feedback.report import Feedback
+from annotated_grader.feedback.report_html import html_of
+
+FORMAT = 2
+STATUSES = ("ok", "student_error", "timeout", "died", "grader_error")
+_MOST_OF_A_PAGE = 10**6
+_LONGEST_NAME = 100
+_TAIL = re.compile(r"-[0-9a-f]{16}$")
+COLUMNS = (
+    "student",
+    "exercise",
+    "score",
+    "maximum",
+    "percent",
+    "status",
+    "lost",
+    "misconception",
+    "seconds",
+    "file",
+    "note",
+)
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One submission with its grade, as it is written down.
+
+    Attributes
+    ----------
+    score
+        None where the grader failed: that is nobody's mistake but the grader's.
+    status
+        ok, student_error (no answer in it), timeout, died, or grader_error.
+    checks
+        For each check: name, title, hidden, points, earned, message, line.
+    misconception
+        The name of the known mistake that the answer behaves like, and what is said to it; may be empty.
+    digest
+        Of all that the grade depends on.
+    """
+
+    student: str
+    exercise: str
+    file: str
+    status: str
+    score: int | None
+    maximum: int
+    note: str
+    checks: tuple[dict[str, Any], ...]
+    misconception: str = ""
+    says: str = ""
+    output: str = ""
+    seconds: float = 0.0
+    level: str = ""
+    digest: str = ""
+    format: int = FORMAT
+
+    @property
+    def lost(self) -> list[str]:
+        """Names of the checks that did not pass."""
+        return [check["name"] for check in self.checks if check["earned"] < check["points"]]
+
+
+class Gradebook:
+    """The folder of results.
+
+    Parameters
+    ----------
+    folder
+        Made if it is not there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "results").mkdir(parents=True, exist_ok=True)
+
+    def place(self, student: str, exercise: str) -> Path:
+        """The file of one result, without its suffix; names that no file can have are replaced, and stay apart."""
+        safe = re.sub(r"[^\w.@-]+", "_", student, flags=re.ASCII).strip("._")[:60]
+        if safe != student:
+            safe = safe[:60] + _tail(student)
+        return self.folder / "results" / f"{safe}_{exercise}"
+
+    def load(self, student: str, exercise: str) -> Graded | None:
+        """A result of an earlier run, if there is one that may be kept; its digest says of what it is the result."""
+        try:
+            data = json.loads(_suffixed(self.place(student, exercise), ".json").read_text(encoding="utf-8"))
+            known = Graded(**{**data, "checks": tuple(data["checks"])})
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return known if known.digest and known.format == FORMAT and known.status != "grader_error" else None
+
+    def save(self, graded: Graded, page: str) -> None:
+        """Write a result as HTML for the student and as JSON; the JSON comes last, and says that it is done."""
+        place = self.place(graded.student, graded.exercise)
+        if page:
+            write_whole(_suffixed(place, ".html"), page)
+        write_whole(_suffixed(place, ".json"), json.dumps(asdict(graded), indent=1, ensure_ascii=False) + "\n")
+
+    def write_table(self, graded: Iterable[Graded]) -> Path:
+        """Write `gradebook.csv`: a row for each student and exercise."""
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for one in sorted(graded, key=lambda one: (one.student, one.exercise)):
+            percent = "" if one.score is None or not one.maximum else f"{100 * one.score / one.maximum:.1f}"
+            row = [one.student, one.exercise, "" if one.score is None else one.score, one.maximum, percent, one.status]
+            row += [" ".join(one.lost), one.misconception, f"{one.seconds:.1f}", one.file, one.note]
+            writer.writerow([_harmless(cell) for cell in row])
+        place = self.folder / "gradebook.csv"
+        write_whole(place, file.getvalue())
+        return place
+
+    def log(self, *lines: str) -> None:
+        """Add lines to `run.log`."""
+        stamp = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
+        with (self.folder / "run.log").open("a", encoding="utf-8") as file:
+            file.writelines(f"{stamp} {clean(line)}\n" for line in lines)
+
+
+def described_checks(result: ExerciseResult) -> tuple[dict[str, Any], ...]:
+    """The checks of a result, in plain values."""
+    return tuple(
+        {
+            "name": check.name, "title": check.check.title, "hidden": check.hidden, "points": check.points,
+            "earned": check.earned, "message": _message(check),
+            "line": clean(check.failure.line) if check.failure and not check.hidden else "",
+        }
+        for check in result.checks
+    )  # fmt: skip
+
+
+def _message(check: CheckResult) -> str:
+    """What a student may read: of a hidden check neither values nor what the answer says of its inputs."""
+    if check.failure is None:
+        return ""
+    if not check.hidden:
+        return clean(check.failure.message)
+    kind = check.failure.message.partition(":")[0]
+    stopped = f" ({kind})" if kind in ("TimeoutError", "ProcessDied") else ""
+    return f"with other sizes and numbers, this does not hold: {check.check.title}{stopped}"
+
+
+def hidden_messages(result: ExerciseResult) -> list[str]:
+    """What went wrong in hidden checks, for the instructor alone."""
+    lost = [check for check in result.checks if check.failure and check.hidden]
+    return [clean(f"{check.name}: {check.failure.message} {check.failure.line}") for check in lost if check.failure]
+
+
+def shown_name(student: str) -> str:
+    """A student's name in one line; two names that are not the same never look the same."""
+    shown = clean(student, _LONGEST_NAME)
+    return shown if shown == student and not _TAIL.search(student) else shown[:60] + _tail(student)
+
+
+def _tail(student: str) -> str:
+    """What keeps names apart that have become alike; `_TAIL` keeps others from taking it for their own."""
+    return "-" + hashlib.sha256(student.encode(errors="surrogateescape")).hexdigest()[:16]
+
+
+def clean(text: str, most: int = 500) -> str:
+    """One line of text from a stranger, without what would steer a terminal."""
+    return "".join(c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text[:most])
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is never seen half written."""
+    with atomic_write(path, "wb") as file:
+        file.write(text.encode("utf-8", errors="replace"))
+
+
+def _suffixed(place: Path, suffix: str) -> Path:
+    return place.with_name(place.name + suffix)
+
+
+def _harmless(cell: Any) -> Any:
+    """A cell that a spreadsheet does not take for a formula."""
+    if not isinstance(cell, str):
+        return cell
+    text = clean(cell)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+
+
+def page(graded: Graded, report: Feedback) -> str:
+    """The feedback for a student; without counterexample and output where these cannot be shown."""
+    try:
+        if len(whole := _page(graded, report)) <= _MOST_OF_A_PAGE:
+            return whole
+    except Exception:  # of a value that torch cannot compare or print
+        pass
+    checks = tuple(replace(check, failure=_bare(check.failure)) for check in report.result.checks)
+    gate = clean(report.result.gate)
+    bare = replace(report.result, checks=checks, gate=gate)
+    return _page(graded, replace(report, result=bare, output=""))
+
+
+def _bare(failure: Failure | None) -> Failure | None:
+    return failure and Failure(clean(failure.message), error=failure.error, line=clean(failure.line))
+
+
+def _page(graded: Graded, report: Feedback) -> str:
+    title = escape(f"{graded.exercise} · {graded.student}")
+    view = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    style = "margin: 2rem; color-scheme: light dark; font-family: system-ui, sans-serif"
+    head = f'<!doctype html>\n<html lang="en"><head>{view}<title>{title}</title></head>'
+    return f'{head}\n<body style="{style}">\n<h1>{title}</h1>\n{html_of(report)}\n</body></html>\n'
