@@ -61,7 +61,10 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command; its exit status."""
-    given = parser().parse_args(arguments)
+    options = parser()
+    given = options.parse_args(arguments)
+    if given.records.is_dir():
+        options.error(f"--records is a file of runs, and {given.records} is a folder: name {given.records / RUNS}")
     if given.command == "status":
         size = given.size or (current_size(given.records) or (None,))[0]
         lines = [] if size is None else ["", *status_lines(size, given.work, given.records)]

@@ -138,6 +138,14 @@ def test_without_the_text_a_run_is_skipped_loudly(
     assert not (tmp_path / "runs.jsonl").exists()
 
 
+def test_a_folder_of_records_is_refused_before_anything_is_trained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--smoke", "--records", str(tmp_path)])
+    assert f"is a folder: name {tmp_path / 'runs.jsonl'}" in capsys.readouterr().err
+
+
 def test_names_lead_back_to_sizes() -> None:
     for name, size in SIZES.items():
         assert size_of(name) == size and size_of(size.smoke().name) == size.smoke()
