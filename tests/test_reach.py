@@ -16,7 +16,7 @@ def test_a_file_belongs_to_a_module_or_to_the_package_of_its_folder() -> None:
     assert module_of("annotated/model/masks.py") == "annotated.model.masks"
     assert module_of("annotated/model/__init__.py") == "annotated.model"
     assert module_of("annotated/chapters/masks/record.json") == "annotated.chapters.masks"
-    assert module_of("annotated/chapters/table_3/runs/base/0.json") == "annotated.chapters.table_3"
+    assert module_of("annotated/chapters/table_3/runs.jsonl") == "annotated.chapters.table_3"
     assert module_of("book/_ext/annotated_book/tex.py") == "annotated_book.tex"
     assert module_of("README.md") is None
 

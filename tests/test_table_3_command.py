@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from annotated.chapters.table_3.laptop import size as sizes
-from annotated.chapters.table_3.laptop.folder import recorded
+from annotated.chapters.experiments import settings
+from annotated.chapters.experiments.reader_runs import open_folder, recorded
 from annotated.classroom import classroom_pairs
 from annotated.cli import main, table_3_jobs
 from annotated.cli.finish import _recipe_of
@@ -29,14 +29,16 @@ from annotated.wmt14 import PreparationOptions, PreparedCorpus, prepare_files
 
 pytestmark = pytest.mark.process
 
-TINY = replace(sizes.SMOKE, updates=4, batch_tokens=100, warmup=2, vocab_size=300, train_pairs=300, valid_pairs=12)
+TINY = replace(
+    settings.READER_SMOKE, updates=4, batch_tokens=100, warmup=2, vocab_size=300, train_pairs=300, valid_pairs=12
+)
 
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder to work in, and a --smoke of four updates."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sizes, "SMOKE", TINY)
+    monkeypatch.setattr(settings, "READER_SMOKE", TINY)
     return tmp_path
 
 
@@ -90,9 +92,7 @@ def test_a_folder_of_another_size_and_a_full_disk(here: Path, monkeypatch: pytes
         assert main(["table3", "run", "C1"]) == 1
     error = capsys.readouterr().err
     assert "the disk is full" in error and "give the same command again" in error and error.count("\n") == 1
-    from annotated.chapters.table_3.laptop.folder import open_folder
-
-    open_folder(here / "table3", sizes.LAPTOP)
+    open_folder(here / "table3", settings.READER_SIZE)
     assert main(["table3", "run", "C1", "--smoke", "--out", "table3"]) == 2
     error = capsys.readouterr().err
     assert "table3 holds runs of another size (updates 1000 and not 4," in error and error.count("\n") == 1

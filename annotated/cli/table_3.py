@@ -59,11 +59,11 @@ class RunRows:
             from annotated.cli.table_3_paper import train_rows
 
             return train_rows(self.rows, self.seeds, folder, self.prepared, self.smoke, self.quiet)
-        from annotated.chapters.table_3.laptop import size as sizes
-        from annotated.chapters.table_3.laptop.folder import open_folder
+        from annotated.chapters.experiments import settings
+        from annotated.chapters.experiments.reader_runs import open_folder
         from annotated.cli.table_3_jobs import make_together, say
 
-        size = sizes.SMOKE if self.smoke else sizes.LAPTOP
+        size = settings.READER_SMOKE if self.smoke else settings.READER_SIZE
         open_folder(folder, size)
         if not self.quiet:
             say(
@@ -106,11 +106,11 @@ class ShowRows:
 
 
 def _show(folder: Path) -> int:
-    from annotated.chapters.table_3.laptop.folder import folder_size, recorded
-    from annotated.chapters.table_3.laptop.paper import is_paper, paper_runs
-    from annotated.chapters.table_3.laptop.table import table_lines
+    from annotated.chapters.experiments.reader_runs import folder_size, recorded
+    from annotated.chapters.table_3.reader_table import table_lines
+    from annotated.cli.table_3_paper import holds_runs, paper_runs
 
-    if is_paper(folder):
+    if holds_runs(folder):
         runs, model = paper_runs(folder)
     else:
         model = folder_size(folder).model

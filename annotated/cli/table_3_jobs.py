@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from annotated.cli.errors import explain
 
 if TYPE_CHECKING:
-    from annotated.chapters.table_3.laptop.size import ClassroomSize
+    from annotated.chapters.experiments.settings import ClassroomSize
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name))
 
@@ -38,8 +38,8 @@ def make_together(
     JobsFailed
         If one of several processes failed.
     """
-    from annotated.chapters.table_3.laptop.text import classroom_text
-    from annotated.chapters.table_3.laptop.training import make_runs
+    from annotated.chapters.experiments.reader_runs import make_runs
+    from annotated.chapters.experiments.sentences import classroom_text
 
     if jobs == 1:
         return make_runs(rows, seeds, folder, size, silent if quiet else say)
@@ -74,7 +74,7 @@ def _work(rows: Sequence[str], seeds: int, folder: Path, size: ClassroomSize, qu
     """In a new process; Ctrl-C does not reach it, but what its parent passes on does."""
     if hasattr(os, "setsid"):
         os.setsid()
-    from annotated.chapters.table_3.laptop.training import make_runs
+    from annotated.chapters.experiments.reader_runs import make_runs
 
     try:
         stopped_by = make_runs(rows, seeds, folder, size, silent if quiet else say, say_taken=False)

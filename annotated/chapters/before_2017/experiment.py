@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from annotated.chapters.before_2017.encoder_decoder import RecurrentEncoderDecoder
-from annotated.config import BOS, EOS, ModelConfig
+from annotated.config import BOS, EOS, ModelConfig, TrainingConfig
 from annotated.model import Transformer
 
 Kind = Literal["plain", "attention", "transformer"]
@@ -67,7 +67,7 @@ def train(
     """
     torch.manual_seed(seed)
     model = prepare(build(kind, score=score, hidden=hidden))
-    optimizer = torch.optim.Adam(model.parameters(), lr=HIGHEST_RATE, betas=(0.9, 0.98))
+    optimizer = torch.optim.Adam(model.parameters(), lr=HIGHEST_RATE, betas=TrainingConfig.adam_betas)
     generator, losses = torch.Generator().manual_seed(seed), []
     for update in range(updates):
         for group in optimizer.param_groups:  # up over 100 updates, then down in a straight line

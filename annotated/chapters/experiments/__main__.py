@@ -2,7 +2,7 @@
 
 cpu         what is not recorded yet, one after the other; several processes may share the work. After all chapters
             comes Table 3's queue, which by itself is `python -m annotated.chapters.table_3 run`
-gpu         all at the same time on one GPU, seed by seed; weights beside the records
+gpu         all at the same time on one GPU, seed by seed; weights beside the files of runs
 translate   test loss and BLEU from these weights, on the CPU
 """
 
@@ -18,15 +18,12 @@ from pathlib import Path
 import torch
 
 from annotated.chapters.experiments.catalogue import EXPERIMENTS, SIZE, ChapterTraining
-from annotated.chapters.experiments.records import translate_later
-from annotated.chapters.experiments.runs import run_alone, run_together
-from annotated.chapters.experiments.text import ShortSentences
-from annotated.chapters.record import code_commit
+from annotated.chapters.experiments.make_runs import make_concurrently, make_one_by_one, translate_later
+from annotated.chapters.experiments.sentences import WORK, ShortSentences, prepared_text
+from annotated.chapters.record import CHAPTERS, code_commit
 from annotated.chapters.table_3.__main__ import main as table_3
 from annotated.chapters.table_3.records import SEEDS
-from annotated.chapters.table_3.text import WORK, prepared_text
 
-RECORDS = Path(__file__).parents[1]
 LONGEST = 1000
 """Hours that Table 3's queue is given where no end is asked for."""
 
@@ -41,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     add("--rows", nargs="+", metavar="ROW", help="only these")
     add("--seeds", nargs="+", type=int, default=list(range(SEEDS)), help="(%(default)s)")
     add("--text", type=Path, help="prepared text (made in build/table_3 if not given)")
-    add("--out", type=Path, default=RECORDS, help="folder with the chapters' folders of records (the package's)")
+    add("--out", type=Path, default=CHAPTERS, help="folder with the chapters' files of runs (the package's)")
     add("--locks", type=Path, default=WORK / "experiments", help="(%(default)s)")
     add("--minutes", type=float, default=float("inf"), help="no run begins later; on a GPU none is recorded later")
     add("--smoke", action="store_true", help="20 updates each, recorded in --locks: a try, not a measurement")
@@ -64,14 +61,14 @@ def main(arguments: Sequence[str]) -> int:
     """Run a command; the exit status."""
     until, given = time.monotonic(), parse(arguments)
     until += 60 * given.minutes
-    text = ShortSentences.open(given.text or prepared_text(SIZE, WORK))
+    text = ShortSentences.open(given.text or prepared_text(SIZE, WORK), SIZE.max_length)
     groups, out = groups_of(given.chapters, given.rows, given.seeds), given.out
     if given.smoke:
         groups, out = [[_shorter(one) for one in group] for group in groups], given.locks / "smoke"
     about = {"commit": given.commit or code_commit()}
     every = [one for group in groups for one in group]
     if given.what == "cpu":
-        run_alone(every, text, out, given.locks, about, until)
+        make_one_by_one(every, text, out, given.locks, about, until)
         hours = min(max(until - time.monotonic(), 0) / 3600, LONGEST)
         if given.with_table_3 and hours > 0:
             return table_3(["run", "--hours", f"{hours:.2f}", *(["--smoke"] if given.smoke else [])])
@@ -82,7 +79,7 @@ def main(arguments: Sequence[str]) -> int:
         about["command"] = "python -m annotated.chapters.experiments " + " ".join(arguments)
         for group in groups:
             if time.monotonic() < until:
-                run_together(group, text, out, torch.device("cuda"), about, until)
+                make_concurrently(group, text, out, torch.device("cuda"), about, until)
     return 0
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from torch.optim import Optimizer
 
+from annotated.chapters.experiments.runs_file import RUNS
+from annotated.chapters.experiments.settings import SIZES, Size
 from annotated.chapters.since_2017.parts import PARTS, Part
-from annotated.chapters.table_3 import records as table_3
-from annotated.chapters.table_3.size import SIZES, Size
+from annotated.chapters.table_3.records import run_name
+from annotated.chapters.table_3.rows import ROWS
 from annotated.chapters.versions import trained
 from annotated.config import TrainingConfig
 from annotated.model import Transformer
@@ -35,13 +37,21 @@ class ChapterTraining:
     optimizer: Callable[[Transformer], Optimizer]
     rate: Callable[[int], float]
     """The learning rate of an update, from its number, counted from 1."""
-    record: Path
-    """Where the record lies, under the folder of all records."""
+    run: str
+    """Name of its record in the chapter's file of runs."""
 
     @property
     def name(self) -> str:
         """As messages have it."""
         return f"{self.chapter}/{self.row} with seed {self.seed}"
+
+    def file(self, out: Path) -> Path:
+        """The file with its record, under the folder of all chapters."""
+        return out / self.chapter / RUNS
+
+    def weights(self, out: Path) -> Path:
+        """Where its weights are until the test set has been translated."""
+        return out / self.chapter / "weights" / f"{self.run}.pt"
 
 
 def capturable_adam(model: Transformer, training: TrainingConfig) -> Optimizer:
@@ -54,7 +64,7 @@ def capturable_adam(model: Transformer, training: TrainingConfig) -> Optimizer:
 
 
 def table_3_experiment(row: str, seed: int, size: Size = SIZE) -> ChapterTraining:
-    """A row of Table 3, as `annotated.chapters.table_3.training.train_row` makes it."""
+    """A row of Table 3, as `annotated.chapters.experiments.make_runs.make_row` makes it."""
     training, config = size.training(row, seed), size.model(row)
     return ChapterTraining(
         "table_3",
@@ -64,13 +74,13 @@ def table_3_experiment(row: str, seed: int, size: Size = SIZE) -> ChapterTrainin
         lambda: Transformer(config),
         lambda model: capturable_adam(model, training),
         lambda update: learning_rate(update, config.d_model, training.warmup, training.learning_rate_scale),
-        Path("table_3") / "runs" / size.name / f"{row}-{seed}.json",
+        run_name(row, seed, size),
     )
 
 
 def table_3_experiments(seed: int) -> list[ChapterTraining]:
     """All rows of Table 3 with one seed."""
-    return [table_3_experiment(row, seed) for row in table_3.ROWS]
+    return [table_3_experiment(row, seed) for row in ROWS]
 
 
 def since_2017_experiments(seed: int) -> list[ChapterTraining]:
@@ -88,7 +98,7 @@ def _part(name: str, part: Part, seed: int) -> ChapterTraining:
         lambda: part.model(config),
         lambda model: part.optimizer(model, training, model.output_weight.is_cuda),
         lambda update: part.rate(update, training, config.d_model),
-        Path("since_2017") / "runs" / f"{name}-{seed}.json",
+        f"{name}-{seed}",
     )
 
 
@@ -107,7 +117,7 @@ def _version(row: str, seed: int) -> ChapterTraining:
         lambda: trained.version_model(row, SHORT),
         lambda model: capturable_adam(model, training),
         lambda update: learning_rate(update, width, training.warmup, training.learning_rate_scale),
-        Path("versions") / "runs" / f"{row}-{seed}.json",
+        f"{row}-{seed}",
     )
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from annotated.analysis.leaks import masked_by
-from annotated.config import EOS, tiny
+from annotated.config import EOS, TrainingConfig, tiny
 from annotated.model import Transformer
 
 VOCABULARY, LENGTH, FIRST = 16, 10, 4
@@ -56,7 +56,7 @@ def train_on_noise(
     generator = torch.Generator().manual_seed(1000 + seed)
     shape = {"d_model": 64, "d_k": 16, "d_v": 16, "d_ff": 128, "num_encoder_layers": 1, "num_decoder_layers": 2}
     model = Transformer(tiny(vocab_size=FIRST + VOCABULARY, dropout=0.0, norm="pre", **shape))
-    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3, betas=(0.9, 0.98))
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3, betas=TrainingConfig.adam_betas)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=updates)
 
     def losses(rows: int) -> tuple[Tensor, Tensor]:

@@ -1,15 +1,16 @@
-"""Training loop that the experiments of chapter 35 share: another forward pass than the library's, the same update."""
+"""Training that the experiments of chapter 35 share: another forward pass than the library's, the same update."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from annotated.config import TrainingConfig
+from annotated.config import PAD, TrainingConfig
+from annotated.model import Transformer
 from annotated.training.loss import label_smoothed_cross_entropy
-from annotated.training.optimizer import make_optimizer
-from annotated.training.schedule import set_learning_rate
+from annotated.training.update import Step, fit
 
 
 def inverse_root(highest: float, warmup: int) -> Callable[[int], float]:
@@ -17,8 +18,30 @@ def inverse_root(highest: float, warmup: int) -> Callable[[int], float]:
     return lambda update: highest * min(update / warmup, (warmup / update) ** 0.5)
 
 
+class Examples(NamedTuple):
+    """A batch for a model that reads something else than a source and a target."""
+
+    inputs: tuple[Tensor, ...]
+    """What the model is called with."""
+    gold: Tensor
+    """The tokens that it should predict, `[B, T]`."""
+
+    @property
+    def target_tokens(self) -> int:
+        """How many tokens are to be predicted."""
+        return int((self.gold != PAD).sum())
+
+
+class ExamplesStep(Step):
+    """A step whose loss is that of `Examples`."""
+
+    def loss(self, batch: Any, smoothing: float) -> tuple[Tensor, int]:
+        """The loss sum in nats, and how many tokens it is of."""
+        return label_smoothed_cross_entropy(self.model(*batch.inputs), batch.gold, smoothing)
+
+
 def train(
-    model: nn.Module,
+    model: Transformer,
     batches: Iterable[tuple[tuple[Tensor, ...], Tensor]],
     updates: int,
     rate: Callable[[int], float],
@@ -40,15 +63,7 @@ def train(
     list of float
         The loss of each update, in nats per token.
     """
-    optimizer = make_optimizer(model, TrainingConfig())
-    losses: list[float] = []
-    model.train()
-    for update, (inputs, gold) in zip(range(1, updates + 1), batches, strict=False):
-        set_learning_rate(optimizer, rate(update))
-        optimizer.zero_grad(set_to_none=True)
-        total, tokens = label_smoothed_cross_entropy(model(*inputs), gold, smoothing)
-        (total / tokens).backward()
-        optimizer.step()
-        losses.append(total.item() / tokens)
+    examples: Iterable[Any] = (Examples(*batch) for batch in batches)
+    losses = fit(ExamplesStep(model, TrainingConfig(label_smoothing=smoothing)), examples, updates, rate)
     model.eval()
     return losses

@@ -8,28 +8,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from annotated.chapters.beam_search import weak_model
 from annotated.chapters.plans.parallel import ParallelTransformer, predict_all, repeats
 from annotated.chapters.plans.training import inverse_root, train
 from annotated.classroom import ClassroomPair, classroom_pairs
-from annotated.config import EOS, PAD, tiny
+from annotated.config import EOS, PAD
 from annotated.data import TokenBatches, TokenStore, pad
 from annotated.decoding import greedy_decode
 from annotated.evaluation import bleu
 from annotated.loading import load
 from annotated.model import Transformer
 
-CONFIG = tiny(
-    vocab_size=2000,
-    d_model=96,
-    d_ff=256,
-    num_heads=4,
-    d_k=24,
-    d_v=24,
-    num_encoder_layers=2,
-    num_decoder_layers=2,
-    dropout=0.0,
-    norm="pre",
-)
+CONFIG = weak_model.CONFIG.replace(dropout=0.0)
 PLACES = 30
 """Places of the parallel decoder, the end token included; the few pairs whose target needs more are left out."""
 PAIRS, UPDATES, BATCH_TOKENS, RATE, WARMUP, SMOOTHING = 30_000, 600, 1_500, 2e-3, 150, 0.1

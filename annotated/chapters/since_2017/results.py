@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,11 +9,12 @@ from typing import Any
 
 import pandas as pd
 
+from annotated.chapters.experiments.runs_file import RUNS, read_runs
 from annotated.chapters.since_2017.parts import PARTS
 from annotated.chapters.table_3.differences import tested
 from annotated.chapters.table_3.pairing import fit_rows_and_seeds
 
-RUNS = Path(__file__).parent / "runs"
+RECORDS = Path(__file__).parent / RUNS
 MEASURES = {"valid_loss": "validation loss, nats", "test_loss": "test loss, nats", "bleu": "BLEU"}
 """What a run was measured by, and its name with its unit; less is better but for BLEU."""
 LEVEL = 0.05
@@ -23,10 +23,9 @@ Runs = Mapping[tuple[str, int], Mapping[str, Any]]
 """The record of each part and seed."""
 
 
-def recorded_runs(folder: Path = RUNS) -> dict[tuple[str, int], dict[str, Any]]:
+def recorded_runs(records: Path = RECORDS) -> dict[tuple[str, int], dict[str, Any]]:
     """All runs of parts that are on record, in the order of `PARTS`."""
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.json"))]
-    known = {(one["row"], one["seed"]): one for one in found}
+    known = {(one["row"], one["seed"]): one for one in read_runs(records).values()}
     return {key: known[key] for key in sorted((k for k in known if k[0] in PARTS), key=_place)}
 
 

@@ -13,17 +13,25 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from annotated.chapters.experiments.queue import TAKEN, Queue, Run
+from annotated.chapters.experiments.runs_file import RUNS
+from annotated.chapters.experiments.sentences import WORK, prepared_text
+from annotated.chapters.experiments.settings import SIZES, Size, size_of
 from annotated.chapters.table_3.pilot import PILOT_ROWS, PILOT_SEEDS, chosen_size, current_size
-from annotated.chapters.table_3.queue import TAKEN, Queue, claimed, run_command
-from annotated.chapters.table_3.records import MORE_SEEDS, RUNS, SEEDS, record_file
+from annotated.chapters.table_3.records import (
+    MORE_SEEDS,
+    RECORDS,
+    SEEDS,
+    claim_file,
+    needed_runs,
+    recorded_runs,
+)
 from annotated.chapters.table_3.rows import ROWS
-from annotated.chapters.table_3.size import SIZES, Size, size_of
 from annotated.chapters.table_3.status import pilot_lines, status_lines
-from annotated.chapters.table_3.text import WORK, prepared_text
-from annotated.storage import Locked
+from annotated.storage import Locked, exclusive_lock
 
 SKIPPED = 77
 """Exit status where there is no real text, as test programs have it for a test that was skipped."""
@@ -47,13 +55,16 @@ def parser() -> argparse.ArgumentParser:
     for command in (run, status, one):
         command.add_argument("--size", type=size_of, help="name of a size; the pilot's if not given")
         command.add_argument("--work", type=Path, default=WORK, help="prepared text and checkpoints (%(default)s)")
-        command.add_argument("--records", type=Path, default=RUNS, help="folder of the records (the package's)")
+        command.add_argument("--records", type=Path, default=RECORDS, help="file of the runs (the package's)")
     return top
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command; its exit status."""
-    given = parser().parse_args(arguments)
+    options = parser()
+    given = options.parse_args(arguments)
+    if given.records.is_dir():
+        options.error(f"--records is a file of runs, and {given.records} is a folder: name {given.records / RUNS}")
     if given.command == "status":
         size = given.size or (current_size(given.records) or (None,))[0]
         lines = [] if size is None else ["", *status_lines(size, given.work, given.records)]
@@ -73,7 +84,7 @@ def _run(given: argparse.Namespace) -> int:
     until = time.monotonic() + 3600 * given.hours
     if given.smoke:
         size = (given.size or next(iter(SIZES.values()))).smoke()
-        return _work(given, size, given.work / "smoke", given.rows, 1, 0, until)
+        return _work(given, size, given.work / "smoke" / RUNS, given.rows, 1, 0, until)
     while given.size is None and (found := current_size(given.records)) is not None and found[1] != "chosen":
         seeds = 1 if found[1] == "first pair" else PILOT_SEEDS
         status = _work(given, found[0], given.records, PILOT_ROWS, seeds, 0, until)
@@ -92,26 +103,30 @@ def _work(
     """One queue; 0 when nothing is missing, 1 if runs failed, `STOPPED` if the time is over or a signal came."""
     prepared_text(size, given.work)
 
-    def command(row: str, seed: int, size: Size) -> list[str]:
-        folders = ["--work", str(given.work), "--records", str(records)]
-        return [*run_command(row, seed, size), *folders]
+    def needed() -> Iterator[Run]:
+        return needed_runs(recorded_runs(size, records), rows, seeds, more)
 
-    queue = Queue(size, given.work, records, rows, seeds, more, command)
+    def command(run: Run) -> list[str]:
+        what = [sys.executable, "-m", "annotated.chapters.table_3", "one", run[0], str(run[1]), "--size", size.name]
+        return [*what, "--work", str(given.work), "--records", str(records)]
+
+    queue = Queue(needed, lambda run: claim_file(*run, size, given.work), command)
     done = queue.run((until - time.monotonic()) / 3600, given.jobs)
     print("\n".join(status_lines(size, given.work, records)), flush=True)
     return 1 if queue.failed else 0 if done else STOPPED
 
 
 def _one(given: argparse.Namespace) -> int:
-    from annotated.chapters.table_3.training import Stopped, train_row
+    from annotated.chapters.experiments.make_runs import make_row
+    from annotated.chapters.experiments.train_one import Stopped
 
     if given.size is None:
         print("table_3: one run needs --size", file=sys.stderr)
         return 2
     try:
-        with claimed(given.row, given.seed, given.size, given.work):
-            if not record_file(given.row, given.seed, given.size, given.records).is_file():
-                train_row(given.row, given.seed, given.size, given.work, given.records)
+        with exclusive_lock(claim_file(given.row, given.seed, given.size, given.work), wait_seconds=0.5):
+            if (given.row, given.seed) not in recorded_runs(given.size, given.records):
+                make_row(given.row, given.seed, given.size, given.work, given.records)
     except Locked:
         return TAKEN
     except Stopped as stopped:

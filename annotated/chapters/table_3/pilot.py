@@ -13,8 +13,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from annotated.chapters.table_3.records import RUNS, losses, pooled_deviation, recorded_runs, separation
-from annotated.chapters.table_3.size import SIZES, Size
+from annotated.chapters.experiments.settings import SIZES, Size
+from annotated.chapters.table_3.records import RECORDS, losses, pooled_deviation, recorded_runs, separation
 
 PILOT_ROWS, PILOT_SEEDS = ("base", "C1"), 3
 ENOUGH = 5.0
@@ -33,7 +33,7 @@ class PilotResult(NamedTuple):
     """Deviations between the means, positive if N=2 is the worse; None before all seeds are recorded."""
 
 
-def compare(size: Size, records: Path = RUNS) -> PilotResult:
+def compare(size: Size, records: Path = RECORDS) -> PilotResult:
     """What the pilot says of a size."""
     runs = {key: one for key, one in recorded_runs(size, records).items() if key[0] in PILOT_ROWS}
     runs = {key: one for key, one in runs.items() if key[1] < PILOT_SEEDS}
@@ -52,7 +52,7 @@ def compare(size: Size, records: Path = RUNS) -> PilotResult:
     return PilotResult("chosen" if gap > ENOUGH else "too close", found, gap)
 
 
-def current_size(records: Path = RUNS) -> tuple[Size, Verdict] | None:
+def current_size(records: Path = RECORDS) -> tuple[Size, Verdict] | None:
     """The size to work at: the chosen one, or the one that the pilot has come to; None if it has tried all in vain."""
     for size in SIZES.values():
         verdict = compare(size, records).verdict
@@ -61,7 +61,7 @@ def current_size(records: Path = RUNS) -> tuple[Size, Verdict] | None:
     return None
 
 
-def chosen_size(records: Path = RUNS) -> Size | None:
+def chosen_size(records: Path = RECORDS) -> Size | None:
     """The size of the small Table 3; None before the pilot has decided."""
     found = current_size(records)
     return found[0] if found is not None and found[1] == "chosen" else None

@@ -1,36 +1,39 @@
-"""Records of the small Table 3: one file a run, and what they say so far of rows, deviations and needs."""
+"""Records of the small Table 3, and what they say so far of rows, deviations and needs."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, variance
 from typing import Any
 
+from annotated.chapters.experiments.queue import Run
+from annotated.chapters.experiments.runs_file import RUNS, read_runs
+from annotated.chapters.experiments.settings import Size
 from annotated.chapters.table_3.rows import ROWS
-from annotated.chapters.table_3.size import Size
 
-RUNS = Path(__file__).parent / "runs"
-"""A folder for each size, a file for each run."""
+RECORDS = Path(__file__).parent / RUNS
+"""The runs of all sizes."""
 SEEDS, MORE_SEEDS = 3, 5
 """Of every row; of base, and of each row that is close to it."""
 CLOSE = 2.0
 """Standard deviations between the means of two rows that are called close."""
 
-Run = tuple[str, int]
-"""A row and a seed."""
+
+def run_name(row: str, seed: int, size: Size) -> str:
+    """Name of a run in the file."""
+    return f"{size.name}/{row}-{seed}"
 
 
-def record_file(row: str, seed: int, size: Size, records: Path = RUNS) -> Path:
-    """Where the record of a run lies."""
-    return records / size.name / f"{row}-{seed}.json"
+def claim_file(row: str, seed: int, size: Size, work: Path) -> Path:
+    """The file whose lock is held by the process that makes a run."""
+    return work / size.name / "claims" / f"{row}-{seed}.lock"
 
 
-def recorded_runs(size: Size, records: Path = RUNS) -> dict[Run, dict[str, Any]]:
+def recorded_runs(size: Size, records: Path = RECORDS) -> dict[Run, dict[str, Any]]:
     """All runs of a size that are on record."""
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((records / size.name).glob("*.json"))]
+    found = [one for name, one in read_runs(records).items() if name.startswith(f"{size.name}/")]
     return {(one["row"], one["seed"]): one for one in found}
 
 

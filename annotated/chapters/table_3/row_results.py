@@ -6,8 +6,8 @@ from statistics import mean, stdev
 from typing import Any
 
 from annotated.analysis.parameters import count_parameters
+from annotated.chapters.experiments.settings import Size
 from annotated.chapters.table_3.records import Run, cpu_seconds
-from annotated.chapters.table_3.size import Size
 
 
 def row_results(row: str, runs: dict[Run, dict[str, Any]], size: Size) -> dict[str, Any]:

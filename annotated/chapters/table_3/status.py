@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from statistics import mean, stdev
 
+from annotated.chapters.experiments.settings import SIZES, Size
 from annotated.chapters.table_3.pilot import PILOT_ROWS, compare
-from annotated.chapters.table_3.queue import claim_file
-from annotated.chapters.table_3.records import cpu_seconds, needed_runs, recorded_runs
+from annotated.chapters.table_3.records import claim_file, cpu_seconds, needed_runs, recorded_runs
 from annotated.chapters.table_3.rows import ROWS
-from annotated.chapters.table_3.size import SIZES, Size
 from annotated.storage import lock_holder
 
 
@@ -29,7 +28,7 @@ def pilot_lines(records: Path) -> list[str]:
 def status_lines(size: Size, work: Path, records: Path) -> list[str]:
     """A line for each row, and below them what is needed next and who works on what."""
     runs = recorded_runs(size, records)
-    lines = [f"size {size.name}: {len(runs)} runs recorded in {records / size.name}"]
+    lines = [f"size {size.name}: {len(runs)} runs recorded in {records}"]
     lines.append(f"{'row':5} {'seeds':>5} {'loss':>8} {'sd':>7} {'BLEU':>6} {'CPU min':>8}")
     for row in ROWS:
         mine = [one for (name, _), one in sorted(runs.items()) if name == row]

@@ -11,11 +11,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from annotated.classroom import classroom_pairs
-from annotated.config import BOS, EOS, PAD, tiny
-from annotated.data import TokenBatches, TokenStore, collate, evaluation_batches
+from annotated.config import BOS, EOS, PAD, TrainingConfig, tiny
+from annotated.data import Batch, TokenBatches, TokenStore, collate, evaluation_batches
 from annotated.loading import load
 from annotated.model import Masked, Transformer
 from annotated.model.masks import padding_mask
+from annotated.training.update import Step, fit
 
 CELLS = tuple((masked, shift) for masked in (True, False) for shift in (1, 0, 2))
 """Mask or none, and by how many places the decoder's input lags behind its output; the paper's is the first."""
@@ -64,6 +65,22 @@ def logits_of(model: Transformer, source: Tensor, target_in: Tensor, masked: boo
     return model.project(hidden)
 
 
+class DecoderStep(Step):
+    """A step with the mean loss of a decoder that has a mask or none, and any shift."""
+
+    def __init__(self, model: Transformer, masked: bool, shift: int) -> None:
+        optimizer = torch.optim.Adam(model.parameters(), lr=RATE, betas=TrainingConfig.adam_betas)
+        super().__init__(model, TrainingConfig(), optimizer)
+        self.masked, self.shift = masked, shift
+
+    def micro_step(self, batch: Batch, tokens: float) -> Tensor:
+        """Add the gradient of the mean loss; return the loss sum."""
+        logits = logits_of(self.model, batch.source, decoder_input(batch.target_out, self.shift), self.masked)
+        loss = F.cross_entropy(logits.flatten(0, 1), batch.target_out.flatten(), ignore_index=PAD)
+        loss.backward()
+        return loss.detach().double() * tokens
+
+
 def train_decoder(
     masked: bool = True, shift: int = 1, *, updates: int = UPDATES, count: int = PAIRS, seed: int = 0
 ) -> tuple[Transformer, list[float]]:
@@ -76,18 +93,10 @@ def train_decoder(
     """
     torch.manual_seed(seed)
     model = Transformer(tiny(vocab_size=2000, dropout=0.0, norm="pre", **SHAPE))
-    optimizer = torch.optim.Adam(model.parameters(), lr=RATE, betas=(0.9, 0.98))
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=updates)
+    step = DecoderStep(model, masked, shift)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(step.optimizer, RATE, total_steps=updates)
     batches = TokenBatches(store("train", count), BATCH_TOKENS, seed=seed, pool_pairs=count)
-    losses = []
-    for _, batch in zip(range(updates), batches, strict=False):
-        logits = logits_of(model, batch.source, decoder_input(batch.target_out, shift), masked)
-        loss = F.cross_entropy(logits.flatten(0, 1), batch.target_out.flatten(), ignore_index=PAD)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        schedule.step()
-        losses.append(loss.item())
+    losses = fit(step, batches, updates, lambda _: float(schedule.get_last_lr()[0]), lambda *_: schedule.step())
     blocks = [losses[i : i + BLOCK] for i in range(0, updates, BLOCK)]
     return model.eval(), [round(sum(block) / len(block), 4) for block in blocks]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,11 +11,12 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated.chapters.experiments.runs_file import RUNS, read_runs
 from annotated.chapters.since_2017 import results as parts
 from annotated.viz.theme import BLUE, GREEN, GREY, ORANGE
 from annotated.viz.titles import title_lines
 
-RUNS = Path(__file__).parent / "runs"
+RECORDS = Path(__file__).parent / RUNS
 TITLES = {"written": "as written", "v1": "released v1", "v3": "released v3", "2026": "as today"}
 """By the rows of the records; that of today is chapter 34's."""
 _COLOURS = {"written": ORANGE, "v1": GREY, "v3": BLUE, "2026": GREEN}
@@ -25,10 +25,9 @@ Runs = Mapping[str, Sequence[Mapping[str, Any]]]
 """The records of each row, in the order of the seeds."""
 
 
-def recorded_versions(folder: Path = RUNS, today: Path = parts.RUNS) -> dict[str, list[dict[str, Any]]]:
+def recorded_versions(records: Path = RECORDS, today: Path = parts.RECORDS) -> dict[str, list[dict[str, Any]]]:
     """All runs on record of the four versions; a row without any is left out."""
-    files = sorted(folder.glob("*.json")) + sorted(today.rglob("2026-?.json"))
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+    found = [*read_runs(records).values(), *(one for one in read_runs(today).values() if one["row"] == "2026")]
     rows = {row: [one for one in found if one["row"] == row] for row in TITLES}
     return {row: ones for row, ones in rows.items() if ones}
 

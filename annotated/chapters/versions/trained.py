@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from annotated.chapters.table_3.size import Size
+from annotated.chapters.experiments.settings import Size
 from annotated.chapters.versions.configurations import PUBLISHED
 from annotated.chapters.versions.conventions import SinesFirst
 from annotated.config import ModelConfig, TrainingConfig, base

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor
 
-BETAS, EPSILON = (0.9, 0.98), 1e-9
+from annotated.config import TrainingConfig
+
+BETAS, EPSILON = TrainingConfig.adam_betas, TrainingConfig.adam_epsilon
 
 
 def adam_steps(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from annotated.chapters.experiments.catalogue import ChapterTraining, capturable_adam
-from annotated.chapters.experiments.text import ShortSentences
+from annotated.chapters.experiments.sentences import ShortSentences
 from annotated.classroom import classroom_pairs
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.data import Tokenizer
@@ -52,7 +51,7 @@ def experiment(text: ShortSentences) -> Callable[..., ChapterTraining]:
             lambda: Transformer(config),
             lambda model: capturable_adam(model, training),
             lambda update: 1e-3 * update,
-            Path("chapter") / f"row-{seed}.json",
+            f"row-{seed}",
         )
 
     return make

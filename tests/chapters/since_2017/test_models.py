@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from annotated.chapters import since_2017
+from annotated.chapters.experiments.settings import SIZES
 from annotated.chapters.positions.offsets import MovedPositions
 from annotated.chapters.since_2017 import PARTS
 from annotated.chapters.since_2017.combined import Transformer2026
@@ -22,7 +23,6 @@ from annotated.chapters.since_2017.rms_norm import RMSNorm
 from annotated.chapters.since_2017.rotary import Places, RotaryAttention, RotaryTransformer, turned
 from annotated.chapters.since_2017.subject import PartSubject
 from annotated.chapters.since_2017.swiglu import SwiGLU
-from annotated.chapters.table_3.size import SIZES
 from annotated.config import BOS, EOS, ModelConfig
 from annotated.data import collate_ids
 from annotated.decoding import beam_search, greedy_decode

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from annotated.chapters.experiments.runs_file import read_runs, write_run
 from annotated.chapters.since_2017 import PARTS
 from annotated.chapters.since_2017.charts import part_curves_chart, parts_chart, years_chart
 from annotated.chapters.since_2017.part_charts import (
@@ -25,7 +26,7 @@ from annotated.chapters.since_2017.part_charts import (
     schedules_chart,
 )
 from annotated.chapters.since_2017.results import (
-    RUNS,
+    RECORDS,
     curve_table,
     differences,
     diverged,
@@ -49,17 +50,16 @@ def record(part: str, seed: int, loss: float) -> dict[str, Any]:
 
 @pytest.fixture
 def runs(tmp_path: Path) -> dict[tuple[str, int], dict[str, Any]]:
-    (tmp_path / "some_size").mkdir()
+    file = tmp_path / "runs.jsonl"
     for part, losses in LOSSES.items():
         for seed, loss in enumerate(losses):
-            path = tmp_path / "some_size" / f"{part}-{seed}.json"
-            path.write_text(json.dumps(record(part, seed, loss)), encoding="utf-8")
+            write_run(file, f"{part}-{seed}", record(part, seed, loss))
     lost = record("wsd", 0, 0.0) | {"diverged": True, "curve": []}
     for measure in ("valid_loss", "test_loss", "bleu"):
         del lost[measure]
-    (tmp_path / "wsd-0.json").write_text(json.dumps(lost), encoding="utf-8")
-    (tmp_path / "other-0.json").write_text(json.dumps(record("no part", 0, 1.0)), encoding="utf-8")
-    return recorded_runs(tmp_path)
+    write_run(file, "wsd-0", lost)
+    write_run(file, "other-0", record("no part", 0, 1.0))
+    return recorded_runs(file)
 
 
 def test_records_come_in_the_order_of_the_parts(runs: Any) -> None:
@@ -217,8 +217,7 @@ def test_no_slider_moves_the_gate_out_of_its_frame() -> None:
 
 
 def test_what_is_on_record_is_of_known_parts_with_seeds_of_their_own() -> None:
-    names = [path.stem for path in RUNS.rglob("*.json")]
-    assert len(set(names)) == len(names)
-    for name in names:
-        part, _, seed = name.rpartition("-")
-        assert part in PARTS and seed.isdigit()
+    found = read_runs(RECORDS)
+    assert len(found) == 3 * len(PARTS)
+    for name, one in found.items():
+        assert name == f"{one['row']}-{one['seed']}" and one["row"] in PARTS

@@ -8,7 +8,7 @@ import pytest
 import zstandard
 
 from annotated.analysis.real_text import DATA
-from annotated.chapters.table_3.size import Size
+from annotated.chapters.experiments.settings import Size
 from annotated.classroom import classroom_pairs
 
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
+from annotated.chapters.experiments.runs_file import write_run
+from annotated.chapters.experiments.settings import SIZES, Size
 from annotated.chapters.table_3.pilot import chosen_size, compare, current_size
-from annotated.chapters.table_3.records import record_file
-from annotated.chapters.table_3.size import SIZES, Size
+from annotated.chapters.table_3.records import run_name
 
 FIRST, SECOND, *_ = SIZES.values()
 
 
-def record(folder: Path, size: Size, row: str, losses: list[float | None]) -> None:
+@pytest.fixture
+def records(tmp_path: Path) -> Path:
+    """A file of runs that is not there yet."""
+    return tmp_path / "runs.jsonl"
+
+
+def record(records: Path, size: Size, row: str, losses: list[float | None]) -> None:
     for seed, loss in enumerate(losses):
-        path = record_file(row, seed, size, folder)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"row": row, "seed": seed, "valid_loss": loss, "diverged": loss is None}))
+        content = {"row": row, "seed": seed, "valid_loss": loss, "diverged": loss is None}
+        write_run(records, run_name(row, seed, size), content)
 
 
 @pytest.mark.parametrize(
@@ -35,33 +40,33 @@ def record(folder: Path, size: Size, row: str, losses: list[float | None]) -> No
         ([4.0, None, 4.2], [4.6, 4.7, 4.8], "given up"),
     ],
 )
-def test_the_verdict_on_a_size(tmp_path: Path, base: list, shallow: list, verdict: str) -> None:
-    record(tmp_path, FIRST, "base", base)
-    record(tmp_path, FIRST, "C1", shallow)
-    assert compare(FIRST, tmp_path).verdict == verdict
+def test_the_verdict_on_a_size(records: Path, base: list, shallow: list, verdict: str) -> None:
+    record(records, FIRST, "base", base)
+    record(records, FIRST, "C1", shallow)
+    assert compare(FIRST, records).verdict == verdict
 
 
-def test_further_seeds_of_the_chosen_size_do_not_change_the_verdict(tmp_path: Path) -> None:
-    record(tmp_path, FIRST, "base", [4.0, 4.1, 4.2, 9.0, 1.0])
-    record(tmp_path, FIRST, "C1", [4.6, 4.7, 4.8])
-    assert compare(FIRST, tmp_path).separation == pytest.approx(6.0)
+def test_further_seeds_of_the_chosen_size_do_not_change_the_verdict(records: Path) -> None:
+    record(records, FIRST, "base", [4.0, 4.1, 4.2, 9.0, 1.0])
+    record(records, FIRST, "C1", [4.6, 4.7, 4.8])
+    assert compare(FIRST, records).separation == pytest.approx(6.0)
 
 
-def test_the_next_size_is_tried_when_one_is_given_up(tmp_path: Path) -> None:
-    assert current_size(tmp_path) == (FIRST, "first pair") and chosen_size(tmp_path) is None
-    record(tmp_path, FIRST, "base", [4.6])
-    record(tmp_path, FIRST, "C1", [4.0])
-    assert current_size(tmp_path) == (SECOND, "first pair")
-    record(tmp_path, SECOND, "base", [4.0, 4.1, 4.2])
-    record(tmp_path, SECOND, "C1", [4.6, 4.7, 4.8])
-    assert chosen_size(tmp_path) == SECOND
+def test_the_next_size_is_tried_when_one_is_given_up(records: Path) -> None:
+    assert current_size(records) == (FIRST, "first pair") and chosen_size(records) is None
+    record(records, FIRST, "base", [4.6])
+    record(records, FIRST, "C1", [4.0])
+    assert current_size(records) == (SECOND, "first pair")
+    record(records, SECOND, "base", [4.0, 4.1, 4.2])
+    record(records, SECOND, "C1", [4.6, 4.7, 4.8])
+    assert chosen_size(records) == SECOND
 
 
-def test_the_pilot_can_fail(tmp_path: Path) -> None:
+def test_the_pilot_can_fail(records: Path) -> None:
     for size in SIZES.values():
-        record(tmp_path, size, "base", [5.0])
-        record(tmp_path, size, "C1", [4.0])
-    assert current_size(tmp_path) is None and chosen_size(tmp_path) is None
+        record(records, size, "base", [5.0])
+        record(records, size, "C1", [4.0])
+    assert current_size(records) is None and chosen_size(records) is None
 
 
 def test_sizes_grow_and_the_papers_form_comes_first() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 from pathlib import Path
@@ -12,13 +11,15 @@ import numpy as np
 import pytest
 
 from annotated.analysis.real_text import DATA
-from annotated.chapters.table_3 import training
+from annotated.chapters.experiments import train_one
+from annotated.chapters.experiments.make_runs import make_row
+from annotated.chapters.experiments.runs_file import read_runs
+from annotated.chapters.experiments.sentences import LONGEST_POOL, prepared_text, short_pairs
+from annotated.chapters.experiments.settings import SIZES, Size, size_of
+from annotated.chapters.experiments.train_one import Stopped
 from annotated.chapters.table_3.__main__ import SKIPPED, main
-from annotated.chapters.table_3.records import RUNS
+from annotated.chapters.table_3.records import RECORDS, recorded_runs
 from annotated.chapters.table_3.rows import ROWS
-from annotated.chapters.table_3.size import SIZES, Size, size_of
-from annotated.chapters.table_3.text import prepared_text
-from annotated.chapters.table_3.training import LONGEST_POOL, Stopped, train_row
 from annotated.config import TrainingConfig, table_3_training
 from annotated.data import TokenBatches, Tokenizer
 from annotated.wmt14 import PreparedCorpus
@@ -54,10 +55,10 @@ def texts_of(value: Any) -> list[str]:
 
 
 def test_a_run_is_recorded_and_its_checkpoints_go(text: Path, size: Size, work: Path, tmp_path: Path) -> None:
-    path = train_row("C1", 1, size, work, tmp_path)
-    one = json.loads(path.read_text())
+    make_row("C1", 1, size, work, tmp_path / "runs.jsonl")
+    ((run, one),) = recorded_runs(size, tmp_path / "runs.jsonl").items()
     check_record(one, size)
-    assert path == tmp_path / size.name / "C1-1.json" and (one["row"], one["seed"]) == ("C1", 1)
+    assert run == (one["row"], one["seed"]) == ("C1", 1)
     assert [point["update"] for point in one["curve"]] == [2, 4]
     assert one["starts"] == 1 and not (work / size.name / "C1-1").exists()
     sentences = {side for line in (text / "test.tsv").read_text().splitlines() for side in line.split("\t")}
@@ -67,8 +68,9 @@ def test_a_run_is_recorded_and_its_checkpoints_go(text: Path, size: Size, work: 
 def test_a_run_that_is_stopped_goes_on_to_the_same_loss(
     text: Path, size: Size, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = json.loads(train_row("C1", 0, size, work, tmp_path / "whole").read_text())
-    real = training.train
+    files = [tmp_path / name for name in ("whole.jsonl", "cut.jsonl")]
+    make_row("C1", 0, size, work, files[0])
+    real = train_one.train
 
     def interrupted(*given: Any, **named: Any) -> Any:
         def stop(*_: Any) -> float:
@@ -78,12 +80,13 @@ def test_a_run_that_is_stopped_goes_on_to_the_same_loss(
         config = given[1].replace(validate_bleu=1)
         return real(given[0], config, *given[2:], **named, bleu=stop)
 
-    monkeypatch.setattr(training, "train", interrupted)
+    monkeypatch.setattr(train_one, "train", interrupted)
     with pytest.raises(Stopped, match="C1 with seed 0: stopped after update"):
-        train_row("C1", 0, size, work, tmp_path / "cut")
-    assert not list((tmp_path / "cut").rglob("*.json"))
-    monkeypatch.setattr(training, "train", real)
-    cut = json.loads(train_row("C1", 0, size, work, tmp_path / "cut").read_text())
+        make_row("C1", 0, size, work, files[1])
+    assert not files[1].exists()
+    monkeypatch.setattr(train_one, "train", real)
+    make_row("C1", 0, size, work, files[1])
+    whole, cut = (recorded_runs(size, file)["C1", 0] for file in files)
     for one in (cut, whole):  # the training loss between two points is that since the restart
         one["curve"] = [{name: value for name, value in point.items() if name != "loss"} for point in one["curve"]]
     same = ("curve", "valid_loss", "test_loss", "bleu", "parameters", "model", "text", "gflop")
@@ -119,20 +122,28 @@ def test_rows_change_in_the_training_what_the_paper_changes() -> None:
 
 def test_the_text_is_short_in_all_three_sets(text: Path, size: Size, work: Path) -> None:
     corpus = PreparedCorpus.open(prepared_text(size, work))
-    pairs = training.short_pairs(corpus.folder / "test.tsv", Tokenizer.load(corpus.tokenizer), size.max_length)
+    pairs = short_pairs(corpus.folder / "test.tsv", Tokenizer.load(corpus.tokenizer), size.max_length)
     assert 0 < len(pairs) <= 12 and corpus.train.info.max_length == size.max_length
-    assert training.short_pairs(corpus.folder / "test.tsv", Tokenizer.load(corpus.tokenizer), 2) == []
+    assert short_pairs(corpus.folder / "test.tsv", Tokenizer.load(corpus.tokenizer), 2) == []
 
 
 def test_without_the_text_a_run_is_skipped_loudly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(DATA, str(tmp_path / "nothing"))
-    folders = ["--work", str(tmp_path / "work"), "--records", str(tmp_path / "records")]
+    folders = ["--work", str(tmp_path / "work"), "--records", str(tmp_path / "runs.jsonl")]
     assert main(["run", "--smoke", *folders]) == SKIPPED
     said = capsys.readouterr().err
     assert "SKIPPED, nothing was trained: no real text at" in said and DATA in said
-    assert not (tmp_path / "records").exists()
+    assert not (tmp_path / "runs.jsonl").exists()
+
+
+def test_a_folder_of_records_is_refused_before_anything_is_trained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--smoke", "--records", str(tmp_path)])
+    assert f"is a folder: name {tmp_path / 'runs.jsonl'}" in capsys.readouterr().err
 
 
 def test_names_lead_back_to_sizes() -> None:
@@ -143,10 +154,15 @@ def test_names_lead_back_to_sizes() -> None:
         size_of("huge")
 
 
-@pytest.mark.parametrize("path", sorted(RUNS.rglob("*.json")), ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_every_committed_record(path: Path) -> None:
-    one, size = json.loads(path.read_text()), size_of(path.parent.name)
-    assert path.stem == f"{one['row']}-{one['seed']}"
+def test_every_committed_record() -> None:
+    for name, one in read_runs(RECORDS).items():
+        check_committed(name, one)
+
+
+def check_committed(name: str, one: dict[str, Any]) -> None:
+    folder, _, run = name.partition("/")
+    size = size_of(folder)
+    assert run == f"{one['row']}-{one['seed']}"
     assert re.fullmatch(r"[0-9a-f]{12}(-dirty)?", one["commit"])
     if not one["diverged"]:
         check_record(one, size)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from annotated.chapters.experiments.runs_file import write_run
 from annotated.chapters.versions.results import recorded_versions, tokens_until, version_chart, version_table
 
 
@@ -41,12 +41,10 @@ def test_the_table_has_means_deviations_and_the_time_to_the_loss_as_written():
     assert until["released v3"] == pytest.approx(1 + 1 / 3), "the mean falls from 4.75 to 4"
 
 
-def test_runs_are_found_by_row_and_todays_in_the_folder_of_chapter_34(tmp_path: Path):
-    folders = tmp_path / "versions", tmp_path / "since_2017"
-    for folder, row, seed in (*((folders[0], "v1", n) for n in (0, 1)), (folders[1], "2026", 0)):
-        folder.mkdir(exist_ok=True)
-        (folder / f"{row}-{seed}.json").write_text(json.dumps(run(row, seed, [5.0])), encoding="utf-8")
-    (folders[1] / "2026-model-0.json").write_text(json.dumps(run("2026-model", 0, [5.0])), encoding="utf-8")
-    found = recorded_versions(*folders)
+def test_runs_are_found_by_row_and_todays_in_the_file_of_chapter_34(tmp_path: Path):
+    files = tmp_path / "versions.jsonl", tmp_path / "since_2017.jsonl"
+    for file, row, seed in (*((files[0], "v1", n) for n in (0, 1)), (files[1], "2026", 0), (files[1], "2026-model", 0)):
+        write_run(file, f"{row}-{seed}", run(row, seed, [5.0]))
+    found = recorded_versions(*files)
     assert {row: [one["seed"] for one in ones] for row, ones in found.items()} == {"v1": [0, 1], "2026": [0]}
     assert "released v1 5.00, as today 5.00" in version_chart(found).to_dict()["description"]
