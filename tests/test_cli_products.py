@@ -28,6 +28,10 @@ def hello() -> Any:
     return Annotated[Hello, tyro.conf.subcommand("hello")]
 
 
+def nowhere(name: str) -> Any:
+    raise importlib.metadata.PackageNotFoundError(name)
+
+
 def install(monkeypatch: pytest.MonkeyPatch, **commands: str) -> None:
     """Let these commands, and no others, be installed."""
     module = ModuleType("some_product")
@@ -35,6 +39,7 @@ def install(monkeypatch: pytest.MonkeyPatch, **commands: str) -> None:
     monkeypatch.setitem(sys.modules, "some_product", module)
     found = [importlib.metadata.EntryPoint(name, value, products.GROUP) for name, value in commands.items()]
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: found if group == products.GROUP else [])
+    monkeypatch.setattr(importlib.metadata, "distribution", nowhere)
 
 
 def test_the_graders_commands_are_the_last_of_the_list(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,13 +28,17 @@ def commands(wanted: str) -> Iterator[Any]:
     ValueError
         If it is a command of a product that is not installed.
     """
-    from importlib.metadata import entry_points  # a twentieth of a second, which the library's own commands save
+    # A fiftieth of a second, and half as much again to look at every package: the library's own commands save both.
+    from importlib.metadata import PackageNotFoundError, distribution, entry_points
 
-    found = {entry.name: entry for entry in entry_points(group=GROUP)}
-    if wanted in PACKAGES and wanted not in found:
+    try:
+        package = PACKAGES.get(wanted)
+        named = distribution(package).entry_points.select(group=GROUP) if package else entry_points(group=GROUP)
+    except PackageNotFoundError:
         raise ValueError(
             f"the command {wanted} is in the package {PACKAGES[wanted]}, which is not installed: pip install its wheel "
             "(the book offers it beside the library's), or ./grader of a checkout"
-        )
+        ) from None
+    found = {entry.name: entry for entry in named}
     for name in [*(name for name in PACKAGES if name in found), *sorted(found.keys() - PACKAGES.keys())]:
         yield found[name].load()()

@@ -12,6 +12,9 @@ import tyro
 
 from annotated.storage import atomic_write
 
+PACKAGES = ("annotated_attention", "annotated_grader")
+"""How the names of the wheels begin that grade on Gradescope."""
+
 
 @dataclass
 class Notebook:
@@ -56,7 +59,7 @@ class Gradescope:
         from annotated_grader.exercise.catalogue import find
         from annotated_grader.instructor.exports.gradescope import autograder_zip
 
-        for package, wheel in zip(("annotated_attention", "annotated_grader"), sorted(self.wheel), strict=True):
+        for package, wheel in zip(PACKAGES, sorted(self.wheel, key=lambda one: one.name), strict=True):
             if wheel.suffix != ".whl" or not wheel.is_file() or not wheel.name.startswith(package):
                 raise ValueError(f"{wheel} is no wheel of {package}; make both with: pip wheel . ./grader --no-deps")
         _write(self.out, autograder_zip(find(self.exercise), _salt(self.salt_file), self.wheel, self.trust))
