@@ -17,9 +17,10 @@ from torch import nn
 
 from annotated_grader.sandbox.codec import CodecError, Ref, copied, decode, encode
 
+WHOLE = st.integers(-(2**63), 2**63)
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(), inner),
+    st.none() | st.booleans() | WHOLE | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | WHOLE, inner),
     max_leaves=12,
 )
 
