@@ -144,5 +144,5 @@ def _examine(name: str) -> str:
         return f"{name}: expected {sorted(expected)}, found {sorted(found)}"
     measured = {finding.id: fingerprints.fingerprint(finding) for finding in report.of("failed")}
     stale = sorted(id for id, text in measured.items() if fingerprints.recorded()[name].get(id) != text)
-    again = "python -m annotated_grader.doctor.fingerprints"
+    again = "python -m annotated_grader.doctor.record_fingerprints"
     return f"{name}: {', '.join(stale)} measured another thing than recorded; look, then {again}" if stale else ""

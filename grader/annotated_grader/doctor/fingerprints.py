@@ -1,6 +1,6 @@
 """Fingerprints: what an invariant measured, without the figures that are this model's own, to compare with the bank's.
 
-`python -m annotated_grader.doctor.fingerprints` examines every known mistake and records what its failures measured.
+`annotated_grader.doctor.record_fingerprints` examines every known mistake and records what its failures measured.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import re
 from pathlib import Path
 
-from annotated.storage import atomic_write
 from annotated_grader.doctor.finding import Finding
 
 RECORD = Path(__file__).resolve().parents[1] / "assets" / "doctor_fingerprints.json"
@@ -52,34 +51,7 @@ def recorded() -> dict[str, dict[str, str]]:
     return found
 
 
-def measured_for(id: str) -> dict[str, str]:
-    """The fingerprints of one known mistake, examined now."""
-    from annotated_grader.doctor import (
-        mutants,  # here, because the bank imports the adapters, and `examine` this module
-    )
-    from annotated_grader.doctor.examine import examine
-
-    mutant = mutants.find(id)
-    with mutants.switched_on(id):
-        # What rules mistakes out may hold, so everything that rules one out is examined, too.
-        failed = examine(mutants.subject(id), [*mutant.killed_by, "cache-follows-beam"]).of("failed")
-    return {finding.id: fingerprint(finding) for finding in failed}
-
-
 def contradicts(id: str, findings: dict[str, Finding]) -> bool:
     """Whether one of these failed findings measured another thing than this mistake of the bank makes it measure."""
     known = recorded().get(id, {})
     return any(name in known and known[name] != fingerprint(finding) for name, finding in findings.items())
-
-
-def record() -> None:
-    """Write what every known mistake measures."""
-    from annotated_grader.doctor.mutants import MUTANTS
-
-    found = {mutant.id: measured_for(mutant.id) for mutant in MUTANTS}
-    with atomic_write(RECORD) as file:
-        file.write(json.dumps(found, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    record()

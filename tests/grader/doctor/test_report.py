@@ -28,6 +28,7 @@ from annotated_grader.doctor import (
     examine,
     fingerprints,
     mutants,
+    record_fingerprints,
 )
 from annotated_grader.doctor.causes import roots
 from annotated_grader.doctor.diagnosis import diagnoses
@@ -452,7 +453,7 @@ def test_the_list_names_every_invariant(capsys: pytest.CaptureFixture[str]) -> N
 
 @pytest.mark.parametrize("id", ["average_is_last", "mask_inverted", "texts_not_reordered", "bleu_of_lower_case"])
 def test_what_the_bank_measures_is_what_is_recorded(id: str) -> None:
-    assert fingerprints.measured_for(id) == fingerprints.recorded()[id]
+    assert record_fingerprints.measured_for(id) == fingerprints.recorded()[id]
 
 
 def test_every_known_mistake_has_all_its_fingerprints() -> None:
