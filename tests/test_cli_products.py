@@ -44,7 +44,7 @@ def install(monkeypatch: pytest.MonkeyPatch, **commands: str) -> None:
 
 def test_the_graders_commands_are_the_last_of_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
-    (listed,) = re.findall(r"^usage: annotated .*\{([\w,]+)\}", capsys.readouterr().out)
+    (listed,) = re.findall(r"^usage: annotated .*\{([\w,-]+)\}", capsys.readouterr().out)
     assert listed.startswith("data,train,") and listed.endswith(",exercise,doctor")
 
 
