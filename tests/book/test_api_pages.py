@@ -70,9 +70,8 @@ def test_the_paper_of_a_text_is_named_once_and_in_order(extension: Any) -> None:
 
 def test_formulas_of_docstrings_are_set_as_formulas(extension: Any, repository: Path) -> None:
     known, used = extension("docstring_formulas"), set()
-    for file in [
-        f for part in ("model", "speed", "training", "decoding") for f in (repository / "annotated" / part).rglob("*.py")
-    ]:
+    parts = [repository / "annotated" / part for part in ("model", "speed", "training", "decoding")]
+    for file in [file for part in parts for file in part.rglob("*.py")]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if (
                 isinstance(node, ast.Expr)
