@@ -50,9 +50,10 @@ def executed(book: Path) -> dict[str, dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
-    """The repository's library, to change bytes in."""
+    """The repository's packages, to change bytes in."""
     root = tmp_path_factory.mktemp("repository")
-    shutil.copytree(repository / "annotated", root / "annotated", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("annotated", "grader/annotated_grader"):
+        shutil.copytree(repository / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
     return root
 
 
@@ -80,6 +81,7 @@ def test_what_was_opened_becomes_sources_and_folders_of_data(tmp_path: Path, ext
     (package / "data.json").write_text("{}")
     opened = [
         "annotated/part/__pycache__/code.cpython-311.pyc",
+        "annotated/part/__pycache__/code.cpython-311.pyc.140012345678",
         "annotated/part/data.json",
         ".venv/lib/x.py",
         "_build/y",

@@ -56,7 +56,7 @@ def dependencies(opened: Iterable[str], since: float, root: Path = Path(ROOT)) -
         inside = path.relative_to(root)
         if inside.parts[0].startswith(".") or inside.parts[0] in _OF_OTHERS:
             continue
-        if path.suffix == ".pyc":
+        if path.parent.name == "__pycache__":  # also as it is being written, under a name that ends in a number
             found.add(path.parent.parent / f"{path.name.partition('.')[0]}.py")
         else:
             found.add(path if path.suffix == ".py" else path.parent)
