@@ -15,7 +15,7 @@ from annotated.cli.train import FIRST_PRESET, check_pair, plan, train_defaults
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 
 if TYPE_CHECKING:
-    from annotated.runs.preflight import PreflightReport
+    from annotated.runs.preflight.table import PreflightReport
 
 
 @dataclass
@@ -53,7 +53,8 @@ class DryRunCommand:
     def run(self) -> int:
         """Measure, and print what that tells."""
         from annotated.runs.dry_run import dry_run
-        from annotated.runs.preflight import check_exchange, show_hours, show_range
+        from annotated.runs.preflight.exchange import check_exchange
+        from annotated.runs.preflight.numbers import show_hours, show_range
         from annotated.runs.validation_callbacks import validation_bleu
         from annotated.storage import format_bytes
 
@@ -156,7 +157,7 @@ class Preflight:
         return 0 if found.ready else 1
 
     def _check(self, data: DataConfig, **measured: Any) -> PreflightReport:
-        from annotated.runs.preflight import preflight
+        from annotated.runs.preflight.checking import preflight
 
         return preflight(
             self.model,

@@ -14,8 +14,8 @@ import torch
 from annotated.config import TrainingConfig
 from annotated.runs.dry_run import DryRun, Range, dry_run
 from annotated.runs.exchange_time import ExchangeTimes, count_nodes, time_exchange
-from annotated.runs.preflight import check_exchange, preflight
-from annotated.runs.preflight.exchange import seconds_of_one_process, speed_up
+from annotated.runs.preflight.checking import preflight
+from annotated.runs.preflight.exchange import check_exchange, seconds_of_one_process, speed_up
 from annotated.speed.machine.distributed import Processes, process_group
 from tests.runs.conftest import SmallRun
 from tests.runs.test_dry_run import MEASURED

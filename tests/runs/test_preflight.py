@@ -13,9 +13,12 @@ from annotated import storage
 from annotated.chapters.full_run.mirror import Mirror
 from annotated.config import TrainingConfig, base, tiny
 from annotated.runs.lock import run_lock
-from annotated.runs.preflight import PreflightCheck, PreflightReport, count_weights, machine, preflight
+from annotated.runs.preflight import machine
+from annotated.runs.preflight.checking import preflight
 from annotated.runs.preflight.folder import check_data, check_disk
 from annotated.runs.preflight.machine import check_devices, check_memory, check_precision
+from annotated.runs.preflight.start import count_weights
+from annotated.runs.preflight.table import PreflightCheck, PreflightReport
 from annotated.wmt14 import PreparationOptions, prepare_files
 from tests.runs.conftest import SmallRun
 from tests.runs.test_dry_run import MEASURED

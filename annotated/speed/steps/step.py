@@ -34,7 +34,7 @@ from annotated.training.update import Step, UpdateMetrics
 
 
 class FastStep(Step):
-    """What `annotated.training.update.Step` computes, by all that the configuration allows.
+    """A step that computes what `annotated.training.update.Step` does, in the fastest of the ways configured.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from annotated.data.batching import collate_ids
 from annotated.model import Transformer
 from annotated.recipes import recipe
 from annotated.runs import read_records
-from annotated.runs.preflight import preflight
+from annotated.runs.preflight.checking import preflight
 from annotated.speed.layouts.auto import batch_layout, resolve_layout
 from annotated.speed.steps import FastStep, layout_loss
 from annotated.training.update import fit
