@@ -5,19 +5,20 @@ VENV ?= .venv
 JOBS ?= 2
 # A browser test mostly waits for its page: four processes keep two cores busy.
 TEST_JOBS ?= 4
-TESTS ?= tests
+TESTS ?= tests book
 BASE ?= HEAD
 PORT ?= 8000
 
 BIN := $(VENV)/bin
+PAGES := book/annotated_book
 INSTALLED := $(VENV)/.installed
 TORCHTEXT := .venv-torchtext
 TORCHTEXT_INSTALLED := $(TORCHTEXT)/.installed
 # What takes minutes is marked `slow`, and its folder says which gate runs it. Files are found by their text: pytest
 # would import all tests to leave out most.
-marked = $(shell grep -rlE --include='test_*.py' 'pytest\.mark\.$(1)\b' tests)
+marked = $(shell grep -rlE --include='test_*.py' 'pytest\.mark\.$(1)\b' tests book)
 SLOW = $(call marked,slow)
-SLOW_LAB = $(filter tests/book/%,$(SLOW))
+SLOW_LAB = $(filter book/tests/%,$(SLOW))
 SLOW_EXERCISES = $(filter tests/grader/%,$(SLOW))
 SLOW_RUNS = $(filter-out $(SLOW_LAB) $(SLOW_EXERCISES),$(SLOW))
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
@@ -38,34 +39,34 @@ export PYTHONDONTWRITEBYTECODE :=
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
 
-install: $(INSTALLED)  ## create .venv and install the library with the extras book, dev, export and moses, and the grader
+install: $(INSTALLED)  ## create .venv and install the library with the extras book, dev, export and moses, the grader and the book
 
-$(INSTALLED): pyproject.toml grader/pyproject.toml constraints.txt
+$(INSTALLED): pyproject.toml grader/pyproject.toml book/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; try: make PYTHON=python3.11")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install $(PIP_OPTIONS) -c constraints.txt -e '.[book,dev,export,moses]' -e ./grader
+	$(BIN)/python -m pip install $(PIP_OPTIONS) -c constraints.txt -e '.[book,dev,export,moses]' -e ./grader -e ./book
 	@touch $@
 
 book: $(INSTALLED)  ## build the book into _build/html: every notebook runs, every warning is an error
 	@rm -rf _build/html  # pages that are no longer in the book
-	$(BIN)/jupyter-book build book --all -W -n --keep-going \
+	$(BIN)/jupyter-book build $(PAGES) --all -W -n --keep-going \
 	  --config $(CURDIR)/_config.yml --toc $(CURDIR)/_toc.yml --path-output $(CURDIR)
 
 # Before anything is installed. Sphinx would report a page that it does not find as a traceback.
 known-chapter:
-	@test -f 'book/$(CHAPTER).md' || { echo '$(if $(CHAPTER),There is no page $(CHAPTER).) Type make chapter CHAPTER=... with one of:'; \
+	@test -f '$(PAGES)/$(CHAPTER).md' -o -f '$(PAGES)/$(CHAPTER)/$(notdir $(CHAPTER)).md' || { echo '$(if $(CHAPTER),There is no page $(CHAPTER).) Type make chapter CHAPTER=... with one of:'; \
 	  sed -nE '/reference\/api/d; s/^(root| *- file): */  /p' _toc.yml; exit 1; }
 
 chapter: known-chapter $(INSTALLED)  ## build one chapter alone, quickly: make chapter CHAPTER=attention/masks
 	@mkdir -p build/chapters/$(CHAPTER)
 	@printf 'format: jb-book\nroot: $(CHAPTER)\n' > build/chapters/$(CHAPTER)/_toc.yml
-	$(BIN)/jupyter-book build book --all \
+	$(BIN)/jupyter-book build $(PAGES) --all \
 	  --config $(CURDIR)/_config.yml --toc $(CURDIR)/build/chapters/$(CHAPTER)/_toc.yml \
 	  --path-output $(CURDIR)/build/chapters/$(CHAPTER)
 	@echo "open build/chapters/$(CHAPTER)/_build/html/$(CHAPTER).html"
 
 watch: known-chapter $(INSTALLED)  ## build one chapter alone, and again whenever a file is saved: make watch CHAPTER=attention/masks
-	$(BIN)/python book/_ext/annotated_book/watch.py $(CHAPTER)
+	$(BIN)/python book/_ext/page_kit/watch.py $(CHAPTER)
 
 check: $(INSTALLED)  ## test what the changes of the working tree can reach (BASE=main: what the branch changed)
 	$(BIN)/python -m tests.reach --run --base $(BASE)
@@ -73,7 +74,7 @@ check: $(INSTALLED)  ## test what the changes of the working tree can reach (BAS
 # `make test` opens every page too, but has axe look at most of them in one way; this in both, as `make nightly`.
 pages: $(INSTALLED)  ## look at every page of the built book in a browser, with axe, wide and narrow, light and dark
 	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
-	$(PYTEST) -n $(TEST_JOBS) tests/book/test_pages.py
+	$(PYTEST) -n $(TEST_JOBS) book/tests/test_pages.py
 
 test: $(INSTALLED)  ## run the tests, but for those that take minutes (TEST_JOBS=4 processes, TESTS=tests/model some alone)
 	$(PYTEST) -n $(TEST_JOBS) -m "not slow and not nightly" $(TESTS)
@@ -107,7 +108,7 @@ exercises: $(INSTALLED)  ## hold every exercise, the doctor's bank of wrong Tran
 lint: $(INSTALLED)  ## check style, types, walls between the parts (.importlinter) and the rules of the house
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/oxlint annotated book/_assets
+	$(BIN)/oxlint $(PAGES) book/_assets
 	$(BIN)/lint-imports --no-logo --cache-dir build/imports
 	$(BIN)/python -m tests.house_rules
 	$(BIN)/mypy
@@ -128,7 +129,7 @@ classroom: $(INSTALLED)  ## train the classroom model again and put it into the 
 
 pdf:  ## print the built book into _build/book.pdf
 	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
-	$(BIN)/python book/_ext/annotated_book/pdf.py _build/html _build/book.pdf
+	$(BIN)/python book/_ext/page_kit/pdf.py _build/html _build/book.pdf
 
 serve:  ## read the built book at http://localhost:8000
 	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
@@ -136,7 +137,7 @@ serve:  ## read the built book at http://localhost:8000
 	@$(PYTHON) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
 
 clean:  ## remove what was built, keep the environments
-	rm -rf _build build dist *.egg-info grader/build grader/dist grader/*.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf _build build dist *.egg-info grader/build grader/dist grader/*.egg-info book/build book/dist book/*.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -not -path './.venv*' -type d -prune -exec rm -rf {} +
 
 distclean: clean  ## remove the environments too, but none of your own (VENV=...)

@@ -258,13 +258,12 @@ SETTINGS: dict[str, dict[str, float]] = {
 """The numbers that the paper's text states, by topic; vocabularies and corpora are 'about' so large. 'FLOP/s' is the
 footnote of section 6.1: what one GPU of each kind is taken to sustain in single precision."""
 
-REASONS = {
-    "appendix": "it is figures 3-5",
-}
+_LEFT = ("section 1", "section 2", "section 4", "section 7", "Table 1", "early appendix")
+REASONS = dict.fromkeys(_LEFT, "its code is that of the book's pages") | {"appendix": "it is figures 3-5"}
 """Why a part of the paper has no code (yet); a part that has code may not stand here."""
 
-_BESIDE = ("analysis", "chapters", "viz")
-"""Parts of the library that show or measure what the others compute."""
+_BESIDE = ("analysis",)
+"""Parts of the library that measure what the others compute."""
 _KINDS = {"section": "section", "equation": "equation", "figure": "figure", "table": "Table"}
 _NUMBER = r"\d+(?:\.\d+)*"
 _SEPARATOR = r"\s*(?:-|–|,\s*and\b|,|\band\b|\bto\b|&)\s*"
@@ -350,7 +349,7 @@ def paper_lines(package: Path | None = None) -> dict[str, str]:
 def implementations(package: Path | None = None) -> dict[str, list[str]]:
     """The map from the paper to code: each key of `entries`, and the public objects that are this part of the paper.
 
-    What the paper's own code has comes first; what a chapter or a picture of the book adds to it comes last.
+    What the paper's own code has comes first; what measures a model comes last.
     """
     found: dict[str, list[str]] = {key: [] for key in entries()}
     for name, line in paper_lines(package).items():

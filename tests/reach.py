@@ -19,6 +19,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,11 +30,12 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {
     "annotated": ROOT / "annotated",
     "annotated_grader": ROOT / "grader" / "annotated_grader",
-    "annotated_book": ROOT / "book" / "_ext" / "annotated_book",
+    "annotated_book": ROOT / "book" / "annotated_book",
+    "page_kit": ROOT / "book" / "_ext" / "page_kit",
 }
 EVERYTHING = (
-    *("Makefile", "pyproject.toml", "grader/pyproject.toml", "constraints.txt", ".ci/run"),
-    *("tests/conftest.py", "tests/book/conftest.py"),
+    *("Makefile", "pyproject.toml", "grader/pyproject.toml", "book/pyproject.toml", "constraints.txt", ".ci/run"),
+    *("conftest.py", "book/conftest.py"),
 )
 """Whoever changes one of these asks for the whole."""
 FEW = 3
@@ -48,14 +50,22 @@ def changed_files(base: str) -> list[str]:
     return sorted({*tracked.splitlines(), *new.splitlines()})
 
 
+@contextmanager
+def on_path() -> Iterator[None]:
+    """Let the packages of the book be imported, while the block lasts, where they are not installed."""
+    before = [*sys.path]
+    sys.path[:0] = [str(PACKAGES[name].parent) for name in ("page_kit", "annotated_book")]
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
 @cache
 def imports_of_ours() -> grimp.ImportGraph:
     """Which module of the library, of the grader and of the book's extension imports which."""
-    sys.path.insert(0, str(PACKAGES["annotated_book"].parent))
-    try:
+    with on_path():
         return grimp.build_graph(*PACKAGES, cache_dir=str(ROOT / "build" / "grimp"))
-    finally:
-        sys.path.pop(0)
 
 
 def module_of(path: str) -> str | None:
@@ -109,13 +119,12 @@ class Reach:
 
 def pages_reached(changed: Iterable[str]) -> Iterator[str]:
     """The pages whose text changed, or whose cells read what changed."""
-    book = {path for path in changed if path.startswith("book/") and path.endswith(".md")}
-    yield from (path.removeprefix("book/").removesuffix(".md") for path in sorted(book))
-    sys.path.insert(0, str(PACKAGES["annotated_book"].parent))
-    try:
-        from annotated_book.output_cache import pages_that_read
-    finally:
-        sys.path.pop(0)
+    with on_path():
+        from annotated_book.pages import page_of
+        from page_kit.output_cache import pages_that_read
+    book = PACKAGES["annotated_book"]
+    texts = (ROOT / path for path in sorted(changed) if path.endswith(".md"))
+    yield from (page_of(text, book) for text in texts if text.is_relative_to(book))
     yield from sorted(pages_that_read(changed, ROOT / "_build" / ".executed"))
 
 
@@ -130,8 +139,9 @@ def reach(changed: list[str]) -> Reach:
     folders = {Path("tests", *Path(path).parent.parts[1:]) for path in changed if path.startswith("annotated/")}
     graders = (Path(path).parent.parts[2:] for path in changed if path.startswith("grader/annotated_grader/"))
     folders |= {Path("tests", "grader", *parts) for parts in graders}
+    folders |= {Path(path).parent / "tests" for path in changed if path.startswith("book/annotated_book/")}
     tests = []
-    for test in sorted((ROOT / "tests").rglob("test_*.py")):
+    for test in sorted(test for tests_of in ("tests", "book") for test in (ROOT / tests_of).rglob("test_*.py")):
         text, place = test.read_text(encoding="utf-8"), test.relative_to(ROOT)
         is_named = any(name in text for name in named)
         if (
@@ -160,7 +170,7 @@ def commands(found: Reach) -> Iterator[list[str]]:
     if found.tests:
         yield [*python, *map(str, found.tests)]
     if few and found.pages:
-        looks = "tests/book/test_pages.py tests/book/test_accessibility.py tests/book/test_language.py".split()
+        looks = "book/tests/test_pages.py book/tests/test_accessibility.py book/tests/test_language.py".split()
         yield [*python, *looks, "-k", " or ".join(found.pages)]
 
 

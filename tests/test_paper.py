@@ -60,7 +60,6 @@ def test_the_map_answers_with_few_objects() -> None:
             ["decoding.beam.beam_search", "decoding.hypothesis.length_penalty",
              "training.averaging.average_checkpoints", "evaluation.bleu.bleu"],
         ),
-        ("Table 1", ["chapters.table_1.complexity.operations", "chapters.table_1.complexity.path_length"]),
     ],
 )  # fmt: skip
 def test_the_map_answers_with_the_right_objects(part: str, expected: list[str]) -> None:

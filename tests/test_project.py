@@ -15,6 +15,7 @@ import pytest
 
 import annotated
 from annotated.cli import main
+from annotated_book.pages import page_file
 
 yaml = pytest.importorskip("yaml")
 
@@ -34,6 +35,25 @@ def grader() -> dict[str, Any]:
     return tomllib.loads(read("grader/pyproject.toml"))["project"]
 
 
+def book() -> dict[str, Any]:
+    return tomllib.loads(read("book/pyproject.toml"))["project"]
+
+
+def of_the_book() -> list[str]:
+    """What the book's package needs besides what the library needs, which it names without versions."""
+    return [requirement for requirement in book()["dependencies"] if ">=" in requirement]
+
+
+def installed() -> list[str]:
+    """All that `make install` asks for."""
+    extras = project()["optional-dependencies"]
+    return [
+        *project()["dependencies"],
+        *of_the_book(),
+        *(r for e in ("book", "dev", "export", "moses") for r in extras[e]),
+    ]
+
+
 def tracked_text_files() -> list[Path]:
     """Files that git has or would take, without binary ones; in a copy without git, none."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
@@ -48,7 +68,7 @@ def test_environment_yml_repeats_pyproject() -> None:
     environment = yaml.safe_load(read("environment.yml"))
     *conda, pip = environment["dependencies"]
     assert set(pip) == {"pip"}, "the pip list comes last"
-    assert pip["pip"] == project()["dependencies"] + project()["optional-dependencies"]["book"]
+    assert pip["pip"] == project()["dependencies"] + of_the_book() + project()["optional-dependencies"]["book"]
     assert "pip" in conda  # conda warns without it
     python = next(item for item in conda if item.startswith("python="))
     assert python.partition("=")[2] == project()["requires-python"].removeprefix(">=")
@@ -57,8 +77,10 @@ def test_environment_yml_repeats_pyproject() -> None:
 
 def test_one_version_everywhere() -> None:
     version = project()["version"]
-    assert annotated.__version__ == version == grader()["version"]
-    assert f"annotated-attention=={version}" in grader()["dependencies"], "they are released together"
+    assert annotated.__version__ == version == grader()["version"] == book()["version"]
+    for product in (grader(), book()):
+        assert f"annotated-attention=={version}" in product["dependencies"], "they are released together"
+    assert book()["optional-dependencies"]["grader"] == [f"annotated-grader=={version}"]
     assert yaml.safe_load(read("CITATION.cff"))["version"] == version
     latest = re.search(r"^## \[?(\d+\.\d+\.\d+)", read("CHANGELOG.md"), re.MULTILINE)
     assert latest and latest[1] == version
@@ -77,6 +99,15 @@ def test_the_grader_needs_no_package_that_the_library_does_not_pin() -> None:
     assert grader()["requires-python"] == project()["requires-python"]
 
 
+def test_the_library_needs_nothing_to_draw_with_and_the_book_what_it_does() -> None:
+    drawing = {"altair", "anywidget", "ipywidgets"}
+    assert not drawing & names(project()["dependencies"])
+    assert names(of_the_book()) == drawing
+    rest = names(book()["dependencies"]) - drawing
+    assert rest <= {"annotated-attention", *names(project()["dependencies"])}
+    assert read("book/LICENSE") == read("LICENSE")
+
+
 def names(requirements: list[str]) -> set[str]:
     return {re.sub(r"[-_.]+", "-", re.split(r"[<>=!~\[; ]", r)[0]).lower() for r in requirements}
 
@@ -85,7 +116,16 @@ def test_constraints_pin_every_dependency_once() -> None:
     lines = [line for line in read("constraints.txt").splitlines() if line and not line.startswith("#")]
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9_.!]+", line) for line in lines), "exact pins only"
     extras = project()["optional-dependencies"]
-    wanted = names([*project()["dependencies"], *extras["book"], *extras["dev"], *extras["export"], *extras["moses"]])
+    wanted = names(
+        [
+            *project()["dependencies"],
+            *of_the_book(),
+            *extras["book"],
+            *extras["dev"],
+            *extras["export"],
+            *extras["moses"],
+        ]
+    )
     assert wanted <= names(lines)
     assert len(names(lines)) == len(lines)
 
@@ -95,7 +135,14 @@ def test_constraints_satisfy_the_ranges() -> None:
     pins = dict(line.split("==") for line in read("constraints.txt").splitlines() if "==" in line)
     pinned = {next(iter(names([name]))): version for name, version in pins.items()}
     extras = project()["optional-dependencies"]
-    for text in [*project()["dependencies"], *extras["book"], *extras["dev"], *extras["export"], *extras["moses"]]:
+    for text in [
+        *project()["dependencies"],
+        *of_the_book(),
+        *extras["book"],
+        *extras["dev"],
+        *extras["export"],
+        *extras["moses"],
+    ]:
         requirement = requirements.Requirement(text)
         version = pinned[next(iter(names([requirement.name])))]
         assert requirement.specifier.contains(version, prereleases=True), (text, version)
@@ -104,7 +151,7 @@ def test_constraints_satisfy_the_ranges() -> None:
 def test_every_dependency_is_explained() -> None:
     table = read("CONTRIBUTING.md")
     extras = project()["optional-dependencies"]
-    for name in names([*project()["dependencies"], *(r for extra in extras.values() for r in extra)]):
+    for name in names([*project()["dependencies"], *of_the_book(), *(r for extra in extras.values() for r in extra)]):
         assert re.search(rf"^\|[^|]*`{re.escape(name)}`", table.lower(), re.MULTILINE), f"no line for {name}"
 
 
@@ -176,7 +223,7 @@ def test_workflows_and_book_configuration_are_valid_yaml() -> None:
 def test_every_page_of_the_table_of_contents_exists() -> None:
     toc = yaml.safe_load(read("_toc.yml"))
     pages = [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
-    missing = [page for page in pages if not list((ROOT / "book").glob(f"{page}.*"))]
+    missing = [page for page in pages if not page_file(page).is_file()]
     assert not missing
 
 

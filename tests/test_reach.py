@@ -15,27 +15,33 @@ from tests.reach import commands, module_of, reach
 def test_a_file_belongs_to_a_module_or_to_the_package_of_its_folder() -> None:
     assert module_of("annotated/model/masks.py") == "annotated.model.masks"
     assert module_of("annotated/model/__init__.py") == "annotated.model"
-    assert module_of("annotated/chapters/masks/record.json") == "annotated.chapters.masks"
-    assert module_of("annotated/chapters/table_3/runs.jsonl") == "annotated.chapters.table_3"
-    assert module_of("book/_ext/annotated_book/tex.py") == "annotated_book.tex"
+    assert module_of("book/annotated_book/attention/masks/record.json") == "annotated_book.attention.masks"
+    assert module_of("book/annotated_book/results/table_3/runs.jsonl") == "annotated_book.results.table_3"
+    assert module_of("book/_ext/page_kit/tex.py") == "page_kit.tex"
     assert module_of("README.md") is None
 
 
 def test_a_module_reaches_the_tests_that_import_it_and_no_others() -> None:
     found = {path.as_posix() for path in reach(["grader/annotated_grader/sandbox/names.py"]).tests}
     assert {"tests/grader/sandbox/test_names.py", "tests/grader/exercise/test_gate.py"} <= found
-    assert not {"tests/model/test_attention.py", "tests/chapters/masks/test_charts.py"} & found
+    assert not {"tests/model/test_attention.py", "book/annotated_book/attention/masks/tests/test_charts.py"} & found
     below = {path.as_posix() for path in reach(["annotated/model/masks.py"]).tests}
     assert {"tests/model/test_masks.py", "tests/decoding/test_beam.py", "tests/runs/test_resume.py"} <= below
 
 
 def test_data_reaches_the_tests_of_their_package() -> None:
-    assert Path("tests/chapters/masks/test_experiment.py") in reach(["annotated/chapters/masks/record.json"]).tests
+    assert (
+        Path("book/annotated_book/attention/masks/tests/test_experiment.py")
+        in reach(["book/annotated_book/attention/masks/record.json"]).tests
+    )
 
 
 def test_a_changed_page_is_built_alone_and_looked_at() -> None:
-    found = reach(["book/attention/masks.md"])
-    assert found.pages == ["attention/masks"] and Path("tests/book/chapters/test_07_masks.py") in found.tests
+    found = reach(["book/annotated_book/attention/masks/masks.md"])
+    assert (
+        found.pages == ["attention/masks"]
+        and Path("book/annotated_book/attention/masks/tests/test_page.py") in found.tests
+    )
     said = [" ".join(command) for command in commands(found)]
     assert "make chapter CHAPTER=attention/masks" in said and "make book" not in said
     assert said[-1].endswith("-k attention/masks")

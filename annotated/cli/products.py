@@ -11,8 +11,13 @@ from collections.abc import Iterator
 from typing import Any
 
 GROUP = "annotated.commands"
-PACKAGES = {"exercise": "annotated-grader", "doctor": "annotated-grader"}
-"""The packages of commands that this project has, in the order of the help; those of others come after them."""
+PACKAGES = {
+    "table3": ("annotated-book", "./book"),
+    "exercise": ("annotated-grader", "./grader"),
+    "doctor": ("annotated-grader", "./grader"),
+}
+"""The packages of commands that this project has, and their folders in a checkout, in the order of the help; those of
+others come after them."""
 
 
 def commands(wanted: str) -> Iterator[Any]:
@@ -32,12 +37,12 @@ def commands(wanted: str) -> Iterator[Any]:
     from importlib.metadata import PackageNotFoundError, distribution, entry_points
 
     try:
-        package = PACKAGES.get(wanted)
+        package, _ = PACKAGES.get(wanted, ("", ""))
         named = distribution(package).entry_points.select(group=GROUP) if package else entry_points(group=GROUP)
     except PackageNotFoundError:
         raise ValueError(
-            f"the command {wanted} is in the package {PACKAGES[wanted]}, which is not installed: pip install its wheel "
-            "(the book offers it beside the library's), or ./grader of a checkout"
+            f"the command {wanted} is in the package {package}, which is not installed: pip install its wheel (the "
+            f"book offers it beside the library's), or {PACKAGES[wanted][1]} of a checkout"
         ) from None
     found = {entry.name: entry for entry in named}
     for name in [*(name for name in PACKAGES if name in found), *sorted(found.keys() - PACKAGES.keys())]:

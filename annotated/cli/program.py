@@ -23,7 +23,6 @@ from annotated.cli.models import Average, Export, Info
 from annotated.cli.parsing import parse
 from annotated.cli.preflight import DryRunCommand, Preflight, dry_run_defaults, preflight_defaults
 from annotated.cli.streams import drop_output, flush_output, replace_closed_streams
-from annotated.cli.table_3 import RunRows, ShowRows
 from annotated.cli.train import Train, train_defaults, with_folder
 from annotated.cli.translate import Translate
 
@@ -81,14 +80,12 @@ def _command(arguments: list[str]) -> Any:
     data |= Annotated[Show, sub("show")] | Annotated[Texts, sub("texts")] | Annotated[Treebank, sub("treebank")]
     data |= Annotated[Wmt14, sub("wmt14")] | Annotated[Multi30k, sub("multi30k")]
     about = "Look at a corpus, or prepare one for training."
-    rows = Annotated[RunRows, sub("run")] | Annotated[ShowRows, sub("show")]
     commands: Any = (
         Annotated[data, sub("data", description=about)]
         | Annotated[Train, sub("train", default=train_defaults(training))]
         | Annotated[Preflight, sub("preflight", default=preflight_defaults(training))]
         | Annotated[DryRunCommand, sub("dry-run", default=dry_run_defaults(training))]
         | Annotated[Finish, sub("finish")]
-        | Annotated[rows, sub("table3", description="Rows of the paper's Table 3: train some, compare them with base.")]
         | Annotated[Evaluate, sub("evaluate")]
         | Annotated[Translate, sub("translate")]
         | Annotated[Average, sub("average")]

@@ -75,7 +75,7 @@ def readme(run: Run, samples: Sequence[str] = ()) -> str:
                 f"torchrun --standalone --nproc-per-node 8 --max-restarts 3 -m {command}",
             ),
             _block("Watch:", f"tail -f {_quoted(run.folder / 'log.jsonl')}"),
-            "In a notebook: `annotated.viz.panel.training_panel(folder)`; chapter 33 of the book has it.\n",
+            "In a notebook: `annotated_book.viz.panel.training_panel(folder)`; chapter 33 of the book has it.\n",
             _block(
                 "Stop (it saves a checkpoint and ends with status 143):",
                 f"python -c \"from annotated.runs import stop; stop('{run.folder}')\"",

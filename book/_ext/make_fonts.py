@@ -62,7 +62,7 @@ BOOK = FOLDER.parents[1]
 
 def chinese(book: Path = BOOK) -> list[int]:
     """The Chinese characters of pages and bibliography, their punctuation and the ellipsis: the only ones shipped."""
-    files = [*sorted(book.rglob("*.md")), book / "references.bib"]
+    files = [*sorted(book.rglob("*.md")), book / "annotated_book" / "references.bib"]
     pages = "".join(file.read_text(encoding="utf-8") for file in files)
     return sorted({*map(ord, re.findall(r"[\u3001-\u303f\u4e00-\u9fff\uff00-\uffef]", pages)), ord("…")})
 

@@ -6,7 +6,7 @@ Paper: section 6.2, Table 3
 import math
 from typing import Any
 
-from annotated.chapters.table_3.differences import student_quantile
+from annotated.evaluation.student_t import student_quantile
 from annotated_grader import Case, Student, expect, graded
 
 Losses = dict[str, dict[int, float]]

@@ -7,8 +7,8 @@ import math
 from typing import Any
 
 from annotated.analysis.parameters import parameter_parts
-from annotated.chapters.table_3.differences import student_quantile
 from annotated.config import ModelConfig
+from annotated.evaluation.student_t import student_quantile
 from annotated_grader import Case, Student, expect, graded
 
 Run = dict[str, Any]

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 import sacrebleu
 
-from annotated.chapters.full_run.mirror import Fault, Mirror, write_mirror
 from annotated.evaluation import paper_style_bleu
 from annotated.runs import read_records
 from annotated.training.schedule import learning_rate
 from annotated.wmt14 import PreparedCorpus, prepare
+from annotated.wmt14.mirror import Fault, Mirror, write_mirror
 from tests.full_run.terminal import Terminal
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]

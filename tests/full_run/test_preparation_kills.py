@@ -20,11 +20,11 @@ from typing import Any
 
 import pytest
 
-from annotated.chapters.full_run.mirror import Mirror, write_mirror
 from annotated.cli import main
 from annotated.storage import last_lock_holder, sha256
 from annotated.wmt14 import PreparedCorpus, encode, progress, sources
 from annotated.wmt14.manifest import MANIFESTS, read_manifest
+from annotated.wmt14.mirror import Mirror, write_mirror
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 

@@ -132,9 +132,11 @@ def test_multi30k_as_files_that_every_command_reads(archives, tmp_path):
 
 @needs_torchtext
 def test_the_appendix_shows_what_its_code_prints(repository):
-    """Recorded again: .venv-torchtext/bin/python book/appendix/torchtext_pipeline.py"""
-    printed = runpy.run_path(str(repository / "book" / "appendix" / "torchtext_pipeline.py"))["run"]()
-    recorded = repository / "book" / "recorded" / "torchtext"
+    """Recorded again: .venv-torchtext/bin/python book/annotated_book/appendix/torchtext/torchtext_pipeline.py"""
+    printed = runpy.run_path(
+        str(repository / "book" / "annotated_book" / "appendix" / "torchtext" / "torchtext_pipeline.py")
+    )["run"]()
+    recorded = repository / "book" / "annotated_book" / "appendix" / "torchtext" / "recorded"
     assert printed == {path.stem: path.read_text(encoding="utf-8") for path in recorded.glob("*.txt")}
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from annotated import storage
-from annotated.chapters.full_run.mirror import Mirror
 from annotated.config import TrainingConfig, base, tiny
 from annotated.runs.lock import run_lock
 from annotated.runs.preflight import machine
@@ -20,6 +19,7 @@ from annotated.runs.preflight.machine import check_devices, check_memory, check_
 from annotated.runs.preflight.start import count_weights
 from annotated.runs.preflight.table import PreflightCheck, PreflightReport
 from annotated.wmt14 import PreparationOptions, prepare_files
+from annotated.wmt14.mirror import Mirror
 from tests.runs.conftest import SmallRun
 from tests.runs.test_dry_run import MEASURED
 

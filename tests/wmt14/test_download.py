@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from annotated.chapters.full_run.mirror import Fault, Mirror, Request
 from annotated.storage import DiskFull
 from annotated.wmt14 import download as downloader
 from annotated.wmt14 import http_response
 from annotated.wmt14.download import Downloaded, DownloadError, RemoteFile, download
+from annotated.wmt14.mirror import Fault, Mirror, Request
 
 pytestmark = pytest.mark.process
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from annotated.chapters.full_run.mirror import Planted, read_planted, write_mirror
 from annotated.cli import main
 from annotated.cli.program import _command
 from annotated.config import DataConfig
@@ -38,6 +37,7 @@ from annotated.wmt14 import (
 from annotated.wmt14.catalogue import Catalogue
 from annotated.wmt14.fetch_steps import of_catalogue
 from annotated.wmt14.manifest import MANIFESTS
+from annotated.wmt14.mirror import Planted, read_planted, write_mirror
 
 OPTIONS = PreparationOptions(vocab_size=400)
 STAGES = ("download", "extract", "clean", "deduplicate", "split", "tokenizer", "encode")

@@ -16,7 +16,7 @@ if needed:
     checkouts = [folder for folder in near if (folder / "annotated" / "model").is_dir()]
     sources = []
     for name, wheel in needed.items():
-        found = [folder if name == "annotated" else folder / "grader" for folder in checkouts]
+        found = [folder / name.removeprefix("annotated").lstrip("_") for folder in checkouts]
         found += [place for folder in near for place in (folder / wheel, folder / "_static" / "wheel" / wheel)]
         online = f"{BOOK_URL.rstrip('/')}/_static/wheel/{wheel}" if BOOK_URL else ""
         sources.append(str(next((place for place in found if place.exists()), online)))

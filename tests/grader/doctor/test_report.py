@@ -18,6 +18,7 @@ from torch import Tensor
 from annotated import Transformer, tiny
 from annotated.analysis.leaks import masked_by
 from annotated.cli import main
+from annotated_book.pages import page_file
 from annotated_grader.doctor import (
     Finding,
     NotOffered,
@@ -222,12 +223,11 @@ def test_the_page_links_chapters_and_claims_of_the_book(ill: Report) -> None:
 
 
 def test_links_lead_to_pages_that_treat_the_chapter_or_the_claim() -> None:
-    book = Path(__file__).resolve().parents[3] / "book"
     for number, (_, page) in CHAPTERS.items():
-        assert f"  number: {number}\n" in (book / f"{page}.md").read_text("utf-8")
+        assert f"  number: {number}\n" in page_file(page).read_text("utf-8")
     for claim, chapter in CLAIMS.items():
         page = MISREADINGS[0] if claim in MISREADINGS[1] else CHAPTERS[chapter][1]
-        assert f"{{claim}} {claim}\n" in (book / f"{page}.md").read_text("utf-8")
+        assert f"{{claim}} {claim}\n" in page_file(page).read_text("utf-8")
     mistakes = [mistake for invariant in INVARIANTS.values() for mistake in invariant.mistakes]
     assert {mistake.chapter for mistake in mistakes} <= set(CHAPTERS)
     named = {mistake.claim for mistake in mistakes} | {mutant.claim for mutant in MUTANTS}

@@ -1,5 +1,0 @@
-"""Chapter 9, "An atlas of attention heads": its pictures and experiments."""
-
-from annotated.chapters.atlas.charts import ablation_chart, looks_and_matters_chart, roles_chart
-
-__all__ = ["ablation_chart", "looks_and_matters_chart", "roles_chart"]

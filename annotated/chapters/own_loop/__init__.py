@@ -1,5 +1,0 @@
-"""Page "The model in your own training loop": its training, played back."""
-
-from annotated.chapters.own_loop.widget import LoopReplay, loop_replay
-
-__all__ = ["LoopReplay", "loop_replay"]

@@ -1,6 +1,0 @@
-"""Chapter 6, "Query, key, value": its pictures."""
-
-from annotated.chapters.query_key_value.desk import AttentionDesk, CallSite, attention_desk
-from annotated.chapters.query_key_value.projection import ProjectionPicture, projection_picture
-
-__all__ = ["AttentionDesk", "CallSite", "ProjectionPicture", "attention_desk", "projection_picture"]

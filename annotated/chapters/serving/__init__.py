@@ -1,5 +1,0 @@
-"""Page "Translation in production": its server in the page, and its chart of speed and memory."""
-
-from annotated.chapters.serving.charts import engines_chart
-
-__all__ = ["engines_chart"]

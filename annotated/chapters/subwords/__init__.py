@@ -1,6 +1,0 @@
-"""Chapter 16, "Subwords": its pictures and experiments."""
-
-from annotated.chapters.subwords.charts import growth_chart, pair_chart, vocabulary_chart
-from annotated.chapters.subwords.widget import MergeReplay, merge_replay
-
-__all__ = ["MergeReplay", "growth_chart", "merge_replay", "pair_chart", "vocabulary_chart"]

@@ -1,0 +1,1 @@
+"""Appendix: the pipeline of 2022."""

@@ -1,0 +1,232 @@
+"""Charts of all heads at once: their roles, what is lost without them, and how little the two agree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from annotated.analysis.ablation import Head
+from annotated_book.viz.caption import captioned
+from annotated_book.viz.parameters import menu
+from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
+from annotated_book.viz.titles import title_lines, title_of
+
+_NAMES = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
+_EVEN = "even spread"
+_SHADE = alt.Scale(domain=[0, 1], range=[0, 0.85], clamp=True)
+
+
+def head_label(layer: int, head: int) -> str:
+    """'layer 1, head 2' for (0, 1): people count from one."""
+    return f"layer {layer + 1}, head {head + 1}"
+
+
+def short_label(layer: int, head: int) -> str:
+    """'1.2' for (0, 1)."""
+    return f"{layer + 1}.{head + 1}"
+
+
+def roles_chart(
+    scores: Sequence[Mapping[str, Any]], *, titles: Mapping[str, Sequence[str]], kind: str = "encoder"
+) -> alt.LayerChart:
+    """The share of its attention that each head gives to each role, under a row of what an even spread would give.
+
+    Parameters
+    ----------
+    scores
+        As `annotated.analysis.heads.role_scores` returns them.
+    titles
+        What to see, in lines, for 'encoder', 'decoder' and 'cross'.
+    kind
+        Where the menu starts: 'encoder', 'decoder' or 'cross'.
+    """
+    if kind not in _NAMES:
+        raise ValueError(f"there is no attention {kind!r}; there are {', '.join(_NAMES)}")
+    table = _role_shares(scores)
+    roles = list(dict.fromkeys(r["role"] for r in scores))
+    heads = [row for row in table["row"].unique() if row != _EVEN]
+    best = max((r for r in scores if r["role"] != "itself"), key=lambda r: r["score"] - r["chance"])
+    across = alt.Axis(orient="top", labelAngle=-90, labelLimit=170, ticks=False, labelPadding=6)
+    said = {name: json.dumps(list(titles[k]), ensure_ascii=False) for k, name in _NAMES.items()}
+    title = "".join(f"attention == '{name}' ? {lines} : " for name, lines in said.items()) + "''"
+    base = (
+        alt.Chart(table)
+        .transform_filter("datum.k == attention")
+        .encode(
+            x=alt.X("role:N", sort=roles, title=None, axis=across),
+            y=alt.Y("row:N", sort=[_EVEN, *heads], title=None, axis=alt.Axis(ticks=False, labelPadding=6)),
+            tooltip=["row:N", "role:N", alt.Tooltip("share:Q", format=".1%")],
+        )
+    )
+    colour = alt.condition(f"datum.row == '{_EVEN}'", alt.value(ORANGE), alt.value(BLUE))
+    chart = (
+        alt.layer(
+            base.mark_rect(stroke=GREY, strokeWidth=0.4).encode(
+                fill=colour, opacity=alt.Opacity("share:Q", scale=_SHADE, legend=None)
+            ),
+            base.transform_calculate(percent="round(100 * datum.share)").mark_text().encode(text=alt.Text("percent:Q")),
+        )
+        .add_params(menu("attention", list(_NAMES.values()), _NAMES[kind]))
+        .properties(
+            width="container",
+            height=24 * (len(heads) + 1),
+            title=alt.Title(alt.expr(title)),
+            description="A table of heads and roles, shaded by the share of attention, with a menu for the three kinds "
+            "of attention; the first row is what an even spread would give. The largest excess: "
+            f"{_NAMES[best['kind']]}, {head_label(best['layer'], best['head'])}, {best['role']}, "
+            f"{best['score']:.0%} against {best['chance']:.0%}.",
+        )
+    )
+    return captioned(
+        chart,
+        "Share of each head's weight on the cells of a role, in per cent, over the rows in which the role exists. "
+        "Heads are written as layer.head; the first row is what an even spread would give.",
+    )
+
+
+def _role_shares(scores: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """What each head gives to each role; and the rows of the even spread, which is the same for all heads."""
+    given = pd.DataFrame(scores)
+    heads = [short_label(layer, head) for layer, head in zip(given["layer"], given["head"], strict=True)]
+    even = given[(given["layer"] == 0) & (given["head"] == 0)]
+    table = pd.concat([given.assign(row=heads, share=given["score"]), even.assign(row=_EVEN, share=even["chance"])])
+    table = table.assign(k=table["kind"].map(_NAMES))[["k", "row", "role", "share"]].round({"share": 6})
+    for share in table["share"][~table["share"].between(0, 1.001)]:
+        raise ValueError(f"a share of attention lies between 0 and 1, not {share}")
+    return table
+
+
+def ablation_chart(
+    measures: Mapping[str, Mapping[Head, float]],
+    *,
+    formats: Mapping[str, str],
+    caption: str = "",
+    framed: tuple[str, float] = ("", 0),
+    titles: Mapping[str, str] | None = None,
+) -> alt.LayerChart:
+    """What is lost without each head, a cell for each, with a menu for the measure.
+
+    Parameters
+    ----------
+    measures
+        By name, the loss of each head (kind, layer, head); zero or more, or a little less.
+    formats
+        By name, how the numbers are written, as `.2f`.
+    caption
+        Below the chart.
+    framed
+        A measure, and the loss from which on its cells have a frame.
+    titles
+        By name, what to see; left out, the head without which most is lost.
+    """
+    table = pd.concat(_losses(name, values, formats[name]) for name, values in measures.items())
+    order = table["row"].unique().tolist()
+    worst = {name: max(values, key=lambda head: values[head]) for name, values in measures.items()}
+    base = (
+        alt.Chart(table)
+        .transform_filter("datum.measure == measure")
+        .encode(
+            x=alt.X("head:N", title=None, axis=alt.Axis(orient="top", labelAngle=0)),
+            y=alt.Y("row:N", sort=order, title="attention and layer"),
+            tooltip=["row:N", "head:N", "measure:N", alt.Tooltip("text:N", title="lost")],
+        )
+    )
+    titles = titles or {
+        name: f"Most is lost without head {h + 1} of {k} {layer + 1}" for name, (k, layer, h) in worst.items()
+    }
+    said = "; ".join(
+        f"{name}: {k} {layer + 1}, head {h + 1}, {format(measures[name][k, layer, h], formats[name])}"
+        for name, (k, layer, h) in worst.items()
+    )
+    drawn = (
+        alt.layer(
+            base.mark_rect(fill=ORANGE, stroke=GREY, strokeWidth=0.4).encode(
+                opacity=alt.Opacity("shade:Q", scale=_SHADE, legend=None)
+            ),
+            base.transform_filter(f"datum.measure == '{framed[0]}' && datum.value >= {framed[1]}").mark_rect(
+                fill=None, stroke=INK, strokeWidth=1.6
+            ),
+            base.mark_text(fontSize=12).encode(text="text:N"),
+        )
+        .add_params(menu("measure", list(measures), label="lost:"))
+        .properties(
+            width="container",
+            height=26 * len(order),
+            title=alt.Title(title_of("measure", titles)),
+            description=f"A table of all heads, shaded by what is lost without them, with a menu. The most: {said}.",
+        )
+    )
+    return captioned(drawn, caption) if caption else drawn
+
+
+def _losses(measure: str, values: Mapping[Head, float], form: str) -> pd.DataFrame:
+    """What is lost without each head, as a number, in words, and as a shade up to the largest loss."""
+    most = max(values.values())
+    if most <= 0:
+        raise ValueError(f"nothing is lost by {measure!r}: there is nothing to show")
+    lost = pd.Series(values, name="value").rename_axis(["kind", "layer", "head"]).reset_index()
+    return pd.DataFrame(
+        {
+            "measure": measure,
+            "row": lost["kind"] + " " + (lost["layer"] + 1).astype(str),
+            "head": "head " + (lost["head"] + 1).astype(str),
+            "value": lost["value"].round(5),
+            "shade": (lost["value"].clip(lower=0) / most).round(4) ** 0.5,
+            "text": lost["value"].map(f"{{:{form}}}".format),
+        }
+    )
+
+
+def looks_and_matters_chart(
+    looks: Mapping[tuple[int, int], float], loses: Mapping[tuple[int, int], float], marked: Iterable[tuple[int, int]]
+) -> alt.LayerChart:
+    """The cross-attention heads by how well they align and by what the model loses without them.
+
+    Parameters
+    ----------
+    looks
+        The share of hits of each (layer, head).
+    loses
+        What is lost without it, between 0 and 1.
+    marked
+        The heads to name in the picture.
+    """
+    if set(looks) != set(loses):
+        raise ValueError("both measures need the same heads")
+    named = set(marked)
+    table = pd.DataFrame(
+        {
+            "layer": [f"layer {layer + 1}" for layer, _ in looks],
+            "name": [head_label(*at) for at in looks],
+            "label": [short_label(*at) if at in named else "" for at in looks],
+            "hits": [round(hits, 6) for hits in looks.values()],
+            "lost": [round(loses[at], 6) for at in looks],
+        }
+    )
+    base = alt.Chart(table).encode(
+        x=alt.X(
+            "hits:Q",
+            title="rows that look at the aligned word",
+            scale=alt.Scale(domain=[0, 1]),
+            axis=alt.Axis(format="%", tickCount=5),
+        ),
+        y=alt.Y("lost:Q", title="translations lost without the head", axis=alt.Axis(format="%", tickCount=5)),
+    )
+    shapes = alt.Shape("layer:N", scale=alt.Scale(range=["circle", "square", "triangle-up"]))
+    colours = alt.Color("layer:N", scale=alt.Scale(range=[BLUE, ORANGE, GREEN]))
+    tip = ["name:N", alt.Tooltip("hits:Q", format=".0%"), alt.Tooltip("lost:Q", format=".1%")]
+    points = base.mark_point(filled=True, size=110, opacity=0.9).encode(shape=shapes, color=colours, tooltip=tip)
+    names = base.mark_text(align="left", dx=8, dy=-2, fontWeight="bold").encode(text="label:N")
+    told = table[table["label"] != ""].itertuples()
+    said = "; ".join(f"{row.name}: hits {row.hits:.0%}, lost {row.lost:.0%}" for row in told)
+    return alt.layer(points, names).properties(
+        width="container",
+        height=280,
+        title=title_lines("The head that aligns best (3.3) is not the one that matters most (3.1)"),
+        description="A point for each cross-attention head: how often it looks at the aligned word, and what share of "
+        f"exact translations is lost without it. {said}.",
+    )

@@ -1,0 +1,119 @@
+"""Chapter 6: at the desk the reader chooses a use of attention and a row, and sees whose rows answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from book.tests.boxes import box_of
+
+PAGE = "attention/query_key_value.html"
+
+
+def desk(v: Any) -> Any:
+    v.page.wait_for_selector(".widget-host[data-ready] .desk svg")
+    widget = v.page.locator(".desk")
+    widget.scroll_into_view_if_needed()
+    return widget
+
+
+def side(widget: Any, which: int) -> list[str]:
+    """The tokens of one side, queries (0) or keys (1)."""
+    rows = widget.locator(".lines .token")
+    texts = rows.evaluate_all("all => all.map(e => [e.dataset.row, e.textContent])")
+    return [text for row, text in texts if (row == "-1") == bool(which)]
+
+
+def test_the_use_changes_who_answers(visit: Any) -> None:
+    with visit(PAGE, as_left=True) as v:
+        widget = desk(v)
+        said = "Layer 3, head 3: the German token 5, “die” → “grü”, attends to the English tokens. Most weight: green"
+        assert said in widget.locator("p").inner_text()
+        assert "green" in side(widget, 1) and "Großmutter" in side(widget, 0)
+        menu = widget.locator("select")
+        menu.select_option(label="encoder self-attention")
+        assert "green" in side(widget, 0) and "Großmutter" not in side(widget, 0) + side(widget, 1)
+        menu.select_option(label="decoder self-attention")
+        assert "Großmutter" in side(widget, 1) and "green" not in side(widget, 0) + side(widget, 1)
+        assert v.errors == []
+
+
+def test_the_range_of_rows_is_that_of_the_sequence(visit: Any) -> None:
+    with visit(PAGE, as_left=True) as v:
+        widget = desk(v)
+        slider = widget.get_by_role("slider")
+        slider.focus()
+        v.page.keyboard.press("End")
+        assert widget.locator("label output").inner_text().startswith("11:")
+        widget.locator("select").select_option(label="encoder self-attention")
+        assert slider.get_attribute("max") == "10" and widget.locator("label output").inner_text() == "10: </s>"
+
+
+def test_rows_answer_to_keys_and_clicks_on_a_phone(visit: Any) -> None:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}) as v:
+        widget = desk(v)
+        widget.locator("svg.lines").focus()
+        v.page.keyboard.press("ArrowDown")
+        assert widget.locator("label output").inner_text().startswith("6:")
+        v.page.keyboard.press("ArrowDown")
+        assert widget.locator("label output").inner_text().startswith("7:"), "the picture keeps the focus"
+        first = box_of(widget.locator(".lines .token text").first)
+        v.page.mouse.click(first["x"] + first["width"] / 2, first["y"] + first["height"] / 2)
+        assert widget.locator("label output").inner_text() == "1: <s> → Die"
+        assert box_of(widget.locator("svg.lines"))["width"] <= 375 and v.errors == []
+
+
+SAYS = "text => document.querySelector('.live[data-panel=desk] .live-status').textContent.includes(text)"
+
+
+def test_the_desk_takes_the_readers_sentences(visit: Any) -> None:
+    with visit(PAGE) as v:
+        box, widget = v.page.locator(".live[data-panel=desk]"), desk(v)
+        box.get_by_role("textbox", name="English").fill("The cat sleeps.")
+        v.page.wait_for_function(SAYS, arg="Katze")
+        assert side(widget, 0)[0] == "<s>" and "".join(side(widget, 0)[1:]) == "DieKatzeschläft."
+        assert "".join(side(widget, 1)) == "Thecatsleeps.</s>"
+        box.get_by_role("textbox", name="German").fill("Der Hund singt.")
+        v.page.wait_for_function(SAYS, arg="German sentence:")
+        assert side(widget, 0)[:3] == ["<s>", "Der", "Hund"]
+        assert "attends to the English tokens" in widget.locator("p").inner_text()
+        widget.locator("select").select_option(label="decoder self-attention")
+        assert "Hund" in side(widget, 1) and v.errors == [] and v.overflow() <= 0
+
+
+def test_the_picture_of_a_head_takes_the_readers_sentence(visit: Any) -> None:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}) as v:
+        v.page.wait_for_selector(".widget-host[data-ready] .projection .tile")
+        box, picture = v.page.locator(".live[data-panel=head]"), v.page.locator(".projection")
+        box.scroll_into_view_if_needed()
+        box.get_by_role("textbox", name="English").fill("The small dog sleeps.")
+        v.page.wait_for_function("document.querySelector('.projection .tokens').children.length === 7")
+        picture.get_by_role("combobox", name="Token").select_option(label="▁dog")
+        assert "“▁dog”" in picture.locator(".said").inner_text()
+        assert picture.locator(".tile-k canvas").evaluate("c => c.height") == 7
+        assert v.errors == [] and v.overflow() <= 0
+
+
+def test_the_picture_opens_whole_and_is_walked_with_buttons_above_and_below(visit: Any) -> None:
+    with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}) as v:
+        v.page.wait_for_selector(".widget-host[data-ready] .projection .tile")
+        picture = v.page.locator(".projection")
+        above, below = picture.locator(".controls").all()
+        assert "Step 6 of 6" in above.inner_text() and picture.locator(".tile.later").count() == 0
+        assert above.get_by_role("button", name="next").is_disabled()
+        below.get_by_role("button", name="back").click()
+        assert "Step 5 of 6" in above.inner_text() and picture.locator(".tile.later").count() == 2
+        for _ in range(4):
+            above.get_by_role("button", name="back").click()
+        assert above.get_by_role("button", name="back").is_disabled()
+        assert below.get_by_role("button", name="next").is_enabled() and v.errors == []
+
+
+def test_a_longer_query_gives_the_nearest_key_all_the_weight(visit: Any) -> None:
+    with visit(PAGE, as_left=True) as v:
+        v.page.wait_for_selector(".widget-host[data-ready] .query-plane svg")
+        plane = v.page.locator(".query-plane")
+        largest = lambda: max(float(text) for text in plane.locator("td b").all_inner_texts())  # noqa: E731
+        soft = largest()
+        plane.get_by_role("slider", name="length").focus()
+        v.page.keyboard.press("End")
+        assert largest() > 0.95 > soft

@@ -1,0 +1,1 @@
+"""Decoding and measuring: section 6.1's search, averaging and BLEU."""

@@ -1,0 +1,267 @@
+"""Charts of single hidden units: one along a sentence, all its activations by token, and how often the top misleads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from annotated.analysis.feed_forward import Activity
+from annotated_book.machine.feed_forward.firing import firings
+from annotated_book.viz.parameters import menu
+from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
+from annotated_book.viz.titles import title_lines
+
+Units = Sequence[tuple[int, int]]
+"""(layer, unit), both from 0."""
+_OTHERS = "others"
+_LEAST = 0.001  # where the logarithmic axis of rises begins
+
+
+def unit_label(layer: int, unit: int) -> str:
+    """'layer 1, unit 385' for (0, 384): people count from one."""
+    return f"layer {layer + 1}, unit {unit + 1}"
+
+
+def readable(token: str) -> str:
+    """A token without the sign that marks the beginning of a word."""
+    return token.replace("▁", "").strip() or "␣"
+
+
+def unit_chart(activity: Activity, sentences: Sequence[int], unit: tuple[int, int]) -> alt.LayerChart:
+    """One unit along a sentence: its score at every token, and what the ReLU lets through; a menu for the sentence.
+
+    Parameters
+    ----------
+    sentences
+        Numbers of the sentences in the menu.
+    unit
+        (layer, unit), both from 0.
+    """
+    starts = np.cumsum([0, *map(len, activity.tokens)])
+    scores = activity.scores[unit[0], :, unit[1]].tolist()
+    rows = []
+    for s in sentences:
+        text = "".join(activity.tokens[s]).replace("</s>", "").replace("▁", " ").strip()
+        for p, token in enumerate(activity.tokens[s]):
+            score = round(scores[starts[s] + p], 3)
+            rows.append((text, p, f"{p + 1} {readable(token)}", score, max(0.0, score)))
+    table = pd.DataFrame(rows, columns=["sentence", "place", "token", "score", "passed"])
+    base = (
+        alt.Chart(table)
+        .transform_filter("datum.sentence == sentence")
+        .encode(x=alt.X("token:N", sort=None, title="tokens of the sentence", axis=_TOKENS))
+    )
+    tip = ["token:N", alt.Tooltip("score:Q", title="score"), alt.Tooltip("passed:Q", title="after the ReLU")]
+    span = [float(np.floor(table["score"].min())), float(np.ceil(table["score"].max() + 0.5))]
+    y = alt.Y("score:Q", title="score  x · k + b", scale=alt.Scale(domain=span), axis=alt.Axis(tickCount=6))
+    bars = base.mark_bar(stroke="currentColor", strokeOpacity=0.4).encode(
+        y=y, color=alt.condition("datum.score > 0", alt.value(BLUE), alt.value(f"{GREY}55")), tooltip=tip
+    )
+    kept = base.transform_filter("datum.score > 0").mark_text(dy=-8, fontSize=12)
+    zero = alt.Chart(pd.DataFrame({"score": [0]})).mark_rule(color="currentColor").encode(y="score:Q")
+    told = table[table["sentence"] == table["sentence"].iloc[0]]
+    active = ", ".join(f"{row.token} {row.score:.1f}" for row in told[told["score"] > 0].itertuples())
+    return (
+        alt.layer(bars, kept.encode(y=y, text=alt.Text("score:Q", format=".1f")), zero)
+        .add_params(menu("sentence", list(dict.fromkeys(table["sentence"]))))
+        .properties(
+            width="container",
+            height=230,
+            title=title_lines(f"{unit_label(*unit).capitalize()}: the ReLU sets every score below zero (grey) to zero"),
+            description=f"Bars of the score of {unit_label(*unit)} at each token of a sentence, with a menu of "
+            f"{len(sentences)} sentences. Above zero in the first: {active}.",
+        )
+    )
+
+
+_TOKENS = alt.Axis(labelAngle=-40, labelExpr="slice(datum.label, indexof(datum.label, ' ') + 1)", labelOverlap=False)
+
+
+def activations_chart(activity: Activity, units: Units, *, named: int = 4, bins: int = 16) -> alt.LayerChart:
+    """All activations of a unit above zero, as a histogram by token; a menu chooses the unit.
+
+    Parameters
+    ----------
+    units
+        (layer, unit), both from 0; the first is shown at first.
+    named
+        Tokens that get a colour of their own: that of the strongest activation, and the most frequent others.
+    bins
+        Columns of the histogram.
+    """
+    found = pd.concat(_binned(activity, unit, named, bins) for unit in units)
+    ranks = [f"{i}" for i in range(named + 1)]
+    colours = [ORANGE, BLUE, GREEN, PALETTE[3], GREY]
+    chart = alt.Chart(found).transform_filter("datum.unit == unit")
+    scale = alt.Scale(domain=ranks, range=[*colours[:named], GREY])
+    bars = chart.mark_bar(stroke="currentColor", strokeOpacity=0.25, strokeWidth=0.5).encode(
+        x=alt.X("from:Q", bin="binned", title="activation", axis=alt.Axis(tickCount=8)),
+        x2="to:Q",
+        y=alt.Y("count:Q", title="positions", stack="zero"),
+        order=alt.Order("rank:O"),
+        color=alt.Color("rank:N", sort=ranks, scale=scale, legend=None),
+        tooltip=["token:N", "count:Q", alt.Tooltip("from:Q", format=".2f"), alt.Tooltip("to:Q", format=".2f")],
+    )
+    key = (
+        chart.transform_aggregate(n="sum(count)", groupby=["rank", "token"])
+        .transform_calculate(text="datum.n + ' × ' + datum.token")
+        .mark_text(align="right", fontSize=13, fontWeight="bold")
+        .encode(
+            x=alt.value("width"),
+            y=alt.Y("rank:N", sort=ranks, axis=None, scale=alt.Scale(domain=ranks, range=[12, 102])),
+            text="text:N",
+            color=alt.Color("rank:N", sort=ranks, scale=scale, legend=None),
+        )
+    )
+    title = f"{json.dumps({unit_label(*unit): _trap(activity, unit) for unit in units})}[unit]"
+    return (
+        alt.layer(bars, key)
+        .resolve_scale(y="independent")
+        .add_params(menu("unit", list(dict.fromkeys(found["unit"]))))
+        .properties(width="container", height=240, title=alt.Title(alt.expr(title)), description=_told(activity, units))
+    )
+
+
+def _trap(activity: Activity, unit: tuple[int, int]) -> list[str]:
+    """A title in two lines: where the unit is strongest, and where it is active most often."""
+    found = firings(activity, *unit)
+    often, count = next(iter(found["token"].value_counts().items()))
+    best = readable(found["token"].iloc[0])
+    return [
+        f"{unit_label(*unit).capitalize()}: strongest at “{best}”,",
+        f"most often active at “{readable(str(often))}”, {count} of {len(found)}",
+    ]
+
+
+def _binned(activity: Activity, unit: tuple[int, int], named: int, bins: int) -> pd.DataFrame:
+    """Counts of one unit's activations by bin and token: rank 0 is the token of the strongest one."""
+    found = firings(activity, *unit)
+    best = found["token"].iloc[0]
+    frequent = [token for token in found["token"].value_counts().index if token != best][: named - 1]
+    ranks: Mapping[str, int] = {token: i for i, token in enumerate([best, *frequent])}
+    found["rank"] = found["token"].map(ranks).fillna(named).astype(int).astype(str)
+    found["token"] = [readable(t) if t in ranks else _OTHERS for t in found["token"]]
+    width = float(found["activation"].max()) * 1.0001 / bins
+    found["bin"] = (found["activation"] // width).astype(int)
+    table = found.groupby(["rank", "token", "bin"], as_index=False).size().rename(columns={"size": "count"})
+    # A column without anything, far to the right: room for the key.
+    room = pd.DataFrame({"rank": ["0"], "token": [readable(best)], "bin": [round(1.4 * bins)], "count": [0]})
+    table = pd.concat([table, room], ignore_index=True)
+    edges = {"from": (table["bin"] * width).round(3), "to": ((table["bin"] + 1) * width).round(3)}
+    return table.drop(columns="bin").assign(unit=unit_label(*unit), **edges)
+
+
+def _told(activity: Activity, units: Units) -> str:
+    parts = []
+    for unit in units:
+        found = firings(activity, *unit)
+        counts = found["token"].value_counts().head(3)
+        said = ", ".join(f"{n} at {readable(token)}" for token, n in counts.items())
+        parts.append(
+            f"{unit_label(*unit)}: strongest at {readable(found['token'].iloc[0])}, {len(found)} in all, {said}"
+        )
+    return "Histograms of all activations of single units above zero, by token, with a menu. " + "; ".join(parts) + "."
+
+
+def agreement_strip(units: pd.DataFrame) -> alt.LayerChart:
+    """Units whose strongest activations are all at one token, by the share of all their active positions that hold it.
+
+    Parameters
+    ----------
+    units
+        As `annotated_book.machine.feed_forward.firing.agreeing_units` returns them.
+    """
+    layers = sorted(units["layer"].unique())
+    order = units.groupby("layer").cumcount()
+    table = units.assign(
+        place=[f"layer {n}" for n in units["layer"]],
+        jitter=((order * 0.618034) % 1).round(3),  # spreads the dots evenly without a random number
+        name=[readable(token) for token in units["token"]],
+        share=units["share"].round(4),
+        clean=units["share"] > 0.9,
+    )
+    base = alt.Chart(table)
+    x = alt.X(
+        "share:Q",
+        title="share of its active positions at this token",
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(format="%", tickCount=6),
+    )
+    y = alt.Y("place:N", title=None, sort=[f"layer {n}" for n in layers])
+    points = base.mark_circle(size=55, opacity=0.75).encode(
+        x=x,
+        y=y,
+        yOffset=alt.YOffset("jitter:Q", scale=alt.Scale(domain=[-0.1, 1.1])),
+        color=alt.condition("datum.clean", alt.value(GREEN), alt.value(ORANGE)),
+        tooltip=["place:N", "unit:Q", "name:N", alt.Tooltip("share:Q", format=".0%"), "active:Q"],
+    )
+    line = alt.Chart(pd.DataFrame({"share": [0.9]})).mark_rule(color="currentColor", strokeDash=[4, 4])
+    return alt.layer(points, line.encode(x="share:Q")).properties(
+        width="container",
+        height=90 * len(layers),
+        title=title_lines("Units whose six strongest activations are at one token: few are active there only"),
+        description=f"A dot for each of {len(units)} units, by layer and by the share of its active positions that "
+        f"hold the token of its six strongest activations. {int(table['clean'].sum())} lie above 90 per cent, the "
+        f"median at {units['share'].median():.0%}.",
+    )
+
+
+def parts_chart(networks: Sequence[Mapping[str, Any]], shares: Sequence[float]) -> alt.LayerChart:
+    """The rise of the loss when growing random parts of a network's units are silenced, a line for each network.
+
+    Parameters
+    ----------
+    networks
+        Of the record `feed_forward`: stack, layer and parts, a list of rises for each random order.
+    shares
+        The parts, ascending; 1 is the whole network.
+    """
+    rows = [
+        {"network": f"{n['stack']} {n['layer']}", "share": share, "rise": rise, "order": order}
+        for n in networks
+        for order, rises in enumerate(n["parts"])
+        for share, rise in zip((0.0, *shares), (0.0, *rises), strict=True)
+    ]
+    table = pd.DataFrame(rows)
+    names = table["network"].unique().tolist()
+    colours = [BLUE] * sum(n.startswith("encoder") for n in names) + [ORANGE, GREEN, PALETTE[3]]
+    scale = alt.Scale(domain=names, range=colours[: len(names)])
+    base = alt.Chart(table).encode(
+        x=alt.X(
+            "share:Q",
+            title="share of the 512 units that is silenced",
+            scale=alt.Scale(domain=[0, 1.48], nice=False),  # room for the names
+            axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
+        ),
+        y=alt.Y(
+            "mean(rise):Q",
+            title="rise of the loss (nats per token)",
+            scale=alt.Scale(type="log", domain=[_LEAST, 5], clamp=True, nice=False),
+            axis=alt.Axis(
+                values=[0.001, 0.01, 0.1, 1], labelExpr=f"datum.value <= {_LEAST} ? '≤ {_LEAST}' : datum.label"
+            ),
+        ),
+        color=alt.Color("network:N", sort=names, scale=scale, legend=None),
+        tooltip=["network:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("mean(rise):Q", format=".3f")],
+    )
+    shape = alt.Shape("network:N", sort=names, scale=alt.Scale(domain=names), legend=None)
+    ends = base.transform_filter("datum.share == 1").mark_text(align="left", dx=8, fontSize=12)
+    half, whole = (table[table["share"] == share].groupby("network")["rise"].mean() for share in (0.5, 1.0))
+    told = "; ".join(f"{name} {half[name]:.3f} and {whole[name]:.3f}" for name in names)
+    return alt.layer(
+        base.mark_line(strokeWidth=2),
+        base.mark_point(filled=True, size=60, opacity=1).encode(shape=shape),
+        ends.encode(text="network:N"),
+    ).properties(
+        width="container",
+        height=300,
+        title=title_lines("In five of six networks a random half of the units can be missing at little cost"),
+        description="Lines of the rise of the loss, on a logarithmic axis, "
+        "over the share of silenced units, one for each network. At a half "
+        f"and at all units: {told}.",
+    )

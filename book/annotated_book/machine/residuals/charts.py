@@ -1,0 +1,261 @@
+"""Charts of residual connections and layer normalisation: one vector normalised, streams and gradients."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from annotated.config import ModelConfig
+from annotated_book.viz.parameters import menu, slider
+from annotated_book.viz.tables import ONE_ROW, curves_table, named_table
+from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
+from annotated_book.viz.titles import title_lines
+
+PLACEMENT_COLOURS = {"post-norm": BLUE, "pre-norm": ORANGE, "no residual": GREEN, "no norm": PALETTE[3]}
+_SHAPES = ["circle", "square", "triangle-up", "diamond"]
+
+
+def placement_colour(names: Sequence[str]) -> dict[str, Any]:
+    """The colour channel of a chart with a line for each placement."""
+    domain = [name for name in PLACEMENT_COLOURS if name in names]
+    return {
+        "color": alt.Color(
+            "placement:N",
+            sort=domain,
+            scale=alt.Scale(domain=domain, range=[PLACEMENT_COLOURS[name] for name in domain]),
+            legend=alt.Legend(orient="top", columns=2),
+        ),
+    }
+
+
+def _shapes(names: Sequence[str]) -> alt.Scale:
+    """A shape of its own for each placement, whichever others are shown."""
+    return alt.Scale(domain=list(names), range=[_SHAPES[list(PLACEMENT_COLOURS).index(name)] for name in names])
+
+
+def layer_norm_chart(values: Sequence[float], epsilon: float = ModelConfig.norm_epsilon) -> alt.LayerChart:
+    """One vector before and after normalisation; sliders act on its scale and offset, and a switch chooses RMSNorm.
+
+    Parameters
+    ----------
+    values
+        The vector's entries.
+    """
+    if len(values) < 2:
+        raise ValueError("a vector of one entry has no variance to divide by")
+    table = pd.DataFrame({"entry": range(1, len(values) + 1), "v": values})
+    stages = ["the input", "normalised"]
+    rules = ["LayerNorm", "RMSNorm"]
+    controls = (
+        alt.param(name="rule", value=rules[0], bind=alt.binding_radio(options=rules, name="rule ")),
+        slider("times", 1, 0.25, 3, 0.25, label="input times"),
+        slider("plus", 0, -3, 3, 0.5, label="input plus"),
+        slider("gain", 1, 0, 2, 0.25),
+        slider("bias", 0, -2, 2, 0.5),
+    )
+    moved = alt.Chart(table).transform_calculate(x="datum.v * times + plus")
+    layer_norm = f"gain * (datum.x - datum.mean) / sqrt(datum.variance + {epsilon}) + bias"
+    rms_norm = f"gain * datum.x / sqrt(datum.variance + datum.mean * datum.mean + {epsilon})"
+    bars = (
+        moved.transform_joinaggregate(mean="mean(x)", variance="variancep(x)")
+        .transform_calculate(a="datum.x", b=f"rule == 'LayerNorm' ? {layer_norm} : {rms_norm}")
+        .transform_fold(["a", "b"], as_=["which", "value"])
+        .transform_calculate(stage=f"datum.which == 'a' ? '{stages[0]}' : '{stages[1]}'")
+        .mark_bar()
+        .encode(
+            x=alt.X("entry:O", title="entry of the vector", axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("stage:N", sort=stages),
+            y=alt.Y("value:Q", title="value", scale=alt.Scale(domain=[-10, 10])),
+            color=alt.Color("stage:N", sort=stages, scale=alt.Scale(domain=stages, range=[GREY, BLUE])),
+            tooltip=["entry:O", "stage:N", alt.Tooltip("value:Q", format=".3f")],
+        )
+    )
+    words = "'input: mean ' + format(datum.mean, '.2f') + ', variance ' + format(datum.variance, '.2f')"
+    told = (
+        moved.transform_aggregate(mean="mean(x)", variance="variancep(x)")
+        .transform_calculate(text=words)
+        .mark_text(align="left", baseline="top", fontSize=13)
+        .encode(x=alt.value(6), y=alt.value(4), text="text:N")
+    )
+    description = (
+        f"Bars of the {len(values)} entries of one vector before and after layer normalisation. Two sliders multiply "
+        "the input and add to it: its bars move, those after LayerNorm do not. Two more set gain and bias, which act "
+        "after the normalisation. A switch chooses RMSNorm, which subtracts no mean and has no bias."
+    )
+    title = "rule + (rule == 'LayerNorm' ? ' removes scale and offset' : ' removes the scale, not the offset')"
+    drawn = alt.layer(bars, told).add_params(*controls)
+    return drawn.properties(width="container", height=250, title=alt.Title(alt.expr(title)), description=description)
+
+
+def stream_chart(
+    curves: Mapping[str, Mapping[str, Sequence[float]]],
+    title: str,
+    *,
+    heading: str | Mapping[str, str] = "",
+    form: str = "~g",
+    log: bool = False,
+    first: str | None = None,
+) -> alt.LayerChart:
+    """Something measured at every state of the residual stream, for some placements; a menu chooses what.
+
+    Parameters
+    ----------
+    curves
+        `curves[measure][placement]`: one number for each state, the embedded sentence first.
+    title
+        Of the vertical axis.
+    heading
+        Above the chart: what to see; for several measures one for each of them, by name.
+    form
+        How the numbers of the vertical axis are written.
+    log
+        A logarithmic axis.
+    first
+        The measure to show at first; else the first.
+    """
+    table = curves_table(curves, "measure", "placement", "state", "value")
+    measures, placements = list(curves), set(table["placement"])
+    names = [name for name in PLACEMENT_COLOURS if name in placements]
+    chart = alt.Chart(table.assign(value=table["value"].map(_four_figures)))
+    params = []
+    if len(measures) > 1:
+        params.append(menu("measure", measures, first, "show"))
+        chart = chart.transform_filter("datum.measure == measure")
+    scale = alt.Scale(type="log") if log else alt.Scale(zero=True)
+    encoding = {
+        "x": alt.X("state:Q", title="sub-layers passed", axis=alt.Axis(tickMinStep=1, format="d")),
+        "y": alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(format=form, tickCount=6)),
+        **placement_colour(names),
+    }
+    lines = chart.mark_line(strokeWidth=2).encode(**encoding)
+    shape = alt.Shape("placement:N", sort=names, scale=_shapes(names), legend=alt.Legend(orient="top", columns=2))
+    points = chart.mark_point(filled=True, size=50, opacity=1).encode(
+        **encoding, shape=shape, tooltip=["placement:N", "state:Q", "value:Q"]
+    )
+    told = "; ".join(
+        f"{name} from {line[0]:.3g} to {line[-1]:.3g}" for name, line in curves[first or measures[0]].items()
+    )
+    description = f"{title} after each sub-layer of the encoder, a line for each placement: {told}."
+    return (
+        alt.layer(lines, points)
+        .add_params(*params)
+        .properties(width="container", height=260, title=_heading(heading), description=description)
+    )
+
+
+def _heading(heading: str | Mapping[str, str]) -> Any:
+    """A title in lines; one for each measure follows the menu."""
+    if isinstance(heading, str):
+        return title_lines(heading)
+    lines = {measure: title_lines(text) for measure, text in heading.items()}
+    return alt.Title(alt.expr(f"{json.dumps(lines)}[measure]"))
+
+
+def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]]]], *, depth: int) -> alt.LayerChart:
+    """Norm of the gradient of each layer's feed-forward matrices before training, both stacks; a slider for the depth.
+
+    The axis ends at 0.000001 and at 1000: a line along an edge lies beyond it.
+
+    Parameters
+    ----------
+    norms
+        `norms[placement][depth][stack]`: one number a layer, from the bottom.
+    depth
+        Where the slider starts, as a number of layers of each stack.
+
+    Raises
+    ------
+    ValueError
+        If the depths are not evenly spaced, or `depth` is none of them.
+    """
+    depths = sorted(next(iter(norms.values())))
+    steps = {b - a for a, b in zip(depths, depths[1:], strict=False)}
+    if len(steps) > 1 or depth not in depths:
+        raise ValueError(f"depths must be evenly spaced for a slider and hold {depth}, not {depths}")
+    step = steps.pop() if steps else 1
+    known = [name for name in PLACEMENT_COLOURS if name in norms]
+    chosen = slider("depth", depth, depths[0], depths[-1], step, label="layers of each stack")
+    chart = (
+        alt.Chart(_norms_table(norms))
+        .transform_filter("datum.d == depth")
+        .transform_flatten(["layer", "g"])
+        .transform_calculate(place="datum.stack == 'encoder' ? datum.layer : datum.layer + depth + 1")
+    )
+    numbers = "datum.value <= depth ? datum.value : datum.value == depth + 1 ? '' : datum.value - depth - 1"
+    encoding = {
+        "x": alt.X(
+            "place:Q",
+            title="layer, from the bottom of each stack",
+            scale=alt.Scale(zero=False, nice=False),
+            axis=alt.Axis(tickMinStep=1, tickCount=25, format="d", grid=False, labelExpr=numbers),
+        ),
+        "y": alt.Y(
+            "g:Q",
+            title="gradient norm",
+            scale=alt.Scale(type="log", domain=[1e-6, 1e3], clamp=True),
+            # Nothing can be drawn at zero: what is smaller than the axis stands on its end, which says so.
+            axis=alt.Axis(
+                values=[1e-6, 1e-4, 1e-2, 1, 100],
+                labelExpr="datum.value < 2e-6 ? '≤ 1e-6' : format(datum.value, datum.value < 0.01 ? '.0e' : '~g')",
+            ),
+        ),
+        **placement_colour(list(norms)),
+    }
+    points = chart.mark_point(filled=True, size=60, opacity=1).encode(
+        **encoding,
+        shape=alt.Shape("placement:N", sort=known, scale=_shapes(known), legend=alt.Legend(orient="top", columns=2)),
+        tooltip=["placement:N", "stack:N", "layer:Q", alt.Tooltip("g:Q", format=".2~g")],
+    )
+    stacks = pd.DataFrame({"stack": ["encoder", "decoder"], "shift": [0, 1]})
+    names = (
+        alt.Chart(stacks)
+        .transform_calculate(place="(depth + 1) / 2 + datum.shift * (depth + 1)")
+        .mark_text(fontSize=13, fontWeight="bold", dy=4)
+        .encode(x="place:Q", y=alt.value(8), text="stack:N")
+    )
+    edge = alt.Chart(ONE_ROW).transform_calculate(place="depth + 1").mark_rule(strokeDash=[3, 3], color="currentColor")
+    lines = chart.mark_line(strokeWidth=2).encode(**encoding, detail="stack:N")
+    return (
+        alt.layer(lines, points, edge.encode(x="place:Q"), names)
+        .add_params(chosen)
+        .properties(
+            width="container",
+            height=300,
+            title=title_lines("Without residuals the gradient vanishes in all decoder layers but the top"),
+            description=_gradients_told(norms, depth),
+        )
+    )
+
+
+def _norms_table(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]]]]) -> pd.DataFrame:
+    """A row for each placement, depth and stack that has a norm for every layer; the layers whole in one cell."""
+    table = named_table(norms, "placement", "d", "stack", "g")
+    table = table[table["g"].map(len) == table["d"]]
+    layers = [list(range(1, d + 1)) for d in table["d"]]
+    return table.assign(layer=layers, g=[[_drawable(norm) for norm in line] for line in table["g"]])
+
+
+def _gradients_told(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]]]], depth: int) -> str:
+    told = "; ".join(
+        f"{name} from {d[depth]['encoder'][0]:.3g} to {d[depth]['encoder'][-1]:.3g} in the encoder, from "
+        f"{d[depth]['decoder'][0]:.3g} to {d[depth]['decoder'][-1]:.3g} in the decoder"
+        for name, d in norms.items()
+    )
+    return (
+        "Gradient norm of the feed-forward matrices of every layer before the first update, on a logarithmic axis, "
+        "with a slider for the number of layers. "
+        f"With {depth} + {depth} layers, from the bottom to the top of each stack: {told}."
+    )
+
+
+def _four_figures(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def _drawable(x: float) -> float:
+    """For a logarithmic axis: no zero, no infinity."""
+    return float(f"{min(max(x, 1e-30), 1e30):.3g}") if x == x else 1e30

@@ -1,0 +1,1 @@
+"""Reference: pages that other pages lead to."""

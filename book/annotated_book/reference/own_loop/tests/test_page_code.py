@@ -1,0 +1,110 @@
+"""The page with a training loop of one's own: each of its blocks runs, and says what is true."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import annotated
+from annotated_book.pages import page_file
+
+
+@pytest.fixture(scope="module")
+def page(repository: Path) -> str:
+    return page_file("reference/own_loop").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def names(page: str) -> dict[str, Any]:
+    """What the page's cells have defined: the trained model among them."""
+    found: dict[str, Any] = {}
+    for cell in cells(page):
+        exec(compile(cell, "own_loop.md", "exec"), found)
+    return found
+
+
+def cells(page: str) -> list[str]:
+    found = re.findall(r"^```{code-cell} ipython3\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    return [re.sub(r"^:tags:.*\n", "", cell) for cell in found]
+
+
+def block(page: str, word: str) -> str:
+    """The block of Python that is not run in the page and speaks of a word."""
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (found,) = [one for one in blocks if word in one]
+    return found
+
+
+def test_the_loop_is_short_and_needs_torch_only(page: str) -> None:
+    shown = page.replace(
+        "```{code-cell} ipython3\n:tags: [hide-input]", "```folded"
+    )  # its chart is no part of the loop
+    loop = "".join(cells(page)[1:3])
+    assert "CrossEntropyLoss" in loop and "DataLoader" in loop
+    assert len([line for line in loop.splitlines() if line.strip()]) < 30
+    modules = {
+        (node.module if isinstance(node, ast.ImportFrom) else node.names[0].name).split(".")[0]
+        for node in ast.walk(ast.parse("".join(cells(shown))))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    assert modules == {"random", "torch", "annotated"}
+
+
+def test_it_trains_a_model_that_translates(names: dict[str, Any]) -> None:
+    assert names["right"] >= 90
+    assert len(names["source"]) == len(names["target_in"])  # the blocks that are not run here go on with these
+
+
+def test_accelerate_goes_on_with_the_same_model(page: str, names: dict[str, Any]) -> None:
+    pytest.importorskip("accelerate", reason="the page's second loop needs accelerate")
+    model = names["model"]
+    before = model.embedding.weight.detach().clone()
+    updates = names["schedule"].last_epoch
+    exec(compile(block(page, "Accelerator"), "own_loop.md", "exec"), scope := dict(names))
+    assert scope["model"] is model and not torch.equal(before, model.embedding.weight)
+    assert scope["schedule"].scheduler.last_epoch == updates + len(names["loader"])
+    assert float(scope["loss"].detach()) < 1  # 0.6 is the least that a smoothed target allows here
+    assert annotated.greedy_decode(model, names["source"][:2])
+
+
+def small() -> annotated.Transformer:
+    torch.manual_seed(0)
+    shape = dict(d_model=16, d_ff=24, num_heads=2, d_k=8, d_v=8, num_encoder_layers=1, num_decoder_layers=1)
+    return annotated.Transformer(annotated.tiny(vocab_size=20, dropout=0.0, **shape))
+
+
+SOURCE, TARGET = torch.tensor([[5, 6, 7, 2], [8, 2, 0, 0]]), torch.tensor([[1, 5, 9], [1, 4, 0]])
+
+
+def test_the_whole_model_is_one_graph() -> None:
+    """By the compiler's front end; its code generator is measured, not tested, for it needs a minute."""
+    model = small()
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    expected = model(SOURCE, TARGET)
+    assert torch.equal(compiled(SOURCE, TARGET), expected)
+    weight = model.decoder.layers[0].feed_forward.inner.weight
+    (wanted,) = torch.autograd.grad(expected.sum(), weight)
+    (found,) = torch.autograd.grad(compiled(SOURCE, TARGET).sum(), weight)
+    torch.testing.assert_close(found, wanted)
+    logits, maps = torch.compile(model, fullgraph=True, backend="eager")(SOURCE, TARGET, return_attention=True)
+    torch.testing.assert_close(logits, expected)
+    assert maps.cross[0].shape == (2, 2, 3, 4)
+    decoded = [annotated.greedy_decode(one, SOURCE, max_new_tokens=4) for one in (compiled, model)]
+    assert decoded[0] == decoded[1]
+
+
+def test_an_exported_program_takes_other_sizes(page: str) -> None:
+    model = small()
+    scope = {"torch": torch, "model": model, "source": SOURCE, "target_in": TARGET}
+    exec(compile(block(page, "torch.export.export"), "own_loop.md", "exec"), scope)
+    program = scope["program"].module()
+    for batch, source, target in ((1, 1, 1), (5, 9, 12)):
+        ids = torch.randint(4, 20, (batch, source)), torch.randint(4, 20, (batch, target))
+        torch.testing.assert_close(program(*ids), model(*ids))
+    with pytest.raises(AssertionError, match="512"):
+        program(torch.randint(4, 20, (1, 600)), TARGET[:1])

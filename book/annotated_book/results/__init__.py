@@ -1,0 +1,1 @@
+"""Results: sections 6 and 7, and what came after."""

@@ -1,0 +1,218 @@
+"""Charts of the chapter on parsing: Table 4, outputs and caps, F1 by trees and by length, heads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from annotated import paper
+from annotated_book.results.parsing import titles
+from annotated_book.results.parsing.results import PARSERS, SETS
+from annotated_book.viz.parameters import menu, slider, steps
+from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
+from annotated_book.viz.titles import title_lines
+
+USED = {
+    "WSJ only, discriminative": "WSJ alone",
+    "semi-supervised": "more text, parsed by machine",
+    "multi-task": "other tasks too",
+    "generative": "a generative model",
+}
+"""What the systems of Table 4 used, in the words of the chart."""
+COLOURS = {"Transformer": BLUE, "Transformer, rule": GREEN, "CKY, parents": ORANGE, "CKY": GREY}
+MEASURES = {"f1": "F1", "exact": "sentences wholly right (%)", "malformed": "sentences without a tree (%)"}
+
+
+def table_4_chart(used: str = "WSJ alone") -> alt.LayerChart:
+    """The rows of Table 4 by F1; a menu lights those that used the same training text.
+
+    Parameters
+    ----------
+    used
+        One of the values of `USED`, or 'all', where the menu starts.
+    """
+    table = paper.table(4).reset_index().assign(used=lambda rows: rows["training"].map(USED))
+    table["kind"] = ["Transformer" if name.startswith("Transformer") else "others" for name in table["parser"]]
+    table["row"] = [f"{name}, {how}" for name, how in zip(table["parser"], table["used"], strict=True)]
+    order = table.sort_values("F1", ascending=False)["row"].tolist()
+    short = table["parser"].str.replace(" (4 layers)", "", regex=False)
+    table["label"] = short.str.replace(r"(?: et al\.)? \((\d+)\)", r", \1", regex=True)
+    base = alt.Chart(table)
+    y = alt.Y("row:N", sort=order, axis=None)
+    # The names stand in the left half, on a phone too; no result is below 88.
+    scale = alt.Scale(domain=[80, 95.8], nice=False)
+    x = alt.X("F1:Q", title="F1 on section 23", scale=scale, axis=alt.Axis(values=list(range(88, 95, 2)), grid=False))
+    opacity = alt.condition("used == 'all' || used == datum.used", alt.value(1), alt.value(0.35))
+    colour = alt.Color("kind:N", scale=alt.Scale(domain=["Transformer", "others"], range=[BLUE, GREY]))
+    dots = base.mark_point(filled=True, size=90).encode(
+        x, y, opacity=opacity, color=colour, tooltip=["parser:N", "used:N", "F1:Q"]
+    )
+    names = base.mark_text(align="left", color=INK).encode(x=alt.value(4), y=y, text="label:N", opacity=opacity)
+    values = base.mark_text(align="left", dx=9, color=INK).encode(
+        x, y, text=alt.Text("F1:Q", format=".1f"), opacity=opacity
+    )
+    description = "F1 of the twelve rows of Table 4. A menu chooses those that used the same training text."
+    return (
+        alt.layer(dots, names, values)
+        .add_params(menu("used", ["all", *USED.values()], used, "trained with"))
+        .properties(
+            width="container",
+            height=24 * len(table),
+            title=title_lines("91.3 is second of five with the WSJ alone; 92.7 is first of five with more text"),
+            description=description,
+        )
+    )
+
+
+def caps_chart(lengths: Sequence[tuple[int, int]], extra: int = 20) -> alt.LayerChart:
+    """Tokens of the linear form by words of the sentence, with a cap of n + extra that a slider moves.
+
+    Parameters
+    ----------
+    lengths
+        For each tree its words and the tokens of its linear form, the end token included.
+    extra
+        Where the slider stands at first.
+    """
+    ratio = sum(tokens for _, tokens in lengths) / sum(words for words, _ in lengths)
+    table = pd.DataFrame(lengths, columns=["words", "tokens"]).value_counts().reset_index(name="trees")
+    moved = slider("extra", extra, 0, 60, 1, label="extra tokens")
+    x = alt.X("words:Q", title="n: words of the sentence", scale=alt.Scale(zero=True))
+    y = alt.Y("tokens:Q", title="tokens of its tree, end token included")
+    points = alt.Chart(table).mark_point(filled=True).encode(
+        x, y, size=alt.Size("trees:Q", legend=None, scale=alt.Scale(range=[8, 130])),
+        color=alt.condition("datum.tokens > datum.words + extra", alt.value(ORANGE), alt.value(BLUE)),
+        tooltip=["words:Q", "tokens:Q", "trees:Q"],
+    )  # fmt: skip
+    ends = pd.DataFrame({"words": [0, int(table["words"].max()) + 1]})
+    line = alt.Chart(ends).transform_calculate(tokens="datum.words + extra").mark_line(color=INK, strokeDash=[4, 3])
+    cut = alt.Chart(table).transform_calculate(cut="datum.tokens > datum.words + extra ? datum.trees : 0")
+    cut = cut.transform_aggregate(cut="sum(cut)", trees="sum(trees)")
+    cut = cut.transform_calculate(text="format(datum.cut / datum.trees, '.1%') + ' of the trees are cut off'")
+    text = cut.mark_text(align="left", fontWeight=600, color=INK).encode(
+        x=alt.value(10), y=alt.value(12), text="text:N"
+    )
+    description = "Tokens of the linear form over words of the sentence; a slider moves a cap of n plus some tokens."
+    return (
+        alt.layer(points, line.encode(x, y), text)
+        .add_params(moved)
+        .properties(
+            width="container",
+            height=280,
+            title=title_lines(f"{ratio:.1f} tokens for each word, and the cap grows by one"),
+            description=description,
+        )
+    )
+
+
+def _line_chart(table: pd.DataFrame, x: alt.X, y: alt.Y) -> tuple[alt.Chart, alt.Chart]:
+    parsers = [name for name in PARSERS if name in set(table["parser"])]
+    colour = alt.Color("parser:N", sort=parsers, scale=alt.Scale(domain=parsers, range=[COLOURS[p] for p in parsers]),
+                       legend=alt.Legend(columns=2))  # fmt: skip
+    shape = alt.Shape("parser:N", sort=parsers, legend=None)
+    base = alt.Chart(table)
+    line = base.mark_line(strokeWidth=2).encode(x=x, y=y.aggregate("mean"), color=colour)
+    return line, base.mark_point(filled=True, size=65, opacity=0.9).encode(x=x, y=y, color=colour, shape=shape)
+
+
+def sizes_chart(table: pd.DataFrame, held_out: str = "new sentences") -> alt.LayerChart:
+    """Scores by the number of training trees; menus choose the measure and the held-out set.
+
+    Parameters
+    ----------
+    table
+        As `results.score_table` makes it. Each point is a training, the lines join means over seeds.
+    held_out
+        One of the values of `results.SETS`, where the menu starts.
+    """
+    long = table.melt(["parser", "trees", "seed", "set"], list(MEASURES), "measure", "value")
+    long["measure"] = long["measure"].map(MEASURES)
+    long = long[long["value"].notna()]
+    sets = [name for name in SETS.values() if name in set(table["set"])]
+    ticks = sorted(int(n) for n in table["trees"].unique())
+    x = alt.X("trees:Q", title="training trees", scale=alt.Scale(type="log", nice=False, padding=16),
+              axis=alt.Axis(values=ticks, grid=False, format=",d"))  # fmt: skip
+    y = alt.Y("value:Q", title="percent", scale=alt.Scale(zero=False, nice=False, padding=10))
+    shown = {name: {one: titles.sizes_title(table, key, one) for one in sets} for key, name in MEASURES.items()}
+    line, points = _line_chart(long, x, y)
+    keep = "datum.measure == measure && datum.set == set"
+    points = points.encode(tooltip=["parser:N", "trees:Q", "seed:Q", "value:Q"])
+    return (
+        alt.layer(line.transform_filter(keep), points.transform_filter(keep))
+        .add_params(
+            menu("measure", list(MEASURES.values()), "F1", "measure"), menu("set", sets, held_out, "measured on")
+        )
+        .properties(
+            width="container",
+            height=280,
+            title=alt.TitleParams(alt.expr(titles.choice(shown, "measure", "set"))),
+            description="Scores of each parser over the number of training trees. Menus choose measure and text.",
+        )
+    )
+
+
+def lengths_chart(table: pd.DataFrame, trees: int) -> alt.LayerChart:
+    """F1 by length of the sentence; a slider chooses the number of training trees.
+
+    Parameters
+    ----------
+    table
+        As `results.detail_table` makes it by 'words'.
+    trees
+        Where the slider stands at first.
+    """
+    sizes = sorted(int(n) for n in table["trees"].unique())
+    shown = titles.choice([titles.lengths_title(table, n) for n in sizes], "size")
+    table = table.assign(size=[sizes.index(n) for n in table["trees"]])
+    cases = table.groupby("words")["cases"].max()
+    step = int(cases.index[0])
+    names = {str(most): [f"{most - step + 1}\u2013{most}", f"({count})"] for most, count in cases.items()}
+    ticks = alt.Axis(values=cases.index.tolist(), grid=False, labelExpr=f"{json.dumps(names)}[datum.value]")
+    x = alt.X("words:Q", title="words (sentences)", axis=ticks, scale=alt.Scale(zero=False, padding=24))
+    y = alt.Y("f1:Q", title="F1", scale=alt.Scale(zero=False, nice=False, padding=10))
+    line, points = _line_chart(table, x, y)
+    points = points.encode(tooltip=["parser:N", "words:Q", "cases:Q", "f1:Q"])
+    return (
+        alt.layer(line.transform_filter("datum.size == size"), points.transform_filter("datum.size == size"))
+        .add_params(steps("size", sizes, trees, "training trees"))
+        .properties(
+            width="container",
+            height=250,
+            title=alt.TitleParams(alt.expr(shown)),
+            description="F1 over the length of the sentence for each parser. A slider chooses the training trees.",
+        )
+    )
+
+
+def brackets_chart(heads: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
+    """Share of each head's attention on the opening bracket, in the step that writes the closing one.
+
+    Parameters
+    ----------
+    heads
+        As `attention.bracket_attention` returns them.
+    """
+    table = pd.DataFrame(heads)
+    table["name"] = [f"{layer}.{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]
+    best = table.loc[table["writing"].idxmax()]
+    bars = alt.Chart(table).mark_bar(height=11).encode(
+        y=alt.Y("name:N", sort=table["name"].tolist(), title="layer and head"),
+        x=alt.X("writing:Q", title="weight on the opening bracket, mean", axis=alt.Axis(format="%")),
+        color=alt.condition(alt.datum.name == best["name"], alt.value(BLUE), alt.value(GREY)),
+        tooltip=["name:N", alt.Tooltip("writing:Q", format=".1%"), alt.Tooltip("reading:Q", format=".1%")],
+    )  # fmt: skip
+    rule = alt.Chart(pd.DataFrame({"x": [float(table["chance"].iloc[0])]})).mark_rule(strokeDash=[4, 3], color=INK)
+    return alt.layer(bars, rule.encode(x="x:Q")).properties(
+        width="container",
+        height=17 * len(table),
+        title=title_lines(
+            f"Head {best['head']} of layer {best['layer']} puts {100 * best['writing']:.0f}\u00a0% of its weight on "
+            "the bracket that is closed"
+        ),
+        description="For each head of the decoder the mean weight on the opening bracket when the closing one is "
+        "written. A dashed line marks equal weights.",
+    )

@@ -1,0 +1,269 @@
+"""Charts of chapter 35: local attention over lengths, how far it reaches, drafts, and a distribution with two modes."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from annotated_book.results.plans.line_names import EXTENT, apart, measure_named, names_beside
+from annotated_book.viz.parameters import menu, steps
+from annotated_book.viz.theme import BLUE, GREY, INK, ORANGE, PALETTE
+from annotated_book.viz.titles import title_lines, title_of
+
+_MEASURES = {"processor time, ms": "ms", "highest memory, MiB": "MiB"}
+_SPEEDS = {"tokens per pass of the model": "gain", "speed, the loop without guesses = 1": "speed"}
+_LOCAL_TITLES = (
+    "Blocks: the time grows about in proportion to the length",
+    "Blocks need less memory than a mask, the fused kernel with all keys least",
+)
+_DRAFT_TITLES = (
+    "Right guesses save passes of the model",
+    "Fewer passes are not always less time: guessing and longer passes cost time too",
+)
+"""Titles of the measures, in their order."""
+_LOCAL_DOMAIN = (0.5, 20_000)
+_NAME_WIDTH, _NAME_DECADES, _NAME_SHARE = 16, 0.5, 0.06
+"""Names beside lines: characters of a row; the distance of names of two rows, in decades, and of one, in shares."""
+_EARLY = {
+    ("processor time, ms", "equation 1 with a band mask"): ("right", 2.5),
+    ("processor time, ms", "fused, band mask"): ("center", 4.5),
+    ("highest memory, MiB", "equation 1 with a band mask"): ("right", 2.5),
+    ("highest memory, MiB", "fused, band mask"): ("left", 2.2),
+}
+"""Names of the lines that end within the plot: their side of the end, and by what factor they stand above it."""
+RADII = (8, 16, 32, 64, 128, 256, 512)
+
+
+def operations_chart() -> alt.LayerChart:
+    """Scores of one head over the length, computed in the chart: all keys, the band, and blocks; a slider sets w."""
+    w = f"pow(2, radius + {RADII[0].bit_length() - 1})"  # the slider holds the place in RADII
+    lengths = pd.DataFrame({"n": [2 ** (step / 4) for step in range(24, 57)]})
+    names = {
+        "all keys: n": ("datum.n * datum.n", GREY),
+        "blocks: 3w": (f"3 * {w} * datum.n", BLUE),
+        "band: 2w + 1": (f"datum.n > {w} ? (2 * {w} + 1) * datum.n - {w} * ({w} + 1) : datum.n * datum.n", ORANGE),
+    }
+    scale = alt.Scale(domain=list(names), range=[colour for _, colour in names.values()])
+    x = alt.X("n:Q").title("tokens n").scale(type="log", base=2, nice=False).axis(tickCount=5, format=",")
+    y = (
+        alt.Y("scores:Q")
+        .title("scores of one head")
+        .scale(type="log", domain=[1e3, 1e9])
+        .axis(format="~s", tickCount=6)
+    )
+    lines = [
+        alt.Chart(lengths)
+        .transform_filter(f"datum.n >= {w}" if name.startswith("blocks") else "true")  # one whole block at least
+        .transform_calculate(scores=formula, name=f"'{name}'")
+        .mark_line(clip=True)
+        .encode(x, y, alt.Color("name:N", scale=scale, legend=alt.Legend(columns=3)))
+        for name, (formula, colour) in names.items()
+    ]
+    meeting = alt.Chart(pd.DataFrame({"of": [3]})).transform_calculate(n=f"3 * {w}").encode(x)
+    rule = meeting.mark_rule(strokeDash=[4, 3], color=INK, opacity=0.6)
+    words = (
+        meeting.transform_calculate(text="'n = 3w = ' + format(datum.n, ',')")
+        .mark_text(align="left", dx=5, color=INK)
+        .encode(y=alt.value(12), text="text:N")
+    )
+    return (
+        alt.layer(*lines, rule, words)
+        .add_params(steps("radius", RADII, 32, label="radius w"))
+        .properties(
+            width="container",
+            height=230,
+            title=title_lines("Blocks save scores where the text is longer than three radii"),
+            description="Scores of one head over the length n, both logarithmic: n² with all keys, up to 2w + 1 for "
+            "each query in the band, and 3w in blocks. A slider sets the radius w; blocks and all keys meet at n = 3w.",
+        )
+    )
+
+
+def _ways_beside(table: pd.DataFrame) -> pd.DataFrame:
+    """Where the names of the ways stand: at the end of each line, and apart from others that end at the same length."""
+    rows: list[dict[str, Any]] = []
+    for measure, found in table.groupby("measure"):
+        last = found.sort_values("n").groupby("way", sort=False).tail(1)
+        for n, ending in last.groupby("n"):
+            ends = {str(way): math.log10(value) for way, value in zip(ending["way"], ending["value"], strict=True)}
+            for way, place in apart(ends, _NAME_DECADES).items():
+                name = "\n".join(textwrap.wrap(way, _NAME_WIDTH))
+                side, above = _EARLY.get((str(measure), way), ("left", 1))
+                row = {"measure": measure, "way": way, "n": n, "value": above * 10**place, "text": name}
+                rows.append({**row, "side": side})
+    return pd.DataFrame(rows)
+
+
+def _names_at(names: pd.DataFrame, at: Sequence[Any]) -> list[alt.Chart]:
+    """The names of `_ways_beside`, a layer for each side of the line's end."""
+    return [
+        alt.Chart(some)
+        .transform_filter("datum.measure == what")
+        .mark_text(align=side, baseline="middle", dx={"left": 8, "right": -8}.get(str(side), 0), lineBreak="\n")
+        .encode(*at, text="text:N")
+        for side, some in names.groupby("side")
+    ]
+
+
+def local_chart(rows: Sequence[Mapping[str, Any]], radius: int) -> alt.LayerChart:
+    """Time or memory of one attention layer over lengths, one line for each way; a menu chooses which."""
+    table = pd.DataFrame(rows).melt(["way", "n"], list(_MEASURES.values()), "key", "value")
+    table["measure"] = table["key"].map({key: name for name, key in _MEASURES.items()})
+    table = table[table["value"] > 0]
+    ways = list(dict.fromkeys(row["way"] for row in rows))
+    chosen = menu("what", list(_MEASURES), label="shown")
+    base = alt.Chart(table).transform_filter("datum.measure == what")
+    y = (
+        alt.Y("value:Q")
+        .title(None)
+        .scale(type="log", domain=_LOCAL_DOMAIN, nice=False)
+        .axis(minExtent=EXTENT, maxExtent=EXTENT, format=",", values=[10**n for n in range(5)])
+    )
+    colour = alt.Color("way:N").scale(domain=ways, range=[PALETTE[4], ORANGE, GREY, PALETTE[3], BLUE]).legend(None)
+    at = (alt.X("n:Q").title("tokens n").scale(type="log", base=2), y, colour)
+    tip = [alt.Tooltip("way:N"), alt.Tooltip("n:Q"), alt.Tooltip("value:Q", format=".4~g")]
+    title = alt.Title(
+        title_of("what", dict(zip(_MEASURES, _LOCAL_TITLES, strict=True))),
+        subtitle=f"{radius} places to each side; one thread",
+        offset=26,
+    )
+    last = {way: [row for row in rows if row["way"] == way][-1] for way in ways}
+    said = "; ".join(f"{way}: {row['ms']:.0f} ms at {row['n']:,} tokens" for way, row in last.items())
+    return (
+        alt.layer(
+            base.mark_line().encode(*at),
+            base.mark_point(filled=True, size=45).encode(*at, tooltip=tip),
+            *_names_at(_ways_beside(table), at),
+            measure_named("what"),
+        )
+        .add_params(chosen)
+        .properties(width="container", height=280, title=title, description=f"Processor time of one layer. {said}.")
+    )
+
+
+def reach_chart(table: pd.DataFrame, radius: int) -> alt.LayerChart:
+    """Which places answer to the first one, layer by layer.
+
+    Parameters
+    ----------
+    table
+        Columns `layer`, `place` (from 0) and `effect`, the size of the derivative; zero where there is no path.
+    radius
+        For the title and for the line of the furthest place.
+    """
+    shown = table[table["effect"] > 0]
+    layers = sorted(table["layer"].unique())
+    places = int(table["place"].max())
+    cells = (
+        alt.Chart(shown)
+        .mark_rect()
+        .encode(
+            alt.X("place:Q").bin(maxbins=places + 1, binned=True).title("place in the sequence"),
+            x2="end:Q",
+            y=alt.Y("layer:O").title("layers"),
+            color=alt.Color("effect:Q")
+            .scale(type="log", scheme="blues", domain=[1e-7, 3], clamp=True)
+            .title("size of the derivative")
+            .legend(gradientLength=160, format=".0e", tickCount=4, titleLimit=200),
+            tooltip=["layer:O", "place:Q", alt.Tooltip("effect:Q", format=".1e")],
+        )
+        .transform_calculate(end="datum.place + 1")
+    )
+    edge = pd.DataFrame({"layer": layers, "limit": [min(places, n * radius) + 1 for n in layers]})
+    line = alt.Chart(edge).mark_tick(color=ORANGE, thickness=3, size=22).encode(x="limit:Q", y="layer:O")
+    title = alt.Title(
+        f"Each layer carries the first token {radius} places further",
+        subtitle=["orange: how far the layers reach", "blank: no path, derivative zero"],
+    )
+    return alt.layer(cells, line).properties(
+        width="container",
+        height=alt.Step(26),
+        title=title,
+        description=f"After n layers the first place has an effect up to place {radius} n and none beyond.",
+    )
+
+
+def drafts_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
+    """What each draft gains over the number of guesses: tokens per pass, or speed; a menu chooses which.
+
+    Two lines can lie on each other. So each has its name and its last value beside it.
+    """
+    found = pd.DataFrame([row for row in rows if row["block"] > 0])
+    found["gain"] = found["steps"] / found["passes"]
+    found["speed"] = next(row["ms"] for row in rows if row["block"] == 0) / found["ms"]  # the same loop, no guesses
+    table = found.melt(["draft", "block"], list(_SPEEDS.values()), "key", "value")
+    table["measure"] = table["key"].map({key: name for name, key in _SPEEDS.items()})
+    names, most = list(dict.fromkeys(found["draft"])), found["block"].max()
+    beside: list[dict[str, Any]] = []
+    for measure, some in table.groupby("measure"):
+        ends = some[some["block"] == most].set_index("draft")["value"].to_dict()
+        for name, place in apart(ends, _NAME_SHARE * some["value"].max()).items():
+            text = f"{name} {ends[name]:.2f}"
+            beside.append({"measure": measure, "draft": name, "value": place, "text": text})
+    chosen = menu("gained", list(_SPEEDS), label="shown")
+    base = alt.Chart(table).transform_filter("datum.measure == gained")
+    y = alt.Y("value:Q").title(None).axis(minExtent=EXTENT, maxExtent=EXTENT)
+    colour = alt.Color("draft:N").scale(domain=names, range=[BLUE, ORANGE, PALETTE[3], GREY, PALETTE[4]]).legend(None)
+    dashes = alt.StrokeDash("draft:N").scale(domain=names, range=[[1, 0]] * (len(names) - 1) + [[6, 6]]).legend(None)
+    at = (alt.X("block:Q").title("guesses before each pass, k").axis(values=sorted(found["block"].unique())), y, colour)
+    tip = [alt.Tooltip("draft:N"), alt.Tooltip("block:Q"), alt.Tooltip("value:Q", format=".2f")]
+    best = {name: found[found["draft"] == name]["gain"].max() for name in names}
+    said = "; ".join(f"{name} {gain:.2f}" for name, gain in best.items())
+    title = alt.Title(
+        title_of("gained", dict(zip(_SPEEDS, _DRAFT_TITLES, strict=True))),
+        subtitle=f"without guesses: 1; the numbers hold for {most} guesses",
+        offset=26,
+    )
+    return (
+        alt.layer(
+            base.mark_line().encode(*at, dashes),
+            base.mark_point(filled=True, size=55).encode(*at, tooltip=tip),
+            names_beside(pd.DataFrame(beside), "gained", y, colour),
+            measure_named("gained"),
+        )
+        .add_params(chosen)
+        .properties(width="container", height=280, title=title, description=f"Most tokens per pass: {said}.")
+    )
+
+
+def marginals_chart(
+    marginals: Sequence[Sequence[float]], source: Sequence[str], letters: Sequence[str]
+) -> alt.LayerChart:
+    """The distribution of each place of a parallel model, for one source that has two right targets.
+
+    Parameters
+    ----------
+    marginals
+        Probabilities `[T, letters]`.
+    source
+        The letters of the source, in its order.
+    letters
+        Names of the columns of `marginals`.
+    """
+    rows: list[dict[str, Any]] = [
+        {"place": f"place {t + 1}", "letter": letter, "p": p, "text": f"{p:.2f}"}
+        for t, row in enumerate(marginals)
+        for letter, p in zip(letters, row, strict=True)
+        if letter in source
+    ]
+    table = pd.DataFrame(rows)
+    base = alt.Chart(table).encode(
+        alt.X("letter:N").sort(list(source)).title(f"letters of the source, {' '.join(source)}").axis(labelAngle=0),
+        alt.Y("place:N").title(None),
+    )
+    cells = base.mark_rect().encode(
+        alt.Color("p:Q").scale(domain=[0, 1], scheme="blues").title("probability").legend(gradientLength=120)
+    )
+    words = base.mark_text(fontSize=14).encode(
+        text="text:N", color=alt.condition("datum.p > 0.6", alt.value("white"), alt.value("#1a1a1a"))
+    )
+    said = "; ".join(f"{row['place']} {row['letter']} {row['text']}" for row in rows if row["p"] > 0.1)
+    title = alt.Title(title_lines("Two letters share each place, and no place knows the others' choice"))
+    return alt.layer(cells, words).properties(
+        width="container", height=alt.Step(34), title=title, description=f"{said}."
+    )

@@ -1,0 +1,242 @@
+"""Charts of the small Table 3: its rows with their seeds, the paper's differences, quality and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from annotated_book.results.table_3.noise import TRANSFORMER_XL
+from annotated_book.results.table_3.results import Rows, cost_table, difference_table, seed_table
+from annotated_book.results.table_3.words import label, paper_words, seed_words, signed
+from annotated_book.viz.parameters import menu, slider
+from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, PALETTE
+from annotated_book.viz.titles import title_lines
+
+VERDICTS = {
+    "confirmed": BLUE, "contradicted": ORANGE, "not told apart": PALETTE[3], "no sign to confirm": GREEN,
+    "too few runs": GREY,
+}  # fmt: skip
+COSTS = {"parameters": "parameters of the model", "operations": "operations of the training (FLOP)"}
+ROW_HEIGHT = 21
+
+
+def _verdict_colour(table: pd.DataFrame, columns: int) -> alt.Color:
+    given = [one for one in VERDICTS if one in set(table["verdict"])]
+    scale = alt.Scale(domain=given, range=[VERDICTS[one] for one in given])
+    return alt.Color("verdict:N", scale=scale, legend=alt.Legend(columns=columns))
+
+
+def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
+    """Every row's seeds, the mean's interval, and the paper's difference; lines below tell of the row pointed at.
+
+    Parameters
+    ----------
+    rows
+        Of the summary.
+    row
+        The row told of at first.
+    """
+    table = difference_table(rows).reset_index()
+    told_lines = [_told(one) for one in table.to_dict("records")]
+    for line in range(len(told_lines[0])):
+        table[f"told_{line}"] = [lines[line] for lines in told_lines]
+    largest = table.loc[table["difference"].abs().idxmax(), "name"]
+    order = table.sort_values("difference")["name"].tolist()
+    y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=150))
+    x = alt.X("difference:Q", title="nats per token, from base", axis=alt.Axis(tickMinStep=0.2))
+    base, colour = alt.Chart(table), _verdict_colour(table, columns=1)  # two are cut on a phone, beside long names
+    picked = alt.selection_point(
+        name="picked", fields=["row"], on="pointerover", nearest=True, clear=False, empty=False, value=[{"row": row}]
+    )
+    intervals = base.mark_rule(strokeWidth=3).encode(
+        alt.X("low:Q", title="nats per token, from base"), y, x2="high:Q", color=colour
+    )
+    means = base.mark_point(filled=True, size=70, opacity=1).encode(x, y, color=colour).add_params(picked)
+    seeds = alt.Chart(seed_table(rows)).mark_tick(thickness=1.5, size=12, color=INK, opacity=0.6).encode(x, y)
+    papers = base.mark_point(shape="diamond", size=60, color=INK, filled=False).encode(alt.X("paper:Q"), y)
+    zero = alt.Chart(pd.DataFrame({"difference": [0.0]})).mark_rule(color=GREY).encode(x)
+    height = ROW_HEIGHT * len(table)
+    told = [
+        base.transform_filter(picked)
+        .mark_text(align="left", color=INK, fontWeight=600 if line == 0 else 400)
+        .encode(x=alt.value(-60), y=alt.value(height + 52 + 18 * line), text=f"told_{line}:N")
+        for line in range(len(told_lines[0]))
+    ]
+    ring = base.transform_filter(picked).mark_point(size=240, strokeWidth=1.5, color=INK).encode(x, y)
+    return alt.layer(zero, intervals, seeds, papers, means, ring, *told).properties(
+        width="container",
+        height=height,
+        title=title_lines(f"{largest} differs most from base"),
+        description="For each of the 19 changed rows of the small Table 3: its seeds as ticks, the mean of their "
+        "difference from base in validation loss with its interval of 95 %, and the paper's difference as a diamond. "
+        f"The colour is the verdict. At first the lines below tell of {label(row)}.",
+    )
+
+
+def _told(one: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a reader is told of a row, in lines that are no wider than a phone."""
+    return (
+        f"{one['name']}: {signed(one['difference'])} nats",
+        f"{signed(one['low'])} to {signed(one['high'])} ({seed_words(one['seeds'])})",
+        paper_words(one),
+        f"{one['parameters'] / 1e3:,.0f} thousand parameters, {one['gflop'] / 1e3:,.1f} TFLOP",
+    )
+
+
+_CORNERS = [("left", 7, -8), ("right", -7, -8), ("left", 7, 9), ("right", -7, 9)]
+"""Where a name can stand beside a point that has lines to all sides: alignment, pixels to the right and down."""
+_SIDES = [("left", 8, 0), ("right", -8, 0), *_CORNERS]
+"""The same beside a point that has none to its left and right."""
+_PIXELS = 270, 320
+"""About the size of a chart on a phone, by which names are kept apart."""
+_LETTER = 7
+"""Pixels that a letter of a name is wide, at most."""
+
+
+def _names(
+    table: pd.DataFrame,
+    x_name: str,
+    y_name: str,
+    x: alt.X,
+    y: alt.Y,
+    places: list[tuple[str, int, int]],
+    unnamed: Collection[str] = (),
+) -> list[alt.Chart]:
+    """Names of points, each in the first of the places where it covers the fewest names and other points.
+
+    Where two places cover as little, the name stands on the side that faces away from base.
+    """
+    table = table.sort_values([y_name, x_name])
+    across, up = (
+        (table[name] - table[name].min()) / (table[name].max() - table[name].min()) * pixels
+        for name, pixels in zip((x_name, y_name), _PIXELS, strict=True)
+    )
+    points = list(zip(across, -up, strict=True))
+    base = float(across[table["row"] == "base"].iloc[0]) if "base" in set(table["row"]) else -1.0
+    taken: list[tuple[float, float, float]] = []
+    chosen = []
+    for row, point in zip(table["row"], points, strict=True):
+        if row in unnamed:
+            chosen.append(-1)
+            continue
+        half = _LETTER * len(row) / 2
+        centres = [(point[0] + dx + (half if side == "left" else -half), point[1] + dy) for side, dx, dy in places]
+        covered = [
+            sum(abs(h - a) < half + other + 5 and abs(v - b) < 11 for a, b, other in taken)
+            + sum(abs(h - a) < half + 6 and abs(v - b) < 8 for a, b in points if (a, b) != point)
+            for h, v in centres
+        ]
+        inside = [(side == "right") == (point[0] >= base) for side, _, _ in places]
+        costs = list(zip(covered, inside, strict=True))
+        chosen.append(costs.index(min(costs)))
+        taken.append((*centres[chosen[-1]], half))
+    return [
+        alt.Chart(part).mark_text(align=align, dx=dx, dy=dy, fontSize=11, color=INK).encode(x, y, text="row:N")
+        for place, (align, dx, dy) in enumerate(places)
+        if not (part := table[[one == place for one in chosen]]).empty
+    ]
+
+
+def paper_chart(rows: Rows, deviation: float = TRANSFORMER_XL.deviation) -> alt.LayerChart:
+    """Our differences against the paper's, ours with their intervals, the paper's with those of a chosen noise.
+
+    Parameters
+    ----------
+    rows
+        Of the summary.
+    deviation
+        Of one run of the paper, in nats per token, 0 to 0.05, where the slider starts.
+    """
+    table = difference_table(rows).reset_index()
+    x = alt.X("paper:Q", title="the paper: nats per token, from base")
+    y = alt.Y("difference:Q", title="here: nats per token, from base")
+    base = alt.Chart(table)
+    colour = _verdict_colour(table, columns=2)
+    wide = base.transform_calculate(
+        left="datum.paper - 1.96 * sqrt(2) * noise", right="datum.paper + 1.96 * sqrt(2) * noise"
+    )
+    theirs = wide.mark_rule(strokeWidth=1.5, opacity=0.6).encode(
+        alt.X("left:Q", title="the paper: nats per token, from base"), y, x2="right:Q", color=colour
+    )
+    ours = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(x, alt.Y("low:Q"), y2="high:Q", color=colour)
+    dots = base.mark_point(filled=True, size=60, opacity=1).encode(
+        x, y, color=colour,
+        tooltip=["name:N", alt.Tooltip("paper:Q", format="+.3f"), alt.Tooltip("difference:Q", format="+.3f")],
+    )  # fmt: skip
+    names = _names(table, "paper", "difference", x, y, _CORNERS)
+    axes = [
+        alt.Chart(pd.DataFrame({"paper": [0.0], "difference": [0.0]})).mark_rule(color=GREY).encode(**{c: e})
+        for c, e in (("x", x), ("y", y))
+    ]
+    noise = slider("noise", deviation, 0, 0.05, 0.0004, label="the paper's standard deviation of one run, nats")
+    return (
+        alt.layer(*axes, theirs, ours, dots, *names)
+        .add_params(noise)
+        .properties(
+            width="container",
+            height=340,
+            title=title_lines("In the upper right and the lower left, both agree in sign"),
+            description="The differences of the 19 rows from base in validation loss, here against the paper's. "
+            "Vertical lines are our intervals; horizontal ones the paper's, for the standard deviation of a slider.",
+        )
+    )
+
+
+def cost_chart(rows: Rows, cost: str = "parameters") -> alt.LayerChart:
+    """Loss of every row over what it costs.
+
+    Of the rows of base's size only base and the two that are farthest apart have names beside them: they lie above one
+    another. The tooltip names all.
+
+    Parameters
+    ----------
+    rows
+        Of the summary.
+    cost
+        One of `COSTS`, where the menu starts.
+    """
+    table = cost_table(rows)
+    size = table.set_index("row").loc["base", "parameters"]
+    as_large = table[table["parameters"] == size].set_index("row")["loss"]
+    apart = as_large.max() - as_large.min()
+    unnamed = set(table.loc[(table["parameters"] / size - 1).abs() < 0.02, "row"])
+    unnamed -= {"base", as_large.idxmin(), as_large.idxmax()}
+    table["low"], table["high"] = table["loss"] - table["reach"], table["loss"] + table["reach"]
+    long = pd.concat([table.assign(cost=words, x=table[key], place=np.log(table[key])) for key, words in COSTS.items()])
+    chosen = alt.Chart(long).transform_filter("datum.cost == cost")
+    x = alt.X(
+        "x:Q",
+        title=None,
+        scale=alt.Scale(type="log", nice=False, padding=30),
+        axis=alt.Axis(format="~s", labelOverlap="greedy", labelSeparation=6),
+    )
+    y = alt.Y("loss:Q", title="validation loss, nats per token", scale=alt.Scale(zero=False, padding=14))
+    is_base = "datum.row == 'base'"
+    rules = chosen.mark_rule(opacity=0.5, color=GREY).encode(
+        x, alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q"
+    )
+    dots = chosen.mark_point(filled=True, size=60, opacity=1).encode(
+        x, y, color=alt.condition(is_base, alt.value(ORANGE), alt.value(BLUE)),
+        tooltip=["name:N", alt.Tooltip("loss:Q", format=".3f"), alt.Tooltip("x:Q", title="cost", format=".3s")],
+    )  # fmt: skip
+    names = [
+        chart.transform_filter("datum.cost == cost")
+        for words in COSTS.values()
+        for chart in _names(long[long["cost"] == words], "place", "loss", x, y, _SIDES, unnamed)
+    ]
+    what = chosen.transform_aggregate(groupby=["cost"]).mark_text(align="left", color=INK)
+    return (
+        alt.layer(rules, dots, *names, what.encode(x=alt.value(0), y=alt.value(380 + 36), text="cost:N"))
+        .add_params(menu("cost", list(COSTS.values()), COSTS[cost], "cost"))
+        .properties(
+            width="container",
+            height=380,
+            title=title_lines(f"Rows of base's size lie up to {apart:.1f} nats apart"),
+            description="Validation loss of the 20 rows over their parameters, or over the operations of their "
+            f"training, as a menu chooses; at first {COSTS[cost]}.",
+        )
+    )

@@ -1,0 +1,1 @@
+"""Training: section 5, from subwords to a first run."""

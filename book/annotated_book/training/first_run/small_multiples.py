@@ -1,0 +1,94 @@
+"""Four training runs, each in a picture of its own on one scale: its losses, and what it writes at the slider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from annotated_book.viz.log_chart import Records, log_data
+from annotated_book.viz.parameters import slider
+from annotated_book.viz.tables import ONE_ROW
+from annotated_book.viz.theme import GREY, PALETTE
+from annotated_book.viz.titles import title_lines
+
+KINDS = ["training", "validation"]
+TOP = 8.8
+"""Of the axis of losses: above the curves there is room for two lines of text."""
+
+
+def runs_beside_chart(runs: Mapping[str, Records], *, sentence: int = 0, title: str) -> alt.ConcatChart:
+    """Each run's losses in its own colour, before the others' in grey, with a slider for what it writes.
+
+    Parameters
+    ----------
+    runs
+        The records of each run, by name; as many as the palette has colours, with the same updates and sentences.
+    sentence
+        Which of the samples to show, from 0.
+    title
+        What to see.
+    """
+    data = {name: log_data(records, 120) for name, records in runs.items()}
+    losses, said = (pd.concat([pd.DataFrame(one[part]).assign(run=name) for name, one in data.items()])
+                    for part in ("log", "said"))  # fmt: skip
+    losses, said = losses[losses["kind"].isin(KINDS)], said[said["i"] == sentence]
+    start = next(r for r in next(iter(runs.values())) if r["kind"] == "start")["configuration"]["training"]
+    panels = [_panel(name, losses, said, colour, start["updates"]) for name, colour in zip(runs, PALETTE, strict=False)]
+    final = said.groupby("run", sort=False)["text"].last()
+    ends = losses.groupby(["run", "kind"], sort=False)["v"].last()
+    description = "Losses of four runs, training solid and validation dashed, with a slider. At the end: " + "; ".join(
+        f"run {name}, training {ends[name, 'training']:.2f}, validation {ends[name, 'validation']:.2f}, "
+        f"writes {final[name]!r}"
+        for name in runs
+    )
+    moment = slider("moment", start["updates"], 0, start["updates"], start["log_every"], label="update")
+    return (
+        alt.concat(*panels, columns=1, spacing=14, usermeta={"columns": 2}, title=title_lines(title))
+        .add_params(moment)
+        .properties(description=f"{description}.")
+    )
+
+
+def _panel(name: str, losses: pd.DataFrame, said: pd.DataFrame, colour: str, updates: int) -> alt.LayerChart:
+    x = alt.X("u:Q", title="update", scale=alt.Scale(domain=[0, updates], nice=False), axis=alt.Axis(tickCount=5))
+    y = alt.Y("v:Q", title="loss (nats per token)", scale=alt.Scale(domain=[0, TOP], nice=False),
+              axis=alt.Axis(values=[0, 2, 4, 6]))  # fmt: skip
+    legend = alt.Legend(
+        title=None, orient="top", symbolOpacity=1, symbolStrokeWidth=2.4, symbolStrokeColor="currentColor"
+    )
+    dash = alt.StrokeDash("kind:N", sort=KINDS, scale=alt.Scale(domain=KINDS, range=[[1, 0], [5, 3]]), legend=legend)
+    others = alt.Chart(losses[losses["run"] != name]).mark_line(color=GREY, strokeWidth=1, opacity=0.35).encode(
+        x=x, y=y, strokeDash=dash, detail="run:N"
+    )  # fmt: skip
+    own = alt.Chart(losses[losses["run"] == name]).mark_line(color=colour, strokeWidth=2.4).encode(
+        x=x, y=y, strokeDash=dash, tooltip=["kind:N", "u:Q", alt.Tooltip("v:Q", format=".3f")]
+    )  # fmt: skip
+    moment = alt.Chart(ONE_ROW).transform_calculate(u="moment")
+    rule = moment.mark_rule(color="currentColor", opacity=0.6).encode(x="u:Q")
+    latest = _latest(losses[losses["run"] == name], "kind")
+    place = alt.X(value=6)
+    words = _latest(said[said["run"] == name], "run").transform_calculate(says=f"'{name} writes: ' + datum.text")
+    text = words.mark_text(align="left", fontSize=13, fontWeight="bold", limit=285).encode(
+        x=place, y=alt.YDatum(TOP - 0.55), text="says:N"
+    )  # fmt: skip
+    numbers = [
+        latest.transform_filter(f"datum.kind == '{kind}'")
+        .transform_calculate(says=f"'{kind} ' + format(datum.v, '.2f')")
+        .mark_text(align="left", fontSize=12)
+        .encode(x=alt.X(value=6 + 110 * n), y=alt.YDatum(TOP - 1.45), text="says:N")
+        for n, kind in enumerate(KINDS)
+    ]
+    return alt.layer(others, own, rule, text, *numbers).properties(width=290, height=190)
+
+
+def _latest(rows: pd.DataFrame, by: str) -> Any:
+    """The last row of each kind that is not later than the slider."""
+    return (
+        alt.Chart(rows)
+        .transform_filter("datum.u <= moment")
+        .transform_joinaggregate(last="max(u)", groupby=[by])
+        .transform_filter("datum.u == datum.last")
+    )

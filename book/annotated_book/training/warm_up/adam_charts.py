@@ -1,0 +1,178 @@
+"""Charts of Adam: how its memory fills, and what its first updates are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from annotated_book.training.warm_up.adam import gradients_behind
+from annotated_book.viz.parameters import steps
+from annotated_book.viz.tables import named_table
+from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
+
+MOVED = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.997, 0.998, 0.999, 0.9995)
+"""Decay rates that the slider of `memory_chart` goes through."""
+_DECAYS = [GREY, BLUE, GREEN, ORANGE]
+
+
+def memory_chart(betas: Sequence[float] = (0.9, 0.98, 0.997, 0.999), *, last: int = 4000) -> alt.LayerChart:
+    """How many gradients a moving average rests on after k updates, for some decay rates and one that a slider moves.
+
+    The count is the effective sample size (sum w)^2 / sum w^2 of the weights w that the average gives its gradients:
+    1 after the first update whatever beta is, and (1 + beta) / (1 - beta) in the end.
+
+    Parameters
+    ----------
+    betas
+        Decay rates to draw.
+    last
+        Updates to draw.
+    """
+    if not betas or not all(0 < beta < 1 for beta in betas):
+        raise ValueError(f"decay rates lie between 0 and 1, not {list(betas)}")
+    updates = sorted({round(last ** (i / 79)) for i in range(80)})
+    lines = {f"β = {beta:g}": {k: gradients_behind(beta, k) for k in updates} for beta in betas}
+    ticks = alt.Axis(format="~s", values=[1, 10, 100, 1000])
+    x = alt.X("update:Q", title="updates made", scale=alt.Scale(type="log", nice=False), axis=ticks)
+    y = alt.Y("gradients:Q", title="gradients that the average is worth", scale=alt.Scale(type="log"), axis=ticks)
+    moved = (
+        alt.Chart(pd.DataFrame({"update": updates}))
+        .transform_calculate(
+            gradients="(1 + beta) / (1 - beta) * (1 - pow(beta, datum.update)) / (1 + pow(beta, datum.update))"
+        )
+        .mark_line(strokeWidth=4, opacity=0.45, color=PALETTE[3])
+        .encode(x=x, y=y)
+    )
+    title = (
+        "['β = ' + beta + ': in the end worth ' + format((1 + beta) / (1 - beta), '.0f') + ' gradients',"
+        " '(its weights add up to ' + format(1 / (1 - beta), '.0f') + ')']"
+    )
+    ends = ", ".join(f"{(1 + beta) / (1 - beta):.0f} for {beta:g}" for beta in betas)
+    table = named_table(lines, "beta", "update", "gradients").round(3)
+    drawn = _decay_lines(table, list(lines)).encode(x=x, y=y)
+    names = _decay_names(table, list(lines)).encode(x=x, y=y)
+    return (
+        alt.layer(moved, drawn, names)
+        .add_params(
+            steps("place", [f"{beta:g}" for beta in MOVED], "0.98", label="β"),
+            alt.param(name="beta", expr=f"{list(MOVED)}[place]"),
+        )
+        .properties(
+            width="container",
+            height=240,
+            title=alt.Title(alt.expr(title)),
+            description="How many gradients a moving average rests on against the updates made, on logarithmic axes. "
+            f"All lines start at 1 and grow with the updates until they level off: at {ends}. A slider moves one more.",
+        )
+    )
+
+
+def _decay_lines(table: pd.DataFrame, names: list[str]) -> alt.Chart:
+    """A line for each decay rate, four at most; places are encoded by the caller."""
+    return (
+        alt.Chart(table)
+        .mark_line(strokeWidth=2)
+        .encode(
+            color=alt.Color(
+                "beta:N",
+                sort=names,
+                scale=alt.Scale(domain=names, range=_DECAYS[: len(names)]),
+                legend=None,
+            ),
+            strokeDash=alt.StrokeDash(
+                "beta:N",
+                sort=names,
+                scale=alt.Scale(domain=names, range=[[2, 2], [1, 0], [8, 3], [5, 3]][: len(names)]),
+                legend=None,
+            ),
+            tooltip=["beta:N", "update:Q", "gradients:Q"],
+        )
+    )
+
+
+def _decay_names(table: pd.DataFrame, names: list[str]) -> alt.Chart:
+    """The name of each line, at its end; places are encoded by the caller."""
+    return (
+        alt.Chart(table[table["update"] == table["update"].max()])
+        .mark_text(align="left", dx=5, fontSize=12, fontWeight="bold")
+        .encode(
+            text="beta:N",
+            color=alt.Color(
+                "beta:N", sort=names, scale=alt.Scale(domain=names, range=_DECAYS[: len(names)]), legend=None
+            ),
+        )
+    )
+
+
+def first_updates_chart(measured: Mapping[str, Sequence[float]], updates: Sequence[int]) -> alt.LayerChart:
+    """Something measured of Adam's step after each of its first updates, a line for each name.
+
+    Parameters
+    ----------
+    measured
+        By name, a share between 0 and 1 for each of `updates`.
+    updates
+        Numbers of the updates, from 1.
+    """
+    if any(len(line) != len(updates) for line in measured.values()):
+        raise ValueError(f"each line needs {len(updates)} numbers, one for each update")
+    table = pd.DataFrame(measured).assign(update=updates).melt("update", var_name="what").round(4)
+    names = list(measured)
+    colour = alt.Color(
+        "what:N",
+        sort=names,
+        scale=alt.Scale(domain=names, range=[ORANGE, BLUE, GREEN][: len(names)]),
+        legend=None,
+    )
+    encoding = {
+        "x": alt.X(
+            "update:Q",
+            title="gradients that Adam has seen",
+            scale=alt.Scale(type="log", nice=False),
+            axis=alt.Axis(format="~s", values=[1, 2, 5, 10, 20, updates[-1]]),
+        ),
+        "y": alt.Y(
+            "value:Q",
+            title="size, or cosine",
+            scale=alt.Scale(domain=[0, 1.2], nice=False),
+            axis=alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1]),
+        ),
+        "color": colour,
+        "tooltip": ["what:N", "update:Q", alt.Tooltip("value:Q", format=".3f")],
+    }
+    base = alt.Chart(table)
+    dots = base.mark_point(filled=True, size=45, opacity=1).encode(
+        shape=alt.Shape("what:N", sort=names, legend=None), **encoding
+    )
+    said = "; ".join(f"{name}: from {line[0]:.2f} to {line[-1]:.2f}" for name, line in measured.items())
+    return alt.layer(base.mark_line(strokeWidth=2).encode(**encoding), dots, *_line_names(table, encoding)).properties(
+        width="container",
+        height=220,
+        title=["The first step is the largest, and", "agrees least with other batches"],
+        description=f"Lines over the gradients that Adam has seen, 1 to {updates[-1]}. {said}.",
+    )
+
+
+def _line_names(table: pd.DataFrame, encoding: Mapping[str, Any]) -> list[alt.Chart]:
+    """The name of each line at its last point: above it where the line rises, below it where it falls."""
+    made = []
+    for name, line in table.groupby("what", sort=False):
+        rises = line["value"].iloc[-1] > line["value"].iloc[0]
+        words = line.tail(1).assign(words=str(name).replace(" (", "\n("))
+        made.append(
+            alt.Chart(words)
+            .mark_text(
+                align="right",
+                baseline="bottom" if rises else "top",
+                dy=-22 if rises else 9,  # of the first of two lines
+                lineBreak="\n",
+                lineHeight=14,
+                fontSize=12,
+                fontWeight="bold",
+            )
+            .encode(x=encoding["x"], y=encoding["y"], color=encoding["color"], text="words:N")
+        )
+    return made

@@ -1,0 +1,100 @@
+"""Scripts of the live panels: those of each page as one file, each model with its tokenizer as another.
+
+The weights travel as one byte each with a float for each row. All are classic scripts, which also load from the file
+system, where a page may neither fetch nor import.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import annotated
+from annotated.loading import load
+from annotated.translator import Translator
+from annotated_book.pages import BOOK
+
+FOLDER = Path(__file__).parent
+ASSETS = Path(annotated.__file__).parent / "assets"
+MODELS = {"classroom": ("model.js", "annotatedModel"), "parsing": ("parser.js", "annotatedParserModel")}
+"""The models that pages load, by name: the script that carries one, and the global variable that it sets."""
+CONFIG = ("d_model", "d_ff", "num_heads", "d_k", "num_encoder_layers", "num_decoder_layers", "norm_epsilon")
+
+
+def pack(tensors: dict[str, Any]) -> tuple[dict[str, list[Any]], bytes]:
+    """Tensors as bytes: vectors in float32; matrices as a float32 scale for each row and one signed byte a number.
+
+    Returns
+    -------
+    manifest
+        For each name `["vector", offset, length, 1]` or `["matrix", offset, rows, columns]`.
+    content
+        Little-endian; each tensor starts at a multiple of 4.
+    """
+    manifest: dict[str, list[Any]] = {}
+    content = bytearray()
+    for name, tensor in tensors.items():
+        values = tensor.detach().numpy().astype("<f4")
+        if values.ndim == 1:
+            manifest[name] = ["vector", len(content), len(values), 1]
+            content += values.tobytes()
+            continue
+        scales = np.maximum(np.abs(values).max(1) / 127, 1e-12).astype("<f4")
+        manifest[name] = ["matrix", len(content), *values.shape]
+        content += scales.tobytes() + np.round(values / scales[:, None]).astype(np.int8).tobytes()
+        content += bytes(-len(content) % 4)
+    return manifest, bytes(content)
+
+
+def unpack(manifest: dict[str, list[Any]], content: bytes) -> dict[str, np.ndarray]:
+    """Tensors as the page sees them, from what `pack` returned."""
+    tensors = {}
+    for name, (kind, offset, rows, columns) in manifest.items():
+        scales = np.frombuffer(content, "<f4", rows, offset)
+        if kind == "matrix":
+            whole = np.frombuffer(content, np.int8, rows * columns, offset + 4 * rows).reshape(rows, columns)
+            tensors[name] = whole * scales[:, None]
+        else:
+            tensors[name] = scales
+    return tensors
+
+
+def model_data(name: str = "classroom") -> dict[str, Any]:
+    """A model of the package and its tokenizer: 'config', 'tensors' (the manifest), 'tokenizer', 'bytes' in base64."""
+    translator = load(name)
+    bpe = json.loads((ASSETS / name / "tokenizer.json").read_text(encoding="utf-8"))["model"]
+    manifest, content = pack(dict(translator.model.named_parameters()))
+    return {
+        "config": {field: getattr(translator.model.config, field) for field in CONFIG},
+        "tensors": manifest,
+        "tokenizer": {
+            "pieces": sorted(bpe["vocab"], key=bpe["vocab"].get),
+            "merges": [" ".join(pair) if isinstance(pair, list) else pair for pair in bpe["merges"]],
+        },
+        "bytes": base64.b64encode(content).decode(),
+    }
+
+
+def page_translator(name: str = "classroom") -> Translator:
+    """A model of the package with the weights as the page has them, rounded to one byte each."""
+    translator, data = load(name), model_data(name)
+    weights = unpack(data["tensors"], base64.b64decode(data["bytes"]))
+    with torch.no_grad():
+        for place, parameter in translator.model.named_parameters():
+            parameter.copy_(torch.from_numpy(weights[place].copy()))
+    return translator
+
+
+def model_script(name: str = "classroom") -> str:
+    """`model_data` as a script that sets one global variable."""
+    return f"globalThis.{MODELS[name][1]} = {json.dumps(model_data(name), separators=(',', ':'))};\n"
+
+
+def live_files() -> dict[str, Path]:
+    """The source of each page's panels by the page's name: `book/annotated_book/<page>/live.js`."""
+    return {file.parent.name: file for pages in ("*", "*/*") for file in sorted(BOOK.glob(f"{pages}/live.js"))}
