@@ -50,13 +50,21 @@ def built(name: str) -> bool:
 
 def pytest_generate_tests(metafunc: Any) -> None:
     """`listed_page`: each built page of the table of contents; `teaching_page`: those outside the reference part;
-    `other_page`: all other built pages, of those with source code a few."""
+    `page_for_no_scripts`: of these one of each kind, the others nightly; `other_page`: all other built pages, of those
+    with source code a few."""
     listed = pages_in_order()
     if "listed_page" in metafunc.fixturenames:
         metafunc.parametrize("listed_page", [name for name in listed if built(name)] or ["(the book is not built)"])
     if "teaching_page" in metafunc.fixturenames:
         names = [name for name in listed if built(name) and not name.startswith("reference/")]
         metafunc.parametrize("teaching_page", names or ["(the book is not built)"])
+    if "page_for_no_scripts" in metafunc.fixturenames:
+        from tests.book.test_pages import is_one_of_its_kind
+
+        names = [name for name in listed if built(name) and not name.startswith("reference/")]
+        marks = [() if is_one_of_its_kind(name) else pytest.mark.nightly for name in names]
+        parameters = [pytest.param(name, marks=mark) for name, mark in zip(names, marks, strict=True)]
+        metafunc.parametrize("page_for_no_scripts", parameters or ["(the book is not built)"])
     if "other_page" in metafunc.fixturenames:
         folder = html_folder()
         found = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.html")}
