@@ -49,8 +49,7 @@ def built(name: str) -> bool:
 
 
 def pytest_generate_tests(metafunc: Any) -> None:
-    """`listed_page`: each built page of the table of contents, and `opened_page`, most of the API's nightly;
-    `teaching_page`: those outside the reference part, and `page_for_no_scripts`, all but one of each kind nightly;
+    """`listed_page`: each built page of the table of contents; `teaching_page`: those outside the reference part;
     `other_page`: all other built pages, of those with source code a few."""
     listed = pages_in_order()
     if "listed_page" in metafunc.fixturenames:
@@ -58,18 +57,6 @@ def pytest_generate_tests(metafunc: Any) -> None:
     if "teaching_page" in metafunc.fixturenames:
         names = [name for name in listed if built(name) and not name.startswith("reference/")]
         metafunc.parametrize("teaching_page", names or ["(the book is not built)"])
-    if {"opened_page", "page_for_no_scripts"} & {*metafunc.fixturenames}:
-        from tests.book.test_pages import is_one_of_its_kind, is_opened_for_a_commit
-
-        def parametrize(fixture: str, names: list[str], is_of_a_commit: Callable[[str], bool]) -> None:
-            marked = [pytest.param(name, marks=() if is_of_a_commit(name) else pytest.mark.nightly) for name in names]
-            if fixture in metafunc.fixturenames:
-                metafunc.parametrize(fixture, marked or ["(the book is not built)"])
-
-        names = [name for name in listed if built(name)]
-        parametrize("opened_page", names, is_opened_for_a_commit)
-        teaching = [name for name in names if not name.startswith("reference/")]
-        parametrize("page_for_no_scripts", teaching, is_one_of_its_kind)
     if "other_page" in metafunc.fixturenames:
         folder = html_folder()
         found = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.html")}

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.book.boxes import box_of
+from tests.book.conftest import built, pages_in_order
 from tests.book.kinds import chosen
 from tests.book.visit import AXE_LOOKS
 from tests.book.weight import check_arrival, check_weight
@@ -74,6 +75,20 @@ def is_one_of_its_kind(name: str) -> bool:
 def is_opened_for_a_commit(name: str) -> bool:
     """Whether a page is opened in a browser before a commit: all but most of the generated descriptions of the API."""
     return not name.startswith("reference/api/") or name in (API, "reference/api/index", "reference/api/chapters")
+
+
+def pytest_generate_tests(metafunc: Any) -> None:
+    """`opened_page`: each built page of the table of contents, most of the API's nightly; `page_for_no_scripts`: those
+    outside the reference part, all but one of each kind nightly."""
+    names = [name for name in pages_in_order() if built(name)]
+    teaching = [name for name in names if not name.startswith("reference/")]
+    for fixture, pages, is_of_a_commit in (
+        ("opened_page", names, is_opened_for_a_commit),
+        ("page_for_no_scripts", teaching, is_one_of_its_kind),
+    ):
+        if fixture in metafunc.fixturenames:
+            marked = [pytest.param(name, marks=() if is_of_a_commit(name) else pytest.mark.nightly) for name in pages]
+            metafunc.parametrize(fixture, marked or ["(the book is not built)"])
 
 
 def check_policy(text: str) -> None:
