@@ -71,7 +71,7 @@ watch: known-chapter $(INSTALLED)  ## build one chapter alone, and again wheneve
 check: $(INSTALLED)  ## test what the changes of the working tree can reach (BASE=main: what the branch changed)
 	$(BIN)/python -m tests.reach --run --base $(BASE)
 
-# `make test` opens every page too, but has axe look at most of them in one way; this in both, as `make nightly`.
+# `make test` opens most pages too, but has axe look, and charts drawn wide, on one of each kind; this all on all.
 pages: $(INSTALLED)  ## look at every page of the built book in a browser, with axe, wide and narrow, light and dark
 	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
 	$(PYTEST) -n $(TEST_JOBS) book/tests/test_pages.py

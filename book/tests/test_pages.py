@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from annotated_book.pages import page_file
+from book.conftest import built, pages_in_order
 from book.tests.boxes import box_of
+from book.tests.kinds import chosen
 from book.tests.visit import AXE_LOOKS
 from book.tests.weight import check_arrival, check_weight
 
@@ -21,11 +23,11 @@ pytestmark = pytest.mark.spread
 
 ROOT = Path(__file__).resolve().parents[2]
 POLICY = 'http-equiv="Content-Security-Policy" content="default-src \'self\''
-CODE = ("attention/scaled_dot_product", "decoding/beam_search")
-"""Pages whose listings are judged too; the colours of code are the same everywhere."""
+CODE = "decoding/beam_search"
+"""The page whose listings are judged too; the colours of code are the same everywhere, and it has most of them."""
 API = "reference/api/decoding"
 """The page of generated descriptions that axe judges for all of them: they are long, and made by one template."""
-TEMPLATES = ("intro", *CODE, "reference/notation", "reference/exercises", API)
+TEMPLATES = ("intro", "attention/scaled_dot_product", CODE, "reference/notation", "reference/exercises", API)
 """A page of each kind: front page, chapters, reference, list, generated descriptions."""
 LOOKS = {
     "wide": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
@@ -63,6 +65,33 @@ def axe_looks(name: str) -> set[str]:
     return {*LOOKS} if name in TEMPLATES else set()
 
 
+def is_one_of_its_kind(name: str) -> bool:
+    """Whether the charts of a page are drawn wide, too, before they are drawn narrow; those of the others are nightly.
+
+    Narrow is where a chart sticks out; a wide one fails by its kind, which these pages have all of.
+    """
+    return name in (*TEMPLATES, *chosen())
+
+
+def is_opened_for_a_commit(name: str) -> bool:
+    """Whether a page is opened in a browser before a commit: all but most of the generated descriptions of the API."""
+    return not name.startswith("reference/api/") or name in (API, "reference/api/index", "reference/api/chapters")
+
+
+def pytest_generate_tests(metafunc: Any) -> None:
+    """`opened_page`: each built page of the table of contents, most of the API's nightly; `page_for_no_scripts`: those
+    outside the reference part, all but one of each kind nightly."""
+    names = [name for name in pages_in_order() if built(name)]
+    teaching = [name for name in names if not name.startswith("reference/")]
+    for fixture, pages, is_of_a_commit in (
+        ("opened_page", names, is_opened_for_a_commit),
+        ("page_for_no_scripts", teaching, is_one_of_its_kind),
+    ):
+        if fixture in metafunc.fixturenames:
+            marked = [pytest.param(name, marks=() if is_of_a_commit(name) else pytest.mark.nightly) for name in pages]
+            metafunc.parametrize(fixture, marked or ["(the book is not built)"])
+
+
 def check_policy(text: str) -> None:
     assert POLICY in text and "unpkg.com" not in text and "jsdelivr" not in text
 
@@ -80,37 +109,49 @@ def check_charts(v: Any, where: str) -> None:
         assert width > 200 and height > 60 and beyond <= 0, f"a chart of {where}: {width} x {height}, {beyond} too wide"
 
 
-def test_a_listed_page_stands_alone_fits_and_can_be_used_by_all(visit: Any, book: Path, listed_page: str) -> None:
-    text, looks = (book / f"{listed_page}.html").read_text(encoding="utf-8"), axe_looks(listed_page)
-    check_policy(text)
+def test_a_listed_page_stands_alone_fits_and_can_be_used_by_all(visit: Any, book: Path, opened_page: str) -> None:
+    text, looks = (book / f"{opened_page}.html").read_text(encoding="utf-8"), axe_looks(opened_page)
     # Without motion, or axe would judge colours halfway from light to dark.
-    with visit(f"{listed_page}.html", color_scheme="light", reduced_motion="reduce") as v:
+    with visit(f"{opened_page}.html", color_scheme="light", reduced_motion="reduce") as v:
         assert v.page.evaluate("document.documentElement.dataset.theme") == "light"
-        check_arrival(v, book, listed_page)
-        check_charts(v, f"{listed_page} at 1280")
+        check_arrival(v, book, opened_page)
+        if is_one_of_its_kind(opened_page):
+            check_charts(v, f"{opened_page} at 1280")
         if v.page.locator(".widget-host").count():
             v.page.wait_for_function("[...document.querySelectorAll('.widget-host')].every(e => e.dataset.ready)")
-        check_weight(v, book, listed_page, text)
-        assert v.overflow() <= 0, f"{listed_page} is wider than 1280 pixels"
-        check_formulas(v, listed_page)
-        for drawing in v.page.query_selector_all("figure.chart [role^=graphics-document]"):
-            assert len(drawing.get_attribute("aria-label")) > 40
-        assert v.page.evaluate(UNNAMED) == []
-        assert "wide" not in looks or v.axe(code=listed_page in CODE) == []
+        assert v.overflow() <= 0, f"{opened_page} is wider than 1280 pixels"
+        check_formulas(v, opened_page)
+        assert "wide" not in looks or v.axe(code=opened_page == CODE) == []
 
         v.page.emulate_media(color_scheme="dark")
         v.page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
 
         v.resize(LOOKS["narrow"]["viewport"])
-        check_charts(v, f"{listed_page} at 390")
-        check_formulas(v, f"{listed_page} at 390")
-        assert v.overflow() <= 0, f"{listed_page} is wider than 390 pixels"
+        check_charts(v, f"{opened_page} at 390")
+        check_weight(v, book, opened_page, text)
+        for drawing in v.page.query_selector_all("figure.chart [role^=graphics-document]"):
+            assert len(drawing.get_attribute("aria-label")) > 40
+        assert v.page.evaluate(UNNAMED) == []
+        check_formulas(v, f"{opened_page} at 390")
+        assert v.overflow() <= 0, f"{opened_page} is wider than 390 pixels"
         assert v.page.evaluate(UNREACHABLE) == [], "boxes that scroll, out of the keyboard's reach"
         if "narrow" in looks:
             # What was asked when the page was wide is not asked again, but for what colours and width may break.
             again = {"marks": False} if "wide" in looks else {}
-            assert v.axe(*(AXE_LOOKS if again else ()), **again, code=listed_page in CODE) == [], "dark, narrow"
+            assert v.axe(*(AXE_LOOKS if again else ()), **again, code=opened_page == CODE) == [], "dark, narrow"
         assert v.foreign == [] and v.errors == []
+
+
+@pytest.mark.nightly
+def test_charts_of_any_page_fit_a_wide_window_and_are_drawn_again_in_a_narrow_one(visit: Any, listed_page: str) -> None:
+    if is_one_of_its_kind(listed_page):
+        pytest.skip("drawn with the rest of the page")
+    with visit(f"{listed_page}.html", reduced_motion="reduce") as v:
+        check_charts(v, f"{listed_page} at 1280")
+        assert v.overflow() <= 0, f"{listed_page} is wider than 1280 pixels"
+        v.resize(LOOKS["narrow"]["viewport"])
+        check_charts(v, f"{listed_page} at 390")
+        assert v.overflow() <= 0 and v.errors == []
 
 
 @pytest.mark.nightly
@@ -135,6 +176,10 @@ def test_a_chapter_has_its_parts(book: Path, teaching_page: str) -> None:
     if numbered:
         assert '<div class="chapter-strip' in page and '<div class="mark-read"' in page
         assert 'class="right-next"' not in page or 'class="prev-next-why"' in page, "the front matter says why to go on"
+
+
+def test_a_listed_page_asks_for_nothing_foreign(book: Path, listed_page: str) -> None:
+    check_policy((book / f"{listed_page}.html").read_text(encoding="utf-8"))
 
 
 def test_pages_of_source_stand_alone(book: Path) -> None:
@@ -187,8 +232,20 @@ def test_a_dark_system_gives_a_dark_page_at_once(visit: Any, some_chart_page: st
     assert ink["light"][1] != ink["dark"][1]
 
 
-def test_without_scripts_pictures_answers_and_messages_are_there(visit: Any, teaching_page: str) -> None:
-    with visit(f"{teaching_page}.html", java_script_enabled=False) as v:
+PICTURE = re.compile(r'class="chart-host"[^>]*>\s*<(?:svg|img)\b')
+MESSAGE = re.compile(r'class="widget-notice"[^>]*>[^<]*needs JavaScript')
+
+
+def test_a_page_holds_what_a_reader_without_scripts_sees(book: Path, teaching_page: str) -> None:
+    """What the next test opens in a browser, for a page of each kind, is in the text of every page."""
+    text = (book / f"{teaching_page}.html").read_text(encoding="utf-8")
+    assert len(PICTURE.findall(text)) == text.count('<figure class="chart"')
+    assert len(MESSAGE.findall(text)) == text.count('class="widget-notice"')
+    assert '<noscript><p class="no-script">' in text
+
+
+def test_without_scripts_pictures_answers_and_messages_are_there(visit: Any, page_for_no_scripts: str) -> None:
+    with visit(f"{page_for_no_scripts}.html", java_script_enabled=False) as v:
         figures, pictures = v.page.locator("figure.chart"), v.page.locator(".chart-host > svg, .chart-host > img")
         assert pictures.count() == figures.count()
         assert all(box_of(pictures.nth(i))["height"] > 60 for i in range(pictures.count()))

@@ -11,25 +11,14 @@ from book.tests.weight import KIB, PLAIN, total
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_what_the_theme_does_not_need_is_not_loaded(visit: Any, book: Path) -> None:
+def test_what_the_theme_does_not_need_is_not_loaded_and_icons_are_drawn_from_the_small_font(
+    visit: Any, book: Path
+) -> None:
     with visit("genindex.html", alone=True) as v:
         v.page.wait_for_load_state("networkidle")
         assert total(v, book, "genindex") <= PLAIN
         unwanted = re.compile(r"fontawesome|webfonts|thebe|searchindex|searchtools|sphinx-design|clipboard")
         assert [url for url in v.asked if unwanted.search(url)] == []
-
-
-def test_heavy_data_of_widgets_are_in_files_of_their_own(book: Path) -> None:
-    inline = re.compile(r'<script[^>]*widget-state\+json"[^>]*>(.*?)</script>', re.DOTALL)
-    pages = {page.relative_to(book): page.read_text(encoding="utf-8") for page in book.glob("*/*.html")}
-    sizes = {name: max(map(len, inline.findall(text)), default=0) for name, text in pages.items()}
-    assert max(sizes.values()) < 60_000, {name: size for name, size in sizes.items() if size >= 60_000}
-    files = [book / name for text in pages.values() for name in re.findall(r'data-file="\.\./([^"]+)"', text)]
-    assert files and all(file.is_file() for file in files)
-
-
-def test_icons_are_drawn_from_the_small_font(visit: Any) -> None:
-    with visit("genindex.html", alone=True) as v:
         v.page.wait_for_function("document.fonts.ready.then(() => true)")
         icons = v.page.evaluate(
             "[...document.querySelectorAll('.bd-header-article i, .bd-header-article .fa-bars')]"
@@ -39,6 +28,15 @@ def test_icons_are_drawn_from_the_small_font(visit: Any) -> None:
         loaded = [url for url in v.asked if url.endswith((".woff", ".woff2", ".ttf"))]
         ours = [url for url in loaded if "_static/fonts/" in url]
         assert ours and [url for url in loaded if "vendor/icons.woff" not in url and url not in ours] == []
+
+
+def test_heavy_data_of_widgets_are_in_files_of_their_own(book: Path) -> None:
+    inline = re.compile(r'<script[^>]*widget-state\+json"[^>]*>(.*?)</script>', re.DOTALL)
+    pages = {page.relative_to(book): page.read_text(encoding="utf-8") for page in book.glob("*/*.html")}
+    sizes = {name: max(map(len, inline.findall(text)), default=0) for name, text in pages.items()}
+    assert max(sizes.values()) < 60_000, {name: size for name, size in sizes.items() if size >= 60_000}
+    files = [book / name for text in pages.values() for name in re.findall(r'data-file="\.\./([^"]+)"', text)]
+    assert files and all(file.is_file() for file in files)
 
 
 def test_the_fonts_are_light() -> None:
@@ -54,6 +52,7 @@ def test_the_search_puts_chapters_first_under_their_heading(visit: Any) -> None:
         assert groups == sorted({*groups}) and groups[0] == 0
         heads = v.page.locator("section.search-group > h2").all_inner_texts()
         assert heads[0].lower() == "chapters" and len(heads) == len({*heads})
+        assert v.page.locator("#search-results li").count() >= 1 and v.errors == [] and v.foreign == []
 
 
 def test_the_search_begins_with_the_page_that_is_called_so(visit: Any) -> None:
@@ -64,10 +63,3 @@ def test_the_search_begins_with_the_page_that_is_called_so(visit: Any) -> None:
             assert links.first.inner_text().startswith(first)
             places = links.evaluate_all("all => all.map(a => a.href.replace(/[?][^#]*/, ''))")
             assert len(places) == len({*places}), "one line for each place"
-
-
-def test_the_search_still_finds(visit: Any) -> None:
-    with visit("search.html?q=softmax") as v:
-        v.page.wait_for_selector("#search-results li")
-        assert v.page.locator("#search-results li").count() >= 1
-        assert v.errors == [] and v.foreign == []

@@ -138,8 +138,11 @@ class Visit:
         self.page.wait_for_function(_DRAWN, arg=figure)
         return figure
 
-    def axe(self, *only: str, marks: bool = True, code: bool = True) -> list[str]:
+    def axe(self, *only: str, within: str = "", marks: bool = True, code: bool = True) -> list[str]:
         """What axe-core finds wrong, WCAG 2.2 AA and best practice.
+
+        `within` names the parts of the page that a test has changed. The rest of a page is judged by `test_pages.py`,
+        and takes three times as long as a panel does: colours are looked at word by word.
 
         `only` may name rules; without `marks` it does not look again into drawings and formulas, and without `code` not
         into listings, whose colours are the same on every page. What it shall not see is taken out of the page: axe
@@ -155,7 +158,8 @@ class Visit:
         if not code:
             self.page.evaluate("document.querySelectorAll('.highlight pre').forEach(e => (e.textContent += ''))")
         found = self.page.evaluate(
-            "options => axe.run({...options, resultTypes: ['violations'], preload: false})", options
+            "([within, options]) => axe.run(within || document, options)",  # who finds nothing `within` fails
+            [within, {**options, "resultTypes": ["violations"], "preload": False}],
         )
         return [f"{fault['id']}: {node['html'][:160]}" for fault in found["violations"] for node in fault["nodes"][:3]]
 

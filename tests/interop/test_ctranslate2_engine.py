@@ -90,8 +90,13 @@ def decided(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return answers
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.6])
-@pytest.mark.parametrize("beam_size", [1, 2, 4, 8])
+@pytest.mark.parametrize(
+    ("beam_size", "alpha"),
+    [
+        *[(1, 0.6), (2, 0.0), (4, 0.6), (8, 0.0)],
+        *[pytest.param(*other, marks=pytest.mark.nightly) for other in ((1, 0.0), (2, 0.6), (4, 0.0), (8, 0.6))],
+    ],
+)
 def test_the_trained_model_finds_the_same_tokens(trained, decided, beam_size: int, alpha: float) -> None:
     """Empty lines, unknown characters and long lines too; the engine answers for nearly all itself."""
     own, engine = trained
