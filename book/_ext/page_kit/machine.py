@@ -27,7 +27,7 @@ import annotated_book.viz.figure_one
 from annotated.analysis.tracing import trace
 from annotated.loading import load
 from annotated.paper_links import resolve
-from annotated_book.start.one_sentence import architecture_twin
+from annotated_book.start.one_sentence.widget import architecture_twin
 from annotated_book.viz.figure_one import BOXES, Box, code_of, small_drawing
 from annotated_book.viz.figure_one.about import about_machine
 from annotated_book.viz.figure_one.boxes import page_of

@@ -1,7 +1,7 @@
 """Banded attention: each query meets the keys within a radius, block by block, so that the work grows as the length.
 
-`annotated_book.why.table_1.RestrictedSelfAttention` copies a window of keys for every query. Here a block of queries
-shares one block of keys, and the products stay products of matrices.
+`RestrictedSelfAttention` of chapter 4 copies a window of keys for every query. Here a block of queries shares one block
+of keys, and the products stay products of matrices.
 """
 
 from __future__ import annotations

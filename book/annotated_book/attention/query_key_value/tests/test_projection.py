@@ -11,8 +11,7 @@ import torch
 
 import annotated
 from annotated.analysis.tracing import trace
-from annotated_book.attention.query_key_value import projection_picture
-from annotated_book.attention.query_key_value.projection import head_numbers
+from annotated_book.attention.query_key_value.projection import head_numbers, projection_picture
 from annotated_book.pages import page_folder
 from book.tests.javascript import evaluate
 

@@ -10,10 +10,10 @@ import torch
 import annotated
 from annotated.decoding import Hypothesis
 from annotated_book import recorded
-from annotated_book.decoding.beam_search import record_search
 from annotated_book.decoding.beam_search.charts import alpha_chart, beam_sizes_chart, search_tree_chart, tree_rows
 from annotated_book.decoding.beam_search.playback import Playback
 from annotated_book.decoding.beam_search.search_record import unpack
+from annotated_book.decoding.beam_search.search_tree import record_search
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,7 @@ import annotated
 from annotated.classroom import classroom_pairs
 from annotated.config import EOS
 from annotated.decoding.search import decoding_mode
-from annotated_book.decoding.beam_search import record_search
-from annotated_book.decoding.beam_search.search_tree import SearchTree, _RecordedSearch
+from annotated_book.decoding.beam_search.search_tree import SearchTree, _RecordedSearch, record_search
 from annotated_book.pages import page_folder
 from book.tests.javascript import PACKAGE, evaluate
 

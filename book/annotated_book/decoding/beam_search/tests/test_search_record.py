@@ -7,9 +7,9 @@ import torch
 
 from annotated.config import EOS
 from annotated.decoding import beam_search, greedy_decode
-from annotated_book.decoding.beam_search import record_search
 from annotated_book.decoding.beam_search.playback import Playback
 from annotated_book.decoding.beam_search.search_record import Continuations, Forced, SearchRecord, pack, unpack
+from annotated_book.decoding.beam_search.search_tree import record_search
 from tests.decoding.test_invariants import VOCAB, random_model, random_source, same
 
 

@@ -11,7 +11,7 @@ import pytest
 import annotated
 from annotated.config import EOS
 from annotated.decoding import beam_search
-from annotated_book.decoding.beam_search import record_search, search_tree
+from annotated_book.decoding.beam_search.search_tree import record_search, search_tree
 from tests.decoding.test_beam import GARDEN_PATH, A, B, C, TableModel, endless, source_of
 from tests.decoding.test_invariants import random_model, random_source
 

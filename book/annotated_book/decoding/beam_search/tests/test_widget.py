@@ -10,9 +10,9 @@ import torch
 import annotated
 from annotated.decoding import beam_search, greedy_decode
 from annotated_book import recorded
-from annotated_book.decoding.beam_search import record_search
 from annotated_book.decoding.beam_search.playback import Playback
 from annotated_book.decoding.beam_search.search_record import unpack
+from annotated_book.decoding.beam_search.search_tree import record_search
 from annotated_book.decoding.beam_search.widget import beam_tree
 from annotated_book.pages import page_folder
 from book.tests.javascript import evaluate

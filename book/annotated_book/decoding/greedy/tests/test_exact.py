@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from annotated.decoding import Hypothesis, beam_search, greedy_decode
 from annotated.model import Transformer
-from annotated_book.decoding.greedy import exact_search
+from annotated_book.decoding.greedy.exact import exact_search
 from annotated_book.decoding.greedy.tests.conftest import REAL, SOURCE, log_probability
 from tests.decoding.test_invariants import CAP, SEEDS, everything, random_model, random_source
 

@@ -7,8 +7,8 @@ import torch
 
 from annotated import Transformer, tiny
 from annotated.analysis.feed_forward import Activity
-from annotated_book.machine.feed_forward_as_attention import agreement_chart, spread
 from annotated_book.machine.feed_forward_as_attention.agreement import value_agreement
+from annotated_book.machine.feed_forward_as_attention.charts import agreement_chart, spread
 
 
 def test_a_value_agrees_if_its_token_followed() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotated_book.pages import page_folder
-from annotated_book.reference.own_loop import loop_replay
+from annotated_book.reference.own_loop.widget import loop_replay
 from book.tests.javascript import evaluate
 
 REPLAY = page_folder("own_loop") / "replay.js"

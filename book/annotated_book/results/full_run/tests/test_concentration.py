@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from annotated.runs.validation_callbacks import SentenceHeads
-from annotated_book.results.full_run import concentration_chart, spread, spreads
+from annotated_book.results.full_run.concentration import concentration_chart, spread, spreads
 
 
 def test_the_entropy_is_one_for_even_rows_and_zero_for_one_key() -> None:

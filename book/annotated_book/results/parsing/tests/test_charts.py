@@ -9,19 +9,14 @@ import pandas as pd
 import pytest
 
 from annotated import paper
-from annotated_book.results.parsing import (
+from annotated_book.results.parsing.charts import brackets_chart, caps_chart, lengths_chart, sizes_chart, table_4_chart
+from annotated_book.results.parsing.detail_charts import attachments_chart, labels_chart
+from annotated_book.results.parsing.results import (
     attachment_table,
-    attachments_chart,
-    brackets_chart,
-    caps_chart,
     detail_table,
     fault_table,
-    labels_chart,
-    lengths_chart,
     score_table,
     silver_table,
-    sizes_chart,
-    table_4_chart,
 )
 from annotated_book.results.parsing.titles import (
     attachments_title,

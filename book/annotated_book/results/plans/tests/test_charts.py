@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from annotated_book import recorded
-from annotated_book.results.plans import band_mask, block_mask, drafts_chart, local_chart, operations_chart
-from annotated_book.results.plans.charts import RADII
+from annotated_book.results.plans.banded import band_mask, block_mask
+from annotated_book.results.plans.charts import RADII, drafts_chart, local_chart, operations_chart
 from annotated_book.results.plans.line_names import apart
 
 

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from annotated_book.pages import page_folder
-from annotated_book.results.plans import Passes, draft_stepper, joint_chart, replayed
+from annotated_book.results.plans.places_charts import joint_chart
+from annotated_book.results.plans.stepper import draft_stepper, replayed
+from annotated_book.results.plans.verifying import Passes
 from book.tests.javascript import evaluate
 
 FILE = page_folder("plans") / "stepper.js"

@@ -20,9 +20,9 @@ from annotated.speed.layouts import LayerState, RaggedRows, forward_rows
 from annotated_book.experiments.settings import SIZES
 from annotated_book.machine.positions.offsets import MovedPositions
 from annotated_book.results import since_2017
-from annotated_book.results.since_2017 import PARTS
 from annotated_book.results.since_2017.combined import Transformer2026
 from annotated_book.results.since_2017.grouped_queries import GroupedQueryAttention
+from annotated_book.results.since_2017.parts import PARTS
 from annotated_book.results.since_2017.qk_norm import QKNormAttention
 from annotated_book.results.since_2017.rms_norm import RMSNorm
 from annotated_book.results.since_2017.rotary import Places, RotaryAttention, RotaryTransformer, turned

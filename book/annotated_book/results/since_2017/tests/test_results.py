@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from annotated_book.experiments.runs_file import read_runs, write_run
-from annotated_book.results.since_2017 import PARTS
 from annotated_book.results.since_2017.charts import part_curves_chart, parts_chart, years_chart
 from annotated_book.results.since_2017.part_charts import (
     FACTORS,
@@ -25,6 +24,7 @@ from annotated_book.results.since_2017.part_charts import (
     rotary_scores,
     schedules_chart,
 )
+from annotated_book.results.since_2017.parts import PARTS
 from annotated_book.results.since_2017.results import (
     RECORDS,
     curve_table,

@@ -15,9 +15,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.model import Transformer
 from annotated.training.optimizer import make_optimizer
-from annotated_book.results.since_2017 import PARTS
 from annotated_book.results.since_2017.decay import adamw
 from annotated_book.results.since_2017.muon import Muon, hidden_matrices, muon, newton_schulz
+from annotated_book.results.since_2017.parts import PARTS
 from annotated_book.results.since_2017.schedules import cosine, inverse_root, warmup_stable_decay
 from annotated_grader.doctor import OurSubject, doctor
 from annotated_grader.doctor.adapters import ours

@@ -8,16 +8,14 @@ import torch
 
 from annotated.config import ModelConfig
 from annotated.model import Transformer
-from annotated_book.results.versions import (
+from annotated_book.results.versions.configurations import PUBLISHED, parameters, settings_table
+from annotated_book.results.versions.conventions import (
     MISMATCHES,
-    PUBLISHED,
     SinesFirst,
     carried,
-    settings_table,
+    in_convention,
     sines_first_order,
 )
-from annotated_book.results.versions.configurations import parameters
-from annotated_book.results.versions.conventions import in_convention
 
 
 @pytest.fixture
