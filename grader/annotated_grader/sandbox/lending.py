@@ -50,13 +50,13 @@ def lend(requests: int, replies: int, errors: int, within: int) -> None:
 
 
 @contextmanager
-def started_once(level: str) -> Iterator[None]:
-    """A block in which sandboxes of this process and of its children are copies of one template.
+def started_once(level: str) -> Iterator[int | None]:
+    """A block in which sandboxes of this process and of its children are copies of one template; gives its number.
 
     Other levels than bubblewrap's have no walls that one could go into, and start each worker by itself.
     """
     if level != "bubblewrap" or not shutil.which("bwrap"):
-        yield
+        yield None
         return
     where = sandbox_paths()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -70,7 +70,7 @@ def started_once(level: str) -> Iterator[None]:
         try:
             ours.send("\0".join(where.sites).encode())
             _lenders.append(ours)  # what asks before torch is there waits
-            yield
+            yield process.pid
         finally:
             _lenders.remove(ours)
             process.kill()
