@@ -46,6 +46,7 @@ class Verify:
     def run(self) -> int:
         """Verify and report; 1 if anything is wrong."""
         from annotated_grader.exercise.catalogue import all_exercises, find
+        from annotated_grader.sandbox.lending import started_once
 
         if not self.exercises and not self.all:
             raise ValueError("name exercises, such as ex05-1, or give --all")
@@ -54,7 +55,10 @@ class Verify:
         level = _level() if self.sandbox else "no"
         print(f"{len(chosen)} exercises, {level} sandbox, {self.jobs} at once", file=sys.stderr)
         matrices = []
-        with ProcessPoolExecutor(self.jobs, _context(), _begin, (self.sandbox,)) as pool:
+        with (
+            started_once(level),
+            ProcessPoolExecutor(self.jobs, _context(), _begin, (self.sandbox,)) as pool,
+        ):
             tasks = [pool.submit(_verify, exercise.id) for exercise in chosen]
             doctor = [pool.submit(_examine, name) for name in _examinations()] if self.all else []
             for task in tasks:

@@ -6,6 +6,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from annotated_grader.instructor.gradebook import FORMAT, Gradebook, Graded, sho
 from annotated_grader.instructor.limited import Bounds, Ended, Work, in_children
 from annotated_grader.instructor.overlay import overlay_files, validate_overlay
 from annotated_grader.instructor.submissions import SubmissionFile, collect
+from annotated_grader.sandbox.lending import started_once
 from annotated_grader.sandbox.process import GraderBroken, Level, SandboxLimits
 
 
@@ -181,13 +183,15 @@ def _results(tasks: list[Task], options: GradingOptions) -> Iterator[tuple[Task,
     """Results as they come, each from a child of its own; None where an earlier one is still good."""
     settings = (options.salt, options.level, options.limits)
     works: list[tuple[Task, Work]] = [(task, partial(grade_one, task, *settings)) for task in tasks]
-    for task, ended in in_children(works, options.jobs, options.bounds):
-        if ended.how == "broken":
-            raise GraderBroken(ended.reason)
-        if ended.how != "done":
-            yield task, without_answer(task, ended, options.salt, options.level)
-        else:
-            yield task, None if ended.value is None else _checked(task, ended, options)
+    is_new = any(not task.known for task in tasks)
+    with started_once(options.level) if is_new else nullcontext():
+        for task, ended in in_children(works, options.jobs, options.bounds):
+            if ended.how == "broken":
+                raise GraderBroken(ended.reason)
+            if ended.how != "done":
+                yield task, without_answer(task, ended, options.salt, options.level)
+            else:
+                yield task, None if ended.value is None else _checked(task, ended, options)
 
 
 def _checked(task: Task, ended: Ended, options: GradingOptions) -> GradedPage:

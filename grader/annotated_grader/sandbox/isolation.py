@@ -6,6 +6,10 @@ rule that only Python's files can be read, and files made only in a folder that 
 forbid namespaces. It hides the contents of files, not their names, and bounds neither the number of files in that
 folder nor, where root grades, of threads. `none`: limits only, where there is neither; for code that you trust.
 
+A folder's answers are served by copies of one process that has torch, each within walls of its own that bubblewrap
+built for it (`lending`, `template`). They share what that process was when it had loaded torch, such as the places of
+the libraries in memory and the seed of Python's hashes, and nothing that any of them did.
+
 No level hides where the interpreter and its packages lie on the grading machine: an answer that imports them can read
 their paths, and /proc/self/mountinfo has them too. None of these paths is a secret, and no check depends on it.
 """

@@ -31,6 +31,8 @@ _BESIDE_THE_WORKER = tuple(
 _PRIVATE = ("cli",)
 """Parts of the library that an answer never sees. Of the grader it sees nothing: checks, solutions, wrong answers."""
 _PACKAGES = ("site-packages", "dist-packages")
+ENVIRONMENT = {"HOME": "/tmp", "MPLCONFIGDIR": "/tmp", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""Of a process that serves answers."""
 _INSIDE, _LIBRARY = "/grader", "/library"
 
 

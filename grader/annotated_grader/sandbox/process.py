@@ -24,8 +24,9 @@ from typing import Any, Literal
 
 import torch
 
+from annotated_grader.sandbox import lending
 from annotated_grader.sandbox.cells import CALL_SECONDS
-from annotated_grader.sandbox.mounts import SandboxPaths, bubblewrap_arguments, sandbox_paths
+from annotated_grader.sandbox.mounts import ENVIRONMENT, SandboxPaths, bubblewrap_arguments, sandbox_paths
 
 Level = Literal["bubblewrap", "landlock", "none"]
 """How a process is closed in; `isolation` says what each level promises."""
@@ -35,7 +36,6 @@ _HANDSHAKE_SECONDS = 90  # importing torch on a busy machine
 _FIRST_UID, _UIDS = 61184, 4000
 _USERS_OF_A_COPY = 8
 _uids = itertools.count(os.getpid())
-_ENVIRONMENT = {"HOME": "/tmp", "MPLCONFIGDIR": "/tmp", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 _MOST_OF_A_HEADER = 4 * 2**20
 _MOST_DELAYED = 10
 """How many times its seconds an answer may take, where others keep it from computing."""
@@ -128,15 +128,28 @@ class Process:
             )
         self.level, self.limits = level, limits
         self.waited = 0.0
-        self._inside: int | None = None
-        self._worker: int | None = None
         self._received = 0
         self.hello: dict[str, Any] = {}
         where = sandbox_paths(library)
         self._own_scratch = tempfile.mkdtemp(prefix="annotated-answer-") if level == "landlock" else ""
+        self._is_lent = level == "bubblewrap" and not probe and lending.is_lending()
+        try:
+            self._open(where, hidden, probe)
+        except GraderBroken:  # an old kernel, or the template has ended: a worker that starts from nothing is as good
+            if not self._is_lent:
+                raise
+            self._is_lent = False
+            self._open(where, hidden, probe)
+
+    def _open(self, where: SandboxPaths, hidden: tuple[str, ...], probe: bool) -> None:
+        self._inside: int | None = None
+        self._worker: int | None = None
+        self._own_ends: list[int] = []
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed by `close`
         self._start(where)
         try:
+            if self._is_lent:
+                self._borrow()
             self.hello = self._handshake({**self._settings(where, hidden), "probe": probe})
         except BaseException:
             self.close()
@@ -159,8 +172,9 @@ class Process:
         return settings
 
     def _start(self, where: SandboxPaths) -> None:
-        flags = ["-I", "-S", "-B", "-X", "utf8"]
-        command = [where.python, *flags, where.worker(self.level)]
+        command = [where.python, *lending.FLAGS, where.worker(self.level)]
+        if self._is_lent:  # within the walls something waits until a copy of the template has come
+            command = [where.python, *lending.FLAGS, "-c", lending.HOLD]
         info = None
         inherited: tuple[int, ...] = ()
         if self.level == "bubblewrap":
@@ -169,11 +183,14 @@ class Process:
                 raise GraderBroken("bubblewrap is not installed (apt install bubblewrap)")
             info, child_end = os.pipe()
             inherited = (child_end,)
-            command = [program, *bubblewrap_arguments(where, _ENVIRONMENT, self.limits.scratch, child_end), *command]
+            walls = bubblewrap_arguments(where, ENVIRONMENT, self.limits.scratch, child_end)
+            if self._is_lent:
+                walls.insert(0, "--as-pid-1")  # in bubblewrap's own place: a worker has no other process beside it
+            command = [program, *walls, *command]
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, pass_fds=inherited,
-                env={} if info else _ENVIRONMENT, cwd="/", start_new_session=True, bufsize=0,
+                env={} if info else ENVIRONMENT, cwd="/", start_new_session=True, bufsize=0,
             )  # fmt: skip
         except OSError as error:
             raise GraderBroken(f"the sandbox does not start: {error}") from None
@@ -187,15 +204,29 @@ class Process:
             with os.fdopen(info, "rb") as file, contextlib.suppress(ValueError, KeyError):
                 self._inside = int(json.loads(file.read())["child-pid"])
 
+    def _borrow(self) -> None:
+        """Have a copy of the template come within the walls; from then on it is what is asked."""
+        try:
+            self._read(1, _Clock(self, _HANDSHAKE_SECONDS))  # bubblewrap is done
+            assert self._inside is not None
+            (requests, self._requests), (self._replies, replies) = os.pipe(), os.pipe()
+            self._own_ends = [self._requests, self._replies]
+            os.set_blocking(self._requests, False)
+            try:
+                lending.lend(requests, replies, self._errors.fileno(), self._inside)
+            finally:
+                os.close(requests)
+                os.close(replies)
+            self._worker = int(self._message(_Clock(self, _HANDSHAKE_SECONDS)))
+        except (OutOfTime, Died, OSError, ValueError, AttributeError) as error:  # this Python may know no `pidfd_open`
+            raise self._broken(error) from None
+
     def _handshake(self, settings: dict[str, Any]) -> dict[str, Any]:
         try:
             self.send(json.dumps(settings).encode(), _HANDSHAKE_SECONDS)
             hello = json.loads(self._message(_Clock(self, _HANDSHAKE_SECONDS)))
         except (OutOfTime, Died, ValueError) as error:
-            self._process.kill()
-            self._errors.seek(0)
-            said = self._errors.read(20_000).decode(errors="replace").strip().splitlines()
-            raise GraderBroken(f"the sandbox does not start: {said[-1] if said else error}") from None
+            raise self._broken(error) from None
         if not settings["probe"] and hello["torch"] != torch.__version__:
             raise GraderBroken(f"the sandbox found torch {hello['torch']}, the grader has {torch.__version__}")
         if self.level != "none":
@@ -204,6 +235,13 @@ class Process:
             if open_doors:
                 raise GraderBroken(f"the sandbox is not closed: {', '.join(open_doors)}")
         return hello
+
+    def _broken(self, error: Exception) -> GraderBroken:
+        """Why it does not start: what it said itself, or else this error."""
+        self._process.kill()
+        self._errors.seek(0)
+        said = self._errors.read(20_000).decode(errors="replace").strip().splitlines()
+        return GraderBroken(f"the sandbox does not start: {said[-1] if said else error}")
 
     def send(self, data: bytes, seconds: float) -> None:
         """Send a request.
@@ -288,6 +326,8 @@ class Process:
                     os.kill(victim, signal.SIGKILL)
                     self._process.wait(5)
         self._process.wait()
+        while self._own_ends:
+            os.close(self._own_ends.pop())
         for file in (self._process.stdin, self._process.stdout, self._errors):
             with contextlib.suppress(OSError):
                 file.close()  # type: ignore[union-attr]

@@ -19,6 +19,7 @@ from importlib.util import spec_from_file_location
 from types import ModuleType
 from typing import Any
 
+_HERE = os.path.dirname(os.path.abspath(__file__))
 interpreter: Any = None  # imported by `main`, when the doors are shut
 codec: Any = None
 
@@ -195,6 +196,17 @@ def _text_of(error: BaseException) -> str:
         return ""
 
 
+def load_torch(paths: list[str]) -> None:
+    """Import what serves an answer, which takes nearly all of a start, and leave the folder of this file."""
+    global interpreter, codec
+    sys.path.extend(paths)
+    interpreter, codec = import_module("interpreter"), import_module("codec")
+    torch: Any = import_module("torch")
+    sys.path.remove(_HERE)
+    torch.set_num_threads(1)
+    torch.compile = uncompiled
+
+
 def lift_bounds() -> None:
     """Lift the bounds of the grader's process that started this one; `confine` sets an answer's own."""
     try:
@@ -207,26 +219,26 @@ def lift_bounds() -> None:
 
 def main() -> None:
     """Shut the doors, say hello, and serve."""
-    global interpreter, codec
     lift_bounds()
+    hide_library("")  # first, so that the files beside this one find each other and not the library
+    sys.path.insert(0, _HERE)
+    confine = import_module("confine")
+    if sys.argv[1:2] == ["template"]:
+        import_module("template").make_copies(int(sys.argv[2]), load_torch)  # what follows, only copies do
     channel = Channel()
     settings = json.loads(channel.receive())  # not on the command line, which an answer can read
-    hide_library(settings["library"])  # first, so that the files beside this one find each other and not the library
-    here = os.path.dirname(os.path.abspath(__file__))
-    sys.path.insert(0, here)
-    sys.path.extend(settings["paths"])
-    confine = import_module("confine")
+    if settings["library"]:
+        sys.meta_path.pop(0)
+        del sys.modules["annotated"]
+        hide_library(settings["library"])
     confine.confine(settings)
     powers = confine.powers()
     visible = [path for path in settings["hidden"] if confine.can_open(path)]
     hello = {"python": platform.python_version(), "powers": powers, "visible": visible}
     if settings["probe"]:
         return channel.send(json.dumps(hello).encode())
-    interpreter, codec = import_module("interpreter"), import_module("codec")
-    torch: Any = import_module("torch")
-    sys.path.remove(here)
-    torch.set_num_threads(1)
-    torch.compile = uncompiled
+    if interpreter is None:
+        load_torch(settings["paths"])
     tempfile.tempdir = settings["scratch"]
     os.chdir(settings["scratch"])
     sys.path.append("")  # as in a notebook: a module that the answer writes there can be imported
@@ -235,7 +247,7 @@ def main() -> None:
     sys.stdin, sys.argv = io.StringIO(), ["answer"]
     worker = Worker(output)
     channel.silence_errors()
-    channel.send(json.dumps({**hello, "torch": torch.__version__}).encode())
+    channel.send(json.dumps({**hello, "torch": sys.modules["torch"].__version__}).encode())
     while True:
         channel.send(worker.answer(channel.receive()))
 
