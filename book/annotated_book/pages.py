@@ -38,9 +38,14 @@ def page_of(file: Path, book: Path = BOOK) -> str:
     return (page.parent if page.parent.name == page.name else page).as_posix()
 
 
+def page_files(book: Path = BOOK) -> list[Path]:
+    """The texts of all pages; deeper in a page's folder, Markdown is data."""
+    return sorted(file for file in book.rglob("*.md") if len(file.relative_to(book).parts) <= 3)
+
+
 def page_texts(book: Path = BOOK) -> dict[str, str]:
     """The source of every page by its name."""
-    return {page_of(file, book): file.read_text(encoding="utf-8") for file in sorted(book.rglob("*.md"))}
+    return {page_of(file, book): file.read_text(encoding="utf-8") for file in page_files(book)}
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from annotated_book.pages import BOOK, page_file
+from annotated_book.pages import page_file, page_files
 
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
@@ -82,7 +82,7 @@ def test_the_sections_where_proofs_are_exist_in_the_sources(extension: Any, repo
 def test_every_promised_effect_is_recorded_in_a_check_of_a_chapter(extension: Any, repository: Path) -> None:
     """Without a build: the calls of `effect_size` in the sources name exactly the claims that promise an effect."""
     found: set[str] = set()
-    for page in BOOK.rglob("*.md"):
+    for page in page_files():
         for cell in re.findall(r"^```\{code-cell\}[^\n]*\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
             options, code = re.match(r"((?:^:[^\n]*\n)*)(.*)", cell, re.S).groups()  # type: ignore[union-attr]
             named = {id for claims in extension("effects").calls(code) for id in claims.split()}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from annotated_book.pages import BOOK, page_file
+from annotated_book.pages import page_file, page_files
 
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
@@ -146,7 +146,7 @@ def test_core_and_rest_are_the_whole_book(repository: Path) -> None:
     )
     rest = page.partition("can be skipped at first.")[2].partition("````")[0]
     skipped = [int(number) for group in re.findall(r"\(([\d, ]+)\)", rest) for number in group.split(",")]
-    files = BOOK.rglob("*.md")
+    files = page_files()
     known = {int(n) for file in files for n in re.findall(r"^  number: (\d+)$", file.read_text("utf-8"), re.MULTILINE)}
     assert len(core) == 17 and "seventeen chapters" in page
     assert len(skipped) == len(set(skipped)) and core | set(skipped) == whole == known - {0}

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from annotated_book.pages import BOOK
+from annotated_book.pages import BOOK, page_files
 
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
@@ -265,7 +265,7 @@ def test_tests_mirror_the_library(extension: Any) -> None:
 
 def test_every_formula_still_has_its_statement(extension: Any, repository: Path) -> None:
     source, pattern = extension("source"), re.compile(r"\{equation-code\} (\S+)\n((?::.*\n)+)")
-    found = [(f, m) for f in sorted(BOOK.rglob("*.md")) for m in pattern.finditer(f.read_text("utf-8"))]
+    found = [(f, m) for f in page_files() for m in pattern.finditer(f.read_text("utf-8"))]
     assert len(found) > 20
     for file, (name, options) in ((file, match.groups()) for file, match in found):
         match = re.search(r"^:match: ?(.+)$", options, re.MULTILINE)
@@ -278,7 +278,7 @@ def test_what_is_cited_is_in_the_bibliography(repository: Path) -> None:
     known = pybtex.parse_file(str(BOOK / "references.bib")).entries
     cited = {
         key.strip()
-        for file in BOOK.rglob("*.md")
+        for file in page_files()
         for keys in re.findall(r"\{cite(?::\w+)?\}`([^`<]+)`", file.read_text("utf-8"))
         for key in keys.split(",")
     }
@@ -302,7 +302,7 @@ def test_terms_are_in_the_glossary(repository: Path) -> None:
     assert len(terms) == len({term.lower() for term in terms}), "a term stands there twice"
     used = {
         " ".join((re.search(r"<(.+)>$", text) or [None, text])[1].split())
-        for file in BOOK.rglob("*.md")
+        for file in page_files()
         for text in re.findall(r"\{term\}`([^`]+)`", file.read_text("utf-8"))
     }
     missing = {text for text in used if text.lower() not in {term.lower() for term in terms}}
@@ -322,7 +322,7 @@ def test_an_entry_has_its_names_its_definition_and_its_chapter(extension: Any) -
 def test_every_chinese_character_of_the_pages_is_in_the_shipped_font(repository: Path) -> None:
     fonts = repository / "book" / "_assets" / "fonts"
     shipped = set((fonts / "chinese.txt").read_text("utf-8"))
-    for page in [*BOOK.rglob("*.md"), BOOK / "references.bib"]:
+    for page in [*page_files(), BOOK / "references.bib"]:
         missing = set(re.findall(r"[\u3001-\u303f\u4e00-\u9fff\uff00-\uffef]", page.read_text("utf-8"))) - shipped
         assert not missing, f"{page.name} has {missing}: run book/_ext/make_fonts.py"
     assert 20_000 < (fonts / "chinese.woff2").stat().st_size < 80_000

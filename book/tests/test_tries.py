@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from annotated_book import pages
-from annotated_book.pages import BOOK
+from annotated_book.pages import page_files
 from book.conftest import html_folder
 
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
@@ -236,7 +236,7 @@ def test_the_solution_waits_for_an_answer_and_is_remembered(hand_made: Any) -> N
 def of_the_book(extension: Any) -> dict[str, list[Any]]:
     """The exercises of each page, in order."""
     found: dict[str, list[Any]] = {}
-    for file in sorted(BOOK.rglob("*.md")):
+    for file in page_files():
         for _, text in _TRY.findall(file.read_text(encoding="utf-8")):
             options, body = extension("plain")._split(text.splitlines())
             name = pages.page_of(file)
@@ -277,7 +277,7 @@ def test_no_text_gives_its_answer_away(extension: Any) -> None:
 
 
 def pages_with_exercises() -> list[str]:
-    files = [file for file in sorted(BOOK.rglob("*.md")) if _TRY.search(file.read_text(encoding="utf-8"))]
+    files = [file for file in page_files() if _TRY.search(file.read_text(encoding="utf-8"))]
     names = [pages.page_of(file) for file in files]
     return [name for name in names if (html_folder() / f"{name}.html").is_file()] or ["(the book is not built)"]
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_ROOT = Path(__file__).resolve().parents[3]
+import annotated
+
+_ROOT = Path(annotated.__file__).resolve().parents[1]
 _MODEL = "annotated.model."
 Code = tuple[str, tuple[str, ...]]
 """The dotted name of an object, and a piece of each line of it that is meant."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from annotated_book.pages import BOOK
+from annotated_book.pages import page_files
 from annotated_book.viz.figure_one import BOXES, small_drawing
 from annotated_book.viz.figure_one.small import HEIGHT, WIDTH, lit_labels, part_names, place
 from book.tests.javascript import PACKAGE, evaluate
@@ -63,7 +63,7 @@ def test_words_name_the_stack() -> None:
 
 def chapters() -> list[Path]:
     numbered = re.compile(r"^  number: [1-9]", re.MULTILINE)
-    pages = [page for page in sorted(BOOK.rglob("*.md")) if numbered.search(page.read_text("utf-8"))]
+    pages = [page for page in page_files() if numbered.search(page.read_text("utf-8"))]
     return [page for page in pages if page.stem != "one_sentence"]  # which has the large drawing
 
 
