@@ -18,7 +18,7 @@ from tests.house_rules import MOST_LINES_OF_A_FILE, MOST_LINES_OF_A_FUNCTION
 
 pytestmark = pytest.mark.process
 
-ROOT = PACKAGE.parent
+ROOT = PACKAGE.parents[1]
 CONFIGURATION = ROOT / ".oxlintrc.json"
 WIDGETS = sorted(path for path in PACKAGE.rglob("*.js") if "export default { render" in path.read_text("utf-8"))
 

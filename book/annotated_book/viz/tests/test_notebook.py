@@ -28,7 +28,11 @@ def test_charts_are_offline_widgets(repository: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.delenv("ANNOTATED_BOOK", raising=False)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in (CHART, CHECK)])
-    environment = {**os.environ, "PYTHONPATH": str(repository), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{repository}{os.pathsep}{repository / 'book'}",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    }
     ran = client.NotebookClient(notebook, timeout=600, startup_timeout=600, kernel_name="python3").execute(
         env=environment
     )

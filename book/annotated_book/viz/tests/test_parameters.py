@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-import annotated
 from annotated_book.viz.parameters import menu, steps
-from book.tests.javascript import evaluate
+from book.tests.javascript import PACKAGE, evaluate
 
-DRAWING = Path(annotated.__file__).parent / "viz" / "chart_drawing.js"
+DRAWING = PACKAGE / "viz" / "chart_drawing.js"
 
 
 def test_a_menu_starts_at_its_first_option_unless_told_and_is_named_after_its_parameter() -> None:

@@ -25,7 +25,7 @@ from annotated_book.results.table_2.costs import (
 )
 from annotated_book.results.table_2.systems import REPRODUCTIONS, RUNS, SYSTEMS, results
 
-RECORD = Path(__file__).resolve().parents[3] / "benchmarks" / "recorded" / "peers.json"
+RECORD = Path(__file__).resolve().parents[5] / "benchmarks" / "recorded" / "peers.json"
 
 
 def test_published_days_and_machines_give_the_printed_costs() -> None:
