@@ -101,7 +101,7 @@ def _environment(home: Path, repository: Path) -> dict[str, str]:
         "JUPYTER_CONFIG_DIR": str(home / "config"),
         "JUPYTER_DATA_DIR": str(home / "data"),
         "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
-        "PYTHONPATH": str(repository),
+        "PYTHONPATH": f"{repository}{os.pathsep}{repository / 'book'}",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         "OMP_NUM_THREADS": "1",
     }

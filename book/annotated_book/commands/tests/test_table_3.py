@@ -30,6 +30,9 @@ from annotated_book.experiments.reader_runs import open_folder, recorded
 
 pytestmark = pytest.mark.process
 
+ROOT = Path(__file__).resolve().parents[4]
+PLACES = (str(ROOT), str(ROOT / "book"))
+
 TINY = replace(
     settings.READER_SMOKE, updates=4, batch_tokens=100, warmup=2, vocab_size=300, train_pairs=300, valid_pairs=12
 )
@@ -149,7 +152,7 @@ def test_the_papers_rows_on_two_processes_are_scored_and_registered(here: Path, 
     """Two seeds one after the other under torchrun, small; then what the command says to do next."""
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
     asked = ["table3", "run", "C1", "--seeds", "2", "--preset", "paper", "--smoke", "--prepared", str(text)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(PLACES)}
     done = subprocess.run(
         [*torchrun, "annotated", *asked], capture_output=True, text=True, timeout=500, env=environment, cwd=here
     )
