@@ -140,12 +140,16 @@ SENTENCES = {
 }
 
 
+PARTS = ("authoring.paper", "claims.claim_boxes", "authoring.checks", "claims.effects", "claims.claims_page")
+
+
 @pytest.fixture
 def small_book(extension: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Build a page of claims and a chapter that proves one: a reader of files, and what was complained about."""
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace
 
+    extension("claims.claims_page")  # what it imports shall keep the ledger of the book, for tests that come later
     (tmp_path / "sentences.yaml").write_text(yaml.safe_dump(SENTENCES, sort_keys=False), encoding="utf-8")
     claims = {"C01": extension("claims.claim_boxes").ledger("claim")["C01"]}
     monkeypatch.setattr(extension("claims.sentences"), "FILE", tmp_path / "sentences.yaml")
@@ -162,17 +166,7 @@ def small_book(extension: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         for name, text in {"index": index, "five": chapter, "results/claims": page}.items():
             (source / f"{name}.md").write_text(text, encoding="utf-8")
         settings = {
-            "extensions": ["myst_nb", "sphinx_exercise"]
-            + [
-                f"page_kit.{part}"
-                for part in (
-                    "authoring.paper",
-                    "claims.claim_boxes",
-                    "authoring.checks",
-                    "claims.effects",
-                    "claims.claims_page",
-                )
-            ],
+            "extensions": ["myst_nb", "sphinx_exercise", *(f"page_kit.{part}" for part in PARTS)],
             "myst_enable_extensions": ["colon_fence", "dollarmath"],
             "source_suffix": {".md": "myst-nb"},  # else what an earlier site of this process has said holds
             "nb_execution_mode": "force",
