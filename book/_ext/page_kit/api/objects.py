@@ -29,9 +29,11 @@ from sphinx.util.docutils import SphinxDirective
 import annotated
 from annotated.paper import entries, parse
 from page_kit.authoring.paper import link_to
-from page_kit.authoring.source import ROOT, find, note_page, place_of, source_page
+from page_kit.authoring.source import ROOT, SHOWN, find, note_page, place_of, source_page
 from page_kit.chapter.page_facts import chapters_in_order, commas, link
 from page_kit.formulas.docstring_formulas import with_formulas
+from page_kit.kept import kept
+from page_kit.raw_html import raw
 
 API = "reference/api/"
 _PAPER = re.compile(r"^\s*Paper: *(.+(?:\n[ \t]*\S.*)*)", re.MULTILINE)
@@ -141,7 +143,7 @@ def import_button(module: str, name: str) -> nodes.raw:
     """A button that copies the line which imports a name, from `annotated` itself where it is exported; `copy.js`."""
     home = "annotated" if getattr(annotated, name, None) is find(f"{module}.{name}") else module
     words = f'type="button" class="copy" data-import hidden aria-label="Copy the import of {name}"'
-    return nodes.raw("", f'<button {words} data-copy="from {home} import {name}">import</button>', format="html")
+    return raw(f'<button {words} data-copy="from {home} import {name}">import</button>')
 
 
 def tests_of(path: Path) -> Path | None:
@@ -156,7 +158,7 @@ def tests_of(path: Path) -> Path | None:
 
 def _shown_in(app: Sphinx, here: str, name: str, chapters: dict[str, dict[str, Any]]) -> list[nodes.Node]:
     """Links to those of the chapters that show code of an object, or of a module."""
-    shown: dict[str, set[str]] = getattr(app.env, "library_shown", {})
+    shown: dict[str, set[str]] = kept(app.env, SHOWN)
     pages = [page for page in chapters if any(f"{one}.".startswith(f"{name}.") for one in shown.get(page, ()))]
     return commas([link(app, here, page, str(chapters[page]["number"]), chapters[page]["title"]) for page in pages])
 
@@ -193,12 +195,6 @@ def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             content.insert(0, nodes.paragraph("", word, *chapters, nodes.Text("."), classes=["api-facts"]))
 
 
-def style(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Load the sheet of these pages."""
-    if name.startswith((API, "source/")):
-        app.add_css_file("book/api.css", priority=600)
-
-
 def setup(app: Sphinx) -> None:
     """Register the directives, and connect the rest."""
     app.add_node(ModuleFacts)
@@ -206,4 +202,3 @@ def setup(app: Sphinx) -> None:
     app.add_directive("module-facts", Module)
     app.connect("doctree-read", link_sources)
     app.connect("doctree-resolved", fill)
-    app.connect("html-page-context", style)

@@ -17,7 +17,8 @@ from pygments.lexers import PythonLexer
 from sphinx.application import Sphinx
 
 from page_kit.api.objects import lines_of
-from page_kit.authoring.source import FOLDERS, ROOT, module_at, source_page
+from page_kit.authoring.source import FOLDERS, ROOT, SOURCES, module_at, source_page
+from page_kit.kept import kept
 
 PATH, SAID, CODE = "@path@", "@said@", '<div class="highlight">@code@</div>'
 """Marks in the page that stands for all of its depth."""
@@ -52,8 +53,8 @@ def outline(objects: dict[str, Any], path: str, up: str) -> str:
 
 def _by_depth(app: Sphinx) -> list[list[tuple[str, str]]]:
     """The pages and their files, those in folders of one depth together."""
-    kept = getattr(app.env, "library_sources", {})
-    pages = sorted(set().union(*kept.values()), key=lambda pair: (pair[0].count("/"), pair))
+    sources = kept(app.env, SOURCES)
+    pages = sorted(set().union(*sources.values()), key=lambda pair: (pair[0].count("/"), pair))
     return [list(group) for _, group in groupby(pages, key=lambda pair: pair[0].count("/"))]
 
 

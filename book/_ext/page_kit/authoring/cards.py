@@ -43,6 +43,7 @@ from page_kit.chapter.front_matter import chapter
 from page_kit.chapter.page_facts import parts_of
 from page_kit.claims.claim_boxes import Entry, domain, ledger
 from page_kit.data import DATA
+from page_kit.raw_html import raw
 
 CHAPTER = 30
 """The chapter whose cards are the first answer to a question; others are answered in a box of their own chapter."""
@@ -101,10 +102,6 @@ def thread_link(name: str) -> tuple[str, str]:
     return name, f"https://github.com/{repository}/issues/{number}"
 
 
-def _raw(text: str) -> nodes.raw:
-    return nodes.raw("", text, format="html")
-
-
 class Card(Quiz):
     """The card, without its proof."""
 
@@ -129,8 +126,8 @@ class Card(Quiz):
             return [self._error(f"{entry.name} is on this page already")]
         card = CardNode(of=entry.id, sections=";".join(p for p in entry.paper if p[0].isdigit()), part="")
         card += [self.line(entry), self.guess(entry, options)]
-        card += _raw('<details class="card-answer"><summary>The answer</summary>')
-        card += [*self.markdown(answer), CardSee(page=page, section=section), *self.tools(entry), _raw("</details>")]
+        card += raw('<details class="card-answer"><summary>The answer</summary>')
+        card += [*self.markdown(answer), CardSee(page=page, section=section), *self.tools(entry), raw("</details>")]
         return [*self.files(), card]
 
     def files(self) -> list[nodes.Node]:
@@ -139,7 +136,7 @@ class Card(Quiz):
             return []
         self.env.temp_data["cards"] = True
         base = "../" * self.env.docname.count("/") + "_static/book/cards"
-        return [_raw(f'<link rel="stylesheet" href="{base}.css"><script defer src="{base}.js"></script>')]
+        return [raw(f'<link rel="stylesheet" href="{base}.css"><script defer src="{base}.js"></script>')]
 
     def line(self, entry: Entry) -> CardLine:
         """What shows while the card is closed."""
@@ -151,19 +148,19 @@ class Card(Quiz):
         """The options, as one question of a quiz."""
         name, answer = entry.id.lower(), next(i for i, option in enumerate(options, 1) if option.correct)
         box = nodes.container(classes=["quiz", "card-guess", "try-more"])  # done at leisure: no reading time
-        box += _raw(
+        box += raw(
             f'<div class="quiz-questions of-card" data-quiz="{name}" data-aside><fieldset data-answer="{answer}">'
         )
-        box += _raw(f'<legend class="visually-hidden">Your guess on question {entry.id[1:]}</legend>')
+        box += raw(f'<legend class="visually-hidden">Your guess on question {entry.id[1:]}</legend>')
         for i, option in enumerate(options, 1):
             box += [
-                _raw(f'<div class="quiz-option"><label><input type="radio" name="quiz-{name}" value="{i}">'),
+                raw(f'<div class="quiz-option"><label><input type="radio" name="quiz-{name}" value="{i}">'),
                 nodes.inline("", "", *self.inline(option.text), classes=["quiz-text"]),
-                _raw('</label><details><summary>If you chose this</summary><div class="quiz-feedback">'),
+                raw('</label><details><summary>If you chose this</summary><div class="quiz-feedback">'),
                 *self.feedback(option),
-                _raw("</div></details></div>"),
+                raw("</div></details></div>"),
             ]
-        box += _raw("</fieldset></div>")
+        box += raw("</fieldset></div>")
         return box
 
     def tools(self, entry: Entry) -> list[nodes.Node]:
@@ -179,7 +176,7 @@ class Card(Quiz):
         asked += nodes.Text(".")
         name = f"Copy link to question {entry.id[1:]}"
         button = f'<button type="button" class="copy" data-copy="#{entry.id.lower()}" aria-label="{name}" hidden>'
-        return [asked, _raw(f"{button}Copy link</button>")]
+        return [asked, raw(f"{button}Copy link</button>")]
 
     def _error(self, text: str) -> nodes.system_message:
         return self.state.document.reporter.error(text, line=self.lineno)
@@ -194,11 +191,11 @@ def take_proofs(app: Sphinx, doctree: nodes.document) -> None:
             proof.append(parent.pop(at + 1))
         if not proof:
             _log.warning(f"card {card['of']} has no cell as its proof", location=card)
-        for fold in (raw for cell in proof for raw in cell.findall(nodes.raw)):
+        for fold in [html for cell in proof for html in cell.findall(nodes.raw)]:
             text = fold.astext().replace(
                 '<details class="checks"><summary>', '<details class="checks" open><summary>Proof: '
             )
-            fold.replace_self(_raw(text))
+            fold.replace_self(raw(text))
         where = next(i for i, child in enumerate(card.children) if isinstance(child, CardSee))
         for cell in reversed(proof):
             card.insert(where, cell)

@@ -14,6 +14,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+from page_kit.raw_html import raw
+
 TAG = "tag_check"
 _log = logging.getLogger(__name__)
 
@@ -58,8 +60,8 @@ def fold_checks(app: Sphinx, doctree: nodes.document) -> None:
             _log.warning("a cell tagged `check` has no assert", location=cell)
         counts.append(count)
         opening = f'<details class="checks"><summary>{in_words(count)}</summary>'
-        cell.insert(0, nodes.raw("", opening, format="html"))
-        cell += nodes.raw("", "</details>", format="html")
+        cell.insert(0, raw(opening))
+        cell += raw("</details>")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

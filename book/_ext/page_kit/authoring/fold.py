@@ -16,6 +16,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from page_kit.raw_html import raw
+
 
 class Fold(SphinxDirective):
     """Prose, tables or listings that open when their line is chosen; on paper they are open."""
@@ -31,7 +33,7 @@ class Fold(SphinxDirective):
         body = nodes.container(classes=["fold-body"])
         self.state.nested_parse(self.content, self.content_offset, body)
         opening = f'<details class="fold"><summary>{html.escape(self.arguments[0].strip())}</summary>'
-        return [nodes.raw("", opening, format="html"), body, nodes.raw("", "</details>", format="html")]
+        return [raw(opening), body, raw("</details>")]
 
 
 def setup(app: Sphinx) -> None:

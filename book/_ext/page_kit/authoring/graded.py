@@ -27,6 +27,7 @@ from annotated_grader.exercise.exercise import DIFFICULTIES, Exercise, ExerciseE
 from page_kit.authoring.paper import link_to
 from page_kit.authoring.quiz import Quiz, parse
 from page_kit.claims.claim_boxes import ledger, plain
+from page_kit.raw_html import raw
 
 _ENTRY = re.compile(r"\{(claim|question)\}`([CAQ]\d+)`")
 _WARNING = (
@@ -78,7 +79,7 @@ class Graded(ExerciseDirective, Quiz):
         line = nodes.paragraph(classes=["graded-facts"])
         line += nodes.inline("", exercise.kind, classes=["graded-kind"])
         dots = f'<span class="difficulty" aria-hidden="true">{DOTS[exercise.difficulty]}</span>'
-        line += [nodes.Text(" "), _raw(dots)]
+        line += [nodes.Text(" "), raw(dots)]
         times = f"about {exercise.minutes} minutes · {exercise.points_public} points"
         line += nodes.Text(f" {exercise.difficulty} · {times}")
         for part in exercise.paper:
@@ -92,7 +93,7 @@ class Graded(ExerciseDirective, Quiz):
         is_read = any("given" in cell.tags for cell in exercise.cells) or exercise.kind == "repair"
         opening = f'<details class="graded-code"{" open" if is_read else ""}><summary>The code to begin with</summary>'
         listing = nodes.literal_block(code, code, language="python")
-        return nodes.container("", _raw(opening), listing, _raw("</details>"), classes=["graded-more"])
+        return nodes.container("", raw(opening), listing, raw("</details>"), classes=["graded-more"])
 
     def catches(self, exercise: Exercise) -> list[nodes.Node]:
         """The misconceptions that it is made to catch, folded: they would give away what is to be found."""
@@ -100,36 +101,36 @@ class Graded(ExerciseDirective, Quiz):
             return []
         text = _ENTRY.sub(_in_words, exercise.catches.rstrip("."))
         opening = '<details class="graded-tested"><summary>Mistakes that are looked for</summary>'
-        return [_raw(opening), *self.markdown(f"{text[0].upper()}{text[1:]}."), _raw("</details>")]
+        return [raw(opening), *self.markdown(f"{text[0].upper()}{text[1:]}."), raw("</details>")]
 
     def links(self, exercise: Exercise) -> nodes.paragraph:
         """The way to the notebook, by a download or by a command."""
         address = html.escape(notebook_address(self.env.docname, exercise.id), quote=True)
         link = f'<a class="graded-notebook" href="{address}" download>Download the notebook {exercise.id}.ipynb</a>'
-        line = nodes.paragraph("", "", _raw(link), nodes.Text(", or get it with "), classes=["graded-links"])
+        line = nodes.paragraph("", "", raw(link), nodes.Text(", or get it with "), classes=["graded-links"])
         line += [nodes.literal("", f"annotated exercise start {exercise.id}"), nodes.Text(". ")]
         done = f'<button type="button" class="exercise-done" data-exercise="{exercise.id}" hidden>Mark as done</button>'
-        line += _raw(done)
+        line += raw(done)
         return line
 
     def more(self, exercise: Exercise, questions: list[Any]) -> nodes.container:
         """All that is folded: it counts neither as reading time nor as the chapter's questions."""
         more = nodes.container(classes=["graded-more"])
         box = nodes.container(classes=["quiz"])
-        box += _raw(f'<div class="quiz-questions of-exercise" data-quiz="{exercise.id}">')
+        box += raw(f'<div class="quiz-questions of-exercise" data-quiz="{exercise.id}">')
         for number, question in enumerate(questions, 1):
             box += self.question(exercise.id, number, question)
-        box += _raw("</div>")
+        box += raw("</div>")
         more += [box, *self.catches(exercise), *self.hints(exercise), *self.solution(exercise)]
         return more
 
     def hints(self, exercise: Exercise) -> list[nodes.Node]:
         """Each hint lies folded in the one before it."""
-        found: list[nodes.Node] = [_raw('<div class="graded-hints">')]
+        found: list[nodes.Node] = [raw('<div class="graded-hints">')]
         for number, text in enumerate(exercise.hints, 1):
-            found.append(_raw(f"<details><summary>Hint {number} of {len(exercise.hints)}</summary>"))
+            found.append(raw(f"<details><summary>Hint {number} of {len(exercise.hints)}</summary>"))
             found += self.markdown(text)
-        return [*found, _raw("</details>" * len(exercise.hints) + "</div>")]
+        return [*found, raw("</details>" * len(exercise.hints) + "</div>")]
 
     def solution(self, exercise: Exercise) -> list[nodes.Node]:
         """The solution and what it teaches, behind a warning; not on paper, where it could not be folded."""
@@ -137,12 +138,12 @@ class Graded(ExerciseDirective, Quiz):
         listing = nodes.literal_block(code, code, language="python")
         opening = '<details class="graded-solution"><summary>Solution</summary>'
         return [
-            _raw(opening),
+            raw(opening),
             *self.markdown(_WARNING),
-            _raw("<details><summary>Show the solution all the same</summary>"),
+            raw("<details><summary>Show the solution all the same</summary>"),
             listing,
             *self.markdown(exercise.afterwards),
-            _raw("</details></details>"),
+            raw("</details></details>"),
             nodes.paragraph("", "The solution is in the page of this chapter.", classes=["graded-on-paper"]),
         ]
 
@@ -158,10 +159,6 @@ def _in_words(entry: re.Match[str]) -> str:
     kind, id = entry.groups()
     said = re.sub(r'"([^"]*)"', r"‘\1’", plain(ledger(kind)[id].statement)).rstrip(".")
     return f"{'the question ' * (kind == 'question')}{{{kind}}}`“{said}” <{id}>`"
-
-
-def _raw(text: str) -> nodes.raw:
-    return nodes.raw("", text, format="html")
 
 
 def add_notebooks(app: Sphinx, config: Any) -> None:

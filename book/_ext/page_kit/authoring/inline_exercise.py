@@ -38,6 +38,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import annotated
+from page_kit.raw_html import raw
 
 Value = float | list[int] | str
 
@@ -205,7 +206,7 @@ class Try(SphinxDirective):
             *self.folded("try-solution", SOLUTION, [_bold(made.shown(made.answer)), *self.markdown(made.solution)]),
             *self.folded("try-misses", MISSES, [node for miss in made.misses for node in self.miss(made, miss)]),
         ]
-        field = _raw(f'<div class="try-field" data-try="{_json(form)}"></div>')
+        field = raw(f'<div class="try-field" data-try="{_json(form)}"></div>')
         box += [title, *self.markdown(made.question), field, more]
         return [box]
 
@@ -217,20 +218,16 @@ class Try(SphinxDirective):
 
     def folded(self, kind: str, summary: str, content: list[nodes.Node]) -> list[nodes.Node]:
         """A part that unfolds."""
-        return [_raw(f'<details class="{kind}"><summary>{summary}</summary>'), *content, _raw("</details>")]
+        return [raw(f'<details class="{kind}"><summary>{summary}</summary>'), *content, raw("</details>")]
 
     def miss(self, made: Exercise, miss: Miss) -> list[nodes.Node]:
         """A wrong answer and the sentence that goes with it."""
         value = f'<div class="try-miss" data-value="{_json(miss.value)}"><p>{escape(made.shown(miss.value))}</p><div>'
-        return [_raw(value), *self.markdown(miss.text), _raw("</div></div>")]
+        return [raw(value), *self.markdown(miss.text), raw("</div></div>")]
 
 
 def _bold(text: str) -> nodes.paragraph:
     return nodes.paragraph("", "", nodes.strong("", text))
-
-
-def _raw(text: str) -> nodes.raw:
-    return nodes.raw("", text, format="html")
 
 
 def _json(value: Any) -> str:

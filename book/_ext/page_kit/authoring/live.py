@@ -24,6 +24,7 @@ from sphinx.util.docutils import SphinxDirective
 from annotated_book.pages import BOOK, page_folder
 from annotated_book.viz.engine.script import FOLDER, MODELS, live_files, model_script
 from annotated_book.viz.javascript import classic_script
+from page_kit.raw_html import raw
 from page_kit.reference.execution import library_digest
 
 
@@ -76,7 +77,7 @@ class Live(SphinxDirective):
         frame = first_frame(page, name, sentence)
         wide = " wide" if frame or "wide" in self.options else ""
         head = f'<div class="live{wide}" data-panel="{escape(name)}"{start}>{frame}<div class="live-fallback">'
-        opened, closed = (nodes.raw("", text, format="html") for text in (head, "</div></div>"))
+        opened, closed = (raw(text) for text in (head, "</div></div>"))
         return [*self._files(page), opened, *body.children, closed]
 
     def _files(self, page: str) -> list[nodes.Node]:
@@ -87,7 +88,7 @@ class Live(SphinxDirective):
         base = "../" * self.env.docname.count("/") + "_static/live/"
         sheets = ["panel"] + [page] * live_files()[page].with_suffix(".css").is_file()
         links = "".join(f'<link rel="stylesheet" href="{base}{sheet}.css">' for sheet in sheets)
-        return [nodes.raw("", f'{links}<script defer src="{base}{page}.js"></script>', format="html")]
+        return [raw(f'{links}<script defer src="{base}{page}.js"></script>')]
 
 
 def setup(app: Sphinx) -> None:

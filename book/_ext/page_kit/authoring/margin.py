@@ -16,6 +16,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from page_kit.raw_html import raw
+
 KINDS = {
     "Definition": "What a word means.",
     "Shape": "The axes of a tensor.",
@@ -52,11 +54,7 @@ def note(kind: str, body: list[nodes.Node]) -> list[nodes.Node]:
     """A note of a kind around some nodes."""
     name, tone = html.escape(kind, quote=True), kind.lower().replace(" ", "-")
     opening = f'<aside class="margin-note note-{tone}" role="note" aria-label="{name}"><p class="note-kind">{name}</p>'
-    return [_raw(opening), *body, _raw("</aside>")]
-
-
-def _raw(text: str) -> nodes.raw:
-    return nodes.raw("", text, format="html")
+    return [raw(opening), *body, raw("</aside>")]
 
 
 def take_the_name(app: Sphinx) -> None:

@@ -22,6 +22,8 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from page_kit.raw_html import raw
+
 _OPTION = re.compile(r"^- \[([ x])\] (?=\S)")
 
 
@@ -68,9 +70,9 @@ class Prediction(SphinxDirective):
         box = nodes.container(classes=["prediction"])
         box += nodes.paragraph("", "Commit to a prediction", classes=["prediction-title"])
         box += body.children[: where + 1]
-        box += nodes.raw("", f'<details data-answer="{answer}"><summary>What happens</summary>', format="html")
+        box += raw(f'<details data-answer="{answer}"><summary>What happens</summary>')
         box += body.children[where + 1 :]
-        box += nodes.raw("", "</details>", format="html")
+        box += raw("</details>")
         return [box]
 
     def _error(self, message: str) -> nodes.system_message:

@@ -38,6 +38,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from page_kit.data import table
+from page_kit.raw_html import raw
 
 _CLAIM = re.compile(r"[CA]\d{1,2}")
 _QUESTION = re.compile(r"Q\d{1,2}")
@@ -138,10 +139,6 @@ def load(path: Path) -> list[Question]:
         raise ValueError(f"{path.name}: {error}") from error
 
 
-def _raw(text: str) -> nodes.raw:
-    return nodes.raw("", text, format="html")
-
-
 class Quiz(SphinxDirective):
     """The questions as fieldsets of radio buttons."""
 
@@ -160,10 +157,10 @@ class Quiz(SphinxDirective):
         aside = "aside" in self.options
         box = nodes.container(classes=["quiz", *["try-more"] * aside, *["quiz-compact"] * ("compact" in self.options)])
         mark = " data-aside" if aside else ""
-        box += _raw(f'<div class="quiz-questions" data-quiz="{escape(name, quote=True)}"{mark}>')
+        box += raw(f'<div class="quiz-questions" data-quiz="{escape(name, quote=True)}"{mark}>')
         for number, question in enumerate(questions, 1):
             box += self.question(name, number, question)
-        box += _raw("</div>")
+        box += raw("</div>")
         return [box]
 
     def markdown(self, text: str) -> list[nodes.Node]:
@@ -176,8 +173,8 @@ class Quiz(SphinxDirective):
     def question(self, name: str, number: int, question: Question) -> list[nodes.Node]:
         """A fieldset: its legend is the first paragraph of the question, which is followed by the rest."""
         first, *rest = self.markdown(question.text)
-        found: list[nodes.Node] = [_raw(f'<fieldset data-answer="{question.answer}"><legend>')]
-        found += [nodes.inline("", "", nodes.Text(f"{number}. "), *first.children), _raw("</legend>"), *rest]
+        found: list[nodes.Node] = [raw(f'<fieldset data-answer="{question.answer}"><legend>')]
+        found += [nodes.inline("", "", nodes.Text(f"{number}. "), *first.children), raw("</legend>"), *rest]
         for i, option in enumerate(question.options, 1):
             # A formula alone gives a choice no name that can be heard before it is set.
             bare = not re.search(r"\w", re.sub(r"\$[^$]*\$", "", option.text))
@@ -185,13 +182,13 @@ class Quiz(SphinxDirective):
             heard = f' aria-label="{spoken}"' if bare else ""
             radio = f'<input type="radio" name="quiz-{name}-{number}" value="{i}"{heard}>'
             found += [
-                _raw(f'<div class="quiz-option"><label>{radio}'),
+                raw(f'<div class="quiz-option"><label>{radio}'),
                 nodes.inline("", "", *self.inline(option.text), classes=["quiz-text"]),
-                _raw('</label><details><summary>If you chose this</summary><div class="quiz-feedback">'),
+                raw('</label><details><summary>If you chose this</summary><div class="quiz-feedback">'),
                 *self.feedback(option),
-                _raw("</div></details></div>"),
+                raw("</div></details></div>"),
             ]
-        return [*found, _raw("</fieldset>")]
+        return [*found, raw("</fieldset>")]
 
     def inline(self, text: str) -> list[nodes.Node]:
         """The content of a text that is one paragraph."""

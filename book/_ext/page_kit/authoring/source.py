@@ -37,9 +37,10 @@ from sphinx.util.docutils import SphinxDirective
 import annotated
 from annotated.paper import EQUATIONS, entries, parse
 from page_kit.authoring.paper import link_to
+from page_kit.kept import keep, kept
 
 ROOT = Path(annotated.__file__).parent.parent
-KEPT = ("library_sources", "library_shown")
+SOURCES, SHOWN = "library_sources", "library_shown"
 """What the environment keeps of each page: the files that it leads to, and the objects whose code it shows."""
 FOLDERS = {"annotated": "", "annotated_grader": "grader/", "annotated_book": "book/"}
 """Where the packages lie that the reference documents."""
@@ -147,14 +148,11 @@ def source_page(path: Path) -> str:
 
 def note_page(env: Any, path: Path, name: str = "") -> str:
     """The page of a file, to be written because the page that is read leads to it; `name` is the object it shows."""
-    for kept in KEPT:
-        if not hasattr(env, kept):
-            setattr(env, kept, {})
-    env.library_sources.setdefault(env.docname, set()).add((source_page(path), path.as_posix()))
+    kept(env, SOURCES).setdefault(env.docname, set()).add((source_page(path), path.as_posix()))
     if name:
         found = inspect.unwrap(find(name))
         shown = f"{found.__module__}.{found.__qualname__}" if hasattr(found, "__qualname__") else name
-        env.library_shown.setdefault(env.docname, set()).add(shown)
+        kept(env, SHOWN).setdefault(env.docname, set()).add(shown)
     return source_page(path)
 
 
@@ -258,24 +256,9 @@ def leave_soft(app: Sphinx, env: Any, node: pending_xref, content: nodes.Element
     return content if node.get("soft") else None
 
 
-def forget(app: Sphinx, env: Any, docname: str) -> None:
-    """Forget what a page showed before it is read again."""
-    for kept in KEPT:
-        getattr(env, kept, {}).pop(docname, None)
-
-
-def merge(app: Sphinx, env: Any, docnames: Any, other: Any) -> None:
-    """Take over what another process found, when chapters are read in parallel."""
-    for kept in KEPT:
-        if not hasattr(env, kept):
-            setattr(env, kept, {})
-        getattr(env, kept).update(getattr(other, kept, {}))
-
-
 def setup(app: Sphinx) -> None:
     """Register the directives."""
     app.add_directive("library-source", LibrarySource)
     app.add_directive("equation-code", EquationCode)
     app.connect("missing-reference", leave_soft, priority=900)
-    app.connect("env-purge-doc", forget)
-    app.connect("env-merge-info", merge)
+    keep(app, SOURCES, SHOWN)

@@ -8,6 +8,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxRole
 
+from page_kit.raw_html import raw
+
 SIZE = 48
 
 
@@ -100,7 +102,7 @@ class ThumbRole(SphinxRole):
         if self.text not in THUMBS:
             message = self.inliner.reporter.error(f"there is no drawing {self.text!r}: {', '.join(THUMBS)}")
             return [], [message]
-        return [nodes.raw("", thumb(self.text), format="html")], []
+        return [raw(thumb(self.text))], []
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -11,10 +11,8 @@ The build fails if a note is missing that an entry promises.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -26,8 +24,11 @@ from page_kit.authoring.margin import note
 from page_kit.authoring.paper import resolve
 from page_kit.chapter.page_facts import link
 from page_kit.data import DATA, records
+from page_kit.kept import keep, kept
 
 FILE = DATA / "versions.yaml"
+NOTED = "annotated_versions"
+"""What the environment keeps of each page: the entries that have their notes there."""
 VERSIONS = {"written": "As written", "released": "As released", "today": "As today"}
 RELEASED = "bafdc1b67730430d38d6ab802cbd51f9d053ba2e"
 """The last commit of tensorflow/tensor2tensor, of April 2023."""
@@ -96,7 +97,7 @@ class Versions(_Parsed):
         if entry.chapter != self.env.docname:
             message = f"the note on {entry.key} belongs to {entry.chapter}, says book/_data/versions.yaml"
             return [self.state.document.reporter.error(message, line=self.lineno)]
-        _noted(self.env)[entry.key] = self.env.docname
+        kept(self.env, NOTED).setdefault(self.env.docname, set()).add(entry.key)
         texts = []
         for version, name in VERSIONS.items():
             head = nodes.inline("", f"{name}: ", classes=["version-name"])
@@ -142,17 +143,11 @@ def _cell(*content: nodes.Node) -> nodes.entry:
     return nodes.entry("", nodes.paragraph("", "", *content))
 
 
-def _noted(env: Any) -> dict[str, str]:
-    if not hasattr(env, "annotated_versions"):
-        env.annotated_versions = {}
-    return env.annotated_versions
-
-
 def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Put the links into the table, and ask for what is missing."""
     for place in list(doctree.findall(PlaceOfNote)):
         entry = entries()[place["entry"]]
-        if entry.key in _noted(app.env):
+        if any(entry.key in keys for keys in kept(app.env, NOTED).values()):
             place.replace_self(link(app, docname, entry.chapter, entry.title, anchor=f"#{entry.anchor}"))
             continue
         if entry.chapter in app.env.found_docs and not _alone(app):
@@ -165,23 +160,6 @@ def _alone(app: Sphinx) -> bool:
     return "intro" not in app.env.found_docs
 
 
-def forget(app: Sphinx, env: Any, docname: str) -> None:
-    """Forget the notes of a page that will be read again."""
-    for key in [key for key, page in _noted(env).items() if page == docname]:
-        del _noted(env)[key]
-
-
-def merge(app: Sphinx, env: Any, docnames: Any, other: Any) -> None:
-    """Take over what another process found, when pages are read in parallel."""
-    _noted(env).update({key: page for key, page in _noted(other).items() if page in docnames})
-
-
-def add_columns(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Load the script of tables with many columns where there is one."""
-    if re.search(r"tag_(compare-columns|choose-column)", context.get("body", "")):
-        app.add_js_file("book/columns.js", defer="defer")
-
-
 def setup(app: Sphinx) -> None:
     """Register the directives; script and style of the notes are in `on_demand`."""
     entries.cache_clear()
@@ -189,6 +167,4 @@ def setup(app: Sphinx) -> None:
     app.add_directive("versions", Versions)
     app.add_directive("versions-table", VersionsTable)
     app.connect("doctree-resolved", fill)
-    app.connect("html-page-context", add_columns)
-    app.connect("env-purge-doc", forget)
-    app.connect("env-merge-info", merge)
+    keep(app, NOTED)

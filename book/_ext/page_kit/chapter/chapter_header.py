@@ -22,6 +22,7 @@ from page_kit.chapter.page_facts import (
     parts_of,
     plain_title,
 )
+from page_kit.raw_html import raw
 
 _log = logging.getLogger(__name__)
 _QUESTION = "The question."
@@ -66,7 +67,7 @@ def kicker(fields: dict[str, Any], part: str) -> nodes.raw:
     """The line above a title: the mark, the chapter's number if it has one, and its part."""
     number = f"Chapter {fields['number']}" if "number" in fields else ""
     words = " · ".join(html.escape(word) for word in (number, part) if word)
-    return nodes.raw("", f'<p class="chapter-kicker">{MARK}{words}</p>', format="html")
+    return raw(f'<p class="chapter-kicker">{MARK}{words}</p>')
 
 
 def open_chapter(app: Sphinx, section: nodes.section, docname: str) -> None:

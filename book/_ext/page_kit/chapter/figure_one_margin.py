@@ -33,7 +33,10 @@ from annotated_book.viz.figure_one.about import about_machine
 from annotated_book.viz.figure_one.boxes import page_of
 from annotated_book.viz.figure_one.small import lit_labels
 from annotated_book.viz.javascript import esm
+from page_kit.authoring.source import SOURCES
 from page_kit.chapter.front_matter import chapter
+from page_kit.kept import kept
+from page_kit.raw_html import raw
 
 SENTENCE = ("The grandmother opened the green school bag.", "Die Großmutter hat die grüne Schultasche aufgemacht.")
 """What stands under the two inputs until a reader has typed something else; the model's own translation."""
@@ -62,9 +65,7 @@ def _module(file: str) -> str:
 def note_code(app: Sphinx, env: Any) -> list[str]:
     """Ask for the pages of the modules that the boxes link to."""
     files = {part["file"] for box in BOXES for part in code_of(box)}
-    if not hasattr(env, "library_sources"):
-        env.library_sources = {}
-    env.library_sources["figure 1"] = {(_module(file), file) for file in files}
+    kept(env, SOURCES)["figure 1"] = {(_module(file), file) for file in files}
     return []
 
 
@@ -123,7 +124,7 @@ def place_machine(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         _log.warning("the front matter's `figure`: %s", error, location=docname)
         return
     title = section.index(next(section.findall(nodes.title)))
-    section.insert(title + 1, nodes.raw("", figure, format="html"))
+    section.insert(title + 1, raw(figure))
 
 
 class FigureOne(SphinxDirective):
@@ -133,7 +134,7 @@ class FigureOne(SphinxDirective):
         """The drawing, made from a trace of the sentence that stands in every margin."""
         translator = load("classroom")
         drawn = architecture_twin(trace(translator, SENTENCE[0]), translator.model.config)
-        return [nodes.raw("", drawn._repr_html_(), format="html")]
+        return [raw(drawn._repr_html_())]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

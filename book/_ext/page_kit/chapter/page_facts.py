@@ -13,12 +13,15 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from page_kit.chapter.front_matter import chapter
+from page_kit.kept import kept
+from page_kit.raw_html import raw
 
 WORDS_A_MINUTE = 200
 MINUTES_A_CELL = 0.5
 MINUTES_A_PICTURE = 1.0
 MINUTES_A_QUESTION = 0.5
 LAYERS = ("read", "play", "run", "prove")
+FACTS = "annotated_facts"
 
 
 @dataclass(frozen=True)
@@ -99,9 +102,7 @@ def take_stock(doctree: nodes.document) -> Facts:
 
 def all_facts(env: Any) -> dict[str, Facts]:
     """The facts of every page that was read, by its name."""
-    if not hasattr(env, "annotated_facts"):
-        env.annotated_facts = {}
-    return env.annotated_facts
+    return kept(env, FACTS)
 
 
 def parts_of(env: Any) -> dict[str, str]:
@@ -146,7 +147,7 @@ def letters(known: Container[str], prefix: str) -> nodes.paragraph:
     """A to Z in one line: links to the groups of an index, `index-a`, and plain letters where there is none."""
     jumps: list[nodes.Node] = []
     for letter in ascii_uppercase:
-        empty = nodes.raw("", f'<a role="link" aria-disabled="true">{letter}</a>', format="html")
+        empty = raw(f'<a role="link" aria-disabled="true">{letter}</a>')
         jump = nodes.reference("", letter, refid=f"{prefix}-{letter.lower()}") if letter in known else empty
         jumps += [jump, nodes.Text(" ")]
     return nodes.paragraph("", "", *jumps, classes=["index-jumps"])

@@ -27,6 +27,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from page_kit.chapter.chapter_header import open_chapter
 from page_kit.chapter.front_matter import chapter
 from page_kit.chapter.page_facts import (
+    FACTS,
     Facts,
     all_facts,
     chapters_in_order,
@@ -36,6 +37,8 @@ from page_kit.chapter.page_facts import (
     plain_title,
     take_stock,
 )
+from page_kit.kept import keep
+from page_kit.raw_html import raw
 
 _log = logging.getLogger(__name__)
 
@@ -56,7 +59,7 @@ def announce_widgets(doctree: nodes.document) -> None:
         name = re.match(r"\w+", plain[0]) if plain else None
         what = f" ({_humanly(name[0])})" if name else ""
         text = f"Here stands an interactive figure{what}. It runs inside the page and needs JavaScript."
-        views[0].append(nodes.raw("", f'<p class="widget-notice">{html.escape(text)}</p>', format="html"))
+        views[0].append(raw(f'<p class="widget-notice">{html.escape(text)}</p>'))
 
 
 def name_first_play(doctree: nodes.document) -> None:
@@ -74,16 +77,6 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
     everyone[app.env.docname] = take_stock(doctree)
     announce_widgets(doctree)
     name_first_play(doctree)
-
-
-def forget(app: Sphinx, env: Any, docname: str) -> None:
-    """Forget a page that will be read again."""
-    all_facts(env).pop(docname, None)
-
-
-def merge(app: Sphinx, env: Any, docnames: Any, other: Any) -> None:
-    """Take over what another process found, when pages are read in parallel."""
-    all_facts(env).update({name: facts for name, facts in all_facts(other).items() if name in docnames})
 
 
 def card(app: Sphinx, docname: str) -> dict[str, Any]:
@@ -105,8 +98,8 @@ def dress_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         open_chapter(app, section, docname)
     if "number" in fields:
         button = '<div class="mark-read" hidden><button type="button" aria-pressed="false">Mark as read</button></div>'
-        doctree.append(nodes.raw("", button, format="html"))
-    doctree.append(nodes.raw("", f'<script type="application/json" id="book-page">{data}</script>', format="html"))
+        doctree.append(raw(button))
+    doctree.append(raw(f'<script type="application/json" id="book-page">{data}</script>'))
 
 
 # What tells of other pages
@@ -219,13 +212,9 @@ class Path(SphinxDirective):
         """The path in a `details` element, which needs no script."""
         box = nodes.container(classes=["way"])
         opened = " open" if "open" in self.options else ""
-        box += nodes.raw(
-            "",
-            f'<details class="path" name="path"{opened}><summary>{html.escape(self.arguments[0])}</summary>',
-            format="html",
-        )
+        box += raw(f'<details class="path" name="path"{opened}><summary>{html.escape(self.arguments[0])}</summary>')
         self.state.nested_parse(self.content, self.content_offset, box)
-        box += nodes.raw("", "</details>", format="html")
+        box += raw("</details>")
         return [box]
 
 
@@ -268,7 +257,6 @@ def setup(app: Sphinx) -> None:
     app.add_role("play", PlayRole())
     app.add_role("reading-time", ReadingTime())
     app.connect("doctree-read", read_page)
-    app.connect("env-purge-doc", forget)
-    app.connect("env-merge-info", merge)
+    keep(app, FACTS)
     app.connect("doctree-resolved", dress_page)
     app.add_js_file("book/reader.js", defer="defer")

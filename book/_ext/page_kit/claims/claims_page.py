@@ -36,7 +36,10 @@ from page_kit.claims.claim_boxes import with_formulas
 from page_kit.claims.claims_chart import chart
 from page_kit.claims.sentences import FILE, faults, sections, sentences
 from page_kit.data import DATA
+from page_kit.kept import keep, kept
+from page_kit.raw_html import raw
 
+PAGES = "claims_pages"
 SCHEMA = DATA / "claims.schema.json"
 DOCTOR = "reference/doctor"
 _log = logging.getLogger(__name__)
@@ -55,8 +58,7 @@ class Claims(SphinxDirective):
         """The place."""
         part = directives.choice(self.arguments[0], ("list", "chart", "counts"))
         self.env.note_dependency(str(FILE))
-        pages = self.env.__dict__.setdefault("claims_pages", set())
-        pages.add(self.env.docname)
+        kept(self.env, PAGES)[self.env.docname] = True
         return [claims_place(part=part)]
 
 
@@ -218,19 +220,14 @@ def cited(claim: Claim) -> str:
     )
 
 
-def raw(html: str) -> nodes.raw:
-    """A node of HTML."""
-    return nodes.raw("", html, format="html")
-
-
 def write_again(app: Sphinx, env: Any) -> Iterator[str]:
     """The page is written at every build: it shows what other pages hold."""
-    yield from getattr(env, "claims_pages", set()) & set(env.all_docs)
+    yield from kept(env, PAGES).keys() & set(env.all_docs)
 
 
 def complain(app: Sphinx, env: Any) -> None:
     """Warn of each claim whose proof is gone; only where the page is built that shows them."""
-    if not getattr(env, "claims_pages", set()) & set(env.all_docs):
+    if not kept(env, PAGES).keys() & set(env.all_docs):
         return
     found = effects.domain(env)
     recorded = {page: {id for one in listed for id in one.claims} for page, listed in found.effects.items()}
@@ -242,29 +239,12 @@ def complain(app: Sphinx, env: Any) -> None:
 
 def write_json(app: Sphinx, error: Exception | None) -> None:
     """The same as data beside the page, and its schema."""
-    pages = getattr(app.env, "claims_pages", None)
-    if error is not None or app.builder.format != "html" or not pages:
+    if error is not None or app.builder.format != "html" or not kept(app.env, PAGES):
         return
     target = Path(app.outdir, f"{PAGE}.json")
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(as_data(all_claims(app.env)), indent=1, ensure_ascii=False), encoding="utf-8")
     shutil.copyfile(SCHEMA, target.with_name(SCHEMA.name))
-
-
-def forget(app: Sphinx, env: Any, docname: str) -> None:
-    """Forget a page that is read again."""
-    getattr(env, "claims_pages", set()).discard(docname)
-
-
-def merge(app: Sphinx, env: Any, docnames: Any, other: Any) -> None:
-    """Take over what another process has read."""
-    env.claims_pages = getattr(env, "claims_pages", set()) | getattr(other, "claims_pages", set())
-
-
-def style(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Load the sheet of this page."""
-    if name in getattr(app.env, "claims_pages", set()):
-        app.add_css_file("book/claims.css", priority=600)
 
 
 def setup(app: Sphinx) -> None:
@@ -274,8 +254,6 @@ def setup(app: Sphinx) -> None:
     app.add_directive("claims", Claims)
     app.add_post_transform(FillClaims)
     app.connect("env-updated", write_again)
-    app.connect("env-purge-doc", forget)
-    app.connect("env-merge-info", merge)
+    keep(app, PAGES)
     app.connect("env-check-consistency", complain)
     app.connect("build-finished", write_json)
-    app.connect("html-page-context", style)

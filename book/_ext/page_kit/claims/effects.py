@@ -18,6 +18,8 @@ from myst_nb.sphinx_ext import NbMetadataCollector
 from sphinx.application import Sphinx
 from sphinx.domains import Domain
 
+from page_kit.raw_html import raw
+
 FUNCTION = "effect_size"
 
 
@@ -152,7 +154,7 @@ def mark_cells(doctree: nodes.document) -> dict[str, str]:
             if claims not in found:
                 found[claims] = anchor_for(claims)
                 inside = 1 if isinstance(cell[0], nodes.raw) else 0  # a browser opens the fold that holds a target
-                cell.insert(inside, nodes.raw("", f'<span id="{found[claims]}"></span>', format="html"))
+                cell.insert(inside, raw(f'<span id="{found[claims]}"></span>'))
     return found
 
 

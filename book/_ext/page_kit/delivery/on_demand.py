@@ -8,6 +8,10 @@ from typing import Any
 from sphinx.application import Sphinx
 
 FILES = {
+    "book/api.css": r"\A(reference/api|source)/",
+    "book/claims.css": r'class="claim-row',
+    "book/doctor.css": r"\Areference/doctor\n",
+    "book/columns.js": r"tag_(compare-columns|choose-column)",
     "book/symbols.js": r'class="symbol-desk',
     "book/formula_numbers.js": r'class="formula-numbers',
     "book/glossary.js": r'<div class="entry"',
@@ -20,14 +24,14 @@ FILES = {
     "book/sorting.css": r'class="map-table|class="misconceptions',
     "book/back_matter.css": r'class="copy"|formula-sheet|class="entry"|class="formula-numbers|\bbeliefs\b',
 }
-"""Each file, and what a page that uses it has in its body."""
+"""Each file, and what a page that uses it has in its body, or in its name, which is the first line."""
 
 
 def add_files(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Add the files that a page uses."""
-    body = context.get("body", "")
+    page = f"{name}\n{context.get('body', '')}"
     for file, sign in FILES.items():
-        if re.search(sign, body):
+        if re.search(sign, page):
             if file.endswith(".js"):
                 app.add_js_file(file, defer="defer")
             else:

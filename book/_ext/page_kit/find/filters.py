@@ -42,6 +42,8 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from page_kit.raw_html import raw
+
 FIELDS = ("items", "groups", "empty", "names", "count", "open", "facets", "numbers", "about")
 """Options that the script reads."""
 
@@ -92,7 +94,7 @@ class Filter(SphinxDirective):
         data = " ".join(f'data-{name}="{escape(self.options.get(name, ""))}"' for name in FIELDS)
         field = f'<label>Show {what} with <input type="search" autocomplete="off" spellcheck="false"></label>'
         text = f'<div class="page-filter" role="search" aria-label="Filter {what}" data-what="{what}" {data} hidden>'
-        return [nodes.raw("", f'{text}{field}{chosen}<span role="status"></span></div>', format="html")]
+        return [raw(f'{text}{field}{chosen}<span role="status"></span></div>')]
 
 
 def setup(app: Sphinx) -> None:

@@ -27,6 +27,7 @@ from annotated.model.feed_forward import PositionwiseFeedForward
 from annotated.training.loss import smoothed_target
 from annotated_book.why.table_1.complexity import printed
 from page_kit.formulas.tex import mathml
+from page_kit.raw_html import raw
 
 
 @dataclass(frozen=True)
@@ -314,7 +315,7 @@ class NumbersOf(SphinxDirective):
         name = self.arguments[0]
         if name not in FORMULAS:
             return [self.state.document.reporter.error(f"numbers: one of {', '.join(FORMULAS)}", line=self.lineno)]
-        return [nodes.raw("", panel(name, FORMULAS[name], drives="drives" in self.options), format="html")]
+        return [raw(panel(name, FORMULAS[name], drives="drives" in self.options))]
 
 
 def panel(name: str, formula: Numbers, drives: bool = False) -> str:

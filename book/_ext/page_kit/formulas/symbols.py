@@ -20,6 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from page_kit.data import DATA, table
 from page_kit.formulas.tex import mathml
+from page_kit.raw_html import raw
 
 FILE = DATA / "symbols.yaml"
 _FIELDS = {"name", "tex", "meaning", "code", "base", "in"}
@@ -75,7 +76,7 @@ class Symbols(SphinxDirective):
             '<button type="button" hidden>Clear</button><div class="symbol-said" aria-live="polite"></div></div>'
             f'<script type="application/json" class="symbol-data">{data()}</script>'
         )
-        return [nodes.raw("", text, format="html")]
+        return [raw(text)]
 
 
 def _short(meaning: str) -> str:

@@ -21,6 +21,7 @@ from sphinx.application import Sphinx
 
 from page_kit.chapter.page_facts import chapters_in_order, commas, letters, link
 from page_kit.find.answers import entries_of
+from page_kit.raw_html import raw
 from page_kit.reference.citations import bibtex, folded, period, reading
 from page_kit.terms.term_counts import GLOSSARY
 
@@ -140,16 +141,16 @@ class Work:
         where = ", ".join(map(str, self.numbers)) or ", ".join(OTHERS[page] for page in self.others)
         spoken = f'<span class="visually-hidden">cited in </span>{where}' if where else ""
         item = nodes.list_item(classes=["citation"], ids=self.entry["ids"])
-        item += _raw('<details class="bib-fold"><summary>')
+        item += raw('<details class="bib-fold"><summary>')
         item += nodes.inline("", self.label, classes=["bib-label"])
         item += [nodes.Text(" "), nodes.inline("", title_of(self.source), classes=["bib-title"]), nodes.Text(" ")]
-        item += _raw(f'<span class="bib-chapters">{spoken}</span></summary>')
+        item += raw(f'<span class="bib-chapters">{spoken}</span></summary>')
         item += nodes.paragraph("", "", *self.entry.children[-1].children, classes=["bib-reference"])
         if self.key in reading():
             item += nodes.paragraph("", reading()[self.key], classes=["read-for"])
         foot = nodes.paragraph("", "", *self.cited_by(here), classes=["entry-foot", "no-search"])
-        foot += _raw(copy_button(self.source, self.key, self.numbers, self.names))
-        item += [foot, _raw("</details>")]
+        foot += raw(copy_button(self.source, self.key, self.numbers, self.names))
+        item += [foot, raw("</details>")]
         return item
 
 
@@ -187,11 +188,7 @@ def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             groups[letter] += nodes.bullet_list(classes=["bibliography"])
         groups[letter][1] += work.line(docname)
     place.children = []
-    place += [nodes.paragraph("", "", _raw(COPY_ALL), classes=["copy-all"]), letters(groups, "works"), *groups.values()]
-
-
-def _raw(html: str) -> nodes.raw:
-    return nodes.raw("", html, format="html")
+    place += [nodes.paragraph("", "", raw(COPY_ALL), classes=["copy-all"]), letters(groups, "works"), *groups.values()]
 
 
 def setup(app: Sphinx) -> None:

@@ -17,6 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from page_kit.authoring.paper import resolve
 from page_kit.data import DATA, records
+from page_kit.raw_html import raw
 
 FILE = DATA / "timeline.yaml"
 BY_TODAY = {"kept": "kept until today", "changed": "changed by today", "replaced": "replaced by today"}
@@ -149,7 +150,7 @@ class ComponentTimeline(SphinxDirective):
             '<div class="component-timeline"><div class="axis" aria-hidden="true"><span class="track">'
             f"{years}</span></div>{rows}</div>"
         )
-        return [nodes.raw("", html, format="html")]
+        return [raw(html)]
 
 
 def setup(app: Sphinx) -> None:

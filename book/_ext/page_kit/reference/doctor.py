@@ -23,6 +23,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import annotated_grader
+from page_kit.raw_html import raw
 
 RECORD = Path(annotated_grader.__file__).parent / "assets" / "doctor_public.json"
 
@@ -99,8 +100,8 @@ class Doctor(SphinxDirective):
                     [("fails", ", ".join(names[:FEW]))],
                 )
                 if rest := names[FEW:]:
-                    fold = [_raw(f"<details><summary>and {len(rest)} more</summary>"), *self.markdown(", ".join(rest))]
-                    entry[1] += [*fold, _raw("</details>")]
+                    fold = [raw(f"<details><summary>and {len(rest)} more</summary>"), *self.markdown(", ".join(rest))]
+                    entry[1] += [*fold, raw("</details>")]
                 entries.append(entry)
             found += _theme(theme, "mistake", "doctor-mutants", entries)
         return found
@@ -203,9 +204,9 @@ def _theme(theme: str, what: str, kind: str, entries: list[nodes.list_item]) -> 
     number = f"{len(entries)} {what}{'s' * (len(entries) != 1)}"
     head = f"<summary>{theme.capitalize()} <span>{number}</span></summary>"
     return [
-        _raw(f'<details class="doctor-theme" data-kind="{kind}">{head}'),
+        raw(f'<details class="doctor-theme" data-kind="{kind}">{head}'),
         nodes.bullet_list("", *entries, classes=["doctor-entries", kind]),
-        _raw("</details>"),
+        raw("</details>"),
     ]
 
 
@@ -241,17 +242,6 @@ def _seen(source: str | None) -> str:
     return f" *Seen in {source.rstrip('.')}.*" if source else ""
 
 
-def _raw(html: str) -> nodes.raw:
-    return nodes.raw("", html, format="html")
-
-
-def style(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Load the sheet of this page."""
-    if name == "reference/doctor":
-        app.add_css_file("book/doctor.css", priority=600)
-
-
 def setup(app: Sphinx) -> None:
     """Register the directive."""
     app.add_directive("doctor", Doctor)
-    app.connect("html-page-context", style)

@@ -22,6 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 import annotated
 from annotated.runs.hardware import describe_machine, name_machine
 from annotated_book.record import record_names, record_path, recorded
+from page_kit.raw_html import raw
 from page_kit.reference.records import described, fed_pages
 from page_kit.running.output_cache import PACKAGES
 
@@ -62,7 +63,7 @@ class ExecutionStatus(SphinxDirective):
         self.env.temp_data["sorting"] = True
         base = "../" * self.env.docname.count("/") + "_static/book/sorting"
         files = f'<link rel="stylesheet" href="{base}.css"><script defer src="{base}.js"></script>'
-        return [nodes.raw("", files, format="html"), place]
+        return [raw(files), place]
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[nodes.Node]]) -> nodes.table:
@@ -85,12 +86,12 @@ def executed(env: Any, names: Iterable[str]) -> dict[str, dict[str, Any]]:
 def _amount(key: str, value: float, text: str, after: str = "") -> nodes.paragraph:
     """A number that the page's script can sort by and add up (`sorting.js`)."""
     html = f'<span data-sum="{key}" data-value="{value:g}">{escape(text)}</span>{after}'
-    return nodes.paragraph("", "", nodes.raw("", html, format="html"))
+    return nodes.paragraph("", "", raw(html))
 
 
 def _count(of: int) -> nodes.paragraph:
     """A number to sort by, not to add up: a record that two pages show is one."""
-    return nodes.paragraph("", "", nodes.raw("", f'<span data-value="{of}">{of or "–"}</span>', format="html"))
+    return nodes.paragraph("", "", raw(f'<span data-value="{of}">{of or "–"}</span>'))
 
 
 def _bar(seconds: float, most: float) -> nodes.paragraph:
@@ -100,7 +101,7 @@ def _bar(seconds: float, most: float) -> nodes.paragraph:
 
 
 def _total(text: str, what: str) -> nodes.raw:
-    return nodes.raw("", f'<p class="table-total" data-what="{what}">{escape(text)}</p>', format="html")
+    return raw(f'<p class="table-total" data-what="{what}">{escape(text)}</p>')
 
 
 def part_of(app: Sphinx, name: str) -> str:
@@ -114,7 +115,7 @@ def _page(app: Sphinx, here: str, name: str, **marks: str) -> nodes.paragraph:
     uri = app.builder.get_relative_uri(here, name)
     link = nodes.reference("", app.env.titles[name].astext(), refuri=uri, internal=True)
     data = " ".join(f'data-{key}="{escape(value)}"' for key, value in marks.items())
-    return nodes.paragraph("", "", link, *([nodes.raw("", f"<span {data}></span>", format="html")] if data else []))
+    return nodes.paragraph("", "", link, *([raw(f"<span {data}></span>")] if data else []))
 
 
 def fed_by(app: Sphinx) -> dict[str, list[str]]:
@@ -220,7 +221,7 @@ def records_table(app: Sphinx, docname: str) -> list[nodes.Node]:
         what = nodes.paragraph(text=described(name).rstrip("."))
         links = nodes.inline("", "", *[node for page in fed[name] for node in _page(app, docname, page).children])
         parts = ";".join(dict.fromkeys(part_of(app, page) for page in fed[name]))
-        links += nodes.raw("", f'<span data-part="{escape(parts)}"></span>', format="html")
+        links += raw(f'<span data-part="{escape(parts)}"></span>')
         called = nodes.paragraph("", "", _breakable(name))
         day = made.date + ("" if machines[name] == usual else f" ({LETTERS[others.index(machines[name])]})")
         rows.append([called, what, nodes.paragraph("", "", links), nodes.paragraph(text=day),
@@ -238,7 +239,7 @@ def _breakable(name: str) -> nodes.literal:
     """A record's name, which a narrow column may break after a slash or an underscore, and nowhere else."""
     literal = nodes.literal()
     for i, part in enumerate(re.findall(r"[^/_]+[/_]?", name)):
-        literal += [*([nodes.raw("", "<wbr>", format="html")] if i else []), nodes.Text(part)]
+        literal += [*([raw("<wbr>")] if i else []), nodes.Text(part)]
     return literal
 
 
@@ -247,7 +248,7 @@ def _command() -> nodes.raw:
     text = "python -m annotated_book masks"
     button = f'<button type="button" class="copy" data-copy="{text}" hidden>Copy the command</button>'
     head = '<p role="status">The command for one record, here <code>masks</code>:</p>'
-    return nodes.raw("", f'<div class="again">{head}<pre tabindex="0">{text}</pre>{button}</div>', format="html")
+    return raw(f'<div class="again">{head}<pre tabindex="0">{text}</pre>{button}</div>')
 
 
 def fill_table(app: Sphinx, doctree: nodes.document, docname: str) -> None:

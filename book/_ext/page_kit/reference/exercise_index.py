@@ -28,6 +28,7 @@ from page_kit.authoring.graded import DOTS
 from page_kit.chapter.front_matter import chapter
 from page_kit.chapter.page_facts import commas, parts_of
 from page_kit.claims.claim_boxes import ROWS, domain, ledger, plain, row_reference, with_formulas
+from page_kit.raw_html import raw
 
 LAST = 1000
 """Stands for the number of a page that is no chapter."""
@@ -69,8 +70,8 @@ class FillIndex(SphinxPostTransform):
         text = f'<span class="exercises-total">{len(everything)} exercises, together about {total}.</span> '
         summary = '<span class="exercises-done" role="status"></span>'
         found: list[nodes.Node] = [
-            nodes.paragraph("", "", _raw(text + summary)),
-            nodes.paragraph("", "", _raw(_legend(everything)), classes=["exercises-legend"]),
+            nodes.paragraph("", "", raw(text + summary)),
+            nodes.paragraph("", "", raw(_legend(everything)), classes=["exercises-legend"]),
         ]
         chapters = {exercise.chapter: exercise.number for exercise in everything}
         for docname in sorted(chapters, key=chapters.__getitem__):
@@ -100,7 +101,7 @@ class FillIndex(SphinxPostTransform):
             f'<span class="mark-of-exercise" {mark}></span>',
             f'<small class="exercise-asks">{escape(exercise.line, quote=False)}</small>',
         ]
-        return nodes.paragraph("", "", self.exercise(exercise, titled=True), _raw(" ".join(facts)))
+        return nodes.paragraph("", "", self.exercise(exercise, titled=True), raw(" ".join(facts)))
 
     def topic(self, exercise: Exercise) -> str:
         """The part of the book that the exercise's chapter is in."""
@@ -128,7 +129,7 @@ class FillIndex(SphinxPostTransform):
         entry = ledger("claim")[id]
         belief = nodes.paragraph("", "", *with_formulas(entry.statement))
         ids = ";".join(exercise.id for exercise in exercises)  # a filter keeps the row with one of them
-        belief += _raw(f'<span class="facts-of-belief" hidden data-exercises="{escape(ids)}"></span>')
+        belief += raw(f'<span class="facts-of-belief" hidden data-exercises="{escape(ids)}"></span>')
         verdict = nodes.paragraph("", "", nodes.inline("", entry.answer, classes=["ledger-verdict"]))
         listed = nodes.paragraph("", "", *commas([self.exercise(exercise) for exercise in exercises]))
         cells = (belief, verdict, listed, nodes.paragraph("", "", *self.discussed(id)))
@@ -226,10 +227,6 @@ def _with_symbols(title: str) -> str:
 def _spans(minutes: int) -> list[str]:
     """The spans of time that a menu offers for an exercise: a short one fits the longer time, too."""
     return [f"up to {most} min" for most in (15, 30) if minutes <= most] or ["longer"]
-
-
-def _raw(text: str) -> nodes.raw:
-    return nodes.raw("", text, format="html")
 
 
 def setup(app: Sphinx) -> None:

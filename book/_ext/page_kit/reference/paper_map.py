@@ -33,10 +33,13 @@ from page_kit.chapter.front_matter import chapter
 from page_kit.claims.claim_boxes import KINDS, ROWS, domain, ledger, row_reference, with_formulas
 from page_kit.claims.sentences import sentences_of
 from page_kit.data import DATA, table
+from page_kit.kept import keep, kept
+from page_kit.raw_html import raw
 from page_kit.reference.coverage import PARTS, Part, build, test_files, title_of_exercise
 from page_kit.reference.map_picture import anchor_of, map_picture
 
 GLOSSARY = "reference/glossary"
+PAGES = "paper_map_pages"
 SYMBOLS = DATA / "paper_symbols.yaml"
 BEST = 4
 """How many links a row shows; the rest is folded."""
@@ -86,9 +89,7 @@ class PaperMap(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """The place."""
         part = directives.choice(self.arguments[0], (*PARTS, "claims", "questions", "gaps", "picture"))
-        if not hasattr(self.env, "paper_map_pages"):
-            self.env.paper_map_pages = set()  # type: ignore[attr-defined]
-        self.env.paper_map_pages.add(self.env.docname)  # type: ignore[attr-defined]
+        kept(self.env, PAGES)[self.env.docname] = True
         self.env.note_dependency(str(SYMBOLS))
         return [paper_map(part=part)]
 
@@ -104,7 +105,7 @@ class FillIn(SphinxPostTransform):
             part = place["part"]
             new: list[nodes.Node]
             if part == "picture":
-                new = [nodes.raw("", map_picture(self.app, self.env.docname, self.parts()), format="html")]
+                new = [raw(map_picture(self.app, self.env.docname, self.parts()))]
             elif part in PARTS:
                 new = [self.card(p) for p in self.parts().values() if p.kind == part]
             elif part == "gaps":
@@ -125,7 +126,7 @@ class FillIn(SphinxPostTransform):
         head = nodes.paragraph("", "", link_to(part.key), nodes.Text(f" {part.title}"), classes=["map-head"])
         for gap in part.gaps:
             head += [nodes.Text(" "), nodes.inline("", gap, classes=["map-gap"])]
-        head += nodes.raw("", for_filter(part.key), format="html")
+        head += raw(for_filter(part.key))
         rows: list[tuple[str, list[Any]]] = [
             ("Chapters", [self.page(name) for name in part.chapters]),
             ("Code", [self.name(name) for name in part.code]),
@@ -143,9 +144,9 @@ class FillIn(SphinxPostTransform):
             rows.insert(1, ("No code here", [nodes.Text(part.reason)]))
         box += [head, _rows([(label, found[:BEST]) for label, found in rows])]
         if more := counted([(label, len(found)) for label, found in rest]):
-            box += nodes.raw("", f"<details><summary>More: {more}</summary>", format="html")
+            box += raw(f"<details><summary>More: {more}</summary>")
             box += _rows(rest)
-            box += nodes.raw("", "</details>", format="html")
+            box += raw("</details>")
         return box
 
     def page(self, docname: str) -> nodes.Node:
@@ -198,8 +199,8 @@ class FillIn(SphinxPostTransform):
                 line += nodes.inline("", later, classes=["map-gap"])
             verdict = entry.answer if entry.answer in ("no", "half true") else IN_A_CASE
             if entry.answer:
-                box += nodes.raw("", f'<div class="map-claim" data-verdict="{verdict}">', format="html")
-                box += [line, nodes.raw("", "</div>", format="html")]
+                box += raw(f'<div class="map-claim" data-verdict="{verdict}">')
+                box += [line, raw("</div>")]
             else:
                 box += nodes.container("", line, classes=["map-claim"])
         return box
@@ -276,26 +277,16 @@ def write_again(app: Sphinx, env: Any) -> Iterator[str]:
     app.__dict__.pop("paper_map", None)
     app.__dict__.pop("paper_terms", None)
     test_files.cache_clear()
-    yield from getattr(env, "paper_map_pages", set()) & set(env.all_docs)
+    yield from kept(env, PAGES).keys() & set(env.all_docs)
 
 
 def write_json(app: Sphinx, error: Exception | None) -> None:
     """The same as data, beside the pages."""
-    if error is None and app.builder.format == "html" and getattr(app.env, "paper_map_pages", None):
+    if error is None and app.builder.format == "html" and kept(app.env, PAGES):
         boxes = domain(app.env)
         found = {kind: {id: boxes.pages(kind, id) for id in ledger(kind)} for kind in KINDS}
         data = {"parts": {key: asdict(part) for key, part in build(app.env).items()}, **found}
         Path(app.outdir, "paper_map.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
-
-
-def forget(app: Sphinx, env: Any, docname: str) -> None:
-    """Forget a page that is read again."""
-    getattr(env, "paper_map_pages", set()).discard(docname)
-
-
-def merge(app: Sphinx, env: Any, docnames: Any, other: Any) -> None:
-    """Take over what another process has read."""
-    env.paper_map_pages = getattr(env, "paper_map_pages", set()) | getattr(other, "paper_map_pages", set())
 
 
 def setup(app: Sphinx) -> None:
@@ -305,6 +296,5 @@ def setup(app: Sphinx) -> None:
     app.add_directive("paper-map", PaperMap)
     app.add_post_transform(FillIn)
     app.connect("env-updated", write_again)
-    app.connect("env-purge-doc", forget)
-    app.connect("env-merge-info", merge)
+    keep(app, PAGES)
     app.connect("build-finished", write_json)

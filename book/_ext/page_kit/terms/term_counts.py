@@ -20,6 +20,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from page_kit.chapter.page_facts import chapters_in_order
+from page_kit.kept import keep, kept
 from page_kit.terms.term_places import Spot, anchor_in_text, mark, names_in, senses, spans, spot_of
 
 GLOSSARY = "reference/glossary"
@@ -37,6 +38,7 @@ CAPTION = "library-source-caption"
 """The class of a paragraph that names the file of a listing."""
 
 
+SECTIONS = "annotated_sections"
 EXERCISES = "exercises"
 """A section with this title explains nothing, and is not counted; nor are the exercises in it."""
 
@@ -138,24 +140,12 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
     """Keep the words of a page."""
     file = Path(app.srcdir, f"{GLOSSARY}.md")
     names = [name for entry in names_in(file) for name in entry] if file.is_file() else []
-    kept(app.env)[app.env.docname] = sections(doctree, names)
+    all_sections(app.env)[app.env.docname] = sections(doctree, names)
 
 
-def kept(env: Any) -> dict[str, list[Said]]:
+def all_sections(env: Any) -> dict[str, list[Said]]:
     """What the sections of each page say."""
-    if not hasattr(env, "annotated_sections"):
-        env.annotated_sections = {}
-    return env.annotated_sections
-
-
-def forget(app: Sphinx, env: Any, docname: str) -> None:
-    """Forget a page that will be read again."""
-    kept(env).pop(docname, None)
-
-
-def merge(app: Sphinx, env: Any, docnames: Any, other: Any) -> None:
-    """Take over what another process found."""
-    kept(env).update({name: found for name, found in kept(other).items() if name in docnames})
+    return kept(env, SECTIONS)
 
 
 def entries(glossary: nodes.document) -> list[tuple[list[str], str]]:
@@ -183,7 +173,7 @@ def explained(glossary: nodes.document, chapters: Container[str]) -> dict[str, s
 def target(env: Any, place: Place, names: list[str]) -> str:
     """The words of a term where they can be a target, else the section, else nothing."""
     known = set(known_on(place.page, names))
-    here = next((said for said in kept(env)[place.page] if said.anchor == place.anchor), None)
+    here = next((said for said in all_sections(env)[place.page] if said.anchor == place.anchor), None)
     if here and known & here.terms.keys():
         return f"#{anchor_in_text(names[0])}"
     return f"#{place.anchor}" if place.anchor else ""
@@ -192,7 +182,7 @@ def target(env: Any, place: Place, names: list[str]) -> str:
 def explanation(env: Any, place: Place, names: list[str]) -> str:
     """The words of a term where they stand in a sentence that explains it, else the section that says most of it."""
     known = set(known_on(place.page, names))
-    here = next((said for said in kept(env)[place.page] if said.anchor == place.anchor), None)
+    here = next((said for said in all_sections(env)[place.page] if said.anchor == place.anchor), None)
     if here and any(here.terms[name].explains for name in known & here.terms.keys()):
         return f"#{anchor_in_text(names[0])}"
     return f"#{place.anchor}" if place.anchor else ""
@@ -205,7 +195,7 @@ def is_english(name: str) -> bool:
 
 def all_places(env: Any) -> list[tuple[list[str], str, str | None, list[Place]]]:
     """Of each entry of the glossary: its names, its anchor, the chapter that explains it, places."""
-    pages = {name: kept(env).get(name, []) for name in chapters_in_order(env)}
+    pages = {name: all_sections(env).get(name, []) for name in chapters_in_order(env)}
     glossary = env.get_doctree(GLOSSARY)
     homes = explained(glossary, pages)
     return [
@@ -254,6 +244,5 @@ def setup(app: Sphinx) -> None:
     """Connect it all; `term_index.py` writes the list."""
     app.add_post_transform(MarkPlaces)
     app.connect("doctree-read", read_page)
-    app.connect("env-purge-doc", forget)
-    app.connect("env-merge-info", merge)
+    keep(app, SECTIONS)
     app.connect("html-page-context", only_names)

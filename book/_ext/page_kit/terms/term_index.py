@@ -18,7 +18,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from page_kit.chapter.page_facts import chapters_in_order, commas, letters, link, plain_title
-from page_kit.terms.term_counts import GLOSSARY, Place, all_places, is_english, kept, known_on, target
+from page_kit.raw_html import raw
+from page_kit.terms.term_counts import GLOSSARY, Place, all_places, all_sections, is_english, known_on, target
 from page_kit.terms.term_places import NAMES, SENSES, Spot, anchor_in_text, other_names, senses, spans
 from page_kit.terms.term_sentences import FORMULA, Sentence, defines, first_sentence, in_nodes
 
@@ -61,7 +62,7 @@ def sentences(env: Any, term: Term) -> list[tuple[Place, Spot]]:
     """The sentences to which a term's places lead that define it too, without those that repeat another."""
     spots, said = [], [_letters(term.definition)]
     for place in term.places:
-        here = next((said for said in kept(env)[place.page] if said.anchor == place.anchor), None)
+        here = next((said for said in all_sections(env)[place.page] if said.anchor == place.anchor), None)
         terms = here.terms if here else {}
         there = [(terms[name].rank, terms[name].at, name) for name in known_on(place.page, term.names) if name in terms]
         best = terms[min(there)[-1]] if there else None
@@ -151,7 +152,7 @@ def _fold(app: Sphinx, here: str, term: Term) -> list[nodes.Node]:
     words = "definition" + ("", " and 1 sentence", f" and {len(listed)} sentences")[min(len(listed), 2)]
     name = f'<span class="visually-hidden"> of {escape(term.names[0])}</span>'
     head = f'<details class="index-fold"><summary>{words}{name}</summary>'
-    return [nodes.raw("", head, format="html"), box, nodes.raw("", "</details>", format="html")]
+    return [raw(head), box, raw("</details>")]
 
 
 def _line(app: Sphinx, here: str, term: Term) -> nodes.list_item:
@@ -167,7 +168,7 @@ def _line(app: Sphinx, here: str, term: Term) -> nodes.list_item:
         shown += link(app, here, GLOSSARY, "glossary", anchor=f"#{term.anchor}")
     line += [nodes.Text(" "), shown]
     words = " ".join([*term.names[1:], *term.chinese, other_names().get(term.names[0], "")]).strip()
-    line += nodes.raw("", f'<span hidden data-words="{escape(words)}"></span>', format="html")
+    line += raw(f'<span hidden data-words="{escape(words)}"></span>')
     return nodes.list_item("", line, *_fold(app, here, term), classes=["index-entry"], ids=[id_of(term.names[0])])
 
 

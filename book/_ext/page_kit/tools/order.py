@@ -67,6 +67,8 @@ def steps_of(part: str, file: Path) -> Iterator[Step]:
                 given = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
                 name = handler.id if isinstance(handler, ast.Name) else "(lambda)"
                 yield Step(event, given.get("priority", USUAL), part, name)
+            case ast.Call(func=ast.Name(id="keep")):
+                yield from (Step(event, USUAL, part, "keep") for event in ("env-purge-doc", "env-merge-info"))
             case ast.Call(func=ast.Attribute(attr="add_post_transform"), args=[ast.Name(id=name)]):
                 yield Step(POST_TRANSFORM, own[name], part, name)
 
