@@ -66,7 +66,7 @@ chapter: known-chapter $(INSTALLED)  ## build one chapter alone, quickly: make c
 	@echo "open build/chapters/$(CHAPTER)/_build/html/$(CHAPTER).html"
 
 watch: known-chapter $(INSTALLED)  ## build one chapter alone, and again whenever a file is saved: make watch CHAPTER=attention/masks
-	$(BIN)/python book/_ext/page_kit/watch.py $(CHAPTER)
+	$(BIN)/python book/_ext/page_kit/tools/watch.py $(CHAPTER)
 
 check: $(INSTALLED)  ## test what the changes of the working tree can reach (BASE=main: what the branch changed)
 	$(BIN)/python -m tests.reach --run --base $(BASE)
@@ -129,7 +129,7 @@ classroom: $(INSTALLED)  ## train the classroom model again and put it into the 
 
 pdf:  ## print the built book into _build/book.pdf
 	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
-	$(BIN)/python book/_ext/page_kit/pdf.py _build/html _build/book.pdf
+	$(BIN)/python book/_ext/page_kit/tools/pdf.py _build/html _build/book.pdf
 
 serve:  ## read the built book at http://localhost:8000
 	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }

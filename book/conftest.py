@@ -91,7 +91,7 @@ def book() -> Path:
 
 @pytest.fixture(scope="module")
 def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
-    """Import a part of the book's extension: `extension("terms").places`."""
+    """Import a part of the book's extension: `extension("terms.term_counts").places`."""
     sys.path.insert(0, str(repository / "book" / "_ext"))
     yield lambda part: import_module(f"page_kit.{part}")
     sys.path.pop(0)
@@ -118,7 +118,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
     try:
-        from page_kit.launch import build_wheels
+        from page_kit.delivery.downloads import build_wheels
     finally:
         sys.path.pop(0)
     return build_wheels(tmp_path_factory.mktemp("wheel"))

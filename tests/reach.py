@@ -121,7 +121,7 @@ def pages_reached(changed: Iterable[str]) -> Iterator[str]:
     """The pages whose text changed, or whose cells read what changed."""
     with on_path():
         from annotated_book.pages import page_of
-        from page_kit.output_cache import pages_that_read
+        from page_kit.running.output_cache import pages_that_read
     book = PACKAGES["annotated_book"]
     texts = (ROOT / path for path in sorted(changed) if path.endswith(".md"))
     yield from (page_of(text, book) for text in texts if text.is_relative_to(book))

@@ -41,7 +41,7 @@ def test_most_pages_have_an_example_and_all_say_what_to_read_first() -> None:
 
 
 def test_the_objects_to_read_first_are_documented_on_their_page(extension: Any) -> None:
-    api, find = extension("api"), extension("source").find
+    api, find = extension("api.modules"), extension("authoring.source").find
     own = api.lines_of(PAGES[0].parent)
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
@@ -49,13 +49,13 @@ def test_the_objects_to_read_first_are_documented_on_their_page(extension: Any) 
         for name in FIRST.findall(text):
             found = find(name)
             assert found.__module__ in documented and name == f"{found.__module__}.{found.__qualname__}", name
-            assert extension("objects").first_sentence(inspect.getdoc(found)).endswith((".", ":")), name
+            assert extension("api.objects").first_sentence(inspect.getdoc(found)).endswith((".", ":")), name
 
 
 def test_a_name_leads_to_its_own_line(extension: Any) -> None:
     from annotated.model.attention import MultiHeadAttention, scaled_dot_product_attention
 
-    lines = extension("objects").lines_of("annotated.model.attention")
+    lines = extension("api.objects").lines_of("annotated.model.attention")
     assert lines["scaled_dot_product_attention"] == inspect.getsourcelines(scaled_dot_product_attention)[1]
     assert lines["MultiHeadAttention.forward"] == inspect.getsourcelines(MultiHeadAttention.forward)[1]
     file = Path(inspect.getsourcefile(MultiHeadAttention) or "").read_text(encoding="utf-8").splitlines()
@@ -65,12 +65,12 @@ def test_a_name_leads_to_its_own_line(extension: Any) -> None:
 
 def test_the_paper_of_a_text_is_named_once_and_in_order(extension: Any) -> None:
     text = "x\n\n    Paper: equation 1, section 3.2.1\n\ny\n    Paper: section 3.2.1"
-    assert extension("objects").paper_of(text) == ["equation 1", "section 3.2.1"]
-    assert extension("objects").paper_of("No such line.") == []
+    assert extension("api.objects").paper_of(text) == ["equation 1", "section 3.2.1"]
+    assert extension("api.objects").paper_of("No such line.") == []
 
 
 def test_formulas_of_docstrings_are_set_as_formulas(extension: Any, repository: Path) -> None:
-    known, used = extension("docstring_formulas"), set()
+    known, used = extension("formulas.docstring_formulas"), set()
     parts = [repository / "annotated" / part for part in ("model", "speed", "training", "decoding")]
     for file in [file for part in parts for file in part.rglob("*.py")]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -85,7 +85,7 @@ def test_formulas_of_docstrings_are_set_as_formulas(extension: Any, repository: 
                 assert not re.search(r"sqrt\(|\^", left), (file.name, left)
     assert used == set(known.FORMULAS), "an entry that no docstring has"
     for tex in known.FORMULAS.values():
-        assert extension("tex").mathml(tex).startswith("<math")
+        assert extension("formulas.tex").mathml(tex).startswith("<math")
 
 
 def test_an_import_line_works_and_is_the_shortest(extension: Any) -> None:
@@ -93,10 +93,10 @@ def test_an_import_line_works_and_is_the_shortest(extension: Any) -> None:
         ("annotated.model.transformer", "Transformer", "from annotated import Transformer"),
         ("annotated.model.masks", "target_mask", "from annotated.model.masks import target_mask"),
     ):
-        button = extension("objects").import_button(module, name).astext()
+        button = extension("api.objects").import_button(module, name).astext()
         assert f'data-copy="{line}"' in button
         exec(line, {})
-    tests = extension("objects").tests_of
+    tests = extension("api.objects").tests_of
     assert tests(Path("annotated/model/attention.py")) == Path("tests/model/test_attention.py")
     assert tests(Path("grader/annotated_grader/sandbox/names.py")) == Path("tests/grader/sandbox/test_names.py")
     assert tests(Path("annotated/no_such.py")) is None
@@ -140,7 +140,7 @@ def test_names_are_filtered_by_their_parts(visit: Any, book: Path) -> None:
 
 
 def test_the_list_of_all_names_says_kind_place_sentence_and_part_of_the_paper(extension: Any) -> None:
-    known = extension("all_names")
+    known = extension("api.all_names")
     at, page = "annotated.model.masks", "reference/api/model"
     objects = {
         at: SimpleNamespace(objtype="module", docname=page, node_id=f"module-{at}", aliased=False),
@@ -203,7 +203,7 @@ def test_the_index_of_the_reference_filters_every_name_of_the_library(visit: Any
 
 
 def test_the_chapters_code_stands_under_the_titles_of_their_pages(extension: Any, repository: Path) -> None:
-    code, at = extension("api_chapters"), "annotated_book"
+    code, at = extension("api.api_chapters"), "annotated_book"
     names = [f"{at}.record", f"{at}.table_3", f"{at}.table_3.rows", f"{at}.notation", f"{at}.table_2"]
     found = dict(code.headings(names, BOOK))
     assert list(found) == [names[4], names[1], names[2], names[3], names[0]], (
@@ -225,13 +225,13 @@ FOLDED = """<article class="bd-article"><section id="p"><h1>P</h1>FIELD<section 
 
 
 def test_a_page_of_chapters_is_folded_and_a_link_or_a_word_opens_its_place(extension: Any, chromium: Any) -> None:
-    html = extension("api_chapters").with_folds(FOLDED)
+    html = extension("api.api_chapters").with_folds(FOLDED)
     assert (
         html.count("<details") == html.count("</details>") == 3
         and html.count('<span data-entries="2 definitions">') == 2
     )
     assert '<span class="api-said">Of a.</span></summary><span id="module-a"></span>' in html
-    options = dict(re.findall(r"^:(\w+): (.+)$", extension("api").FILTER, re.MULTILINE))
+    options = dict(re.findall(r"^:(\w+): (.+)$", extension("api.modules").FILTER, re.MULTILINE))
     data = " ".join(f'data-{name}="{value}"' for name, value in options.items())
     field = f'<div class="page-filter" data-what="names" {data} hidden><input type="search"><b role="status"></b></div>'
     page, opened = chromium.new_page(), "[...document.querySelectorAll('[open]')].map(fold => fold.parentElement.id)"

@@ -69,7 +69,7 @@ def test_letters_lead_to_the_works_of_their_authors(visit: Any, book: Path, exte
     if not (book / "reference" / "bibliography.html").is_file():
         pytest.skip("a preview of one chapter has no bibliography")
     with visit("reference/bibliography.html", as_left=True) as v:
-        letter_of = extension("bibliography").letter_of
+        letter_of = extension("reference.bibliography").letter_of
         for group in v.page.locator(".index-group").all():
             labels = group.locator(".bib-label").all_inner_texts()
             assert {letter_of(label) for label in labels} == {group.locator(".index-letter").inner_text()}
@@ -95,7 +95,7 @@ def test_all_bibtex_that_is_shown_is_copied(visit: Any, book: Path) -> None:
 
 
 def test_each_entry_says_what_it_is_read_for(extension: Any, repository: Path) -> None:
-    citations = extension("citations")
+    citations = extension("reference.citations")
     reading, known = citations.reading(), citations.bibtex(BOOK / "references.bib")
     assert reading.keys() == known.keys()
     assert all(re.fullmatch(r"[A-Z].{20,110}\.", text) for text in reading.values())
@@ -107,19 +107,19 @@ def test_works_have_links_and_a_person_has_one_name(extension: Any, repository: 
     without = {key for key, entry in known.items() if not {"doi", "eprint", "url"} & set(entry.fields)}
     assert without == {"heaps1978", "charniak1996"}, "a book, and a paper without a lasting address"
     names = {str(person) for entry in known.values() for person in entry.persons["author"]}
-    folded, plain = extension("citations").folded, dict[str, str]()
+    folded, plain = extension("reference.citations").folded, dict[str, str]()
     for name in sorted(names):
         assert plain.setdefault(folded(name), name) == name, "two spellings of one name"
     assert "Kaiser, Łukasz" in names and folded("Kaiser, Łukasz") == "Kaiser, Lukasz"
     venues = {entry.fields.get("booktitle", "") for entry in known.values()}
     assert not [venue for venue in venues if re.match(r"Proceedings|.*\d$", venue)], "one venue is written in one way"
-    order = sorted(known.values(), key=extension("citations").FirstAuthorYear().sorting_key)
+    order = sorted(known.values(), key=extension("reference.citations").FirstAuthorYear().sorting_key)
     chens = [entry.fields["year"] for entry in order if entry.persons["author"][0].last_names == ["Chen"]]
     assert chens == sorted(chens) and len(chens) == 3, "works of one surname stand by their years"
 
 
 def test_a_work_is_found_by_its_names_in_the_glossary(extension: Any, repository: Path) -> None:
-    bibliography = extension("bibliography")
+    bibliography = extension("reference.bibliography")
     glossary = ":::{glossary}\nRoPE\n旋转\n  A rotation\n  {cite}`su2021,shaw2018`. More.\n\nloss\n  Nothing.\n:::\n"
     assert bibliography.names_in_glossary(glossary) == {"su2021": ["RoPE", "旋转"], "shaw2018": ["RoPE", "旋转"]}
     real = page_file("reference/glossary").read_text("utf-8")

@@ -22,7 +22,7 @@ PAGE = "results/claims.html"
 def all_proofs(extension: Any) -> dict[str, set[str]]:
     """Pages with all anchors that proofs need."""
     found: dict[str, set[str]] = {}
-    for one in extension("sentences").sentences().values():
+    for one in extension("claims.sentences").sentences().values():
         page, _, anchor = one.proof.partition("#")
         if page:
             found.setdefault(page, set()).add(anchor)
@@ -31,18 +31,21 @@ def all_proofs(extension: Any) -> dict[str, set[str]]:
 
 def all_effects(extension: Any) -> set[str]:
     """The names of all claims that promise an effect."""
-    every = [*extension("sentences").sentences().items(), *extension("ledger").ledger("claim").items()]
+    every = [
+        *extension("claims.sentences").sentences().items(),
+        *extension("claims.claim_boxes").ledger("claim").items(),
+    ]
     return {id for id, one in every if one.effect}
 
 
 def test_proofs_and_effects_that_are_there_are_not_complained_about(extension: Any) -> None:
     anchors = all_proofs(extension)
-    assert list(extension("sentences").faults(anchors, {"page": all_effects(extension)}, anchors)) == []
-    assert list(extension("sentences").faults({}, {}, anchors, whole=False)) == [], "a chapter alone"
+    assert list(extension("claims.sentences").faults(anchors, {"page": all_effects(extension)}, anchors)) == []
+    assert list(extension("claims.sentences").faults({}, {}, anchors, whole=False)) == [], "a chapter alone"
 
 
 def test_a_claim_that_loses_its_proof_is_complained_about(extension: Any) -> None:
-    faults, anchors, effects = extension("sentences").faults, all_proofs(extension), all_effects(extension)
+    faults, anchors, effects = extension("claims.sentences").faults, all_proofs(extension), all_effects(extension)
     without = anchors | {"attention/masks": anchors["attention/masks"] - {"claim-c01"}}
     assert list(faults(without, {"page": effects}, anchors)) == [
         "the proof of P3.2.3-5 is gone: attention/masks has no #claim-c01"
@@ -58,7 +61,7 @@ def test_a_claim_that_loses_its_proof_is_complained_about(extension: Any) -> Non
 
 
 def test_quotations_are_short_and_names_are_of_their_section(extension: Any) -> None:
-    for one in extension("sentences").sentences().values():
+    for one in extension("claims.sentences").sentences().values():
         for quoted in re.findall(r'"([^"]+)"', one.says):
             assert len(quoted.split()) <= 12, f"{one.id} quotes more than a dozen words"
         place = re.match(r"P(.+)-\d+$", one.id)
@@ -85,7 +88,7 @@ def test_every_promised_effect_is_recorded_in_a_check_of_a_chapter(extension: An
     for page in page_files():
         for cell in re.findall(r"^```\{code-cell\}[^\n]*\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
             options, code = re.match(r"((?:^:[^\n]*\n)*)(.*)", cell, re.S).groups()  # type: ignore[union-attr]
-            named = {id for claims in extension("effects").calls(code) for id in claims.split()}
+            named = {id for claims in extension("claims.effects").calls(code) for id in claims.split()}
             assert not named or "check" in options, f"{page.name}: {named} outside a check"
             found |= named
     assert found == all_effects(extension)
@@ -93,11 +96,11 @@ def test_every_promised_effect_is_recorded_in_a_check_of_a_chapter(extension: An
 
 def test_the_chapter_counts_what_the_data_has(extension: Any, repository: Path) -> None:
     """The prediction and the first lines name numbers: a hundred sentences, three refuted, twelve not tested."""
-    verdicts = Counter(one.verdict for one in extension("sentences").sentences().values())
+    verdicts = Counter(one.verdict for one in extension("claims.sentences").sentences().values())
     text = page_file("results/claims").read_text("utf-8")
     assert "this chapter has a hundred of them" in text and "- [x] Three." in text and "twelve are not tested" in text
     assert (verdicts.total(), verdicts["refuted"], verdicts["not tested"]) == (100, 3, 12)
-    deeds = [one.id for one in extension("sentences").sentences().values() if one.tested]
+    deeds = [one.id for one in extension("claims.sentences").sentences().values() if one.tested]
     assert len(deeds) == 5 and all(f'href="#{id}"' in text for id in [*deeds, "P2-4"]), "the wider rule names them"
     assert "more than a quarter hold only under a condition" in text and verdicts["depends"] > 25
 
@@ -137,19 +140,23 @@ SENTENCES = {
 }
 
 
+PARTS = ("authoring.paper", "claims.claim_boxes", "authoring.checks", "claims.effects", "claims.claims_page")
+
+
 @pytest.fixture
 def small_book(extension: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Build a page of claims and a chapter that proves one: a reader of files, and what was complained about."""
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace
 
+    extension("claims.claims_page")  # what it imports shall keep the ledger of the book, for tests that come later
     (tmp_path / "sentences.yaml").write_text(yaml.safe_dump(SENTENCES, sort_keys=False), encoding="utf-8")
-    claims = {"C01": extension("ledger").ledger("claim")["C01"]}
-    monkeypatch.setattr(extension("sentences"), "FILE", tmp_path / "sentences.yaml")
-    for part in ("ledger", "sentences"):
+    claims = {"C01": extension("claims.claim_boxes").ledger("claim")["C01"]}
+    monkeypatch.setattr(extension("claims.sentences"), "FILE", tmp_path / "sentences.yaml")
+    for part in ("claims.claim_boxes", "claims.sentences"):
         monkeypatch.setattr(extension(part), "ledger", lambda kind: claims if kind == "claim" else {})
-    monkeypatch.setattr(extension("ledger").ledger, "cache_clear", lambda: None, raising=False)
-    extension("sentences").sentences.cache_clear()
+    monkeypatch.setattr(extension("claims.claim_boxes").ledger, "cache_clear", lambda: None, raising=False)
+    extension("claims.sentences").sentences.cache_clear()
 
     def build(chapter: str) -> tuple[Any, str]:
         source, out = tmp_path / "source", tmp_path / "html"
@@ -159,8 +166,7 @@ def small_book(extension: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         for name, text in {"index": index, "five": chapter, "results/claims": page}.items():
             (source / f"{name}.md").write_text(text, encoding="utf-8")
         settings = {
-            "extensions": ["myst_nb", "sphinx_exercise"]
-            + [f"page_kit.{part}" for part in ("paper", "ledger", "checks", "effects", "claims_page")],
+            "extensions": ["myst_nb", "sphinx_exercise", *(f"page_kit.{part}" for part in PARTS)],
             "myst_enable_extensions": ["colon_fence", "dollarmath"],
             "source_suffix": {".md": "myst-nb"},  # else what an earlier site of this process has said holds
             "nb_execution_mode": "force",
@@ -172,7 +178,7 @@ def small_book(extension: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         return (lambda name: (out / name).read_text(encoding="utf-8")), complaints.getvalue()
 
     yield build
-    extension("sentences").sentences.cache_clear()
+    extension("claims.sentences").sentences.cache_clear()
 
 
 def test_a_number_that_a_cell_records_is_on_the_page_and_in_the_data(small_book: Any) -> None:
@@ -208,7 +214,7 @@ def test_a_build_warns_of_a_place_and_of_an_effect_that_are_gone(small_book: Any
     [(0.3949, "%", "39.5 %"), (1.19e-7, "", "1.2 · 10⁻⁷"), (41004, "entries", "41,004 entries"), (0.0, "", "0")],
 )
 def test_sizes_are_written_as_a_reader_writes_them(extension: Any, value: float, unit: str, shown: str) -> None:
-    effect = extension("effects").Effect(("C01",), value, unit, "part of it", "page", "x")
+    effect = extension("claims.effects").Effect(("C01",), value, unit, "part of it", "page", "x")
     assert effect.size == shown
     assert effect.sentence == (f"{shown} part of it" if unit else f"Part of it: {shown}")
 

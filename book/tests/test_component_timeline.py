@@ -28,14 +28,14 @@ def test_the_chapter_counts_what_became_of_the_parts() -> None:
 
 
 def test_an_early_work_is_not_called_the_proposal(extension: Any) -> None:
-    timeline = extension("component_timeline")
+    timeline = extension("reference.component_timeline")
     parts = {one.key: timeline.row(one, "") for one in timeline.components()}
     assert parts["label_smoothing"].count("An early work with it: ") == 1 and "Proposed" not in parts["label_smoothing"]
     assert parts["positions"].count("Proposed: ") == 4 and "An early work" not in parts["positions"]
 
 
 def test_a_form_comes_no_later_than_the_model_that_has_it(extension: Any) -> None:
-    for one in extension("component_timeline").components():
+    for one in extension("reference.component_timeline").components():
         assert all(int(event.date[:4]) <= event.used.year for event in one.events), one.key
 
 
@@ -45,8 +45,8 @@ def test_the_decoder_alone_is_older_than_the_encoder_alone() -> None:
 
 
 def test_each_part_leads_to_the_paper_and_to_a_chapter(extension: Any) -> None:
-    resolve = extension("paper").resolve
-    for one in extension("component_timeline").components():
+    resolve = extension("authoring.paper").resolve
+    for one in extension("reference.component_timeline").components():
         assert all(resolve(part) for part in one.paper)
         assert page_file(one.chapter).is_file()
         assert one.today and one.printed and (one.events or one.state == "kept")
@@ -68,13 +68,13 @@ def test_only_two_marks_are_not_at_the_year_of_the_proposal() -> None:
 
 
 def test_a_state_is_said_to_be_that_of_today(extension: Any) -> None:
-    timeline = extension("component_timeline")
+    timeline = extension("reference.component_timeline")
     parts = {one.key: timeline.row(one, "") for one in timeline.components()}
     assert ">replaced by today<" in parts["positions"] and ">kept until today<" in parts["residual"]
 
 
 def test_a_month_has_its_place_between_2017_and_2027(extension: Any) -> None:
-    place = extension("component_timeline").place
+    place = extension("reference.component_timeline").place
     assert place("2017-01") == pytest.approx(100 * 0.5 / 12 / 10, abs=0.01)
     assert place("2022-01") - place("2017-01") == pytest.approx(50, abs=0.02)
 
@@ -91,10 +91,10 @@ def test_a_month_has_its_place_between_2017_and_2027(extension: Any) -> None:
 def test_wrong_data_are_refused(
     extension: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], word: str
 ) -> None:
-    timeline = extension("component_timeline")
+    timeline = extension("reference.component_timeline")
     broken = tmp_path / "timeline.yaml"
     broken.write_text(yaml.safe_dump({"positions": {**DATA["positions"], **change}}), encoding="utf-8")
-    monkeypatch.setattr(timeline, "DATA", broken)
+    monkeypatch.setattr(timeline, "FILE", broken)
     with pytest.raises(ValueError, match=word):
         timeline.components()
 

@@ -28,7 +28,7 @@ def site(extension: Any, tmp_path: Path) -> Callable[..., tuple[dict[str, str], 
         for name, text in pages.items():
             (source / f"{name}.md").write_text(f"---\norphan: true\n---\n# {name}\n\n{text}\n", encoding="utf-8")
         (source / "index.md").write_text("# Index\n", encoding="utf-8")
-        parts = ["paper", "source", "source_pages", "ledger", "no_break"]
+        parts = ["authoring.paper", "authoring.source", "api.source_pages", "claims.claim_boxes", "delivery.no_break"]
         settings = {
             "extensions": ["myst_parser", *(f"page_kit.{part}" for part in parts)],
             "myst_enable_extensions": ["colon_fence", "dollarmath"],
@@ -48,14 +48,14 @@ def test_the_empty_corner_of_a_table_is_no_header(extension: Any) -> None:
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"BLEU": [25.8]}, index=pandas.Index(["base"], name="row")).to_html()
     assert "<th></th>" in table
-    page = extension("accessibility").repair(table)
+    page = extension("delivery.accessibility").repair(table)
     assert "<th></th>" not in page and "<th>BLEU</th>" in page and "<th>base</th>" in page
 
 
 def test_code_is_the_librarys_own(extension: Any) -> None:
     from annotated.model.attention import scaled_dot_product_attention
 
-    code, path, line, paper = extension("source").source_of(ATTENTION)
+    code, path, line, paper = extension("authoring.source").source_of(ATTENTION)
     assert code == inspect.getsource(scaled_dot_product_attention)
     assert path.as_posix() == "annotated/model/attention.py"
     assert paper == "section 3.2.1, equation 1, figure 2"
@@ -64,7 +64,7 @@ def test_code_is_the_librarys_own(extension: Any) -> None:
 
 
 def test_without_docstring_only_the_docstring_is_gone(extension: Any) -> None:
-    source_of = extension("source").source_of
+    source_of = extension("authoring.source").source_of
     whole, short = source_of(ATTENTION)[0], source_of(ATTENTION, with_docstring=False)[0]
     assert '"""' not in short and len(short) < len(whole)
     assert [line for line in whole.splitlines() if line in short.splitlines()] == short.splitlines()
@@ -76,23 +76,26 @@ def test_of_a_listing_the_matching_lines_can_stand_alone(site: Any, extension: A
     pages, complaints = site(page=text)
     code = re.sub(r"<[^>]+>", "", re.search(r"<pre>.*?</pre>", pages["page"], re.DOTALL)[0])
     assert complaints == "" and re.fullmatch(r"\s*scores = .*\n\.\.\.\n\s*return .*, weights\s*", code)
-    _, path, start, _ = extension("source").source_of(ATTENTION)
+    _, path, start, _ = extension("authoring.source").source_of(ATTENTION)
     number = int(re.search(r"#line-(\d+)", pages["page"])[1])
     assert (
         number > start and "scores = q @ k" in (repository / path).read_text(encoding="utf-8").splitlines()[number - 1]
     )
-    assert "scores = q @ k" in (plain := extension("plain").Writer(repository).plain(text)) and "def " not in plain
+    assert (
+        "scores = q @ k" in (plain := extension("delivery.notebook_export").Writer(repository).plain(text))
+        and "def " not in plain
+    )
 
 
 def test_methods_and_properties_are_found_and_dedented(extension: Any) -> None:
-    code, _, _, _ = extension("source").source_of("annotated.model.MultiHeadAttention.w_q")
+    code, _, _, _ = extension("authoring.source").source_of("annotated.model.MultiHeadAttention.w_q")
     assert code.startswith("@property\ndef w_q")
 
 
 @pytest.mark.parametrize("name", ["annotated.model.attention.no_such_thing", "nowhere.at_all"])
 def test_a_name_that_does_not_exist_is_an_error(extension: Any, name: str) -> None:
     with pytest.raises(LookupError):
-        extension("source").source_of(name)
+        extension("authoring.source").source_of(name)
 
 
 CODE = '''def f(x):
@@ -120,13 +123,13 @@ CODE = '''def f(x):
     ],
 )
 def test_a_text_picks_whole_statements(extension: Any, pattern: str, lines: list[int]) -> None:
-    assert extension("source").statements(CODE, pattern) == lines
+    assert extension("authoring.source").statements(CODE, pattern) == lines
 
 
 @pytest.mark.parametrize("pattern", ["y = 3", "nothing like it", "[unclosed"])
 def test_a_text_that_the_code_lacks_is_an_error(extension: Any, pattern: str) -> None:
     with pytest.raises(LookupError):
-        extension("source").statements(CODE, pattern)
+        extension("authoring.source").statements(CODE, pattern)
 
 
 def test_formulas_stand_beside_their_statements(site: Any) -> None:
@@ -184,7 +187,7 @@ def test_shown_code_marks_statements_and_links_to_the_paper(site: Any) -> None:
     ],
 )
 def test_references_to_the_paper_lead_there(extension: Any, text: str, shown: str, anchor: str) -> None:
-    found, title, url = extension("paper").resolve(text)
+    found, title, url = extension("authoring.paper").resolve(text)
     assert found == shown and title and url.endswith(anchor)
 
 
@@ -192,18 +195,21 @@ def test_every_equation_figure_and_table_has_an_address(extension: Any) -> None:
     from annotated.paper import entries
 
     for key in entries():
-        assert extension("paper").resolve(key.removeprefix("section "))[2].startswith("https://arxiv.org/")
+        assert extension("authoring.paper").resolve(key.removeprefix("section "))[2].startswith("https://arxiv.org/")
 
 
 def test_a_section_that_the_paper_lacks_is_an_error(extension: Any) -> None:
     with pytest.raises(KeyError):
-        extension("paper").resolve("3.9")
+        extension("authoring.paper").resolve("3.9")
 
 
 def test_all_claims_and_questions_are_there(extension: Any) -> None:
     from annotated.paper import entries
 
-    claims, questions = extension("ledger").ledger("claim"), extension("ledger").ledger("question")
+    claims, questions = (
+        extension("claims.claim_boxes").ledger("claim"),
+        extension("claims.claim_boxes").ledger("question"),
+    )
     assert list(claims) == [f"C{n:02}" for n in range(1, 50)] + ["A1", "A2", "A3"]
     assert list(questions) == [f"Q{n}" for n in range(1, 60)]
     for entry in (*claims.values(), *questions.values()):
@@ -269,7 +275,7 @@ def test_the_planned_chapter_is_preferred(extension: Any) -> None:
     class Environment:
         metadata = {"b": {"chapter": '{"number": 7}'}, "c": {"chapter": {"number": 8}}}
 
-    domain = object.__new__(extension("ledger").LedgerDomain)
+    domain = object.__new__(extension("claims.claim_boxes").LedgerDomain)
     domain.env, domain.data = Environment(), {"boxes": {name: [("claim", "C01")] for name in "abc"}}
     assert domain.pages("claim", "C01") == ["b", "a", "c"]
 
@@ -277,14 +283,14 @@ def test_the_planned_chapter_is_preferred(extension: Any) -> None:
 def test_small_drawings_are_whole(extension: Any) -> None:
     import xml.etree.ElementTree as ET
 
-    thumbs = extension("thumbs")
+    thumbs = extension("authoring.thumbs")
     for name in thumbs.THUMBS:
         drawing = ET.fromstring(thumbs.thumb(name))
         assert drawing.tag == "svg" and len(drawing) > 2 and drawing.attrib["aria-hidden"] == "true"
 
 
 def test_a_page_without_a_number_opens_as_a_chapter_does(extension: Any) -> None:
-    kicker = extension("opener").kicker
+    kicker = extension("chapter.chapter_header").kicker
     assert "Chapter 7 · Attention" in kicker({"number": 7}, "Attention").astext()
     assert kicker({"question": "Why?"}, "Start").astext().endswith("Start</p>")
     assert "Chapter" not in kicker({"question": "Why?"}, "Start").astext()

@@ -27,7 +27,7 @@ ROWS = {
 def field(chromium: Any, repository: Path) -> Iterator[Any]:
     """A page of two tables behind a field, without a book."""
     sys.path.insert(0, str(repository / "book" / "_ext"))
-    menu = import_module("page_kit.filters").menu("part | * as listed")
+    menu = import_module("page_kit.find.filters").menu("part | * as listed")
     sys.path.pop(0)
     rows = [
         f'<tr id="{name}" data-part="{"z" if i < 2 else "a"}">{row}</tr>' for i, (name, row) in enumerate(ROWS.items())

@@ -21,19 +21,19 @@ SCORER = ASSETS / "search" / "scorer.js"
 
 
 def test_a_word_is_counted_only_where_it_has_the_glossarys_sense(extension: Any) -> None:
-    terms = extension("terms")
+    terms = extension("terms.term_counts")
     said = [terms.Said("", "scores", "a score, another score"), terms.Said("more", "", "score score score")]
     pages = {"attention/scaled_dot_product": said, "decoding/bleu": said, "results/table_2": said}
     assert [place.page for place in terms.places(["score"], pages)] == ["attention/scaled_dot_product"]
     assert len(terms.places(["scores of BLEU", "softmax"], pages)) == 0
-    margin = terms.Said("", "", "an alignment", {"alignment": extension("term_places").Spot(0, 0, ())})
+    margin = terms.Said("", "", "an alignment", {"alignment": extension("terms.term_places").Spot(0, 0, ())})
     assert len(terms.places(["alignment"], {"a": [margin]})) == 1, "one use is enough where the margin defines it"
     assert terms.places(["alignment"], {"a": [terms.Said("", "", "an alignment")]}) == []
     assert [place.page for place in terms.places(["more", "score"], pages)] == ["attention/scaled_dot_product"]
 
 
 def test_a_place_leads_to_the_section_that_says_most(extension: Any) -> None:
-    terms = extension("terms")
+    terms = extension("terms.term_counts")
     said = [terms.Said("", "masks", "a mask"), terms.Said("leaks", "leaks", "a leak"), terms.Said("end", "", "leak")]
     (place,) = terms.places(["leak"], {"attention/masks": said})
     assert place.anchor == "leaks"
@@ -45,7 +45,7 @@ def test_a_place_leads_to_the_section_that_says_most(extension: Any) -> None:
 def test_a_place_is_the_definition_then_what_is_stressed_then_the_first_words(extension: Any) -> None:
     from docutils import nodes
 
-    places, terms = extension("term_places"), extension("terms")
+    places, terms = extension("terms.term_places"), extension("terms.term_counts")
     plain = nodes.paragraph("", "Two heads, then ")
     code = nodes.paragraph("", "", nodes.literal("", "head"), nodes.Text(" of code"))
     stressed = nodes.paragraph("", "A ", nodes.emphasis("", "head"), nodes.Text(" is narrow."))
@@ -81,8 +81,8 @@ def test_the_built_index_leads_to_the_words_of_each_term(book: Path) -> None:
 
 def test_the_chapter_of_an_entry_has_the_term(extension: Any, repository: Path) -> None:
     """Under one of its names, or in the other words that `senses.yaml` knows of."""
-    glossary, senses = BOOK / "reference" / "glossary.md", extension("terms").senses()
-    found = extension("term_places").names_in(glossary)
+    glossary, senses = BOOK / "reference" / "glossary.md", extension("terms.term_counts").senses()
+    found = extension("terms.term_places").names_in(glossary)
     texts = re.split(
         r"\n\s*\n", "\n\n".join(re.findall(r":::\{glossary\}\n(.*?)\n:::", glossary.read_text("utf-8"), re.S))
     )
@@ -94,17 +94,17 @@ def test_the_chapter_of_an_entry_has_the_term(extension: Any, repository: Path) 
         page = page_file(chapter[2]).read_text("utf-8")
         assert re.search(rf"^ *number: {chapter[1]}$", page, re.MULTILINE), names
         words = " ".join(page.lower().split())
-        assert any(extension("term_places").written(name).search(words) for name in names), (names, chapter[2])
+        assert any(extension("terms.term_places").written(name).search(words) for name in names), (names, chapter[2])
 
 
 # Filters
 
 
 def test_a_filter_is_hidden_until_its_script_runs(extension: Any) -> None:
-    menu = extension("filters").menu("kind | write, prove")
+    menu = extension("find.filters").menu("kind | write, prove")
     assert menu.count("<option") == 3 and 'data-by="kind"' in menu and "aria-label" in menu
     with pytest.raises(ValueError, match="a menu is written"):
-        extension("filters").menu("kind")
+        extension("find.filters").menu("kind")
 
 
 def test_a_field_shows_the_entries_that_fit_and_their_terms(visit: Any, book: Path) -> None:
@@ -236,7 +236,7 @@ def test_lists_of_contents_are_not_in_the_index(extension: Any) -> None:
 
     page = new_document("page")
     page += [nodes.paragraph("", "kept"), nodes.paragraph("", "contents", classes=["no-search"])]
-    assert extension("searching").without_lists(page).astext() == "kept" and "contents" in page.astext()
+    assert extension("find.searching").without_lists(page).astext() == "kept" and "contents" in page.astext()
 
 
 STEM = "word => word.replace(/(ings?|ed|s|ion)$/, '')"
@@ -335,7 +335,7 @@ def test_a_page_gives_its_sections_terms_and_objects_as_places(extension: Any) -
     inner += [nodes.title("", "Inner"), nodes.literal_block("", "code"), nodes.definition_list("", entry)]
     outer += inner
     page += outer
-    searching = extension("searching")
+    searching = extension("find.searching")
     found = searching.places(page)
     assert found == [("", "Top", ["Root √d_k"]), ("inner", "Inner", []), ("term-RoPE", "RoPE", ["A rotation."])]
     words: Any = searching.Counter()
@@ -354,7 +354,7 @@ def test_an_object_is_described_by_its_docstring_and_links_stand_close(extension
     name = addnodes.desc_signature("", "Fast", ids=["model.Fast"], fullname="Fast")
     entry += [name, addnodes.desc_content("", nodes.paragraph("", "Bases: Module"), said)]
     page += entry
-    assert extension("searching").places(page) == [("model.Fast", "Fast", ["It is in annotated.model.fast."])]
+    assert extension("find.searching").places(page) == [("model.Fast", "Fast", ["It is in annotated.model.fast."])]
 
 
 def answered(v: Any) -> None:

@@ -32,7 +32,7 @@ def cases(formula: Any) -> list[list[float]]:
 
 
 def test_the_page_computes_what_the_library_does(extension: Any) -> None:
-    formulas = extension("formula_numbers").FORMULAS
+    formulas = extension("formulas.formula_numbers").FORMULAS
     asked = {name: cases(formula) for name, formula in formulas.items()}
     work = """(_, asked) => Object.fromEntries(Object.entries(asked).map(([name, cases]) =>
         [name, cases.map(values => annotatedFormulas.formulas[name](...values))]))"""
@@ -55,7 +55,7 @@ def test_the_sheet_says_how_much_table_1_leaves_out(repository: Path) -> None:
 
 def test_the_numbers_are_those_of_other_sources(extension: Any) -> None:
     """Values from the paper, by hand and from modules of the library that the page does not use."""
-    compute = {name: formula.compute for name, formula in extension("formula_numbers").FORMULAS.items()}
+    compute = {name: formula.compute for name, formula in extension("formulas.formula_numbers").FORMULAS.items()}
     attention = annotated.MultiHeadAttention(512, 8)
     weights = sum(p.numel() for p in attention.parameters() if p.dim() == 2)
     assert compute["heads"](512, 8) == (64, weights)
@@ -96,7 +96,7 @@ def test_numbers_that_do_not_go_together_are_refused(
 ) -> None:
     found = evaluate(SCRIPT, "(_, [name, values]) => annotatedFormulas.refusals[name](...values)", [name, values])
     assert found == (why and [1, why])
-    compute = extension("formula_numbers").FORMULAS[name].compute
+    compute = extension("formulas.formula_numbers").FORMULAS[name].compute
     if why is None:
         compute(*values)
         return
@@ -115,7 +115,7 @@ def test_fields_start_with_the_base_model_or_say_that_they_are_ours(extension: A
         "warmup": training.warmup, r"\beta_1": training.adam_betas[0], r"\beta_2": training.adam_betas[1],
         r"\epsilon_{ls}": training.label_smoothing, r"\alpha": annotated.config.DecodingConfig().alpha, "V": 37_000,
     }  # fmt: skip
-    for name, formula in extension("formula_numbers").FORMULAS.items():
+    for name, formula in extension("formulas.formula_numbers").FORMULAS.items():
         for field in formula.fields:
             assert field.value == known.get(field.tex, field.value), (name, field.tex)
             assert field.ours == (field.tex not in known), "what the paper does not have is marked"
@@ -124,7 +124,7 @@ def test_fields_start_with_the_base_model_or_say_that_they_are_ours(extension: A
 
 def test_page_and_build_write_numbers_alike(extension: Any) -> None:
     values = [0.0, 8.0, -10.0, 1048576.0, 0.00069877, 22.627417, 0.731058, 1.747e-5, 9.9999, 123456.789, 2.5e-7]
-    written = [extension("formula_numbers").written(value) for value in values]
+    written = [extension("formulas.formula_numbers").written(value) for value in values]
     assert evaluate(SCRIPT, "(_, values) => values.map(annotatedFormulas.written)", values) == written
     assert written[:5] == ["0", "8", "−10", "1,048,576", "0.0006988"]
 
@@ -132,11 +132,11 @@ def test_page_and_build_write_numbers_alike(extension: Any) -> None:
 def test_every_symbol_has_its_meaning_and_names_formulas_that_exist(extension: Any, repository: Path) -> None:
     page = page_file("reference/formulas").read_text("utf-8")
     names = set(re.findall(r"^\*\*(?:\{paper\}`)?([^*`]+)`?\*\*", page, re.MULTILINE))
-    entries = extension("symbols").symbols()
+    entries = extension("formulas.symbols").symbols()
     assert len({entry["name"] for entry in entries}) == len(entries) > 40
     for entry in entries:
         assert set(entry.get("in", {})) <= names, entry["name"]
-    assert "</script" not in extension("symbols").data()
+    assert "</script" not in extension("formulas.symbols").data()
 
 
 SHEET = "reference/formulas.html"

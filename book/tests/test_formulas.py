@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def tex() -> Any:
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
     try:
-        from page_kit import tex
+        from page_kit.formulas import tex
     finally:
         sys.path.pop(0)
     return tex
@@ -103,7 +103,7 @@ def test_punctuation_stays_with_its_formula(tex: Any) -> None:
     nodes = pytest.importorskip("docutils.nodes")
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
     try:
-        from page_kit.formulas import visit_inline
+        from page_kit.formulas.visitors import visit_inline
     finally:
         sys.path.pop(0)
 

@@ -19,7 +19,14 @@ pytest.importorskip("sphinx", reason="the book's extension needs the extra `book
 from annotated_grader.exercise.catalogue import all_exercises, find
 from annotated_grader.exercise.exercise import Exercise, ExerciseError, parse
 
-PARTS = ("exercise_index", "graded", "ledger", "paper", "quiz", "source")
+PARTS = (
+    "reference.exercise_index",
+    "authoring.graded",
+    "claims.claim_boxes",
+    "authoring.paper",
+    "authoring.quiz",
+    "authoring.source",
+)
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +158,7 @@ def test_words_stand_for_the_number_of_a_claim(small_site: tuple[Path, str], exe
 
 def test_words_stand_for_the_number_of_a_question(extension: Any) -> None:
     """Exercise 30.2 names two questions; each has its own words and leads to its own place."""
-    graded = extension("graded")
+    graded = extension("authoring.graded")
     written = graded._ENTRY.sub(graded._in_words, find("ex30-2").catches)
     assert written.startswith("the question {question}`“Must input and output have equal length, as ‘another sequence")
     assert "the question {question}`“If everything runs in parallel," in written and "step?” <Q16>`" in written
@@ -179,7 +186,7 @@ def test_what_is_folded_is_no_reading_time(extension: Any) -> None:
     folded = nodes.container("", nodes.paragraph("", "five words that are folded"), classes=["graded-more"])
     folded += nodes.raw("", '<fieldset data-answer="1">', format="html")
     page += [nodes.paragraph("", "two words"), folded]
-    facts = extension("reader").take_stock(page)
+    facts = extension("chapter.progress").take_stock(page)
     assert (facts.words, facts.questions) == (2, 0)
 
 
@@ -189,7 +196,7 @@ def test_an_exercise_that_is_not_there_fails_the_build(extension: Any, tmp_path:
 
 
 def test_a_chapter_to_take_away_has_the_task(extension: Any, repository: Path, exercise: Exercise) -> None:
-    text = extension("plain").Writer(repository).plain(f":::{{graded}} {exercise.id}\n:::")
+    text = extension("delivery.notebook_export").Writer(repository).plain(f":::{{graded}} {exercise.id}\n:::")
     assert exercise.title in text and "Only matrix products" in text and f"exercise start {exercise.id}" in text
 
 

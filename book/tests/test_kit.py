@@ -39,16 +39,16 @@ def page(extension: Any, tmp_path: Path) -> Callable[[str], tuple[str, str]]:
         settings = {
             "extensions": [
                 "myst_parser",
-                "page_kit.fold",
-                "page_kit.margin",
-                "page_kit.row_blocks",
+                "page_kit.authoring.fold",
+                "page_kit.authoring.margin",
+                "page_kit.authoring.row_blocks",
             ],
             "myst_enable_extensions": ["colon_fence", "dollarmath"],
         }
         complaints = io.StringIO()
         with docutils_namespace():
             app = Sphinx(str(source), None, str(out), str(out / ".trees"), "html", settings, None, complaints)
-            app.add_directive("prediction", extension("prediction").Prediction)
+            app.add_directive("prediction", extension("authoring.prediction").Prediction)
             app.build()
         return (out / "index.html").read_text(encoding="utf-8"), complaints.getvalue()
 
@@ -85,7 +85,9 @@ def test_a_fold_hides_prose_and_tables_behind_its_line(page: Any, extension: Any
     assert complaints == ""
     inside = re.search(r'<details class="fold"><summary>What x &lt; y means</summary>(.*)</details>', made, re.DOTALL)
     assert inside and "<em>word</em>" in inside[1] and "<table" in inside[1]
-    assert "<summary>What x &lt; y means</summary>\n\nA *word*." in extension("plain").Writer(repository).plain(text)
+    assert "<summary>What x &lt; y means</summary>\n\nA *word*." in extension("delivery.notebook_export").Writer(
+        repository
+    ).plain(text)
 
 
 def test_a_fold_of_nothing_is_an_error(page: Any) -> None:
@@ -93,11 +95,11 @@ def test_a_fold_of_nothing_is_an_error(page: Any) -> None:
 
 
 def test_checks_are_counted_in_the_code(extension: Any) -> None:
-    count = extension("checks").count_checks
+    count = extension("authoring.checks").count_checks
     assert count("x = 1") == 0
     assert count("assert x\nif y:\n    assert z, 'text with assert in it'") == 2
     assert count("torch.testing.assert_close(a, b)\nassert_frame_equal(a, b)\nassertion(a)") == 2
-    assert extension("checks").in_words(1) == "1 check passed"
+    assert extension("authoring.checks").in_words(1) == "1 check passed"
 
 
 def test_a_prediction_marks_its_right_option(page: Any) -> None:
@@ -126,7 +128,7 @@ def test_every_prediction_of_the_book_has_one_right_option(extension: Any) -> No
     assert sum(map(len, found.values())) >= 27, "one in each chapter"
     for name, predictions in found.items():
         for _, body in predictions:
-            assert extension("prediction").options(body.splitlines())[1] >= 1, name
+            assert extension("authoring.prediction").options(body.splitlines())[1] >= 1, name
 
 
 def test_chapter_15_is_keyed_by_the_count(extension: Any, repository: Path) -> None:
@@ -150,7 +152,7 @@ def test_shown_cells_teach(extension: Any, name: str) -> None:
             continue
         if sum(bool(line.strip()) for line in code.splitlines()) > LONGEST_CELL:
             faults.append(f"a shown cell has more than {LONGEST_CELL} lines:\n{code}")
-        if extension("checks").count_checks(code):
+        if extension("authoring.checks").count_checks(code):
             faults.append(f"checks go into a cell tagged `check`:\n{code}")
     assert not faults, "\n\n".join([name, *faults])
 
@@ -160,7 +162,7 @@ def test_cells_tagged_check_have_checks(extension: Any) -> None:
         for tags, code in cells(text):
             if "check" in tags:
                 ast.parse(code)
-                assert extension("checks").count_checks(code), f"{name}:\n{code}"
+                assert extension("authoring.checks").count_checks(code), f"{name}:\n{code}"
 
 
 @pytest.mark.parametrize("name", [name for name in PAGES if name != "reference/misreadings.md"])

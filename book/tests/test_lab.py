@@ -95,8 +95,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
     try:
-        from page_kit.launch import first_cell
-        from page_kit.plain import notebook_of
+        from page_kit.delivery.downloads import first_cell
+        from page_kit.delivery.notebook_export import notebook_of
     finally:
         sys.path.pop(0)
     with jupyterlab_server(tmp_path_factory.mktemp("jupyter"), ROOT) as server:

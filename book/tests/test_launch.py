@@ -68,11 +68,11 @@ See [chapter 7](../../attention/masks/masks.md) and {py:class}`torch.nn.Linear`,
 def plain(repository: Path) -> Any:
     sys.path.insert(0, str(repository / "book" / "_ext"))
     try:
-        from page_kit import launch, plain
+        from page_kit.delivery import downloads, notebook_export
     finally:
         sys.path.pop(0)
-    plain.launch = launch
-    return plain
+    notebook_export.downloads = downloads
+    return notebook_export
 
 
 def test_directives_become_plain_markdown(plain: Any, repository: Path) -> None:
@@ -188,7 +188,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str,
 def run_first_cell(
     plain: Any, where: tuple[Path, dict[str, str]], folder: Path, wheels: dict[str, str], book: str = ""
 ) -> Any:
-    code = plain.launch.first_cell(book, wheels).replace(', "vl-convert-python"', "")
+    code = plain.downloads.first_cell(book, wheels).replace(', "vl-convert-python"', "")
     # Without its dependencies the library cannot be imported there: the test ends where the import begins.
     assert "\nimport annotated\n" in code
     code = code.replace("import annotated\n", "print(importlib.util.find_spec('annotated').origin); raise SystemExit\n")
@@ -231,6 +231,6 @@ def test_a_chapters_notebook_asks_for_the_grader_only_where_a_cell_imports_it(pl
     asking = {
         name
         for name in chapters(repository)
-        if "annotated_grader" in plain.launch.wheels_for(page_file(name).read_text(encoding="utf-8"))
+        if "annotated_grader" in plain.downloads.wheels_for(page_file(name).read_text(encoding="utf-8"))
     }
     assert asking == {"training/first_run", "results/since_2017", "reference/doctor"}

@@ -33,7 +33,7 @@ def built(extension: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
         (source / "machine" / f"{name}.md").write_text(
             f"---\norphan: true\n---\n# {name}\n\n{text}\n", encoding="utf-8"
         )
-    settings = {"extensions": ["myst_parser", "page_kit.live"], "myst_enable_extensions": ["colon_fence"]}
+    settings = {"extensions": ["myst_parser", "page_kit.authoring.live"], "myst_enable_extensions": ["colon_fence"]}
     complaints = io.StringIO()
     with docutils_namespace():
         app = Sphinx(str(source), None, str(out), str(out / ".trees"), "html", settings, None, complaints)
@@ -69,7 +69,7 @@ def test_a_panel_without_script_or_fallback_is_an_error(built: tuple[Path, str])
 
 
 def test_a_notebook_gets_the_fallback_text(extension: Any, repository: Path) -> None:
-    writer = extension("plain").Writer(repository)
+    writer = extension("delivery.notebook_export").Writer(repository)
     place = "*The page of this chapter has a live panel here.*"
     for told in (
         "It translates.",

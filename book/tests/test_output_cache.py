@@ -61,7 +61,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
 def test_a_byte_runs_the_pages_that_read_it(
     executed: dict[str, dict[str, str]], copy: Path, extension: Callable[[str], Any], place: str
 ) -> None:
-    is_current = extension("output_cache").is_current
+    is_current = extension("running.output_cache").is_current
     assert all(is_current(read, copy) for read in executed.values()), "nothing has changed since the book was built"
     file = copy / place
     before = file.read_bytes()
@@ -86,7 +86,7 @@ def test_what_was_opened_becomes_sources_and_folders_of_data(tmp_path: Path, ext
         ".venv/lib/x.py",
         "_build/y",
     ]
-    part = extension("output_cache")
+    part = extension("running.output_cache")
     read = part.dependencies([str(tmp_path / name) for name in opened], time.time() + 1, tmp_path)
     assert set(read) == {"annotated/part/code.py", "annotated/part", "packages"}
     assert part.is_current(read, tmp_path)
@@ -115,7 +115,7 @@ def notebook(*cells: str) -> Any:
 @pytest.fixture(scope="module")
 def run(extension: Callable[[str], Any]) -> Any:
     """Run cells in a forked kernel: what they printed, what they read, and the error."""
-    part = extension("parallel_execution")
+    part = extension("running.parallel_execution")
     with pytest.MonkeyPatch.context() as patch, patch.context():
         patch.setattr(part, "IMPORTED_AHEAD", ("decimal",))
         with part.fork_server() as address:

@@ -41,7 +41,7 @@ def sections(page: str) -> set[str]:
 
 
 def test_every_question_has_one_card(extension: Any, cards: Any) -> None:
-    questions = extension("ledger").ledger("question")
+    questions = extension("claims.claim_boxes").ledger("question")
     assert len(cards) == len(questions) == 59 and set(cards) == set(questions)
 
 
@@ -54,7 +54,7 @@ def test_under_each_topic_the_cards_stand_by_number() -> None:
 def test_options_are_graded_and_the_right_one_has_no_usual_place(extension: Any, cards: Any) -> None:
     places: Counter[int] = Counter()
     for name, card in cards.items():
-        options, answer = extension("cards").parse(card["body"].splitlines())
+        options, answer = extension("authoring.cards").parse(card["body"].splitlines())
         assert len({option.text for option in options}) == 3, name
         sentences = re.findall(r"[.?](?=\s|$)", re.sub(r"\$[^$]*\$|\{\w+\}`[^`]*`|\d\.\d", "x", answer))
         assert 2 <= len(sentences) <= 6, f"{name}: {len(sentences)} sentences"
@@ -66,7 +66,7 @@ def test_every_card_is_followed_by_a_proof_that_asserts(extension: Any, cards: A
     for name, card in cards.items():
         assert card["cell"], f"{name} has no proof"
         ast.parse(card["code"])
-        assert extension("checks").count_checks(card["code"]), name
+        assert extension("authoring.checks").count_checks(card["code"]), name
         assert len(card["code"].strip().splitlines()) <= 25, f"{name}: a proof is short"
 
 
@@ -78,7 +78,7 @@ def test_every_card_leads_to_a_section_of_a_listed_page(cards: Any) -> None:
 
 
 def test_threads_are_named_as_github_names_them(extension: Any) -> None:
-    questions = extension("ledger").ledger("question")
+    questions = extension("claims.claim_boxes").ledger("question")
     asked = [name for name, entry in questions.items() if entry.threads]
     assert asked == [f"Q{n}" for n in range(30, 60)], "the others were left open in notes"
     assert all(re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", one) for name in asked for one in questions[name].threads)
@@ -94,17 +94,17 @@ def test_threads_are_named_as_github_names_them(extension: Any) -> None:
     ],
 )
 def test_a_card_with_a_fault_is_refused(extension: Any, change: dict[int, str], complaint: str) -> None:
-    options, answer = extension("cards").parse(GOOD)
+    options, answer = extension("authoring.cards").parse(GOOD)
     assert [o.correct for o in options] == [False, True, False] and answer == "It is two."
     with pytest.raises(ValueError, match=complaint):
-        extension("cards").parse([change.get(i, line) for i, line in enumerate(GOOD)])
+        extension("authoring.cards").parse([change.get(i, line) for i, line in enumerate(GOOD)])
 
 
 def test_the_cells_after_a_card_become_its_proof(extension: Any) -> None:
     from docutils import nodes
     from docutils.utils import new_document
 
-    parts, page = extension("cards"), new_document("page")
+    parts, page = extension("authoring.cards"), new_document("page")
     card = parts.CardNode(of="Q1")
     card += [nodes.paragraph("", "answer"), parts.CardSee(page="a", section="b")]
     fold = nodes.raw("", '<details class="checks"><summary>2 checks passed</summary>', format="html")
@@ -122,14 +122,14 @@ def test_a_folded_card_takes_the_time_of_its_question_alone(extension: Any) -> N
     from docutils import nodes
     from docutils.utils import new_document
 
-    cards, page = extension("cards"), new_document("page")
+    cards, page = extension("authoring.cards"), new_document("page")
     card = cards.CardNode(of="Q1")
     card += [
         cards.CardLine("", nodes.inline("", "Four words to read")),
         nodes.paragraph("", "an answer that is folded"),
     ]
     page += [nodes.paragraph("", "Two more"), card, nodes.paragraph("", "and three after")]
-    assert extension("facts").take_stock(page).words == 4 + 2 + 3
+    assert extension("chapter.page_facts").take_stock(page).words == 4 + 2 + 3
 
 
 def test_a_proof_has_no_line_that_is_wider_than_a_card(cards: Any) -> None:
@@ -138,7 +138,7 @@ def test_a_proof_has_no_line_that_is_wider_than_a_card(cards: Any) -> None:
 
 def test_a_notebook_shows_question_options_and_answer(extension: Any, repository: Path) -> None:
     text = "\n".join((":::{question-card} Q3", ":see: a#b", "", *GOOD, ":::"))
-    plain = extension("plain").Writer(repository).plain(text)
+    plain = extension("delivery.notebook_export").Writer(repository).plain(text)
     assert plain.startswith("**Q3. What is an auto-regressive model?**\n\n- one\n- two\n- three\n")
     assert "<summary>The answer</summary>\n\n- one **No.** Because.\n- two **Yes.**\n" in plain
     assert "It is two." in plain and ":::" not in plain

@@ -23,10 +23,11 @@ ROOT = Path(__file__).resolve().parents[2]
 def extension() -> Any:
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
     try:
-        from page_kit import facts, quiz
+        from page_kit.authoring import quiz
+        from page_kit.chapter import page_facts
     finally:
         sys.path.pop(0)
-    return quiz, facts
+    return quiz, page_facts
 
 
 # Time estimates

@@ -16,7 +16,16 @@ from annotated_book.pages import BOOK, page_files
 
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
-PARTS = ["paper", "source", "ledger", "inventories", "api", "objects", "filters", "paper_map"]
+PARTS = [
+    "authoring.paper",
+    "authoring.source",
+    "claims.claim_boxes",
+    "api.inventories",
+    "api.modules",
+    "api.objects",
+    "find.filters",
+    "reference.paper_map",
+]
 
 
 @pytest.fixture
@@ -56,7 +65,7 @@ def text_of(html: str) -> str:
 
 
 def test_every_module_of_the_library_has_one_page(extension: Any, repository: Path) -> None:
-    api = extension("api")
+    api = extension("api.modules")
     pages = sorted((BOOK / "reference" / "api").glob("*.md"))
     own = api.lines_of(BOOK / "reference" / "api")
     shown = [m for page in pages for name in api.LINE.findall(page.read_text("utf-8")) for m in api.modules(name, own)]
@@ -93,7 +102,7 @@ def test_names_resolve_however_they_are_written(site: Any) -> None:
 
 @pytest.mark.parametrize("name", ["altair", "numpy", "pandas", "python", "torch"])
 def test_inventories_name_what_exists(extension: Any, name: str) -> None:
-    source, inventories = extension("source"), extension("inventories")
+    source, inventories = extension("authoring.source"), extension("api.inventories")
     _, base, objects = inventories.read(inventories.FOLDER / f"{name}.txt")
     assert base.startswith("https://") and base.endswith("/")
     for dotted, kind, place in objects:
@@ -106,7 +115,7 @@ def test_inventories_name_what_exists(extension: Any, name: str) -> None:
 def test_inventories_are_read_by_sphinx(extension: Any) -> None:
     from sphinx.util.inventory import InventoryFile
 
-    data = extension("inventories").compiled("Some", [("a.b", "py:function", "c/a.b.html#a.b")])
+    data = extension("api.inventories").compiled("Some", [("a.b", "py:function", "c/a.b.html#a.b")])
     found = InventoryFile.load(io.BytesIO(data), "https://x.org", lambda base, path: f"{base}/{path}")
     assert found["py:function"]["a.b"][2] == "https://x.org/c/a.b.html#a.b"
 
@@ -119,7 +128,7 @@ def test_a_damaged_inventory_says_where(extension: Any, tmp_path: Path) -> None:
     ):
         file.write_text(f"# X https://x.org/\n{line}\n", encoding="utf-8")
         with pytest.raises(ValueError, match=f"x.txt, line 2: .*{complaint}"):
-            extension("inventories").read(file)
+            extension("api.inventories").read(file)
 
 
 def test_a_description_is_no_letter_with_a_dot_which_would_begin_a_list(repository: Path) -> None:
@@ -133,17 +142,17 @@ def test_a_description_is_no_letter_with_a_dot_which_would_begin_a_list(reposito
 def test_a_page_of_source_leads_to_its_names_and_back_to_their_entries(extension: Any) -> None:
     module, entry = "annotated.model.masks", SimpleNamespace(docname="reference/api/model", node_id="at")
     objects = {f"{module}.causal_mask": entry, f"{module}.padding_mask.inner": entry, "annotated.model.other": entry}
-    said = extension("source_pages").outline(objects, "annotated/model/masks.py", "../../../")
-    line = extension("objects").lines_of(module)["causal_mask"]
+    said = extension("api.source_pages").outline(objects, "annotated/model/masks.py", "../../../")
+    line = extension("api.objects").lines_of(module)["causal_mask"]
     assert f'<a href="#line-{line}"><code>causal_mask</code></a>' in said
     assert said.count("<li>") == 1 and 'href="../../../reference/api/model.html#at"' in said
-    assert extension("source_pages").outline(objects, "tests/test_paper.py", "") == ""
+    assert extension("api.source_pages").outline(objects, "tests/test_paper.py", "") == ""
 
 
 def test_names_at_the_top_level_stand_under_the_page_that_documents_them(extension: Any, repository: Path) -> None:
     import annotated
 
-    text = extension("api").exports("annotated", BOOK / "reference" / "api")
+    text = extension("api.modules").exports("annotated", BOOK / "reference" / "api")
     groups = {part.split("]")[0]: part for part in text.split("**[")[1:]}
     assert "`annotated.causal_mask`" in groups["The model"] and "`annotated.beam_search`" in groups["Decoding"]
     assert "beam_search" not in groups["The model"]
@@ -153,8 +162,8 @@ def test_names_at_the_top_level_stand_under_the_page_that_documents_them(extensi
 def test_what_python_says_of_a_field_is_left_out(extension: Any) -> None:
     def described(text: str) -> list[str]:
         lines, app = [text, ""], SimpleNamespace(env=SimpleNamespace(temp_data={}))
-        extension("api").protect(app, "attribute", "Maps.cross", None, {}, lines)
-        extension("api").link_paper(app, "attribute", "Maps.cross", None, {}, lines)
+        extension("api.modules").protect(app, "attribute", "Maps.cross", None, {}, lines)
+        extension("api.modules").link_paper(app, "attribute", "Maps.cross", None, {}, lines)
         return [line for line in lines if line]
 
     assert described("Alias for field number 2") == []
@@ -219,7 +228,7 @@ def test_a_chapter_that_names_no_part_of_the_paper_is_complained_about(site: Any
 
 def test_members_stand_for_their_classes_and_modules(extension: Any) -> None:
     names = ["a.m", "a.m.f", "a.m.K", "a.m.K.method", "a.n"]
-    assert extension("coverage").without_members(names) == ["a.m.f", "a.m.K", "a.n"]
+    assert extension("reference.coverage").without_members(names) == ["a.m.f", "a.m.K", "a.n"]
 
 
 def test_the_objects_that_are_a_part_come_before_those_that_touch_it(extension: Any) -> None:
@@ -229,7 +238,7 @@ def test_the_objects_that_are_a_part_come_before_those_that_touch_it(extension: 
         names = coverage.subject_first(key, coverage.without_members(implementations()[key]), paper_lines())
         return [name.rpartition(".")[2] for name in names]
 
-    coverage = extension("coverage")
+    coverage = extension("reference.coverage")
     assert set(first("section 3.1")[:4]) == {"EncoderLayer", "DecoderLayer", "Encoder", "Decoder"}
     assert first("Table 3")[0] == "table_3" and first("section 3")[0] == first("figure 1")[0] == "Transformer"
     assert first("section 3.4")[0] == "TokenEmbedding"
@@ -240,21 +249,21 @@ def test_the_objects_that_are_a_part_come_before_those_that_touch_it(extension: 
 
 def test_a_fold_of_the_map_says_what_it_holds(extension: Any) -> None:
     rows = [("Chapters", 3), ("Code", 6), ("Exercises", 1), ("Often said", 1), ("Readers ask", 2)]
-    assert extension("paper_map").counted(rows) == "3 chapters, 6 objects, 1 exercise, 1 belief, 2 questions"
-    assert extension("paper_map").counted([("Chapters", 0)]) == ""
+    assert extension("reference.paper_map").counted(rows) == "3 chapters, 6 objects, 1 exercise, 1 belief, 2 questions"
+    assert extension("reference.paper_map").counted([("Chapters", 0)]) == ""
 
 
 def test_a_part_of_the_map_is_found_by_its_symbols_and_its_number(extension: Any) -> None:
     from annotated.paper import entries
 
-    found = extension("paper_map").symbols_of()
+    found = extension("reference.paper_map").symbols_of()
     assert found.keys() <= entries().keys() and "P_drop" in found["section 5.4"].split()
-    assert extension("paper_map").for_filter("Table 2").endswith(' data-own="table 2"></span>')
-    assert "data-own" not in extension("paper_map").for_filter("appendix")
+    assert extension("reference.paper_map").for_filter("Table 2").endswith(' data-own="table 2"></span>')
+    assert "data-own" not in extension("reference.paper_map").for_filter("appendix")
 
 
 def test_tests_mirror_the_library(extension: Any) -> None:
-    found = extension("coverage").tests_of
+    found = extension("reference.coverage").tests_of
     assert "tests/model/test_attention.py" in found(["annotated.model.attention.fused_attention"])
     assert found(["annotated.paper"]) == ["tests/test_paper.py"]
     assert found(["annotated.model.attention"]) == found(["annotated.model.attention.MultiHeadAttention.w_q"])
@@ -264,7 +273,7 @@ def test_tests_mirror_the_library(extension: Any) -> None:
 
 
 def test_every_formula_still_has_its_statement(extension: Any, repository: Path) -> None:
-    source, pattern = extension("source"), re.compile(r"\{equation-code\} (\S+)\n((?::.*\n)+)")
+    source, pattern = extension("authoring.source"), re.compile(r"\{equation-code\} (\S+)\n((?::.*\n)+)")
     found = [(f, m) for f in page_files() for m in pattern.finditer(f.read_text("utf-8"))]
     assert len(found) > 20
     for file, (name, options) in ((file, match.groups()) for file, match in found):
@@ -313,10 +322,10 @@ def test_an_entry_has_its_names_its_definition_and_its_chapter(extension: Any) -
     names = '<dt id="term-key">key<a class="headerlink" href="#term-key">#</a></dt>\n<dt id="term-1">键</dt>'
     place = '<a class="reference internal" href="x.html"><span class="std std-doc">Chapter 6</span></a>'
     page = f'<dl class="simple glossary">\n{names}<dd><p>A vector, as <a href="y">here</a>.\n{place}</p></dd></dl>'
-    made = extension("glossary").grouped(page)
+    made = extension("terms.glossary").grouped(page)
     assert '<dt class="chinese" id="term-1">' in made and '<dt id="term-key">' in made
     assert f'here</a>.</p></dd><dd class="entry-chapter">{place}</dd></div></dl>' in made
-    assert extension("glossary").grouped("<dl><dt>a</dt><dd>b</dd></dl>") == "<dl><dt>a</dt><dd>b</dd></dl>"
+    assert extension("terms.glossary").grouped("<dl><dt>a</dt><dd>b</dd></dl>") == "<dl><dt>a</dt><dd>b</dd></dl>"
 
 
 def test_every_chinese_character_of_the_pages_is_in_the_shipped_font(repository: Path) -> None:
@@ -330,7 +339,7 @@ def test_every_chinese_character_of_the_pages_is_in_the_shipped_font(repository:
 
 
 def test_chinese_is_marked_as_chinese(extension: Any) -> None:
-    marked = extension("languages").mark('<p title="注意">See 注意力, and 头.</p><p>None</p>')
+    marked = extension("delivery.languages").mark('<p title="注意">See 注意力, and 头.</p><p>None</p>')
     chinese = '<span lang="zh-Hans">{}</span>'.format
     assert marked == f'<p title="注意">See {chinese("注意力")}, and {chinese("头")}.</p><p>None</p>'
 
@@ -345,16 +354,16 @@ def test_entries_are_labelled_as_they_are_cited(extension: Any) -> None:
         "Black, Ezra and others",
     ]
     entries = [pybtex.parse_string(entry(name), "bibtex").entries["k"] for name in names]
-    labels = list(extension("citations").AuthorYearLabels().format_labels(entries))
+    labels = list(extension("reference.citations").AuthorYearLabels().format_labels(entries))
     assert labels == ["Press and Wolf, 2017", "van den Oord et al., 2017", "Graves, 2017", "Black et al., 2017"]
     people = [pybtex.parse_string(entry(name), "bibtex").entries["k"] for name in ("Murray, K", "Müller, R", "Mao, A")]
-    order = sorted(people, key=extension("citations").FirstAuthorYear().sorting_key)
+    order = sorted(people, key=extension("reference.citations").FirstAuthorYear().sorting_key)
     assert [one.persons["author"][0].last_names for one in order] == [["Mao"], ["Müller"], ["Murray"]]
 
 
 def test_the_bibtex_is_that_of_the_file_and_years_are_whole(extension: Any, repository: Path) -> None:
     pybtex = pytest.importorskip("pybtex.database")
-    citations, file = extension("citations"), BOOK / "references.bib"
+    citations, file = extension("reference.citations"), BOOK / "references.bib"
     found, known = citations.bibtex(file), pybtex.parse_file(str(file)).entries
     assert set(found) == set(known)
     for key, text in found.items():
@@ -376,7 +385,7 @@ def test_a_number_of_the_bibliography_leads_to_the_citation(book: Path) -> None:
 
 
 def test_an_exercise_counts_for_the_parts_that_it_names(extension: Any) -> None:
-    coverage = extension("coverage")
+    coverage = extension("reference.coverage")
     assert coverage.about("ex05-1") == ["section 3.2.1", "equation 1"]
     assert coverage.about("a-small-one") == []
 

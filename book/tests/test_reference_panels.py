@@ -19,7 +19,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
 @pytest.fixture(scope="module")
 def records(repository: Path) -> Iterator[Any]:
     sys.path.insert(0, str(repository / "book" / "_ext"))
-    yield import_module("page_kit.records")
+    yield import_module("page_kit.reference.records")
     sys.path.pop(0)
 
 

@@ -23,7 +23,7 @@ def answered(v: Any) -> None:
 
 
 def test_numbers_and_parts_are_counted_as_they_are_asked_for(extension: Any) -> None:
-    answers = extension("answers")
+    answers = extension("find.answers")
     said = ["BLEU of 28.4 and 37,000 tokens, 37000 of them; section 3.2.1, equation 3.", "E4000 and 1 are no numbers"]
     counted = answers.numbers({"a": [("", "28.4", said)], "b": [("", "", ["In 4000 steps. Equation 3"])]})
     assert counted == {
@@ -44,12 +44,12 @@ def test_a_page_about_a_number_comes_before_one_that_uses_it_often(extension: An
         "named": [("", "Subwords", ["37,000"])],
         "exercise": [("ex9-1", "Exercise 9.1 (All 37,000)", [])],
     }
-    counted = extension("answers").numbers(found, {"named": ["The paper's vocabulary has about 37,000."]})["37000"]
+    counted = extension("find.answers").numbers(found, {"named": ["The paper's vocabulary has about 37,000."]})["37000"]
     assert sorted(counted, key=lambda page: -counted[page]) == ["named", "heading", "often", "exercise"]
 
 
 def test_formulas_are_found_as_they_are_typed(extension: Any) -> None:
-    answers, formula = extension("answers"), extension("searching").formula
+    answers, formula = extension("find.answers"), extension("find.searching").formula
     shown = {
         "five": [("paper", formula(r"\mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right) V"))],
         "ten": [("", formula(r"\max(0,\, xW_1 + b_1)\,W_2 + b_2"))],
@@ -67,7 +67,7 @@ def test_formulas_are_found_as_they_are_typed(extension: Any) -> None:
 def test_functions_of_formulas_are_words_and_labels_stand_apart(extension: Any) -> None:
     from docutils import nodes
 
-    searching = extension("searching")
+    searching = extension("find.searching")
     assert searching.formula(r"\tanh(Ws) + \ln 2\quad\text{where } a \le b") == "tanh(Ws) + ln 2 where a ≤ b"
     assert searching.formula(r"\begin{cases} 1 - \epsilon_{ls} & v\\ 0 \end{cases}") == "1 - ϵ_ls v 0"
     cell = nodes.entry("", nodes.paragraph("", "", nodes.inline("", "as printed", classes=["cell-label"])))
@@ -91,7 +91,7 @@ def test_an_exercise_is_a_place_and_tells_no_answer(extension: Any) -> None:
     task += content
     top += [nodes.math_block("", r"\min(a, b)"), task]
     page += top
-    searching = extension("searching")
+    searching = extension("find.searching")
     assert searching.places(page) == [
         ("", "Top", ["Rate: min(a, b)"]),
         ("ex20-1", "Exercise 20.1 (The schedule)", ["Write it."]),
@@ -154,7 +154,7 @@ def test_the_chapter_that_the_glossary_names_is_the_first(extension: Any) -> Non
         ":::{glossary}\ncross-attention\n交叉注意力\n  Words. [Chapter\n  6](../a/six.md)\n\nloss\n  No chapter.\n:::\n"
     )
     found = {"a/six": [], "reference/glossary": [("term-cross", "cross-attention · 交叉注意力", ["Words."])]}
-    known = extension("answers").terms(glossary, found)
+    known = extension("find.answers").terms(glossary, found)
     both = [("a/six.html", ""), ("reference/glossary.html#term-cross", "")]
     assert known == {"cross-attention": both, "交叉注意力": both, "loss": [("reference/glossary.html", "")]}
     data = {
@@ -174,7 +174,7 @@ def test_the_chapter_that_the_glossary_names_is_the_first(extension: Any) -> Non
 def test_a_chapter_about_a_part_comes_before_those_that_treat_it(extension: Any) -> None:
     titles = {"x": "3. Before 2017", "y": "5. Scaled dot-product attention", "z": "27. Table 2 and its costs"}
     treated = {"section 3.2.1": ("Scaled Dot-Product Attention", ["x", "y"]), "Table 2": ("BLEU", ["x", "z"])}
-    known = extension("answers").parts(treated, titles)
+    known = extension("find.answers").parts(treated, titles)
     assert [a for a, _ in known["section 3.2.1"]] == [
         "y.html",
         "x.html",
@@ -185,12 +185,14 @@ def test_a_chapter_about_a_part_comes_before_those_that_treat_it(extension: Any)
         ("ex5-1", "Exercise 5.1 (A)", ["Section 3.2.1"]),
         ("paper", "P", ["section 3.2.1"]),
     ]
-    known = extension("answers").parts(treated, titles, {"y": said})
+    known = extension("find.answers").parts(treated, titles, {"y": said})
     assert known["section 3.2.1"][0] == ("y.html#paper", ""), "the first section that names it, and no exercise"
     assert known["table 2"][0] == ("z.html", "")
     assert known["table 2"][-1] == ("reference/paper_map.html#paper-table-2", "Table 2: BLEU")
     both = {"Table 4": ("Parsing", ["x", "y"])}
-    known = extension("answers").parts(both, titles, {"y": [("t4", "Table 4", [])], "x": [("a", "A", ["Table 4"])]})
+    known = extension("find.answers").parts(
+        both, titles, {"y": [("t4", "Table 4", [])], "x": [("a", "A", ["Table 4"])]}
+    )
     assert [a for a, _ in known["table 4"]][:2] == ["y.html#t4", "x.html#a"], "a heading comes before a mention"
 
 
@@ -226,7 +228,7 @@ def test_code_leads_to_the_section_that_has_its_words(extension: Any) -> None:
     top += [code, nodes.container("", task)]
     task += inner
     page += top
-    searching = extension("searching")
+    searching = extension("find.searching")
     kept = searching.code_words(page, searching.places(page))
     assert kept == [("heads", "einsum q_k"), ("ex1-1", "roll")], (
         "what a text has is found there, the rest where it is first"
@@ -244,7 +246,7 @@ def test_the_index_has_words_as_they_are_typed(extension: Any) -> None:
     page, said = new_document("page"), nodes.paragraph("", "Łukasz Müller, ϵ ")
     said += [nodes.math("", r"warmup\_steps"), nodes.math("", r"\mathrm{softmax}(\beta_1)")]
     page += said
-    text = extension("searching").for_index(page).astext()
+    text = extension("find.searching").for_index(page).astext()
     assert {"Lukasz", "Muller", "beta"} <= set(text.split()) and "mathrm" not in text and r"\_" not in text
     assert "warmup_steps" in text and page.astext().endswith(r"(\beta_1)"), "the page stays as it is"
     for name, plain in (
@@ -252,7 +254,7 @@ def test_the_index_has_words_as_they_are_typed(extension: Any) -> None:
         ("Søgaard, Groß", "Sogaard, Gross"),
         ("ϵ², 连接", "ϵ², 连接"),
     ):
-        assert passages("fold(data)", name) == extension("citations").folded(name) == plain
+        assert passages("fold(data)", name) == extension("reference.citations").folded(name) == plain
     assert passages("marked(data, ['muller'], word => word)", "Müller et al.")[1] == "Müller"
 
 

@@ -28,7 +28,7 @@ def said(extension: Any, name: str, *paragraphs: Any, before: Any = None) -> tup
     from docutils import nodes
 
     section = nodes.section("", *([before] if before else []), *paragraphs, ids=["s"])
-    spot = extension("term_places").spot_of(name, extension("terms").own_paragraphs(section))
+    spot = extension("terms.term_places").spot_of(name, extension("terms.term_counts").own_paragraphs(section))
     return "".join(text for _, text in spot.sentence).strip(), spot.stands_alone
 
 
@@ -70,8 +70,8 @@ def test_a_sentence_that_refers_to_the_one_before_leans_and_is_not_shown(
     from docutils import nodes
 
     section = nodes.section("", nodes.paragraph("", text), ids=["s"])
-    spot = extension("term_places").spot_of(name, extension("terms").own_paragraphs(section))
-    assert extension("term_sentences").faults(spot.sentence) == leaning
+    spot = extension("terms.term_places").spot_of(name, extension("terms.term_counts").own_paragraphs(section))
+    assert extension("terms.term_sentences").faults(spot.sentence) == leaning
     assert spot.is_about is (leaning == 0)
 
 
@@ -111,7 +111,7 @@ def test_the_index_shows_sentences_that_define(
     extension: Any, before: str, term: str, after: str, defines: bool
 ) -> None:
     sentence = (("text", before), ("term", term), ("text", after))
-    assert extension("term_sentences").defines(sentence) is defines
+    assert extension("terms.term_sentences").defines(sentence) is defines
 
 
 def test_citations_and_parts_of_the_paper_are_written_for_readers(extension: Any) -> None:
@@ -147,7 +147,7 @@ def test_the_built_index_shows_whole_sentences_without_keys(book: Path, reposito
 
 
 def test_a_page_that_has_a_term_only_in_its_title_leads_to_the_section_with_its_words(extension: Any) -> None:
-    terms, spot = extension("terms"), extension("term_places").Spot(0, 0, ())
+    terms, spot = extension("terms.term_counts"), extension("terms.term_places").Spot(0, 0, ())
     said = [terms.Said("", "warm-up", "nothing"), terms.Said("rise", "", "the warm-up", {"warm-up": spot})]
     (place,) = terms.places(["warm-up"], {"training/warm_up": said})
     assert place.anchor == "rise"
@@ -156,7 +156,7 @@ def test_a_page_that_has_a_term_only_in_its_title_leads_to_the_section_with_its_
 def test_a_definition_in_the_margin_is_the_place_of_a_page_and_what_is_often_said_is_none(extension: Any) -> None:
     from docutils import nodes
 
-    terms, places = extension("terms"), extension("term_places")
+    terms, places = extension("terms.term_counts"), extension("terms.term_places")
     often = terms.Said("much", "", "bias " * 9, {"bias": places.Spot(6, 0, ())})
     margin = terms.Said("note", "", "a bias", {"bias": places.Spot(0, 0, ())})
     (place,) = terms.places(["bias"], {"machine/assembly": [often, margin]}, "machine/assembly")
@@ -169,7 +169,7 @@ def test_a_definition_in_the_margin_is_the_place_of_a_page_and_what_is_often_sai
 def test_a_chosen_sentence_comes_first_and_an_entry_leads_to_a_sentence_only_if_it_explains(extension: Any) -> None:
     from docutils import nodes
 
-    terms, places = extension("terms"), extension("term_places")
+    terms, places = extension("terms.term_counts"), extension("terms.term_places")
     assert places.senses()["ReLU"]["says"] == "The ReLU sets every negative score"
 
     def leads_to(*texts: str) -> str:
@@ -196,7 +196,7 @@ def test_the_chosen_sentences_are_in_the_chapters_with_their_terms(extension: An
     """As they stand in the source, without the marks of MyST."""
     glossary = page_file("reference/glossary").read_text("utf-8")
     count = 0
-    for word, rules in extension("terms").senses().items():
+    for word, rules in extension("terms.term_counts").senses().items():
         if "says" not in rules:
             continue
         entry = re.search(
@@ -209,13 +209,13 @@ def test_the_chosen_sentences_are_in_the_chapters_with_their_terms(extension: An
         page = re.sub(r"\{\w+\}`([^`<]+?)(?: <[^>]+>)?`", r"\1", page).replace("*", "")
         assert page.count(rules["says"]) == 1, (word, rules["says"], entry[1])
         around = page[max(0, page.index(rules["says"]) - 200) :][:400]
-        assert extension("term_places").spans(word, around.lower()), word
+        assert extension("terms.term_places").spans(word, around.lower()), word
         count += 1
     assert count > 30
 
 
 def test_words_of_another_sense_are_no_place(extension: Any) -> None:
-    places = extension("term_places")
+    places = extension("terms.term_places")
     assert places.spans("bias", "exposure bias is not a bias") == [(23, 27)]
     assert places.spans("entropy", "the cross-entropy") == [] and places.spans("entropy", "its entropy")
 
@@ -229,14 +229,14 @@ def test_a_definition_is_the_first_sentence_of_its_entry(extension: Any) -> None
         citation("bahdanau2015", "t"),
         nodes.Text(". More. Chapter 5"),
     ]
-    found = extension("term_sentences").first_sentence(nodes.paragraph("", "", *said))
+    found = extension("terms.term_sentences").first_sentence(nodes.paragraph("", "", *said))
     assert found[0] == ("math", "x + 1") and "".join(text for _, text in found).strip().endswith(
         "Bahdanau et al. [2015]."
     )
 
 
 def test_related_terms_are_named_in_the_entry(extension: Any) -> None:
-    related = extension("term_index").related
+    related = extension("terms.term_index").related
     everyone = ["mask", "causal mask", "bias", "exposure bias", "precision", "recall"]
     assert related(["mask"], everyone) == ["causal mask"] and related(["causal mask"], everyone) == ["mask"]
     assert related(["bias"], everyone) == [] and related(["precision"], everyone) == ["recall"]
@@ -261,9 +261,9 @@ def test_the_senses_name_pages_and_terms_that_exist(extension: Any, repository: 
     file = BOOK / "reference" / "glossary.md"
     glossary, firsts = (
         file.read_text("utf-8").splitlines(),
-        {names[0] for names in extension("term_places").names_in(file)},
+        {names[0] for names in extension("terms.term_places").names_in(file)},
     )
-    for word, rules in extension("terms").senses().items():
+    for word, rules in extension("terms.term_counts").senses().items():
         assert word in glossary and rules and set(rules) <= {"only", "also", "not", "elsewhere", "see", "says"}, word
         assert {*rules.get("see", ()), *rules.get("elsewhere", {}).values()} <= firsts, word
         for page in [*rules.get("only", ()), *rules.get("also", ())]:
@@ -289,7 +289,7 @@ def test_the_built_index_has_no_foreign_senses(book: Path) -> None:
 
 
 def test_a_name_in_braces_is_a_label_without_them(extension: Any) -> None:
-    assert extension("term_sentences").labels()["nvidia2019"] == "NVIDIA, 2019"
+    assert extension("terms.term_sentences").labels()["nvidia2019"] == "NVIDIA, 2019"
 
 
 def test_pages_know_their_part_of_the_book(extension: Any) -> None:
@@ -297,10 +297,13 @@ def test_pages_know_their_part_of_the_book(extension: Any) -> None:
     from sphinx.config import Config
 
     env = SimpleNamespace(config=Config())
-    assert extension("facts").parts_of(env) == {}
+    assert extension("chapter.page_facts").parts_of(env) == {}
     subtree = SimpleNamespace(caption="Attention", items=["attention/masks", "attention/atlas"])
     env.config.external_site_map = SimpleNamespace(root=SimpleNamespace(subtrees=[subtree]))
-    assert extension("facts").parts_of(env) == {"attention/masks": "Attention", "attention/atlas": "Attention"}
+    assert extension("chapter.page_facts").parts_of(env) == {
+        "attention/masks": "Attention",
+        "attention/atlas": "Attention",
+    }
 
 
 def test_the_menus_of_the_built_list_have_topics_and_times_that_hold_each_other(visit: Any, book: Path) -> None:
@@ -348,6 +351,6 @@ def test_numbers_in_the_menus_and_the_legend_follow_the_filter_and_the_list_its_
 def test_words_of_an_exercise_have_no_markup(extension: Any) -> None:
     from annotated_grader.exercise.catalogue import all_exercises
 
-    found = [extension("exercise_index")._words(exercise, "Title") for exercise in all_exercises()]
+    found = [extension("reference.exercise_index")._words(exercise, "Title") for exercise in all_exercises()]
     assert not [words for words in found if "`" in words and "{" in words.partition("`")[0][-12:]]
     assert any(re.search(r"\bC16\b", words) for words in found)

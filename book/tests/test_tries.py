@@ -46,7 +46,7 @@ def page_of(extension: Any, folder: Path, text: str) -> tuple[str, str]:
     complaints = io.StringIO()
     with docutils_namespace():
         app = Sphinx(str(source), None, str(out), str(out / ".trees"), "html", settings, None, complaints)
-        app.add_directive("try", extension("tries").Try)
+        app.add_directive("try", extension("authoring.inline_exercise").Try)
         app.build()
     return (out / "index.html").read_text(encoding="utf-8"), complaints.getvalue()
 
@@ -55,7 +55,9 @@ def page_of(extension: Any, folder: Path, text: str) -> tuple[str, str]:
 
 
 def test_answer_wrong_answers_and_numbers_in_the_text_are_computed(extension: Any) -> None:
-    made = extension("tries").exercise(BODY.splitlines(), {"answer": "half * 2", "given": "half = 2"})
+    made = extension("authoring.inline_exercise").exercise(
+        BODY.splitlines(), {"answer": "half * 2", "given": "half = 2"}
+    )
     assert (made.answer, made.kind, made.solution) == (4, "number", "4.")
     assert [(miss.value, miss.text) for miss in made.misses] == [(2, "Not *doubled*."), (8, "Doubled twice, 8.")]
 
@@ -72,7 +74,7 @@ def test_answer_wrong_answers_and_numbers_in_the_text_are_computed(extension: An
 )
 def test_kinds_of_answers(extension: Any, answer: str, miss: str, kind: str, shown: str) -> None:
     body = f"What?\n\n- `{miss}` No.\n\n**Hint.** H.\n\n**Solution.** S."
-    made = extension("tries").exercise(body.splitlines(), {"answer": answer})
+    made = extension("authoring.inline_exercise").exercise(body.splitlines(), {"answer": answer})
     assert made.kind == kind and made.shown(made.answer) == shown
 
 
@@ -93,7 +95,7 @@ def test_kinds_of_answers(extension: Any, answer: str, miss: str, kind: str, sho
 )
 def test_an_exercise_with_a_fault_is_refused(extension: Any, options: Any, body: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
-        extension("tries").exercise(body.splitlines(), options)
+        extension("authoring.inline_exercise").exercise(body.splitlines(), options)
 
 
 def test_a_fault_is_an_error_of_the_page(extension: Any, tmp_path: Path) -> None:
@@ -113,7 +115,7 @@ def test_the_box_unfolds_without_scripts(extension: Any, tmp_path: Path) -> None
 
 
 def test_a_notebook_asks_and_unfolds(extension: Any) -> None:
-    plain = extension("plain").Writer(ROOT).plain(written("Heads", ":answer: 4\n:unit: heads", BODY))
+    plain = extension("delivery.notebook_export").Writer(ROOT).plain(written("Heads", ":answer: 4\n:unit: heads", BODY))
     assert plain.startswith("**Try it: Heads.** How many?\n\nAnswer with a whole number, in heads.")
     assert "<details><summary>Solution</summary>\n\n**4 heads**\n\n4." in plain
     assert "- 2 heads: Not *doubled*." in plain and "[[" not in plain
@@ -238,9 +240,11 @@ def of_the_book(extension: Any) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for file in page_files():
         for _, text in _TRY.findall(file.read_text(encoding="utf-8")):
-            options, body = extension("plain")._split(text.splitlines())
+            options, body = extension("delivery.notebook_export")._split(text.splitlines())
             name = pages.page_of(file)
-            found.setdefault(name, []).append(extension("tries").exercise(body.splitlines(), options))
+            found.setdefault(name, []).append(
+                extension("authoring.inline_exercise").exercise(body.splitlines(), options)
+            )
     return found
 
 

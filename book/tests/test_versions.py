@@ -29,17 +29,17 @@ def test_a_note_stands_on_the_page_that_the_table_leads_to(book: Path, key: str)
 
 
 def test_every_entry_cites_the_paper(extension: Any) -> None:
-    resolve = extension("paper").resolve
+    resolve = extension("authoring.paper").resolve
     assert all(resolve(part) for entry in ENTRIES.values() for part in entry["paper"])
 
 
 def test_an_entry_with_an_unknown_field_is_refused(
     extension: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    versions = extension("versions")
+    versions = extension("authoring.versions")
     broken = tmp_path / "versions.yaml"
     broken.write_text(yaml.safe_dump({"norm": {**ENTRIES["norm"], "tomorrow": "?"}}), encoding="utf-8")
-    monkeypatch.setattr(versions, "DATA", broken)
+    monkeypatch.setattr(versions, "FILE", broken)
     versions.entries.cache_clear()
     with pytest.raises(ValueError, match="norm"):
         versions.entries()

@@ -1,4 +1,8 @@
-"""The book's Sphinx extension: offline pages, code by object name, links into the paper, and the rest of its parts."""
+"""The book's Sphinx extension: the table of its parts, in the order in which they are registered.
+
+Where two parts change a page at the same event and priority, the one that stands first here goes first; what must come
+before or behind another group says so by its priority. `python -m page_kit.tools.order` prints who acts when.
+"""
 
 from __future__ import annotations
 
@@ -8,59 +12,36 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-PARTS = (
-    "all_names",
-    "api",
-    "api_chapters",
-    "bibliography",
-    "cards",
-    "checks",
-    "citations",
-    "claims_page",
-    "component_timeline",
-    "doctor",
-    "effects",
-    "execution",
-    "exercise_index",
-    "filters",
-    "fold",
-    "formula_numbers",
-    "formulas",
-    "glossary",
-    "graded",
-    "inventories",
-    "languages",
-    "launch",
-    "ledger",
-    "live",
-    "machine",
-    "margin",
-    "objects",
-    "offline",
-    "no_break",
-    "on_demand",
-    "opener",
-    "output_cache",
-    "page_folders",
-    "paper",
-    "paper_map",
-    "parallel_execution",
-    "prediction",
-    "quiz",
-    "reader",
-    "row_blocks",
-    "searching",
-    "sidebar",
-    "source",
-    "source_pages",
-    "symbols",
-    "term_index",
-    "terms",
-    "thumbs",
-    "tries",
-    "versions",
-    "weight",
-)
+GROUPS = {
+    # What authors write: directives and roles, each with its looks in the page.
+    "authoring": (
+        *("cards", "checks", "fold", "graded", "inline_exercise", "live", "margin", "paper", "prediction", "quiz"),
+        *("row_blocks", "source", "thumbs", "versions"),
+    ),
+    # Formulas: TeX to MathML, symbols with their meanings, numbers to put in.
+    "formulas": ("formula_numbers", "symbols", "visitors"),
+    # The library's reference, written from its modules; pages of its source; addresses of others' documentation.
+    "api": ("all_names", "api_chapters", "inventories", "modules", "objects", "source_pages"),
+    # Claims of the paper and of readers: boxes in the text, effects that cells record, the page of all claims.
+    "claims": ("claim_boxes", "claims_page", "effects"),
+    # Pages and lists that are made for looking things up, each from the data of all chapters.
+    "reference": (
+        *("bibliography", "citations", "component_timeline", "doctor", "execution", "exercise_index", "paper_map"),
+    ),
+    # What stands around a chapter's text: its head, figure 1 in its margin, its reader's progress, the sidebar. Words
+    # and checks are counted here, so behind those that mark and fold them.
+    "chapter": ("chapter_header", "figure_one_margin", "progress", "sidebar"),
+    # Terms of the glossary: where the text says what they mean, and their index. They look at texts that are complete.
+    "terms": ("glossary", "term_counts", "term_index"),
+    # Finding: the search, and fields that filter a long page.
+    "find": ("filters", "searching"),
+    # Running the chapters: which run again, and how they run side by side.
+    "running": ("output_cache", "parallel_execution"),
+    # Finished pages: light, offline, accessible, and chapters to take away. It changes what all others have made.
+    "delivery": ("downloads", "languages", "no_break", "offline", "on_demand", "page_folders", "page_size"),
+}
+"""The parts of each group, which is a folder. Other modules of a folder serve these; `tools` are run by hand."""
+PARTS = tuple(f"{group}.{part}" for group, parts in GROUPS.items() for part in parts)
 
 
 def read_in_parallel(app: Sphinx) -> None:

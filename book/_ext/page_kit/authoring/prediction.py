@@ -1,0 +1,86 @@
+"""The directive `prediction`: a question to commit to before reading on.
+
+    ```{prediction}
+    The question.
+
+    - [ ] first option
+    - [x] second option, which is right
+
+    What the reader learns after choosing.
+    ```
+
+Without JavaScript the options are a list and the explanation unfolds by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from page_kit.raw_html import raw
+
+_OPTION = re.compile(r"^- \[([ x])\] (?=\S)")
+
+
+def options(lines: Sequence[str]) -> tuple[list[str], int]:
+    """The lines with plain list items for options, and the number of the right option, from 1.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two options, or not exactly one is right.
+
+    Examples
+    --------
+    >>> options(["How many?", "", "- [ ] one", "- [x] two"])
+    (['How many?', '', '- one', '- two'], 2)
+    """
+    marks = [found[1] for line in lines if (found := _OPTION.match(line))]
+    if len(marks) < 2:
+        raise ValueError("a prediction needs two options or more: `- [ ] wrong` and `- [x] right`")
+    if marks.count("x") != 1:
+        raise ValueError(f"exactly one option of a prediction is right, `- [x]`; here are {marks.count('x')}")
+    return [_OPTION.sub("- ", line) for line in lines], marks.index("x") + 1
+
+
+class Prediction(SphinxDirective):
+    """A question, its options, and an explanation that opens with the choice."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """The box; the script `predictions.js` makes its list a choice."""
+        try:
+            lines, answer = options(list(self.content))
+        except ValueError as error:
+            return [self._error(str(error))]
+        body = nodes.container()
+        plain = StringList(lines, items=self.content.items)
+        self.state.nested_parse(plain, self.content_offset, body)
+        where = next((i for i, child in enumerate(body.children) if isinstance(child, nodes.bullet_list)), None)
+        if where is None or len(body[where]) != sum(bool(_OPTION.match(line)) for line in self.content):
+            return [self._error("the options of a prediction are one list, each marked `- [ ]` or `- [x]`")]
+        if where + 1 == len(body):
+            return [self._error("a prediction needs an explanation after its options")]
+        box = nodes.container(classes=["prediction"])
+        box += nodes.paragraph("", "Commit to a prediction", classes=["prediction-title"])
+        box += body.children[: where + 1]
+        box += raw(f'<details data-answer="{answer}"><summary>What happens</summary>')
+        box += body.children[where + 1 :]
+        box += raw("</details>")
+        return [box]
+
+    def _error(self, message: str) -> nodes.system_message:
+        return self.state.document.reporter.error(message, line=self.lineno)
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directive and its scripts."""
+    app.add_directive("prediction", Prediction)
+    app.add_js_file("book/choice.js", defer="defer", priority=450)  # after the store, before those that use it
+    app.add_js_file("book/predictions.js", defer="defer")

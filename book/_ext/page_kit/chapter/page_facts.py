@@ -1,0 +1,153 @@
+"""Facts of a page: what is on it, how long it takes, and its place among the chapters."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Container
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from page_kit.chapter.front_matter import chapter
+from page_kit.kept import kept
+from page_kit.raw_html import raw
+
+WORDS_A_MINUTE = 200
+MINUTES_A_CELL = 0.5
+MINUTES_A_PICTURE = 1.0
+MINUTES_A_QUESTION = 0.5
+LAYERS = ("read", "play", "run", "prove")
+FACTS = "annotated_facts"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is on a page."""
+
+    words: int = 0
+    code: int = 0
+    """Cells and listings."""
+    pictures: int = 0
+    """Charts and widgets."""
+    questions: int = 0
+    """Predictions, small exercises, and the questions of quizzes."""
+    exercises: int = 0
+    quizzes: int = 0
+    layers: tuple[str, ...] = ()
+
+    @property
+    def minutes(self) -> int:
+        """How long a reader needs, without the exercises."""
+        return reading_minutes(self.words, self.code, self.pictures, self.questions)
+
+
+def reading_minutes(words: int, code: int = 0, pictures: int = 0, questions: int = 0) -> int:
+    """Minutes for a page: its words at 200 a minute, half a minute a listing or question, one minute a picture."""
+    exact = words / WORDS_A_MINUTE + code * MINUTES_A_CELL + pictures * MINUTES_A_PICTURE
+    return max(1, math.ceil(exact + questions * MINUTES_A_QUESTION))
+
+
+def in_words(minutes: int) -> str:
+    """'40 min', '2 h', '2 h 10 min'; above an hour in steps of ten minutes."""
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, rest = divmod(round(minutes, -1), 60)
+    return f"{hours} h {rest} min" if rest else f"{hours} h"
+
+
+def _is_picture(bundle: nodes.Element) -> bool:
+    for output in bundle.children:
+        kind = output.get("mime_type", "") if isinstance(output, nodes.Element) else ""
+        if "widget-view" in kind or ("html" in kind and '<figure class="chart"' in output.astext()):
+            return True
+    return False
+
+
+def take_stock(doctree: nodes.document) -> Facts:
+    """Count what is on a page as it was read."""
+    words = code = pictures = questions = exercises = quizzes = 0
+    layers = set()
+    todo: list[nodes.Node] = [doctree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, nodes.Text):
+            words += len(re.findall(r"\w+(?:['’.-]\w+)*", node.astext()))
+        elif isinstance(node, nodes.raw):
+            questions += node.astext().count("<fieldset data-answer=")
+            quizzes += node.astext().count("data-quiz=")
+        elif isinstance(node, nodes.container) and node.get("nb_element") == "cell_code":
+            code += "tag_check" not in node["classes"]  # folded, and not to be read
+            bundles = [b for b in node.findall(nodes.container) if b.get("nb_element") == "mime_bundle"]
+            pictures += sum(map(_is_picture, bundles))
+        elif isinstance(node, nodes.literal_block):
+            code += 1
+        elif isinstance(node, nodes.math | nodes.math_block):
+            words += 3  # a formula is read slowly
+        elif isinstance(node, nodes.inline) and "layer" in node["classes"]:
+            layers.add(node.astext())
+        elif isinstance(node, nodes.Element) and not isinstance(node, nodes.comment | nodes.meta):
+            questions += bool({"prediction", "try"} & set(node["classes"]))
+            exercises += type(node).__name__ in ("exercise_node", "exercise_enumerable_node")
+            if type(node).__name__ == "CardNode":
+                todo += node.children[:1]  # the line that opens it; the rest is folded
+            elif not {"graded-more", "try-more"} & set(node["classes"]):  # folded, or done at leisure
+                todo += node.children
+    known = tuple(layer for layer in LAYERS if layer in layers)
+    return Facts(words, code, pictures, questions, exercises, quizzes, known)
+
+
+def all_facts(env: Any) -> dict[str, Facts]:
+    """The facts of every page that was read, by its name."""
+    return kept(env, FACTS)
+
+
+def parts_of(env: Any) -> dict[str, str]:
+    """The part of the book to which each page belongs."""
+    site_map = getattr(env.config, "external_site_map", None)  # no registered value, so not `in` the configuration
+    if site_map is None:
+        return {}  # a site without _toc.yml has no parts
+    return {str(item): subtree.caption or "" for subtree in site_map.root.subtrees for item in subtree.items}
+
+
+def chapters_in_order(env: Any) -> dict[str, dict[str, Any]]:
+    """Pages that are chapters, by number, with their front matter, part and title."""
+    parts, found = parts_of(env), {}
+    for name in env.found_docs:
+        fields = chapter(env, name)
+        if "number" in fields:
+            found[name] = {**fields, "part": parts.get(name, ""), "title": env.titles[name].astext()}
+    return dict(sorted(found.items(), key=lambda pair: pair[1]["number"]))
+
+
+def plain_title(title: str) -> str:
+    """A chapter's title without its number."""
+    return re.sub(r"^\d+\.\s*", "", title)
+
+
+def link(app: Sphinx, here: str, docname: str, text: str, title: str = "", anchor: str = "") -> nodes.reference:
+    """A link to another page of the book."""
+    uri = app.builder.get_relative_uri(here, docname) + anchor
+    extra = {"reftitle": title} if title else {}
+    return nodes.reference("", text, refuri=uri, internal=True, **extra)
+
+
+def commas(found: list[nodes.Node]) -> list[nodes.Node]:
+    """Nodes with commas between them."""
+    spread: list[nodes.Node] = []
+    for node in found:
+        spread += [nodes.Text(", "), node] if spread else [node]
+    return spread
+
+
+def letters(known: Container[str], prefix: str) -> nodes.paragraph:
+    """A to Z in one line: links to the groups of an index, `index-a`, and plain letters where there is none."""
+    jumps: list[nodes.Node] = []
+    for letter in ascii_uppercase:
+        empty = raw(f'<a role="link" aria-disabled="true">{letter}</a>')
+        jump = nodes.reference("", letter, refid=f"{prefix}-{letter.lower()}") if letter in known else empty
+        jumps += [jump, nodes.Text(" ")]
+    return nodes.paragraph("", "", *jumps, classes=["index-jumps"])
