@@ -18,7 +18,7 @@ from annotated_book.pages import BOOK
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
 PAGES = sorted((BOOK / "reference" / "api").glob("*.md"))
-FIRST = re.compile(r"^(annotated(?:_grader)?\.[\w.]+)(?: \| .+)?$", re.MULTILINE)
+FIRST = re.compile(r"^(annotated(?:_grader|_book)?\.[\w.]+)(?: \| .+)?$", re.MULTILINE)
 """A line of the table of what to read first, perhaps with a sentence of its own."""
 WITH_EXAMPLES = [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8")]
 
@@ -204,13 +204,21 @@ def test_the_index_of_the_reference_filters_every_name_of_the_library(visit: Any
 
 def test_the_chapters_code_stands_under_the_titles_of_their_pages(extension: Any, repository: Path) -> None:
     code, at = extension("api.api_chapters"), "annotated_book"
-    names = [f"{at}.record", f"{at}.table_3", f"{at}.table_3.rows", f"{at}.notation", f"{at}.table_2"]
+    results = f"{at}.results"
+    names = [
+        f"{at}.record",
+        f"{results}.table_3",
+        f"{results}.table_3.rows",
+        f"{at}.reference.notation",
+        f"{results}.table_2",
+    ]
     found = dict(code.headings(names, BOOK))
     assert list(found) == [names[4], names[1], names[2], names[3], names[0]], (
         "as the book, then other pages, then others"
     )
     assert (
-        found[names[1]].startswith("## 28. Table 3: which part matters?\n") and "/results/table_3.md" in found[names[1]]
+        found[names[1]].startswith("## 28. Table 3: which part matters?\n")
+        and "/results/table_3/table_3.md" in found[names[1]]
     )
     assert found[names[2]] == f"### {names[2]}" and found[names[0]] == f"## {names[0]}"
     assert list(code.headings(["annotated.model"], BOOK)) == [("annotated.model", "## annotated.model")]

@@ -14,6 +14,8 @@ from typing import Any
 import nbformat
 import pytest
 
+from annotated_book.pages import BOOK, page_of
+
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 pytestmark = pytest.mark.process
 
@@ -43,7 +45,7 @@ def executed(book: Path) -> dict[str, dict[str, str]]:
     """What each page of the built book read when it ran, by its path without suffix."""
     with sqlite3.connect(book.parent / ".executed" / "global.db") as connection:
         rows = connection.execute("select uri, data from nbcache order by created").fetchall()
-    pages = {uri.partition("/book/")[2].removesuffix(".md"): json.loads(data).get("read") for uri, data in rows}
+    pages = {page_of(Path(uri), BOOK): json.loads(data).get("read") for uri, data in rows}
     assert len(pages) > 35 and all(pages.values()), "every chapter says what it read"
     return pages
 
@@ -52,7 +54,7 @@ def executed(book: Path) -> dict[str, dict[str, str]]:
 def copy(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
     """The repository's packages, to change bytes in."""
     root = tmp_path_factory.mktemp("repository")
-    for package in ("annotated", "grader/annotated_grader"):
+    for package in ("annotated", "grader/annotated_grader", "book/annotated_book"):
         shutil.copytree(repository / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
     return root
 
