@@ -54,6 +54,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.parallel = max(app.parallel, os.cpu_count() or 1)  # `jupyter-book build` has no option for it
     app.connect("builder-inited", read_in_parallel)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # torch's threads would not be there in a fork, which waits for them
+    app.setup_extension("page_kit.places")
     for part in PARTS:
         import_module(f"page_kit.{part}").setup(app)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": "1", "env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

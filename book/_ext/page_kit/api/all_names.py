@@ -32,6 +32,7 @@ from page_kit.api.objects import API, first_sentence, lines_of, paper_of, path_o
 from page_kit.authoring.source import ROOT, find
 from page_kit.formulas.docstring_formulas import with_formulas
 from page_kit.formulas.tex import mathml
+from page_kit.places import Place
 
 KINDS = {"attribute": "field", "property": "field", "data": "value", "exception": "class"}
 """Sphinx's kinds under the names that the list has for them; the others keep theirs."""
@@ -56,16 +57,12 @@ SHORT = {
 _MARKS = re.compile(r"`([^`]+)`|\0([^\0]+)\0")
 
 
-class AllNames(nodes.General, nodes.Element):
-    """Where the list goes once every page has been read."""
-
-
 class Directive(SphinxDirective):
     """Leave the place."""
 
     def run(self) -> list[nodes.Node]:
         """The place."""
-        return [AllNames()]
+        return [Place(fill=fill)]
 
 
 @dataclass(frozen=True)
@@ -212,18 +209,16 @@ def pages_in_order(folder: Path) -> dict[str, str]:
     return {f"{API}{found[2]}": found[1] for found in links if found}
 
 
-def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Write the list into its place."""
-    for place in list(doctree.findall(AllNames)):
-        html = ""
-        if app.builder.format == "html":
-            found = list(names(app.env.get_domain("py")))
-            html = in_folds(found, pages_in_order(Path(app.srcdir, "reference", "api")), docname)
-        place.replace_self(nodes.raw("", html, format="html", classes=["no-search"]))
+def fill(app: Sphinx, docname: str, place: Place) -> nodes.Node:
+    """The list, on a page of HTML."""
+    html = ""
+    if app.builder.format == "html":
+        found = list(names(app.env.get_domain("py")))
+        html = in_folds(found, pages_in_order(Path(app.srcdir, "reference", "api")), docname)
+    return nodes.raw("", html, format="html", classes=["no-search"])
 
 
 def setup(app: Sphinx) -> None:
     """Register the directive and fill it in."""
-    app.add_node(AllNames)
+    app.setup_extension("page_kit.places")
     app.add_directive("all-names", Directive)
-    app.connect("doctree-resolved", fill)

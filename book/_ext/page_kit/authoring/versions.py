@@ -25,6 +25,7 @@ from page_kit.authoring.paper import resolve
 from page_kit.chapter.page_facts import link
 from page_kit.data import DATA, records
 from page_kit.kept import keep, kept
+from page_kit.places import Place
 
 FILE = DATA / "versions.yaml"
 NOTED = "annotated_versions"
@@ -121,7 +122,7 @@ class VersionsTable(_Parsed):
         return [nodes.container("", nodes.table("", group), classes=["versions-table", "stacked-table"])]
 
     def _row(self, entry: Entry) -> nodes.row:
-        about: list[nodes.Node] = [PlaceOfNote("", entry=entry.key)]
+        about: list[nodes.Node] = [Place(fill=linked_title, entry=entry.key)]
         for part in entry.paper:
             shown, title, url = resolve(part)
             about += [nodes.Text(", "), nodes.reference("", shown, refuri=url, reftitle=f"The paper, {shown}: {title}")]
@@ -135,24 +136,18 @@ class VersionsTable(_Parsed):
         return row
 
 
-class PlaceOfNote(nodes.General, nodes.Element):
-    """The title of an entry, where a link to its note goes once every page has been read."""
-
-
 def _cell(*content: nodes.Node) -> nodes.entry:
     return nodes.entry("", nodes.paragraph("", "", *content))
 
 
-def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Put the links into the table, and ask for what is missing."""
-    for place in list(doctree.findall(PlaceOfNote)):
-        entry = entries()[place["entry"]]
-        if any(entry.key in keys for keys in kept(app.env, NOTED).values()):
-            place.replace_self(link(app, docname, entry.chapter, entry.title, anchor=f"#{entry.anchor}"))
-            continue
-        if entry.chapter in app.env.found_docs and not _alone(app):
-            _log.warning("no note on %s stands on %s", entry.key, entry.chapter, location=docname)
-        place.replace_self(nodes.Text(entry.title))
+def linked_title(app: Sphinx, docname: str, place: Place) -> nodes.Node:
+    """The title of an entry, a link to its note; a note that is missing is asked for."""
+    entry = entries()[place["entry"]]
+    if any(entry.key in keys for keys in kept(app.env, NOTED).values()):
+        return link(app, docname, entry.chapter, entry.title, anchor=f"#{entry.anchor}")
+    if entry.chapter in app.env.found_docs and not _alone(app):
+        _log.warning("no note on %s stands on %s", entry.key, entry.chapter, location=docname)
+    return nodes.Text(entry.title)
 
 
 def _alone(app: Sphinx) -> bool:
@@ -163,8 +158,7 @@ def _alone(app: Sphinx) -> bool:
 def setup(app: Sphinx) -> None:
     """Register the directives; script and style of the notes are in `on_demand`."""
     entries.cache_clear()
-    app.add_node(PlaceOfNote)
+    app.setup_extension("page_kit.places")
     app.add_directive("versions", Versions)
     app.add_directive("versions-table", VersionsTable)
-    app.connect("doctree-resolved", fill)
     keep(app, NOTED)

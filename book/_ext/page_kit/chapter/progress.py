@@ -38,6 +38,7 @@ from page_kit.chapter.page_facts import (
     take_stock,
 )
 from page_kit.kept import keep
+from page_kit.places import Place
 from page_kit.raw_html import raw
 
 _log = logging.getLogger(__name__)
@@ -86,9 +87,7 @@ def card(app: Sphinx, docname: str) -> dict[str, Any]:
 
 
 def dress_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Add the strip and the mark at the end to chapters, and fill what stands for other pages."""
-    for place in list(doctree.findall(Place)):
-        place.replace_self(place["fill"](app, docname, place))
+    """Add the strip and the mark at the end to chapters."""
     section = next(iter(doctree.findall(nodes.section)), None)
     if section is None or app.builder.format != "html":
         return
@@ -103,10 +102,6 @@ def dress_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 
 # What tells of other pages
-
-
-class Place(nodes.General, nodes.Element):
-    """Where something goes once every page has been read."""
 
 
 def _numbers(text: str) -> set[int]:
@@ -250,7 +245,7 @@ class ReadingTime(SphinxRole):
 
 def setup(app: Sphinx) -> None:
     """Register the directives and the role, and connect the rest."""
-    app.add_node(Place)
+    app.setup_extension("page_kit.places")
     app.add_directive("reading-times", ReadingTimes)
     app.add_directive("progress-map", ProgressMap)
     app.add_directive("path", Path)

@@ -22,6 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 import annotated
 from annotated.runs.hardware import describe_machine, name_machine
 from annotated_book.record import record_names, record_path, recorded
+from page_kit.places import Place
 from page_kit.raw_html import raw
 from page_kit.reference.records import described, fed_pages
 from page_kit.running.output_cache import PACKAGES
@@ -45,10 +46,6 @@ def library_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-class ExecutionPlace(nodes.General, nodes.Element):
-    """Where the table goes once every chapter has been read."""
-
-
 class ExecutionStatus(SphinxDirective):
     """`{execution-status}`: executed pages with checks and seconds; `{execution-status} records`: the records."""
 
@@ -57,7 +54,7 @@ class ExecutionStatus(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A place for the table, and once on the page what sorts it."""
         self.env.note_reread()  # it tells of the other pages
-        place = ExecutionPlace(of=(self.arguments or ["pages"])[0])
+        place = Place(fill=records_table if self.arguments == ["records"] else runs_table)
         if self.env.temp_data.get("sorting"):
             return [place]
         self.env.temp_data["sorting"] = True
@@ -145,7 +142,7 @@ def slowest(titles: dict[str, str], seconds: dict[str, float]) -> str:
     )
 
 
-def runs_table(app: Sphinx, docname: str) -> list[nodes.Node]:
+def runs_table(app: Sphinx, docname: str, place: Place) -> list[nodes.Node]:
     """Each executed page with its checks and seconds; below it the machine, the versions and the days."""
     runs = executed(app.env, app.config.external_site_map)  # in the order of the table of contents
     seconds = {name: run["runtime"] or 0.0 for name, run in runs.items()}
@@ -204,7 +201,7 @@ def _listed(facts: dict[str, str]) -> nodes.field_list:
     return made
 
 
-def records_table(app: Sphinx, docname: str) -> list[nodes.Node]:
+def records_table(app: Sphinx, docname: str, place: Place) -> list[nodes.Node]:
     """Each record with what it measures, the pages that it feeds, the day and machine, and what it took."""
     fed = fed_by(app)
     records = {name: recorded(name) for name, pages in fed.items() if pages}
@@ -251,14 +248,7 @@ def _command() -> nodes.raw:
     return raw(f'<div class="again">{head}<pre tabindex="0">{text}</pre>{button}</div>')
 
 
-def fill_table(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Put the tables where the directives stood."""
-    for place in list(doctree.findall(ExecutionPlace)):
-        place.replace_self((records_table if place["of"] == "records" else runs_table)(app, docname))
-
-
 def setup(app: Sphinx) -> None:
     """Register the directive."""
-    app.add_node(ExecutionPlace)
+    app.setup_extension("page_kit.places")
     app.add_directive("execution-status", ExecutionStatus)
-    app.connect("doctree-resolved", fill_table)

@@ -17,15 +17,12 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from page_kit import places
 from page_kit.chapter.page_facts import chapters_in_order, commas, letters, link, plain_title
 from page_kit.raw_html import raw
 from page_kit.terms.term_counts import GLOSSARY, Place, all_places, all_sections, is_english, known_on, target
 from page_kit.terms.term_places import NAMES, SENSES, Spot, anchor_in_text, other_names, senses, spans
 from page_kit.terms.term_sentences import FORMULA, Sentence, defines, first_sentence, in_nodes
-
-
-class TermIndex(nodes.General, nodes.Element):
-    """Where the index goes once every page has been read."""
 
 
 class Directive(SphinxDirective):
@@ -36,7 +33,7 @@ class Directive(SphinxDirective):
         self.env.note_reread()  # it tells of other pages
         self.env.note_dependency(str(SENSES))
         self.env.note_dependency(str(NAMES))
-        return [TermIndex()]
+        return [places.Place(fill=fill)]
 
 
 class Term(NamedTuple):
@@ -185,23 +182,21 @@ def lines(app: Sphinx, here: str) -> dict[str, nodes.list_item]:
     return {name: found[name] for name in sorted(found, key=str.lower)}
 
 
-def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Write the index into its place: letters to jump to, and the terms under their letters."""
-    for place in list(doctree.findall(TermIndex)):
-        groups: dict[str, nodes.container] = {}
-        for term, line in lines(app, docname).items():
-            letter = term[0].upper()
-            if letter not in groups:
-                head = nodes.paragraph("", letter, classes=["index-letter"])
-                box = nodes.container("", head, classes=["index-group", "no-search"], ids=[f"index-{letter.lower()}"])
-                box += nodes.bullet_list(classes=["term-index"])
-                groups[letter] = box
-            groups[letter][1] += line
-        place.replace_self([letters(groups, "index"), *groups.values()])
+def fill(app: Sphinx, docname: str, place: places.Place) -> list[nodes.Node]:
+    """The index: letters to jump to, and the terms under their letters."""
+    groups: dict[str, nodes.container] = {}
+    for term, line in lines(app, docname).items():
+        letter = term[0].upper()
+        if letter not in groups:
+            head = nodes.paragraph("", letter, classes=["index-letter"])
+            box = nodes.container("", head, classes=["index-group", "no-search"], ids=[f"index-{letter.lower()}"])
+            box += nodes.bullet_list(classes=["term-index"])
+            groups[letter] = box
+        groups[letter][1] += line
+    return [letters(groups, "index"), *groups.values()]
 
 
 def setup(app: Sphinx) -> None:
     """Register the directive."""
-    app.add_node(TermIndex)
+    app.setup_extension("page_kit.places")
     app.add_directive("term-index", Directive)
-    app.connect("doctree-resolved", fill)

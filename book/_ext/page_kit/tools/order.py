@@ -75,7 +75,7 @@ def steps_of(part: str, file: Path) -> Iterator[Step]:
 
 def steps() -> list[Step]:
     """All that the parts register, in the order in which Sphinx does it."""
-    files = [("page_kit", KIT / "__init__.py")]
+    files = [("page_kit", KIT / "__init__.py"), ("places", KIT / "places.py")]
     files += [(part, KIT / f"{part.replace('.', '/')}.py") for part in PARTS]
     found = [step for part, file in files for step in steps_of(part, file)]
     return sorted(found, key=lambda step: (list(EVENTS).index(step.event), step.priority))
