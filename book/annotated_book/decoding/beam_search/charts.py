@@ -12,9 +12,10 @@ import pandas as pd
 from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import Hypothesis, length_penalty
 from annotated_book.decoding.beam_search.search_tree import Node, SearchTree
+from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
+from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, PALETTE
-from annotated_book.viz.titles import title_lines
 
 FATES = {
     "alive": (BLUE, "circle"),
@@ -78,10 +79,10 @@ def search_tree_chart(tree: SearchTree, tokenizer: Tokenizer) -> alt.LayerChart:
             axis=alt.Axis(tickMinStep=1, grid=False),
             scale=alt.Scale(nice=False, zero=False, domain=[0.5, int(table["step"].max()) + 0.5]),
         ),
-        y=alt.Y("row:Q", axis=None, scale=alt.Scale(nice=False, domain=[lowest + 0.7, -0.8])),
+        y=y_axis("row:Q", axis=None, nice=False, domain=[lowest + 0.7, -0.8]),
     )
-    color = alt.Color("fate:N", scale=alt.Scale(domain=names, range=[c for c, _ in FATES.values()]))
-    shape = alt.Shape("fate:N", scale=alt.Scale(domain=names, range=[s for _, s in FATES.values()]))
+    color = colour_by("fate:N", names, [c for c, _ in FATES.values()])
+    shape = shape_by("fate:N", names, [s for _, s in FATES.values()])
     tips = ["token:N", "step:Q", "log p:Q", "score:Q", "fate:N"]
     words = base.transform_filter("datum.step % 2 == 1"), base.transform_filter("datum.step % 2 == 0")
     return alt.layer(
@@ -172,7 +173,7 @@ def alpha_chart(
     room = round(-0.12 * float(table["behind"].min()), 3)  # above the winner, for its score
     base = alt.Chart(table.round({"behind": 4, "score": 4})).encode(
         x=alt.X("alpha:Q", title="alpha"),
-        y=alt.Y("behind:Q", title="score minus the best score", scale=alt.Scale(domainMax=room, nice=False)),
+        y=y_axis("behind:Q", "score minus the best score", domainMax=room, nice=False),
         color=alt.Color(
             "text:N",
             scale=alt.Scale(**scale, range=list(PALETTE[: len(texts)])),
@@ -184,23 +185,21 @@ def alpha_chart(
     )
     chosen = slider("alpha_shown", 0.6, 0.0, top, 0.05, "alpha")
     here = base.transform_filter("abs(datum.alpha - alpha_shown) < 0.001").add_params(chosen)
-    return alt.layer(
-        base.mark_line(strokeWidth=2),
-        here.mark_point(filled=True, size=70, opacity=1).encode(
-            tooltip=["text:N", "tokens:Q", alt.Tooltip("score:Q", format=".3f")]
+    return titled(
+        alt.layer(
+            base.mark_line(strokeWidth=2),
+            here.mark_point(filled=True, size=70, opacity=1).encode(
+                tooltip=["text:N", "tokens:Q", alt.Tooltip("score:Q", format=".3f")]
+            ),
+            here.transform_filter("datum.behind == 0")
+            .mark_text(dy=-10, fontSize=12, align=alt.ExprRef(f"alpha_shown > {0.9 * top:g} ? 'right' : 'center'"))
+            .transform_calculate(words="'best score ' + format(datum.score, '.2f')")
+            .encode(text="words:N"),
         ),
-        here.transform_filter("datum.behind == 0")
-        .mark_text(dy=-10, fontSize=12, align=alt.ExprRef(f"alpha_shown > {0.9 * top:g} ? 'right' : 'center'"))
-        .transform_calculate(words="'best score ' + format(datum.score, '.2f')")
-        .encode(text="words:N"),
-    ).properties(
-        width="container",
         height=260,
-        title=title_lines(title),
-        description=(
-            f"For alpha from 0 to {top:g}, how far each of {len(texts)} hypotheses of one sentence scores behind the "
-            "best of them. The line at zero is the winner. Where lines cross, the ranking changes."
-        ),
+        title=title,
+        description=f"For alpha from 0 to {top:g}, how far each of {len(texts)} hypotheses of one sentence scores "
+        "behind the best of them. The line at zero is the winner. Where lines cross, the ranking changes.",
     )
 
 
@@ -232,33 +231,32 @@ def beam_sizes_chart(
             alt.Chart(table)
             .transform_filter("datum.model == model")
             .encode(
-                x=alt.X("beam:O", title="beam size (hypotheses)" if number == 2 else None, axis=alt.Axis(labelAngle=0)),
-                y=alt.Y(f"{name}:Q", title=title, scale=alt.Scale(zero=False)),
+                x=x_axis("beam:O", "beam size (hypotheses)" if number == 2 else None, labelAngle=0),
+                y=y_axis(f"{name}:Q", title, zero=False),
                 color=alt.Color(
                     "line:N",
                     sort=lines,
                     scale=alt.Scale(domain=lines, range=list(PALETTE[: len(lines)])),
                     legend=alt.Legend(symbolStrokeWidth=0),  # a dashed outline would deform the marks
                 ),
-                strokeDash=alt.StrokeDash("line:N", sort=lines, scale=alt.Scale(domain=lines)),
-                shape=alt.Shape("line:N", sort=lines, scale=alt.Scale(domain=lines)),
+                strokeDash=dash_by("line:N", lines),
+                shape=shape_by("line:N", lines),
                 tooltip=["line:N", "beam:O", "bleu:Q", "log_probability:Q", "length_ratio:Q", "very_short:Q"],
             )
         )
         if not number:
             base = base.add_params(menu("model", models))
-        layers = [base.mark_line(strokeWidth=2), base.mark_point(filled=True, size=55, opacity=1)]
+        layers = [*line_layers(base, size=55)]
         if name == "bleu" and chance:
             layers.insert(0, _band(table, chance))
         charts.append(alt.layer(*layers).properties(width=440, height=170 if name == "bleu" else 130))
-    return alt.vconcat(*charts).properties(
-        title=title_lines("Wider beams: more probable, shorter, and with 40 a lower BLEU"),
+    return titled(
+        alt.vconcat(*charts),
+        title="Wider beams: more probable, shorter, and with 40 a lower BLEU",
+        description=f"Three curves over the beam size for {len(models)} models ({', '.join(models)}) and "
+        f"{len(lines)} alphas: the mean log-probability of what the search returns rises with the beam, its length "
+        "falls, and BLEU peaks at a small beam and falls when alpha is zero.",
         usermeta={"fit": True},
-        description=(
-            f"Three curves over the beam size for {len(models)} models ({', '.join(models)}) and {len(lines)} alphas: "
-            "the mean log-probability of what the search returns rises with the beam, its length falls, and BLEU "
-            "peaks at a small beam and falls when alpha is zero."
-        ),
     )
 
 

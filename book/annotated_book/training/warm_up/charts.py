@@ -9,6 +9,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREY, ORANGE
 
@@ -67,7 +69,7 @@ def warm_up_chart(
         f"{r:g} without {ends[placement, r, warmups[0]]}, with {warmups[-1]} updates {ends[placement, r, warmups[-1]]}"
         for r in rates
     )
-    return (
+    return titled(
         alt.vconcat(
             _map(cells, rates, warmups, cell).properties(
                 width=300,
@@ -85,15 +87,11 @@ def warm_up_chart(
             usermeta={"fit": True},
         )
         .add_params(menu("placed", placements, placement, "placement"), other)
-        .resolve_scale(color="independent")
-        .properties(
-            description=(
-                "Above, a table of the loss on unseen sentences at the end, warm-up on rows and learning rate on "
-                "columns, lighter for lower; below, the training curves of the chosen cell, dashed those of another "
-                "warm-up at the same rate, and all others of that placement in grey. A click or two menus choose the "
-                f"cell, a third menu the other warm-up. {placement}: {said}."
-            )
-        )
+        .resolve_scale(color="independent"),
+        description="Above, a table of the loss on unseen sentences at the end, warm-up on rows and learning rate on "
+        "columns, lighter for lower; below, the training curves of the chosen cell, dashed those of another warm-up "
+        "at the same rate, and all others of that placement in grey. A click or two menus choose the cell, a third "
+        f"menu the other warm-up. {placement}: {said}.",
     )
 
 
@@ -112,7 +110,7 @@ def _map(cells: pd.DataFrame, rates: Sequence[float], warmups: Sequence[int], ce
     ends = cells["v"].dropna()
     low, high = float(ends.min()), max(float(ends.max()), float(ends.min()) + 0.1)
     base = alt.Chart(cells.reset_index()).transform_filter("datum.p == placed")
-    x = alt.X("r:O", sort=list(rates), title="learning rate", axis=alt.Axis(labelAngle=0, orient="top"))
+    x = x_axis("r:O", "learning rate", sort=list(rates), labelAngle=0, orient="top")
     y = alt.Y("w:O", sort=list(warmups), title="warm-up (updates)")
     colour = alt.Color(
         "v:Q",
@@ -158,7 +156,7 @@ def _curves(table: pd.DataFrame, block: int, floor: float, cell: alt.Parameter) 
     scale = alt.Scale(domain=[round(losses.min() - 0.1, 1), round(losses.max() + 0.1, 1)])
     encoding = {
         "x": alt.X("update:Q", title="updates"),
-        "y": alt.Y("loss:Q", title="training loss (nats per token)", scale=scale, axis=alt.Axis(tickCount=5)),
+        "y": y_axis("loss:Q", "training loss (nats per token)", scale=scale, tickCount=5),
     }
     others = base.mark_line(color=GREY, strokeWidth=0.8, opacity=0.45).encode(
         detail=["r:N", "w:N", "seed:N"], **encoding
@@ -168,9 +166,10 @@ def _curves(table: pd.DataFrame, block: int, floor: float, cell: alt.Parameter) 
     of = {name: sorted(rows.unique().tolist()) for name, rows in table.groupby("p")["seed"]}
     drawn = f"{json.dumps(of)}[placed] || {json.dumps(seeds)}"
     encoding_of_seed = encoding | {
-        "color": alt.Color(
+        "color": colour_by(
             "seed:N",
-            scale=alt.Scale(domain=seeds, range=[BLUE, ORANGE][: len(seeds)]),
+            seeds,
+            [BLUE, ORANGE],
             legend=alt.Legend(title="seed; grey: other runs", orient="top", values=alt.ExprRef(drawn)),
         ),
         "tooltip": ["r:N", "w:N", "seed:N", "update:Q", "loss:Q"],
