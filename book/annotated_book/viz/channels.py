@@ -9,7 +9,7 @@ import altair as alt
 
 from annotated_book.viz.theme import PALETTE
 
-Names = Sequence[str] | Mapping[str, Any]
+Names = Sequence[Any] | Mapping[str, Any]
 """Names in their order, or what each looks like, by name."""
 _SCALE = {
     "base", "clamp", "constant", "domain", "domainMax", "domainMin", "exponent", "nice", "padding", "range", "reverse",

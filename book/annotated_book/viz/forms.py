@@ -9,6 +9,7 @@ import altair as alt
 import pandas as pd
 
 from annotated_book.viz.caption import captioned
+from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.titles import title_lines
 
 _Chart = TypeVar("_Chart")
@@ -105,19 +106,21 @@ def interval_rules(chart: alt.Chart, along: Any, low: str = "low:Q", high: str =
     return chart.mark_rule(**mark).encode(start, **{end: high})
 
 
-def rule_at(place: Any, value: float, **mark: Any) -> alt.Chart:
-    """A rule across the plot at one value of an axis, such as zero.
+def rule_at(place: Any, value: float | str, **mark: Any) -> alt.Chart:
+    """A rule across the plot at one value of an axis, such as zero, or where a slider stands.
 
     Parameters
     ----------
     place
         The axis, from `x_axis` or `y_axis`.
     value
-        In the units of its field.
+        In the units of its field, or an expression of Vega, such as the name of a slider.
     mark
         Options of the rule.
     """
     field = place.shorthand.split(":")[0]
+    if isinstance(value, str):
+        return alt.Chart(ONE_ROW).transform_calculate(**{field: value}).mark_rule(**mark).encode(place)
     return alt.Chart(pd.DataFrame({field: [value]})).mark_rule(**mark).encode(place)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
-from annotated_book.viz.forms import line_layers, titled
+from annotated_book.viz.forms import line_layers, rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
@@ -142,7 +142,7 @@ def power_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         color=colour_by("pair:N", pairs, [BLUE, ORANGE, GREEN], legend=alt.Legend(columns=1, labelLimit=330)),
     )
     shape, tip = alt.Shape("pair:N", sort=pairs, legend=None), ["pair:N", "sentences:Q", "share:Q"]
-    rule = alt.Chart(pd.DataFrame({"y": [0.975]})).mark_rule(strokeDash=[4, 3], color=INK).encode(y="y:Q")
+    rule = rule_at(alt.Y("y:Q"), 0.975, strokeDash=[4, 3], color=INK)
     return titled(
         alt.layer(*line_layers(base, shape=shape, tooltip=tip, line={"strokeWidth": 2.2}), rule),
         height=240,

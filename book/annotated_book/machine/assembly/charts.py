@@ -11,9 +11,8 @@ from annotated.analysis.parameters import AuditRow
 from annotated.config import ModelConfig
 from annotated.paper import TABLE_3 as PRINTED
 from annotated_book.viz.channels import colour_by, x_axis
-from annotated_book.viz.forms import titled
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import slider
-from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 BIASES = "biases"
@@ -72,12 +71,7 @@ def audit_chart(
     colour = colour_by("verdict:N", verdicts, [BLUE, ORANGE])
     bars = base.mark_bar(height=12, cornerRadius=2).encode(x=x, x2="high:Q", y=y, color=colour, tooltip=tooltip)
     labels = base.mark_text(align="left", fontSize=12, dx=6).encode(x=alt.value("width"), y=y, text="label:N")
-    here = (
-        alt.Chart(ONE_ROW)
-        .transform_calculate(v="vocabulary")
-        .mark_rule(color=GREY, strokeWidth=2, strokeDash=[5, 3])
-        .encode(x=alt.X("v:Q", scale=span))
-    )
+    here = rule_at(alt.X("v:Q", scale=span), "vocabulary", color=GREY, strokeWidth=2, strokeDash=[5, 3])
     return titled(
         alt.layer(*_found(rows, biased, span), bars, here, labels),
         slider("vocabulary", vocab_size, low, high, STEP, label="entries of the vocabulary"),

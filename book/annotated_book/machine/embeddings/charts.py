@@ -10,9 +10,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
-from annotated_book.viz.forms import titled
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import slider
-from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import GREY
 from annotated_book.viz.titles import title_expression
 
@@ -55,11 +54,10 @@ def balance_chart(widths: Sequence[int] = (64, 128, 512, 1024), *, exponent: flo
         .transform_calculate(share=share)
         .encode(x=x, y=y, color=colour, tooltip=["width:N", alt.Tooltip("share:Q", format=".1%")])
     )
-    rule = alt.Chart(ONE_ROW).transform_calculate(power="exponent")
     return titled(
         alt.layer(
             lines.encode(x=x, y=y, color=colour, strokeDash=dash),
-            rule.mark_rule(color=GREY, strokeDash=[4, 3]).encode(x="power:Q"),
+            rule_at(alt.X("power:Q"), "exponent", color=GREY, strokeDash=[4, 3]),
             chosen.mark_circle(size=90, opacity=1),
         ),
         slider("exponent", exponent, 0, 1, 0.05, label="power p"),

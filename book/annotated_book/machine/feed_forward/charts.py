@@ -11,7 +11,7 @@ import pandas as pd
 from annotated.config import ModelConfig
 from annotated.paper import TABLE_3
 from annotated_book.viz.channels import colour_by, x_axis, y_axis
-from annotated_book.viz.forms import titled
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -165,8 +165,7 @@ def _section(resolution: int) -> alt.LayerChart:
     x = x_axis("x:Q", "first input", domain=[-2.1, 2.1], nice=False, tickCount=5)
     y = y_axis("output:Q", "output", domain=[-7, 7])
     cut = _three_units(4 * resolution - 3, [0.0]).mark_line(strokeWidth=2.5, color=GREEN).encode(x=x, y=y)
-    zero = alt.Chart(pd.DataFrame({"output": [0]})).mark_rule(color="currentColor", opacity=0.5).encode(y="output:Q")
-    return alt.layer(zero, cut)
+    return alt.layer(rule_at(alt.Y("output:Q"), 0, color="currentColor", opacity=0.5), cut)
 
 
 def _three_units(resolution: int, second: list[float] | None = None) -> alt.Chart:

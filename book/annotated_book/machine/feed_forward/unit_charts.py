@@ -14,7 +14,7 @@ from annotated.analysis.feed_forward import Activity
 from annotated_book.machine.feed_forward.firing import firings
 from annotated_book.viz.channels import colour_by, shape_by, x_axis, y_axis
 from annotated_book.viz.end_labels import label_line_ends
-from annotated_book.viz.forms import line_layers, titled
+from annotated_book.viz.forms import line_layers, rule_at, titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
 
@@ -65,7 +65,7 @@ def unit_chart(activity: Activity, sentences: Sequence[int], unit: tuple[int, in
         y=y, color=alt.condition("datum.score > 0", alt.value(BLUE), alt.value(f"{GREY}55")), tooltip=tip
     )
     kept = base.transform_filter("datum.score > 0").mark_text(dy=-8, fontSize=12)
-    zero = alt.Chart(pd.DataFrame({"score": [0]})).mark_rule(color="currentColor").encode(y="score:Q")
+    zero = rule_at(alt.Y("score:Q"), 0, color="currentColor")
     told = table[table["sentence"] == table["sentence"].iloc[0]]
     active = ", ".join(f"{row.token} {row.score:.1f}" for row in told[told["score"] > 0].itertuples())
     return titled(
@@ -194,9 +194,9 @@ def agreement_strip(units: pd.DataFrame) -> alt.LayerChart:
         color=alt.condition("datum.clean", alt.value(GREEN), alt.value(ORANGE)),
         tooltip=["place:N", "unit:Q", "name:N", alt.Tooltip("share:Q", format=".0%"), "active:Q"],
     )
-    line = alt.Chart(pd.DataFrame({"share": [0.9]})).mark_rule(color="currentColor", strokeDash=[4, 4])
+    line = rule_at(alt.X("share:Q"), 0.9, color="currentColor", strokeDash=[4, 4])
     return titled(
-        alt.layer(points, line.encode(x="share:Q")),
+        alt.layer(points, line),
         height=90 * len(layers),
         title="Units whose six strongest activations are at one token: few are active there only",
         description=f"A dot for each of {len(units)} units, by layer and by the share of its active positions that "

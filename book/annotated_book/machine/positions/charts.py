@@ -10,7 +10,7 @@ import pandas as pd
 
 from annotated.model.positional_encoding import sinusoidal_encoding
 from annotated_book.viz.channels import colour_by, x_axis, y_axis
-from annotated_book.viz.forms import titled
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import slider
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -102,9 +102,7 @@ def offset_chart(length: int = 80, d_model: int = 64, *, position: int = 20) -> 
             tooltip=["p:Q", "q:Q", "offset:Q", alt.Tooltip("dot:Q", format=".2f")],
         )
     )
-    marker = (alt.Chart(ONE_ROW).transform_calculate(q="position").mark_rule(color=ORANGE, strokeDash=[4, 3])).encode(
-        x="q:Q"
-    )
+    marker = rule_at(alt.X("q:Q"), "position", color=ORANGE, strokeDash=[4, 3])
     return titled(
         alt.layer(curve.mark_line(color=BLUE, strokeWidth=2.5), curve.mark_circle(color=BLUE, size=16), marker),
         slider("position", position, 0, length - 1),

@@ -11,9 +11,9 @@ import pandas as pd
 
 from annotated.config import ModelConfig
 from annotated_book.viz.channels import colour_by, shape_by, x_axis, y_axis
-from annotated_book.viz.forms import line_layers, titled
+from annotated_book.viz.forms import line_layers, rule_at, titled
 from annotated_book.viz.parameters import menu, slider
-from annotated_book.viz.tables import ONE_ROW, curves_table, named_table
+from annotated_book.viz.tables import curves_table, named_table
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
 from annotated_book.viz.titles import title_lines
 
@@ -215,9 +215,9 @@ def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]
         .mark_text(fontSize=13, fontWeight="bold", dy=4)
         .encode(x="place:Q", y=alt.value(8), text="stack:N")
     )
-    edge = alt.Chart(ONE_ROW).transform_calculate(place="depth + 1").mark_rule(strokeDash=[3, 3], color="currentColor")
+    edge = rule_at(alt.X("place:Q"), "depth + 1", strokeDash=[3, 3], color="currentColor")
     return titled(
-        alt.layer(*drawn, edge.encode(x="place:Q"), names),
+        alt.layer(*drawn, edge, names),
         slider("depth", depth, depths[0], depths[-1], step, label="layers of each stack"),
         height=300,
         title="Without residuals the gradient vanishes in all decoder layers but the top",

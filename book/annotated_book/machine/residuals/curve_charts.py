@@ -11,7 +11,7 @@ import pandas as pd
 
 from annotated_book.machine.residuals.charts import PLACEMENT_COLOURS, placement_colour
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
-from annotated_book.viz.forms import titled
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.theme import BLUE, GREEN, ORANGE
 
@@ -113,7 +113,7 @@ def variant_curves_chart(
         tooltip=["variant:N", "update:Q", "mean:Q", "low:Q", "high:Q"],
     )
     bands = chart.mark_area(opacity=0.18).encode(x=x, y=alt.Y("low:Q", title=title), y2="high:Q", color=colour)
-    zero = alt.Chart(pd.DataFrame({"mean": [0]})).mark_rule(color="currentColor", opacity=0.7).encode(y="mean:Q")
+    zero = rule_at(alt.Y("mean:Q"), 0, color="currentColor", opacity=0.7)
     return titled(
         alt.layer(bands, zero, lines),
         menu("variant", ["all", *known], label="layer"),

@@ -13,7 +13,7 @@ from annotated import paper
 from annotated_book.results.parsing import titles
 from annotated_book.results.parsing.results import PARSERS, SETS
 from annotated_book.viz.channels import colour_by, x_axis, y_axis
-from annotated_book.viz.forms import titled
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
 
@@ -191,9 +191,9 @@ def brackets_chart(heads: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
             tooltip=["name:N", alt.Tooltip("writing:Q", format=".1%"), alt.Tooltip("reading:Q", format=".1%")],
         )
     )
-    rule = alt.Chart(pd.DataFrame({"x": [float(table["chance"].iloc[0])]})).mark_rule(strokeDash=[4, 3], color=INK)
+    rule = rule_at(alt.X("x:Q"), float(table["chance"].iloc[0]), strokeDash=[4, 3], color=INK)
     return titled(
-        alt.layer(bars, rule.encode(x="x:Q")),
+        alt.layer(bars, rule),
         height=17 * len(table),
         title=f"Head {best['head']} of layer {best['layer']} puts {100 * best['writing']:.0f}\u00a0% of its weight on "
         "the bracket that is closed",

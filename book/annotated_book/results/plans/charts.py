@@ -109,7 +109,7 @@ def _names_at(names: pd.DataFrame, at: Sequence[Any]) -> list[alt.Chart]:
             baseline="middle",
             dx={"left": 8, "right": -8}.get(str(side), 0),
             lineBreak="\n",
-        )  # fmt: skip
+        )
         for side, some in names.groupby("side")
     ]
 
@@ -225,7 +225,9 @@ def drafts_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     return titled(
         alt.layer(
             *line_layers(base.encode(*at), dash=dashes, tooltip=tip, line={"strokeWidth": None}, size=55, opacity=None),
-            label_line_ends(ends.encode(x=alt.value("width"), y=y, color=colour), "text:N", baseline="middle"),
+            label_line_ends(
+                ends.encode(x=alt.value("width"), y=y, color=colour), "text:N", baseline="middle", lineBreak="\n"
+            ),
             axis_title_from("gained"),
         ),
         menu("gained", list(_SPEEDS), label="shown"),

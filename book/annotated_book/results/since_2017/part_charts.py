@@ -13,7 +13,7 @@ from annotated.model import sinusoidal_encoding
 from annotated_book.results.since_2017.muon import COEFFICIENTS
 from annotated_book.results.since_2017.rotary import turned
 from annotated_book.viz.channels import colour_by, x_axis, y_axis
-from annotated_book.viz.forms import titled
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import slider, steps
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
 
@@ -152,9 +152,8 @@ def newton_schulz_chart() -> alt.LayerChart:
             alt.X("before:Q", title="singular value before"), y_axis("after:Q", "singular value after", domain=[0, 1.3])
         )
     )
-    one = alt.Chart(pd.DataFrame({"after": [1.0]})).mark_rule(color=GREY, strokeDash=[4, 3]).encode(alt.Y("after:Q"))
     return titled(
-        alt.layer(one, curve),
+        alt.layer(rule_at(alt.Y("after:Q"), 1.0, color=GREY, strokeDash=[4, 3]), curve),
         slider("count", 5, 0, 7, label="steps"),
         height=220,
         title="Newton and Schulz's steps bring the singular values near 1, the smallest ones last",

@@ -13,7 +13,7 @@ from annotated.paper import SETTINGS
 from annotated_book.results.table_2.costs import DEVICES, bill, update_flops
 from annotated_book.results.table_2.systems import BIG_EN_FR, RUNS, SYSTEMS, Pair, Result, results, short_name
 from annotated_book.viz.channels import colour_by, shape_by, y_axis
-from annotated_book.viz.forms import titled
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
@@ -167,8 +167,7 @@ def bleu_flops_chart(language: str = "German", *, budget: float = 20.0) -> alt.L
     best = within.transform_window(
         rank="row_number()", sort=[alt.SortField("bleu", order="descending")]
     ).transform_filter("datum.rank == 1")
-    at = alt.Chart(ONE_ROW).transform_calculate(FLOPs="pow(10, 18 + budget / 10)")
-    rule = at.mark_rule(color=GREY, strokeWidth=2).encode(x=x)
+    rule = rule_at(x, "pow(10, 18 + budget / 10)", color=GREY, strokeWidth=2)
     told = best.transform_calculate(told="'best within the budget: ' + datum.name + ', ' + format(datum.bleu, '.2f')")
     words = {"x": alt.value(6), "y": alt.value(12), "text": "told:N"}
     none = points.transform_aggregate(cheapest="min(FLOPs)").transform_filter(

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
-from annotated_book.viz.forms import titled
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import slider, steps
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -247,11 +247,8 @@ def epochs_chart(*, pairs: int, tokens: int, mean: float, runs: Sequence[tuple[s
     text = dots.mark_text(dx=8, dy=-10, align="left", fontWeight="bold").encode(
         x=x, y=y, text=alt.Text("epochs:Q", format=".1f")
     )
-    rule = (
-        alt.Chart(ONE_ROW).transform_calculate(x="mean").mark_rule(color=GREY, strokeDash=[4, 3]).encode(x=alt.X("x:Q"))
-    )
     return titled(
-        alt.layer(rule, lines, points, text),
+        alt.layer(rule_at(alt.X("x:Q"), "mean", color=GREY, strokeDash=[4, 3]), lines, points, text),
         slider("mean", round(mean), 10, 45, 1, label="mean target tokens per sentence"),
         slider("batch", tokens, 5000, 50_000, 1000, label="target tokens in a batch"),
         height=250,

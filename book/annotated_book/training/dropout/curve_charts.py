@@ -9,9 +9,8 @@ import altair as alt
 import pandas as pd
 
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
-from annotated_book.viz.forms import titled
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider
-from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
 from annotated_book.viz.titles import title_of
 
@@ -95,8 +94,7 @@ def _curve_layers(table: pd.DataFrame, block: int, last: int) -> list[alt.Chart]
         )
     )
     words = listed.mark_text(align="left", fontSize=12, fontWeight="bold").encode(x=x, y=y, text="text:N", color=colour)
-    rule = alt.Chart(ONE_ROW).transform_calculate(update="at").mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=x)
-    return [rule, lines, points, words]
+    return [rule_at(x, "at", color=GREY, strokeDash=[3, 3]), lines, points, words]
 
 
 def _curves(runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

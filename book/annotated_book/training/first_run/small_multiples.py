@@ -9,10 +9,9 @@ import altair as alt
 import pandas as pd
 
 from annotated_book.viz.channels import dash_by, x_axis, y_axis
-from annotated_book.viz.forms import titled
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.log_chart import Records, log_data
 from annotated_book.viz.parameters import slider
-from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import GREY, PALETTE
 from annotated_book.viz.titles import title_lines
 
@@ -67,8 +66,7 @@ def _panel(name: str, losses: pd.DataFrame, said: pd.DataFrame, colour: str, upd
     own = alt.Chart(losses[losses["run"] == name]).mark_line(color=colour, strokeWidth=2.4).encode(
         x=x, y=y, strokeDash=dash, tooltip=["kind:N", "u:Q", alt.Tooltip("v:Q", format=".3f")]
     )  # fmt: skip
-    moment = alt.Chart(ONE_ROW).transform_calculate(u="moment")
-    rule = moment.mark_rule(color="currentColor", opacity=0.6).encode(x="u:Q")
+    rule = rule_at(alt.X("u:Q"), "moment", color="currentColor", opacity=0.6)
     latest = _latest(losses[losses["run"] == name], "kind")
     place = alt.X(value=6)
     words = _latest(said[said["run"] == name], "run").transform_calculate(says=f"'{name} writes: ' + datum.text")

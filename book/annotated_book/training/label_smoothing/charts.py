@@ -10,7 +10,7 @@ import pandas as pd
 
 from annotated.config import ModelConfig, TrainingConfig
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
-from annotated_book.viz.forms import titled
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -161,7 +161,7 @@ def _gradients() -> alt.LayerChart:
         .mark_line(strokeWidth=2.3, color=GREEN)
         .encode(x=x, y=y)
     )
-    zero = alt.Chart(pd.DataFrame({"g": [0]})).mark_rule(color=GREY, strokeDash=[4, 3]).encode(y=y)
+    zero = rule_at(y, 0, color=GREY, strokeDash=[4, 3])
     now = (
         alt.Chart(ONE_ROW)
         .transform_calculate(x="gap", g=gradient("gap"))

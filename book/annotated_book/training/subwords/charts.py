@@ -11,7 +11,7 @@ import pandas as pd
 
 from annotated.config import ModelConfig
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
-from annotated_book.viz.forms import titled
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -149,7 +149,7 @@ def _sized_layers(table: pd.DataFrame) -> alt.LayerChart:
         tooltip=["text:N", alt.Tooltip("size:Q", format=","), "label:N"],
     )
     here = alt.Chart(ONE_ROW)
-    rule = here.transform_calculate(size="size").mark_rule(color=ORANGE, strokeWidth=2).encode(x=x)
+    rule = rule_at(x, "size", color=ORANGE, strokeWidth=2)
     at = base.transform_filter("datum.size == size")
     words = at.mark_text(dy=-11, dx=-4, align="right", fontSize=13, fontWeight="bold").encode(x=x, y=y, text="label:N")
     what = here.transform_calculate(words="measure").mark_text(align="left", baseline="top", fontSize=12)

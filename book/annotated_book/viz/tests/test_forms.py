@@ -72,6 +72,11 @@ def test_a_rule_stands_at_a_value_of_its_axis() -> None:
     assert list(spec["encoding"]) == ["y"]
 
 
+def test_a_rule_may_stand_where_a_slider_does() -> None:
+    spec = rule_at(x_axis("n:Q"), "2 * place").to_dict()
+    assert spec["transform"] == [{"calculate": "2 * place", "as": "n"}] and list(spec["encoding"]) == ["x"]
+
+
 def test_cells_have_their_shade_and_numbers_theirs() -> None:
     base = alt.Chart(TABLE).encode(x="n:O", y="run:N")
     shade = colour_by("run:N", ["a", "b"], ["#123456", "#654321"])

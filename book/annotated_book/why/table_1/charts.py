@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
-from annotated_book.viz.forms import titled
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
@@ -101,7 +101,7 @@ def _cost_lines(chart: alt.Chart) -> alt.LayerChart:
     y = y_axis("value:Q", None, type="log", axis=tens("~s", minExtent=34))
     tip = ["layer:N", alt.Tooltip("n:Q", format=",.0f"), alt.Tooltip("value:Q", format=",.3s")]
     lines = chart.mark_line(strokeWidth=2).encode(x=x, y=y, color=_COLOUR, strokeDash=_DASH, tooltip=tip)
-    here = alt.Chart(ONE_ROW).transform_calculate(n="length").mark_rule(color=GREY).encode(x="n:Q")
+    here = rule_at(alt.X("n:Q"), "length", color=GREY)
     at = chart.transform_filter("datum.n == length").mark_point(filled=True, size=70, opacity=1)
     dots = at.encode(x=x, y=y, color=_COLOUR, tooltip=tip)
     seen = " : ".join(f"what == {i} ? {text}" for i, text in enumerate(_SEEN))
