@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,11 +12,8 @@ from annotated_book.viz.theme import PALETTE
 
 Names = Sequence[Any] | Mapping[str, Any]
 """Names in their order, or what each looks like, by name."""
-_SCALE = {
-    "base", "clamp", "constant", "domain", "domainMax", "domainMin", "exponent", "nice", "padding", "range", "reverse",
-    "scheme", "type", "zero",
-}  # fmt: skip
-_CHANNEL = {"aggregate", "axis", "band", "bin", "impute", "scale", "sort", "stack", "timeUnit"}
+_SCALE = set(inspect.signature(alt.Scale).parameters)
+_AXIS = set(inspect.signature(alt.Axis).parameters) - {"domain", "title"}
 
 
 def x_axis(field: str, title: Any = alt.Undefined, **options: Any) -> Any:
@@ -29,7 +27,7 @@ def x_axis(field: str, title: Any = alt.Undefined, **options: Any) -> Any:
         With the unit; None for none.
     options
         Of Vega-Lite's scale (`type`, `domain`, `zero`, ...), of its axis (`format`, `values`, `tickCount`, ...), or of
-        the channel (`sort`, `stack`, `axis=None`, ...): they have no name in common but `domain`, which is the scale's.
+        the channel (`sort`, `stack`, `axis=None`, ...). `domain`, a name of two of them, is the scale's.
 
     Examples
     --------
@@ -46,9 +44,9 @@ def y_axis(field: str, title: Any = alt.Undefined, **options: Any) -> Any:
 
 def _axis_options(title: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a channel, those of its scale and of its axis inside."""
-    sorted_out: dict[str, Any] = {name: value for name, value in options.items() if name in _CHANNEL}
     scale = {name: value for name, value in options.items() if name in _SCALE}
-    axis = {name: value for name, value in options.items() if name not in _CHANNEL | _SCALE}
+    axis = {name: value for name, value in options.items() if name in _AXIS}
+    sorted_out: dict[str, Any] = {name: value for name, value in options.items() if name not in _SCALE | _AXIS}
     if title is not alt.Undefined:
         sorted_out["title"] = title
     if scale:

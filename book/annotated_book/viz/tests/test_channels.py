@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
 from annotated_book.viz.theme import PALETTE
 
@@ -19,6 +21,11 @@ def test_an_axis_without_title_differs_from_one_whose_title_is_not_told() -> Non
         "field": "loss", "type": "quantitative", "title": None, "axis": None
     }  # fmt: skip
     assert y_axis("loss:Q").to_dict() == {"field": "loss", "type": "quantitative"}
+
+
+def test_a_name_that_vega_lite_does_not_know_is_refused() -> None:
+    with pytest.raises(Exception, match="tickCuont"):
+        y_axis("loss:Q", tickCuont=3).to_dict()
 
 
 def test_names_have_colours_in_their_order_and_spare_ones_are_left_out() -> None:
