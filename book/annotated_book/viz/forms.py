@@ -94,7 +94,8 @@ def interval_rules(chart: alt.Chart, along: Any, low: str = "low:Q", high: str =
     chart
         With the encodings across the axis, and a colour.
     along
-        The channel of what the interval is of, from `x_axis` or `y_axis`; both ends stand on its scale.
+        The channel of what the interval is of, from `x_axis` or `y_axis`, or of its low end alone, which then is what a
+        screen reader names; both ends stand on its scale.
     low, high
         The fields of the ends.
     mark

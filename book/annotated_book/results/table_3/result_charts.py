@@ -157,7 +157,7 @@ def paper_chart(rows: Rows, deviation: float = TRANSFORMER_XL.deviation) -> alt.
         left="datum.paper - 1.96 * sqrt(2) * noise", right="datum.paper + 1.96 * sqrt(2) * noise"
     )
     theirs = interval_rules(wide.encode(y, color=colour), x, "left:Q", "right:Q", strokeWidth=1.5, opacity=0.6)
-    ours = interval_rules(base.encode(x, color=colour), y, strokeWidth=1.5, opacity=0.6)
+    ours = interval_rules(base.encode(x, color=colour), alt.Y("low:Q"), strokeWidth=1.5, opacity=0.6)
     dots = base.mark_point(filled=True, size=60, opacity=1).encode(
         x, y, color=colour,
         tooltip=["name:N", alt.Tooltip("paper:Q", format="+.3f"), alt.Tooltip("difference:Q", format="+.3f")],
@@ -202,7 +202,7 @@ def cost_chart(rows: Rows, cost: str = "parameters") -> alt.LayerChart:
     x = x_axis("x:Q", None, type="log", nice=False, padding=30, format="~s", labelOverlap="greedy", labelSeparation=6)
     y = y_axis("loss:Q", "validation loss, nats per token", zero=False, padding=14)
     is_base = "datum.row == 'base'"
-    rules = interval_rules(chosen.encode(x), y, opacity=0.5, color=GREY)
+    rules = interval_rules(chosen.encode(x), y_axis("low:Q", zero=False), opacity=0.5, color=GREY)
     dots = chosen.mark_point(filled=True, size=60, opacity=1).encode(
         x, y, color=alt.condition(is_base, alt.value(ORANGE), alt.value(BLUE)),
         tooltip=["name:N", alt.Tooltip("loss:Q", format=".3f"), alt.Tooltip("x:Q", title="cost", format=".3s")],

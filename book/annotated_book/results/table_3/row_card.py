@@ -71,7 +71,7 @@ def card_chart(rows: Rows, model: Callable[[str], ModelConfig], row: str = "C1")
     tip, look = ["seed:N", alt.Tooltip("difference:Q", format="+.3f")], {"color": BLUE, "opacity": 0.75}
     lines = line_layers(seeds.encode(x, y), detail="seed:N", tooltip=tip, line=look, color=BLUE, size=28)
     ends = alt.Chart(found.assign(share=_LAST)).transform_filter("datum.name == row")
-    intervals = interval_rules(ends.encode(x), y, strokeWidth=3, color=BLUE)
+    intervals = interval_rules(ends.encode(x), alt.Y("low:Q"), strokeWidth=3, color=BLUE)
     papers = ends.mark_point(shape="diamond", size=60, color=INK, filled=False).encode(x, alt.Y("paper:Q"))
     words = pd.DataFrame(
         [

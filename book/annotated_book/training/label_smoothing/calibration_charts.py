@@ -12,7 +12,7 @@ import pandas as pd
 from annotated_book.viz.channels import colour_by, shape_by, x_axis, y_axis
 from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu
-from annotated_book.viz.theme import BLUE, GREY, ORANGE, PALETTE
+from annotated_book.viz.theme import BLUE, GREY, ORANGE
 
 
 def reliability_chart(
@@ -66,12 +66,8 @@ def _reliability(runs: Sequence[Mapping[str, Any]], strengths: Sequence[float]) 
     even = alt.Chart(pd.DataFrame({"said": [0, 1], "was": [0, 1]}))
     diagonal = even.mark_line(color=GREY, strokeDash=[5, 4]).encode(x=x, y=y)
     seeds = sorted(table["seed"].unique().tolist())
-    colour = colour_by(
-        "e:N",
-        strengths,
-        list(PALETTE[: len(strengths)]),
-        legend=alt.Legend(orient="top", title="epsilon", values=alt.ExprRef("[epsilon, beside]")),
-    )
+    legend = alt.Legend(orient="top", title="epsilon", values=alt.ExprRef("[epsilon, beside]"))
+    colour = colour_by("e:N", strengths, legend=legend)
     lines = chosen.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, detail="seed:N")
     points = chosen.mark_point(filled=True, opacity=0.9).encode(
         x=x,

@@ -47,11 +47,6 @@ def smoothing_chart(
     """
     if vocab_size not in _VOCABULARIES or not 0 <= smoothing <= 0.5 or not 0 <= gap <= _GAP:
         raise ValueError(f"controls cannot start at V {vocab_size}, epsilon {smoothing} and a gap of {gap}")
-    params = [
-        slider("epsilon", smoothing, 0, 0.5, 0.05, label="epsilon"),
-        slider("gap", gap, 0, _GAP, 0.25, label="gap of the right logit"),
-        menu("V", _VOCABULARIES, vocab_size),
-    ]
     floor = "(epsilon == 0 ? 0 : -(1 - epsilon) * log(1 - epsilon) - epsilon * log(epsilon / (V - 1)))"
     best = "(log(1 - epsilon) - log(epsilon / (V - 1)))"
     title = (
@@ -67,9 +62,10 @@ def smoothing_chart(
             _losses(floor).properties(width=300, height=150, title=_part(_LOSS)),
             _gradients().properties(width=300, height=120, title=_part(_GRADIENT)),
             usermeta={"fit": True},
-        )
-        .add_params(*params)
-        .resolve_scale(color="independent", strokeDash="independent"),
+        ).resolve_scale(color="independent", strokeDash="independent"),
+        slider("epsilon", smoothing, 0, 0.5, 0.05, label="epsilon"),
+        slider("gap", gap, 0, _GAP, 0.25, label="gap of the right logit"),
+        menu("V", _VOCABULARIES, vocab_size),
         title=alt.Title(alt.expr(title), offset=16),
         description="Three linked charts with controls for epsilon, for the gap between the right logit and the "
         "others, and for the size of the vocabulary. Above, the probability of the right token and of all others "

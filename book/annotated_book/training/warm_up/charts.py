@@ -14,6 +14,9 @@ from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREY, ORANGE
 
+_ENDS = ("At the highest rate every warm-up helps", "loss on unseen sentences; darker is higher; click a cell")
+_PAIR = ("Two warm-ups at the chosen rate", "coloured dashes: the other warm-up")
+
 
 def warm_up_chart(
     runs: Sequence[Mapping[str, Any]],
@@ -71,23 +74,12 @@ def warm_up_chart(
     )
     return titled(
         alt.vconcat(
-            _map(cells, rates, warmups, cell).properties(
-                width=300,
-                height=alt.Step(34),
-                title=_part(
-                    "At the highest rate every warm-up helps",
-                    "loss on unseen sentences; darker is higher; click a cell",
-                ),
-            ),
-            _curves(table, block, floor, cell).properties(
-                width=300,
-                height=220,
-                title=_part("Two warm-ups at the chosen rate", "coloured dashes: the other warm-up"),
-            ),
+            _map(cells, rates, warmups, cell).properties(width=300, height=alt.Step(34), title=_part(*_ENDS)),
+            _curves(table, block, floor, cell).properties(width=300, height=220, title=_part(*_PAIR)),
             usermeta={"fit": True},
-        )
-        .add_params(menu("placed", placements, placement, "placement"), other)
-        .resolve_scale(color="independent"),
+        ).resolve_scale(color="independent"),
+        menu("placed", placements, placement, "placement"),
+        other,
         description="Above, a table of the loss on unseen sentences at the end, warm-up on rows and learning rate on "
         "columns, lighter for lower; below, the training curves of the chosen cell, dashed those of another warm-up "
         "at the same rate, and all others of that placement in grey. A click or two menus choose the cell, a third "
@@ -125,13 +117,7 @@ def _map(cells: pd.DataFrame, rates: Sequence[float], warmups: Sequence[int], ce
     ]
     tiles = (
         base.mark_rect(stroke=ORANGE, cursor="pointer")
-        .encode(
-            x=x,
-            y=y,
-            color=colour,
-            strokeWidth=alt.condition(cell, alt.value(4), alt.value(0)),
-            tooltip=tip,
-        )
+        .encode(x, y, colour, strokeWidth=alt.condition(cell, alt.value(4), alt.value(0)), tooltip=tip)
         .add_params(cell)
     )
     figures = base.mark_text(fontSize=12, tooltip=None).encode(

@@ -69,7 +69,7 @@ def length_chart(
             edge.mark_rule(color=GREY).encode(x="n:Q"),
             edge.mark_text(align="left", dx=4).encode(x="n:Q", y=alt.value(156), text="text:N"),
             _guess(lengths, chance),
-            interval_rules(base, y, strokeWidth=1.5),
+            interval_rules(base, alt.Y("low:Q"), strokeWidth=1.5),
             *line_layers(base.encode(y=y), dash=dash, shape=shape, tooltip=tip, size=55, opacity=None),
         ),
         menu("measure", list(curves)),
