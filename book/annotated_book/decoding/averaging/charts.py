@@ -43,9 +43,8 @@ def last_k_chart(
     means = [pd.DataFrame(runs[name]).assign(run=name, k=range(1, len(runs[name]) + 1)) for name in names]
     dots = curves_table({name: list(reversed(each[name])) for name in names}, "run", "k", "loss", start=1)
     most = int(dots["k"].max())
-    x = alt.X("k:Q", title="oldest  ←  checkpoint  →  newest",
-              scale=alt.Scale(zero=False, nice=False, reverse=True, padding=14),
-              axis=alt.Axis(tickMinStep=1, format="d"))  # fmt: skip
+    scale = alt.Scale(zero=False, nice=False, reverse=True, padding=14)
+    x = x_axis("k:Q", "oldest  ←  checkpoint  →  newest", scale=scale, tickMinStep=1, format="d")
     y = y_axis("loss:Q", "loss (nats per token)", zero=False, padding=12)
     averages = alt.Chart(pd.concat(means)).transform_filter("datum.run == run")
     single = alt.Chart(dots).transform_filter("datum.run == run")
@@ -246,18 +245,13 @@ def averaged_noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
     rows
         Each with 'k', and 'excess': the loss above that of the model without noise.
     """
-    kinds = ["measured", "the first, divided by k"]
+    kinds, tens = ["measured", "the first, divided by k"], [10.0**power for power in range(-4, 2)]
     table = pd.DataFrame(rows)[["k", "excess"]].rename(columns={"excess": kinds[0]})
     table[kinds[1]] = table[kinds[0]].iloc[0] / table["k"]
     chart = alt.Chart(table.melt("k", var_name="what", value_name="excess"))
     encoding = {
         "x": x_axis("k:Q", "noisy copies averaged", type="log", base=2, values=sorted(table["k"])),
-        "y": alt.Y(
-            "excess:Q",
-            title="excess loss (nats per token)",
-            scale=alt.Scale(type="log"),
-            axis=alt.Axis(values=[10.0**power for power in range(-4, 2)], format="~g"),
-        ),
+        "y": y_axis("excess:Q", "excess loss (nats per token)", type="log", values=tens, format="~g"),
         "color": colour_by("what:N", kinds, [PALETTE[0], GREY]),
     }
     line = chart.mark_line(strokeWidth=2).encode(**encoding, strokeDash=dash_by("what:N", kinds, [[1, 0], [5, 4]]))

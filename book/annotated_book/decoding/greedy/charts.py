@@ -38,16 +38,12 @@ def two_ways_chart(walks: Sequence[Mapping[str, Any]], tokens: Callable[[list[in
     if not names or len(set(names)) < len(names):
         raise ValueError("give at least one sentence, and each text once")
     table = pd.concat([_two_ways(walk, tokens) for walk in walks])
+    ticks = alt.Axis(tickCount=4, labelExpr="datum.value > 0 ? '' : datum.label")
     base = (
         alt.Chart(table)
         .transform_filter("datum.text == shown")
         .encode(
-            x=alt.X(
-                "sum:Q",
-                title="log-probability so far (nats)",
-                scale=alt.Scale(padding=72, nice=False),
-                axis=alt.Axis(tickCount=4, labelExpr="datum.value > 0 ? '' : datum.label"),
-            ),
+            x=x_axis("sum:Q", "log-probability so far (nats)", axis=ticks, padding=72, nice=False),
             y=y_axis("t:Q", "tokens written", tickMinStep=1, padding=14, nice=False, reverse=True),
             order="t:Q",
             color=colour_by("search:N", SEARCHES, [BLUE, GREEN]),
@@ -106,10 +102,9 @@ def lost_chart(stages: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     table = pd.DataFrame(stages).set_index("updates")
     lost = table[["greedy_lost", "beam_lost"]].div(table["proven"], axis="index").set_axis(names, axis="columns")
     shares = lost.melt(var_name="search", value_name="share", ignore_index=False).reset_index()
+    updates = table.index.tolist()
     base = alt.Chart(shares).encode(
-        x=x_axis("updates:Q", "updates (logarithmic)", type="log", padding=24, nice=False).axis(
-            values=table.index.tolist(), format="d"
-        ),
+        x=x_axis("updates:Q", "updates (logarithmic)", type="log", padding=24, nice=False, values=updates, format="d"),
         y=y_axis("share:Q", "sentences missed (%)", format="%", domain=[0, 1]),
         color=colour_by("search:N", names, [BLUE, ORANGE]),
         tooltip=["search:N", "updates:Q", alt.Tooltip("share:Q", format=".1%")],
@@ -151,16 +146,12 @@ def cache_chart(length: int = 8, source_length: int = 6, *, step: int = 5) -> al
         f"{again}datum.kind == 'score' ? '{STATES[2]}' : '{STATES[1]}'"
     )
     switch = alt.binding_radio(options=["with", "without"], name="a cache: ")
+    legend = alt.Legend(columns=2, values=list(STATES[:3]))
     base = alt.Chart(tiles).transform_calculate(state=state)
     drawn = base.mark_rect(stroke=INK, strokeOpacity=0.45, strokeWidth=0.8, cornerRadius=2).encode(
         x=x_axis("x:O", "position", labelAngle=0),
         y=alt.Y("line:N", sort=lines, title=None),
-        color=colour_by(
-            "state:N",
-            STATES,
-            [ORANGE, GREEN, GREY, "transparent"],
-            legend=alt.Legend(columns=2, values=list(STATES[:3])),
-        ),
+        color=colour_by("state:N", STATES, [ORANGE, GREEN, GREY, "transparent"], legend=legend),
         fillOpacity=alt.condition(f"datum.state == '{STATES[2]}'", alt.value(0.25), alt.value(0.9)),
         tooltip=["line:N", "x:O", "state:N"],
     )
@@ -207,14 +198,10 @@ def cache_cost_chart(costs: Mapping[str, Mapping[int, float]], title: str) -> al
     table = named_table(costs, "way", "length", "cost")
     if not table[["length", "cost"]].gt(0).all(axis=None):
         raise ValueError("lengths and costs must be positive")
-    lengths = sorted(table["length"].unique().tolist())
+    lengths, tens = sorted(table["length"].unique().tolist()), [10.0**n for n in range(-3, 13)]
     base = alt.Chart(table).encode(
-        x=x_axis("length:Q", "tokens written", type="log", base=2, padding=14, nice=False).axis(
-            values=lengths, format="d"
-        ),
-        y=y_axis("cost:Q", title, type="log", nice=False, padding=8).axis(
-            values=[10.0**n for n in range(-3, 13)], format="~s"
-        ),
+        x=x_axis("length:Q", "tokens written", type="log", base=2, padding=14, nice=False, values=lengths, format="d"),
+        y=y_axis("cost:Q", title, type="log", nice=False, padding=8, values=tens, format="~s"),
         color=colour_by("way:N", names, [BLUE, ORANGE]),
         tooltip=["way:N", "length:Q", alt.Tooltip("cost:Q", format=".3s")],
     )

@@ -241,12 +241,8 @@ def removal_chart(losses: Mapping[tuple[str, int, str], float], baseline: float)
     worst = table.loc[table["rise"].idxmax()]
     base = alt.Chart(table).transform_filter("kind == 'all' || datum.kind == kind")
     y = alt.Y("place:N", sort=places, title=None)
-    x = alt.X(
-        "rise:Q",
-        title="rise of the loss (nats per token)",
-        scale=alt.Scale(type="log", domain=[_LEAST, 2.5 * worst["rise"]], nice=False),
-        axis=alt.Axis(values=[0.01, 0.1, 1], format="~g"),
-    )
+    ticks, span = alt.Axis(values=[0.01, 0.1, 1], format="~g"), [_LEAST, 2.5 * worst["rise"]]
+    x = x_axis("rise:Q", "rise of the loss (nats per token)", axis=ticks, type="log", domain=span, nice=False)
     offset = alt.YOffset("kind:N", sort=kinds)
     bars = base.mark_bar().encode(
         x=x,

@@ -224,21 +224,14 @@ def parts_chart(networks: Sequence[Mapping[str, Any]], shares: Sequence[float]) 
     table = pd.DataFrame(rows)
     names = table["network"].unique().tolist()
     colours = [BLUE] * sum(n.startswith("encoder") for n in names) + [ORANGE, GREEN, PALETTE[3]]
+    room = alt.Scale(domain=[0, 1.48], nice=False)  # for the names
+    across = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
+    least = f"datum.value <= {_LEAST} ? '≤ {_LEAST}' : datum.label"
+    up = alt.Axis(values=[0.001, 0.01, 0.1, 1], labelExpr=least)
+    rises = alt.Scale(type="log", domain=[_LEAST, 5], clamp=True, nice=False)
     base = alt.Chart(table).encode(
-        x=alt.X(
-            "share:Q",
-            title="share of the 512 units that is silenced",
-            scale=alt.Scale(domain=[0, 1.48], nice=False),  # room for the names
-            axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
-        ),
-        y=alt.Y(
-            "mean(rise):Q",
-            title="rise of the loss (nats per token)",
-            scale=alt.Scale(type="log", domain=[_LEAST, 5], clamp=True, nice=False),
-            axis=alt.Axis(
-                values=[0.001, 0.01, 0.1, 1], labelExpr=f"datum.value <= {_LEAST} ? '≤ {_LEAST}' : datum.label"
-            ),
-        ),
+        x=x_axis("share:Q", "share of the 512 units that is silenced", axis=across, scale=room),
+        y=y_axis("mean(rise):Q", "rise of the loss (nats per token)", axis=up, scale=rises),
         color=colour_by("network:N", names, colours, legend=None),
         tooltip=["network:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("mean(rise):Q", format=".3f")],
     )

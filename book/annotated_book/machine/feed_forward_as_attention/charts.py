@@ -32,16 +32,13 @@ def memory_weights_chart(tokens: Sequence[str], scores: ArrayLike, *, ranks: int
     array = np.asarray(scores, dtype=np.float64)
     if array.ndim != 2 or len(array) != len(tokens):
         raise ValueError(f"scores must be [{len(tokens)}, F], a row for each token, not {list(array.shape)}")
+    span = [0, ranks + 1]
     shared = _shared(pd.DataFrame({"token": tokens, "s": (-np.sort(-array)).round(3).tolist()}))
     bars = (
         shared.transform_filter(f"datum.rank <= {ranks}")
         .mark_bar(color=BLUE)
         .encode(
-            x=alt.X(
-                "rank:Q",
-                title=f"the {ranks} strongest of {array.shape[1]} key-value pairs",
-                scale=alt.Scale(domain=[0, ranks + 1], nice=False),
-            ),
+            x=x_axis("rank:Q", f"the {ranks} strongest of {array.shape[1]} key-value pairs", domain=span, nice=False),
             y=y_axis("share:Q", "share of all activation", format="%", tickCount=5),
             size=alt.value(3),
             tooltip=[alt.Tooltip("rank:Q"), alt.Tooltip("s:Q", title="score"), alt.Tooltip("share:Q", format=".2%")],
@@ -174,15 +171,10 @@ def agreement_chart(table: pd.DataFrame) -> alt.LayerChart:
     lines = table.assign(line=[f"layer {n}" for n in table["layer"]])
     chance = table.groupby("contexts", as_index=False)["chance"].max().assign(line="chance")
     drawn = pd.concat([lines, chance.rename(columns={"chance": "agreement"})])[["contexts", "agreement", "line"]]
-    counts = sorted(table["contexts"].unique())
+    ticks = alt.Axis(values=sorted(table["contexts"].unique()), format="d", grid=False)
     names = [*dict.fromkeys(lines["line"]), "chance"]
     base = alt.Chart(drawn.round(4)).encode(
-        x=alt.X(
-            "contexts:Q",
-            scale=alt.Scale(type="log", nice=False),
-            axis=alt.Axis(values=counts, format="d", grid=False),
-            title="strongest contexts asked, per unit",
-        ),
+        x=x_axis("contexts:Q", "strongest contexts asked, per unit", axis=ticks, type="log", nice=False),
         y=y_axis("agreement:Q", "contexts that agree", format="%", tickCount=6),
         color=colour_by("line:N", names, [BLUE, ORANGE, GREEN, GREY], legend=alt.Legend(orient="top", columns=2)),
         tooltip=["line:N", "contexts:Q", alt.Tooltip("agreement:Q", format=".1%")],

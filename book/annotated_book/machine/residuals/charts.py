@@ -23,15 +23,8 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond"]
 
 def placement_colour(names: Sequence[str]) -> dict[str, Any]:
     """The colour channel of a chart with a line for each placement."""
-    domain = [name for name in PLACEMENT_COLOURS if name in names]
-    return {
-        "color": colour_by(
-            "placement:N",
-            domain,
-            [PLACEMENT_COLOURS[name] for name in domain],
-            legend=alt.Legend(orient="top", columns=2),
-        )
-    }
+    colours = {name: colour for name, colour in PLACEMENT_COLOURS.items() if name in names}
+    return {"color": colour_by("placement:N", colours, legend=alt.Legend(orient="top", columns=2))}
 
 
 def _shape(names: Sequence[str]) -> alt.Shape:
@@ -187,13 +180,9 @@ def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]
         .transform_calculate(place="datum.stack == 'encoder' ? datum.layer : datum.layer + depth + 1")
     )
     numbers = "datum.value <= depth ? datum.value : datum.value == depth + 1 ? '' : datum.value - depth - 1"
+    ticks = alt.Axis(tickMinStep=1, tickCount=25, format="d", grid=False, labelExpr=numbers)
     encoding = {
-        "x": alt.X(
-            "place:Q",
-            title="layer, from the bottom of each stack",
-            scale=alt.Scale(zero=False, nice=False),
-            axis=alt.Axis(tickMinStep=1, tickCount=25, format="d", grid=False, labelExpr=numbers),
-        ),
+        "x": x_axis("place:Q", "layer, from the bottom of each stack", axis=ticks, zero=False, nice=False),
         "y": alt.Y(
             "g:Q",
             title="gradient norm",

@@ -99,12 +99,8 @@ def variant_curves_chart(
         .transform_filter("datum.update > start")
     )
     x = x_axis("update:Q", "updates", zero=False)
-    colour = colour_by(
-        "variant:N",
-        known,
-        [BLUE, ORANGE, GREEN],
-        legend=alt.Legend(orient="top", columns=1, labelLimit=300, symbolOpacity=1),
-    )
+    legend = alt.Legend(orient="top", columns=1, labelLimit=300, symbolOpacity=1)
+    colour = colour_by("variant:N", known, [BLUE, ORANGE, GREEN], legend=legend)
     title = "difference of the training loss (nats)"
     lines = chart.mark_line(strokeWidth=2.2).encode(
         x=x,

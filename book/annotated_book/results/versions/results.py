@@ -96,6 +96,7 @@ def version_chart(runs: Runs) -> alt.LayerChart:
         for one in ones
         for point in one["curve"]
     ]
+    colours = {TITLES[row]: _COLOURS[row] for row in runs}
     pick = alt.selection_point(name="version_picked", fields=["version"], bind="legend")
     lines = (
         alt.Chart(pd.DataFrame(rows))
@@ -103,13 +104,7 @@ def version_chart(runs: Runs) -> alt.LayerChart:
         .encode(
             x_axis("tokens:Q", "target tokens read, millions", tickCount=6),
             y_axis("loss:Q", "validation loss (nats per token)", zero=False),
-            colour_by(
-                "version:N",
-                [TITLES[row] for row in runs],
-                [_COLOURS[row] for row in runs],
-                title=None,
-                legend=alt.Legend(columns=2),
-            ),
+            colour_by("version:N", colours, title=None, legend=alt.Legend(columns=2)),
             detail="seed:N",
             opacity=alt.condition(pick, alt.value(1.0), alt.value(0.1)),
             tooltip=["version:N", "seed:N", alt.Tooltip("tokens:Q", format=".2f"), alt.Tooltip("loss:Q", format=".3f")],

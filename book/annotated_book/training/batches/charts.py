@@ -113,12 +113,8 @@ def _length_axis() -> alt.X:
 
 def _fitting_pairs(base: alt.Chart, here: alt.Chart) -> alt.LayerChart:
     """How many pairs of each length fill a batch, with a dot at the chosen length."""
-    y = alt.Y(
-        "fits:Q",
-        title="pairs in a batch",
-        scale=alt.Scale(type="log", domain=[10, 20_000], clamp=True),
-        axis=alt.Axis(values=[10, 100, 1000, 10_000], format=",d", minExtent=42),
-    )
+    ticks = alt.Axis(values=[10, 100, 1000, 10_000], format=",d", minExtent=42)
+    y = y_axis("fits:Q", "pairs in a batch", axis=ticks, type="log", domain=[10, 20_000], clamp=True)
     line = base.mark_line(color=BLUE, strokeWidth=2.5).encode(x=_length_axis(), y=y)
     dot = here.mark_point(filled=True, size=110, color=ORANGE).encode(x=alt.X("at:Q"), y=y)
     rule = here.mark_rule(color=ORANGE, strokeDash=[4, 3]).encode(x=alt.X("at:Q"))

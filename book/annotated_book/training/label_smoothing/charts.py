@@ -127,12 +127,11 @@ def _losses(floor: str) -> alt.LayerChart:
     )
     x = x_axis("x:Q", None, domain=[0, _GAP])
     y = y_axis("loss:Q", "loss (nats)", tickCount=4, minExtent=62)
+    legend = alt.Legend(columns=3, labelLimit=130, symbolStrokeWidth=3)
     lines = base.mark_line(strokeWidth=2.3).encode(
         x=x,
         y=y,
-        color=colour_by(
-            "curve:N", names, [GREY, BLUE, ORANGE], legend=alt.Legend(columns=3, labelLimit=130, symbolStrokeWidth=3)
-        ),
+        color=colour_by("curve:N", names, [GREY, BLUE, ORANGE], legend=legend),
         strokeDash=dash_by("curve:N", names, [[5, 3], [1, 0], [4, 2]], legend=None),
     )
     now = (

@@ -54,13 +54,8 @@ def pair_chart(history: Sequence[Sequence[tuple[str, str, int]]], merge: int = 1
     table = table.assign(place=table.groupby("m").cumcount() + 1, pair=left + " + " + right, new=left + right)
     base = alt.Chart(table).transform_filter("datum.m == merge")
     y = alt.Y("place:O", title=None, axis=None)
-    most = max(table["count"])
-    x = alt.X(
-        "count:Q",
-        title="occurrences of the pair in the text",
-        axis=alt.Axis(tickCount=4, format=",d"),
-        scale=alt.Scale(domain=[0, most], nice=False),
-    )
+    span = alt.Scale(domain=[0, max(table["count"])], nice=False)
+    x = x_axis("count:Q", "occurrences of the pair in the text", scale=span, tickCount=4, format=",d")
     bars = base.mark_bar(opacity=0.45).encode(
         x=x, y=y, color=alt.condition("datum.place == 1", alt.value(ORANGE), alt.value(GREY)),
         tooltip=["pair:N", alt.Tooltip("count:Q", format=",")],

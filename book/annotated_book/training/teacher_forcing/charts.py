@@ -116,14 +116,10 @@ def wrong_word_chart(losses: Mapping[str, Sequence[float]]) -> alt.LayerChart:
         For each kind of prefix, the mean loss of the right word 1, 2, 3 ... places after the word that was exchanged.
     """
     names, reach = list(losses), max(map(len, losses.values()))
+    ticks = alt.Axis(values=[0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10], format="~r")
     base = alt.Chart(curves_table(losses, "prefix", "distance", "loss", start=1).round(4)).encode(
         x=x_axis("distance:O", "positions after the exchanged token", labelAngle=0),
-        y=alt.Y(
-            "loss:Q",
-            title="loss of the right token (nats)",
-            scale=alt.Scale(type="log", nice=False, padding=12),
-            axis=alt.Axis(values=[0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10], format="~r"),
-        ),
+        y=y_axis("loss:Q", "loss of the right token (nats)", axis=ticks, type="log", nice=False, padding=12),
         color=colour_by("prefix:N", names, [GREY, BLUE, ORANGE, PALETTE[2]], legend=alt.Legend(columns=2)),
         tooltip=["prefix:N", "distance:O", alt.Tooltip("loss:Q", format=".3f")],
     )

@@ -101,14 +101,9 @@ def first_updates_chart(measured: Mapping[str, Sequence[float]], updates: Sequen
     if any(len(line) != len(updates) for line in measured.values()):
         raise ValueError(f"each line needs {len(updates)} numbers, one for each update")
     table = pd.DataFrame(measured).assign(update=updates).melt("update", var_name="what").round(4)
-    names = list(measured)
+    names, ticks = list(measured), [1, 2, 5, 10, 20, updates[-1]]
     encoding = {
-        "x": alt.X(
-            "update:Q",
-            title="gradients that Adam has seen",
-            scale=alt.Scale(type="log", nice=False),
-            axis=alt.Axis(format="~s", values=[1, 2, 5, 10, 20, updates[-1]]),
-        ),
+        "x": x_axis("update:Q", "gradients that Adam has seen", type="log", nice=False, format="~s", values=ticks),
         "y": y_axis("value:Q", "size, or cosine", domain=[0, 1.2], nice=False, values=[0, 0.2, 0.4, 0.6, 0.8, 1]),
         "color": colour_by("what:N", names, [ORANGE, BLUE, GREEN], legend=None),
         "tooltip": ["what:N", "update:Q", alt.Tooltip("value:Q", format=".3f")],

@@ -120,12 +120,8 @@ def _map(cells: pd.DataFrame, rates: Sequence[float], warmups: Sequence[int], ce
         .encode(x, y, colour, strokeWidth=alt.condition(cell, alt.value(4), alt.value(0)), tooltip=tip)
         .add_params(cell)
     )
-    figures = base.mark_text(fontSize=12, tooltip=None).encode(
-        x=x,
-        y=y,
-        text=alt.Text("v:Q", format=".2f"),
-        fill=alt.condition(f"datum.v > {0.25 * low + 0.75 * high}", alt.value("#ffffff"), alt.value("#10223a")),
-    )
+    ink = alt.condition(f"datum.v > {0.25 * low + 0.75 * high}", alt.value("#ffffff"), alt.value("#10223a"))
+    figures = base.mark_text(fontSize=12, tooltip=None).encode(x, y, text=alt.Text("v:Q", format=".2f"), fill=ink)
     return alt.layer(tiles, figures)
 
 
@@ -150,14 +146,10 @@ def _curves(table: pd.DataFrame, block: int, floor: float, cell: alt.Parameter) 
     chosen = base.transform_filter(cell)
     seeds = sorted(table["seed"].unique().tolist())
     of = {name: sorted(rows.unique().tolist()) for name, rows in table.groupby("p")["seed"]}
-    drawn = f"{json.dumps(of)}[placed] || {json.dumps(seeds)}"
+    drawn = alt.ExprRef(f"{json.dumps(of)}[placed] || {json.dumps(seeds)}")
+    legend = alt.Legend(title="seed; grey: other runs", orient="top", values=drawn)
     encoding_of_seed = encoding | {
-        "color": colour_by(
-            "seed:N",
-            seeds,
-            [BLUE, ORANGE],
-            legend=alt.Legend(title="seed; grey: other runs", orient="top", values=alt.ExprRef(drawn)),
-        ),
+        "color": colour_by("seed:N", seeds, [BLUE, ORANGE], legend=legend),
         "tooltip": ["r:N", "w:N", "seed:N", "update:Q", "loss:Q"],
     }
     lines = chosen.mark_line(strokeWidth=2.6).encode(**encoding_of_seed)

@@ -228,14 +228,10 @@ def _given_rates(d_model: int, warmup: int, configured: float) -> tuple[str, str
 
 
 def _slip_encoding() -> dict[str, Any]:
+    rates = [1e-7, 1e-6, 1e-5, 1e-4, 1e-3]
     return {
         "x": x_axis("update:Q", "update", type="log", nice=False, format="~s", values=[1, 10, 100, 1e3, 1e4]),
-        "y": alt.Y(
-            "value:Q",
-            title="learning rate",
-            scale=alt.Scale(type="log", domain=[1e-7, 2e-3]),
-            axis=alt.Axis(format=".0e", values=[1e-7, 1e-6, 1e-5, 1e-4, 1e-3]),
-        ),
+        "y": y_axis("value:Q", "learning rate", type="log", domain=[1e-7, 2e-3], format=".0e", values=rates),
         "color": colour_by("curve:N", _CURVES, [BLUE, ORANGE], legend=None),
         "tooltip": [
             "update:Q",
