@@ -10,10 +10,11 @@ import altair as alt
 import pandas as pd
 
 from annotated.analysis.ablation import Head
-from annotated_book.viz.caption import captioned
+from annotated_book.viz.channels import x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
-from annotated_book.viz.titles import title_lines, title_of
+from annotated_book.viz.titles import title_of
 
 _NAMES = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
 _EVEN = "even spread"
@@ -58,33 +59,27 @@ def roles_chart(
         .transform_filter("datum.k == attention")
         .encode(
             x=alt.X("role:N", sort=roles, title=None, axis=across),
-            y=alt.Y("row:N", sort=[_EVEN, *heads], title=None, axis=alt.Axis(ticks=False, labelPadding=6)),
+            y=y_axis("row:N", None, sort=[_EVEN, *heads], ticks=False, labelPadding=6),
             tooltip=["row:N", "role:N", alt.Tooltip("share:Q", format=".1%")],
         )
     )
     colour = alt.condition(f"datum.row == '{_EVEN}'", alt.value(ORANGE), alt.value(BLUE))
-    chart = (
+    return titled(
         alt.layer(
             base.mark_rect(stroke=GREY, strokeWidth=0.4).encode(
                 fill=colour, opacity=alt.Opacity("share:Q", scale=_SHADE, legend=None)
             ),
             base.transform_calculate(percent="round(100 * datum.share)").mark_text().encode(text=alt.Text("percent:Q")),
-        )
-        .add_params(menu("attention", list(_NAMES.values()), _NAMES[kind]))
-        .properties(
-            width="container",
-            height=24 * (len(heads) + 1),
-            title=alt.Title(alt.expr(title)),
-            description="A table of heads and roles, shaded by the share of attention, with a menu for the three kinds "
-            "of attention; the first row is what an even spread would give. The largest excess: "
-            f"{_NAMES[best['kind']]}, {head_label(best['layer'], best['head'])}, {best['role']}, "
-            f"{best['score']:.0%} against {best['chance']:.0%}.",
-        )
-    )
-    return captioned(
-        chart,
-        "Share of each head's weight on the cells of a role, in per cent, over the rows in which the role exists. "
-        "Heads are written as layer.head; the first row is what an even spread would give.",
+        ),
+        menu("attention", list(_NAMES.values()), _NAMES[kind]),
+        height=24 * (len(heads) + 1),
+        title=alt.expr(title),
+        description="A table of heads and roles, shaded by the share of attention, with a menu for the three kinds "
+        f"of attention; the first row is what an even spread would give. The largest excess: {_NAMES[best['kind']]}, "
+        f"{head_label(best['layer'], best['head'])}, {best['role']}, {best['score']:.0%} against "
+        f"{best['chance']:.0%}.",
+        caption="Share of each head's weight on the cells of a role, in per cent, over the rows in which the role "
+        "exists. Heads are written as layer.head; the first row is what an even spread would give.",
     )
 
 
@@ -130,7 +125,7 @@ def ablation_chart(
         alt.Chart(table)
         .transform_filter("datum.measure == measure")
         .encode(
-            x=alt.X("head:N", title=None, axis=alt.Axis(orient="top", labelAngle=0)),
+            x=x_axis("head:N", None, orient="top", labelAngle=0),
             y=alt.Y("row:N", sort=order, title="attention and layer"),
             tooltip=["row:N", "head:N", "measure:N", alt.Tooltip("text:N", title="lost")],
         )
@@ -142,7 +137,7 @@ def ablation_chart(
         f"{name}: {k} {layer + 1}, head {h + 1}, {format(measures[name][k, layer, h], formats[name])}"
         for name, (k, layer, h) in worst.items()
     )
-    drawn = (
+    return titled(
         alt.layer(
             base.mark_rect(fill=ORANGE, stroke=GREY, strokeWidth=0.4).encode(
                 opacity=alt.Opacity("shade:Q", scale=_SHADE, legend=None)
@@ -151,16 +146,13 @@ def ablation_chart(
                 fill=None, stroke=INK, strokeWidth=1.6
             ),
             base.mark_text(fontSize=12).encode(text="text:N"),
-        )
-        .add_params(menu("measure", list(measures), label="lost:"))
-        .properties(
-            width="container",
-            height=26 * len(order),
-            title=alt.Title(title_of("measure", titles)),
-            description=f"A table of all heads, shaded by what is lost without them, with a menu. The most: {said}.",
-        )
+        ),
+        menu("measure", list(measures), label="lost:"),
+        height=26 * len(order),
+        title=title_of("measure", titles),
+        description=f"A table of all heads, shaded by what is lost without them, with a menu. The most: {said}.",
+        caption=caption,
     )
-    return captioned(drawn, caption) if caption else drawn
 
 
 def _losses(measure: str, values: Mapping[Head, float], form: str) -> pd.DataFrame:
@@ -208,13 +200,8 @@ def looks_and_matters_chart(
         }
     )
     base = alt.Chart(table).encode(
-        x=alt.X(
-            "hits:Q",
-            title="rows that look at the aligned word",
-            scale=alt.Scale(domain=[0, 1]),
-            axis=alt.Axis(format="%", tickCount=5),
-        ),
-        y=alt.Y("lost:Q", title="translations lost without the head", axis=alt.Axis(format="%", tickCount=5)),
+        x=x_axis("hits:Q", "rows that look at the aligned word", domain=[0, 1], format="%", tickCount=5),
+        y=y_axis("lost:Q", "translations lost without the head", format="%", tickCount=5),
     )
     shapes = alt.Shape("layer:N", scale=alt.Scale(range=["circle", "square", "triangle-up"]))
     colours = alt.Color("layer:N", scale=alt.Scale(range=[BLUE, ORANGE, GREEN]))
@@ -223,10 +210,10 @@ def looks_and_matters_chart(
     names = base.mark_text(align="left", dx=8, dy=-2, fontWeight="bold").encode(text="label:N")
     told = table[table["label"] != ""].itertuples()
     said = "; ".join(f"{row.name}: hits {row.hits:.0%}, lost {row.lost:.0%}" for row in told)
-    return alt.layer(points, names).properties(
-        width="container",
+    return titled(
+        alt.layer(points, names),
         height=280,
-        title=title_lines("The head that aligns best (3.3) is not the one that matters most (3.1)"),
-        description="A point for each cross-attention head: how often it looks at the aligned word, and what share of "
-        f"exact translations is lost without it. {said}.",
+        title="The head that aligns best (3.3) is not the one that matters most (3.1)",
+        description="A point for each cross-attention head: how often it looks at the aligned word, and what share "
+        f"of exact translations is lost without it. {said}.",
     )

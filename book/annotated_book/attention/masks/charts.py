@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from annotated_book.viz.caption import captioned
+from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
+from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.tables import array_table, curves_table
 from annotated_book.viz.theme import BLUE, GREEN, GREY, PALETTE
@@ -53,27 +54,20 @@ def reach_chart(matrices: dict[str, ArrayLike], tokens: Sequence[str]) -> alt.La
     )
     shade = alt.Opacity("share:Q", scale=alt.Scale(type="sqrt", domain=[0, 1], range=[0.08, 1]), legend=None)
     color = alt.condition("datum.j > datum.i", alt.value(RED), alt.value(BLUE))
-    chart = (
+    return titled(
         alt.layer(
             cells.transform_filter("!datum.zero")
             .mark_rect(stroke=GREY, strokeWidth=0.3)
             .encode(opacity=shade, color=color),
             cells.transform_filter("datum.zero").mark_circle(size=9, color=GREY, opacity=1, aria=False),
-        )
-        .add_params(menu("which", names, label="decoder"))
-        .properties(
-            width="container",
-            height=24 * len(tokens),
-            title="Influence of each input on each output of the decoder",
-            description=(
-                "A square table of how strongly each output position of a decoder depends on each input position, with "
-                f"a menu of {len(names)} decoders: {', '.join(names)}. Dots are exact zeros. With the causal mask "
-                "everything above the diagonal is a dot; without it every cell is filled."
-            ),
-        )
-    )
-    return captioned(
-        chart, "Norm of the derivatives of output i by input j, as a share of its row. Dots are exact zeros."
+        ),
+        menu("which", names, label="decoder"),
+        height=24 * len(tokens),
+        title=["Influence of each input on each output of the decoder"],
+        description="A square table of how strongly each output position of a decoder depends on each input "
+        f"position, with a menu of {len(names)} decoders: {', '.join(names)}. Dots are exact zeros. With the causal "
+        "mask everything above the diagonal is a dot; without it every cell is filled.",
+        caption="Norm of the derivatives of output i by input j, as a share of its row. Dots are exact zeros.",
     )
 
 
@@ -97,31 +91,25 @@ def noise_chart(losses: dict[str, Sequence[float]], floor: float) -> alt.LayerCh
         ln V: the loss of an honest model of V equally likely tokens.
     """
     names = list(losses)
-    colours = [GREEN, RED, PALETTE[3], BLUE][: len(names)]
     table = curves_table(losses, "mask", "position", "loss", start=1).round({"loss": 4})
     base = alt.Chart(table).encode(
-        x=alt.X("position:O", title="position in the target", axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("loss:Q", title="loss (nats per token)", scale=alt.Scale(domain=[0, 3.2])),
-        color=alt.Color("mask:N", sort=names, scale=alt.Scale(domain=names, range=colours)),
+        x=x_axis("position:O", "position in the target", labelAngle=0),
+        y=y_axis("loss:Q", "loss (nats per token)", domain=[0, 3.2]),
+        color=colour_by("mask:N", names, [GREEN, RED, PALETTE[3], BLUE]),
         tooltip=["mask:N", "position:O", alt.Tooltip("loss:Q", format=".3f")],
     )
-    dash = alt.StrokeDash("mask:N", sort=names, scale=alt.Scale(domain=names))
-    shape = alt.Shape("mask:N", sort=names, scale=alt.Scale(domain=names))
     text = f"ln {round(math.exp(floor))}: best possible without a leak"
     line = alt.Chart(pd.DataFrame({"y": [floor], "text": [text]})).encode(y="y:Q")
-    chart = alt.layer(
-        line.mark_rule(strokeDash=[2, 3], color=GREY, strokeWidth=1.5),
-        line.mark_text(align="left", dy=-14, x=6, fontSize=12).encode(text="text:N"),
-        base.mark_line(strokeWidth=2).encode(strokeDash=dash),
-        base.mark_point(filled=True, size=55, opacity=1).encode(shape=shape),
-    ).properties(
-        width="container",
-        height=230,
-        title="A leaking decoder guesses only at the last position",
-        description=(
-            f"Loss at each position for {len(names)} ways to mask: {', '.join(names)}. Honest masks stay at the dashed "
-            f"floor of {floor:.2f} nats everywhere; masks that leak fall far below it, except at the last position, "
-            "where there is no later token to copy from."
+    return titled(
+        alt.layer(
+            line.mark_rule(strokeDash=[2, 3], color=GREY, strokeWidth=1.5),
+            line.mark_text(align="left", dy=-14, x=6, fontSize=12).encode(text="text:N"),
+            *line_layers(base, dash=dash_by("mask:N", names), shape=shape_by("mask:N", names), size=55),
         ),
+        height=230,
+        title=["A leaking decoder guesses only at the last position"],
+        description=f"Loss at each position for {len(names)} ways to mask: {', '.join(names)}. Honest masks stay at "
+        f"the dashed floor of {floor:.2f} nats everywhere; masks that leak fall far below it, except at the last "
+        "position, where there is no later token to copy from.",
+        caption="Loss on noise at each of ten positions, means over three seeds.",
     )
-    return captioned(chart, "Loss on noise at each of ten positions, means over three seeds.")

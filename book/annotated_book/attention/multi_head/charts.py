@@ -10,6 +10,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from annotated_book.viz.caption import captioned
+from annotated_book.viz.channels import x_axis, y_axis
+from annotated_book.viz.forms import labelled_cells, titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.tables import array_table, curves_table, named_table
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -37,36 +39,29 @@ def retrieval_chart(arms: Mapping[str, Mapping[str, Sequence[float]]], *, chance
     table = pd.concat([by_offset.astype({"offset": str}), over_all])
     choices = ["all", *table["offset"].unique()[:-1]]
     chosen = alt.Chart(table).transform_filter("datum.offset == offset")
-    y = alt.Y("heads:N", sort=list(arms), title=None, axis=alt.Axis(labelLimit=130))
+    y = y_axis("heads:N", None, sort=list(arms), labelLimit=130)
     room = alt.Scale(domain=[0, 1.25], nice=False)  # for the figures beside the bars
-    percent = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
-    x = alt.X("accuracy:Q", scale=room, title="words named correctly (%)", axis=percent)
+    x = x_axis("accuracy:Q", "words named correctly (%)", scale=room, format="%", values=[0, 0.25, 0.5, 0.75, 1])
     tooltip = ["heads:N", "offset:N", alt.Tooltip("accuracy:Q", format=".1%")]
     figures = chosen.mark_text(align="left", dx=4).encode(x=x, y=y, text=alt.Text("accuracy:Q", format=".0%"))
     guess = alt.Chart(pd.DataFrame({"chance": [chance], "name": [f"guessing {chance:.0%}"]}))
     said = ", ".join(f"{row.heads} {row.accuracy:.0%}" for row in over_all.itertuples())
     across = alt.X("chance:Q", scale=room)
     titles = {one: _retrieval_title(table[table["offset"] == one], one) for one in choices}
-    chart = (
+    return titled(
         alt.layer(
             chosen.mark_bar(color=GREEN, height=20).encode(x=x, y=y, tooltip=tooltip),
             figures,
             guess.mark_rule(color=ORANGE, strokeDash=[4, 3], strokeWidth=2).encode(x=across),
             guess.mark_text(align="left", dx=5, y=-7).encode(x=across, text="name:N"),
-        )
-        .add_params(menu("offset", choices, label="places back"))
-        .properties(
-            width="container",
-            height=40 * len(arms),
-            title=alt.Title(title_of("offset", titles), offset=18),
-            description="Bars of the share of words named correctly, a dashed line at guessing "
-            f"({chance:.0%}), and a menu for the offset. Over all offsets: {said}.",
-        )
-    )
-    return captioned(
-        chart,
-        "Four ways to attend on the retrieval task, the mean of five seeds. The menu chooses how many places back the "
-        "word stands.",
+        ),
+        menu("offset", choices, label="places back"),
+        height=40 * len(arms),
+        title=alt.Title(title_of("offset", titles), offset=18),
+        description=f"Bars of the share of words named correctly, a dashed line at guessing ({chance:.0%}), and a "
+        f"menu for the offset. Over all offsets: {said}.",
+        caption="Four ways to attend on the retrieval task, the mean of five seeds. The menu chooses how many places "
+        "back the word stands.",
     )
 
 
@@ -113,7 +108,8 @@ def projection_chart(results: Mapping[str, Mapping[str, Mapping[str, Sequence[fl
         panels.append(alt.layer(*layers).properties(width=300, height=76, title=read.capitalize()))
     means = table.groupby(["read", "arm"], sort=False)["accuracy"].mean()
     said = "; ".join(f"{read}, {name}: {mean:.0%}" for (read, name), mean in means.items())
-    chart = alt.vconcat(*panels, usermeta={"fit": True}).properties(
+    chart = titled(
+        alt.vconcat(*panels, usermeta={"fit": True}),
         title=alt.Title("Without Wᴼ the heads lose answers only where the read-out is fixed", anchor="start"),
         description=f"Two panels of bars with a dot for each of five seeds. {said}.",
     )
@@ -130,21 +126,23 @@ def one_head_chart(weights: Sequence[Sequence[float]]) -> alt.LayerChart:
     """
     by_seed = dict(enumerate(weights))
     table = curves_table(by_seed, "seed", "back", "weight")
-    x = alt.X("back:O", title="places back (0: the word itself)", axis=alt.Axis(labelAngle=0))
-    y = alt.Y("weight:Q", title="mean weight", scale=alt.Scale(domain=[0, 1]))
+    x = x_axis("back:O", "places back (0: the word itself)", labelAngle=0)
+    y = y_axis("weight:Q", "mean weight", domain=[0, 1])
     base = alt.Chart(table).encode(x=x)
     means = table.groupby("back")["weight"].mean()
-    chart = alt.layer(
-        base.mark_bar(color=GREEN, opacity=0.45).encode(y=alt.Y("mean(weight):Q", title="mean weight")),
-        base.mark_circle(color=GREEN, size=45, opacity=0.9).encode(y=y, tooltip=["seed:N", "back:O", "weight:Q"]),
-    ).properties(
-        width="container",
+    return titled(
+        alt.layer(
+            base.mark_bar(color=GREEN, opacity=0.45).encode(y=alt.Y("mean(weight):Q", title="mean weight")),
+            base.mark_circle(color=GREEN, size=45, opacity=0.9).encode(y=y, tooltip=["seed:N", "back:O", "weight:Q"]),
+        ),
         height=170,
-        title="The single head spreads its weight over all four places",
-        description="Mean weight of the single head by distance: "
-        + ", ".join(f"{back} back {value:.0%}" for back, value in means.items()),
+        title=["The single head spreads its weight over all four places"],
+        description=(
+            "Mean weight of the single head by distance: "
+            + ", ".join(f"{back} back {value:.0%}" for back, value in means.items())
+        ),
+        caption="Mean attention weight of the trained head at each distance. A dot is one of five seeds.",
     )
-    return captioned(chart, "Mean attention weight of the trained head at each distance. A dot is one of five seeds.")
 
 
 def head_count_chart(measured: Mapping[int, Sequence[float]], printed: Mapping[int, float]) -> alt.VConcatChart:
@@ -160,17 +158,16 @@ def head_count_chart(measured: Mapping[int, Sequence[float]], printed: Mapping[i
     if not measured or not printed:
         raise ValueError("both the measured and the printed numbers are needed")
     domain = sorted({*measured, *printed})
-    x = alt.X("h:O", scale=alt.Scale(domain=domain), axis=alt.Axis(labelAngle=0))
+    x = x_axis("h:O", domain=domain, labelAngle=0)
     seeds = alt.Chart(curves_table(measured, "h", "seed", "accuracy").drop(columns="seed").round({"accuracy": 4}))
-    y = alt.Y("accuracy:Q", scale=_SHARE, title="named correctly", axis=alt.Axis(format="%", tickCount=5, minExtent=38))
+    y = y_axis("accuracy:Q", "named correctly", scale=_SHARE, format="%", tickCount=5, minExtent=38)
     tip = [alt.Tooltip("h:O", title="heads"), alt.Tooltip("accuracy:Q", format=".1%")]
     line = seeds.mark_line(color=BLUE, strokeWidth=2).encode(
         x=x.title(None), y=alt.Y("mean(accuracy):Q", title="named correctly")
     )
     above = alt.layer(line, seeds.mark_circle(color=BLUE, size=45).encode(x=x.title(None), y=y, tooltip=tip))
     table = alt.Chart(named_table(printed, "h", "BLEU")).encode(
-        x=x.title("heads h"),
-        y=alt.Y("BLEU:Q", scale=alt.Scale(domain=[24.5, 26.1]), title="BLEU", axis=alt.Axis(tickCount=4, minExtent=38)),
+        x=x.title("heads h"), y=y_axis("BLEU:Q", "BLEU", domain=[24.5, 26.1], tickCount=4, minExtent=38)
     )
     below = alt.layer(
         table.mark_line(color=ORANGE, strokeDash=[5, 3], strokeWidth=2),
@@ -178,16 +175,19 @@ def head_count_chart(measured: Mapping[int, Sequence[float]], printed: Mapping[i
         table.mark_text(dy=-12).encode(text=alt.Text("BLEU:Q", format=".1f")),
     )
     means = {h: float(np.mean(values)) for h, values in measured.items()}
-    chart = alt.vconcat(
-        above.properties(width=300, height=150, title="Retrieval: best at 8 and 16 heads (width 32 / h)"),
-        below.properties(width=300, height=130, title="Translation, Table 3 (A): best at 8 and 16 (width 512 / h)"),
-        usermeta={"fit": True},
-    ).properties(
-        description="Two curves over the number of heads. Measured accuracy: "
-        + ", ".join(f"{h} heads {value:.0%}" for h, value in means.items())
-        + ". BLEU in the paper: "
-        + ", ".join(f"{h} heads {bleu}" for h, bleu in printed.items())
-        + ". Both rise and fall again."
+    chart = titled(
+        alt.vconcat(
+            above.properties(width=300, height=150, title="Retrieval: best at 8 and 16 heads (width 32 / h)"),
+            below.properties(width=300, height=130, title="Translation, Table 3 (A): best at 8 and 16 (width 512 / h)"),
+            usermeta={"fit": True},
+        ),
+        description=(
+            "Two curves over the number of heads. Measured accuracy: "
+            + ", ".join(f"{h} heads {value:.0%}" for h, value in means.items())
+            + ". BLEU in the paper: "
+            + ", ".join(f"{h} heads {bleu}" for h, bleu in printed.items())
+            + ". Both rise and fall again."
+        ),
     )
     return captioned(chart, "Above, three seeds each and their mean, in a model of width 32. Below, the paper's BLEU.")
 
@@ -201,7 +201,8 @@ def reads_chart(kinds: Mapping[str, ArrayLike]) -> alt.ConcatChart:
         By name, `[H, H]`: heads on rows, slices of the input on columns; each is scaled to its largest entry.
     """
     squares = [_square(name, matrix) for name, matrix in kinds.items()]
-    chart = alt.concat(*squares, columns=1, usermeta={"columns": 2}).properties(
+    chart = titled(
+        alt.concat(*squares, columns=1, usermeta={"columns": 2}),
         title=alt.Title(
             ["Every head reads every quarter of the input;", "cut into groups, a head reads one"], anchor="start"
         ),
@@ -220,12 +221,11 @@ def _square(name: str, matrix: ArrayLike) -> alt.LayerChart:
     quarters = [str(i + 1) for i in range(len(array))]
     table = array_table((array / array.max()).round(3), "strength", head=heads, slice=quarters)
     base = alt.Chart(table.assign(network=name)).encode(
-        x=alt.X("slice:N", title="quarter of the input", axis=alt.Axis(labelAngle=0, orient="top")),
+        x=x_axis("slice:N", "quarter of the input", labelAngle=0, orient="top"),
         y=alt.Y("head:N", title=None),
         tooltip=["network:N", "head:N", "slice:N", alt.Tooltip("strength:Q", format=".2f")],
     )
     shade = alt.Opacity("strength:Q", scale=alt.Scale(domain=[0, 1], range=[0, 0.85]), legend=None)
-    return alt.layer(
-        base.mark_rect(fill=BLUE, stroke=GREY, strokeWidth=0.4).encode(opacity=shade),
-        base.mark_text().encode(text=alt.Text("strength:Q", format=".2f")),
-    ).properties(width=230, height=150, title=name.capitalize())
+    number = alt.Text("strength:Q", format=".2f")
+    cells = labelled_cells(base, number, cell={"opacity": shade}, fill=BLUE, stroke=GREY, strokeWidth=0.4)
+    return alt.layer(*cells).properties(width=230, height=150, title=name.capitalize())

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from annotated.config import ModelConfig
 from annotated_book.viz.caption import captioned
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import slider, steps
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
 from annotated_book.viz.titles import title_expression
@@ -62,23 +64,19 @@ def scale_chart(widths: Sequence[int], scores: ArrayLike, *, step: int = 9, expo
         f"(exponent == 0 ? 'nothing' : format(pow({json.dumps(list(widths))}[step], exponent), '.1f'))"
     )
     weights, gradients = _softmax_bars(chosen)
-    chart = (
+    chart = titled(
         alt.vconcat(
             _histogram(chosen).properties(width=300, height=110, title=alt.Title(alt.expr(title))),
             weights.properties(width=300, height=110, title="Weights of one query"),
             gradients.properties(width=300, height=90, title="Gradient of each weight by its own score"),
             usermeta={"fit": True},
-        )
-        .add_params(width, power)
-        .properties(
-            description=(
-                f"Three charts with two sliders, for d_k from {widths[0]} to {widths[-1]} and the power of d_k that "
-                "scores are divided by. Above, a histogram of scores: at power 0 it widens as d_k grows, at 0.5 it "
-                "keeps its width, at 1 it shrinks to a spike. In the middle, the weights of one query: nearly all on "
-                "one key at power 0, nearly even at 1. Below, each key's p times 1 minus p, which vanishes when one "
-                "key takes all."
-            )
-        )
+        ),
+        width,
+        power,
+        description=f"Three charts with two sliders, for d_k from {widths[0]} to {widths[-1]} and the power of d_k "
+        "that scores are divided by. Above, a histogram of scores: at power 0 it widens as d_k grows, at 0.5 it "
+        "keeps its width, at 1 it shrinks to a spike. In the middle, the weights of one query: nearly all on one key "
+        "at power 0, nearly even at 1. Below, each key's p times 1 minus p, which vanishes when one key takes all.",
     )
     caption = (
         f"Dot products of random queries and {array.shape[2]} random keys with entries of variance 1. Above, "
@@ -96,14 +94,10 @@ def _histogram(chosen: alt.Chart) -> alt.Chart:
         .transform_calculate(share=f"datum.n / {_SHOWN}", low="datum.bin - 0.5", high="datum.bin + 0.5")
         .mark_bar(color=BLUE)
         .encode(
-            x=alt.X(
-                "low:Q",
-                title=f"score (all beyond ±{_EDGE} in the outermost bars)",
-                scale=alt.Scale(domain=[-_EDGE - 1, _EDGE + 1]),
-            ),
+            x=x_axis("low:Q", f"score (all beyond ±{_EDGE} in the outermost bars)", domain=[-_EDGE - 1, _EDGE + 1]),
             x2="high:Q",
             y2=alt.datum(0),
-            y=alt.Y("share:Q", title="share of scores", axis=alt.Axis(format="%", tickCount=3, minExtent=38)),
+            y=y_axis("share:Q", "share of scores", format="%", tickCount=3, minExtent=38),
             tooltip=[alt.Tooltip("bin:Q", title="score about"), alt.Tooltip("share:Q", format=".1%")],
         )
     )
@@ -122,7 +116,7 @@ def _softmax_bars(chosen: alt.Chart) -> tuple[alt.Chart, alt.Chart]:
             weight="datum.e / datum.total", gradient="datum.e / datum.total * (1 - datum.e / datum.total)"
         )
     )
-    rank = alt.X("rank:O", title="keys, by falling score", axis=alt.Axis(labelAngle=0))
+    rank = x_axis("rank:O", "keys, by falling score", labelAngle=0)
     bars = query.encode(
         x=rank,
         tooltip=[
@@ -131,15 +125,8 @@ def _softmax_bars(chosen: alt.Chart) -> tuple[alt.Chart, alt.Chart]:
             alt.Tooltip("gradient:Q", format=".3f"),
         ],
     )
-    weight = alt.Y(
-        "weight:Q", title="weight p", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=3, minExtent=38)
-    )
-    gradient = alt.Y(
-        "gradient:Q",
-        title="p (1 − p)",
-        scale=alt.Scale(domain=[0, 0.25]),
-        axis=alt.Axis(values=[0, 0.1, 0.2], minExtent=38),
-    )
+    weight = y_axis("weight:Q", "weight p", domain=[0, 1], tickCount=3, minExtent=38)
+    gradient = y_axis("gradient:Q", "p (1 − p)", domain=[0, 0.25], values=[0, 0.1, 0.2], minExtent=38)
     weights = bars.mark_bar(color=GREEN).encode(y=weight, x=rank.title(None))
     return weights, bars.mark_bar(color=ORANGE).encode(y=gradient)
 
@@ -155,32 +142,23 @@ def saturation_chart(*, d_k: int = ModelConfig.d_k) -> alt.LayerChart:
     d_k
         Where the slider starts; a power of two up to 1024.
     """
-    choose = steps("log_d_k", [2**n for n in range(11)], d_k, label="width dₖ")
     title = title_expression(
         "'At dₖ = ' + pow(2, log_d_k) + ':'",
         "log_d_k < 3 ? 'both bands lie on the steep part' : log_d_k < 5 ? 'undivided scores reach the flat parts'"
         " : 'most undivided scores lie on flat parts'",
     )
-    chart = (
-        alt.layer(*_usual_differences(), _weight_and_gradient())
-        .add_params(choose)
-        .properties(
-            width="container",
-            height=240,
-            title=alt.Title(alt.expr(title)),
-            description=(
-                "Weight of the first of two keys against the difference of their scores, an S-shaped curve from 0 to "
-                "1, and its gradient p times 1 minus p, a hill around zero that is flat beyond about 5. Two grey bands "
-                "show where two thirds of the differences lie: divided by the root of d_k, always on the hill; not "
-                "divided, far out on the plains as the slider raises d_k."
-            ),
-        )
+    return titled(
+        alt.layer(*_usual_differences(), _weight_and_gradient()),
+        steps("log_d_k", [2**n for n in range(11)], d_k, label="width dₖ"),
+        height=240,
+        title=alt.expr(title),
+        description="Weight of the first of two keys against the difference of their scores, an S-shaped curve from "
+        "0 to 1, and its gradient p times 1 minus p, a hill around zero that is flat beyond about 5. Two grey bands "
+        "show where two thirds of the differences lie: divided by the root of d_k, always on the hill; not divided, "
+        "far out on the plains as the slider raises d_k.",
+        caption="Softmax over two keys. Grey bands: where two thirds of the differences of random scores lie; a band "
+        "wider than the chart is cut at its edge.",
     )
-    caption = (
-        "Softmax over two keys. Grey bands: where two thirds of the differences of random scores lie; a band wider "
-        "than the chart is cut at its edge."
-    )
-    return captioned(chart, caption)
 
 
 def _weight_and_gradient() -> alt.Chart:
@@ -193,9 +171,9 @@ def _weight_and_gradient() -> alt.Chart:
         alt.Chart(curves.melt("gap", var_name="what"))
         .mark_line(strokeWidth=2.5)
         .encode(
-            x=alt.X("gap:Q", title="score of key 1 − score of key 2", scale=alt.Scale(domain=[-_GAP, _GAP])),
-            y=alt.Y("value:Q", title="weight and gradient", scale=alt.Scale(domain=[0, 1], nice=False)),
-            color=alt.Color("what:N", sort=labels, scale=alt.Scale(domain=labels, range=[GREEN, ORANGE])),
+            x=x_axis("gap:Q", "score of key 1 − score of key 2", domain=[-_GAP, _GAP]),
+            y=y_axis("value:Q", "weight and gradient", domain=[0, 1], nice=False),
+            color=colour_by("what:N", labels, [GREEN, ORANGE]),
             strokeDash=alt.StrokeDash("what:N", sort=labels, legend=None),
             tooltip=["what:N", alt.Tooltip("gap:Q", format=".1f"), alt.Tooltip("value:Q", format=".4f")],
         )

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from annotated_book.viz.caption import captioned
+from annotated_book.viz.channels import x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.tables import curves_table
 from annotated_book.viz.theme import BLUE, GREY, ORANGE
 
@@ -36,8 +38,8 @@ def training_chart(curves: Mapping[str, Mapping[str, Sequence[Sequence[float]]]]
             alt.Chart(table)
             .mark_line(strokeWidth=1.6)
             .encode(
-                x=alt.X("update:Q", title="updates", axis=alt.Axis(values=[0, 100, 200, 300])),
-                y=alt.Y("loss:Q", title="nats per token", scale=alt.Scale(domain=[0, 3]), axis=alt.Axis(tickCount=4)),
+                x=x_axis("update:Q", "updates", values=[0, 100, 200, 300]),
+                y=y_axis("loss:Q", "nats per token", domain=[0, 3], tickCount=4),
                 color=alt.Color("divided by:N", sort=names, scale=colours),
                 strokeDash=alt.StrokeDash("divided by:N", sort=names, scale=dashes),
                 detail="seed:N",
@@ -45,12 +47,11 @@ def training_chart(curves: Mapping[str, Mapping[str, Sequence[Sequence[float]]]]
             )
         )
         panels.append(chart.properties(width=300, height=120, title=f"dₖ = {d_k}"))
-    description = (
-        f"Loss against updates in {len(panels)} panels, for the widths {', '.join(curves)}, with a line for each "
-        "divisor and seed. Divided by the root of d_k, the loss falls alike at every width. Undivided, it falls later "
-        "the larger d_k is."
-    )
-    joined = alt.vconcat(*panels, usermeta={"fit": True}).properties(
-        title=alt.Title("Without the division, wide keys hardly learn", anchor="start"), description=description
+    joined = titled(
+        alt.vconcat(*panels, usermeta={"fit": True}),
+        title=alt.Title("Without the division, wide keys hardly learn", anchor="start"),
+        description=f"Loss against updates in {len(panels)} panels, for the widths {', '.join(curves)}, with a line "
+        "for each divisor and seed. Divided by the root of d_k, the loss falls alike at every width. Undivided, it "
+        "falls later the larger d_k is.",
     )
     return captioned(joined, "One head learns to name the token two places back. A line is one of three seeds.")

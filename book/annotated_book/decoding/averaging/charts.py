@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,10 +9,12 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import curves_table
 from annotated_book.viz.theme import BLUE, GREY, INK, ORANGE, PALETTE
-from annotated_book.viz.titles import title_lines
+from annotated_book.viz.titles import title_lines, title_of
 
 
 def last_k_chart(
@@ -42,11 +43,9 @@ def last_k_chart(
     means = [pd.DataFrame(runs[name]).assign(run=name, k=range(1, len(runs[name]) + 1)) for name in names]
     dots = curves_table({name: list(reversed(each[name])) for name in names}, "run", "k", "loss", start=1)
     most = int(dots["k"].max())
-    moved = slider("last", k, 1, most, 1, label="checkpoints averaged")
-    x = alt.X("k:Q", title="oldest  ←  checkpoint  →  newest",
-              scale=alt.Scale(zero=False, nice=False, reverse=True, padding=14),
-              axis=alt.Axis(tickMinStep=1, format="d"))  # fmt: skip
-    y = alt.Y("loss:Q", title="loss (nats per token)", scale=alt.Scale(zero=False, padding=12))
+    scale = alt.Scale(zero=False, nice=False, reverse=True, padding=14)
+    x = x_axis("k:Q", "oldest  ←  checkpoint  →  newest", scale=scale, tickMinStep=1, format="d")
+    y = y_axis("loss:Q", "loss (nats per token)", zero=False, padding=12)
     averages = alt.Chart(pd.concat(means)).transform_filter("datum.run == run")
     single = alt.Chart(dots).transform_filter("datum.run == run")
     points = single.mark_point(filled=True, size=70).encode(
@@ -64,23 +63,19 @@ def last_k_chart(
     # At a fixed place: the single checkpoints fall to the right, so the upper right is free.
     text = chosen.transform_calculate(words=words).mark_text(align="right", color=INK, fontWeight="bold", fontSize=12)
     text = text.encode(x=alt.value("width"), y=alt.value(14), text="words:N")
-    description = (
-        f"Loss of averaged checkpoints for {', '.join(names)}: a line over the number of checkpoints averaged, and a "
-        "dot for each single checkpoint. A slider chooses how many of the last are averaged, a menu the run."
-    )
-    return (
-        alt.layer(points, line, here, text, _last_k_legend())
-        .add_params(menu("run", names), moved)
-        .properties(
-            title=alt.TitleParams(alt.expr(_last_k_title(runs, each))),
-            width="container",
-            height=280,
-            description=description,
-        )
+    return titled(
+        alt.layer(points, line, here, text, _last_k_legend()),
+        menu("run", names),
+        slider("last", k, 1, most, 1, label="checkpoints averaged"),
+        height=280,
+        title=_last_k_title(runs, each),
+        description=f"Loss of averaged checkpoints for {', '.join(names)}: a line over the number of checkpoints "
+        "averaged, and a dot for each single checkpoint. A slider chooses how many of the last are averaged, a menu "
+        "the run.",
     )
 
 
-def _last_k_title(runs: Mapping[str, Sequence[Mapping[str, float]]], each: Mapping[str, Sequence[float]]) -> str:
+def _last_k_title(runs: Mapping[str, Sequence[Mapping[str, float]]], each: Mapping[str, Sequence[float]]) -> Any:
     """An expression: the title for the run in the menu, which says what holds for the averages of two to five."""
     lower = "The average of the last few checkpoints has a lower loss than each of them"
     higher = "No average of the last checkpoints has a lower loss than the newest alone"
@@ -92,16 +87,14 @@ def _last_k_title(runs: Mapping[str, Sequence[Mapping[str, float]]], each: Mappi
             return higher
         return lower if all(loss < min(each[name][-k:]) for k, loss in enumerate(averages[:4], 2)) else mixed
 
-    titles = {name: title_lines(title(name)) for name in runs}
-    return f"{json.dumps(titles, ensure_ascii=False)}[run]"
+    return title_of("run", {name: title(name) for name in runs})
 
 
 def _last_k_legend() -> alt.Chart:
     """Marks that are not seen, for a legend of two layers whose colours are fixed."""
     kinds = ["single checkpoint", "average of last k"]
-    scale = alt.Scale(domain=kinds, range=[ORANGE, BLUE])
     marks = alt.Chart(pd.DataFrame({"what": kinds})).mark_point(filled=True, opacity=0)
-    return marks.encode(color=alt.Color("what:N", scale=scale, legend=alt.Legend(symbolOpacity=1)))
+    return marks.encode(color=colour_by("what:N", kinds, [ORANGE, BLUE], legend=alt.Legend(symbolOpacity=1)))
 
 
 def weight_line_chart(
@@ -122,10 +115,9 @@ def weight_line_chart(
     walks = pd.concat([pd.DataFrame(lines[name], columns=["t", "loss"]).assign(line=name) for name in names])
     marks = pd.concat([pd.DataFrame({"line": name, "t": [0, 1], "what": ends[name]}) for name in names])
     low, high = float(walks["t"].min()), float(walks["t"].max())
-    moved = slider("t", t, low, high, 0.1)
     ticks = alt.Axis(values=[half / 2 for half in range(math.ceil(2 * low), math.floor(2 * high) + 1)], format=".1f")
-    x = alt.X("t:Q", title="place t on the line", scale=alt.Scale(domain=[low, high], nice=False), axis=ticks)
-    y = alt.Y("loss:Q", title="loss (nats per token)", scale=alt.Scale(zero=False))
+    x = x_axis("t:Q", "place t on the line", domain=[low, high], nice=False, axis=ticks)
+    y = y_axis("loss:Q", "loss (nats per token)", zero=False)
     base = alt.Chart(walks).transform_filter("datum.line == path")
     line = base.mark_line(color=BLUE, strokeWidth=2.2, point={"size": 22, "color": BLUE}).encode(
         x, y, tooltip=["t:Q", "loss:Q"]
@@ -146,18 +138,15 @@ def weight_line_chart(
     labels = both.mark_text(align="center", baseline="top", dy=4, color=INK).encode(
         x="t:Q", y=alt.value(0), text="what:N"
     )
-    description = (
-        f"Loss along straight lines between weights: {', '.join(names)}. A menu chooses the line, and a slider walks "
-        "along it from before its first end to beyond its second."
+    return titled(
+        alt.layer(rules, line, here, text, labels),
+        menu("path", names, label="line"),
+        slider("t", t, low, high, 0.1),
+        height=280,
+        title="The lowest loss lies between the two checkpoints, nearer to the newer",
+        description=f"Loss along straight lines between weights: {', '.join(names)}. A menu chooses the line, and a "
+        "slider walks along it from before its first end to beyond its second.",
     )
-    return (
-        alt.layer(rules, line, here, text, labels)
-        .add_params(menu("path", names, label="line"), moved)
-        .properties(
-            title=title_lines("The lowest loss lies between the two checkpoints, nearer to the newer"),
-            width="container", height=280, description=description,
-        )
-    )  # fmt: skip
 
 
 def valley_and_mountain_chart(
@@ -174,15 +163,13 @@ def valley_and_mountain_chart(
     tables = [pd.DataFrame(line, columns=["t", "loss"]) for line in (within, between)]
     table = pd.concat([one.assign(ends=kind) for one, kind in zip(tables, kinds, strict=True)])
     encoding = {
-        "x": alt.X("t:Q", title="place t on the line (0 and 1: the two models)", axis=alt.Axis(format=".1f")),
-        "color": alt.Color(
-            "ends:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[BLUE, ORANGE]), legend=alt.Legend(labelLimit=0)
-        ),
+        "x": x_axis("t:Q", "place t on the line (0 and 1: the two models)", format=".1f"),
+        "color": colour_by("ends:N", kinds, [BLUE, ORANGE], legend=alt.Legend(labelLimit=0)),
     }
     top = math.ceil(float(table["loss"].max()) + 0.5)  # with room for the label of the peak
-    encoding["y"] = alt.Y("loss:Q", title="loss (nats per token)", scale=alt.Scale(domain=[0, top]))
+    encoding["y"] = y_axis("loss:Q", "loss (nats per token)", domain=[0, top])
     base = alt.Chart(table)
-    dashes = alt.StrokeDash("ends:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[[1, 0], [6, 3]]))
+    dashes = dash_by("ends:N", kinds, [[1, 0], [6, 3]])
     line = base.mark_line(strokeWidth=2.4, point={"size": 22})
     line = line.encode(**encoding, strokeDash=dashes, tooltip=["ends:N", "t:Q", "loss:Q"])
     halves = base.transform_filter("abs(datum.t - 0.5) < 0.01").transform_calculate(
@@ -190,15 +177,14 @@ def valley_and_mountain_chart(
     )
     text = halves.mark_text(dy=-12, fontWeight="bold").encode(**encoding, text="words:N")
     ends = alt.Chart(pd.DataFrame({"t": [0, 1]})).mark_rule(strokeDash=[4, 3], color=INK, opacity=0.6).encode(x="t:Q")
-    return alt.layer(ends, line, text).properties(
-        title=title_lines("Between two checkpoints the loss is low; between two seeds it has a peak"),
-        width="container", height=300,
-        description=(
-            "The loss along two straight lines between weights, on one scale. Between two checkpoints of one run it "
-            f"stays near the bottom; between two seeds it rises to a peak of about {table['loss'].max():.1f} halfway "
-            f"(axis from 0 to {top})."
-        ),
-    )  # fmt: skip
+    return titled(
+        alt.layer(ends, line, text),
+        height=300,
+        title="Between two checkpoints the loss is low; between two seeds it has a peak",
+        description="The loss along two straight lines between weights, on one scale. Between two checkpoints of one "
+        f"run it stays near the bottom; between two seeds it rises to a peak of about {table['loss'].max():.1f} "
+        f"halfway (axis from 0 to {top}).",
+    )
 
 
 def translated_line_chart(
@@ -219,7 +205,7 @@ def translated_line_chart(
     """
     table, step = pd.DataFrame(walk)[["t", "loss", "writes"]], 1 / (len(walk) - 1)
     base = alt.Chart(table)
-    x = alt.X("t:Q", title=f"{ends[0]}  ←  place t  →  {ends[1]}", axis=alt.Axis(format=".1f"))
+    x = x_axis("t:Q", f"{ends[0]}  ←  place t  →  {ends[1]}", format=".1f")
     y = alt.Y("loss:Q", title="loss (nats per token)")
     line = base.mark_line(color=BLUE, strokeWidth=2.2, point={"size": 22, "color": BLUE}).encode(
         x, y, tooltip=["t:Q", alt.Tooltip("loss:Q", format=".3f"), "writes:N"]
@@ -236,15 +222,19 @@ def translated_line_chart(
         for text, top, style in (("where:N", 0, {"opacity": 0.75}), ("writes:N", 18, {"fontWeight": "bold"}))
     ]
     middle = table.iloc[len(table) // 2]
-    description = (
-        f"The loss along a straight line from {ends[0]} to {ends[1]}, with a slider for the place. Halfway the loss is "
-        f"{middle['loss']:.2f} and the model writes: {middle['writes']} At the ends: {table.iloc[0]['writes']}"
+    return titled(
+        alt.vconcat(
+            alt.layer(line, point).properties(width=300, height=200),
+            alt.layer(*lines).properties(width=300, height=38, view=alt.ViewConfig(stroke=None)),
+            spacing=8,
+            usermeta={"fit": True},
+            title=title_lines(title),
+        ),
+        slider("t", t, 0, 1, step),
+        description=f"The loss along a straight line from {ends[0]} to {ends[1]}, with a slider for the place. "
+        f"Halfway the loss is {middle['loss']:.2f} and the model writes: {middle['writes']} At the ends: "
+        f"{table.iloc[0]['writes']}",
     )
-    return alt.vconcat(
-        alt.layer(line, point).properties(width=300, height=200),
-        alt.layer(*lines).properties(width=300, height=38, view=alt.ViewConfig(stroke=None)),
-        spacing=8, usermeta={"fit": True}, title=title_lines(title),
-    ).add_params(slider("t", t, 0, 1, step)).properties(description=description)  # fmt: skip
 
 
 def averaged_noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
@@ -255,28 +245,21 @@ def averaged_noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
     rows
         Each with 'k', and 'excess': the loss above that of the model without noise.
     """
-    kinds = ["measured", "the first, divided by k"]
+    kinds, tens = ["measured", "the first, divided by k"], [10.0**power for power in range(-4, 2)]
     table = pd.DataFrame(rows)[["k", "excess"]].rename(columns={"excess": kinds[0]})
     table[kinds[1]] = table[kinds[0]].iloc[0] / table["k"]
     chart = alt.Chart(table.melt("k", var_name="what", value_name="excess"))
     encoding = {
-        "x": alt.X("k:Q", title="noisy copies averaged", scale=alt.Scale(type="log", base=2),
-                   axis=alt.Axis(values=sorted(table["k"]))),
-        "y": alt.Y("excess:Q", title="excess loss (nats per token)", scale=alt.Scale(type="log"),
-                   axis=alt.Axis(values=[10.0**power for power in range(-4, 2)], format="~g")),
-        "color": alt.Color("what:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[PALETTE[0], GREY])),
-    }  # fmt: skip
-    line = chart.mark_line(strokeWidth=2).encode(
-        **encoding,
-        strokeDash=alt.StrokeDash("what:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[[1, 0], [5, 4]])),
-    )
+        "x": x_axis("k:Q", "noisy copies averaged", type="log", base=2, values=sorted(table["k"])),
+        "y": y_axis("excess:Q", "excess loss (nats per token)", type="log", values=tens, format="~g"),
+        "color": colour_by("what:N", kinds, [PALETTE[0], GREY]),
+    }
+    line = chart.mark_line(strokeWidth=2).encode(**encoding, strokeDash=dash_by("what:N", kinds, [[1, 0], [5, 4]]))
     points = chart.transform_filter("datum.what == 'measured'").mark_point(filled=True, size=70, opacity=1)
-    description = (
-        "The loss that noise in the weights adds, over the number of noisy copies averaged, both on logarithmic axes: "
-        "from one copy to four it falls faster than one over the number, and later about as fast."
+    return titled(
+        alt.layer(line, points.encode(**encoding, tooltip=["k:Q", "excess:Q"])),
+        height=220,
+        title="Averaging noisy copies lowers the excess loss, at first faster than 1/k",
+        description="The loss that noise in the weights adds, over the number of noisy copies averaged, both on "
+        "logarithmic axes: from one copy to four it falls faster than one over the number, and later about as fast.",
     )
-    return alt.layer(line, points.encode(**encoding, tooltip=["k:Q", "excess:Q"])).properties(
-        title=title_lines("Averaging noisy copies lowers the excess loss, at first faster than 1/k"),
-        width="container", height=220,
-        description=description,
-    )  # fmt: skip

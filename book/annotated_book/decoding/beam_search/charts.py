@@ -12,9 +12,10 @@ import pandas as pd
 from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import Hypothesis, length_penalty
 from annotated_book.decoding.beam_search.search_tree import Node, SearchTree
+from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
+from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import menu, slider
-from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, PALETTE
-from annotated_book.viz.titles import title_lines
+from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
 
 FATES = {
     "alive": (BLUE, "circle"),
@@ -70,34 +71,26 @@ def search_tree_chart(tree: SearchTree, tokenizer: Tokenizer) -> alt.LayerChart:
         From `record_search`.
     """
     best, table = tree.hypotheses[0], _kept_nodes(tree, tokenizer)
-    names, lowest = list(FATES), int(table["row"].max())
+    names, lowest, span = list(FATES), int(table["row"].max()), [0.5, int(table["step"].max()) + 0.5]
     base = alt.Chart(table).encode(
-        x=alt.X(
-            "step:Q",
-            title="step",
-            axis=alt.Axis(tickMinStep=1, grid=False),
-            scale=alt.Scale(nice=False, zero=False, domain=[0.5, int(table["step"].max()) + 0.5]),
-        ),
-        y=alt.Y("row:Q", axis=None, scale=alt.Scale(nice=False, domain=[lowest + 0.7, -0.8])),
+        x=x_axis("step:Q", "step", tickMinStep=1, grid=False, nice=False, zero=False, domain=span),
+        y=y_axis("row:Q", axis=None, nice=False, domain=[lowest + 0.7, -0.8]),
     )
-    color = alt.Color("fate:N", scale=alt.Scale(domain=names, range=[c for c, _ in FATES.values()]))
-    shape = alt.Shape("fate:N", scale=alt.Scale(domain=names, range=[s for _, s in FATES.values()]))
+    color = colour_by("fate:N", names, [c for c, _ in FATES.values()])
+    shape = shape_by("fate:N", names, [s for _, s in FATES.values()])
     tips = ["token:N", "step:Q", "log p:Q", "score:Q", "fate:N"]
     words = base.transform_filter("datum.step % 2 == 1"), base.transform_filter("datum.step % 2 == 0")
-    return alt.layer(
-        base.transform_filter("datum.x2 > 0").mark_rule(color=GREY, opacity=0.6).encode(x2="x2:Q", y2="y2:Q"),
-        base.mark_point(filled=True, size=55, opacity=1).encode(color=color, shape=shape, tooltip=tips),
-        *(  # neighbours above and below their points, so that they fit on a phone
-            words[even].mark_text(dy=(-11, 14)[even], fontSize=11, color=INK).encode(text="token:N") for even in (0, 1)
-        ),
-    ).properties(
-        width="container",
+    named = [  # neighbours above and below their points, so that they fit on a phone
+        words[even].mark_text(dy=(-11, 14)[even], fontSize=11, color=INK).encode(text="token:N") for even in (0, 1)
+    ]
+    links = base.transform_filter("datum.x2 > 0").mark_rule(color=GREY, opacity=0.6).encode(x2="x2:Q", y2="y2:Q")
+    points = base.mark_point(filled=True, size=55, opacity=1).encode(color=color, shape=shape, tooltip=tips)
+    return titled(
+        alt.layer(links, points, *named),
         height=40 * (1 + lowest),
-        description=(
-            f"The tree of a beam search with beam size {tree.beam_size} and alpha {tree.alpha:g}, one column per step, "
-            f"without what was pruned. It returns {len(tree.hypotheses)} hypotheses, the best of them "
-            f"“{tokenizer.decode(best.tokens)}”."
-        ),
+        description=f"The tree of a beam search with beam size {tree.beam_size} and alpha {tree.alpha:g}, one column "
+        f"per step, without what was pruned. It returns {len(tree.hypotheses)} hypotheses, the best of them "
+        f"“{tokenizer.decode(best.tokens)}”.",
     )
 
 
@@ -167,40 +160,32 @@ def alpha_chart(
     penalty = [length_penalty(*one) for one in zip(table["tokens"], table["alpha"], strict=True)]
     table["score"] = table.pop("log_probability") / penalty
     table["behind"] = table["score"] - table.groupby("alpha")["score"].transform("max")
-    scale = {"domain": list(texts)}
+    legend = alt.Legend(title="translation", columns=1, labelLimit=330, symbolType="stroke")
     dashes = [_DASHES[number % len(_DASHES)] for number in range(len(texts))]
     room = round(-0.12 * float(table["behind"].min()), 3)  # above the winner, for its score
     base = alt.Chart(table.round({"behind": 4, "score": 4})).encode(
         x=alt.X("alpha:Q", title="alpha"),
-        y=alt.Y("behind:Q", title="score minus the best score", scale=alt.Scale(domainMax=room, nice=False)),
-        color=alt.Color(
-            "text:N",
-            scale=alt.Scale(**scale, range=list(PALETTE[: len(texts)])),
-            legend=alt.Legend(title="translation", columns=1, labelLimit=330, symbolType="stroke"),
-        ),
-        strokeDash=alt.StrokeDash(
-            "text:N", scale=alt.Scale(**scale, range=dashes), legend=alt.Legend(title="translation")
-        ),
+        y=y_axis("behind:Q", "score minus the best score", domainMax=room, nice=False),
+        color=colour_by("text:N", texts, legend=legend),
+        strokeDash=dash_by("text:N", texts, dashes, legend=alt.Legend(title="translation")),
     )
     chosen = slider("alpha_shown", 0.6, 0.0, top, 0.05, "alpha")
     here = base.transform_filter("abs(datum.alpha - alpha_shown) < 0.001").add_params(chosen)
-    return alt.layer(
-        base.mark_line(strokeWidth=2),
-        here.mark_point(filled=True, size=70, opacity=1).encode(
-            tooltip=["text:N", "tokens:Q", alt.Tooltip("score:Q", format=".3f")]
+    return titled(
+        alt.layer(
+            base.mark_line(strokeWidth=2),
+            here.mark_point(filled=True, size=70, opacity=1).encode(
+                tooltip=["text:N", "tokens:Q", alt.Tooltip("score:Q", format=".3f")]
+            ),
+            here.transform_filter("datum.behind == 0")
+            .mark_text(dy=-10, fontSize=12, align=alt.ExprRef(f"alpha_shown > {0.9 * top:g} ? 'right' : 'center'"))
+            .transform_calculate(words="'best score ' + format(datum.score, '.2f')")
+            .encode(text="words:N"),
         ),
-        here.transform_filter("datum.behind == 0")
-        .mark_text(dy=-10, fontSize=12, align=alt.ExprRef(f"alpha_shown > {0.9 * top:g} ? 'right' : 'center'"))
-        .transform_calculate(words="'best score ' + format(datum.score, '.2f')")
-        .encode(text="words:N"),
-    ).properties(
-        width="container",
         height=260,
-        title=title_lines(title),
-        description=(
-            f"For alpha from 0 to {top:g}, how far each of {len(texts)} hypotheses of one sentence scores behind the "
-            "best of them. The line at zero is the winner. Where lines cross, the ranking changes."
-        ),
+        title=title,
+        description=f"For alpha from 0 to {top:g}, how far each of {len(texts)} hypotheses of one sentence scores "
+        "behind the best of them. The line at zero is the winner. Where lines cross, the ranking changes.",
     )
 
 
@@ -222,43 +207,34 @@ def beam_sizes_chart(
     table = table.drop(columns="statistics", errors="ignore").assign(line=table["alpha"].map("alpha {:g}".format))
     lines = sorted(table["line"].unique().tolist())
     charts: list[alt.LayerChart] = []
-    measures = (
-        ("log_probability", "mean log-probability"),
-        ("bleu", "BLEU"),
-        ("length_ratio", "relative length"),
-    )
-    for number, (name, title) in enumerate(measures):
+    measures = {"log_probability": "mean log-probability", "bleu": "BLEU", "length_ratio": "relative length"}
+    legend = alt.Legend(symbolStrokeWidth=0)  # a dashed outline would deform the marks
+    for number, (name, title) in enumerate(measures.items()):
         base = (
             alt.Chart(table)
             .transform_filter("datum.model == model")
             .encode(
-                x=alt.X("beam:O", title="beam size (hypotheses)" if number == 2 else None, axis=alt.Axis(labelAngle=0)),
-                y=alt.Y(f"{name}:Q", title=title, scale=alt.Scale(zero=False)),
-                color=alt.Color(
-                    "line:N",
-                    sort=lines,
-                    scale=alt.Scale(domain=lines, range=list(PALETTE[: len(lines)])),
-                    legend=alt.Legend(symbolStrokeWidth=0),  # a dashed outline would deform the marks
-                ),
-                strokeDash=alt.StrokeDash("line:N", sort=lines, scale=alt.Scale(domain=lines)),
-                shape=alt.Shape("line:N", sort=lines, scale=alt.Scale(domain=lines)),
+                x=x_axis("beam:O", "beam size (hypotheses)" if number == 2 else None, labelAngle=0),
+                y=y_axis(f"{name}:Q", title, zero=False),
+                color=colour_by("line:N", lines, legend=legend),
+                strokeDash=dash_by("line:N", lines),
+                shape=shape_by("line:N", lines),
                 tooltip=["line:N", "beam:O", "bleu:Q", "log_probability:Q", "length_ratio:Q", "very_short:Q"],
             )
         )
         if not number:
             base = base.add_params(menu("model", models))
-        layers = [base.mark_line(strokeWidth=2), base.mark_point(filled=True, size=55, opacity=1)]
+        layers = [*line_layers(base, size=55)]
         if name == "bleu" and chance:
             layers.insert(0, _band(table, chance))
         charts.append(alt.layer(*layers).properties(width=440, height=170 if name == "bleu" else 130))
-    return alt.vconcat(*charts).properties(
-        title=title_lines("Wider beams: more probable, shorter, and with 40 a lower BLEU"),
+    return titled(
+        alt.vconcat(*charts),
+        title="Wider beams: more probable, shorter, and with 40 a lower BLEU",
+        description=f"Three curves over the beam size for {len(models)} models ({', '.join(models)}) and "
+        f"{len(lines)} alphas: the mean log-probability of what the search returns rises with the beam, its length "
+        "falls, and BLEU peaks at a small beam and falls when alpha is zero.",
         usermeta={"fit": True},
-        description=(
-            f"Three curves over the beam size for {len(models)} models ({', '.join(models)}) and {len(lines)} alphas: "
-            "the mean log-probability of what the search returns rises with the beam, its length falls, and BLEU "
-            "peaks at a small beam and falls when alpha is zero."
-        ),
     )
 
 

@@ -9,10 +9,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.forms import line_layers, rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
-from annotated_book.viz.titles import title_lines
 
 
 def brevity_chart(ratio: float = 0.8) -> alt.LayerChart:
@@ -23,11 +24,10 @@ def brevity_chart(ratio: float = 0.8) -> alt.LayerChart:
     ratio
         Where the slider stands at first: length of the translation by length of the reference.
     """
-    moved = slider("ratio", ratio, 0.3, 1.5, 0.01, label="length of translation / reference")
     xs = np.arange(0.3, 1.501, 0.02).round(2)
     table = pd.DataFrame({"x": xs, "y": np.minimum(1.0, np.exp(1 - 1 / xs)).round(4)})
-    x = alt.X("x:Q", title="length of translation / reference (tokens)", scale=alt.Scale(domain=[0.3, 1.5]))
-    y = alt.Y("y:Q", title="brevity penalty", scale=alt.Scale(domain=[0, 1.1]))
+    x = x_axis("x:Q", "length of translation / reference (tokens)", domain=[0.3, 1.5])
+    y = y_axis("y:Q", "brevity penalty", domain=[0, 1.1])
     curve = alt.Chart(table).mark_line(color=BLUE, strokeWidth=2.5).encode(x, y)
     here = alt.Chart(ONE_ROW).transform_calculate(x="ratio", y="min(1, exp(1 - 1 / ratio))")
     here = here.transform_calculate(
@@ -37,19 +37,13 @@ def brevity_chart(ratio: float = 0.8) -> alt.LayerChart:
     text = here.mark_text(
         align=alt.expr("ratio > 0.9 ? 'right' : 'left'"), dx=alt.expr("ratio > 0.9 ? -8 : 10"), dy=16, color=INK
     ).encode(x, y, text="text:N")
-    description = (
-        "The brevity penalty: one for translations as long as the reference or longer, and falling exponentially for "
-        "shorter ones. A slider moves a point along the curve."
-    )
-    return (
-        alt.layer(curve, point, text)
-        .add_params(moved)
-        .properties(
-            width="container",
-            height=220,
-            title=title_lines("Half the reference's length multiplies the score by 0.37"),
-            description=description,
-        )
+    return titled(
+        alt.layer(curve, point, text),
+        slider("ratio", ratio, 0.3, 1.5, 0.01, label="length of translation / reference"),
+        height=220,
+        title="Half the reference's length multiplies the score by 0.37",
+        description="The brevity penalty: one for translations as long as the reference or longer, and falling "
+        "exponentially for shorter ones. A slider moves a point along the curve.",
     )
 
 
@@ -64,7 +58,7 @@ def settings_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     table = pd.DataFrame(rows)
     systems, order = table["system"].unique().tolist(), table["setting"].unique().tolist()
     base = alt.Chart(table).transform_filter("datum.system == system")
-    y = alt.Y("setting:N", sort=order, title="setting", axis=alt.Axis(labelLimit=150))
+    y = y_axis("setting:N", "setting", sort=order, labelLimit=150)
     x = alt.X("bleu:Q", title="BLEU")
     bars = base.mark_bar(height=15).encode(
         x,
@@ -73,16 +67,13 @@ def settings_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         tooltip=["setting:N", "bleu:Q"],
     )
     text = base.mark_text(align="left", dx=4, color=INK).encode(x, y, text=alt.Text("bleu:Q", format=".2f"))
-    description = f"BLEU of the same translations under {', '.join(order)}. A menu chooses among {', '.join(systems)}."
-    return (
-        alt.layer(bars, text)
-        .add_params(menu("system", systems, systems[-1], "translations"))
-        .properties(
-            width="container",
-            height=28 * len(order),
-            title=title_lines(f"One set of translations has {len(order)} scores"),
-            description=description,
-        )
+    return titled(
+        alt.layer(bars, text),
+        menu("system", systems, systems[-1], "translations"),
+        height=28 * len(order),
+        title=f"One set of translations has {len(order)} scores",
+        description=f"BLEU of the same translations under {', '.join(order)}. A menu chooses among "
+        f"{', '.join(systems)}.",
     )
 
 
@@ -108,35 +99,30 @@ def bootstrap_chart(
     sides = [f"{name} is better" for name in reversed(names)]
     table = pd.DataFrame({"from": step * places, "to": step * (places + 1), "share": counts / len(values)})
     table = table.round({"from": 3, "to": 3, "share": 4}).assign(side=np.where(places < 0, *reversed(sides)))
-    bars = alt.Chart(table).mark_bar().encode(
-        x=alt.X("from:Q", bin="binned", title=f"{names[1]} minus {names[0]} (BLEU)"),
-        x2="to:Q",
-        y=alt.Y("share:Q", title="share of resampled test sets", axis=alt.Axis(format="%")),
-        color=alt.Color("side:N", scale=alt.Scale(domain=sides, range=[BLUE, ORANGE]), sort=sides,
-                        legend=alt.Legend(columns=1)),
-        tooltip=["from:Q", "to:Q", alt.Tooltip("share:Q", format=".1%")],
-    )  # fmt: skip
+    bars = (
+        alt.Chart(table)
+        .mark_bar()
+        .encode(
+            x=alt.X("from:Q", bin="binned", title=f"{names[1]} minus {names[0]} (BLEU)"),
+            x2="to:Q",
+            y=y_axis("share:Q", "share of resampled test sets", format="%"),
+            color=colour_by("side:N", sides, [BLUE, ORANGE], legend=alt.Legend(columns=1)),
+            tooltip=["from:Q", "to:Q", alt.Tooltip("share:Q", format=".1%")],
+        )
+    )
     kinds = ["the whole test set", "95 % interval"]
     marks = pd.DataFrame({"x": [low, high, score], "what": [kinds[1], kinds[1], kinds[0]]})
-    lines = alt.Chart(marks).mark_rule(strokeWidth=2, color=INK).encode(
-        x="x:Q", strokeDash=alt.StrokeDash("what:N", scale=alt.Scale(domain=kinds, range=[[1, 0], [4, 3]]), sort=kinds,
-                                          legend=alt.Legend(columns=1))
-    )  # fmt: skip
-    description = (
-        f"A histogram of {len(values)} resampled test sets: {names[1]} minus {names[0]} is {score:.2f} BLEU on the "
-        f"whole test set, and lies between {low:.2f} and {high:.2f} in 95 % of the resampled ones."
+    lines = (
+        alt.Chart(marks)
+        .mark_rule(strokeWidth=2, color=INK)
+        .encode(x="x:Q", strokeDash=dash_by("what:N", kinds, [[1, 0], [4, 3]], legend=alt.Legend(columns=1)))
     )
-    return (
-        alt.layer(bars, lines)
-        .resolve_scale(color="independent")
-        .properties(
-            width="container",
-            height=230,
-            title=title_lines(
-                f"{names[1]} is better on {100 * np.mean(values > 0):.1f}\u00a0% of the resampled test sets"
-            ),
-            description=description,
-        )
+    return titled(
+        alt.layer(bars, lines).resolve_scale(color="independent"),
+        height=230,
+        title=f"{names[1]} is better on {100 * np.mean(values > 0):.1f}\u00a0% of the resampled test sets",
+        description=f"A histogram of {len(values)} resampled test sets: {names[1]} minus {names[0]} is {score:.2f} "
+        f"BLEU on the whole test set, and lies between {low:.2f} and {high:.2f} in 95 % of the resampled ones.",
     )
 
 
@@ -149,31 +135,19 @@ def power_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         Each with 'sentences', 'pair' and 'share': of the test sets of that size on which the better system won.
     """
     table = pd.DataFrame(rows)
-    pairs, chart = table["pair"].unique().tolist(), alt.Chart(table)
-    colours = alt.Scale(domain=pairs, range=[BLUE, ORANGE, GREEN][: len(pairs)])
-    along = alt.Scale(type="log", nice=False)
-    ticks = alt.Axis(values=sorted(table["sentences"].unique().tolist()), grid=False)
-    share = alt.Y("share:Q", title="test sets on which it wins", scale=alt.Scale(zero=False))
-    encoding = {
-        "x": alt.X("sentences:Q", title="sentences in the test set", scale=along, axis=ticks),
-        "y": share.axis(format="%"),
-        "color": alt.Color("pair:N", sort=pairs, scale=colours, legend=alt.Legend(columns=1, labelLimit=330)),
-    }
-    line = chart.mark_line(strokeWidth=2.2).encode(**encoding)
-    points = chart.mark_point(filled=True, size=60, opacity=1).encode(
-        **encoding, shape=alt.Shape("pair:N", sort=pairs, legend=None), tooltip=["pair:N", "sentences:Q", "share:Q"]
+    pairs, sizes = table["pair"].unique().tolist(), sorted(table["sentences"].unique().tolist())
+    base = alt.Chart(table).encode(
+        x=x_axis("sentences:Q", "sentences in the test set", type="log", nice=False, values=sizes, grid=False),
+        y=y_axis("share:Q", "test sets on which it wins", zero=False, format="%"),
+        color=colour_by("pair:N", pairs, [BLUE, ORANGE, GREEN], legend=alt.Legend(columns=1, labelLimit=330)),
     )
-    rule = alt.Chart(pd.DataFrame({"y": [0.975]})).mark_rule(strokeDash=[4, 3], color=INK).encode(y="y:Q")
-    description = (
-        f"For {' and '.join(pairs)}: the share of random test sets on which the better system wins, by their number of "
-        "sentences. A dashed line marks 97.5 %."
-    )
-    return alt.layer(line, points, rule).properties(
-        width="container",
+    shape, tip = alt.Shape("pair:N", sort=pairs, legend=None), ["pair:N", "sentences:Q", "share:Q"]
+    rule = rule_at(alt.Y("y:Q"), 0.975, strokeDash=[4, 3], color=INK)
+    return titled(
+        alt.layer(*line_layers(base, shape=shape, tooltip=tip, line={"strokeWidth": 2.2}), rule),
         height=240,
-        title=title_lines(
-            f"The better system wins more often on test sets of {table['sentences'].max():,} sentences "
-            f"than of {table['sentences'].min():,}"
-        ),
-        description=description,
+        title=f"The better system wins more often on test sets of {table['sentences'].max():,} sentences "
+        f"than of {table['sentences'].min():,}",
+        description=f"For {' and '.join(pairs)}: the share of random test sets on which the better system wins, by "
+        "their number of sentences. A dashed line marks 97.5 %.",
     )

@@ -9,10 +9,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
+from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import named_table
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
-from annotated_book.viz.titles import title_lines
 
 SEARCHES = ("greedy search", "most probable")
 STATES = ("computed now", "kept", "not needed any more", "not there yet")
@@ -37,34 +38,22 @@ def two_ways_chart(walks: Sequence[Mapping[str, Any]], tokens: Callable[[list[in
     if not names or len(set(names)) < len(names):
         raise ValueError("give at least one sentence, and each text once")
     table = pd.concat([_two_ways(walk, tokens) for walk in walks])
-    scale = alt.Scale(domain=list(SEARCHES), range=[BLUE, GREEN])
+    ticks = alt.Axis(tickCount=4, labelExpr="datum.value > 0 ? '' : datum.label")
     base = (
         alt.Chart(table)
         .transform_filter("datum.text == shown")
         .encode(
-            x=alt.X(
-                "sum:Q",
-                title="log-probability so far (nats)",
-                scale=alt.Scale(padding=72, nice=False),
-                axis=alt.Axis(tickCount=4, labelExpr="datum.value > 0 ? '' : datum.label"),
-            ),
-            y=alt.Y(
-                "t:Q",
-                title="tokens written",
-                axis=alt.Axis(tickMinStep=1),
-                scale=alt.Scale(padding=14, nice=False, reverse=True),
-            ),
+            x=x_axis("sum:Q", "log-probability so far (nats)", axis=ticks, padding=72, nice=False),
+            y=y_axis("t:Q", "tokens written", tickMinStep=1, padding=14, nice=False, reverse=True),
             order="t:Q",
-            color=alt.Color("search:N", sort=list(SEARCHES), scale=scale),
+            color=colour_by("search:N", SEARCHES, [BLUE, GREEN]),
             tooltip=["search:N", "token:N", alt.Tooltip("sum:Q", format=".2f", title="sum")],
         )
     )
-    shape = alt.Shape("search:N", scale=alt.Scale(domain=list(SEARCHES), range=["circle", "diamond"]))
-    dash = alt.StrokeDash("search:N", scale=alt.Scale(domain=list(SEARCHES), range=[[1, 0], [5, 3]]))
-    return (
+    dash = dash_by("search:N", SEARCHES, [[1, 0], [5, 3]])
+    return titled(
         alt.layer(
-            base.mark_line(strokeWidth=2).encode(strokeDash=dash),
-            base.mark_point(filled=True, size=46, opacity=1).encode(shape=shape),
+            *line_layers(base, dash=dash, shape=shape_by("search:N", SEARCHES, ["circle", "diamond"]), size=46),
             base.transform_filter("!datum.above")
             .mark_text(align="right", dx=-8, baseline="middle")
             .encode(text="label:N")
@@ -73,18 +62,14 @@ def two_ways_chart(walks: Sequence[Mapping[str, Any]], tokens: Callable[[list[in
             .mark_text(align="left", dx=8, baseline="middle")
             .encode(text="label:N")
             .properties(name="halo_right"),
-        )
-        .add_params(menu("shown", names, label="sentence"))
-        .properties(
-            width="container",
-            height=380,
-            title=title_lines("Greedy search leads at the fork, not at the end"),
-            description=(
-                f"Two lines for a sentence chosen from {len(names)}, read downwards: the sum of log-probabilities "
-                "after each token of the greedy search, and of the most probable translation. They are one line up to "
-                "the token at which they part. There greedy search has the higher sum; at the end it has the lower one."
-            ),
-        )
+        ),
+        menu("shown", names, label="sentence"),
+        height=380,
+        title="Greedy search leads at the fork, not at the end",
+        description=f"Two lines for a sentence chosen from {len(names)}, read downwards: the sum of "
+        "log-probabilities after each token of the greedy search, and of the most probable translation. They are one "
+        "line up to the token at which they part. There greedy search has the higher sum; at the end it has the "
+        "lower one.",
     )
 
 
@@ -117,23 +102,20 @@ def lost_chart(stages: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     table = pd.DataFrame(stages).set_index("updates")
     lost = table[["greedy_lost", "beam_lost"]].div(table["proven"], axis="index").set_axis(names, axis="columns")
     shares = lost.melt(var_name="search", value_name="share", ignore_index=False).reset_index()
+    updates = table.index.tolist()
     base = alt.Chart(shares).encode(
-        x=alt.X("updates:Q", title="updates (logarithmic)", scale=alt.Scale(type="log", padding=24, nice=False)).axis(
-            values=table.index.tolist(), format="d"
-        ),
-        y=alt.Y("share:Q", title="sentences missed (%)", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-        color=alt.Color("search:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE])),
+        x=x_axis("updates:Q", "updates (logarithmic)", type="log", padding=24, nice=False, values=updates, format="d"),
+        y=y_axis("share:Q", "sentences missed (%)", format="%", domain=[0, 1]),
+        color=colour_by("search:N", names, [BLUE, ORANGE]),
         tooltip=["search:N", "updates:Q", alt.Tooltip("share:Q", format=".1%")],
     )
-    return _two_lines(base, "search:N", names).properties(
-        width="container",
+    return titled(
+        _two_lines(base, "search:N", names),
         height=220,
-        title=title_lines("Both searches miss fewer sentences as training goes on"),
-        description=(
-            f"Two lines over {len(stages)} stages of training: the share of sentences in which greedy search, and in "
-            "which a beam of four, does not return the most probable translation. Greedy misses more at every stage, "
-            "and both miss fewer as training goes on."
-        ),
+        title="Both searches miss fewer sentences as training goes on",
+        description=f"Two lines over {len(stages)} stages of training: the share of sentences in which greedy "
+        "search, and in which a beam of four, does not return the most probable translation. Greedy misses more at "
+        "every stage, and both miss fewer as training goes on.",
     )
 
 
@@ -164,12 +146,12 @@ def cache_chart(length: int = 8, source_length: int = 6, *, step: int = 5) -> al
         f"{again}datum.kind == 'score' ? '{STATES[2]}' : '{STATES[1]}'"
     )
     switch = alt.binding_radio(options=["with", "without"], name="a cache: ")
+    legend = alt.Legend(columns=2, values=list(STATES[:3]))
     base = alt.Chart(tiles).transform_calculate(state=state)
-    colours = alt.Scale(domain=list(STATES), range=[ORANGE, GREEN, GREY, "transparent"])
     drawn = base.mark_rect(stroke=INK, strokeOpacity=0.45, strokeWidth=0.8, cornerRadius=2).encode(
-        x=alt.X("x:O", title="position", axis=alt.Axis(labelAngle=0)),
+        x=x_axis("x:O", "position", labelAngle=0),
         y=alt.Y("line:N", sort=lines, title=None),
-        color=alt.Color("state:N", scale=colours, legend=alt.Legend(columns=2, values=list(STATES[:3]))),
+        color=colour_by("state:N", STATES, [ORANGE, GREEN, GREY, "transparent"], legend=legend),
         fillOpacity=alt.condition(f"datum.state == '{STATES[2]}'", alt.value(0.25), alt.value(0.9)),
         tooltip=["line:N", "x:O", "state:N"],
     )
@@ -180,20 +162,16 @@ def cache_chart(length: int = 8, source_length: int = 6, *, step: int = 5) -> al
         .mark_text(align="right", baseline="bottom", fontSize=13, lineBreak="\n")
         .encode(x=alt.value("width"), y=alt.value(20 * 4 + 54), text="text:N")
     )
-    return (
-        alt.layer(drawn, told)
-        .add_params(slider("step", step, 1, length), alt.param(name="cached", value="with", bind=switch))
-        .properties(
-            width="container",
-            height=20 * len(lines),
-            title=title_lines("With a cache a step computes one row, without it the whole triangle"),
-            description=(
-                f"Tiles of one decoder layer over {length} steps: keys and values of the source, keys and values of "
-                "the target, and a triangle of scores, a row for each query. A slider sets the step, a switch the "
-                "cache. With a cache each step computes one key, one value and one row of scores, and keeps the rest; "
-                "without, it computes everything up to here again."
-            ),
-        )
+    return titled(
+        alt.layer(drawn, told),
+        slider("step", step, 1, length),
+        alt.param(name="cached", value="with", bind=switch),
+        height=20 * len(lines),
+        title="With a cache a step computes one row, without it the whole triangle",
+        description=f"Tiles of one decoder layer over {length} steps: keys and values of the source, keys and values "
+        "of the target, and a triangle of scores, a row for each query. A slider sets the step, a switch the cache. "
+        "With a cache each step computes one key, one value and one row of scores, and keeps the rest; without, it "
+        "computes everything up to here again.",
     )
 
 
@@ -220,33 +198,24 @@ def cache_cost_chart(costs: Mapping[str, Mapping[int, float]], title: str) -> al
     table = named_table(costs, "way", "length", "cost")
     if not table[["length", "cost"]].gt(0).all(axis=None):
         raise ValueError("lengths and costs must be positive")
-    lengths = sorted(table["length"].unique().tolist())
+    lengths, tens = sorted(table["length"].unique().tolist()), [10.0**n for n in range(-3, 13)]
     base = alt.Chart(table).encode(
-        x=alt.X("length:Q", title="tokens written", scale=alt.Scale(type="log", base=2, padding=14, nice=False)).axis(
-            values=lengths, format="d"
-        ),
-        y=alt.Y("cost:Q", title=title, scale=alt.Scale(type="log", nice=False, padding=8)).axis(
-            values=[10.0**n for n in range(-3, 13)], format="~s"
-        ),
-        color=alt.Color("way:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE])),
+        x=x_axis("length:Q", "tokens written", type="log", base=2, padding=14, nice=False, values=lengths, format="d"),
+        y=y_axis("cost:Q", title, type="log", nice=False, padding=8, values=tens, format="~s"),
+        color=colour_by("way:N", names, [BLUE, ORANGE]),
         tooltip=["way:N", "length:Q", alt.Tooltip("cost:Q", format=".3s")],
     )
-    return _two_lines(base, "way:N", names).properties(
-        width="container",
+    return titled(
+        _two_lines(base, "way:N", names),
         height=240,
-        title=title_lines("Without a cache the cost grows faster"),
-        description=(
-            f"Two rising lines, {names[0]} and {names[-1]}: the cost of writing a sentence of "
-            f"{lengths[0]} to {lengths[-1]} tokens. They begin together and the lower one rises more slowly."
-        ),
+        title="Without a cache the cost grows faster",
+        description=f"Two rising lines, {names[0]} and {names[-1]}: the cost of writing a sentence of {lengths[0]} "
+        f"to {lengths[-1]} tokens. They begin together and the lower one rises more slowly.",
     )
 
 
 def _two_lines(base: alt.Chart, field: str, names: Sequence[str]) -> alt.LayerChart:
     """Two lines with points, told apart by dash and shape as well as by colour."""
-    dash = alt.StrokeDash(field, scale=alt.Scale(domain=list(names), range=[[1, 0], [5, 3]]))
-    shape = alt.Shape(field, scale=alt.Scale(domain=list(names), range=["circle", "square"]))
-    return alt.layer(
-        base.mark_line(strokeWidth=2).encode(strokeDash=dash),
-        base.mark_point(filled=True, size=60, opacity=1).encode(shape=shape),
-    )
+    dash = dash_by(field, names, [[1, 0], [5, 3]])
+    shape = shape_by(field, names, ["circle", "square"])
+    return alt.layer(*line_layers(base, dash=dash, shape=shape))

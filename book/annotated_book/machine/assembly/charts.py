@@ -10,8 +10,9 @@ import pandas as pd
 from annotated.analysis.parameters import AuditRow
 from annotated.config import ModelConfig
 from annotated.paper import TABLE_3 as PRINTED
+from annotated_book.viz.channels import colour_by, x_axis
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import slider
-from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 BIASES = "biases"
@@ -64,28 +65,20 @@ def audit_chart(
     )
     y = alt.Y("row:N", sort=order, title="row of Table 3")
     span = alt.Scale(domain=[low, high], nice=False, zero=False)
-    x = alt.X("low:Q", scale=span, title="entries of the vocabulary", axis=alt.Axis(format="~s", tickCount=5))
+    x = x_axis("low:Q", "entries of the vocabulary", scale=span, format="~s", tickCount=5)
     tooltip = ["row:N", "change:N", "printed:Q", "low:Q", "high:Q", alt.Tooltip("count:Q", format=".2f")]
     verdicts = ["fits", "does not fit"]
-    colour = alt.Color("verdict:N", scale=alt.Scale(domain=verdicts, range=[BLUE, ORANGE]))
+    colour = colour_by("verdict:N", verdicts, [BLUE, ORANGE])
     bars = base.mark_bar(height=12, cornerRadius=2).encode(x=x, x2="high:Q", y=y, color=colour, tooltip=tooltip)
     labels = base.mark_text(align="left", fontSize=12, dx=6).encode(x=alt.value("width"), y=y, text="label:N")
-    here = (
-        alt.Chart(ONE_ROW)
-        .transform_calculate(v="vocabulary")
-        .mark_rule(color=GREY, strokeWidth=2, strokeDash=[5, 3])
-        .encode(x=alt.X("v:Q", scale=span))
-    )
-    return (
-        alt.layer(*_found(rows, biased, span), bars, here, labels)
-        .add_params(slider("vocabulary", vocab_size, low, high, STEP, label="entries of the vocabulary"))
-        .add_params(*_box(bool(biased)))
-        .properties(
-            width="container",
-            height=27 * len(rows),
-            title=_rows_that_fit(rows, biased),
-            description=DESCRIPTION,
-        )
+    here = rule_at(alt.X("v:Q", scale=span), "vocabulary", color=GREY, strokeWidth=2, strokeDash=[5, 3])
+    return titled(
+        alt.layer(*_found(rows, biased, span), bars, here, labels),
+        slider("vocabulary", vocab_size, low, high, STEP, label="entries of the vocabulary"),
+        *_box(bool(biased)),
+        height=27 * len(rows),
+        title=_rows_that_fit(rows, biased),
+        description=DESCRIPTION,
     )
 
 

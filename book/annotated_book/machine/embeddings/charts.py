@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import slider
-from annotated_book.viz.tables import ONE_ROW
-from annotated_book.viz.theme import GREY, PALETTE
-from annotated_book.viz.titles import title_expression, title_lines
+from annotated_book.viz.theme import GREY
+from annotated_book.viz.titles import title_expression
 
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 
@@ -43,32 +44,28 @@ def balance_chart(widths: Sequence[int] = (64, 128, 512, 1024), *, exponent: flo
         .mark_line(strokeWidth=2.5)
     )
     label = "p: the factor is d_model to the power p"
-    x = alt.X("power:Q", title=label, axis=alt.Axis(tickCount=5), scale=alt.Scale(domain=[0, 1]))
-    y = alt.Y(
-        "share:Q", title="share of the word in the sum", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])
-    )
-    colour = alt.Color("width:N", sort=names, scale=alt.Scale(domain=names, range=list(PALETTE[: len(names)])))
-    dash = alt.StrokeDash("width:N", sort=names, scale=alt.Scale(domain=names, range=_DASHES[: len(names)]))
+    x = x_axis("power:Q", label, tickCount=5, domain=[0, 1])
+    y = y_axis("share:Q", "share of the word in the sum", format="%", domain=[0, 1])
+    colour = colour_by("width:N", names)
+    dash = dash_by("width:N", names, _DASHES)
     chosen = (
         alt.Chart(table)
         .transform_calculate(power="exponent")
         .transform_calculate(share=share)
         .encode(x=x, y=y, color=colour, tooltip=["width:N", alt.Tooltip("share:Q", format=".1%")])
     )
-    rule = alt.Chart(ONE_ROW).transform_calculate(power="exponent")
-    description = (
-        "The word's share of the sum of embedding and position, against the exponent of the factor, for "
-        f"d_model {', '.join(map(str, widths))}, with a slider for the exponent. Every line passes through two thirds "
-        "at exponent one half; below, the word's share falls with the width, above, it rises."
-    )
-    return (
+    return titled(
         alt.layer(
             lines.encode(x=x, y=y, color=colour, strokeDash=dash),
-            rule.mark_rule(color=GREY, strokeDash=[4, 3]).encode(x="power:Q"),
+            rule_at(alt.X("power:Q"), "exponent", color=GREY, strokeDash=[4, 3]),
             chosen.mark_circle(size=90, opacity=1),
-        )
-        .add_params(slider("exponent", exponent, 0, 1, 0.05, label="power p"))
-        .properties(width="container", height=240, title=_word_shares(widths[0], widths[-1]), description=description)
+        ),
+        slider("exponent", exponent, 0, 1, 0.05, label="power p"),
+        height=240,
+        title=_word_shares(widths[0], widths[-1]),
+        description="The word's share of the sum of embedding and position, against the exponent of the factor, for "
+        f"d_model {', '.join(map(str, widths))}, with a slider for the exponent. Every line passes through two "
+        "thirds at exponent one half; below, the word's share falls with the width, above, it rises.",
     )
 
 
@@ -104,12 +101,9 @@ def direction_chart(cosines: Mapping[str, ArrayLike], axis: str, *, step: float 
     table = pd.concat(bins, names=["group", "bin"]).reset_index(name="share")
     table = table.assign(**{"from": table["bin"] * step, "to": (table["bin"] + 1) * step}).drop(columns="bin").round(4)
     groups = list(cosines)
-    x = alt.X(
-        "from:Q", title=f"cosine with {axis}", scale=alt.Scale(domain=[-0.4, 1], clamp=True), axis=alt.Axis(tickCount=7)
-    )
+    x = x_axis("from:Q", f"cosine with {axis}", domain=[-0.4, 1], clamp=True, tickCount=7)
     y = alt.Y("group:N", sort=groups, title=None, axis=alt.Axis(labels=False, ticks=False, domain=False))
-    colours = alt.Scale(domain=groups, range=list(PALETTE[: len(groups)]))
-    colour = alt.Color("group:N", sort=groups, scale=colours, legend=None)
+    colour = colour_by("group:N", groups, legend=None)
     full = alt.Opacity("share:Q", scale=alt.Scale(type="sqrt", domain=[0, 1], range=[0.08, 1]), legend=None)
     tooltip = ["group:N", "from:Q", "to:Q", alt.Tooltip("share:Q", title="share of rows", format=".1%")]
     strips = (
@@ -123,9 +117,9 @@ def direction_chart(cosines: Mapping[str, ArrayLike], axis: str, *, step: float 
     )
     words = rows.mark_text(align="left", baseline="bottom", dy=-19, fontSize=13).encode(x=alt.value(4), text="text:N")
     said = "; ".join(f"{group} {mean:.2f}" for group, mean in means.items())
-    return alt.layer(strips, marks, words).properties(
-        width="container",
+    return titled(
+        alt.layer(strips, marks, words),
         height=64 * len(groups),
-        title=title_lines("Rows of unused tokens point one way"),
+        title="Rows of unused tokens point one way",
         description=f"Strips of the cosine of the rows with {axis}, a tick at each mean. Means: {said}.",
     )

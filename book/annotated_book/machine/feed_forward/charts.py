@@ -10,10 +10,12 @@ import pandas as pd
 
 from annotated.config import ModelConfig
 from annotated.paper import TABLE_3
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
-from annotated_book.viz.titles import title_expression, title_lines
+from annotated_book.viz.titles import title_expression
 
 _TWO = alt.Legend(orient="top", columns=2)  # names in a row: three do not fit a phone
 
@@ -34,15 +36,13 @@ def parameter_share_chart(d_model: int = ModelConfig.d_model, d_ff: int = ModelC
     parts = ["attention", "feed-forward", "LayerNorm"]
     counted = _counted(parts, d_model)
     scale = alt.Scale(domain=[0, round(26 * d_model**2 / 1e6, 1)], nice=False)
-    x = alt.X(
-        "count:Q", title="parameters of one layer (millions)", stack="zero", scale=scale, axis=alt.Axis(tickCount=7)
-    )
+    x = x_axis("count:Q", "parameters of one layer (millions)", stack="zero", scale=scale, tickCount=7)
     y = alt.Y("layer:N", sort=["encoder layer", "decoder layer"], title=None)
     bars = counted.mark_bar(height=34, stroke="currentColor", strokeOpacity=0.4).encode(
         x=x,
         y=y,
         order="order:Q",
-        color=alt.Color("part:N", sort=parts, scale=alt.Scale(domain=parts, range=[BLUE, ORANGE, GREY]), legend=_TWO),
+        color=colour_by("part:N", parts, [BLUE, ORANGE, GREY], legend=_TWO),
         tooltip=["layer:N", "part:N", alt.Tooltip("count:Q", format=".3f"), alt.Tooltip("share:Q", format=".1%")],
     )
     share = (
@@ -55,15 +55,14 @@ def parameter_share_chart(d_model: int = ModelConfig.d_model, d_ff: int = ModelC
         "'Feed-forward share of a layer'",
         f"'at d_ff = ' + d_ff + ' = ' + format(d_ff / {d_model}, '.2~f') + ' × d_model'",
     )
-    description = (
-        f"Stacked bars of the parameters of an encoder and a decoder layer of width {d_model}: attention, feed-forward "
-        f"network and LayerNorm, with a slider for d_ff. At {d_ff} the feed-forward network holds about two thirds of "
-        "an encoder layer and half of a decoder layer."
-    )
-    return (
-        alt.layer(bars, share)
-        .add_params(slider("d_ff", d_ff, d_model // 4, 8 * d_model, d_model // 4))
-        .properties(width="container", height=120, title=alt.Title(alt.expr(title)), description=description)
+    return titled(
+        alt.layer(bars, share),
+        slider("d_ff", d_ff, d_model // 4, 8 * d_model, d_model // 4),
+        height=120,
+        title=alt.expr(title),
+        description=f"Stacked bars of the parameters of an encoder and a decoder layer of width {d_model}: "
+        f"attention, feed-forward network and LayerNorm, with a slider for d_ff. At {d_ff} the feed-forward network "
+        "holds about two thirds of an encoder layer and half of a decoder layer.",
     )
 
 
@@ -124,26 +123,28 @@ def fold_chart(resolution: int = 65) -> alt.ConcatChart:
     )
     cut = alt.Chart(pd.DataFrame({"x": [-2.1, 2.1], "y": [0, 0]})).mark_line(color=GREEN, strokeWidth=2.5)
     above = alt.layer(cells, others.encode(x=x, y=y, detail="unit:N"), line, cut.encode(x=x, y=y), *_fold_names(x, y))
-    description = (
-        "The output of a small feed-forward network over a plane of two inputs: blue where positive, orange where "
-        "negative, with a section through it. A dashed line marks where the first hidden unit begins to act; "
-        "sliders turn it, shift it and set its weight. A green line marks the section. "
-        "With the ReLU plane and section bend at such lines; a checkbox takes the ReLU "
-        "away, and one even slope remains."
-    )
     title = alt.Title(
         alt.expr(
             "!relu ? 'From above: one even slope' : weight == 0 ? 'From above: folded along two lines'"
             " : 'From above: folded along three lines'"
         )
     )
-    together = alt.concat(
-        above.properties(width=300, height=300, title=title),
-        _section(27).properties(width=250, height=300, title="From the side, along the green line"),
-        columns=1,
-        usermeta={"columns": 2, "renderer": "canvas"},
+    return titled(
+        alt.concat(
+            above.properties(width=300, height=300, title=title),
+            _section(27).properties(width=250, height=300, title="From the side, along the green line"),
+            columns=1,
+            usermeta={"columns": 2, "renderer": "canvas"},
+        ),
+        angle,
+        shift,
+        weight,
+        relu,
+        description="The output of a small feed-forward network over a plane of two inputs: blue where positive, "
+        "orange where negative, with a section through it. A dashed line marks where the first hidden unit begins to "
+        "act; sliders turn it, shift it and set its weight. A green line marks the section. With the ReLU plane and "
+        "section bend at such lines; a checkbox takes the ReLU away, and one even slope remains.",
     )
-    return together.add_params(angle, shift, weight, relu).properties(description=description)
 
 
 def _fold_names(x: alt.X, y: alt.Y) -> tuple[alt.Chart, alt.Chart]:
@@ -161,11 +162,10 @@ def _fold_names(x: alt.X, y: alt.Y) -> tuple[alt.Chart, alt.Chart]:
 
 def _section(resolution: int) -> alt.LayerChart:
     """The output along the line on which the second input is zero: straight pieces, with a bend at each unit's line."""
-    x = alt.X("x:Q", title="first input", scale=alt.Scale(domain=[-2.1, 2.1], nice=False), axis=alt.Axis(tickCount=5))
-    y = alt.Y("output:Q", title="output", scale=alt.Scale(domain=[-7, 7]))
+    x = x_axis("x:Q", "first input", domain=[-2.1, 2.1], nice=False, tickCount=5)
+    y = y_axis("output:Q", "output", domain=[-7, 7])
     cut = _three_units(4 * resolution - 3, [0.0]).mark_line(strokeWidth=2.5, color=GREEN).encode(x=x, y=y)
-    zero = alt.Chart(pd.DataFrame({"output": [0]})).mark_rule(color="currentColor", opacity=0.5).encode(y="output:Q")
-    return alt.layer(zero, cut)
+    return alt.layer(rule_at(alt.Y("output:Q"), 0, color="currentColor", opacity=0.5), cut)
 
 
 def _three_units(resolution: int, second: list[float] | None = None) -> alt.Chart:
@@ -196,25 +196,22 @@ def d_ff_chart() -> alt.LayerChart:
     wide = pd.DataFrame({name: {d: getattr(row, field) for d, row in printed.items()} for name, field in named.items()})
     table = wide.rename_axis("d_ff").reset_index().melt("d_ff", var_name="measure")
     base = alt.Chart(table).transform_filter("datum.measure == measure")
-    x = alt.X("d_ff:O", sort=list(printed), axis=alt.Axis(labelAngle=0), title="d_ff (base model: 2048)")
-    y = alt.Y("value:Q", scale=alt.Scale(zero=False, padding=20), title=None)
+    x = x_axis("d_ff:O", "d_ff (base model: 2048)", sort=list(printed), labelAngle=0)
+    y = y_axis("value:Q", None, zero=False, padding=20)
     said = "; ".join(
         f"d_ff {d_ff}: BLEU {row.bleu}, perplexity {row.perplexity}, {row.parameters} million parameters"
         for d_ff, row in printed.items()
     )
-    return (
+    return titled(
         alt.layer(
             base.mark_line(color=GREY).encode(x=x, y=y),
             base.mark_point(filled=True, size=120, color=BLUE).encode(x=x, y=y, tooltip=["d_ff:O", "value:Q"]),
             base.mark_text(dy=-16, fontSize=13).encode(x=x, y=y, text="value:Q"),
-        )
-        .add_params(menu("measure", list(named)))
-        .properties(
-            width="container",
-            height=190,
-            title=alt.Title(alt.expr(_WIDER)),
-            description=f"Points joined by a line, with a menu for the measure. {said}.",
-        )
+        ),
+        menu("measure", list(named)),
+        height=190,
+        title=alt.expr(_WIDER),
+        description=f"Points joined by a line, with a menu for the measure. {said}.",
     )
 
 
@@ -244,38 +241,26 @@ def removal_chart(losses: Mapping[tuple[str, int, str], float], baseline: float)
     worst = table.loc[table["rise"].idxmax()]
     base = alt.Chart(table).transform_filter("kind == 'all' || datum.kind == kind")
     y = alt.Y("place:N", sort=places, title=None)
-    x = alt.X(
-        "rise:Q",
-        title="rise of the loss (nats per token)",
-        scale=alt.Scale(type="log", domain=[_LEAST, 2.5 * worst["rise"]], nice=False),
-        axis=alt.Axis(values=[0.01, 0.1, 1], format="~g"),
-    )
+    ticks, span = alt.Axis(values=[0.01, 0.1, 1], format="~g"), [_LEAST, 2.5 * worst["rise"]]
+    x = x_axis("rise:Q", "rise of the loss (nats per token)", axis=ticks, type="log", domain=span, nice=False)
     offset = alt.YOffset("kind:N", sort=kinds)
     bars = base.mark_bar().encode(
         x=x,
         x2=alt.X2Datum(_LEAST),
         y=y,
         yOffset=offset,
-        color=alt.Color("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[BLUE, GREEN, ORANGE]), legend=_TWO),
+        color=colour_by("kind:N", kinds, [BLUE, GREEN, ORANGE], legend=_TWO),
         tooltip=["place:N", "kind:N", alt.Tooltip("rise:Q", format=".3f")],
     )
     figures = base.mark_text(align="left", dx=4, fontSize=11).encode(
         x=x, y=y, yOffset=offset, text=alt.Text("rise:Q", format=".2f")
     )
-    description = (
-        f"Bars, on a logarithmic axis, of the rise of the loss over {baseline:.3f} nats when one sub-layer is "
-        "silenced, for every layer of both stacks, with a menu for the kind of sub-layer. The largest, "
-        f"{worst['rise']:.2f}, is that of {worst['place']}, {worst['kind']}."
-    )
-    return (
-        alt.layer(bars, figures)
-        .add_params(menu("kind", ["all", *kinds], label="which sub-layers"))
-        .properties(
-            width="container",
-            height=56 * len(places),
-            title=title_lines(
-                f"Without any one sub-layer the loss rises, by {table['rise'].min():.2f} to {worst['rise']:.1f} nats"
-            ),
-            description=description,
-        )
+    return titled(
+        alt.layer(bars, figures),
+        menu("kind", ["all", *kinds], label="which sub-layers"),
+        height=56 * len(places),
+        title=f"Without any one sub-layer the loss rises, by {table['rise'].min():.2f} to {worst['rise']:.1f} nats",
+        description=f"Bars, on a logarithmic axis, of the rise of the loss over {baseline:.3f} nats when one "
+        "sub-layer is silenced, for every layer of both stacks, with a menu for the kind of sub-layer. The largest, "
+        f"{worst['rise']:.2f}, is that of {worst['place']}, {worst['kind']}.",
     )

@@ -12,9 +12,11 @@ import pandas as pd
 
 from annotated.analysis.feed_forward import Activity
 from annotated_book.machine.feed_forward.firing import firings
+from annotated_book.viz.channels import colour_by, shape_by, x_axis, y_axis
+from annotated_book.viz.end_labels import label_line_ends
+from annotated_book.viz.forms import line_layers, rule_at, titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
-from annotated_book.viz.titles import title_lines
 
 Units = Sequence[tuple[int, int]]
 """(layer, unit), both from 0."""
@@ -58,24 +60,21 @@ def unit_chart(activity: Activity, sentences: Sequence[int], unit: tuple[int, in
     )
     tip = ["token:N", alt.Tooltip("score:Q", title="score"), alt.Tooltip("passed:Q", title="after the ReLU")]
     span = [float(np.floor(table["score"].min())), float(np.ceil(table["score"].max() + 0.5))]
-    y = alt.Y("score:Q", title="score  x · k + b", scale=alt.Scale(domain=span), axis=alt.Axis(tickCount=6))
+    y = y_axis("score:Q", "score  x · k + b", domain=span, tickCount=6)
     bars = base.mark_bar(stroke="currentColor", strokeOpacity=0.4).encode(
         y=y, color=alt.condition("datum.score > 0", alt.value(BLUE), alt.value(f"{GREY}55")), tooltip=tip
     )
     kept = base.transform_filter("datum.score > 0").mark_text(dy=-8, fontSize=12)
-    zero = alt.Chart(pd.DataFrame({"score": [0]})).mark_rule(color="currentColor").encode(y="score:Q")
+    zero = rule_at(alt.Y("score:Q"), 0, color="currentColor")
     told = table[table["sentence"] == table["sentence"].iloc[0]]
     active = ", ".join(f"{row.token} {row.score:.1f}" for row in told[told["score"] > 0].itertuples())
-    return (
-        alt.layer(bars, kept.encode(y=y, text=alt.Text("score:Q", format=".1f")), zero)
-        .add_params(menu("sentence", list(dict.fromkeys(table["sentence"]))))
-        .properties(
-            width="container",
-            height=230,
-            title=title_lines(f"{unit_label(*unit).capitalize()}: the ReLU sets every score below zero (grey) to zero"),
-            description=f"Bars of the score of {unit_label(*unit)} at each token of a sentence, with a menu of "
-            f"{len(sentences)} sentences. Above zero in the first: {active}.",
-        )
+    return titled(
+        alt.layer(bars, kept.encode(y=y, text=alt.Text("score:Q", format=".1f")), zero),
+        menu("sentence", list(dict.fromkeys(table["sentence"]))),
+        height=230,
+        title=f"{unit_label(*unit).capitalize()}: the ReLU sets every score below zero (grey) to zero",
+        description=f"Bars of the score of {unit_label(*unit)} at each token of a sentence, with a menu of "
+        f"{len(sentences)} sentences. Above zero in the first: {active}.",
     )
 
 
@@ -100,7 +99,7 @@ def activations_chart(activity: Activity, units: Units, *, named: int = 4, bins:
     chart = alt.Chart(found).transform_filter("datum.unit == unit")
     scale = alt.Scale(domain=ranks, range=[*colours[:named], GREY])
     bars = chart.mark_bar(stroke="currentColor", strokeOpacity=0.25, strokeWidth=0.5).encode(
-        x=alt.X("from:Q", bin="binned", title="activation", axis=alt.Axis(tickCount=8)),
+        x=x_axis("from:Q", "activation", bin="binned", tickCount=8),
         x2="to:Q",
         y=alt.Y("count:Q", title="positions", stack="zero"),
         order=alt.Order("rank:O"),
@@ -113,17 +112,17 @@ def activations_chart(activity: Activity, units: Units, *, named: int = 4, bins:
         .mark_text(align="right", fontSize=13, fontWeight="bold")
         .encode(
             x=alt.value("width"),
-            y=alt.Y("rank:N", sort=ranks, axis=None, scale=alt.Scale(domain=ranks, range=[12, 102])),
+            y=y_axis("rank:N", sort=ranks, axis=None, domain=ranks, range=[12, 102]),
             text="text:N",
             color=alt.Color("rank:N", sort=ranks, scale=scale, legend=None),
         )
     )
-    title = f"{json.dumps({unit_label(*unit): _trap(activity, unit) for unit in units})}[unit]"
-    return (
-        alt.layer(bars, key)
-        .resolve_scale(y="independent")
-        .add_params(menu("unit", list(dict.fromkeys(found["unit"]))))
-        .properties(width="container", height=240, title=alt.Title(alt.expr(title)), description=_told(activity, units))
+    return titled(
+        alt.layer(bars, key).resolve_scale(y="independent"),
+        menu("unit", list(dict.fromkeys(found["unit"]))),
+        height=240,
+        title=alt.expr(f"{json.dumps({unit_label(*unit): _trap(activity, unit) for unit in units})}[unit]"),
+        description=_told(activity, units),
     )
 
 
@@ -186,12 +185,7 @@ def agreement_strip(units: pd.DataFrame) -> alt.LayerChart:
         clean=units["share"] > 0.9,
     )
     base = alt.Chart(table)
-    x = alt.X(
-        "share:Q",
-        title="share of its active positions at this token",
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(format="%", tickCount=6),
-    )
+    x = x_axis("share:Q", "share of its active positions at this token", domain=[0, 1], format="%", tickCount=6)
     y = alt.Y("place:N", title=None, sort=[f"layer {n}" for n in layers])
     points = base.mark_circle(size=55, opacity=0.75).encode(
         x=x,
@@ -200,11 +194,11 @@ def agreement_strip(units: pd.DataFrame) -> alt.LayerChart:
         color=alt.condition("datum.clean", alt.value(GREEN), alt.value(ORANGE)),
         tooltip=["place:N", "unit:Q", "name:N", alt.Tooltip("share:Q", format=".0%"), "active:Q"],
     )
-    line = alt.Chart(pd.DataFrame({"share": [0.9]})).mark_rule(color="currentColor", strokeDash=[4, 4])
-    return alt.layer(points, line.encode(x="share:Q")).properties(
-        width="container",
+    line = rule_at(alt.X("share:Q"), 0.9, color="currentColor", strokeDash=[4, 4])
+    return titled(
+        alt.layer(points, line),
         height=90 * len(layers),
-        title=title_lines("Units whose six strongest activations are at one token: few are active there only"),
+        title="Units whose six strongest activations are at one token: few are active there only",
         description=f"A dot for each of {len(units)} units, by layer and by the share of its active positions that "
         f"hold the token of its six strongest activations. {int(table['clean'].sum())} lie above 90 per cent, the "
         f"median at {units['share'].median():.0%}.",
@@ -230,38 +224,24 @@ def parts_chart(networks: Sequence[Mapping[str, Any]], shares: Sequence[float]) 
     table = pd.DataFrame(rows)
     names = table["network"].unique().tolist()
     colours = [BLUE] * sum(n.startswith("encoder") for n in names) + [ORANGE, GREEN, PALETTE[3]]
-    scale = alt.Scale(domain=names, range=colours[: len(names)])
+    room = alt.Scale(domain=[0, 1.48], nice=False)  # for the names
+    across = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
+    least = f"datum.value <= {_LEAST} ? '≤ {_LEAST}' : datum.label"
+    up = alt.Axis(values=[0.001, 0.01, 0.1, 1], labelExpr=least)
+    rises = alt.Scale(type="log", domain=[_LEAST, 5], clamp=True, nice=False)
     base = alt.Chart(table).encode(
-        x=alt.X(
-            "share:Q",
-            title="share of the 512 units that is silenced",
-            scale=alt.Scale(domain=[0, 1.48], nice=False),  # room for the names
-            axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
-        ),
-        y=alt.Y(
-            "mean(rise):Q",
-            title="rise of the loss (nats per token)",
-            scale=alt.Scale(type="log", domain=[_LEAST, 5], clamp=True, nice=False),
-            axis=alt.Axis(
-                values=[0.001, 0.01, 0.1, 1], labelExpr=f"datum.value <= {_LEAST} ? '≤ {_LEAST}' : datum.label"
-            ),
-        ),
-        color=alt.Color("network:N", sort=names, scale=scale, legend=None),
+        x=x_axis("share:Q", "share of the 512 units that is silenced", axis=across, scale=room),
+        y=y_axis("mean(rise):Q", "rise of the loss (nats per token)", axis=up, scale=rises),
+        color=colour_by("network:N", names, colours, legend=None),
         tooltip=["network:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("mean(rise):Q", format=".3f")],
     )
-    shape = alt.Shape("network:N", sort=names, scale=alt.Scale(domain=names), legend=None)
-    ends = base.transform_filter("datum.share == 1").mark_text(align="left", dx=8, fontSize=12)
+    ends = label_line_ends(base.transform_filter("datum.share == 1"), "network:N", dx=8, fontSize=12)
     half, whole = (table[table["share"] == share].groupby("network")["rise"].mean() for share in (0.5, 1.0))
     told = "; ".join(f"{name} {half[name]:.3f} and {whole[name]:.3f}" for name in names)
-    return alt.layer(
-        base.mark_line(strokeWidth=2),
-        base.mark_point(filled=True, size=60, opacity=1).encode(shape=shape),
-        ends.encode(text="network:N"),
-    ).properties(
-        width="container",
+    return titled(
+        alt.layer(*line_layers(base, shape=shape_by("network:N", names, legend=None)), ends),
         height=300,
-        title=title_lines("In five of six networks a random half of the units can be missing at little cost"),
-        description="Lines of the rise of the loss, on a logarithmic axis, "
-        "over the share of silenced units, one for each network. At a half "
-        f"and at all units: {told}.",
+        title="In five of six networks a random half of the units can be missing at little cost",
+        description="Lines of the rise of the loss, on a logarithmic axis, over the share of silenced units, one for "
+        f"each network. At a half and at all units: {told}.",
     )

@@ -11,9 +11,10 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from annotated_book.viz.channels import colour_by, shape_by, x_axis, y_axis
+from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
-from annotated_book.viz.titles import title_lines
 
 
 def memory_weights_chart(tokens: Sequence[str], scores: ArrayLike, *, ranks: int = 80) -> alt.LayerChart:
@@ -31,19 +32,14 @@ def memory_weights_chart(tokens: Sequence[str], scores: ArrayLike, *, ranks: int
     array = np.asarray(scores, dtype=np.float64)
     if array.ndim != 2 or len(array) != len(tokens):
         raise ValueError(f"scores must be [{len(tokens)}, F], a row for each token, not {list(array.shape)}")
-    rule = alt.param(name="rule", value="ReLU", bind=alt.binding_radio(options=["ReLU", "softmax"], name="rule "))
-    heat = slider("sharpness", 1, 0.25, 4, 0.25, label="softmax scale")
+    span = [0, ranks + 1]
     shared = _shared(pd.DataFrame({"token": tokens, "s": (-np.sort(-array)).round(3).tolist()}))
     bars = (
         shared.transform_filter(f"datum.rank <= {ranks}")
         .mark_bar(color=BLUE)
         .encode(
-            x=alt.X(
-                "rank:Q",
-                title=f"the {ranks} strongest of {array.shape[1]} key-value pairs",
-                scale=alt.Scale(domain=[0, ranks + 1], nice=False),
-            ),
-            y=alt.Y("share:Q", title="share of all activation", axis=alt.Axis(format="%", tickCount=5)),
+            x=x_axis("rank:Q", f"the {ranks} strongest of {array.shape[1]} key-value pairs", domain=span, nice=False),
+            y=y_axis("share:Q", "share of all activation", format="%", tickCount=5),
             size=alt.value(3),
             tooltip=[alt.Tooltip("rank:Q"), alt.Tooltip("s:Q", title="score"), alt.Tooltip("share:Q", format=".2%")],
         )
@@ -57,16 +53,18 @@ def memory_weights_chart(tokens: Sequence[str], scores: ArrayLike, *, ranks: int
         .mark_text(align="right", baseline="top", fontSize=13, lineBreak="\n")
         .encode(x=alt.value("width"), y=alt.value(4), text="text:N")
     )
-    description = (
-        "Bars of the share that each key-value pair of a feed-forward network has in the activation at one token, "
-        "strongest first. A menu chooses the token, a switch the ReLU or a softmax over the same scores, a slider the "
-        "softmax's sharpness. The ReLU leaves most pairs at exactly zero; the softmax gives every pair something."
-    )
     title = "rule == 'ReLU' ? 'The ReLU gives most pairs nothing' : 'The softmax gives every pair something'"
-    return (
-        alt.layer(bars, told)
-        .add_params(menu("token", tokens), rule, heat)
-        .properties(width="container", height=230, title=alt.Title(alt.expr(title)), description=description)
+    return titled(
+        alt.layer(bars, told),
+        menu("token", tokens),
+        alt.param(name="rule", value="ReLU", bind=alt.binding_radio(options=["ReLU", "softmax"], name="rule ")),
+        slider("sharpness", 1, 0.25, 4, 0.25, label="softmax scale"),
+        height=230,
+        title=alt.expr(title),
+        description="Bars of the share that each key-value pair of a feed-forward network has in the activation at "
+        "one token, strongest first. A menu chooses the token, a switch the ReLU or a softmax over the same scores, "
+        "a slider the softmax's sharpness. The ReLU leaves most pairs at exactly zero; the softmax gives every pair "
+        "something.",
     )
 
 
@@ -115,20 +113,20 @@ def spread_chart(tokens: Sequence[str], scores: Tensor, *, every: int = 6) -> al
     dots = alt.Chart(table.iloc[::every]).mark_circle(size=36, color=GREEN, opacity=0.55)
     same = alt.Chart(pd.DataFrame({"relu": [1, 500], "softmax": [1, 500]})).mark_line(color=GREY, strokeDash=[4, 4])
     centre = alt.Chart(mean)
-    return alt.layer(
-        same.encode(x=x, y=y),
-        dots.encode(x=x, y=y, tooltip=["token:N", "relu:Q", "softmax:Q"]),
-        centre.mark_point(shape="cross", filled=True, size=220, color=ORANGE, opacity=1).encode(x=x, y=y),
-        centre.mark_text(align="left", fontSize=13, fontWeight="bold", color=ORANGE).encode(
-            x=alt.value(10), y=alt.value(16), text="text:N"
+    return titled(
+        alt.layer(
+            same.encode(x=x, y=y),
+            dots.encode(x=x, y=y, tooltip=["token:N", "relu:Q", "softmax:Q"]),
+            centre.mark_point(shape="cross", filled=True, size=220, color=ORANGE, opacity=1).encode(x=x, y=y),
+            centre.mark_text(align="left", fontSize=13, fontWeight="bold", color=ORANGE).encode(
+                x=alt.value(10), y=alt.value(16), text="text:N"
+            ),
         ),
-    ).properties(
-        width="container",
         height=320,
-        title=title_lines("Alike on average, not token by token: few dots lie on the line of equal spread"),
-        description="A dot for each of some tokens: how many equal weights are as spread out as its weights under the "
-        f"ReLU, and under a softmax. The means, {means['relu']:.0f} and {means['softmax']:.0f}, are close; the dots "
-        "scatter widely around the line of equal spread.",
+        title="Alike on average, not token by token: few dots lie on the line of equal spread",
+        description="A dot for each of some tokens: how many equal weights are as spread out as its weights under "
+        f"the ReLU, and under a softmax. The means, {means['relu']:.0f} and {means['softmax']:.0f}, are close; the "
+        "dots scatter widely around the line of equal spread.",
     )
 
 
@@ -144,20 +142,21 @@ def kept_chart(kept: Mapping[str, int], total: int) -> alt.LayerChart:
     """
     table = pd.DataFrame({"rule": list(kept), "same": list(kept.values())})
     base = alt.Chart(table).encode(
-        x=alt.X(
-            "same:Q", title=f"unchanged, of {total}", scale=alt.Scale(domain=[0, total]), axis=alt.Axis(tickCount=4)
-        ),
-        y=alt.Y("rule:N", sort=list(kept), title=None, axis=alt.Axis(labelLimit=200)),
+        x=x_axis("same:Q", f"unchanged, of {total}", domain=[0, total], tickCount=4),
+        y=y_axis("rule:N", None, sort=list(kept), labelLimit=200),
         tooltip=["rule:N", "same:Q"],
     )
-    return alt.layer(
-        base.mark_bar(color=GREEN, height=24), base.mark_text(align="right", dx=-5, color="white").encode(text="same:Q")
-    ).properties(
-        width="container",
+    return titled(
+        alt.layer(
+            base.mark_bar(color=GREEN, height=24),
+            base.mark_text(align="right", dx=-5, color="white").encode(text="same:Q"),
+        ),
         height=44 * len(kept),
-        title=title_lines("In the decoder's top layer the amount of weight matters more than the rule that divides it"),
-        description="Bars of the translations that stay the same: "
-        + ", ".join(f"{rule} {same} of {total}" for rule, same in kept.items()),
+        title="In the decoder's top layer the amount of weight matters more than the rule that divides it",
+        description=(
+            "Bars of the translations that stay the same: "
+            + ", ".join(f"{rule} {same} of {total}" for rule, same in kept.items())
+        ),
     )
 
 
@@ -172,28 +171,20 @@ def agreement_chart(table: pd.DataFrame) -> alt.LayerChart:
     lines = table.assign(line=[f"layer {n}" for n in table["layer"]])
     chance = table.groupby("contexts", as_index=False)["chance"].max().assign(line="chance")
     drawn = pd.concat([lines, chance.rename(columns={"chance": "agreement"})])[["contexts", "agreement", "line"]]
-    counts = sorted(table["contexts"].unique())
+    ticks = alt.Axis(values=sorted(table["contexts"].unique()), format="d", grid=False)
     names = [*dict.fromkeys(lines["line"]), "chance"]
-    scale = alt.Scale(domain=names, range=[BLUE, ORANGE, GREEN, GREY])
     base = alt.Chart(drawn.round(4)).encode(
-        x=alt.X(
-            "contexts:Q",
-            scale=alt.Scale(type="log", nice=False),
-            axis=alt.Axis(values=counts, format="d", grid=False),
-            title="strongest contexts asked, per unit",
-        ),
-        y=alt.Y("agreement:Q", axis=alt.Axis(format="%", tickCount=6), title="contexts that agree"),
-        color=alt.Color("line:N", sort=names, scale=scale, legend=alt.Legend(orient="top", columns=2)),
+        x=x_axis("contexts:Q", "strongest contexts asked, per unit", axis=ticks, type="log", nice=False),
+        y=y_axis("agreement:Q", "contexts that agree", format="%", tickCount=6),
+        color=colour_by("line:N", names, [BLUE, ORANGE, GREEN, GREY], legend=alt.Legend(orient="top", columns=2)),
         tooltip=["line:N", "contexts:Q", alt.Tooltip("agreement:Q", format=".1%")],
     )
-    shape = alt.Shape("line:N", sort=names, scale=alt.Scale(domain=names), legend=alt.Legend(orient="top", columns=2))
+    shape = shape_by("line:N", names, legend=alt.Legend(orient="top", columns=2))
     top = lines[lines["layer"] == lines["layer"].max()]["agreement"]
-    return alt.layer(
-        base.mark_line(strokeWidth=2), base.mark_point(filled=True, size=60).encode(shape=shape)
-    ).properties(
-        width="container",
+    return titled(
+        alt.layer(*line_layers(base, shape=shape, opacity=None)),
         height=280,
-        title=title_lines("Values name the next token in the upper layers, not in the lowest"),
+        title="Values name the next token in the upper layers, not in the lowest",
         description="Agreement of values with the token that followed, over the number of contexts asked, for each "
         f"layer and for chance. In the top layer it falls from {top.iloc[0]:.0%} to {top.iloc[-1]:.0%}.",
     )

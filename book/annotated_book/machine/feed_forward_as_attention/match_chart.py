@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import slider
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
 from annotated_book.viz.titles import title_expression
@@ -43,31 +44,23 @@ def match_chart(*, direction: float = 65, length: float = 1.25) -> alt.LayerChar
         parts += _weights(pairs, rule, start, end, x, y)
         parts += _arrows(pairs.transform_calculate(v=f"datum.{rule}", turn="90 - datum.value"), middle, GREEN, x, y)
         parts += _sum(pairs, rule, start, middle, x, y)
-    description = (
-        "Six key-value pairs in two columns. A query is compared with each key, which gives a score. The ReLU keeps "
-        "positive scores as weights, the softmax turns all scores into weights that sum to one. Each weight multiplies "
-        "the pair's value, an arrow, and the arrows are added. Sliders set the query's direction and length."
-    )
     # Beyond a right angle from the first key and from the last, no score is positive.
     unmatched = f"length == 0 || (direction >= {KEYS[-1] + 90} && direction <= {KEYS[0] + 270})"
     first = f"({unmatched}) ? 'No key matches: the ReLU adds nothing,' : 'The ReLU adds each match in full,'"
-    title = title_expression(first, "'the softmax gives every pair a part'")
-    return (
-        alt.layer(*parts)
-        .add_params(
-            slider("direction", direction, 0, 355, 5, label="direction of x (degrees)"),
-            slider("length", length, 0, _MOST, 0.25, label="length of x"),
-            alt.param(
-                name="given", value=_GIVEN[0], bind=alt.binding_radio(options=list(_GIVEN), name="softmax gives away ")
-            ),
-        )
-        .properties(
-            view=alt.ViewBackground(stroke=None),
-            width="container",
-            height=height,
-            title=alt.Title(alt.expr(title)),
-            description=description,
-        )
+    return titled(
+        alt.layer(*parts),
+        slider("direction", direction, 0, 355, 5, label="direction of x (degrees)"),
+        slider("length", length, 0, _MOST, 0.25, label="length of x"),
+        alt.param(
+            name="given", value=_GIVEN[0], bind=alt.binding_radio(options=list(_GIVEN), name="softmax gives away ")
+        ),
+        height=height,
+        title=alt.expr(title_expression(first, "'the softmax gives every pair a part'")),
+        description="Six key-value pairs in two columns. A query is compared with each key, which gives a score. The "
+        "ReLU keeps positive scores as weights, the softmax turns all scores into weights that sum to one. Each "
+        "weight multiplies the pair's value, an arrow, and the arrows are added. Sliders set the query's direction "
+        "and length.",
+        view=alt.ViewBackground(stroke=None),
     )
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 
 from annotated.model.positional_encoding import sinusoidal_encoding
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import slider
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -26,21 +28,21 @@ def positional_encoding_chart(length: int = 60, d_model: int = 64, *, position: 
     position, dimension
         Where the sliders start.
     """
-    sliders = slider("position", position, 0, length - 1), slider("dimension", dimension, 0, d_model - 1)
     chart = (
         alt.Chart(pd.DataFrame({"dimension": range(d_model), "v": thousandths(length, d_model)}))
         .transform_flatten(["v"])
         .transform_window(position="row_number()", groupby=["dimension"])
         .transform_calculate(position="datum.position - 1", value="datum.v / 1000", size="abs(datum.v) / 1000")
     )
-    description = (
-        f"Above, the sinusoids of {length} positions and {d_model} dimensions as a table of colours, blue for positive "
-        "and orange for negative: fast waves in the first dimensions, slow ones in the last. Below, the wave of one "
-        "dimension. Two sliders choose the position and the dimension."
-    )
     picture, line = _wave_table(chart, d_model), _one_wave(chart, d_model)
-    together = alt.vconcat(picture, line, usermeta={"renderer": "canvas", "fit": True}).add_params(*sliders)
-    return together.properties(description=description)
+    return titled(
+        alt.vconcat(picture, line, usermeta={"renderer": "canvas", "fit": True}),
+        slider("position", position, 0, length - 1),
+        slider("dimension", dimension, 0, d_model - 1),
+        description=f"Above, the sinusoids of {length} positions and {d_model} dimensions as a table of colours, "
+        "blue for positive and orange for negative: fast waves in the first dimensions, slow ones in the last. "
+        "Below, the wave of one dimension. Two sliders choose the position and the dimension.",
+    )
 
 
 def thousandths(length: int, d_model: int) -> list[list[int]]:
@@ -70,7 +72,7 @@ def _one_wave(chart: alt.Chart, d_model: int) -> alt.LayerChart:
     """The wave of the slider's dimension, with the slider's position marked."""
     wave = chart.transform_filter("datum.dimension == dimension").encode(
         x=alt.X("position:O", title="position", axis=_every(10)),
-        y=alt.Y("value:Q", title="value", scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(tickCount=3, minExtent=34)),
+        y=y_axis("value:Q", "value", domain=[-1, 1], tickCount=3, minExtent=34),
         tooltip=_WAVE_TIP,
     )
     here = wave.transform_filter("datum.position == position")
@@ -95,22 +97,20 @@ def offset_chart(length: int = 80, d_model: int = 64, *, position: int = 20) -> 
         .transform_window(q="row_number()")
         .transform_calculate(q="datum.q - 1", offset="datum.q - 1 - datum.p")
         .encode(
-            x=alt.X("q:Q", title="other position q, in tokens", scale=alt.Scale(domain=[0, length - 1], nice=False)),
-            y=alt.Y("dot:Q", title="dot product of p and q", scale=alt.Scale(domain=[0, d_model / 2 + 1])),
+            x=x_axis("q:Q", "other position q, in tokens", domain=[0, length - 1], nice=False),
+            y=y_axis("dot:Q", "dot product of p and q", domain=[0, d_model / 2 + 1]),
             tooltip=["p:Q", "q:Q", "offset:Q", alt.Tooltip("dot:Q", format=".2f")],
         )
     )
-    marker = (alt.Chart(ONE_ROW).transform_calculate(q="position").mark_rule(color=ORANGE, strokeDash=[4, 3])).encode(
-        x="q:Q"
-    )
-    description = (
-        f"Dot product of the encoding of one position with those of all {length} positions, with a slider for the "
-        "position: a peak at the position itself, falling to both sides, that keeps its shape when it moves."
-    )
-    return (
-        alt.layer(curve.mark_line(color=BLUE, strokeWidth=2.5), curve.mark_circle(color=BLUE, size=16), marker)
-        .add_params(slider("position", position, 0, length - 1))
-        .properties(width="container", height=220, title="The peak moves and keeps its shape", description=description)
+    marker = rule_at(alt.X("q:Q"), "position", color=ORANGE, strokeDash=[4, 3])
+    return titled(
+        alt.layer(curve.mark_line(color=BLUE, strokeWidth=2.5), curve.mark_circle(color=BLUE, size=16), marker),
+        slider("position", position, 0, length - 1),
+        height=220,
+        title="The peak moves and keeps its shape",
+        description=f"Dot product of the encoding of one position with those of all {length} positions, with a "
+        "slider for the position: a peak at the position itself, falling to both sides, that keeps its shape when it "
+        "moves.",
     )
 
 
@@ -119,32 +119,28 @@ def rotation_chart(d_model: int = 64, *, reach: int = 40, pairs: int = 16) -> al
     pairs = min(pairs, d_model // 2)
     waves = sinusoidal_encoding(2 * reach + 1, d_model).double().numpy().round(4).T[: 2 * pairs].tolist()
     hands = _hands(pd.DataFrame({"pair": range(pairs), "sin": waves[0::2], "cos": waves[1::2]}))
-    controls = slider("position", 5, 0, reach), slider("offset", 4, 0, reach), slider("pair", 4, 0, pairs - 1)
     turn = np.linspace(0, 2 * np.pi, 73)
     circle = pd.DataFrame({"i": range(len(turn)), "cos": np.cos(turn), "sin": np.sin(turn)})
     rim = alt.Chart(circle).mark_line(color=GREY, strokeWidth=1).encode(x="sin:Q", y="cos:Q", order="i:Q")
     angle = f"(offset * 180 / PI / pow(10000, 2 * pair / {d_model})) % 360"
     label = f"'the angle between the hands: ' + format({angle}, '.1f') + '°'"
-    description = (
-        "Two hands on a circle, the sine-cosine pair at a position p and at p plus an offset, with sliders for "
-        "position, offset and pair. Moving the position turns both hands and leaves the angle between them; only the "
-        "offset and the pair change it."
-    )
-    return (
+    return titled(
         alt.layer(
             rim,
             hands.mark_rule(strokeWidth=3).encode(x2=alt.datum(0), y2=alt.datum(0)),
             hands.mark_circle(size=110, opacity=1),
             hands.mark_text(fontSize=13).encode(x="lx:Q", y="ly:Q", text="label:N", color=alt.value("currentColor")),
-        )
-        .add_params(*controls)
-        .properties(
-            width=270,
-            height=270,
-            title=alt.Title(alt.expr(label)),
-            description=description,
-            usermeta={"widest": 420, "aspect": 1, "beside": 60},
-        )
+        ),
+        slider("position", 5, 0, reach),
+        slider("offset", 4, 0, reach),
+        slider("pair", 4, 0, pairs - 1),
+        width=270,
+        height=270,
+        title=alt.expr(label),
+        description="Two hands on a circle, the sine-cosine pair at a position p and at p plus an offset, with "
+        "sliders for position, offset and pair. Moving the position turns both hands and leaves the angle between "
+        "them; only the offset and the pair change it.",
+        usermeta={"widest": 420, "aspect": 1, "beside": 60},
     )
 
 
@@ -168,7 +164,7 @@ def _hands(table: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X("sin:Q", scale=span, title="sine"),  # as on a clock: up at position 0, then to the right
             y=alt.Y("cos:Q", scale=span, title="cosine"),
-            color=alt.Color("hand:N", scale=alt.Scale(domain=hands, range=[GREEN, ORANGE])),
+            color=colour_by("hand:N", hands, [GREEN, ORANGE]),
             tooltip=[alt.Tooltip("p:Q", title="position"), alt.Tooltip("sin:Q"), alt.Tooltip("cos:Q")],
         )
     )

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from annotated.config import ModelConfig
 from annotated_book.machine.positions.charts import thousandths
+from annotated_book.viz.channels import x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.theme import BLUE, GREY, ORANGE
 
@@ -34,9 +36,10 @@ def clock_hands_chart(
     pairs = sorted({round(i) for i in np.linspace(0, d_model // 2 - 1, min(clocks, d_model // 2))})
     table = _clocks(np.array(pairs), d_model)
     lines = -(-len(pairs) // _COLUMNS)
-    across = alt.Scale(domain=[-1.3, 2.6 * (_COLUMNS - 1) + 1.3])
-    up = alt.Scale(domain=[-3.3 * (lines - 1) - 2.5, 1.3])
-    x, y = alt.X("x:Q", scale=across, axis=None), alt.Y("y:Q", scale=up, axis=None)
+    x, y = (
+        x_axis("x:Q", domain=[-1.3, 2.6 * (_COLUMNS - 1) + 1.3], axis=None),
+        y_axis("y:Q", domain=[-3.3 * (lines - 1) - 2.5, 1.3], axis=None),
+    )
     # Twelve o'clock is position 0: up is the cosine, right is the sine.
     base = alt.Chart(table).transform_calculate(
         x="datum.cx + sin(position * datum.omega)", y="datum.cy + cos(position * datum.omega)"
@@ -49,21 +52,16 @@ def clock_hands_chart(
     second = name.transform_calculate(t="'turn: ' + datum.wave").mark_text(dy=20, fontSize=11)
     label = {"x": x, "y": y, "text": "t:N"}
     fastest, slowest = table["wave"].iloc[[0, -1]]
-    description = (
-        f"{len(pairs)} clocks, one for each of a few sine-cosine pairs of an encoding of width {d_model}, with a "
-        f"slider for the position. The hand of the first turns once in {fastest} positions, that of the last "
-        f"once in {slowest}: a position is what all hands say together."
-    )
-    return (
-        alt.layer(_rims(table, x, y), hands, tips, first.encode(**label), second.encode(**label))
-        .add_params(slider("position", position, 0, length))
-        .properties(
-            width=330,
-            height=round(330 * (3.3 * lines + 0.5) / (2.6 * _COLUMNS)),
-            title=alt.Title(alt.expr("'Each hand has its own speed: position ' + position")),
-            description=description,
-            usermeta={"widest": 720, "aspect": (3.3 * lines + 0.5) / (2.6 * _COLUMNS)},
-        )
+    return titled(
+        alt.layer(_rims(table, x, y), hands, tips, first.encode(**label), second.encode(**label)),
+        slider("position", position, 0, length),
+        width=330,
+        height=round(330 * (3.3 * lines + 0.5) / (2.6 * _COLUMNS)),
+        title=alt.expr("'Each hand has its own speed: position ' + position"),
+        description=f"{len(pairs)} clocks, one for each of a few sine-cosine pairs of an encoding of width "
+        f"{d_model}, with a slider for the position. The hand of the first turns once in {fastest} positions, that "
+        f"of the last once in {slowest}: a position is what all hands say together.",
+        usermeta={"widest": 720, "aspect": (3.3 * lines + 0.5) / (2.6 * _COLUMNS)},
     )
 
 
@@ -100,7 +98,7 @@ def layout_chart(length: int = 40, d_model: int = 32) -> alt.Chart:
     table = pd.DataFrame({"written": written, "released": released, "v": thousandths(length, d_model)})
     options = ["sines and cosines in turn, as written", "all sines first, as released"]
     every = alt.Axis(labelExpr="datum.value % 8 == 0 ? datum.label : ''", labelAngle=0, ticks=False)
-    return (
+    return titled(
         alt.Chart(table)
         .transform_flatten(["v"])
         .transform_window(position="row_number()", groupby=["written"])
@@ -118,18 +116,13 @@ def layout_chart(length: int = 40, d_model: int = 32) -> alt.Chart:
             color=alt.condition("datum.value > 0", alt.value(BLUE), alt.value(ORANGE)),
             opacity=alt.Opacity("size:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
             tooltip=["position:O", "dimension:O", "kind:N", alt.Tooltip("value:Q", format=".3f")],
-        )
-        .add_params(menu("layout", options))
-        .properties(
-            width="container",
-            height=7 * d_model,
-            title=alt.Title(alt.expr("upper(slice(layout, 0, 1)) + slice(layout, 1)")),
-            description=(
-                f"The table of sinusoids for {length} positions and {d_model} dimensions with a menu for the layout: "
-                "sines and cosines in turn, or all sines in the first half and all cosines in the second."
-            ),
-            usermeta={"renderer": "canvas"},
-        )
+        ),
+        menu("layout", options),
+        height=7 * d_model,
+        title=alt.expr("upper(slice(layout, 0, 1)) + slice(layout, 1)"),
+        description=f"The table of sinusoids for {length} positions and {d_model} dimensions with a menu for the "
+        "layout: sines and cosines in turn, or all sines in the first half and all cosines in the second.",
+        usermeta={"renderer": "canvas"},
     )
 
 

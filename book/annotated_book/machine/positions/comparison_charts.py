@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu, steps
 from annotated_book.viz.tables import ONE_ROW, curves_table
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
-from annotated_book.viz.titles import title_lines
 
 
 def comparison_chart(scores: Mapping[str, Mapping[str, Sequence[float]]], *, task: str | None = None) -> alt.LayerChart:
@@ -32,25 +33,19 @@ def comparison_chart(scores: Mapping[str, Mapping[str, Sequence[float]]], *, tas
     table = curves_table(scores, "task", "kind", "seed", "accuracy").drop(columns="seed")
     table["mean"] = table.groupby(["task", "kind"])["accuracy"].transform("mean").round(4)
     base = alt.Chart(table).transform_filter("datum.task == task")
-    y = alt.Y("kind:N", sort=kinds, title=None, axis=alt.Axis(labelLimit=150))
-    x = alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"), title="accuracy on fresh rows")
-    bars = base.mark_bar(height=14, color=BLUE, opacity=0.35).encode(
-        x=alt.X("mean(accuracy):Q", scale=alt.Scale(domain=[0, 1])), y=y
-    )
+    y = y_axis("kind:N", None, sort=kinds, labelLimit=150)
+    x = x_axis("accuracy:Q", "accuracy on fresh rows", domain=[0, 1], format="%")
+    bars = base.mark_bar(height=14, color=BLUE, opacity=0.35).encode(x=x_axis("mean(accuracy):Q", domain=[0, 1]), y=y)
     points = base.mark_point(shape="diamond", filled=True, size=55, color=ORANGE, opacity=1).encode(
         x=x, y=y, tooltip=["kind:N", alt.Tooltip("accuracy:Q", format=".1%")]
     )
     said = "; ".join(f"{kind} {np.mean(list(scores[start][kind])):.0%}" for kind in kinds)
-    description = f"Accuracy by kind of positions, with a menu for the task. On the task {start}: {said}."
-    return (
-        alt.layer(bars, points)
-        .add_params(menu("task", tasks, start))
-        .properties(
-            width="container",
-            height=27 * len(kinds),
-            title=alt.Title(alt.expr("'Which positions suffice to ' + task + '?'")),
-            description=description,
-        )
+    return titled(
+        alt.layer(bars, points),
+        menu("task", tasks, start),
+        height=27 * len(kinds),
+        title=alt.expr("'Which positions suffice to ' + task + '?'"),
+        description=f"Accuracy by kind of positions, with a menu for the task. On the task {start}: {said}.",
     )
 
 
@@ -75,8 +70,6 @@ def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int, chance: f
     kinds = list(arrays)
     runs = {kind: np.vstack([array.mean(axis=0), array]).round(3).tolist() for kind, array in arrays.items()}
     table = pd.DataFrame(runs).assign(run=options).melt("run", var_name="kind", value_name="share")
-    colours = alt.Scale(domain=kinds, range=[GREEN, BLUE, ORANGE, *PALETTE[3:]])
-    dashes = alt.Scale(domain=kinds, range=[[1, 0], [6, 3], [2, 2]])
     lines = (
         alt.Chart(table)
         .transform_filter("datum.run == run")
@@ -86,9 +79,9 @@ def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int, chance: f
         .mark_line(strokeWidth=2)
         .encode(
             x=alt.X("position:Q", title="position in the row, in symbols"),
-            y=alt.Y("share:Q", title="accuracy", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color("kind:N", sort=kinds, scale=colours, legend=alt.Legend(columns=2)),
-            strokeDash=alt.StrokeDash("kind:N", sort=kinds, scale=dashes),
+            y=y_axis("share:Q", "accuracy", format="%", domain=[0, 1]),
+            color=colour_by("kind:N", kinds, [GREEN, BLUE, ORANGE, *PALETTE[3:]], legend=alt.Legend(columns=2)),
+            strokeDash=dash_by("kind:N", kinds, [[1, 0], [6, 3], [2, 2]]),
             tooltip=["kind:N", "position:Q", alt.Tooltip("share:Q", format=".0%")],
         )
     )
@@ -101,13 +94,14 @@ def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int, chance: f
     said = "; ".join(
         f"{k}: {a[:, :trained].mean():.0%} before, {a[:, trained:].mean():.0%} after" for k, a in arrays.items()
     )
-    description = (
-        f"Accuracy by position for {len(kinds)} kinds of positions, with a menu for the seed; a line marks the longest "
-        f"row in training, {trained}, another the accuracy of a guess. Means: {said}."
+    return titled(
+        alt.layer(lines, rule, name, level, level_name),
+        menu("run", options),
+        height=230,
+        title="Without random starts accuracy is near a guess at most positions past the training length",
+        description=f"Accuracy by position for {len(kinds)} kinds of positions, with a menu for the seed; a line "
+        f"marks the longest row in training, {trained}, another the accuracy of a guess. Means: {said}.",
     )
-    drawn = alt.layer(lines, rule, name, level, level_name).add_params(menu("run", options))
-    title = title_lines("Without random starts accuracy is near a guess at most positions past the training length")
-    return drawn.properties(width="container", height=230, title=title, description=description)
 
 
 def start_chart(
@@ -127,34 +121,28 @@ def start_chart(
         Which to show first; None for the last.
     """
     table = pd.DataFrame({"step": range(len(starts)), "start": starts, "loss": losses}).round({"loss": 4})
-    x = alt.X("start:O", title="position of the first token", axis=alt.Axis(labelAngle=-45))
-    y = alt.Y("loss:Q", title="loss, nats per token", scale=alt.Scale(zero=True))
+    x = x_axis("start:O", "position of the first token", labelAngle=-45)
+    y = y_axis("loss:Q", "loss, nats per token", zero=True)
     base = alt.Chart(table).encode(x=x, y=y, tooltip=["start:O", alt.Tooltip("loss:Q", format=".2f")])
     level = alt.Chart(pd.DataFrame({"loss": [without], "t": ["no positions at all"]}))
-    description = (
-        f"Loss against the position at which a sentence starts. From {losses[0]:.2f} at {starts[0]} it changes to "
-        f"{losses[-1]:.2f} at {starts[-1]}; without any positions it is {without:.2f}. Training has seen positions up "
-        f"to {seen}."
-    )
     first = starts[-1] if start is None else start
     if first not in starts:
         raise ValueError(f"no loss was given for the start {first}")
     one = base.transform_filter("datum.step == step")
-    return (
+    return titled(
         alt.layer(
             base.mark_circle(color=BLUE, size=70, opacity=1),
             level.mark_rule(color=GREY, strokeDash=[4, 3]).encode(y="loss:Q"),
             level.mark_text(align="left", dy=-7, fontSize=12).encode(x=alt.value(4), y="loss:Q", text="t:N"),
             one.mark_point(shape="diamond", filled=True, size=150, color=ORANGE, opacity=1),
             one.transform_calculate(t="format(datum.loss, '.2f')").mark_text(dy=-14, fontSize=13).encode(text="t:N"),
-        )
-        .add_params(steps("step", starts, first, "first token at position"))
-        .properties(
-            width="container",
-            height=230,
-            title=title_lines("From position 5 on the loss is more than ten times as high"),
-            description=description,
-        )
+        ),
+        steps("step", starts, first, "first token at position"),
+        height=230,
+        title="From position 5 on the loss is more than ten times as high",
+        description=f"Loss against the position at which a sentence starts. From {losses[0]:.2f} at {starts[0]} it "
+        f"changes to {losses[-1]:.2f} at {starts[-1]}; without any positions it is {without:.2f}. Training has seen "
+        f"positions up to {seen}.",
     )
 
 
@@ -191,20 +179,16 @@ def position_scores_chart(scores: ArrayLike, *, seen: int, names: Sequence[str] 
     )
     best = [int(np.median(one[:seen, :seen].argmax(1) - np.arange(seen))) for one in array]
     said = "; ".join(f"{label} {offset:+d}" for label, offset in zip(labels, best, strict=True))
-    return (
-        alt.layer(_score_cells(table, n), frame)
-        .add_params(menu("head", labels, labels[head]))
-        .properties(
-            width=300,
-            height=300,
-            title=alt.Title(alt.expr("'Scores from positions alone, ' + head")),
-            description=(
-                f"Scores from positions alone for {heads} heads, chosen by a menu, as a table of {n} queries by {n} "
-                f"keys, blue for above the row's mean and orange for below; a frame marks the {seen} positions seen in "
-                f"training. The usual offset of the highest score inside it: {said}."
-            ),
-            usermeta={"renderer": "canvas"},
-        )
+    return titled(
+        alt.layer(_score_cells(table, n), frame),
+        menu("head", labels, labels[head]),
+        width=300,
+        height=300,
+        title=alt.expr("'Scores from positions alone, ' + head"),
+        description=f"Scores from positions alone for {heads} heads, chosen by a menu, as a table of {n} queries by "
+        f"{n} keys, blue for above the row's mean and orange for below; a frame marks the {seen} positions seen in "
+        f"training. The usual offset of the highest score inside it: {said}.",
+        usermeta={"renderer": "canvas"},
     )
 
 

@@ -10,8 +10,10 @@ import altair as alt
 import pandas as pd
 
 from annotated.config import ModelConfig
+from annotated_book.viz.channels import colour_by, shape_by, x_axis, y_axis
+from annotated_book.viz.forms import line_layers, rule_at, titled
 from annotated_book.viz.parameters import menu, slider
-from annotated_book.viz.tables import ONE_ROW, curves_table, named_table
+from annotated_book.viz.tables import curves_table, named_table
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
 from annotated_book.viz.titles import title_lines
 
@@ -21,20 +23,14 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond"]
 
 def placement_colour(names: Sequence[str]) -> dict[str, Any]:
     """The colour channel of a chart with a line for each placement."""
-    domain = [name for name in PLACEMENT_COLOURS if name in names]
-    return {
-        "color": alt.Color(
-            "placement:N",
-            sort=domain,
-            scale=alt.Scale(domain=domain, range=[PLACEMENT_COLOURS[name] for name in domain]),
-            legend=alt.Legend(orient="top", columns=2),
-        ),
-    }
+    colours = {name: colour for name, colour in PLACEMENT_COLOURS.items() if name in names}
+    return {"color": colour_by("placement:N", colours, legend=alt.Legend(orient="top", columns=2))}
 
 
-def _shapes(names: Sequence[str]) -> alt.Scale:
+def _shape(names: Sequence[str]) -> alt.Shape:
     """A shape of its own for each placement, whichever others are shown."""
-    return alt.Scale(domain=list(names), range=[_SHAPES[list(PLACEMENT_COLOURS).index(name)] for name in names])
+    shapes = [_SHAPES[list(PLACEMENT_COLOURS).index(name)] for name in names]
+    return shape_by("placement:N", names, shapes, legend=alt.Legend(orient="top", columns=2))
 
 
 def layer_norm_chart(values: Sequence[float], epsilon: float = ModelConfig.norm_epsilon) -> alt.LayerChart:
@@ -50,13 +46,6 @@ def layer_norm_chart(values: Sequence[float], epsilon: float = ModelConfig.norm_
     table = pd.DataFrame({"entry": range(1, len(values) + 1), "v": values})
     stages = ["the input", "normalised"]
     rules = ["LayerNorm", "RMSNorm"]
-    controls = (
-        alt.param(name="rule", value=rules[0], bind=alt.binding_radio(options=rules, name="rule ")),
-        slider("times", 1, 0.25, 3, 0.25, label="input times"),
-        slider("plus", 0, -3, 3, 0.5, label="input plus"),
-        slider("gain", 1, 0, 2, 0.25),
-        slider("bias", 0, -2, 2, 0.5),
-    )
     moved = alt.Chart(table).transform_calculate(x="datum.v * times + plus")
     layer_norm = f"gain * (datum.x - datum.mean) / sqrt(datum.variance + {epsilon}) + bias"
     rms_norm = f"gain * datum.x / sqrt(datum.variance + datum.mean * datum.mean + {epsilon})"
@@ -67,10 +56,10 @@ def layer_norm_chart(values: Sequence[float], epsilon: float = ModelConfig.norm_
         .transform_calculate(stage=f"datum.which == 'a' ? '{stages[0]}' : '{stages[1]}'")
         .mark_bar()
         .encode(
-            x=alt.X("entry:O", title="entry of the vector", axis=alt.Axis(labelAngle=0)),
+            x=x_axis("entry:O", "entry of the vector", labelAngle=0),
             xOffset=alt.XOffset("stage:N", sort=stages),
-            y=alt.Y("value:Q", title="value", scale=alt.Scale(domain=[-10, 10])),
-            color=alt.Color("stage:N", sort=stages, scale=alt.Scale(domain=stages, range=[GREY, BLUE])),
+            y=y_axis("value:Q", "value", domain=[-10, 10]),
+            color=colour_by("stage:N", stages, [GREY, BLUE]),
             tooltip=["entry:O", "stage:N", alt.Tooltip("value:Q", format=".3f")],
         )
     )
@@ -81,14 +70,21 @@ def layer_norm_chart(values: Sequence[float], epsilon: float = ModelConfig.norm_
         .mark_text(align="left", baseline="top", fontSize=13)
         .encode(x=alt.value(6), y=alt.value(4), text="text:N")
     )
-    description = (
-        f"Bars of the {len(values)} entries of one vector before and after layer normalisation. Two sliders multiply "
-        "the input and add to it: its bars move, those after LayerNorm do not. Two more set gain and bias, which act "
-        "after the normalisation. A switch chooses RMSNorm, which subtracts no mean and has no bias."
-    )
     title = "rule + (rule == 'LayerNorm' ? ' removes scale and offset' : ' removes the scale, not the offset')"
-    drawn = alt.layer(bars, told).add_params(*controls)
-    return drawn.properties(width="container", height=250, title=alt.Title(alt.expr(title)), description=description)
+    return titled(
+        alt.layer(bars, told),
+        alt.param(name="rule", value=rules[0], bind=alt.binding_radio(options=rules, name="rule ")),
+        slider("times", 1, 0.25, 3, 0.25, label="input times"),
+        slider("plus", 0, -3, 3, 0.5, label="input plus"),
+        slider("gain", 1, 0, 2, 0.25),
+        slider("bias", 0, -2, 2, 0.5),
+        height=250,
+        title=alt.expr(title),
+        description=f"Bars of the {len(values)} entries of one vector before and after layer normalisation. Two "
+        "sliders multiply the input and add to it: its bars move, those after LayerNorm do not. Two more set gain "
+        "and bias, which act after the normalisation. A switch chooses RMSNorm, which subtracts no mean and has no "
+        "bias.",
+    )
 
 
 def stream_chart(
@@ -127,23 +123,22 @@ def stream_chart(
         chart = chart.transform_filter("datum.measure == measure")
     scale = alt.Scale(type="log") if log else alt.Scale(zero=True)
     encoding = {
-        "x": alt.X("state:Q", title="sub-layers passed", axis=alt.Axis(tickMinStep=1, format="d")),
-        "y": alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(format=form, tickCount=6)),
+        "x": x_axis("state:Q", "sub-layers passed", tickMinStep=1, format="d"),
+        "y": y_axis("value:Q", title, scale=scale, format=form, tickCount=6),
         **placement_colour(names),
     }
-    lines = chart.mark_line(strokeWidth=2).encode(**encoding)
-    shape = alt.Shape("placement:N", sort=names, scale=_shapes(names), legend=alt.Legend(orient="top", columns=2))
-    points = chart.mark_point(filled=True, size=50, opacity=1).encode(
-        **encoding, shape=shape, tooltip=["placement:N", "state:Q", "value:Q"]
+    drawn = line_layers(
+        chart.encode(**encoding), shape=_shape(names), tooltip=["placement:N", "state:Q", "value:Q"], size=50
     )
     told = "; ".join(
         f"{name} from {line[0]:.3g} to {line[-1]:.3g}" for name, line in curves[first or measures[0]].items()
     )
-    description = f"{title} after each sub-layer of the encoder, a line for each placement: {told}."
-    return (
-        alt.layer(lines, points)
-        .add_params(*params)
-        .properties(width="container", height=260, title=_heading(heading), description=description)
+    return titled(
+        alt.layer(*drawn),
+        *params,
+        height=260,
+        title=_heading(heading),
+        description=f"{title} after each sub-layer of the encoder, a line for each placement: {told}.",
     )
 
 
@@ -178,7 +173,6 @@ def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]
         raise ValueError(f"depths must be evenly spaced for a slider and hold {depth}, not {depths}")
     step = steps.pop() if steps else 1
     known = [name for name in PLACEMENT_COLOURS if name in norms]
-    chosen = slider("depth", depth, depths[0], depths[-1], step, label="layers of each stack")
     chart = (
         alt.Chart(_norms_table(norms))
         .transform_filter("datum.d == depth")
@@ -186,13 +180,9 @@ def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]
         .transform_calculate(place="datum.stack == 'encoder' ? datum.layer : datum.layer + depth + 1")
     )
     numbers = "datum.value <= depth ? datum.value : datum.value == depth + 1 ? '' : datum.value - depth - 1"
+    ticks = alt.Axis(tickMinStep=1, tickCount=25, format="d", grid=False, labelExpr=numbers)
     encoding = {
-        "x": alt.X(
-            "place:Q",
-            title="layer, from the bottom of each stack",
-            scale=alt.Scale(zero=False, nice=False),
-            axis=alt.Axis(tickMinStep=1, tickCount=25, format="d", grid=False, labelExpr=numbers),
-        ),
+        "x": x_axis("place:Q", "layer, from the bottom of each stack", axis=ticks, zero=False, nice=False),
         "y": alt.Y(
             "g:Q",
             title="gradient norm",
@@ -205,11 +195,8 @@ def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]
         ),
         **placement_colour(list(norms)),
     }
-    points = chart.mark_point(filled=True, size=60, opacity=1).encode(
-        **encoding,
-        shape=alt.Shape("placement:N", sort=known, scale=_shapes(known), legend=alt.Legend(orient="top", columns=2)),
-        tooltip=["placement:N", "stack:N", "layer:Q", alt.Tooltip("g:Q", format=".2~g")],
-    )
+    tip = ["placement:N", "stack:N", "layer:Q", alt.Tooltip("g:Q", format=".2~g")]
+    drawn = line_layers(chart.encode(**encoding), detail="stack:N", shape=_shape(known), tooltip=tip)
     stacks = pd.DataFrame({"stack": ["encoder", "decoder"], "shift": [0, 1]})
     names = (
         alt.Chart(stacks)
@@ -217,17 +204,13 @@ def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]
         .mark_text(fontSize=13, fontWeight="bold", dy=4)
         .encode(x="place:Q", y=alt.value(8), text="stack:N")
     )
-    edge = alt.Chart(ONE_ROW).transform_calculate(place="depth + 1").mark_rule(strokeDash=[3, 3], color="currentColor")
-    lines = chart.mark_line(strokeWidth=2).encode(**encoding, detail="stack:N")
-    return (
-        alt.layer(lines, points, edge.encode(x="place:Q"), names)
-        .add_params(chosen)
-        .properties(
-            width="container",
-            height=300,
-            title=title_lines("Without residuals the gradient vanishes in all decoder layers but the top"),
-            description=_gradients_told(norms, depth),
-        )
+    edge = rule_at(alt.X("place:Q"), "depth + 1", strokeDash=[3, 3], color="currentColor")
+    return titled(
+        alt.layer(*drawn, edge, names),
+        slider("depth", depth, depths[0], depths[-1], step, label="layers of each stack"),
+        height=300,
+        title="Without residuals the gradient vanishes in all decoder layers but the top",
+        description=_gradients_told(norms, depth),
     )
 
 

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from annotated_book.machine.residuals.charts import PLACEMENT_COLOURS, placement_colour
+from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.theme import BLUE, GREEN, ORANGE
-from annotated_book.viz.titles import title_lines
 
 _WARM = ["with warm-up", "without"]
 
@@ -35,11 +36,6 @@ def placement_curves_chart(
     table = table.assign(warm=np.where(table.pop("warmup") > 0, *_WARM), seed=table["seed"].astype(str))
     names = [name for name in PLACEMENT_COLOURS if name in set(table["placement"])]
     seeds = sorted(table["seed"].unique())
-    params = [
-        menu("shown", ["all", *names], label="placement"),
-        menu("warming", ["all", *_WARM], label="warm-up"),
-        menu("chosen", ["all", *seeds], seeds[0], label="seed"),
-    ]
     chart = (
         alt.Chart(table)
         .transform_filter("shown == 'all' || datum.placement == shown")
@@ -51,32 +47,24 @@ def placement_curves_chart(
     )
     encoding = {
         "x": alt.X("update:Q", title="updates"),
-        "y": alt.Y("loss:Q", title="training loss (nats per token)", scale=alt.Scale(domain=[low, top], clamp=True)),
+        "y": y_axis("loss:Q", "training loss (nats per token)", domain=[low, top], clamp=True),
         "detail": "seed:N",
         **placement_colour(names),
     }
-    dash = alt.StrokeDash(
-        "warm:N",
-        sort=_WARM,
-        scale=alt.Scale(domain=_WARM, range=[[1, 0], [5, 4]]),
-        legend=alt.Legend(orient="top", columns=1),
-    )
+    dash = dash_by("warm:N", _WARM, [[1, 0], [5, 4]], legend=alt.Legend(orient="top", columns=1))
     lines = chart.mark_line(strokeWidth=1.8).encode(
         **encoding, strokeDash=dash, tooltip=["placement:N", "warm:N", "seed:N", "update:Q", "loss:Q"]
     )
-    description = (
-        f"Training curves, {len(runs)} in all: {', '.join(names)}, solid with warm-up and dashed without, one for each "
-        "seed, with menus for placement, warm-up and seed. A line along the upper edge lies above it."
-    )
-    return (
-        alt.layer(lines)
-        .add_params(*params)
-        .properties(
-            width="container",
-            height=320,
-            title=title_lines("Pre-norm learns fastest; without residuals hardly anything is learned"),
-            description=description,
-        )
+    return titled(
+        alt.layer(lines),
+        menu("shown", ["all", *names], label="placement"),
+        menu("warming", ["all", *_WARM], label="warm-up"),
+        menu("chosen", ["all", *seeds], seeds[0], label="seed"),
+        height=320,
+        title="Pre-norm learns fastest; without residuals hardly anything is learned",
+        description=f"Training curves, {len(runs)} in all: {', '.join(names)}, solid with warm-up and dashed "
+        "without, one for each seed, with menus for placement, warm-up and seed. A line along the upper edge lies "
+        "above it.",
     )
 
 
@@ -110,30 +98,27 @@ def variant_curves_chart(
         .transform_calculate(update=f"(datum.step + {window - 1}) * {block}")
         .transform_filter("datum.update > start")
     )
-    x = alt.X("update:Q", title="updates", scale=alt.Scale(zero=False))
-    scale = alt.Scale(domain=known, range=[BLUE, ORANGE, GREEN][: len(known)])
-    colour = alt.Color(
-        "variant:N",
-        sort=known,
-        scale=scale,
-        legend=alt.Legend(orient="top", columns=1, labelLimit=300, symbolOpacity=1),
-    )
+    x = x_axis("update:Q", "updates", zero=False)
+    legend = alt.Legend(orient="top", columns=1, labelLimit=300, symbolOpacity=1)
+    colour = colour_by("variant:N", known, [BLUE, ORANGE, GREEN], legend=legend)
     title = "difference of the training loss (nats)"
     lines = chart.mark_line(strokeWidth=2.2).encode(
         x=x,
-        y=alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False)),
+        y=y_axis("mean:Q", title, zero=False),
         color=colour,
         tooltip=["variant:N", "update:Q", "mean:Q", "low:Q", "high:Q"],
     )
     bands = chart.mark_area(opacity=0.18).encode(x=x, y=alt.Y("low:Q", title=title), y2="high:Q", color=colour)
-    description = (
-        f"Learning curves of {', '.join(known)}, as differences from the {first_name}: the mean of the seeds, and a "
-        "band from the lowest to the highest; a menu chooses the layer, a slider the first update shown."
+    zero = rule_at(alt.Y("mean:Q"), 0, color="currentColor", opacity=0.7)
+    return titled(
+        alt.layer(bands, zero, lines),
+        menu("variant", ["all", *known], label="layer"),
+        first,
+        height=280,
+        title=f"From update 300 on both layers are a little behind the {first_name}, the line at zero",
+        description=f"Learning curves of {', '.join(known)}, as differences from the {first_name}: the mean of the "
+        "seeds, and a band from the lowest to the highest; a menu chooses the layer, a slider the first update shown.",
     )
-    zero = alt.Chart(pd.DataFrame({"mean": [0]})).mark_rule(color="currentColor", opacity=0.7).encode(y="mean:Q")
-    drawn = alt.layer(bands, zero, lines).add_params(menu("variant", ["all", *known], label="layer"), first)
-    heading = title_lines(f"From update 300 on both layers are a little behind the {first_name}, the line at zero")
-    return drawn.properties(width="container", height=280, title=heading, description=description)
 
 
 def _variant_table(runs: Sequence[Mapping[str, Any]], names: Mapping[str, str], window: int) -> pd.DataFrame:

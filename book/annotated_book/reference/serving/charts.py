@@ -8,6 +8,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated_book.viz.channels import x_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREY, INK
 from annotated_book.viz.titles import title_lines
@@ -46,10 +48,9 @@ def engines_chart(measured: pd.DataFrame) -> Any:
         for key, (name, unit, *_) in QUANTITIES.items()
     )  # fmt: skip
     at = f"indexof({json.dumps(names)}, quantity)"
-    title = alt.Title(alt.expr(f"{json.dumps([headline(measured, key) for key in QUANTITIES])}[{at}]"))
     base = alt.Chart(table).transform_filter("datum.quantity === quantity")
     engine = alt.Y("engine:N", sort=list(measured.index), axis=None)
-    value = alt.X("value:Q", title=None, axis=alt.Axis(tickCount=4), scale=alt.Scale(nice=True, zero=True))
+    value = x_axis("value:Q", None, tickCount=4, nice=True, zero=True)
     bars = base.mark_bar(height=18, yOffset=9).encode(
         x=value,
         y=engine,
@@ -62,10 +63,12 @@ def engines_chart(measured: pd.DataFrame) -> Any:
         .mark_text(align="left", dy=-11, fontSize=12, color=INK)
         .encode(x=alt.datum(0), y=engine, text="label:N")
     )
-    return (
-        alt.layer(bars, label)
-        .add_params(menu("quantity", names, label="show"))
-        .properties(title=title, width="container", height=_ROW * len(measured), description=_description(measured))
+    return titled(
+        alt.layer(bars, label),
+        menu("quantity", names, label="show"),
+        height=_ROW * len(measured),
+        title=alt.expr(f"{json.dumps([headline(measured, key) for key in QUANTITIES])}[{at}]"),
+        description=_description(measured),
     )
 
 

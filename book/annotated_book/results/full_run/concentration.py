@@ -11,6 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from annotated.runs.validation_callbacks import SentenceHeads
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.theme import BLUE, GREEN, ORANGE
 from annotated_book.viz.titles import title_lines
 
@@ -60,7 +62,7 @@ def concentration_chart(table: pd.DataFrame, bleu: Mapping[int, float], *, title
     table = table.assign(layer="layer " + table["layer"].astype(str))
     names = sorted(table["layer"].unique())
     last = int(table["update"].max())
-    x = alt.X("update:Q", scale=alt.Scale(domain=[0, last], nice=False))
+    x = x_axis("update:Q", domain=[0, last], nice=False)
     wide = alt.Axis(minExtent=40)
     bleu_table = pd.DataFrame({"update": list(bleu), "BLEU": list(bleu.values())})
     below = alt.Chart(bleu_table).mark_line(color=GREEN, strokeWidth=2, point={"color": GREEN, "size": 35})
@@ -68,14 +70,19 @@ def concentration_chart(table: pd.DataFrame, bleu: Mapping[int, float], *, title
         x=x, y=alt.Y("BLEU:Q", title="BLEU", axis=wide), tooltip=["update:Q", alt.Tooltip("BLEU:Q", format=".1f")]
     )
     ends = table[table["update"] == last].groupby("layer")["spread"].mean()
-    description = (
-        "Entropy of the cross-attention over the updates, a thin line for each head and a thick one for each layer's "
-        f"mean, and BLEU below. At update {last}: " + ", ".join(f"{name} {ends[name]:.2f}" for name in names) + "."
+    return titled(
+        alt.vconcat(
+            _entropies(table, names, x, wide),
+            below.properties(width=300, height=90),
+            spacing=8,
+            title=title_lines(title),
+            usermeta={"fit": True},
+        ),
+        description="Entropy of the cross-attention over the updates, a thin line for each head and a thick one for "
+        f"each layer's mean, and BLEU below. At update {last}: "
+        + ", ".join(f"{name} {ends[name]:.2f}" for name in names)
+        + ".",
     )
-    return alt.vconcat(
-        _entropies(table, names, x, wide), below.properties(width=300, height=90),
-        spacing=8, title=title_lines(title), usermeta={"fit": True},
-    ).properties(description=description)  # fmt: skip
 
 
 def _entropies(table: pd.DataFrame, names: Sequence[str], x: alt.X, axis: alt.Axis) -> alt.LayerChart:
@@ -85,8 +92,8 @@ def _entropies(table: pd.DataFrame, names: Sequence[str], x: alt.X, axis: alt.Ax
     above.title, above.axis = None, alt.Axis(labels=False)
     looks = {
         "x": above,
-        "y": alt.Y("spread:Q", title="entropy (1: even)", scale=alt.Scale(domain=[0, 1]), axis=axis),
-        "color": alt.Color("layer:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE][: len(names)])),
+        "y": y_axis("spread:Q", "entropy (1: even)", domain=[0, 1], axis=axis),
+        "color": colour_by("layer:N", names, [BLUE, ORANGE]),
     }
 
     def seen(strong: float, faint: float) -> Any:
@@ -97,5 +104,5 @@ def _entropies(table: pd.DataFrame, names: Sequence[str], x: alt.X, axis: alt.Ax
         opacity=seen(1, 0.12), tooltip=["layer:N", "update:Q", alt.Tooltip("spread:Q", format=".2f", title="entropy")],
         **looks,
     )  # fmt: skip
-    layers = [heads, means.mark_line(strokeWidth=2.8), means.mark_point(filled=True, size=45)]
-    return alt.layer(*layers).add_params(pick).properties(width=300, height=200)
+    layers = line_layers(means, line={"strokeWidth": 2.8}, size=45, opacity=None)
+    return alt.layer(heads, *layers).add_params(pick).properties(width=300, height=200)

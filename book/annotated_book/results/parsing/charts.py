@@ -12,9 +12,10 @@ import pandas as pd
 from annotated import paper
 from annotated_book.results.parsing import titles
 from annotated_book.results.parsing.results import PARSERS, SETS
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
-from annotated_book.viz.titles import title_lines
 
 USED = {
     "WSJ only, discriminative": "WSJ alone",
@@ -44,10 +45,9 @@ def table_4_chart(used: str = "WSJ alone") -> alt.LayerChart:
     base = alt.Chart(table)
     y = alt.Y("row:N", sort=order, axis=None)
     # The names stand in the left half, on a phone too; no result is below 88.
-    scale = alt.Scale(domain=[80, 95.8], nice=False)
-    x = alt.X("F1:Q", title="F1 on section 23", scale=scale, axis=alt.Axis(values=list(range(88, 95, 2)), grid=False))
+    x = x_axis("F1:Q", "F1 on section 23", domain=[80, 95.8], nice=False, values=list(range(88, 95, 2)), grid=False)
     opacity = alt.condition("used == 'all' || used == datum.used", alt.value(1), alt.value(0.35))
-    colour = alt.Color("kind:N", scale=alt.Scale(domain=["Transformer", "others"], range=[BLUE, GREY]))
+    colour = colour_by("kind:N", ["Transformer", "others"], [BLUE, GREY])
     dots = base.mark_point(filled=True, size=90).encode(
         x, y, opacity=opacity, color=colour, tooltip=["parser:N", "used:N", "F1:Q"]
     )
@@ -55,16 +55,12 @@ def table_4_chart(used: str = "WSJ alone") -> alt.LayerChart:
     values = base.mark_text(align="left", dx=9, color=INK).encode(
         x, y, text=alt.Text("F1:Q", format=".1f"), opacity=opacity
     )
-    description = "F1 of the twelve rows of Table 4. A menu chooses those that used the same training text."
-    return (
-        alt.layer(dots, names, values)
-        .add_params(menu("used", ["all", *USED.values()], used, "trained with"))
-        .properties(
-            width="container",
-            height=24 * len(table),
-            title=title_lines("91.3 is second of five with the WSJ alone; 92.7 is first of five with more text"),
-            description=description,
-        )
+    return titled(
+        alt.layer(dots, names, values),
+        menu("used", ["all", *USED.values()], used, "trained with"),
+        height=24 * len(table),
+        title="91.3 is second of five with the WSJ alone; 92.7 is first of five with more text",
+        description="F1 of the twelve rows of Table 4. A menu chooses those that used the same training text.",
     )
 
 
@@ -80,8 +76,7 @@ def caps_chart(lengths: Sequence[tuple[int, int]], extra: int = 20) -> alt.Layer
     """
     ratio = sum(tokens for _, tokens in lengths) / sum(words for words, _ in lengths)
     table = pd.DataFrame(lengths, columns=["words", "tokens"]).value_counts().reset_index(name="trees")
-    moved = slider("extra", extra, 0, 60, 1, label="extra tokens")
-    x = alt.X("words:Q", title="n: words of the sentence", scale=alt.Scale(zero=True))
+    x = x_axis("words:Q", "n: words of the sentence", zero=True)
     y = alt.Y("tokens:Q", title="tokens of its tree, end token included")
     points = alt.Chart(table).mark_point(filled=True).encode(
         x, y, size=alt.Size("trees:Q", legend=None, scale=alt.Scale(range=[8, 130])),
@@ -96,23 +91,18 @@ def caps_chart(lengths: Sequence[tuple[int, int]], extra: int = 20) -> alt.Layer
     text = cut.mark_text(align="left", fontWeight=600, color=INK).encode(
         x=alt.value(10), y=alt.value(12), text="text:N"
     )
-    description = "Tokens of the linear form over words of the sentence; a slider moves a cap of n plus some tokens."
-    return (
-        alt.layer(points, line.encode(x, y), text)
-        .add_params(moved)
-        .properties(
-            width="container",
-            height=280,
-            title=title_lines(f"{ratio:.1f} tokens for each word, and the cap grows by one"),
-            description=description,
-        )
+    return titled(
+        alt.layer(points, line.encode(x, y), text),
+        slider("extra", extra, 0, 60, 1, label="extra tokens"),
+        height=280,
+        title=f"{ratio:.1f} tokens for each word, and the cap grows by one",
+        description="Tokens of the linear form over words of the sentence; a slider moves a cap of n plus some tokens.",
     )
 
 
 def _line_chart(table: pd.DataFrame, x: alt.X, y: alt.Y) -> tuple[alt.Chart, alt.Chart]:
     parsers = [name for name in PARSERS if name in set(table["parser"])]
-    colour = alt.Color("parser:N", sort=parsers, scale=alt.Scale(domain=parsers, range=[COLOURS[p] for p in parsers]),
-                       legend=alt.Legend(columns=2))  # fmt: skip
+    colour = colour_by("parser:N", parsers, [COLOURS[p] for p in parsers], legend=alt.Legend(columns=2))
     shape = alt.Shape("parser:N", sort=parsers, legend=None)
     base = alt.Chart(table)
     line = base.mark_line(strokeWidth=2).encode(x=x, y=y.aggregate("mean"), color=colour)
@@ -134,24 +124,19 @@ def sizes_chart(table: pd.DataFrame, held_out: str = "new sentences") -> alt.Lay
     long = long[long["value"].notna()]
     sets = [name for name in SETS.values() if name in set(table["set"])]
     ticks = sorted(int(n) for n in table["trees"].unique())
-    x = alt.X("trees:Q", title="training trees", scale=alt.Scale(type="log", nice=False, padding=16),
-              axis=alt.Axis(values=ticks, grid=False, format=",d"))  # fmt: skip
-    y = alt.Y("value:Q", title="percent", scale=alt.Scale(zero=False, nice=False, padding=10))
+    x = x_axis("trees:Q", "training trees", type="log", nice=False, padding=16, values=ticks, grid=False, format=",d")
+    y = y_axis("value:Q", "percent", zero=False, nice=False, padding=10)
     shown = {name: {one: titles.sizes_title(table, key, one) for one in sets} for key, name in MEASURES.items()}
     line, points = _line_chart(long, x, y)
     keep = "datum.measure == measure && datum.set == set"
     points = points.encode(tooltip=["parser:N", "trees:Q", "seed:Q", "value:Q"])
-    return (
-        alt.layer(line.transform_filter(keep), points.transform_filter(keep))
-        .add_params(
-            menu("measure", list(MEASURES.values()), "F1", "measure"), menu("set", sets, held_out, "measured on")
-        )
-        .properties(
-            width="container",
-            height=280,
-            title=alt.TitleParams(alt.expr(titles.choice(shown, "measure", "set"))),
-            description="Scores of each parser over the number of training trees. Menus choose measure and text.",
-        )
+    return titled(
+        alt.layer(line.transform_filter(keep), points.transform_filter(keep)),
+        menu("measure", list(MEASURES.values()), "F1", "measure"),
+        menu("set", sets, held_out, "measured on"),
+        height=280,
+        title=alt.expr(titles.choice(shown, "measure", "set")),
+        description="Scores of each parser over the number of training trees. Menus choose measure and text.",
     )
 
 
@@ -172,19 +157,16 @@ def lengths_chart(table: pd.DataFrame, trees: int) -> alt.LayerChart:
     step = int(cases.index[0])
     names = {str(most): [f"{most - step + 1}\u2013{most}", f"({count})"] for most, count in cases.items()}
     ticks = alt.Axis(values=cases.index.tolist(), grid=False, labelExpr=f"{json.dumps(names)}[datum.value]")
-    x = alt.X("words:Q", title="words (sentences)", axis=ticks, scale=alt.Scale(zero=False, padding=24))
-    y = alt.Y("f1:Q", title="F1", scale=alt.Scale(zero=False, nice=False, padding=10))
+    x = x_axis("words:Q", "words (sentences)", axis=ticks, zero=False, padding=24)
+    y = y_axis("f1:Q", "F1", zero=False, nice=False, padding=10)
     line, points = _line_chart(table, x, y)
     points = points.encode(tooltip=["parser:N", "words:Q", "cases:Q", "f1:Q"])
-    return (
-        alt.layer(line.transform_filter("datum.size == size"), points.transform_filter("datum.size == size"))
-        .add_params(steps("size", sizes, trees, "training trees"))
-        .properties(
-            width="container",
-            height=250,
-            title=alt.TitleParams(alt.expr(shown)),
-            description="F1 over the length of the sentence for each parser. A slider chooses the training trees.",
-        )
+    return titled(
+        alt.layer(line.transform_filter("datum.size == size"), points.transform_filter("datum.size == size")),
+        steps("size", sizes, trees, "training trees"),
+        height=250,
+        title=alt.expr(shown),
+        description="F1 over the length of the sentence for each parser. A slider chooses the training trees.",
     )
 
 
@@ -199,20 +181,22 @@ def brackets_chart(heads: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     table = pd.DataFrame(heads)
     table["name"] = [f"{layer}.{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]
     best = table.loc[table["writing"].idxmax()]
-    bars = alt.Chart(table).mark_bar(height=11).encode(
-        y=alt.Y("name:N", sort=table["name"].tolist(), title="layer and head"),
-        x=alt.X("writing:Q", title="weight on the opening bracket, mean", axis=alt.Axis(format="%")),
-        color=alt.condition(alt.datum.name == best["name"], alt.value(BLUE), alt.value(GREY)),
-        tooltip=["name:N", alt.Tooltip("writing:Q", format=".1%"), alt.Tooltip("reading:Q", format=".1%")],
-    )  # fmt: skip
-    rule = alt.Chart(pd.DataFrame({"x": [float(table["chance"].iloc[0])]})).mark_rule(strokeDash=[4, 3], color=INK)
-    return alt.layer(bars, rule.encode(x="x:Q")).properties(
-        width="container",
+    bars = (
+        alt.Chart(table)
+        .mark_bar(height=11)
+        .encode(
+            y=alt.Y("name:N", sort=table["name"].tolist(), title="layer and head"),
+            x=x_axis("writing:Q", "weight on the opening bracket, mean", format="%"),
+            color=alt.condition(alt.datum.name == best["name"], alt.value(BLUE), alt.value(GREY)),
+            tooltip=["name:N", alt.Tooltip("writing:Q", format=".1%"), alt.Tooltip("reading:Q", format=".1%")],
+        )
+    )
+    rule = rule_at(alt.X("x:Q"), float(table["chance"].iloc[0]), strokeDash=[4, 3], color=INK)
+    return titled(
+        alt.layer(bars, rule),
         height=17 * len(table),
-        title=title_lines(
-            f"Head {best['head']} of layer {best['layer']} puts {100 * best['writing']:.0f}\u00a0% of its weight on "
-            "the bracket that is closed"
-        ),
+        title=f"Head {best['head']} of layer {best['layer']} puts {100 * best['writing']:.0f}\u00a0% of its weight on "
+        "the bracket that is closed",
         description="For each head of the decoder the mean weight on the opening bracket when the closing one is "
         "written. A dashed line marks equal weights.",
     )

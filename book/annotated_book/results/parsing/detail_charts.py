@@ -10,6 +10,8 @@ import pandas as pd
 from annotated_book.results.parsing import titles
 from annotated_book.results.parsing.charts import COLOURS
 from annotated_book.results.parsing.results import PARSERS
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu, steps
 from annotated_book.viz.theme import GREY, INK
 
@@ -21,8 +23,9 @@ _LANE = 8
 
 
 def _colour(parsers: list[str]) -> alt.Color:
-    scale = alt.Scale(domain=parsers, range=[COLOURS[one] for one in parsers])
-    return alt.Color("parser:N", sort=parsers, scale=scale, legend=alt.Legend(columns=2, symbolOpacity=1))
+    return colour_by(
+        "parser:N", parsers, [COLOURS[one] for one in parsers], legend=alt.Legend(columns=2, symbolOpacity=1)
+    )
 
 
 def _labels(table: pd.DataFrame, sizes: list[int]) -> tuple[pd.DataFrame, list[str], list[list[list[int]]]]:
@@ -58,32 +61,31 @@ def labels_chart(table: pd.DataFrame, trees: int) -> alt.Chart:
     table, names, orders = _labels(table, sizes)
     often = f"sorted == {json.dumps(ORDERS[0])}"
     who = f"{json.dumps(names)}[{json.dumps(orders)}[{often} ? 0 : 1][size][datum.value]]"
-    return (
+    return titled(
         alt.Chart(table)
         .transform_filter("datum.size == size")
         .transform_calculate(place=f"{often} ? datum.often : datum.lag")
         .mark_point(filled=True, size=70, opacity=0.95)
         .encode(
-            y=alt.Y("place:O", title=None, axis=alt.Axis(ticks=False, grid=True, bandPosition=0, labelExpr=who)),
+            y=y_axis("place:O", None, ticks=False, grid=True, bandPosition=0, labelExpr=who),
             yOffset=alt.YOffset("parser:N", sort=parsers),
             x=alt.X(
-                "missed:Q", title="F1",
+                "missed:Q",
+                title="F1",
                 scale=alt.Scale(type="symlog", constant=1, domain=[100, 0], nice=False),
                 axis=alt.Axis(values=[100 - one for one in _TICKS], labelExpr="100 - datum.value"),
             ),
             color=_colour(parsers),
             shape=alt.Shape("parser:N", sort=parsers, legend=None),
             tooltip=["parser:N", "label:N", alt.Tooltip("cases:Q", title="constituents"), "f1:Q"],
-        )
-        .add_params(steps("size", sizes, trees, "training trees"), menu("sorted", ORDERS, label="sorted by"))
-        .properties(
-            width="container",
-            height=_LANE * len(parsers) * len(names),
-            title=alt.TitleParams(alt.expr(shown)),
-            description="F1 of each label for each parser. A slider chooses the number of training trees, a menu how "
-            "the labels are sorted. The axis stretches the scores near 100.",
-        )
-    )  # fmt: skip
+        ),
+        steps("size", sizes, trees, "training trees"),
+        menu("sorted", ORDERS, label="sorted by"),
+        height=_LANE * len(parsers) * len(names),
+        title=alt.expr(shown),
+        description="F1 of each label for each parser. A slider chooses the number of training trees, a menu how the "
+        "labels are sorted. The axis stretches the scores near 100.",
+    )
 
 
 def attachments_chart(table: pd.DataFrame) -> alt.LayerChart:
@@ -98,11 +100,8 @@ def attachments_chart(table: pd.DataFrame) -> alt.LayerChart:
     parsers = [name for name in PARSERS if name in set(means["parser"])]
     sizes = sorted(int(n) for n in means["trees"].unique())
     means["size"] = [sizes.index(n) for n in means["trees"]]
-    scale = alt.Scale(domain=[0, 100], nice=False)
-    ticks = alt.Axis(values=[0, 25, 50, 75, 100])
-    x = alt.X("NP:Q", title="phrases of the noun, right (%)", scale=scale, axis=ticks)
-    y = alt.Y("VP:Q", title="phrases of the verb, right (%)", scale=alt.Scale(domain=[50, 102], nice=False),
-              axis=alt.Axis(values=[50, 75, 100]))  # fmt: skip
+    x = x_axis("NP:Q", "phrases of the noun, right (%)", domain=[0, 100], nice=False, values=[0, 25, 50, 75, 100])
+    y = y_axis("VP:Q", "phrases of the verb, right (%)", domain=[50, 102], nice=False, values=[50, 75, 100])
     colour = _colour(parsers)
     upto = alt.Chart(means).transform_filter("datum.size <= size")
     path = upto.mark_line(strokeWidth=1.5, opacity=0.6).encode(x, y, colour, order="trees:Q")
@@ -116,15 +115,12 @@ def attachments_chart(table: pd.DataFrame) -> alt.LayerChart:
     even = alt.Chart(chance).mark_line(color=GREY, strokeDash=[4, 3]).encode(x, y)
     said = alt.Chart(pd.DataFrame({"NP": [40], "VP": [60], "text": ["without the words"]}))
     words = said.mark_text(align="left", dx=10, color=INK, opacity=0.75).encode(x, y, text="text:N")
-    return (
-        alt.layer(even, words, path, seen, dots)
-        .add_params(steps("size", sizes, sizes[-1], "training trees"))
-        .properties(
-            width="container",
-            height=280,
-            title=alt.TitleParams(alt.expr(titles.choice([titles.attachments_title(table, n) for n in sizes], "size"))),
-            description="Shares of phrases of the noun and of the verb that each parser attaches rightly, from "
-            f"{sizes[0]:,} training trees to the number of a slider. A dashed line marks parsers that attach the same "
-            "share of both kinds to the verb.",
-        )
+    return titled(
+        alt.layer(even, words, path, seen, dots),
+        steps("size", sizes, sizes[-1], "training trees"),
+        height=280,
+        title=alt.expr(titles.choice([titles.attachments_title(table, n) for n in sizes], "size")),
+        description="Shares of phrases of the noun and of the verb that each parser attaches rightly, from "
+        f"{sizes[0]:,} training trees to the number of a slider. A dashed line marks parsers that attach the same "
+        "share of both kinds to the verb.",
     )

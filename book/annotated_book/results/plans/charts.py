@@ -10,7 +10,9 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from annotated_book.results.plans.line_names import EXTENT, apart, measure_named, names_beside
+from annotated_book.viz.channels import colour_by
+from annotated_book.viz.end_labels import EXTENT, axis_title_from, label_line_ends, spread_labels
+from annotated_book.viz.forms import labelled_cells, line_layers, titled
 from annotated_book.viz.parameters import menu, steps
 from annotated_book.viz.theme import BLUE, GREY, INK, ORANGE, PALETTE
 from annotated_book.viz.titles import title_lines, title_of
@@ -48,7 +50,6 @@ def operations_chart() -> alt.LayerChart:
         "blocks: 3w": (f"3 * {w} * datum.n", BLUE),
         "band: 2w + 1": (f"datum.n > {w} ? (2 * {w} + 1) * datum.n - {w} * ({w} + 1) : datum.n * datum.n", ORANGE),
     }
-    scale = alt.Scale(domain=list(names), range=[colour for _, colour in names.values()])
     x = alt.X("n:Q").title("tokens n").scale(type="log", base=2, nice=False).axis(tickCount=5, format=",")
     y = (
         alt.Y("scores:Q")
@@ -61,7 +62,9 @@ def operations_chart() -> alt.LayerChart:
         .transform_filter(f"datum.n >= {w}" if name.startswith("blocks") else "true")  # one whole block at least
         .transform_calculate(scores=formula, name=f"'{name}'")
         .mark_line(clip=True)
-        .encode(x, y, alt.Color("name:N", scale=scale, legend=alt.Legend(columns=3)))
+        .encode(
+            x, y, colour_by("name:N", names, [colour for _, colour in names.values()], legend=alt.Legend(columns=3))
+        )
         for name, (formula, colour) in names.items()
     ]
     meeting = alt.Chart(pd.DataFrame({"of": [3]})).transform_calculate(n=f"3 * {w}").encode(x)
@@ -71,16 +74,13 @@ def operations_chart() -> alt.LayerChart:
         .mark_text(align="left", dx=5, color=INK)
         .encode(y=alt.value(12), text="text:N")
     )
-    return (
-        alt.layer(*lines, rule, words)
-        .add_params(steps("radius", RADII, 32, label="radius w"))
-        .properties(
-            width="container",
-            height=230,
-            title=title_lines("Blocks save scores where the text is longer than three radii"),
-            description="Scores of one head over the length n, both logarithmic: n² with all keys, up to 2w + 1 for "
-            "each query in the band, and 3w in blocks. A slider sets the radius w; blocks and all keys meet at n = 3w.",
-        )
+    return titled(
+        alt.layer(*lines, rule, words),
+        steps("radius", RADII, 32, label="radius w"),
+        height=230,
+        title="Blocks save scores where the text is longer than three radii",
+        description="Scores of one head over the length n, both logarithmic: n² with all keys, up to 2w + 1 for each "
+        "query in the band, and 3w in blocks. A slider sets the radius w; blocks and all keys meet at n = 3w.",
     )
 
 
@@ -91,7 +91,7 @@ def _ways_beside(table: pd.DataFrame) -> pd.DataFrame:
         last = found.sort_values("n").groupby("way", sort=False).tail(1)
         for n, ending in last.groupby("n"):
             ends = {str(way): math.log10(value) for way, value in zip(ending["way"], ending["value"], strict=True)}
-            for way, place in apart(ends, _NAME_DECADES).items():
+            for way, place in spread_labels(ends, _NAME_DECADES).items():
                 name = "\n".join(textwrap.wrap(way, _NAME_WIDTH))
                 side, above = _EARLY.get((str(measure), way), ("left", 1))
                 row = {"measure": measure, "way": way, "n": n, "value": above * 10**place, "text": name}
@@ -102,10 +102,14 @@ def _ways_beside(table: pd.DataFrame) -> pd.DataFrame:
 def _names_at(names: pd.DataFrame, at: Sequence[Any]) -> list[alt.Chart]:
     """The names of `_ways_beside`, a layer for each side of the line's end."""
     return [
-        alt.Chart(some)
-        .transform_filter("datum.measure == what")
-        .mark_text(align=side, baseline="middle", dx={"left": 8, "right": -8}.get(str(side), 0), lineBreak="\n")
-        .encode(*at, text="text:N")
+        label_line_ends(
+            alt.Chart(some).transform_filter("datum.measure == what").encode(*at),
+            "text:N",
+            align=side,
+            baseline="middle",
+            dx={"left": 8, "right": -8}.get(str(side), 0),
+            lineBreak="\n",
+        )
         for side, some in names.groupby("side")
     ]
 
@@ -116,7 +120,6 @@ def local_chart(rows: Sequence[Mapping[str, Any]], radius: int) -> alt.LayerChar
     table["measure"] = table["key"].map({key: name for name, key in _MEASURES.items()})
     table = table[table["value"] > 0]
     ways = list(dict.fromkeys(row["way"] for row in rows))
-    chosen = menu("what", list(_MEASURES), label="shown")
     base = alt.Chart(table).transform_filter("datum.measure == what")
     y = (
         alt.Y("value:Q")
@@ -134,15 +137,16 @@ def local_chart(rows: Sequence[Mapping[str, Any]], radius: int) -> alt.LayerChar
     )
     last = {way: [row for row in rows if row["way"] == way][-1] for way in ways}
     said = "; ".join(f"{way}: {row['ms']:.0f} ms at {row['n']:,} tokens" for way, row in last.items())
-    return (
+    return titled(
         alt.layer(
-            base.mark_line().encode(*at),
-            base.mark_point(filled=True, size=45).encode(*at, tooltip=tip),
+            *line_layers(base.encode(*at), tooltip=tip, line={"strokeWidth": None}, size=45, opacity=None),
             *_names_at(_ways_beside(table), at),
-            measure_named("what"),
-        )
-        .add_params(chosen)
-        .properties(width="container", height=280, title=title, description=f"Processor time of one layer. {said}.")
+            axis_title_from("what"),
+        ),
+        menu("what", list(_MEASURES), label="shown"),
+        height=280,
+        title=title,
+        description=f"Processor time of one layer. {said}.",
     )
 
 
@@ -180,8 +184,8 @@ def reach_chart(table: pd.DataFrame, radius: int) -> alt.LayerChart:
         f"Each layer carries the first token {radius} places further",
         subtitle=["orange: how far the layers reach", "blank: no path, derivative zero"],
     )
-    return alt.layer(cells, line).properties(
-        width="container",
+    return titled(
+        alt.layer(cells, line),
         height=alt.Step(26),
         title=title,
         description=f"After n layers the first place has an effect up to place {radius} n and none beyond.",
@@ -202,11 +206,10 @@ def drafts_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     beside: list[dict[str, Any]] = []
     for measure, some in table.groupby("measure"):
         ends = some[some["block"] == most].set_index("draft")["value"].to_dict()
-        for name, place in apart(ends, _NAME_SHARE * some["value"].max()).items():
+        for name, place in spread_labels(ends, _NAME_SHARE * some["value"].max()).items():
             text = f"{name} {ends[name]:.2f}"
             beside.append({"measure": measure, "draft": name, "value": place, "text": text})
-    chosen = menu("gained", list(_SPEEDS), label="shown")
-    base = alt.Chart(table).transform_filter("datum.measure == gained")
+    base, ends = (alt.Chart(rows).transform_filter("datum.measure == gained") for rows in (table, pd.DataFrame(beside)))
     y = alt.Y("value:Q").title(None).axis(minExtent=EXTENT, maxExtent=EXTENT)
     colour = alt.Color("draft:N").scale(domain=names, range=[BLUE, ORANGE, PALETTE[3], GREY, PALETTE[4]]).legend(None)
     dashes = alt.StrokeDash("draft:N").scale(domain=names, range=[[1, 0]] * (len(names) - 1) + [[6, 6]]).legend(None)
@@ -219,15 +222,18 @@ def drafts_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         subtitle=f"without guesses: 1; the numbers hold for {most} guesses",
         offset=26,
     )
-    return (
+    return titled(
         alt.layer(
-            base.mark_line().encode(*at, dashes),
-            base.mark_point(filled=True, size=55).encode(*at, tooltip=tip),
-            names_beside(pd.DataFrame(beside), "gained", y, colour),
-            measure_named("gained"),
-        )
-        .add_params(chosen)
-        .properties(width="container", height=280, title=title, description=f"Most tokens per pass: {said}.")
+            *line_layers(base.encode(*at), dash=dashes, tooltip=tip, line={"strokeWidth": None}, size=55, opacity=None),
+            label_line_ends(
+                ends.encode(x=alt.value("width"), y=y, color=colour), "text:N", baseline="middle", lineBreak="\n"
+            ),
+            axis_title_from("gained"),
+        ),
+        menu("gained", list(_SPEEDS), label="shown"),
+        height=280,
+        title=title,
+        description=f"Most tokens per pass: {said}.",
     )
 
 
@@ -256,14 +262,13 @@ def marginals_chart(
         alt.X("letter:N").sort(list(source)).title(f"letters of the source, {' '.join(source)}").axis(labelAngle=0),
         alt.Y("place:N").title(None),
     )
-    cells = base.mark_rect().encode(
-        alt.Color("p:Q").scale(domain=[0, 1], scheme="blues").title("probability").legend(gradientLength=120)
-    )
-    words = base.mark_text(fontSize=14).encode(
-        text="text:N", color=alt.condition("datum.p > 0.6", alt.value("white"), alt.value("#1a1a1a"))
-    )
+    shade = alt.Color("p:Q").scale(domain=[0, 1], scheme="blues").title("probability").legend(gradientLength=120)
+    number = alt.condition("datum.p > 0.6", alt.value("white"), alt.value("#1a1a1a"))
+    cells = labelled_cells(base, "text:N", cell={"color": shade}, label={"color": number}, fontSize=14)
     said = "; ".join(f"{row['place']} {row['letter']} {row['text']}" for row in rows if row["p"] > 0.1)
-    title = alt.Title(title_lines("Two letters share each place, and no place knows the others' choice"))
-    return alt.layer(cells, words).properties(
-        width="container", height=alt.Step(34), title=title, description=f"{said}."
+    return titled(
+        alt.layer(*cells),
+        height=alt.Step(34),
+        title=alt.Title(title_lines("Two letters share each place, and no place knows the others' choice")),
+        description=f"{said}.",
     )

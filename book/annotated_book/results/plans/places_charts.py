@@ -5,9 +5,10 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import slider
 from annotated_book.viz.theme import BLUE, ORANGE
-from annotated_book.viz.titles import title_expression, title_lines
+from annotated_book.viz.titles import title_expression
 
 FIRST, SECOND = ("Danke", "vielen"), ("schön", "Dank")
 """The words of each place; those of one number belong together."""
@@ -83,18 +84,15 @@ def joint_chart() -> alt.LayerChart:
     title = title_expression(
         "'Independent places write a wrong pair'", "'in ' + format(2 * share * (1 - share), '.0%') + ' of all cases'"
     )
-    return (
-        alt.layer(squares, numbers, above, beside)
-        .add_params(slider("share", 0.5, 0, 1, 0.05, label="share of Danke schön"))
-        .properties(
-            width="container",
-            height=200,
-            view=alt.ViewBackground(stroke=None),
-            title=alt.Title(alt.expr(title)),
-            description="Probabilities of four pairs of words, of which Danke schön and vielen Dank are right: their "
-            "joint distribution, and the product of its marginals. At a share of one half each pair of the product "
-            "has 0.25, Danke Dank and vielen schön among them, and in the joint distribution these have 0.",
-        )
+    return titled(
+        alt.layer(squares, numbers, above, beside),
+        slider("share", 0.5, 0, 1, 0.05, label="share of Danke schön"),
+        height=200,
+        title=alt.expr(title),
+        description="Probabilities of four pairs of words, of which Danke schön and vielen Dank are right: their "
+        "joint distribution, and the product of its marginals. At a share of one half each pair of the product has "
+        "0.25, Danke Dank and vielen schön among them, and in the joint distribution these have 0.",
+        view=alt.ViewBackground(stroke=None),
     )
 
 
@@ -117,9 +115,9 @@ def captions_chart(scores: pd.DataFrame) -> alt.LayerChart:
     means = base.mark_tick(thickness=2, size=24).encode(alt.X("mean(caption):Q"), y, colour)
     found = scores.groupby(["kind", "told"])["caption"].mean()
     said = "; ".join(f"{kind}, {name} {found[kind, name]:.0%}" for kind in kinds for name in told)
-    return alt.layer(means, dots).properties(
-        width="container",
+    return titled(
+        alt.layer(means, dots),
         height=alt.Step(44),
-        title=title_lines("Without positions three captions of four are wrong; new combinations are hard for all"),
+        title="Without positions three captions of four are wrong; new combinations are hard for all",
         description=f"Share of right captions, a dot for each seed and an upright mark for the mean: {said}.",
     )

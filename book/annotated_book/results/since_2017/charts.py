@@ -7,9 +7,11 @@ import pandas as pd
 
 from annotated_book.results.since_2017.parts import PARTS
 from annotated_book.results.since_2017.results import MEASURES, Runs, curve_table, differences, seed_table
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import interval_rules, line_layers, rule_at, titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
-from annotated_book.viz.titles import title_lines, title_of
+from annotated_book.viz.titles import title_of
 
 COLOURS = {"better": BLUE, "worse": ORANGE, "not told apart": GREY}
 YEARS = {
@@ -33,15 +35,12 @@ def parts_chart(runs: Runs) -> alt.LayerChart:
     order = [part.title for name, part in PARTS.items() if name in set(seeds["part"])]
     chosen = "datum.measure == measure"
     y = alt.Y("title:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False, grid=True, labelLimit=150))
-    tints = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))
-    colour = alt.Color("verdict:N", scale=tints, legend=alt.Legend(columns=2))
+    colour = colour_by("verdict:N", COLOURS, legend=alt.Legend(columns=2))
     scale = alt.Scale(type="symlog", constant=0.03)  # post-norm is far off, and the others are close together
     axis = alt.Axis(values=TICKS, format="~g", labelOverlap="greedy", labelSeparation=3)
     x = alt.X("difference:Q", title="difference from the base", scale=scale, axis=axis)
     those = alt.Chart(means).transform_filter(chosen)
-    rules = those.mark_rule(strokeWidth=3, yOffset=4).encode(
-        alt.X("low:Q", title="difference from the base", scale=scale, axis=axis), y, x2="high:Q", color=colour
-    )
+    rules = interval_rules(those.encode(y, color=colour), x, strokeWidth=3, yOffset=4)
     centres = those.mark_tick(thickness=3, size=11, yOffset=4).encode(x, y, color=colour)
     dots = (
         alt.Chart(seeds)
@@ -49,19 +48,15 @@ def parts_chart(runs: Runs) -> alt.LayerChart:
         .mark_point(filled=True, size=26, color=INK, opacity=0.75, yOffset=-4)
         .encode(x, y, tooltip=["title:N", "seed:N", alt.Tooltip("difference:Q", format="+.3f")])
     )
-    zero = alt.Chart(pd.DataFrame({"difference": [0.0]})).mark_rule(color=GREY, strokeDash=[4, 3]).encode(x)
     said = "; ".join(f"{one.title} {one.difference:+.3f}" for one in tables[0].itertuples())
     titles = {name: extremes(table, name) for name, table in zip(MEASURES.values(), tables, strict=True)}
-    return (
-        alt.layer(zero, rules, centres, dots)
-        .add_params(menu("measure", list(MEASURES.values()), label="measure"))
-        .properties(
-            width="container",
-            height=ROW_HEIGHT * len(order),
-            title=alt.Title(title_of("measure", titles)),
-            description="Differences from the base, a dot for each seed and a line for the interval of 95 %. "
-            f"In validation loss, nats per token: {said}.",
-        )
+    return titled(
+        alt.layer(rule_at(x, 0.0, color=GREY, strokeDash=[4, 3]), rules, centres, dots),
+        menu("measure", list(MEASURES.values()), label="measure"),
+        height=ROW_HEIGHT * len(order),
+        title=title_of("measure", titles),
+        description="Differences from the base, a dot for each seed and a line for the interval of 95 %. In "
+        f"validation loss, nats per token: {said}.",
     )
 
 
@@ -79,14 +74,11 @@ def part_curves_chart(runs: Runs, part: str) -> alt.LayerChart:
     """Through the training: the loss of a part, which a menu chooses, less that of the base with the same seed."""
     table = _visible(curve_table(runs))
     table = table[(table["part"] != "base") & table["apart"].notna()]
-    x = alt.X("tokens:Q", title="target tokens read, millions", scale=_FITTED, axis=alt.Axis(tickCount=6))
-    y = alt.Y("apart:Q", title="nats per token, part less base", scale=alt.Scale(padding=12))
+    x = x_axis("tokens:Q", "target tokens read, millions", scale=_FITTED, tickCount=6)
+    y = y_axis("apart:Q", "nats per token, part less base", padding=12)
     chosen = alt.Chart(table).transform_filter("datum.title == part")
-    lines = chosen.mark_line(strokeWidth=2, color=BLUE, opacity=0.75).encode(x, y, detail="seed:N")
-    points = chosen.mark_point(filled=True, size=26, color=BLUE).encode(
-        x, y, tooltip=["seed:N", alt.Tooltip("apart:Q", format="+.3f")]
-    )
-    zero = alt.Chart(pd.DataFrame({"apart": [0.0]})).mark_rule(color=GREY).encode(y=y)
+    tip, look = ["seed:N", alt.Tooltip("apart:Q", format="+.3f")], {"color": BLUE, "opacity": 0.75}
+    seeds = line_layers(chosen.encode(x, y), detail="seed:N", tooltip=tip, line=look, color=BLUE, size=26, opacity=None)
     words = [
         alt.Chart(pd.DataFrame([{"text": f"{word} than base"}]))
         .mark_text(align="right", dx=-6, color=INK, opacity=0.75)
@@ -94,16 +86,13 @@ def part_curves_chart(runs: Runs, part: str) -> alt.LayerChart:
         for word, place in (("worse", 14), ("better", 238))
     ]
     titles = list(dict.fromkeys(table["title"]))
-    return (
-        alt.layer(zero, lines, points, *words)
-        .add_params(menu("part", titles, PARTS[part].title, "part"))
-        .properties(
-            width="container",
-            height=250,
-            title=title_lines("How far a part is from the base through the training"),
-            description="Validation loss of a part less that of the base with the same seed, over millions of target "
-            f"tokens; a line for each seed, and a menu of parts. At first: {PARTS[part].title}.",
-        )
+    return titled(
+        alt.layer(rule_at(y, 0.0, color=GREY), *seeds, *words),
+        menu("part", titles, PARTS[part].title, "part"),
+        height=250,
+        title="How far a part is from the base through the training",
+        description="Validation loss of a part less that of the base with the same seed, over millions of target "
+        f"tokens; a line for each seed, and a menu of parts. At first: {PARTS[part].title}.",
     )
 
 
@@ -112,14 +101,13 @@ def years_chart(runs: Runs) -> alt.LayerChart:
     table = _visible(curve_table(runs))
     names = {part: name for part, (name, _) in YEARS.items() if part in set(table["part"])}
     table = table[table["part"].isin(names)].assign(name=lambda t: t["part"].map(names))
-    scale = alt.Scale(domain=list(names.values()), range=[YEARS[part][1] for part in names])
     lines = (
         alt.Chart(table)
         .mark_line(strokeWidth=1.8, clip=True)
         .encode(
-            alt.X("tokens:Q", title="target tokens read, millions", scale=_FITTED, axis=alt.Axis(tickCount=6)),
-            alt.Y("loss:Q", title="validation loss, nats per token", scale=alt.Scale(zero=False)),
-            alt.Color("name:N", scale=scale, legend=alt.Legend(columns=2)),
+            x_axis("tokens:Q", "target tokens read, millions", scale=_FITTED, tickCount=6),
+            y_axis("loss:Q", "validation loss, nats per token", zero=False),
+            colour_by("name:N", list(names.values()), [YEARS[part][1] for part in names], legend=alt.Legend(columns=2)),
             detail="seed:N",
         )
     )
@@ -128,10 +116,10 @@ def years_chart(runs: Runs) -> alt.LayerChart:
     first, *_, last = names.values()
     apart = final[last] - final[first]
     side = "below" if apart < 0 else "above"
-    return alt.layer(lines).properties(
-        width="container",
+    return titled(
+        alt.layer(lines),
         height=300,
-        title=title_lines(f"After the same text and updates, {last} is {abs(apart):.1f} nats {side} {first}"),
+        title=f"After the same text and updates, {last} is {abs(apart):.1f} nats {side} {first}",
         description=f"Validation loss over millions of target tokens, a line for each seed. At the end: {said}.",
     )
 

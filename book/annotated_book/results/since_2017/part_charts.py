@@ -12,9 +12,10 @@ from torch import Tensor
 from annotated.model import sinusoidal_encoding
 from annotated_book.results.since_2017.muon import COEFFICIENTS
 from annotated_book.results.since_2017.rotary import turned
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import slider, steps
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
-from annotated_book.viz.titles import title_lines
 
 STARTS = (0, 5, 10, 20, 50, 100, 200)
 FACTORS = (1, 2, 4, 8, 16, 32)
@@ -43,26 +44,23 @@ def rotary_chart() -> alt.LayerChart:
         for kind, scores in place.items()
         for offset, score in zip(_OFFSETS, scores, strict=True)
     ]
-    colour = alt.Color("kind:N", scale=alt.Scale(domain=[_ADDED, _TURNED], range=[ORANGE, BLUE]))
+    colour = colour_by("kind:N", [_ADDED, _TURNED], [ORANGE, BLUE])
     every = [score for place in places for scores in place.values() for score in scores]
     ends = [math.floor(min(every)), math.ceil(max(every))]  # of all places, so that only a curve moves
-    score = alt.Y("score:Q", scale=alt.Scale(domain=ends, nice=False))
+    score = y_axis("score:Q", domain=ends, nice=False)
     lines = (
         alt.Chart(pd.DataFrame(rows))
         .transform_filter("datum.start == begin")
         .mark_line(point=True)
         .encode(alt.X("offset:Q", title="place of the key less place of the query"), score, colour)
     )
-    return (
-        alt.layer(lines)
-        .add_params(steps("begin", STARTS, label="place of the first key"))
-        .properties(
-            width="container",
-            height=220,
-            title=title_lines("A rotary score sees the offset alone; with sinusoids added it changes with the place"),
-            description="Score of one query with one key over the offset of their places, from −12 to 12. With RoPE "
-            "the curve is the same wherever the text begins; with sinusoids added it changes.",
-        )
+    return titled(
+        alt.layer(lines),
+        steps("begin", STARTS, label="place of the first key"),
+        height=220,
+        title="A rotary score sees the offset alone; with sinusoids added it changes with the place",
+        description="Score of one query with one key over the offset of their places, from −12 to 12. With RoPE the "
+        "curve is the same wherever the text begins; with sinusoids added it changes.",
     )
 
 
@@ -74,27 +72,23 @@ def gate_chart() -> alt.LayerChart:
         "swish": ("datum.z / (1 + exp(-datum.z))", GREY),
         "swish(z) u": ("u * datum.z / (1 + exp(-datum.z))", BLUE),
     }
-    scale = alt.Scale(domain=list(names), range=[colour for _, colour in names.values()])
     lines = [
         alt.Chart(z)
         .transform_calculate(y=formula, name=f"'{name}'")
         .mark_line()
         .encode(
             alt.X("z:Q", title="z, the number in the gate"),
-            alt.Y("y:Q", title="output", scale=alt.Scale(domain=[-10, 10])),  # twice 5, for every u
-            alt.Color("name:N", scale=scale),
+            y_axis("y:Q", "output", domain=[-10, 10]),  # twice 5, for every u
+            colour_by("name:N", names, [colour for _, colour in names.values()]),
         )
         for name, (formula, _) in names.items()
     ]
-    return (
-        alt.layer(*lines)
-        .add_params(slider("u", 1.5, -2, 2, 0.1, label="u, the other product"))
-        .properties(
-            width="container",
-            height=220,
-            title=title_lines("A gate lets another number through, or holds it back, or turns its sign"),
-            description="ReLU, swish, and swish times a number u that a slider sets from −2 to 2, over z from −5 to 5.",
-        )
+    return titled(
+        alt.layer(*lines),
+        slider("u", 1.5, -2, 2, 0.1, label="u, the other product"),
+        height=220,
+        title="A gate lets another number through, or holds it back, or turns its sign",
+        description="ReLU, swish, and swish times a number u that a slider sets from −2 to 2, over z from −5 to 5.",
     )
 
 
@@ -119,22 +113,19 @@ def qk_norm_chart() -> alt.LayerChart:
         .transform_filter("datum.factor == factor")
         .mark_bar()
         .encode(
-            alt.X("key:O", title="key", axis=alt.Axis(labelAngle=0)),
-            alt.Y("weight:Q", scale=alt.Scale(domain=[0, 1]), title="weight"),
-            alt.Color("kind:N", scale=alt.Scale(domain=["without", "QK-norm"], range=[ORANGE, BLUE])),
+            x_axis("key:O", "key", labelAngle=0),
+            y_axis("weight:Q", "weight", domain=[0, 1]),
+            colour_by("kind:N", ["without", "QK-norm"], [ORANGE, BLUE]),
             xOffset=alt.XOffset("kind:N", sort=["without", "QK-norm"]),
         )
     )
-    return (
-        alt.layer(bars)
-        .add_params(steps("factor", FACTORS, 4, label="length of the query, times"))
-        .properties(
-            width="container",
-            height=220,
-            title=title_lines("A longer query saturates the softmax, unless it is normalised"),
-            description="Attention weights of six keys, without and with QK-norm, as a slider makes the query up to 32 "
-            "times as long. With QK-norm they stay; without it two keys take all.",
-        )
+    return titled(
+        alt.layer(bars),
+        steps("factor", FACTORS, 4, label="length of the query, times"),
+        height=220,
+        title="A longer query saturates the softmax, unless it is normalised",
+        description="Attention weights of six keys, without and with QK-norm, as a slider makes the query up to 32 "
+        "times as long. With QK-norm they stay; without it two keys take all.",
     )
 
 
@@ -158,21 +149,16 @@ def newton_schulz_chart() -> alt.LayerChart:
         .transform_filter("datum.steps == count")
         .mark_line(color=BLUE, clip=True)
         .encode(
-            alt.X("before:Q", title="singular value before"),
-            alt.Y("after:Q", title="singular value after", scale=alt.Scale(domain=[0, 1.3])),
+            alt.X("before:Q", title="singular value before"), y_axis("after:Q", "singular value after", domain=[0, 1.3])
         )
     )
-    one = alt.Chart(pd.DataFrame({"after": [1.0]})).mark_rule(color=GREY, strokeDash=[4, 3]).encode(alt.Y("after:Q"))
-    return (
-        alt.layer(one, curve)
-        .add_params(slider("count", 5, 0, 7, label="steps"))
-        .properties(
-            width="container",
-            height=220,
-            title=title_lines("Newton and Schulz's steps bring the singular values near 1, the smallest ones last"),
-            description="Singular values after 0 to 7 steps of Newton and Schulz, over those before. After five steps "
-            "those from 0.002 to 1 lie between 0.68 and 1.21.",
-        )
+    return titled(
+        alt.layer(rule_at(alt.Y("after:Q"), 1.0, color=GREY, strokeDash=[4, 3]), curve),
+        slider("count", 5, 0, 7, label="steps"),
+        height=220,
+        title="Newton and Schulz's steps bring the singular values near 1, the smallest ones last",
+        description="Singular values after 0 to 7 steps of Newton and Schulz, over those before. After five steps "
+        "those from 0.002 to 1 lie between 0.68 and 1.21.",
     )
 
 
@@ -186,29 +172,23 @@ def schedules_chart(warmup: int = 100, updates: int = 1000) -> alt.LayerChart:
         "cosine": (f"last + (1 - last) * (1 + cos(PI * {done})) / 2", GREEN),
         "warm-up, stable, decay": (f"min(1, ({updates} - datum.update + 1) / (decay * {updates}))", BLUE),
     }
-    scale = alt.Scale(domain=list(names), range=[colour for _, colour in names.values()])
     lines = [
         alt.Chart(pd.DataFrame({"update": grid}))
         .transform_calculate(share=f"datum.update < {warmup} ? {rise} : {formula}", name=f"'{name}'")
         .mark_line(strokeWidth=2)
         .encode(
-            alt.X("update:Q", title="update", scale=alt.Scale(nice=False)),
+            x_axis("update:Q", "update", nice=False),
             alt.Y("share:Q", title="share of the highest rate"),
-            alt.Color("name:N", scale=scale, legend=alt.Legend(columns=2)),
+            colour_by("name:N", names, [colour for _, colour in names.values()], legend=alt.Legend(columns=2)),
         )
         for name, (formula, _) in names.items()
     ]
-    return (
-        alt.layer(*lines)
-        .add_params(
-            slider("last", 0.1, 0, 0.5, 0.05, label="the cosine ends at"),
-            slider("decay", 0.2, 0.05, 1, 0.05, label="share of updates in the decay"),
-        )
-        .properties(
-            width="container",
-            height=240,
-            title=title_lines("One warm-up and one highest rate, and three ways down"),
-            description=f"Learning rates over {updates:,} updates as shares of the highest: equation 3, a cosine, and "
-            "warm-up, stable, decay. Sliders set where the cosine ends and how long the last decay is.",
-        )
+    return titled(
+        alt.layer(*lines),
+        slider("last", 0.1, 0, 0.5, 0.05, label="the cosine ends at"),
+        slider("decay", 0.2, 0.05, 1, 0.05, label="share of updates in the decay"),
+        height=240,
+        title="One warm-up and one highest rate, and three ways down",
+        description=f"Learning rates over {updates:,} updates as shares of the highest: equation 3, a cosine, and "
+        "warm-up, stable, decay. Sliders set where the cosine ends and how long the last decay is.",
     )

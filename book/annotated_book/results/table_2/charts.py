@@ -12,6 +12,8 @@ from annotated.config import base, big
 from annotated.paper import SETTINGS
 from annotated_book.results.table_2.costs import DEVICES, bill, update_flops
 from annotated_book.results.table_2.systems import BIG_EN_FR, RUNS, SYSTEMS, Pair, Result, results, short_name
+from annotated_book.viz.channels import colour_by, shape_by, y_axis
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
@@ -109,9 +111,9 @@ def _table() -> pd.DataFrame:
 
 def _marks(points: alt.Chart, x: alt.X, tooltip: list[Any], picked: Any = None) -> alt.LayerChart:
     """Points that vary in colour and shape by kind, with their names; `picked` is a selection that they set."""
-    y = alt.Y("bleu:Q", title="BLEU, newstest2014", scale=alt.Scale(zero=False, padding=18))
-    color = alt.Color("kind:N", scale=alt.Scale(domain=list(_KINDS), range=[c for c, _ in _KINDS.values()]))
-    shape = alt.Shape("kind:N", scale=alt.Scale(domain=list(_KINDS), range=[s for _, s in _KINDS.values()]))
+    y = y_axis("bleu:Q", "BLEU, newstest2014", zero=False, padding=18)
+    color = colour_by("kind:N", _KINDS, [c for c, _ in _KINDS.values()])
+    shape = shape_by("kind:N", _KINDS, [s for _, s in _KINDS.values()])
     dots = points.mark_point(filled=True, size=110, opacity=1).encode(
         x=x, y=y, color=color, shape=shape, tooltip=tooltip
     )
@@ -151,7 +153,6 @@ def bleu_flops_chart(language: str = "German", *, budget: float = 20.0) -> alt.L
     powers = [n / 10 for n in range(180, 216)]
     shown = {power: _power(power) for power in powers}
     chosen = steps("budget", list(shown.values()), shown[round(budget, 1)], label="budget, FLOPs")
-    params = [_choice("language", list(VIEWS), language), chosen]
     labels = json.dumps({str(n): _power(n) for n in range(18, 22)})
     x = alt.X(
         "FLOPs:Q",
@@ -160,14 +161,13 @@ def bleu_flops_chart(language: str = "German", *, budget: float = 20.0) -> alt.L
         axis=alt.Axis(values=[10.0**n for n in range(18, 22)], labelExpr=f"{labels}[round(log(datum.value) / LN10)]"),
     )
     points = alt.Chart(_table()).transform_filter("datum.language == language")
-    y = alt.Y("bleu:Q", scale=alt.Scale(zero=False))
+    y = y_axis("bleu:Q", zero=False)
     front = points.transform_filter("datum.front").mark_line(interpolate="step-after", color=GREY, strokeDash=[5, 3])
     within = points.transform_filter("datum.FLOPs <= pow(10, 18 + budget / 10)")
     best = within.transform_window(
         rank="row_number()", sort=[alt.SortField("bleu", order="descending")]
     ).transform_filter("datum.rank == 1")
-    at = alt.Chart(ONE_ROW).transform_calculate(FLOPs="pow(10, 18 + budget / 10)")
-    rule = at.mark_rule(color=GREY, strokeWidth=2).encode(x=x)
+    rule = rule_at(x, "pow(10, 18 + budget / 10)", color=GREY, strokeWidth=2)
     told = best.transform_calculate(told="'best within the budget: ' + datum.name + ', ' + format(datum.bleu, '.2f')")
     words = {"x": alt.value(6), "y": alt.value(12), "text": "told:N"}
     none = points.transform_aggregate(cheapest="min(FLOPs)").transform_filter(
@@ -181,7 +181,7 @@ def bleu_flops_chart(language: str = "German", *, budget: float = 20.0) -> alt.L
         value=[{"system": "Transformer (base model)"}],
     )  # fmt: skip
     asked = points.transform_filter(picked)
-    return (
+    return titled(
         alt.layer(
             front.encode(x=x, y=y),
             rule,
@@ -195,14 +195,12 @@ def bleu_flops_chart(language: str = "German", *, budget: float = 20.0) -> alt.L
             ),
             told.mark_text(align="left", fontSize=13, fontWeight=600).encode(**words),
             none.mark_text(align="left", fontSize=13, fontWeight=600).encode(**words),
-        )
-        .add_params(*params)
-        .properties(
-            title=alt.TitleParams(alt.expr(f"language == '{list(VIEWS)[-1]}' ? {_FRONTS[1]} : {_FRONTS[0]}")),
-            width="container",
-            height=HEIGHT,
-            description=_description(language, budget),
-        )
+        ),
+        _choice("language", list(VIEWS), language),
+        chosen,
+        height=HEIGHT,
+        title=alt.expr(f"language == '{list(VIEWS)[-1]}' ? {_FRONTS[1]} : {_FRONTS[0]}"),
+        description=_description(language, budget),
     )
 
 
@@ -261,7 +259,10 @@ def run_price_chart(
             f"controls cannot start at utilisation {utilisation} %, share {share} %, price {price}, overhead {overhead}"
         )
     known = {name: d for name, d in DEVICES.items() if d.power is not None}
-    params = [
+    hourly = f"({json.dumps({n: d.peak * 36 for n, d in known.items()})}[device] * utilisation)"  # FLOPs in an hour
+    kilowatts = f"{json.dumps({n: d.power / 1000 for n, d in known.items() if d.power})}[device]"
+    return titled(
+        alt.layer(_priced_points(hourly, kilowatts), *_bill_lines(hourly, kilowatts)),
         _choice("language", list(VIEWS)[:2], "German"),
         _choice("quantity", list(QUANTITIES), quantity),
         _choice("device", list(known), device),
@@ -269,18 +270,9 @@ def run_price_chart(
         slider("share", share, 5, 100, label="assumed share of the others' printed FLOPs that was needed, %"),
         slider("price", price, 0, 20, 0.1, label="price per device-hour"),
         slider("overhead", overhead, 1, 2, 0.05, label="energy overhead, ×"),
-    ]
-    hourly = f"({json.dumps({n: d.peak * 36 for n, d in known.items()})}[device] * utilisation)"  # FLOPs in an hour
-    kilowatts = f"{json.dumps({n: d.power / 1000 for n, d in known.items() if d.power})}[device]"
-    return (
-        alt.layer(_priced_points(hourly, kilowatts), *_bill_lines(hourly, kilowatts))
-        .add_params(*params)
-        .properties(
-            width="container",
-            height=HEIGHT,
-            title=title_lines("What each result of Table 2 would take on the device that you choose"),
-            description=_bill_description(quantity, device, utilisation),
-        )
+        height=HEIGHT,
+        title="What each result of Table 2 would take on the device that you choose",
+        description=_bill_description(quantity, device, utilisation),
     )
 
 

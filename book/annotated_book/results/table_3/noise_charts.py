@@ -18,6 +18,8 @@ from annotated_book.results.table_3.noise import (
     significant_rows,
 )
 from annotated_book.results.table_3.words import ROWS, label
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.theme import BLUE, GREY, INK, ORANGE
 from annotated_book.viz.titles import title_lines
@@ -100,7 +102,7 @@ def _layers(tables: pd.DataFrame, drawn: _Scale) -> list[alt.Chart]:
                      labelExpr=f"{names}[{json.dumps(order)}[table][datum.value]]")  # fmt: skip
     y = alt.Y("rank:O", title=None, axis=ticks)
     scale = alt.Scale(domain=list(drawn.domain), nice=False)
-    x = alt.X("shown:Q", title=f"{drawn.unit}, difference from base", axis=alt.Axis(tickCount=6), scale=scale)
+    x = x_axis("shown:Q", f"{drawn.unit}, difference from base", tickCount=6, scale=scale)
     bands = base.mark_bar(height=HEIGHT - 1, color=GREY, opacity=0.22, clip=True).encode(
         alt.X("low:Q", scale=scale), y, x2="reach:Q"
     )
@@ -148,22 +150,17 @@ def noise_chart(deviation: float = 0.16, measure: Measure = "BLEU") -> alt.Layer
     said = len(significant_rows(deviation, measure=measure))
     what = f"standard deviation of one run, {drawn.unit}"
     shown = ["the paper's", *(f"by chance, {n}" for n in range(1, int(tables["table"].max()) + 1))]
-    return (
-        alt.layer(*_layers(tables, drawn), data=tables.drop(columns="name"))
-        .add_params(
-            slider("deviation", deviation, 0, drawn.most, drawn.step, label=what),
-            menu("counting", COUNTINGS, label="differences tested"),
-            steps("table", shown, label="table"),
-        )
-        .properties(
-            width="container",
-            height=HEIGHT * len(ROWS),
-            title=alt.TitleParams(alt.expr(f"{json.dumps(titles)}[table ? 1 : 0]")),
-            description=f"Bars of the 19 differences of Table 3 from base in {drawn.unit}, each over the band of "
-            "differences that are not significant. A slider sets the standard deviation of one training run, a menu "
-            "how differences are tested, and a second slider shows tables of chance alone. At first the deviation is "
-            f"{deviation:g} and {said} differences are significant.",
-        )
+    return titled(
+        alt.layer(*_layers(tables, drawn), data=tables.drop(columns="name")),
+        slider("deviation", deviation, 0, drawn.most, drawn.step, label=what),
+        menu("counting", COUNTINGS, label="differences tested"),
+        steps("table", shown, label="table"),
+        height=HEIGHT * len(ROWS),
+        title=alt.expr(f"{json.dumps(titles)}[table ? 1 : 0]"),
+        description=f"Bars of the 19 differences of Table 3 from base in {drawn.unit}, each over the band of "
+        "differences that are not significant. A slider sets the standard deviation of one training run, a menu how "
+        "differences are tested, and a second slider shows tables of chance alone. At first the deviation is "
+        f"{deviation:g} and {said} differences are significant.",
     )
 
 
@@ -178,11 +175,11 @@ def significance_chart() -> alt.LayerChart:
         ]
     x = alt.X("deviation:Q", title="standard deviation of one run, BLEU", scale=alt.Scale(nice=False),
               axis=alt.Axis(values=[n / 10 for n in range(6)], format=".1f", grid=False))  # fmt: skip
-    y = alt.Y("rows:Q", title="significant differences", scale=alt.Scale(domain=[0, 19], nice=False))
+    y = y_axis("rows:Q", "significant differences", domain=[0, 19], nice=False)
     lines = (
         alt.Chart(pd.DataFrame(steps))
         .mark_line(interpolate="step-after", strokeWidth=2)
-        .encode(x, y, color=alt.Color("tested:N", scale=alt.Scale(domain=list(COUNTINGS), range=[BLUE, ORANGE])))
+        .encode(x, y, color=colour_by("tested:N", COUNTINGS, [BLUE, ORANGE]))
     )
     marks = pd.DataFrame([{"deviation": e.deviation, "name": f"{e.name}\n{e.deviation:.2f}"} for e in BLEU_DEVIATIONS])
     rules = alt.Chart(marks).mark_rule(color=GREY, strokeDash=[4, 3]).encode(x=x)
@@ -192,11 +189,11 @@ def significance_chart() -> alt.LayerChart:
         .encode(x=x, y=alt.value(10), text="name:N")
     )
     said = ", ".join(f"{e.deviation:.2f} of {e.name}" for e in BLEU_DEVIATIONS)
-    return alt.layer(lines, rules, names).properties(
-        width="container",
+    return titled(
+        alt.layer(lines, rules, names),
         height=220,
-        title=title_lines("With the noise of comparable models, three to eight of 19 differences are significant"),
+        title="With the noise of comparable models, three to eight of 19 differences are significant",
         description="Number of Table 3's differences in BLEU that are significant, falling in steps as the standard "
-        f"deviation of one run grows from 0 to {MOST:g} BLEU; one line for all 19 tested together and one for each by "
-        f"itself. Dashed lines mark published deviations: {said}.",
+        f"deviation of one run grows from 0 to {MOST:g} BLEU; one line for all 19 tested together and one for each "
+        f"by itself. Dashed lines mark published deviations: {said}.",
     )

@@ -10,9 +10,11 @@ import altair as alt
 import pandas as pd
 
 from annotated_book.results.table_3.results import curve_table
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREY, INK, ORANGE
-from annotated_book.viz.titles import title_lines
+from annotated_book.viz.titles import title_of
 
 SHOWN = ("difference: N = 2 less base", "loss of each")
 _COLOURS = {"N = 2 less base": BLUE, "N = 2": BLUE, "base": ORANGE}
@@ -77,17 +79,15 @@ def pilot_chart(sizes: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     """
     table = pilot_table(sizes)
     names = list(dict.fromkeys(table["size"]))
-    titles = [title_lines(pilot_title(table, name)) for name in names]
-    titles = [one + [""] * (max(map(len, titles)) - len(one)) for one in titles]
     chosen = alt.Chart().transform_filter("datum.size == size && datum.shown == shown")
-    x = alt.X("share:Q", title="training done (%)", scale=alt.Scale(domain=[0, 100], nice=False))
-    y = alt.Y("value:Q", title="nats per token", scale=alt.Scale(zero=False, padding=12))
-    colour = alt.Color("line:N", scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())), legend=None)
-    lines = chosen.mark_line(strokeWidth=2, opacity=0.8).encode(x, y, colour, detail="seed:N")
-    points = chosen.mark_point(filled=True, size=34, opacity=0.9).encode(
-        x, y, colour, tooltip=[alt.Tooltip("line:N", title="row"), "seed:N", alt.Tooltip("share:Q", format=".0f"),
-                               alt.Tooltip("value:Q", title="nats", format=".3f")],
-    )  # fmt: skip
+    x = x_axis("share:Q", "training done (%)", domain=[0, 100], nice=False)
+    y = y_axis("value:Q", "nats per token", zero=False, padding=12)
+    colour = colour_by("line:N", _COLOURS, legend=None)
+    tip = [alt.Tooltip("line:N", title="row"), "seed:N", alt.Tooltip("share:Q", format=".0f"),
+           alt.Tooltip("value:Q", title="nats", format=".3f")]  # fmt: skip
+    curves = line_layers(
+        chosen.encode(x, y, colour), detail="seed:N", tooltip=tip, line={"opacity": 0.8}, size=34, opacity=0.9
+    )
 
     def shown_in(view: str, row: dict[str, Any]) -> alt.Chart:
         return alt.Chart(pd.DataFrame([row])).transform_filter(f"shown == {json.dumps(view)}")
@@ -108,17 +108,12 @@ def pilot_chart(sizes: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         .encode(x=alt.value("width"), y=alt.value(place), text="line:N", color=colour)
         for line, place in (("base", 16), ("N = 2", 34))
     ]
-    return (
-        alt.layer(zero, lines, points, *words, *named, data=table)
-        .add_params(
-            menu("size", names, names[-1], "size"),
-            menu("shown", SHOWN, label="shown"),
-        )
-        .properties(
-            width="container",
-            height=_HEIGHT,
-            title=alt.TitleParams(alt.expr(f"{json.dumps(dict(zip(names, titles, strict=True)))}[size]")),
-            description="Validation loss of N = 2 less that of base with the same seed over the training, or the loss "
-            f"of each, a line for each seed. Menus choose the size and what is shown; at first {names[-1]}.",
-        )
+    return titled(
+        alt.layer(zero, *curves, *words, *named, data=table),
+        menu("size", names, names[-1], "size"),
+        menu("shown", SHOWN, label="shown"),
+        height=_HEIGHT,
+        title=title_of("size", {name: pilot_title(table, name) for name in names}),
+        description="Validation loss of N = 2 less that of base with the same seed over the training, or the loss of "
+        f"each, a line for each seed. Menus choose the size and what is shown; at first {names[-1]}.",
     )

@@ -12,9 +12,10 @@ import pandas as pd
 from annotated_book.results.table_3.noise import TRANSFORMER_XL
 from annotated_book.results.table_3.results import Rows, cost_table, difference_table, seed_table
 from annotated_book.results.table_3.words import label, paper_words, seed_words, signed
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import interval_rules, rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, PALETTE
-from annotated_book.viz.titles import title_lines
 
 VERDICTS = {
     "confirmed": BLUE, "contradicted": ORANGE, "not told apart": PALETTE[3], "no sign to confirm": GREEN,
@@ -26,8 +27,7 @@ ROW_HEIGHT = 21
 
 def _verdict_colour(table: pd.DataFrame, columns: int) -> alt.Color:
     given = [one for one in VERDICTS if one in set(table["verdict"])]
-    scale = alt.Scale(domain=given, range=[VERDICTS[one] for one in given])
-    return alt.Color("verdict:N", scale=scale, legend=alt.Legend(columns=columns))
+    return colour_by("verdict:N", given, [VERDICTS[one] for one in given], legend=alt.Legend(columns=columns))
 
 
 def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
@@ -47,18 +47,15 @@ def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
     largest = table.loc[table["difference"].abs().idxmax(), "name"]
     order = table.sort_values("difference")["name"].tolist()
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=150))
-    x = alt.X("difference:Q", title="nats per token, from base", axis=alt.Axis(tickMinStep=0.2))
+    x = x_axis("difference:Q", "nats per token, from base", tickMinStep=0.2)
     base, colour = alt.Chart(table), _verdict_colour(table, columns=1)  # two are cut on a phone, beside long names
     picked = alt.selection_point(
         name="picked", fields=["row"], on="pointerover", nearest=True, clear=False, empty=False, value=[{"row": row}]
     )
-    intervals = base.mark_rule(strokeWidth=3).encode(
-        alt.X("low:Q", title="nats per token, from base"), y, x2="high:Q", color=colour
-    )
+    intervals = interval_rules(base.encode(y, color=colour), x, strokeWidth=3)
     means = base.mark_point(filled=True, size=70, opacity=1).encode(x, y, color=colour).add_params(picked)
     seeds = alt.Chart(seed_table(rows)).mark_tick(thickness=1.5, size=12, color=INK, opacity=0.6).encode(x, y)
     papers = base.mark_point(shape="diamond", size=60, color=INK, filled=False).encode(alt.X("paper:Q"), y)
-    zero = alt.Chart(pd.DataFrame({"difference": [0.0]})).mark_rule(color=GREY).encode(x)
     height = ROW_HEIGHT * len(table)
     told = [
         base.transform_filter(picked)
@@ -67,10 +64,10 @@ def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
         for line in range(len(told_lines[0]))
     ]
     ring = base.transform_filter(picked).mark_point(size=240, strokeWidth=1.5, color=INK).encode(x, y)
-    return alt.layer(zero, intervals, seeds, papers, means, ring, *told).properties(
-        width="container",
+    return titled(
+        alt.layer(rule_at(x, 0.0, color=GREY), intervals, seeds, papers, means, ring, *told),
         height=height,
-        title=title_lines(f"{largest} differs most from base"),
+        title=f"{largest} differs most from base",
         description="For each of the 19 changed rows of the small Table 3: its seeds as ticks, the mean of their "
         "difference from base in validation loss with its interval of 95 %, and the paper's difference as a diamond. "
         f"The colour is the verdict. At first the lines below tell of {label(row)}.",
@@ -159,10 +156,8 @@ def paper_chart(rows: Rows, deviation: float = TRANSFORMER_XL.deviation) -> alt.
     wide = base.transform_calculate(
         left="datum.paper - 1.96 * sqrt(2) * noise", right="datum.paper + 1.96 * sqrt(2) * noise"
     )
-    theirs = wide.mark_rule(strokeWidth=1.5, opacity=0.6).encode(
-        alt.X("left:Q", title="the paper: nats per token, from base"), y, x2="right:Q", color=colour
-    )
-    ours = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(x, alt.Y("low:Q"), y2="high:Q", color=colour)
+    theirs = interval_rules(wide.encode(y, color=colour), x, "left:Q", "right:Q", strokeWidth=1.5, opacity=0.6)
+    ours = interval_rules(base.encode(x, color=colour), alt.Y("low:Q"), strokeWidth=1.5, opacity=0.6)
     dots = base.mark_point(filled=True, size=60, opacity=1).encode(
         x, y, color=colour,
         tooltip=["name:N", alt.Tooltip("paper:Q", format="+.3f"), alt.Tooltip("difference:Q", format="+.3f")],
@@ -172,17 +167,13 @@ def paper_chart(rows: Rows, deviation: float = TRANSFORMER_XL.deviation) -> alt.
         alt.Chart(pd.DataFrame({"paper": [0.0], "difference": [0.0]})).mark_rule(color=GREY).encode(**{c: e})
         for c, e in (("x", x), ("y", y))
     ]
-    noise = slider("noise", deviation, 0, 0.05, 0.0004, label="the paper's standard deviation of one run, nats")
-    return (
-        alt.layer(*axes, theirs, ours, dots, *names)
-        .add_params(noise)
-        .properties(
-            width="container",
-            height=340,
-            title=title_lines("In the upper right and the lower left, both agree in sign"),
-            description="The differences of the 19 rows from base in validation loss, here against the paper's. "
-            "Vertical lines are our intervals; horizontal ones the paper's, for the standard deviation of a slider.",
-        )
+    return titled(
+        alt.layer(*axes, theirs, ours, dots, *names),
+        slider("noise", deviation, 0, 0.05, 0.0004, label="the paper's standard deviation of one run, nats"),
+        height=340,
+        title="In the upper right and the lower left, both agree in sign",
+        description="The differences of the 19 rows from base in validation loss, here against the paper's. Vertical "
+        "lines are our intervals; horizontal ones the paper's, for the standard deviation of a slider.",
     )
 
 
@@ -208,17 +199,10 @@ def cost_chart(rows: Rows, cost: str = "parameters") -> alt.LayerChart:
     table["low"], table["high"] = table["loss"] - table["reach"], table["loss"] + table["reach"]
     long = pd.concat([table.assign(cost=words, x=table[key], place=np.log(table[key])) for key, words in COSTS.items()])
     chosen = alt.Chart(long).transform_filter("datum.cost == cost")
-    x = alt.X(
-        "x:Q",
-        title=None,
-        scale=alt.Scale(type="log", nice=False, padding=30),
-        axis=alt.Axis(format="~s", labelOverlap="greedy", labelSeparation=6),
-    )
-    y = alt.Y("loss:Q", title="validation loss, nats per token", scale=alt.Scale(zero=False, padding=14))
+    x = x_axis("x:Q", None, type="log", nice=False, padding=30, format="~s", labelOverlap="greedy", labelSeparation=6)
+    y = y_axis("loss:Q", "validation loss, nats per token", zero=False, padding=14)
     is_base = "datum.row == 'base'"
-    rules = chosen.mark_rule(opacity=0.5, color=GREY).encode(
-        x, alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q"
-    )
+    rules = interval_rules(chosen.encode(x), y_axis("low:Q", zero=False), opacity=0.5, color=GREY)
     dots = chosen.mark_point(filled=True, size=60, opacity=1).encode(
         x, y, color=alt.condition(is_base, alt.value(ORANGE), alt.value(BLUE)),
         tooltip=["name:N", alt.Tooltip("loss:Q", format=".3f"), alt.Tooltip("x:Q", title="cost", format=".3s")],
@@ -229,14 +213,11 @@ def cost_chart(rows: Rows, cost: str = "parameters") -> alt.LayerChart:
         for chart in _names(long[long["cost"] == words], "place", "loss", x, y, _SIDES, unnamed)
     ]
     what = chosen.transform_aggregate(groupby=["cost"]).mark_text(align="left", color=INK)
-    return (
-        alt.layer(rules, dots, *names, what.encode(x=alt.value(0), y=alt.value(380 + 36), text="cost:N"))
-        .add_params(menu("cost", list(COSTS.values()), COSTS[cost], "cost"))
-        .properties(
-            width="container",
-            height=380,
-            title=title_lines(f"Rows of base's size lie up to {apart:.1f} nats apart"),
-            description="Validation loss of the 20 rows over their parameters, or over the operations of their "
-            f"training, as a menu chooses; at first {COSTS[cost]}.",
-        )
+    return titled(
+        alt.layer(rules, dots, *names, what.encode(x=alt.value(0), y=alt.value(380 + 36), text="cost:N")),
+        menu("cost", list(COSTS.values()), COSTS[cost], "cost"),
+        height=380,
+        title=f"Rows of base's size lie up to {apart:.1f} nats apart",
+        description="Validation loss of the 20 rows over their parameters, or over the operations of their training, "
+        f"as a menu chooses; at first {COSTS[cost]}.",
     )

@@ -12,9 +12,10 @@ import pandas as pd
 from annotated.config import ModelConfig
 from annotated_book.results.table_3.results import Rows, curve_table, difference_table
 from annotated_book.results.table_3.words import label, paper_words, seed_words, signed, what_changes
+from annotated_book.viz.channels import x_axis, y_axis
+from annotated_book.viz.forms import interval_rules, line_layers, rule_at, titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREY, INK
-from annotated_book.viz.titles import title_lines
 
 _HEIGHT = 250
 _LINE = 18
@@ -64,22 +65,14 @@ def card_chart(rows: Rows, model: Callable[[str], ModelConfig], row: str = "C1")
     found, by_row = difference_table(rows).reset_index(), {one["row"]: one for one in rows}
     names = found["name"].tolist()
     curves = curve_table(rows)
-    x = alt.X(
-        "share:Q",
-        title="training done (%)",
-        scale=alt.Scale(domain=[0, _LAST + 2], nice=False),
-        axis=alt.Axis(values=[0, 20, 40, 60, 80, 100]),
-    )
-    y = alt.Y("difference:Q", title="nats per token, row less base", scale=alt.Scale(zero=True, padding=12))
+    x = x_axis("share:Q", "training done (%)", domain=[0, _LAST + 2], nice=False, values=[0, 20, 40, 60, 80, 100])
+    y = y_axis("difference:Q", "nats per token, row less base", zero=True, padding=12)
     seeds = alt.Chart(curves).transform_filter("datum.name == row")
-    lines = seeds.mark_line(strokeWidth=2, color=BLUE, opacity=0.75).encode(x, y, detail="seed:N")
-    points = seeds.mark_point(filled=True, size=28, color=BLUE, opacity=1).encode(
-        x, y, tooltip=["seed:N", alt.Tooltip("difference:Q", format="+.3f")]
-    )
+    tip, look = ["seed:N", alt.Tooltip("difference:Q", format="+.3f")], {"color": BLUE, "opacity": 0.75}
+    lines = line_layers(seeds.encode(x, y), detail="seed:N", tooltip=tip, line=look, color=BLUE, size=28)
     ends = alt.Chart(found.assign(share=_LAST)).transform_filter("datum.name == row")
-    intervals = ends.mark_rule(strokeWidth=3, color=BLUE).encode(x, alt.Y("low:Q"), y2="high:Q")
+    intervals = interval_rules(ends.encode(x), alt.Y("low:Q"), strokeWidth=3, color=BLUE)
     papers = ends.mark_point(shape="diamond", size=60, color=INK, filled=False).encode(x, alt.Y("paper:Q"))
-    zero = alt.Chart(pd.DataFrame({"difference": [0.0]})).mark_rule(color=GREY).encode(y=y)
     words = pd.DataFrame(
         [
             {"name": one["name"], "line": line, "text": text}
@@ -94,15 +87,12 @@ def card_chart(rows: Rows, model: Callable[[str], ModelConfig], row: str = "C1")
         .encode(x=alt.value(-44), y=alt.value(_HEIGHT + 56 + _LINE * line), text="text:N")
         for line in range(words["line"].max() + 1)
     ]
-    return (
-        alt.layer(zero, lines, points, intervals, papers, *said)
-        .add_params(menu("row", names, label(row), "row"))
-        .properties(
-            width="container",
-            height=_HEIGHT,
-            title=title_lines("Above zero the row is worse than base; below, better"),
-            description=f"Difference in validation loss between {label(row)} and base with the same seed, over the "
-            "training; a line for each seed. At the right end the interval of the mean difference and the paper's "
-            "difference. Below, what the row changes, what it costs, and its BLEU.",
-        )
+    return titled(
+        alt.layer(rule_at(y, 0.0, color=GREY), *lines, intervals, papers, *said),
+        menu("row", names, label(row), "row"),
+        height=_HEIGHT,
+        title="Above zero the row is worse than base; below, better",
+        description=f"Difference in validation loss between {label(row)} and base with the same seed, over the "
+        "training; a line for each seed. At the right end the interval of the mean difference and the paper's "
+        "difference. Below, what the row changes, what it costs, and its BLEU.",
     )

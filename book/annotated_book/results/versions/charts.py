@@ -7,6 +7,7 @@ import pandas as pd
 
 from annotated.training.schedule import learning_rate
 from annotated_book.results.versions.configurations import PUBLISHED
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import slider
 from annotated_book.viz.theme import BLUE, GREY, ORANGE
 
@@ -25,7 +26,6 @@ def schedule_chart() -> alt.LayerChart:
             rate = learning_rate(update, model.d_model, training.warmup, training.learning_rate_scale)
             rows.append({"update": update, "rate": 1e4 * rate, "version": name})
     table = pd.DataFrame(rows)
-    at = slider("at", 8000, 2000, 100000, 1000, label="read at update")
     colour = alt.Color("version:N").scale(domain=list(curves), range=[ORANGE, BLUE]).title(None).legend(orient="top")
     lines = (
         alt.Chart(table)
@@ -58,16 +58,13 @@ def schedule_chart() -> alt.LayerChart:
     title = alt.Title(
         "The released schedule begins lower and is soon twice as high", subtitle="v2 and v3: factor 2, warm-up 8,000"
     )
-    return (
-        alt.layer(lines, rule, *marks)
-        .add_params(at)
-        .properties(
-            width="container",
-            height=240,
-            title=title,
-            description="Learning rates over 100,000 updates. The paper's rises to 0.0007 at update 4,000 and falls; "
-            "that of tensor2tensor v2 and v3 rises to 0.00099 at update 8,000, and from there on is twice the paper's.",
-        )
+    return titled(
+        alt.layer(lines, rule, *marks),
+        slider("at", 8000, 2000, 100000, 1000, label="read at update"),
+        height=240,
+        title=title,
+        description="Learning rates over 100,000 updates. The paper's rises to 0.0007 at update 4,000 and falls; "
+        "that of tensor2tensor v2 and v3 rises to 0.00099 at update 8,000, and from there on is twice the paper's.",
     )
 
 
@@ -92,6 +89,6 @@ def convention_chart(table: pd.DataFrame) -> alt.LayerChart:
         subtitle="blue: the loss is as trained, to a thousandth of a nat",
     )
     said = "; ".join(f"{one.convention} {one.loss:.2f}" for one in rows.itertuples())
-    return alt.layer(dots, words).properties(
-        width="container", height=alt.Step(26), title=title, description=f"Loss in nats per token: {said}."
+    return titled(
+        alt.layer(dots, words), height=alt.Step(26), title=title, description=f"Loss in nats per token: {said}."
     )

@@ -13,8 +13,9 @@ import pandas as pd
 
 from annotated_book.experiments.runs_file import RUNS, read_runs
 from annotated_book.results.since_2017 import results as parts
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
-from annotated_book.viz.titles import title_lines
 
 RECORDS = Path(__file__).parent / RUNS
 TITLES = {"written": "as written", "v1": "released v1", "v3": "released v3", "2026": "as today"}
@@ -95,24 +96,24 @@ def version_chart(runs: Runs) -> alt.LayerChart:
         for one in ones
         for point in one["curve"]
     ]
+    colours = {TITLES[row]: _COLOURS[row] for row in runs}
     pick = alt.selection_point(name="version_picked", fields=["version"], bind="legend")
-    scale = alt.Scale(domain=[TITLES[row] for row in runs], range=[_COLOURS[row] for row in runs])
     lines = (
         alt.Chart(pd.DataFrame(rows))
         .mark_line(strokeWidth=1.5)
         .encode(
-            alt.X("tokens:Q", title="target tokens read, millions", axis=alt.Axis(tickCount=6)),
-            alt.Y("loss:Q", title="validation loss (nats per token)", scale=alt.Scale(zero=False)),
-            alt.Color("version:N", scale=scale, title=None, legend=alt.Legend(columns=2)),
+            x_axis("tokens:Q", "target tokens read, millions", tickCount=6),
+            y_axis("loss:Q", "validation loss (nats per token)", zero=False),
+            colour_by("version:N", colours, title=None, legend=alt.Legend(columns=2)),
             detail="seed:N",
             opacity=alt.condition(pick, alt.value(1.0), alt.value(0.1)),
             tooltip=["version:N", "seed:N", alt.Tooltip("tokens:Q", format=".2f"), alt.Tooltip("loss:Q", format=".3f")],
         )
     )
     finals = ", ".join(f"{TITLES[row]} {mean(one['valid_loss'] for one in ones):.2f}" for row, ones in runs.items())
-    return alt.layer(lines.add_params(pick)).properties(
-        width="container",
+    return titled(
+        alt.layer(lines.add_params(pick)),
         height=260,
-        title=title_lines("Post-norm hardly begins to learn in one million tokens; the two with pre-norm do"),
+        title="Post-norm hardly begins to learn in one million tokens; the two with pre-norm do",
         description=f"Validation loss of each version over the target tokens read. Means at the end, nats: {finals}.",
     )

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import slider, steps
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -42,26 +44,20 @@ def waste_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         ),
     )
     chart = alt.Chart(table).transform_filter("datum.budget == tokens")
-    y = alt.Y("label:N", sort=labels, title=None, axis=alt.Axis(labelLimit=150))
+    y = y_axis("label:N", None, sort=labels, labelLimit=150)
     x = alt.X("padding:Q", title="cells that are padding", axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
               scale=alt.Scale(domain=[0, 1.18], nice=False))  # fmt: skip
     tip = ["label:N", alt.Tooltip("padding:Q", format=".1%")]
     bars = chart.mark_bar(color=ORANGE, height=14).encode(x=x, y=y, tooltip=tip)
     text = chart.mark_text(align="left", dx=4).encode(x=x, y=y, text=alt.Text("padding:Q", format=".1%"))
-    description = (
-        f"Bars: the share of a batch's cells that holds no token, for {len(labels)} ways of batching real sentence "
-        "pairs, with a menu for the size of a batch. From fixed widths and unsorted pairs, with more than half wasted, "
-        "it falls to nothing for packed rows."
-    )
-    return (
-        alt.layer(bars, text)
-        .add_params(pick)
-        .properties(
-            title=["Sorting in large pools removes most", "of the padding, packing all of it"],
-            width="container",
-            height=24 * len(labels),
-            description=description,
-        )
+    return titled(
+        alt.layer(bars, text),
+        pick,
+        height=24 * len(labels),
+        title=["Sorting in large pools removes most", "of the padding, packing all of it"],
+        description=f"Bars: the share of a batch's cells that holds no token, for {len(labels)} ways of batching "
+        "real sentence pairs, with a menu for the size of a batch. From fixed widths and unsorted pairs, with more "
+        "than half wasted, it falls to nothing for packed rows.",
     )
 
 
@@ -89,16 +85,17 @@ def pairs_per_batch_chart(histogram: ArrayLike, *, budget: int = 25_000) -> alt.
     shares = _length_shares(counts)
     base = alt.Chart(shares).transform_calculate(fits="room / datum.length")
     here = alt.Chart(ONE_ROW).transform_calculate(at="length", fits="room / length")
-    description = (
-        "First, the number of pairs that fill a batch falls with their length, from thousands of short pairs to a few "
-        "hundred long ones, on a logarithmic axis; sliders set the budget and a length. Second, at each length, the "
-        "share of all pairs and the share of all tokens: short pairs are most of the pairs, longer ones most of the "
-        "tokens."
-    )
     upper, lower = _fitting_pairs(base, here), _shares_by_length(shares, base, here)
-    together = alt.vconcat(upper, lower, spacing=24, usermeta={"fit": True}).properties(description=description)
-    together = together.resolve_scale(color="independent", strokeDash="independent")
-    return together.add_params(room, length)
+    together = alt.vconcat(upper, lower, spacing=24, usermeta={"fit": True})
+    return titled(
+        together.resolve_scale(color="independent", strokeDash="independent"),
+        room,
+        length,
+        description="First, the number of pairs that fill a batch falls with their length, from thousands of short "
+        "pairs to a few hundred long ones, on a logarithmic axis; sliders set the budget and a length. Second, at "
+        "each length, the share of all pairs and the share of all tokens: short pairs are most of the pairs, longer "
+        "ones most of the tokens.",
+    )
 
 
 def _length_shares(counts: np.ndarray) -> pd.DataFrame:
@@ -111,20 +108,13 @@ def _length_shares(counts: np.ndarray) -> pd.DataFrame:
 
 
 def _length_axis() -> alt.X:
-    return alt.X(
-        "length:Q", title="tokens of a pair's longer side", scale=alt.Scale(nice=False, zero=True),
-        axis=alt.Axis(values=list(range(0, 101, 20))),
-    )  # fmt: skip
+    return x_axis("length:Q", "tokens of a pair's longer side", nice=False, zero=True, values=list(range(0, 101, 20)))
 
 
 def _fitting_pairs(base: alt.Chart, here: alt.Chart) -> alt.LayerChart:
     """How many pairs of each length fill a batch, with a dot at the chosen length."""
-    y = alt.Y(
-        "fits:Q",
-        title="pairs in a batch",
-        scale=alt.Scale(type="log", domain=[10, 20_000], clamp=True),
-        axis=alt.Axis(values=[10, 100, 1000, 10_000], format=",d", minExtent=42),
-    )
+    ticks = alt.Axis(values=[10, 100, 1000, 10_000], format=",d", minExtent=42)
+    y = y_axis("fits:Q", "pairs in a batch", axis=ticks, type="log", domain=[10, 20_000], clamp=True)
     line = base.mark_line(color=BLUE, strokeWidth=2.5).encode(x=_length_axis(), y=y)
     dot = here.mark_point(filled=True, size=110, color=ORANGE).encode(x=alt.X("at:Q"), y=y)
     rule = here.mark_rule(color=ORANGE, strokeDash=[4, 3]).encode(x=alt.X("at:Q"))
@@ -147,7 +137,7 @@ def _shares_by_length(table: pd.DataFrame, base: alt.Chart, here: alt.Chart) -> 
     dash = alt.StrokeDash("kind:N", scale=alt.Scale(range=[[1, 0], [6, 3]]), legend=legend)
     lines = shares.mark_line(strokeWidth=2).encode(
         x=_length_axis(),
-        y=alt.Y("value:Q", title="share at this length", axis=alt.Axis(format=".0%", tickCount=4, minExtent=42)),
+        y=y_axis("value:Q", "share at this length", format=".0%", tickCount=4, minExtent=42),
         color=colour,
         strokeDash=dash,
     )
@@ -186,7 +176,7 @@ def noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
         {"tokens": [table["tokens"].min(), last, last, farthest], "part": [*["fitted"] * 2, *["beyond"] * 2]}
     )
     ends["noise"] = constant / np.sqrt(ends["tokens"])
-    dashes = alt.StrokeDash("part:N", scale=alt.Scale(domain=["fitted", "beyond"], range=[[6, 4], [1, 4]]), legend=None)
+    dashes = dash_by("part:N", ["fitted", "beyond"], [[6, 4], [1, 4]], legend=None)
     line = alt.Chart(ends).mark_line(color=GREY, strokeWidth=2).encode(x=x, y=y, strokeDash=dashes)
     points = (
         alt.Chart(table)
@@ -194,26 +184,19 @@ def noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
         .encode(x=x, y=y, tooltip=[alt.Tooltip("tokens:Q", format=",.0f"), alt.Tooltip("noise:Q", format=".2f")])
     )
     start = max([reading for reading in _READINGS if reading <= last], default=_READINGS[0])
-    choose = steps("place", _READINGS, start, label="read the line at tokens")
-    reach = alt.param(name="reach", expr=f"{list(_READINGS)}[place]")
     here = alt.Chart(ONE_ROW).transform_calculate(tokens="reach", noise=f"{constant} / sqrt(reach)")
     dot = here.mark_point(filled=True, shape="diamond", size=150, opacity=1, color=ORANGE).encode(x=x, y=y)
     reading = f"'noise ' + format({constant} / sqrt(reach), '.2f') + ' at ' + format(reach, ',') + ' tokens'"
     beyond = f"(reach > {last} ? ', extrapolated' : ' (dashed line)')"
-    description = (
-        "Points on two logarithmic axes: the noise of a batch's gradient falls with the number of target tokens in it, "
-        "along a dashed line of slope minus one half. A slider moves a dot along the line, which is dotted where it "
-        "goes beyond the largest measured batch."
-    )
-    return (
-        alt.layer(line, points, dot)
-        .add_params(choose, reach)
-        .properties(
-            width="container",
-            height=240,
-            title=alt.Title(alt.expr(f"['Four times the tokens, half the noise', {reading} + {beyond}]")),
-            description=description,
-        )
+    return titled(
+        alt.layer(line, points, dot),
+        steps("place", _READINGS, start, label="read the line at tokens"),
+        alt.param(name="reach", expr=f"{list(_READINGS)}[place]"),
+        height=240,
+        title=alt.expr(f"['Four times the tokens, half the noise', {reading} + {beyond}]"),
+        description="Points on two logarithmic axes: the noise of a batch's gradient falls with the number of target "
+        "tokens in it, along a dashed line of slope minus one half. A slider moves a dot along the line, which is "
+        "dotted where it goes beyond the largest measured batch.",
     )
 
 
@@ -246,17 +229,13 @@ def epochs_chart(*, pairs: int, tokens: int, mean: float, runs: Sequence[tuple[s
     """
     if pairs < 1 or not runs:
         raise ValueError("there must be pairs to see, and a training that sees them")
-    here = slider("mean", round(mean), 10, 45, 1, label="mean target tokens per sentence")
-    batch = slider("batch", tokens, 5000, 50_000, 1000, label="target tokens in a batch")
     table = pd.DataFrame(runs, columns=["name", "steps"]).merge(pd.DataFrame({"x": range(10, 46)}), how="cross")
     epochs = f"datum.steps * batch / ({pairs} * datum.x)"
     names = [name for name, _ in runs]
-    colour = alt.Color("name:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE, GREEN][: len(names)]))
-    dash = alt.StrokeDash(
-        "name:N", sort=names, scale=alt.Scale(domain=names, range=[[1, 0], [6, 3], [2, 2]][: len(names)])
-    )
-    x = alt.X("x:Q", title="mean target tokens per sentence", scale=alt.Scale(nice=False, zero=False))
-    y = alt.Y("epochs:Q", title="passes over the corpus", scale=alt.Scale(domainMin=0, nice=True))
+    colour = colour_by("name:N", names, [BLUE, ORANGE, GREEN])
+    dash = dash_by("name:N", names, [[1, 0], [6, 3], [2, 2]])
+    x = x_axis("x:Q", "mean target tokens per sentence", nice=False, zero=False)
+    y = y_axis("epochs:Q", "passes over the corpus", domainMin=0, nice=True)
     base = alt.Chart(table).transform_calculate(epochs=epochs)
     lines = base.mark_line(strokeWidth=2.5).encode(x=x, y=y, color=colour, strokeDash=dash)
     dots = base.transform_filter("datum.x == mean")
@@ -264,20 +243,12 @@ def epochs_chart(*, pairs: int, tokens: int, mean: float, runs: Sequence[tuple[s
     text = dots.mark_text(dx=8, dy=-10, align="left", fontWeight="bold").encode(
         x=x, y=y, text=alt.Text("epochs:Q", format=".1f")
     )
-    rule = (
-        alt.Chart(ONE_ROW).transform_calculate(x="mean").mark_rule(color=GREY, strokeDash=[4, 3]).encode(x=alt.X("x:Q"))
-    )
-    description = (
-        f"Falling curves for {', '.join(names)}: the longer a mean sentence, the fewer times a training of fixed steps "
-        "goes over the corpus. Sliders set the mean length and the tokens of a batch."
-    )
-    return (
-        alt.layer(rule, lines, points, text)
-        .add_params(here, batch)
-        .properties(
-            title="Longer sentences: fewer passes over the corpus",
-            width="container",
-            height=250,
-            description=description,
-        )
+    return titled(
+        alt.layer(rule_at(alt.X("x:Q"), "mean", color=GREY, strokeDash=[4, 3]), lines, points, text),
+        slider("mean", round(mean), 10, 45, 1, label="mean target tokens per sentence"),
+        slider("batch", tokens, 5000, 50_000, 1000, label="target tokens in a batch"),
+        height=250,
+        title=["Longer sentences: fewer passes over the corpus"],
+        description=f"Falling curves for {', '.join(names)}: the longer a mean sentence, the fewer times a training "
+        "of fixed steps goes over the corpus. Sliders set the mean length and the tokens of a batch.",
     )

@@ -9,6 +9,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.theme import BLUE, GREY, ORANGE
 
 Batch = Sequence[tuple[int, int]]
@@ -45,9 +47,10 @@ def example_batches_chart(orders: Mapping[str, Sequence[Batch]]) -> alt.LayerCha
         feet += [foot for _, foot in placed]
         top += _HEAD + max(map(len, batches)) + _FOOT + _BETWEEN_ORDERS
     table = pd.DataFrame(stretches)
-    scale_x = alt.Scale(domain=[0, float(table["end"].max()) + 1], nice=False)
-    scale_y = alt.Scale(domain=[0, top], reverse=True, nice=False)
-    x, y = alt.X("x:Q", scale=scale_x, axis=None), alt.Y("y:Q", scale=scale_y, axis=None)
+    x, y = (
+        x_axis("x:Q", domain=[0, float(table["end"].max()) + 1], nice=False, axis=None),
+        y_axis("y:Q", domain=[0, top], reverse=True, nice=False, axis=None),
+    )
     kinds = [*_SIDES, _PADDING]
     cells = (
         alt.Chart(table)
@@ -57,9 +60,7 @@ def example_batches_chart(orders: Mapping[str, Sequence[Batch]]) -> alt.LayerCha
             x2="end:Q",
             y=y,
             y2="bottom:Q",
-            color=alt.Color(
-                "kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[BLUE, ORANGE, GREY]), title=None
-            ),
+            color=colour_by("kind:N", kinds, [BLUE, ORANGE, GREY], title=None),
             opacity=alt.condition(f"datum.kind == '{_PADDING}'", alt.value(0.35), alt.value(1)),
             tooltip=["pair:N", "kind:N", "cells:Q"],
         )
@@ -69,13 +70,13 @@ def example_batches_chart(orders: Mapping[str, Sequence[Batch]]) -> alt.LayerCha
     below = alt.Chart(pd.DataFrame(feet)).mark_text(fontSize=12, **words)
     encoding = {"x": x, "y": y, "text": "text:N"}
     told = ". ".join(_told(name, batches) for name, batches in orders.items())
-    return alt.layer(cells, above.encode(**encoding), below.encode(**encoding)).properties(
-        width="container",
-        view=alt.ViewBackground(stroke=None),
+    return titled(
+        alt.layer(cells, above.encode(**encoding), below.encode(**encoding)),
         height=round(19 * top),
         title=["Rows of like length leave less padding"],
         description="Batches as rectangles, one for the source and one for the target of each batch, with a row for "
         f"each pair, tokens strong and padding faint. {told}.",
+        view=alt.ViewBackground(stroke=None),
     )
 
 

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated_book.viz.channels import x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.theme import BLUE, GREY, ORANGE
 
@@ -49,14 +51,12 @@ def dropout_chart(values: ArrayLike, *, p: float = 0.1, draws: int = 6, seed: in
         value="training",
         bind=alt.binding_radio(options=["training", "evaluation"], name="mode "),
     )
-    params = [slider("p", p, 0, HIGHEST, 0.05, label="rate p"), slider("draw", 1, 1, draws, label="draw"), mode]
     base = (
         alt.Chart(table)
         .transform_calculate(dropped="mode == 'training' && datum.u[draw - 1] < p")
         .transform_calculate(after="datum.dropped ? 0 : mode == 'training' ? datum.x / (1 - p) : datum.x")
     )
-    ticks = alt.Axis(labelAngle=0, values=[1, *range(4, x.size + 1, 4)])
-    place = alt.X("i:O", title="entry of the vector", axis=ticks)
+    place = x_axis("i:O", "entry of the vector", labelAngle=0, values=[1, *range(4, x.size + 1, 4)])
     top = float(np.abs(x).max()) * 1.05 / (1 - HIGHEST)
     scale = alt.Scale(domain=[-top, top], nice=False)
     y = alt.Y("after:Q", title="value", scale=scale)
@@ -67,25 +67,20 @@ def dropout_chart(values: ArrayLike, *, p: float = 0.1, draws: int = 6, seed: in
     crosses = gone.mark_point(shape="cross", angle=45, size=90, color=ORANGE, filled=True).encode(
         x=place, y=alt.Y("zero:Q", scale=scale), tooltip=tip
     )
-    description = (
-        f"Bars: {x.size} entries of a vector after dropout. Grey ticks are the values before, orange crosses the "
-        "dropped ones. Controls set the rate, choose another draw, and switch to evaluation, where nothing changes."
-    )
-    return (
-        alt.layer(bars, before, crosses, _dropped_note(base, x.size))
-        .add_params(*params)
-        .properties(
-            width="container",
-            height=230,
-            title=alt.TitleParams(
-                alt.expr(
-                    "mode == 'evaluation' ? ['Evaluation: nothing is dropped,', 'and no entry changes'] : p == 0 ? "
-                    "['At rate 0 nothing is dropped,', 'and no entry changes'] : "
-                    "['Dropped entries are 0 (crosses);', 'the others grow (grey ticks: before)']"
-                )
-            ),
-            description=description,
-        )
+    return titled(
+        alt.layer(bars, before, crosses, _dropped_note(base, x.size)),
+        slider("p", p, 0, HIGHEST, 0.05, label="rate p"),
+        slider("draw", 1, 1, draws, label="draw"),
+        mode,
+        height=230,
+        title=alt.expr(
+            "mode == 'evaluation' ? ['Evaluation: nothing is dropped,', 'and no entry changes'] : p == 0 ? "
+            "['At rate 0 nothing is dropped,', 'and no entry changes'] : "
+            "['Dropped entries are 0 (crosses);', 'the others grow (grey ticks: before)']"
+        ),
+        description=f"Bars: {x.size} entries of a vector after dropout. Grey ticks are the values before, orange "
+        "crosses the dropped ones. Controls set the rate, choose another draw, and switch to evaluation, where "
+        "nothing changes.",
     )
 
 
@@ -130,10 +125,6 @@ def regularisation_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         raise ValueError("there is nothing to draw")
     table = pd.DataFrame(rows)
     settings = table["setting"].unique().tolist()
-    params = [
-        menu("setting", settings, label="vary"),
-        alt.param(name="score", value="BLEU", bind=alt.binding_radio(options=["BLEU", "perplexity"], name="show ")),
-    ]
     chart = (
         alt.Chart(table)
         .transform_filter("datum.setting == setting")
@@ -142,13 +133,8 @@ def regularisation_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         )
     )
     axis = alt.Axis(values=[0, 0.1, 0.2], format=".1f")
-    x = alt.X(
-        "value:Q",
-        title="rate of dropout, or strength of smoothing",
-        axis=axis,
-        scale=alt.Scale(domain=[-0.05, 0.25], nice=False),
-    )
-    y = alt.Y("shown:Q", title=None, scale=alt.Scale(zero=False, padding=26))
+    x = x_axis("value:Q", "rate of dropout, or strength of smoothing", axis=axis, domain=[-0.05, 0.25], nice=False)
+    y = y_axis("shown:Q", None, zero=False, padding=26)
     lines = chart.mark_line(color=GREY, strokeDash=[4, 3]).encode(x=x, y=y)
     tip = ["row:N", "value:Q", "shown:Q"]
     points = chart.mark_point(filled=True, size=110, color=BLUE).encode(x=x, y=y, tooltip=tip)
@@ -167,12 +153,12 @@ def regularisation_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
             " : '(development set, lower is better)']"
         )
     )
-    description = (
-        "Three points of Table 3 at rates 0, 0.1 and 0.2, for dropout or label smoothing, as BLEU or perplexity; "
-        "two controls choose. Without dropout BLEU is lower by more than one point."
-    )
-    return (
-        alt.layer(lines, points, *words)
-        .add_params(*params)
-        .properties(width="container", height=200, title=title, description=description)
+    return titled(
+        alt.layer(lines, points, *words),
+        menu("setting", settings, label="vary"),
+        alt.param(name="score", value="BLEU", bind=alt.binding_radio(options=["BLEU", "perplexity"], name="show ")),
+        height=200,
+        title=title,
+        description="Three points of Table 3 at rates 0, 0.1 and 0.2, for dropout or label smoothing, as BLEU or "
+        "perplexity; two controls choose. Without dropout BLEU is lower by more than one point.",
     )

@@ -8,8 +8,9 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider
-from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
 from annotated_book.viz.titles import title_of
 
@@ -38,33 +39,24 @@ def dropout_curves_chart(runs: Sequence[Mapping[str, Any]], *, block: int) -> al
     if not runs:
         raise ValueError("there are no runs to draw")
     last = block * len(runs[0]["train"])
-    group = menu("group", [_RATES, _PLACES], label="compare")
-    measure = menu("measure", ["both", "training", "validation"], label="loss")
-    at = slider("at", last, block, last, block, label="read at update")
-    description = (
-        f"Curves of {len(runs)} runs, a line for each seed: training loss dashed, validation loss solid. Menus choose "
-        "whether rates or places are compared and which loss is shown; a slider reads the losses at one update, "
-        "listed from the highest to the lowest. Without dropout the training loss falls almost to zero while the "
-        "validation loss turns and rises."
-    )
-    return (
-        alt.layer(*_curve_layers(_curves(runs), block, last))
-        .add_params(group, measure, at)
-        .properties(
-            width="container",
-            height=330,
-            title=alt.Title(
-                title_of(
-                    "measure",
-                    {
-                        "both": "Without dropout the validation loss (solid) turns and rises",
-                        "training": "Without dropout the training loss falls lowest",
-                        "validation": "Without dropout the validation loss turns and rises",
-                    },
-                )
-            ),
-            description=description,
-        )
+    return titled(
+        alt.layer(*_curve_layers(_curves(runs), block, last)),
+        menu("group", [_RATES, _PLACES], label="compare"),
+        menu("measure", ["both", "training", "validation"], label="loss"),
+        slider("at", last, block, last, block, label="read at update"),
+        height=330,
+        title=title_of(
+            "measure",
+            {
+                "both": "Without dropout the validation loss (solid) turns and rises",
+                "training": "Without dropout the training loss falls lowest",
+                "validation": "Without dropout the validation loss turns and rises",
+            },
+        ),
+        description=f"Curves of {len(runs)} runs, a line for each seed: training loss dashed, validation loss solid. "
+        "Menus choose whether rates or places are compared and which loss is shown; a slider reads the losses at one "
+        "update, listed from the highest to the lowest. Without dropout the training loss falls almost to zero while "
+        "the validation loss turns and rises.",
     )
 
 
@@ -79,19 +71,10 @@ def _curve_layers(table: pd.DataFrame, block: int, last: int) -> list[alt.Chart]
         .transform_calculate(update=f"datum.step * {block}")
     )
     top = float(table["loss"].explode().astype(float).max())
-    x = alt.X(
-        "update:Q",
-        title="updates",
-        axis=alt.Axis(values=[*range(0, last + 1, 200)]),
-        scale=alt.Scale(domain=[0, last * 1.5], nice=False),
-    )
-    y = alt.Y(
-        "loss:Q", title="loss (nats per token)", axis=alt.Axis(tickCount=6), scale=alt.Scale(domain=[0, top + 0.2])
-    )
-    dash = alt.StrokeDash(
-        "measure:N",
-        scale=alt.Scale(domain=["training", "validation"], range=[[4, 3], [1, 0]]),
-        legend=alt.Legend(orient="top", title=None),
+    x = x_axis("update:Q", "updates", values=[*range(0, last + 1, 200)], domain=[0, last * 1.5], nice=False)
+    y = y_axis("loss:Q", "loss (nats per token)", tickCount=6, domain=[0, top + 0.2])
+    dash = dash_by(
+        "measure:N", ["training", "validation"], [[4, 3], [1, 0]], legend=alt.Legend(orient="top", title=None)
     )
     lines = chart.mark_line(strokeWidth=1.8).encode(
         x=x, y=y, color=colour, strokeDash=dash, detail="seed:N",
@@ -111,8 +94,7 @@ def _curve_layers(table: pd.DataFrame, block: int, last: int) -> list[alt.Chart]
         )
     )
     words = listed.mark_text(align="left", fontSize=12, fontWeight="bold").encode(x=x, y=y, text="text:N", color=colour)
-    rule = alt.Chart(ONE_ROW).transform_calculate(update="at").mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=x)
-    return [rule, lines, points, words]
+    return [rule_at(x, "at", color=GREY, strokeDash=[3, 3]), lines, points, words]
 
 
 def _curves(runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -140,7 +122,7 @@ def _curve_colour(table: pd.DataFrame) -> alt.Color:
     for group in (_RATES, _PLACES):
         names = table.loc[table["group"] == group, "name"].unique()
         colours |= dict(zip(names, (GREY, *PALETTE), strict=False))
-    return alt.Color("name:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=None)
+    return colour_by("name:N", colours, legend=None)
 
 
 def switches_chart(runs: Sequence[Mapping[str, Any]], *, block: int, on: Sequence[str] = ()) -> alt.LayerChart:
@@ -178,22 +160,16 @@ def switches_chart(runs: Sequence[Mapping[str, Any]], *, block: int, on: Sequenc
     lowest = pd.DataFrame({"code": list(best), "lowest": list(best.values())}).set_index("code")["lowest"].sort_index()
     fewest = min(best, key=lambda key: best[key])
     names = " and ".join(SWITCHES[kind] for i, kind in enumerate(kinds) if fewest >> i & 1)
-    return (
-        alt.layer(*_switched_layers(table, block, last))
-        .add_params(*boxes)
-        .add_params(
-            alt.param(name="code", expr=code), alt.param(name="lowest", expr=f"{lowest.round(3).tolist()}[code]")
-        )
-        .properties(
-            width="container",
-            height=300,
-            title=alt.Title(alt.expr(title)),
-            description=(
-                f"Training loss and validation loss over {last} updates, and a switch for each kind of dropout. All "
-                f"combinations are grey, the chosen one is coloured. The lowest validation loss is "
-                f"{best[0]:.2f} without dropout and {best[fewest]:.2f} with {names}."
-            ),
-        )
+    return titled(
+        alt.layer(*_switched_layers(table, block, last)),
+        *boxes,
+        alt.param(name="code", expr=code),
+        alt.param(name="lowest", expr=f"{lowest.round(3).tolist()}[code]"),
+        height=300,
+        title=alt.expr(title),
+        description=f"Training loss and validation loss over {last} updates, and a switch for each kind of dropout. "
+        f"All combinations are grey, the chosen one is coloured. The lowest validation loss is {best[0]:.2f} without "
+        f"dropout and {best[fewest]:.2f} with {names}.",
     )
 
 
@@ -209,9 +185,8 @@ def _switched_layers(table: pd.DataFrame, block: int, last: int) -> list[alt.Cha
         .transform_window(step="row_number()", groupby=["code", "measure", "seed"])
         .transform_calculate(update=f"datum.step * {block}")
     )
-    ticks = alt.Axis(values=[*range(0, last + 1, 200)])
-    x = alt.X("update:Q", title="updates", scale=alt.Scale(domain=[0, last], nice=False), axis=ticks)
-    y = alt.Y("loss:Q", title="loss (nats per token)", scale=alt.Scale(domain=[0, top + 0.2]))
+    x = x_axis("update:Q", "updates", domain=[0, last], nice=False, values=[*range(0, last + 1, 200)])
+    y = y_axis("loss:Q", "loss (nats per token)", domain=[0, top + 0.2])
     others = (
         chart.transform_filter("datum.measure == 'validation'")
         .mark_line(color=GREY, strokeWidth=0.8, opacity=0.5)
@@ -225,10 +200,8 @@ def _switched_layers(table: pd.DataFrame, block: int, last: int) -> list[alt.Cha
             x=x,
             y=y,
             detail="seed:N",
-            color=alt.Color("measure:N", scale=alt.Scale(domain=names, range=[ORANGE, BLUE])),
-            strokeDash=alt.StrokeDash(
-                "measure:N", scale=alt.Scale(domain=names, range=[[5, 3], [1, 0]]), legend=alt.Legend(orient="top")
-            ),
+            color=colour_by("measure:N", names, [ORANGE, BLUE]),
+            strokeDash=dash_by("measure:N", names, [[5, 3], [1, 0]], legend=alt.Legend(orient="top")),
             tooltip=["measure:N", "seed:N", "update:Q", "loss:Q"],
         )
     )

@@ -9,6 +9,7 @@ import altair as alt
 import pandas as pd
 
 from annotated.config import ModelConfig
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREY, INK, ORANGE
 
@@ -111,18 +112,17 @@ def dropout_sites_chart(convention: str | None = None) -> alt.LayerChart:
             on="datum.rate > 0", text="datum.rate == null ? 'yours' : datum.rate > 0 ? format(datum.rate, '.2~f') : ''"
         )
     )
-    description = (
-        "One encoder layer and one decoder layer with fourteen places where dropout may act: the input tokens of both "
-        "sides, two sums of embedding and position, five outputs of sub-layers before they are added, three sets of "
-        "attention weights and two hidden layers after the ReLU. A menu chooses whose model. Active places are filled "
-        "diamonds with their rate, others small dashed circles. Above the two sums no place lies on a residual path."
-    )
-    return (
-        alt.layer(*_layer_drawing(), *_place_marks(place))
-        .add_params(menu("whose", options, convention, "whose model"))
-        .properties(width="container", height=540, title=alt.Title(alt.expr("whose")), description=description)
-        .configure_view(stroke=None)
-    )
+    return titled(
+        alt.layer(*_layer_drawing(), *_place_marks(place)),
+        menu("whose", options, convention, "whose model"),
+        height=540,
+        title=alt.expr("whose"),
+        description="One encoder layer and one decoder layer with fourteen places where dropout may act: the input "
+        "tokens of both sides, two sums of embedding and position, five outputs of sub-layers before they are added, "
+        "three sets of attention weights and two hidden layers after the ReLU. A menu chooses whose model. Active "
+        "places are filled diamonds with their rate, others small dashed circles. Above the two sums no place lies "
+        "on a residual path.",
+    ).configure_view(stroke=None)
 
 
 def _layer_drawing() -> list[alt.Chart]:

@@ -8,9 +8,10 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated_book.viz.channels import dash_by, x_axis, y_axis
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.log_chart import Records, log_data
 from annotated_book.viz.parameters import slider
-from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import GREY, PALETTE
 from annotated_book.viz.titles import title_lines
 
@@ -45,29 +46,27 @@ def runs_beside_chart(runs: Mapping[str, Records], *, sentence: int = 0, title: 
         for name in runs
     )
     moment = slider("moment", start["updates"], 0, start["updates"], start["log_every"], label="update")
-    return (
-        alt.concat(*panels, columns=1, spacing=14, usermeta={"columns": 2}, title=title_lines(title))
-        .add_params(moment)
-        .properties(description=f"{description}.")
+    return titled(
+        alt.concat(*panels, columns=1, spacing=14, usermeta={"columns": 2}, title=title_lines(title)),
+        moment,
+        description=f"{description}.",
     )
 
 
 def _panel(name: str, losses: pd.DataFrame, said: pd.DataFrame, colour: str, updates: int) -> alt.LayerChart:
-    x = alt.X("u:Q", title="update", scale=alt.Scale(domain=[0, updates], nice=False), axis=alt.Axis(tickCount=5))
-    y = alt.Y("v:Q", title="loss (nats per token)", scale=alt.Scale(domain=[0, TOP], nice=False),
-              axis=alt.Axis(values=[0, 2, 4, 6]))  # fmt: skip
+    x = x_axis("u:Q", "update", domain=[0, updates], nice=False, tickCount=5)
+    y = y_axis("v:Q", "loss (nats per token)", domain=[0, TOP], nice=False, values=[0, 2, 4, 6])
     legend = alt.Legend(
         title=None, orient="top", symbolOpacity=1, symbolStrokeWidth=2.4, symbolStrokeColor="currentColor"
     )
-    dash = alt.StrokeDash("kind:N", sort=KINDS, scale=alt.Scale(domain=KINDS, range=[[1, 0], [5, 3]]), legend=legend)
+    dash = dash_by("kind:N", KINDS, [[1, 0], [5, 3]], legend=legend)
     others = alt.Chart(losses[losses["run"] != name]).mark_line(color=GREY, strokeWidth=1, opacity=0.35).encode(
         x=x, y=y, strokeDash=dash, detail="run:N"
     )  # fmt: skip
     own = alt.Chart(losses[losses["run"] == name]).mark_line(color=colour, strokeWidth=2.4).encode(
         x=x, y=y, strokeDash=dash, tooltip=["kind:N", "u:Q", alt.Tooltip("v:Q", format=".3f")]
     )  # fmt: skip
-    moment = alt.Chart(ONE_ROW).transform_calculate(u="moment")
-    rule = moment.mark_rule(color="currentColor", opacity=0.6).encode(x="u:Q")
+    rule = rule_at(alt.X("u:Q"), "moment", color="currentColor", opacity=0.6)
     latest = _latest(losses[losses["run"] == name], "kind")
     place = alt.X(value=6)
     words = _latest(said[said["run"] == name], "run").transform_calculate(says=f"'{name} writes: ' + datum.text")

@@ -9,8 +9,10 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated_book.viz.channels import colour_by, shape_by, x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu
-from annotated_book.viz.theme import BLUE, GREY, ORANGE, PALETTE
+from annotated_book.viz.theme import BLUE, GREY, ORANGE
 
 
 def reliability_chart(
@@ -35,27 +37,19 @@ def reliability_chart(
     for strength in (smoothing, beside):
         if strength not in strengths or data not in sizes:
             raise ValueError(f"there is no run with smoothing {strength} on {data} pairs")
-    params = [
+    mean = table.groupby(["data", "e"])["calibration error"].mean()
+    errors = "; ".join(f"{size} pairs, epsilon {e:g}: {mean[size, e]:.3f}" for size in sizes for e in strengths)
+    return titled(
+        _reliability(runs, strengths),
         menu("epsilon", strengths, smoothing, "epsilon"),
         menu("beside", strengths, beside, "compared with"),
         menu("size", sizes, data, "training pairs"),
-    ]
-    mean = table.groupby(["data", "e"])["calibration error"].mean()
-    errors = "; ".join(f"{size} pairs, epsilon {e:g}: {mean[size, e]:.3f}" for size in sizes for e in strengths)
-    return (
-        _reliability(runs, strengths)
-        .add_params(*params)
-        .properties(
-            width="container",
-            height=300,
-            title=["Below the diagonal the model is too", "certain, above it too modest"],
-            description=(
-                "The share of right tokens against the probability that the model gave them, for two values of "
-                "epsilon, a dashed diagonal where share and probability agree, and menus for both values and for the "
-                "training pairs. Below the diagonal the model is too certain, above it too modest. Mean calibration "
-                f"errors: {errors}."
-            ),
-        )
+        height=300,
+        title=["Below the diagonal the model is too", "certain, above it too modest"],
+        description="The share of right tokens against the probability that the model gave them, for two values of "
+        "epsilon, a dashed diagonal where share and probability agree, and menus for both values and for the "
+        "training pairs. Below the diagonal the model is too certain, above it too modest. Mean calibration errors: "
+        f"{errors}.",
     )
 
 
@@ -67,24 +61,19 @@ def _reliability(runs: Sequence[Mapping[str, Any]], strengths: Sequence[float]) 
     both = "datum.data == size && (datum.e == epsilon || datum.e == beside)"
     chosen = alt.Chart(table).transform_filter(both)
     axis = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
-    x = alt.X(
-        "said:Q", title="probability that the model gives its first choice", scale=alt.Scale(domain=[0, 1]), axis=axis
-    )
-    y = alt.Y("was:Q", title="share of first choices that are right", scale=alt.Scale(domain=[0, 1]), axis=axis)
+    x = x_axis("said:Q", "probability that the model gives its first choice", domain=[0, 1], axis=axis)
+    y = y_axis("was:Q", "share of first choices that are right", domain=[0, 1], axis=axis)
     even = alt.Chart(pd.DataFrame({"said": [0, 1], "was": [0, 1]}))
     diagonal = even.mark_line(color=GREY, strokeDash=[5, 4]).encode(x=x, y=y)
     seeds = sorted(table["seed"].unique().tolist())
-    colour = alt.Color(
-        "e:N",
-        scale=alt.Scale(domain=list(strengths), range=list(PALETTE[: len(strengths)])),
-        legend=alt.Legend(orient="top", title="epsilon", values=alt.ExprRef("[epsilon, beside]")),
-    )
+    legend = alt.Legend(orient="top", title="epsilon", values=alt.ExprRef("[epsilon, beside]"))
+    colour = colour_by("e:N", strengths, legend=legend)
     lines = chosen.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, detail="seed:N")
     points = chosen.mark_point(filled=True, opacity=0.9).encode(
         x=x,
         y=y,
         color=colour,
-        shape=alt.Shape("seed:N", scale=alt.Scale(domain=seeds), legend=None),
+        shape=shape_by("seed:N", seeds, legend=None),
         size=alt.Size(
             "tokens:Q",
             scale=alt.Scale(range=[20, 320]),
@@ -100,7 +89,7 @@ def _reliability(runs: Sequence[Mapping[str, Any]], strengths: Sequence[float]) 
             y="1.01 - 0.07 * datum.line",
         )
         .mark_text(align="left", baseline="middle", fontSize=12)
-        .encode(x=alt.value(8), y=alt.Y("y:Q", scale=alt.Scale(domain=[0, 1])), text="text:N")
+        .encode(x=alt.value(8), y=y_axis("y:Q", domain=[0, 1]), text="text:N")
     )
     return alt.layer(diagonal, lines, points, told)
 
@@ -142,9 +131,9 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
     sizes, strengths = table["data"].unique().tolist(), sorted(table["e"].unique().tolist())
     data = table.melt(["data", "e", "seed"], list(MEASURES), "measure", "v")
     chosen = alt.Chart(data).transform_filter("datum.measure == measure")
-    x = alt.X("e:Q", title="strength of smoothing, epsilon", axis=alt.Axis(values=strengths))
+    x = x_axis("e:Q", "strength of smoothing, epsilon", values=strengths)
     scale = alt.Scale(zero=False)
-    colour = alt.Color("data:N", sort=sizes, scale=alt.Scale(domain=sizes, range=[BLUE, ORANGE][: len(sizes)]))
+    colour = colour_by("data:N", sizes, [BLUE, ORANGE])
     means = chosen.mark_line(strokeWidth=2).encode(
         x=x,
         y=alt.Y("mean(v):Q", title=None, scale=scale),
@@ -161,16 +150,13 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
     lines = json.dumps({name: _SEEN[key] for name, key in MEASURES.items()})
     mean = table.groupby(["data", "e"])[first].mean()
     said = "; ".join(f"{size} pairs: " + ", ".join(f"{mean[size, e]:.2f}" for e in strengths) for size in sizes)
-    return (
-        alt.layer(means, seeds)
-        .add_params(menu("measure", list(MEASURES), first, "show"))
-        .properties(
-            width="container",
-            height=240,
-            title=alt.Title(alt.expr(f"[{lines}[measure][0], {lines}[measure][1], measure]")),
-            description="A measure of the models against epsilon, a line through the means of the seeds for each "
-            f"amount of training data, and a menu for the measure. {first}, from the smallest epsilon: {said}.",
-        )
+    return titled(
+        alt.layer(means, seeds),
+        menu("measure", list(MEASURES), first, "show"),
+        height=240,
+        title=alt.expr(f"[{lines}[measure][0], {lines}[measure][1], measure]"),
+        description="A measure of the models against epsilon, a line through the means of the seeds for each amount "
+        f"of training data, and a menu for the measure. {first}, from the smallest epsilon: {said}.",
     )
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 
 from annotated.config import ModelConfig, TrainingConfig
+from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -45,11 +47,6 @@ def smoothing_chart(
     """
     if vocab_size not in _VOCABULARIES or not 0 <= smoothing <= 0.5 or not 0 <= gap <= _GAP:
         raise ValueError(f"controls cannot start at V {vocab_size}, epsilon {smoothing} and a gap of {gap}")
-    params = [
-        slider("epsilon", smoothing, 0, 0.5, 0.05, label="epsilon"),
-        slider("gap", gap, 0, _GAP, 0.25, label="gap of the right logit"),
-        menu("V", _VOCABULARIES, vocab_size),
-    ]
     floor = "(epsilon == 0 ? 0 : -(1 - epsilon) * log(1 - epsilon) - epsilon * log(epsilon / (V - 1)))"
     best = "(log(1 - epsilon) - log(epsilon / (V - 1)))"
     title = (
@@ -57,7 +54,7 @@ def smoothing_chart(
         f" + '; floor ' + format({floor}, '.3f')"
         f" + (epsilon == 0 ? ', never reached' : ' at gap ' + format({best}, '.1f'))"
     )
-    return (
+    return titled(
         alt.vconcat(
             _shares().properties(
                 width=300, height=alt.Step(21), title=_part("Training moves the prediction to the target")
@@ -65,19 +62,16 @@ def smoothing_chart(
             _losses(floor).properties(width=300, height=150, title=_part(_LOSS)),
             _gradients().properties(width=300, height=120, title=_part(_GRADIENT)),
             usermeta={"fit": True},
-        )
-        .add_params(*params)
-        .resolve_scale(color="independent", strokeDash="independent")
-        .properties(
-            title=alt.Title(alt.expr(title), offset=16),
-            description=(
-                "Three linked charts with controls for epsilon, for the gap between the right logit and the others, "
-                "and for the size of the vocabulary. Above, the probability of the right token and of all others "
-                "together, in the target and in the prediction. In the middle, the loss against the gap: without "
-                "smoothing it falls towards 0, with smoothing it reaches its floor at a finite gap and rises again. "
-                "Below, the gradient p minus q of the right logit: negative before that gap, positive after it."
-            ),
-        )
+        ).resolve_scale(color="independent", strokeDash="independent"),
+        slider("epsilon", smoothing, 0, 0.5, 0.05, label="epsilon"),
+        slider("gap", gap, 0, _GAP, 0.25, label="gap of the right logit"),
+        menu("V", _VOCABULARIES, vocab_size),
+        title=alt.Title(alt.expr(title), offset=16),
+        description="Three linked charts with controls for epsilon, for the gap between the right logit and the "
+        "others, and for the size of the vocabulary. Above, the probability of the right token and of all others "
+        "together, in the target and in the prediction. In the middle, the loss against the gap: without smoothing "
+        "it falls towards 0, with smoothing it reaches its floor at a finite gap and rises again. Below, the "
+        "gradient p minus q of the right logit: negative before that gap, positive after it.",
     )
 
 
@@ -105,17 +99,15 @@ def _shares() -> alt.LayerChart:
         .transform_calculate(right=f"datum.which == 'target q' ? 1 - epsilon : {p}")
         .transform_calculate(value="datum.token == 'right' ? datum.right : 1 - datum.right")
     )
-    y = alt.Y("token:N", sort=order, title=None, axis=alt.Axis(minExtent=62))
+    y = y_axis("token:N", None, sort=order, minExtent=62)
     offset = alt.YOffset("which:N", sort=["target q", "prediction p"])
-    x = alt.X(
-        "value:Q",
-        title="probability",
-        scale=alt.Scale(domain=[0, 1.2], nice=False),
-        axis=alt.Axis(values=[0, 0.5, 1]),
-    )
-    colours = alt.Scale(domain=["target q", "prediction p"], range=[ORANGE, BLUE])
+    x = x_axis("value:Q", "probability", domain=[0, 1.2], nice=False, values=[0, 0.5, 1])
     bars = base.mark_bar().encode(
-        x=x, y=y, yOffset=offset, color=alt.Color("which:N", scale=colours), tooltip=["token:N", "which:N", "value:Q"]
+        x=x,
+        y=y,
+        yOffset=offset,
+        color=colour_by("which:N", ["target q", "prediction p"], [ORANGE, BLUE]),
+        tooltip=["token:N", "which:N", "value:Q"],
     )
     figures = base.mark_text(align="left", dx=4).encode(
         x=x, y=y, yOffset=offset, text=alt.Text("value:Q", format=".3f")
@@ -133,20 +125,14 @@ def _losses(floor: str) -> alt.LayerChart:
             curve=f"datum.key == 'plain' ? '{names[0]}' : datum.key == 'smooth' ? '{names[1]}' : '{names[2]}'"
         )
     )
-    x = alt.X("x:Q", title=None, scale=alt.Scale(domain=[0, _GAP]))
-    y = alt.Y("loss:Q", title="loss (nats)", axis=alt.Axis(tickCount=4, minExtent=62))
+    x = x_axis("x:Q", None, domain=[0, _GAP])
+    y = y_axis("loss:Q", "loss (nats)", tickCount=4, minExtent=62)
+    legend = alt.Legend(columns=3, labelLimit=130, symbolStrokeWidth=3)
     lines = base.mark_line(strokeWidth=2.3).encode(
         x=x,
         y=y,
-        color=alt.Color(
-            "curve:N",
-            sort=names,
-            scale=alt.Scale(domain=names, range=[GREY, BLUE, ORANGE]),
-            legend=alt.Legend(columns=3, labelLimit=130, symbolStrokeWidth=3),
-        ),
-        strokeDash=alt.StrokeDash(
-            "curve:N", sort=names, scale=alt.Scale(domain=names, range=[[5, 3], [1, 0], [4, 2]]), legend=None
-        ),
+        color=colour_by("curve:N", names, [GREY, BLUE, ORANGE], legend=legend),
+        strokeDash=dash_by("curve:N", names, [[5, 3], [1, 0], [4, 2]], legend=None),
     )
     now = (
         alt.Chart(ONE_ROW)
@@ -158,10 +144,8 @@ def _losses(floor: str) -> alt.LayerChart:
 
 
 def _gradients() -> alt.LayerChart:
-    x = alt.X("x:Q", title="gap between the right logit and the others (nats)", scale=alt.Scale(domain=[0, _GAP]))
-    y = alt.Y(
-        "g:Q", title="gradient p − q", scale=alt.Scale(domain=[-1, 0.5]), axis=alt.Axis(tickCount=4, minExtent=62)
-    )
+    x = x_axis("x:Q", "gap between the right logit and the others (nats)", domain=[0, _GAP])
+    y = y_axis("g:Q", "gradient p − q", domain=[-1, 0.5], tickCount=4, minExtent=62)
 
     def gradient(gap: str) -> str:
         return f"exp({gap}) / (exp({gap}) + V - 1) - (1 - epsilon)"
@@ -172,7 +156,7 @@ def _gradients() -> alt.LayerChart:
         .mark_line(strokeWidth=2.3, color=GREEN)
         .encode(x=x, y=y)
     )
-    zero = alt.Chart(pd.DataFrame({"g": [0]})).mark_rule(color=GREY, strokeDash=[4, 3]).encode(y=y)
+    zero = rule_at(y, 0, color=GREY, strokeDash=[4, 3])
     now = (
         alt.Chart(ONE_ROW)
         .transform_calculate(x="gap", g=gradient("gap"))

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 
 from annotated.config import ModelConfig
+from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -52,13 +54,8 @@ def pair_chart(history: Sequence[Sequence[tuple[str, str, int]]], merge: int = 1
     table = table.assign(place=table.groupby("m").cumcount() + 1, pair=left + " + " + right, new=left + right)
     base = alt.Chart(table).transform_filter("datum.m == merge")
     y = alt.Y("place:O", title=None, axis=None)
-    most = max(table["count"])
-    x = alt.X(
-        "count:Q",
-        title="occurrences of the pair in the text",
-        axis=alt.Axis(tickCount=4, format=",d"),
-        scale=alt.Scale(domain=[0, most], nice=False),
-    )
+    span = alt.Scale(domain=[0, max(table["count"])], nice=False)
+    x = x_axis("count:Q", "occurrences of the pair in the text", scale=span, tickCount=4, format=",d")
     bars = base.mark_bar(opacity=0.45).encode(
         x=x, y=y, color=alt.condition("datum.place == 1", alt.value(ORANGE), alt.value(GREY)),
         tooltip=["pair:N", alt.Tooltip("count:Q", format=",")],
@@ -68,20 +65,14 @@ def pair_chart(history: Sequence[Sequence[tuple[str, str, int]]], merge: int = 1
     news = chosen.transform_calculate(words="'merge ' + datum.m + ' makes “' + datum.new + '”'")
     news = news.encode(x=alt.value("width"), y=alt.value(-9), text="words:N")
     shown = len(history[0])
-    description = (
-        f"The {shown} most frequent pairs of neighbouring pieces before each of the first {len(history)} merges. The "
-        f"first bar is the pair that is merged; before merge {merge} it is {history[merge - 1][0][0]} and "
-        f"{history[merge - 1][0][1]}. A slider goes from merge to merge, and the counts fall."
-    )
-    return (
-        alt.layer(bars, words, news)
-        .add_params(slider("merge", merge, 1, len(history), label="merge number:"))
-        .properties(
-            width="container",
-            height=24 * shown,
-            title=alt.Title(["The most frequent pair is merged next;", "the counts fall quickly"], offset=22),
-            description=description,
-        )
+    return titled(
+        alt.layer(bars, words, news),
+        slider("merge", merge, 1, len(history), label="merge number:"),
+        height=24 * shown,
+        title=alt.Title(["The most frequent pair is merged next;", "the counts fall quickly"], offset=22),
+        description=f"The {shown} most frequent pairs of neighbouring pieces before each of the first {len(history)} "
+        f"merges. The first bar is the pair that is merged; before merge {merge} it is {history[merge - 1][0][0]} "
+        f"and {history[merge - 1][0][1]}. A slider goes from merge to merge, and the counts fall.",
     )
 
 
@@ -105,9 +96,6 @@ def vocabulary_chart(
     if set(rows) != set(TEXTS):
         raise ValueError(f"rows are wanted for {' and '.join(TEXTS)}, not {list(rows)}")
     sizes = [row["vocab_size"] for row in rows["real text"]]
-    choose = menu("measure", list(MEASURES), "tokens in a sentence", "show")
-    size = alt.param(name="size", expr=f"{sizes}[place]")
-    weights = alt.param(name="weights", expr=f"size * {d_model}")
     title = (
         "[format(size, ',') + ' entries: an embedding of',"
         " format(weights / 1e6, '.1f') + ' million"
@@ -116,16 +104,17 @@ def vocabulary_chart(
     table = _measured(rows)
     sentence = table[table["text"].eq("real text") & table["measure"].eq("tokens in a sentence")]
     first, last = sentence["value"].iloc[[0, -1]]
-    description = (
-        f"What the size of a byte-pair vocabulary buys, from {sizes[0]} to {sizes[-1]:,} entries, for real text and "
-        f"the classroom's. A sentence of real text falls from {first:.0f} tokens to {last:.0f}. A menu chooses the "
-        "measure, a slider the size; the title gives the parameters of the embedding."
-    )
-    return (
-        _sized_layers(table)
-        .add_params(choose, steps("place", sizes, sizes[-1], label="entries"))
-        .add_params(size, weights)
-        .properties(width="container", height=240, title=alt.Title(alt.expr(title)), description=description)
+    return titled(
+        _sized_layers(table),
+        menu("measure", list(MEASURES), "tokens in a sentence", "show"),
+        steps("place", sizes, sizes[-1], label="entries"),
+        alt.param(name="size", expr=f"{sizes}[place]"),
+        alt.param(name="weights", expr=f"size * {d_model}"),
+        height=240,
+        title=alt.expr(title),
+        description=f"What the size of a byte-pair vocabulary buys, from {sizes[0]} to {sizes[-1]:,} entries, for "
+        f"real text and the classroom's. A sentence of real text falls from {first:.0f} tokens to {last:.0f}. A menu "
+        "chooses the measure, a slider the size; the title gives the parameters of the embedding.",
     )
 
 
@@ -146,16 +135,16 @@ def _sized_layers(table: pd.DataFrame) -> alt.LayerChart:
     x = alt.X("size:Q", title="entries of the vocabulary", scale=sized,
               axis=alt.Axis(values=[300, 1000, 4000, 16_000, 37_000], format="~s", labelOverlap="greedy"))  # fmt: skip
     ticks = f"measure == '{next(iter(MEASURES))}' ? datum.label : format(datum.value, '.0%')"
-    y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True),
-              axis=alt.Axis(tickCount=5, minExtent=34, labelExpr=ticks))  # fmt: skip
-    scale = alt.Scale(domain=list(TEXTS), range=[BLUE, GREEN])
+    y = y_axis("value:Q", None, zero=True, tickCount=5, minExtent=34, labelExpr=ticks)
     lines = base.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=40)).encode(
-        x=x, y=y, color=alt.Color("text:N", scale=scale, sort=list(TEXTS), legend=alt.Legend(columns=2, offset=18)),
-        strokeDash=alt.StrokeDash("text:N", scale=alt.Scale(domain=list(TEXTS), range=[[1, 0], [5, 3]]), legend=None),
+        x=x,
+        y=y,
+        color=colour_by("text:N", TEXTS, [BLUE, GREEN], legend=alt.Legend(columns=2, offset=18)),
+        strokeDash=dash_by("text:N", TEXTS, [[1, 0], [5, 3]], legend=None),
         tooltip=["text:N", alt.Tooltip("size:Q", format=","), "label:N"],
-    )  # fmt: skip
+    )
     here = alt.Chart(ONE_ROW)
-    rule = here.transform_calculate(size="size").mark_rule(color=ORANGE, strokeWidth=2).encode(x=x)
+    rule = rule_at(x, "size", color=ORANGE, strokeWidth=2)
     at = base.transform_filter("datum.size == size")
     words = at.mark_text(dy=-11, dx=-4, align="right", fontSize=13, fontWeight="bold").encode(x=x, y=y, text="label:N")
     what = here.transform_calculate(words="measure").mark_text(align="left", baseline="top", fontSize=12)
@@ -174,8 +163,7 @@ def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
     names = ["German", "English"]
     measured = [pd.DataFrame(growth[name.lower()]).assign(language=name) for name in names]
     table = pd.concat(measured)[["language", "running", "different"]]
-    x = alt.X("running:Q", title="words read", scale=alt.Scale(type="log", nice=False),
-              axis=alt.Axis(values=[10.0**i for i in range(3, 8)], format="~s"))  # fmt: skip
+    x = x_axis("running:Q", "words read", type="log", nice=False, values=[10.0**i for i in range(3, 8)], format="~s")
     y = alt.Y("different:Q", title="different words among them", scale=alt.Scale(type="log", nice=False),
               axis=alt.Axis(values=[10.0**i for i in range(3, 7)], format="~s"))  # fmt: skip
     lines = (
@@ -184,36 +172,32 @@ def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
         .encode(
             x=x,
             y=y,
-            color=alt.Color("language:N", sort=names, scale=alt.Scale(domain=names, range=[ORANGE, BLUE]),
-                            legend=alt.Legend(columns=2)),
-            strokeDash=alt.StrokeDash("language:N", sort=names, legend=None,
-                                      scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]])),
+            color=colour_by("language:N", names, [ORANGE, BLUE], legend=alt.Legend(columns=2)),
+            strokeDash=dash_by("language:N", names, [[1, 0], [5, 3]], legend=None),
             tooltip=["language:N", alt.Tooltip("running:Q", format=","), alt.Tooltip("different:Q", format=",")],
         )
-    )  # fmt: skip
+    )
     fitted = pd.concat([_heaps(part) for _, part in table.groupby("language")])
     law = alt.Chart(fitted).mark_line(color=GREY, strokeWidth=1, opacity=0.9).encode(x=x, y=y, detail="language:N")
     slopes = fitted.groupby("language").tail(1)
-    slope = alt.Chart(slopes).mark_text(align="right", dx=-10, dy=-8, fontSize=12, fontWeight="bold").encode(
-        x=x, y=y, text="slope:N", color=alt.Color("language:N", sort=names, legend=None,
-                                                  scale=alt.Scale(domain=names, range=[ORANGE, BLUE])),
-    )  # fmt: skip
+    slope = (
+        alt.Chart(slopes)
+        .mark_text(align="right", dx=-10, dy=-8, fontSize=12, fontWeight="bold")
+        .encode(x=x, y=y, text="slope:N", color=colour_by("language:N", names, [ORANGE, BLUE], legend=None))
+    )
     limit = alt.Chart(pd.DataFrame({"different": [37_000], "words": ["37,000 entries"]}))
     rule = limit.mark_rule(color=GREY, strokeDash=[4, 3]).encode(y=y)
     name = limit.mark_text(align="left", baseline="bottom", dx=4, dy=-2, fontSize=12).encode(
         x=alt.value(0), y=y, text="words:N"
     )
     most = growth["german"]["different"][-1], growth["english"]["different"][-1]
-    description = (
-        "Different words against words read, both on logarithmic axes, for German and English, each with a straight "
-        f"line fitted to it. Neither becomes flat: after all the text German has {most[0]:,} different words "
-        f"and English {most[1]:,}, both far above a line at 37,000."
-    )
-    return alt.layer(rule, name, law, lines, slope).properties(
-        width="container",
+    return titled(
+        alt.layer(rule, name, law, lines, slope),
         height=260,
         title=["New words never stop: both lines", "stay close to a straight one"],
-        description=description,
+        description="Different words against words read, both on logarithmic axes, for German and English, each with "
+        f"a straight line fitted to it. Neither becomes flat: after all the text German has {most[0]:,} different "
+        f"words and English {most[1]:,}, both far above a line at 37,000.",
     )
 
 

@@ -9,6 +9,9 @@ import altair as alt
 import pandas as pd
 
 from annotated_book.training.warm_up.adam import gradients_behind
+from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.end_labels import label_line_ends
+from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import steps
 from annotated_book.viz.tables import named_table
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
@@ -36,8 +39,8 @@ def memory_chart(betas: Sequence[float] = (0.9, 0.98, 0.997, 0.999), *, last: in
     updates = sorted({round(last ** (i / 79)) for i in range(80)})
     lines = {f"β = {beta:g}": {k: gradients_behind(beta, k) for k in updates} for beta in betas}
     ticks = alt.Axis(format="~s", values=[1, 10, 100, 1000])
-    x = alt.X("update:Q", title="updates made", scale=alt.Scale(type="log", nice=False), axis=ticks)
-    y = alt.Y("gradients:Q", title="gradients that the average is worth", scale=alt.Scale(type="log"), axis=ticks)
+    x = x_axis("update:Q", "updates made", type="log", nice=False, axis=ticks)
+    y = y_axis("gradients:Q", "gradients that the average is worth", type="log", axis=ticks)
     moved = (
         alt.Chart(pd.DataFrame({"update": updates}))
         .transform_calculate(
@@ -54,19 +57,14 @@ def memory_chart(betas: Sequence[float] = (0.9, 0.98, 0.997, 0.999), *, last: in
     table = named_table(lines, "beta", "update", "gradients").round(3)
     drawn = _decay_lines(table, list(lines)).encode(x=x, y=y)
     names = _decay_names(table, list(lines)).encode(x=x, y=y)
-    return (
-        alt.layer(moved, drawn, names)
-        .add_params(
-            steps("place", [f"{beta:g}" for beta in MOVED], "0.98", label="β"),
-            alt.param(name="beta", expr=f"{list(MOVED)}[place]"),
-        )
-        .properties(
-            width="container",
-            height=240,
-            title=alt.Title(alt.expr(title)),
-            description="How many gradients a moving average rests on against the updates made, on logarithmic axes. "
-            f"All lines start at 1 and grow with the updates until they level off: at {ends}. A slider moves one more.",
-        )
+    return titled(
+        alt.layer(moved, drawn, names),
+        steps("place", [f"{beta:g}" for beta in MOVED], "0.98", label="β"),
+        alt.param(name="beta", expr=f"{list(MOVED)}[place]"),
+        height=240,
+        title=alt.expr(title),
+        description="How many gradients a moving average rests on against the updates made, on logarithmic axes. All "
+        f"lines start at 1 and grow with the updates until they level off: at {ends}. A slider moves one more.",
     )
 
 
@@ -76,18 +74,8 @@ def _decay_lines(table: pd.DataFrame, names: list[str]) -> alt.Chart:
         alt.Chart(table)
         .mark_line(strokeWidth=2)
         .encode(
-            color=alt.Color(
-                "beta:N",
-                sort=names,
-                scale=alt.Scale(domain=names, range=_DECAYS[: len(names)]),
-                legend=None,
-            ),
-            strokeDash=alt.StrokeDash(
-                "beta:N",
-                sort=names,
-                scale=alt.Scale(domain=names, range=[[2, 2], [1, 0], [8, 3], [5, 3]][: len(names)]),
-                legend=None,
-            ),
+            color=colour_by("beta:N", names, _DECAYS, legend=None),
+            strokeDash=dash_by("beta:N", names, [[2, 2], [1, 0], [8, 3], [5, 3]], legend=None),
             tooltip=["beta:N", "update:Q", "gradients:Q"],
         )
     )
@@ -95,16 +83,9 @@ def _decay_lines(table: pd.DataFrame, names: list[str]) -> alt.Chart:
 
 def _decay_names(table: pd.DataFrame, names: list[str]) -> alt.Chart:
     """The name of each line, at its end; places are encoded by the caller."""
-    return (
-        alt.Chart(table[table["update"] == table["update"].max()])
-        .mark_text(align="left", dx=5, fontSize=12, fontWeight="bold")
-        .encode(
-            text="beta:N",
-            color=alt.Color(
-                "beta:N", sort=names, scale=alt.Scale(domain=names, range=_DECAYS[: len(names)]), legend=None
-            ),
-        )
-    )
+    ends = alt.Chart(table[table["update"] == table["update"].max()])
+    ends = ends.encode(color=colour_by("beta:N", names, _DECAYS, legend=None))
+    return label_line_ends(ends, "beta:N", dx=5, fontSize=12, fontWeight="bold")
 
 
 def first_updates_chart(measured: Mapping[str, Sequence[float]], updates: Sequence[int]) -> alt.LayerChart:
@@ -120,36 +101,18 @@ def first_updates_chart(measured: Mapping[str, Sequence[float]], updates: Sequen
     if any(len(line) != len(updates) for line in measured.values()):
         raise ValueError(f"each line needs {len(updates)} numbers, one for each update")
     table = pd.DataFrame(measured).assign(update=updates).melt("update", var_name="what").round(4)
-    names = list(measured)
-    colour = alt.Color(
-        "what:N",
-        sort=names,
-        scale=alt.Scale(domain=names, range=[ORANGE, BLUE, GREEN][: len(names)]),
-        legend=None,
-    )
+    names, ticks = list(measured), [1, 2, 5, 10, 20, updates[-1]]
     encoding = {
-        "x": alt.X(
-            "update:Q",
-            title="gradients that Adam has seen",
-            scale=alt.Scale(type="log", nice=False),
-            axis=alt.Axis(format="~s", values=[1, 2, 5, 10, 20, updates[-1]]),
-        ),
-        "y": alt.Y(
-            "value:Q",
-            title="size, or cosine",
-            scale=alt.Scale(domain=[0, 1.2], nice=False),
-            axis=alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1]),
-        ),
-        "color": colour,
+        "x": x_axis("update:Q", "gradients that Adam has seen", type="log", nice=False, format="~s", values=ticks),
+        "y": y_axis("value:Q", "size, or cosine", domain=[0, 1.2], nice=False, values=[0, 0.2, 0.4, 0.6, 0.8, 1]),
+        "color": colour_by("what:N", names, [ORANGE, BLUE, GREEN], legend=None),
         "tooltip": ["what:N", "update:Q", alt.Tooltip("value:Q", format=".3f")],
     }
-    base = alt.Chart(table)
-    dots = base.mark_point(filled=True, size=45, opacity=1).encode(
-        shape=alt.Shape("what:N", sort=names, legend=None), **encoding
-    )
+    shape = alt.Shape("what:N", sort=names, legend=None)
+    drawn = line_layers(alt.Chart(table).encode(**encoding), shape=shape, size=45)
     said = "; ".join(f"{name}: from {line[0]:.2f} to {line[-1]:.2f}" for name, line in measured.items())
-    return alt.layer(base.mark_line(strokeWidth=2).encode(**encoding), dots, *_line_names(table, encoding)).properties(
-        width="container",
+    return titled(
+        alt.layer(*drawn, *_line_names(table, encoding)),
         height=220,
         title=["The first step is the largest, and", "agrees least with other batches"],
         description=f"Lines over the gradients that Adam has seen, 1 to {updates[-1]}. {said}.",

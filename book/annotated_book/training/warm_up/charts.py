@@ -9,8 +9,13 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREY, ORANGE
+
+_ENDS = ("At the highest rate every warm-up helps", "loss on unseen sentences; darker is higher; click a cell")
+_PAIR = ("Two warm-ups at the chosen rate", "coloured dashes: the other warm-up")
 
 
 def warm_up_chart(
@@ -67,33 +72,18 @@ def warm_up_chart(
         f"{r:g} without {ends[placement, r, warmups[0]]}, with {warmups[-1]} updates {ends[placement, r, warmups[-1]]}"
         for r in rates
     )
-    return (
+    return titled(
         alt.vconcat(
-            _map(cells, rates, warmups, cell).properties(
-                width=300,
-                height=alt.Step(34),
-                title=_part(
-                    "At the highest rate every warm-up helps",
-                    "loss on unseen sentences; darker is higher; click a cell",
-                ),
-            ),
-            _curves(table, block, floor, cell).properties(
-                width=300,
-                height=220,
-                title=_part("Two warm-ups at the chosen rate", "coloured dashes: the other warm-up"),
-            ),
+            _map(cells, rates, warmups, cell).properties(width=300, height=alt.Step(34), title=_part(*_ENDS)),
+            _curves(table, block, floor, cell).properties(width=300, height=220, title=_part(*_PAIR)),
             usermeta={"fit": True},
-        )
-        .add_params(menu("placed", placements, placement, "placement"), other)
-        .resolve_scale(color="independent")
-        .properties(
-            description=(
-                "Above, a table of the loss on unseen sentences at the end, warm-up on rows and learning rate on "
-                "columns, lighter for lower; below, the training curves of the chosen cell, dashed those of another "
-                "warm-up at the same rate, and all others of that placement in grey. A click or two menus choose the "
-                f"cell, a third menu the other warm-up. {placement}: {said}."
-            )
-        )
+        ).resolve_scale(color="independent"),
+        menu("placed", placements, placement, "placement"),
+        other,
+        description="Above, a table of the loss on unseen sentences at the end, warm-up on rows and learning rate on "
+        "columns, lighter for lower; below, the training curves of the chosen cell, dashed those of another warm-up "
+        "at the same rate, and all others of that placement in grey. A click or two menus choose the cell, a third "
+        f"menu the other warm-up. {placement}: {said}.",
     )
 
 
@@ -112,7 +102,7 @@ def _map(cells: pd.DataFrame, rates: Sequence[float], warmups: Sequence[int], ce
     ends = cells["v"].dropna()
     low, high = float(ends.min()), max(float(ends.max()), float(ends.min()) + 0.1)
     base = alt.Chart(cells.reset_index()).transform_filter("datum.p == placed")
-    x = alt.X("r:O", sort=list(rates), title="learning rate", axis=alt.Axis(labelAngle=0, orient="top"))
+    x = x_axis("r:O", "learning rate", sort=list(rates), labelAngle=0, orient="top")
     y = alt.Y("w:O", sort=list(warmups), title="warm-up (updates)")
     colour = alt.Color(
         "v:Q",
@@ -127,21 +117,11 @@ def _map(cells: pd.DataFrame, rates: Sequence[float], warmups: Sequence[int], ce
     ]
     tiles = (
         base.mark_rect(stroke=ORANGE, cursor="pointer")
-        .encode(
-            x=x,
-            y=y,
-            color=colour,
-            strokeWidth=alt.condition(cell, alt.value(4), alt.value(0)),
-            tooltip=tip,
-        )
+        .encode(x, y, colour, strokeWidth=alt.condition(cell, alt.value(4), alt.value(0)), tooltip=tip)
         .add_params(cell)
     )
-    figures = base.mark_text(fontSize=12, tooltip=None).encode(
-        x=x,
-        y=y,
-        text=alt.Text("v:Q", format=".2f"),
-        fill=alt.condition(f"datum.v > {0.25 * low + 0.75 * high}", alt.value("#ffffff"), alt.value("#10223a")),
-    )
+    ink = alt.condition(f"datum.v > {0.25 * low + 0.75 * high}", alt.value("#ffffff"), alt.value("#10223a"))
+    figures = base.mark_text(fontSize=12, tooltip=None).encode(x, y, text=alt.Text("v:Q", format=".2f"), fill=ink)
     return alt.layer(tiles, figures)
 
 
@@ -158,7 +138,7 @@ def _curves(table: pd.DataFrame, block: int, floor: float, cell: alt.Parameter) 
     scale = alt.Scale(domain=[round(losses.min() - 0.1, 1), round(losses.max() + 0.1, 1)])
     encoding = {
         "x": alt.X("update:Q", title="updates"),
-        "y": alt.Y("loss:Q", title="training loss (nats per token)", scale=scale, axis=alt.Axis(tickCount=5)),
+        "y": y_axis("loss:Q", "training loss (nats per token)", scale=scale, tickCount=5),
     }
     others = base.mark_line(color=GREY, strokeWidth=0.8, opacity=0.45).encode(
         detail=["r:N", "w:N", "seed:N"], **encoding
@@ -166,13 +146,10 @@ def _curves(table: pd.DataFrame, block: int, floor: float, cell: alt.Parameter) 
     chosen = base.transform_filter(cell)
     seeds = sorted(table["seed"].unique().tolist())
     of = {name: sorted(rows.unique().tolist()) for name, rows in table.groupby("p")["seed"]}
-    drawn = f"{json.dumps(of)}[placed] || {json.dumps(seeds)}"
+    drawn = alt.ExprRef(f"{json.dumps(of)}[placed] || {json.dumps(seeds)}")
+    legend = alt.Legend(title="seed; grey: other runs", orient="top", values=drawn)
     encoding_of_seed = encoding | {
-        "color": alt.Color(
-            "seed:N",
-            scale=alt.Scale(domain=seeds, range=[BLUE, ORANGE][: len(seeds)]),
-            legend=alt.Legend(title="seed; grey: other runs", orient="top", values=alt.ExprRef(drawn)),
-        ),
+        "color": colour_by("seed:N", seeds, [BLUE, ORANGE], legend=legend),
         "tooltip": ["r:N", "w:N", "seed:N", "update:Q", "loss:Q"],
     }
     lines = chosen.mark_line(strokeWidth=2.6).encode(**encoding_of_seed)

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 
 from annotated.config import ModelConfig, TrainingConfig
+from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, ORANGE
@@ -44,28 +46,23 @@ def schedule_chart(
     """
     if d_model not in WIDTHS or not 500 <= warmup <= 16000 or not 2000 <= last <= 100_000:
         raise ValueError(f"controls cannot start at d_model {d_model}, warm-up {warmup} and {last} updates")
-    params = [
+    peak = (
+        "'Highest rate ' + format(factor * pow(d_model * warmup, -0.5), '.5f') + ', at update ' + format(warmup, ',')"
+    )
+    start = factor * (d_model * warmup) ** -0.5
+    return titled(
+        alt.layer(_branch_lines(), _peak(), *_branch_names()),
         menu("d_model", WIDTHS, d_model),
         slider("warmup", warmup, 500, 16000, 500, label="warm-up"),
         slider("factor", factor, 0.5, 4, 0.5, label="factor (1 in the paper)"),
         slider("last", last, 2000, 100_000, 2000, label="updates drawn"),
         alt.param(name="axes", value="linear", bind=alt.binding_radio(options=["linear", "log"], name="axes ")),
-    ]
-    peak = (
-        "'Highest rate ' + format(factor * pow(d_model * warmup, -0.5), '.5f') + ', at update ' + format(warmup, ',')"
-    )
-    title = f"['The rate follows the lower of two curves', {peak}]"
-    start = factor * (d_model * warmup) ** -0.5
-    description = (
-        "The learning rate against the update, with controls for d_model, warm-up, a factor, the updates shown and "
-        "linear or logarithmic axes. A straight line rises until the end of the warm-up, where it crosses a curve that "
-        f"falls with the inverse root; the rate follows the lower of the two. At first the peak is {start:.3g} at "
-        f"update {warmup}."
-    )
-    return (
-        alt.layer(_branch_lines(), _peak(), *_branch_names())
-        .add_params(*params)
-        .properties(width="container", height=260, title=alt.Title(alt.expr(title)), description=description)
+        height=260,
+        title=alt.expr(f"['The rate follows the lower of two curves', {peak}]"),
+        description="The learning rate against the update, with controls for d_model, warm-up, a factor, the updates "
+        "shown and linear or logarithmic axes. A straight line rises until the end of the warm-up, where it crosses "
+        "a curve that falls with the inverse root; the rate follows the lower of the two. At first the peak is "
+        f"{start:.3g} at update {warmup}.",
     )
 
 
@@ -88,14 +85,8 @@ def _branch_lines() -> alt.Chart:
         .mark_line(clip=True)
         .encode(
             **_axes(),
-            color=alt.Color(
-                "what:N",
-                scale=alt.Scale(domain=list(_BRANCHES), range=list(_BRANCHES.values())),
-                legend=None,
-            ),
-            strokeDash=alt.StrokeDash(
-                "what:N", scale=alt.Scale(domain=list(_BRANCHES), range=[[1, 0], [6, 4], [2, 3]]), legend=None
-            ),
+            color=colour_by("what:N", _BRANCHES, legend=None),
+            strokeDash=dash_by("what:N", _BRANCHES, [[1, 0], [6, 4], [2, 3]], legend=None),
             strokeWidth=alt.condition("datum.what == 'rate'", alt.value(4.5), alt.value(1.4)),
         )
     )
@@ -152,10 +143,8 @@ def _axes() -> dict[str, alt.X | alt.Y]:
     x = f"axes == 'log' ? ({whole} ? format(pow(10, datum.value), '~s') : '') : format(datum.value, '~s')"
     y = f"axes == 'log' ? ({whole} ? format(pow(10, datum.value), '.0e') : '') : format(datum.value, '~g')"
     return {
-        "x": alt.X(
-            "x:Q", title="update", scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(labelExpr=x, tickCount=6)
-        ),
-        "y": alt.Y("y:Q", title="learning rate", scale=alt.Scale(zero=False), axis=alt.Axis(labelExpr=y, tickCount=6)),
+        "x": x_axis("x:Q", "update", zero=False, nice=False, labelExpr=x, tickCount=6),
+        "y": y_axis("y:Q", "learning rate", zero=False, labelExpr=y, tickCount=6),
     }
 
 
@@ -191,34 +180,25 @@ def slip_chart(
     )
     encoding = _slip_encoding()
     drawn = lines.mark_line(strokeWidth=2.5).encode(
-        strokeDash=alt.StrokeDash("curve:N", scale=alt.Scale(domain=_CURVES, range=[[6, 3], [1, 0]]), legend=None),
-        **encoding,
+        strokeDash=dash_by("curve:N", _CURVES, [[6, 3], [1, 0]], legend=None), **encoding
     )
     first = lines.transform_filter("datum.update <= 10").mark_point(filled=True, size=35, opacity=1)
-    params = [
-        menu("slip", list(SLIPS)),
-        slider("accumulate", accumulate, 1, 32, 1, label="micro-batches per update (first slip only)"),
-    ]
     ends = f"['The warm-up of {warmup} ends', 'after update ' + format({warmup} / accumulate, '.0f')]"
     title = (
         f"slip == 'counts micro-batches' ? {ends} : slip == 'sets the rate after the step' ?"
         " ['Update 1 runs at the rate that', 'the optimiser was made with'] :"
         " ['From update 2 on, each update has', 'the rate of the one before']"
     )
-    return (
-        alt.layer(drawn, first.encode(**encoding), *_slip_names(lines, encoding))
-        .add_params(*params)
-        .properties(
-            width="container",
-            height=260,
-            title=alt.Title(alt.expr(title)),
-            description=(
-                "The learning rate of each update on logarithmic axes: equation 3 dashed, and a schedule with a slip, "
-                "which a menu chooses. Counting micro-batches moves the peak to the left by their number, at the same "
-                f"height; soon after, its rates are the lower ones. Setting the rate after the step gives update 1 "
-                f"{configured:g}. Starting at 0, patched to 1, lags one update behind."
-            ),
-        )
+    return titled(
+        alt.layer(drawn, first.encode(**encoding), *_slip_names(lines, encoding)),
+        menu("slip", list(SLIPS)),
+        slider("accumulate", accumulate, 1, 32, 1, label="micro-batches per update (first slip only)"),
+        height=260,
+        title=alt.expr(title),
+        description="The learning rate of each update on logarithmic axes: equation 3 dashed, and a schedule with a "
+        "slip, which a menu chooses. Counting micro-batches moves the peak to the left by their number, at the same "
+        "height; soon after, its rates are the lower ones. Setting the rate after the step gives update 1 "
+        f"{configured:g}. Starting at 0, patched to 1, lags one update behind.",
     )
 
 
@@ -248,25 +228,11 @@ def _given_rates(d_model: int, warmup: int, configured: float) -> tuple[str, str
 
 
 def _slip_encoding() -> dict[str, Any]:
+    rates = [1e-7, 1e-6, 1e-5, 1e-4, 1e-3]
     return {
-        "x": alt.X(
-            "update:Q",
-            title="update",
-            scale=alt.Scale(type="log", nice=False),
-            axis=alt.Axis(format="~s", values=[1, 10, 100, 1e3, 1e4]),
-        ),
-        "y": alt.Y(
-            "value:Q",
-            title="learning rate",
-            scale=alt.Scale(type="log", domain=[1e-7, 2e-3]),
-            axis=alt.Axis(format=".0e", values=[1e-7, 1e-6, 1e-5, 1e-4, 1e-3]),
-        ),
-        "color": alt.Color(
-            "curve:N",
-            sort=_CURVES,
-            scale=alt.Scale(domain=_CURVES, range=[BLUE, ORANGE]),
-            legend=None,
-        ),
+        "x": x_axis("update:Q", "update", type="log", nice=False, format="~s", values=[1, 10, 100, 1e3, 1e4]),
+        "y": y_axis("value:Q", "learning rate", type="log", domain=[1e-7, 2e-3], format=".0e", values=rates),
+        "color": colour_by("curve:N", _CURVES, [BLUE, ORANGE], legend=None),
         "tooltip": [
             "update:Q",
             alt.Tooltip("written:Q", format=".3~e", title="as written"),

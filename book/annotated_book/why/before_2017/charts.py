@@ -10,6 +10,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
+from annotated_book.viz.forms import interval_rules, line_layers, titled
 from annotated_book.viz.parameters import menu, steps
 from annotated_book.viz.tables import curves_table
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
@@ -52,37 +54,31 @@ def length_chart(
     models = list(next(iter(curves.values())))
     chart = alt.Chart(_spread(lengths, curves)).transform_filter("datum.measure == measure")
     pick = alt.selection_point(name="model", fields=["model"], bind="legend")
-    x = alt.X("n:Q", title="letters to copy", scale=alt.Scale(domain=[0, max(lengths)], nice=False))
-    y = alt.Y("y:Q", title="share right", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
-    looks: dict[str, Any] = {
-        "color": alt.Color("model:N", sort=models, scale=alt.Scale(domain=models, range=list(PALETTE)), legend=_SHAPED),
-        "opacity": alt.condition(pick, alt.value(1.0), alt.value(0.15)),
-    }
-    dash = alt.StrokeDash("model:N", sort=models, scale=alt.Scale(domain=models, range=list(_DASHES)), legend=_SHAPED)
-    shape = alt.Shape("model:N", sort=models, scale=alt.Scale(domain=models, range=list(_SHAPES)), legend=_SHAPED)
+    y = y_axis("y:Q", "share right", domain=[0, 1], format="%")
+    base = chart.encode(
+        x=x_axis("n:Q", "letters to copy", domain=[0, max(lengths)], nice=False),
+        color=colour_by("model:N", models, legend=_SHAPED),
+        opacity=alt.condition(pick, alt.value(1.0), alt.value(0.15)),
+    )
+    dash = dash_by("model:N", models, _DASHES, legend=_SHAPED)
+    shape = shape_by("model:N", models, _SHAPES, legend=_SHAPED)
     tip = ["model:N", alt.Tooltip("n:Q", title="length"), alt.Tooltip("y:Q", title="share right", format=".1%")]
     edge = alt.Chart(pd.DataFrame({"n": [longest], "text": ["trained to here"]}))
-    description = (
-        f"Share of symbols copied right against the length of the sequence, for {', '.join(models)}. A menu changes "
-        f"the measure, and a click in the legend picks a model. A vertical line at {longest} marks the longest "
-        "sequence of the training."
-    )
-    return (
+    return titled(
         alt.layer(
             edge.mark_rule(color=GREY).encode(x="n:Q"),
             edge.mark_text(align="left", dx=4).encode(x="n:Q", y=alt.value(156), text="text:N"),
             _guess(lengths, chance),
-            chart.mark_rule(strokeWidth=1.5).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", **looks),
-            chart.mark_line(strokeWidth=2).encode(x=x, y=y, strokeDash=dash, **looks),
-            chart.mark_point(filled=True, size=55).encode(x=x, y=y, shape=shape, tooltip=tip, **looks),
-        )
-        .add_params(menu("measure", list(curves)), pick)
-        .properties(
-            width="container",
-            height=280,
-            title=alt.Title(alt.expr(f"{json.dumps(dict(titles))}[measure]")),
-            description=description,
-        )
+            interval_rules(base, alt.Y("low:Q"), strokeWidth=1.5),
+            *line_layers(base.encode(y=y), dash=dash, shape=shape, tooltip=tip, size=55, opacity=None),
+        ),
+        menu("measure", list(curves)),
+        pick,
+        height=280,
+        title=alt.expr(f"{json.dumps(dict(titles))}[measure]"),
+        description=f"Share of symbols copied right against the length of the sequence, for {', '.join(models)}. A "
+        f"menu changes the measure, and a click in the legend picks a model. A vertical line at {longest} marks the "
+        "longest sequence of the training.",
     )
 
 
@@ -131,7 +127,6 @@ def alignment_chart(examples: Sequence[Mapping[str, Any]], *, start: int = 2) ->
     )
     sources, written = (json.dumps([list(e[key]) for e in examples]) for key in ("source", "written"))
     lengths = [len(e["written"]) for e in examples]
-    choose = steps("example", lengths, lengths[start], "letters")
     cells = (
         alt.Chart(table)
         .transform_filter("datum.i == example")
@@ -146,23 +141,17 @@ def alignment_chart(examples: Sequence[Mapping[str, Any]], *, start: int = 2) ->
     y = alt.Y("q:O", title="written", axis=alt.Axis(labelExpr=f"{written}[example][datum.value]", **labels))
     shade = alt.Opacity("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None)
     tip = ["symbol:N", "source:N", alt.Tooltip("weight:Q", format=".2f")]
-    description = (
-        "Attention weights of a trained recurrent decoder: one row for each symbol it wrote, one column for each "
-        "source symbol, darker for more weight. A slider goes from shorter to longer sequences. While the "
-        "length is one of those trained on, the weight lies on the diagonal and on the line to its left."
-    )
-    return (
+    return titled(
         alt.layer(
             cells.mark_rect(fill=ORANGE, stroke=GREY, strokeWidth=0.2).encode(x=x, y=y, opacity=shade, tooltip=tip)
-        )
-        .add_params(choose)
-        .properties(
-            width="container",
-            height=400,  # so that 28 letters stand one below the other
-            title=alt.Title(alt.expr(f"'Attention while copying ' + {lengths}[example] + ' letters'")),
-            description=description,
-            usermeta={"renderer": "canvas"},
-        )
+        ),
+        steps("example", lengths, lengths[start], "letters"),
+        height=400,  # so that 28 letters stand one below the other
+        title=alt.expr(f"'Attention while copying ' + {lengths}[example] + ' letters'"),
+        description="Attention weights of a trained recurrent decoder: one row for each symbol it wrote, one column "
+        "for each source symbol, darker for more weight. A slider goes from shorter to longer sequences. While the "
+        "length is one of those trained on, the weight lies on the diagonal and on the line to its left.",
+        usermeta={"renderer": "canvas"},
     )
 
 
@@ -178,9 +167,7 @@ def timeline_chart(works: Sequence[Any]) -> alt.LayerChart:
     table = pd.DataFrame(works).assign(order=range(len(works)), label=[[work.who, work.what] for work in works])
     on = "kind == 'all' || datum.kind == kind"
     chart = alt.Chart(table).transform_calculate(shown=f"{on} ? 1 : 0.12", date="toDate(datum.month + '-15')")
-    x = alt.X(
-        "date:T", title="month of the first public version", scale=_YEARS, axis=alt.Axis(format="%Y", tickCount="year")
-    )
+    x = x_axis("date:T", "month of the first public version", scale=_YEARS, format="%Y", tickCount="year")
     y = alt.Y("order:O", axis=None)
     late = "datum.date > toDate('2015-01-01')"
     opacity = alt.Opacity("shown:Q", scale=None, legend=None)
@@ -188,15 +175,8 @@ def timeline_chart(works: Sequence[Any]) -> alt.LayerChart:
         x=x,
         y=y,
         opacity=opacity,
-        color=alt.Color(
-            "kind:N",
-            sort=kinds,
-            scale=alt.Scale(domain=kinds, range=[_KIND_COLOURS[kind] for kind in kinds]),
-            legend=alt.Legend(columns=2),
-        ),
-        shape=alt.Shape(
-            "kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=list(_SHAPES[:4])), legend=alt.Legend(columns=2)
-        ),
+        color=colour_by("kind:N", kinds, [_KIND_COLOURS[kind] for kind in kinds], legend=alt.Legend(columns=2)),
+        shape=shape_by("kind:N", kinds, list(_SHAPES[:4]), legend=alt.Legend(columns=2)),
         tooltip=[alt.Tooltip("month:N"), alt.Tooltip("who:N"), alt.Tooltip("what:N"), alt.Tooltip("arxiv:N")],
     )
     texts = [
@@ -205,18 +185,14 @@ def timeline_chart(works: Sequence[Any]) -> alt.LayerChart:
         .encode(x=x, y=y, text="label:N", opacity=opacity)
         for right in (True, False)
     ]
-    description = (
-        "Works before the Transformer by the month of their first public version: "
-        + "; ".join(f"{work.month} {work.who}, {work.what}" for work in works)
-        + ". A menu picks one kind."
-    )
-    return (
-        alt.layer(points, *texts)
-        .add_params(menu("kind", ["all", *kinds], label="show"))
-        .properties(
-            width="container",
-            height=33 * len(works),
-            title=["From recurrent networks", "to attention alone, 2012 to 2017"],
-            description=description,
-        )
+    return titled(
+        alt.layer(points, *texts),
+        menu("kind", ["all", *kinds], label="show"),
+        height=33 * len(works),
+        title=["From recurrent networks", "to attention alone, 2012 to 2017"],
+        description=(
+            "Works before the Transformer by the month of their first public version: "
+            + "; ".join(f"{work.month} {work.who}, {work.what}" for work in works)
+            + ". A menu picks one kind."
+        ),
     )

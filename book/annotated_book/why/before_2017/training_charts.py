@@ -8,6 +8,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
+from annotated_book.viz.forms import line_layers, rule_at, titled
 from annotated_book.viz.parameters import steps
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
 
@@ -29,37 +31,31 @@ def learning_chart(points: Sequence[Mapping[str, Any]], chance: float) -> alt.La
     models = list(dict.fromkeys(table["model"]))
     means = table.groupby(["model", "updates"], sort=False)["letters"].mean().reset_index()
     colours = [COLOURS.get(model.split(",")[0], GREY) for model in models]
-    x = alt.X(
-        "updates:Q", title="updates in training", axis=alt.Axis(values=[200, 400, 1000, 3000, 10_000], format=",d")
-    )
-    x = x.scale(
-        alt.Scale(type="log", nice=False, domain=[int(table["updates"].min()) / 1.2, 1.2 * int(table["updates"].max())])
-    )
-    y = alt.Y("letters:Q", title="letters right", axis=alt.Axis(format="%")).scale(alt.Scale(domain=[0, 1]))
-    scale = alt.Scale(domain=models, range=colours)
+    across = [int(table["updates"].min()) / 1.2, 1.2 * int(table["updates"].max())]
+    ticks = alt.Axis(values=[200, 400, 1000, 3000, 10_000], format=",d")
+    x = x_axis("updates:Q", "updates in training", type="log", nice=False, domain=across, axis=ticks)
+    y = y_axis("letters:Q", "letters right", format="%", domain=[0, 1])
     legend = alt.Legend(title=None, symbolSize=90, columns=1, labelLimit=400)
-    colour = alt.Color("model:N", sort=models, scale=scale, legend=legend)
-    shapes = alt.Scale(domain=models, range=["circle", "square", "triangle-up", "diamond"][: len(models)])
-    shape = alt.Shape("model:N", sort=models, scale=shapes, legend=legend)
+    colour = colour_by("model:N", models, colours, legend=legend)
+    shape = shape_by("model:N", models, ["circle", "square", "triangle-up", "diamond"], legend=legend)
     tip = ["model:N", "updates:Q", "seed:N", alt.Tooltip("letters:Q", format=".1%")]
     chosen = alt.Chart(pd.DataFrame({"y": [chance], "t": ["guessing"]}))
-    description = (
-        "Share of 20 letters copied right against the number of updates, on a logarithmic axis: "
-        + "; ".join(f"{m.model} {m.letters:.0%} after {m.updates:,} updates" for m in means.itertuples())
-        + "."
-    )
-    return alt.layer(
-        chosen.mark_rule(strokeDash=[2, 3], color=GREY).encode(y="y:Q"),
-        chosen.mark_text(align="left", dy=-7).encode(x=alt.value(4), y="y:Q", text="t:N"),
-        alt.Chart(means).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour),
-        alt.Chart(table)
-        .mark_point(filled=True, size=60, opacity=0.85)
-        .encode(x=x, y=y, color=colour, shape=shape, tooltip=tip),
-    ).properties(
-        width="container",
+    return titled(
+        alt.layer(
+            chosen.mark_rule(strokeDash=[2, 3], color=GREY).encode(y="y:Q"),
+            chosen.mark_text(align="left", dy=-7).encode(x=alt.value(4), y="y:Q", text="t:N"),
+            alt.Chart(means).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour),
+            alt.Chart(table)
+            .mark_point(filled=True, size=60, opacity=0.85)
+            .encode(x=x, y=y, color=colour, shape=shape, tooltip=tip),
+        ),
         height=280,
         title=["With attention 1,000 updates are enough;", "without it, 10,000 are not"],
-        description=description,
+        description=(
+            "Share of 20 letters copied right against the number of updates, on a logarithmic axis: "
+            + "; ".join(f"{m.model} {m.letters:.0%} after {m.updates:,} updates" for m in means.itertuples())
+            + "."
+        ),
     )
 
 
@@ -83,29 +79,27 @@ def place_chart(curves: Mapping[str, Mapping[int, Sequence[float]]], chance: flo
         ]
     )
     chart = alt.Chart(table).transform_filter("datum.step == at")
-    scale = alt.Scale(domain=measures, range=[ORANGE if m.startswith("with attention") else BLUE for m in measures])
-    dashes = alt.Scale(domain=measures, range=[[1, 0], [5, 4], [1, 0]][: len(measures)])
     legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2.5, columns=1, labelLimit=330)
-    colour = alt.Color("measure:N", sort=measures, scale=scale, legend=legend)
-    dash = alt.StrokeDash("measure:N", sort=measures, scale=dashes, legend=legend)
-    x = alt.X("position:Q", title="position of the letter in the source", axis=alt.Axis(format="d", tickMinStep=1))
-    y = alt.Y("right:Q", title="letters right", axis=alt.Axis(format="%")).scale(alt.Scale(domain=[0, 1]))
+    colour = colour_by(
+        "measure:N", measures, [ORANGE if m.startswith("with attention") else BLUE for m in measures], legend=legend
+    )
+    dash = dash_by("measure:N", measures, [[1, 0], [5, 4], [1, 0]], legend=legend)
+    x = x_axis("position:Q", "position of the letter in the source", format="d", tickMinStep=1)
+    y = y_axis("right:Q", "letters right", format="%", domain=[0, 1])
     tip = ["measure:N", "position:Q", alt.Tooltip("right:Q", format=".0%")]
-    guess = alt.Chart(pd.DataFrame({"y": [chance]})).mark_rule(strokeDash=[2, 3], color=GREY).encode(y="y:Q")
+    guess = rule_at(alt.Y("y:Q"), chance, strokeDash=[2, 3], color=GREY)
     titles = [f"Right by position, after {n:,} updates" for n in updates]
-    return (
+    return titled(
         alt.layer(
             guess,
-            chart.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, strokeDash=dash),
-            chart.mark_point(filled=True, size=60).encode(x=x, y=y, color=colour, tooltip=tip),
-        )
-        .add_params(steps("at", updates, updates[0], "updates in training"))
-        .properties(
-            width="container",
-            height=260,
-            title=alt.Title(alt.expr(f"{titles}[at]")),
-            description="Share of the letters right at each position of the source: "
+            *line_layers(chart.encode(x, y, colour), dash=dash, tooltip=tip, opacity=None),
+        ),
+        steps("at", updates, updates[0], "updates in training"),
+        height=260,
+        title=alt.expr(f"{titles}[at]"),
+        description=(
+            "Share of the letters right at each position of the source: "
             + "; ".join(f"{measure}, first letter {list(by.values())[0][0]:.0%}" for measure, by in curves.items())
-            + ". A slider chooses the number of updates.",
-        )
+            + ". A slider chooses the number of updates."
+        ),
     )

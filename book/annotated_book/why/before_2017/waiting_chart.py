@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
+from annotated_book.viz.channels import x_axis
+from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import slider
 from annotated_book.viz.tables import curves_table
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -31,8 +33,7 @@ def waiting_chart(ready: Mapping[str, Sequence[int]], *, start: int = 30) -> alt
     models, longest = list(ready), max(max(one) for one in ready.values())
     table = curves_table(ready, "model", "letter", "chain", start=1)
     table = table.assign(last=table.groupby("model")["chain"].transform("max"))
-    axis = alt.Axis(labelAngle=0, ticks=False, labelOverlap="greedy", labelSeparation=5)
-    x = alt.X("letter:O", title="letter of the output", axis=axis)
+    x = x_axis("letter:O", "letter of the output", labelAngle=0, ticks=False, labelOverlap="greedy", labelSeparation=5)
     y = alt.Y("model:N", sort=models, title=None, axis=None)
     chart = alt.Chart(table)
     shade = alt.condition("datum.chain <= done", alt.value(0.9), alt.value(0.08))
@@ -45,21 +46,16 @@ def waiting_chart(ready: Mapping[str, Sequence[int]], *, start: int = 30) -> alt
         text="datum.model + ': ' + "
         "(datum.last > done ? 'still computing' : 'all done after ' + datum.last + ' products')"
     )
-    description = (
-        "A row of output letters for each model, shaded once the letter can be computed after the number of matrix "
-        "products that a slider sets. All letters are done after "
-        + "; ".join(f"{max(one)} products by {model}" for model, one in ready.items())
-        + "."
-    )
-    title = "'After ' + done + ' matrix products in sequence'"
-    return (
+    return titled(
         alt.layer(
             cells.encode(x=x, y=y, fill=fill, opacity=shade, tooltip=tip),
             names.mark_text(align="left", dy=-20).encode(x=alt.value(2), y=y, text="text:N"),
-        )
-        .add_params(slider("done", start, 0, longest, label="products"))
-        .properties(
-            width="container", height=52 * len(models), title=alt.Title(alt.expr(title)), description=description
-        )
-        .configure_view(strokeOpacity=0)
-    )
+        ),
+        slider("done", start, 0, longest, label="products"),
+        height=52 * len(models),
+        title=alt.expr("'After ' + done + ' matrix products in sequence'"),
+        description="A row of output letters for each model, shaded once the letter can be computed after the number "
+        "of matrix products that a slider sets. All letters are done after "
+        + "; ".join(f"{max(one)} products by {model}" for model, one in ready.items())
+        + ".",
+    ).configure_view(strokeOpacity=0)

@@ -12,6 +12,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
@@ -35,8 +37,8 @@ LABELS = list(NAMES.values())
 COLOURS = [BLUE, PALETTE[4], ORANGE, GREEN, PALETTE[3], GREY]
 DASHES = [[1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [1, 3]]
 _LEGEND = alt.Legend(columns=2, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=250, labelLimit=220)
-_COLOUR = alt.Color("layer:N", sort=LABELS, scale=alt.Scale(domain=LABELS, range=COLOURS), legend=_LEGEND)
-_DASH = alt.StrokeDash("layer:N", sort=LABELS, scale=alt.Scale(domain=LABELS, range=DASHES), legend=_LEGEND)
+_COLOUR = colour_by("layer:N", LABELS, COLOURS, legend=_LEGEND)
+_DASH = dash_by("layer:N", LABELS, DASHES, legend=_LEGEND)
 _SEEN = (  # one title for each column of `WHAT`
     "'Attention meets the GRU at n = d = ' + format(d, ',d')",
     "'As printed, they cross at n = d = ' + format(d, ',d')",
@@ -70,7 +72,14 @@ def cost_chart(*, n: int = 32, d: int = 512, k: int = 3, r: int = 33) -> alt.VCo
     k, r
         Kernel and neighbourhood.
     """
-    controls = (
+    chosen = " : ".join(
+        f"datum.layer == '{name}' ? [{', '.join(formula(layer, i) for i in range(4))}][what]"
+        for layer, name in NAMES.items()
+    )
+    table = pd.MultiIndex.from_product([LABELS, np.arange(6, 27) / 2], names=["layer", "p"]).to_frame(index=False)
+    chart = alt.Chart(table).transform_calculate(n="pow(2, datum.p)").transform_calculate(value=f"{chosen} : 0")
+    return titled(
+        alt.vconcat(_cost_lines(chart), _cost_bars(chart), usermeta={"fit": True}).resolve_scale(color="shared"),
         menu("column", WHAT, label="column"),
         steps("n_step", LENGTHS, n, "length n"),
         steps("d_step", WIDTHS, d, "width d"),
@@ -79,30 +88,20 @@ def cost_chart(*, n: int = 32, d: int = 512, k: int = 3, r: int = 33) -> alt.VCo
         alt.param(name="length", expr=f"pow(2, n_step) * {LENGTHS[0]}"),
         alt.param(name="d", expr=f"pow(2, d_step) * {WIDTHS[0]}"),
         alt.param(name="what", expr=f"indexof({json.dumps(WHAT)}, column)"),
+        description="Table 1 as a chart on logarithmic axes: multiplications, products in sequence, or hops from the "
+        "first position to the last, against the length, for six kinds of layer. Sliders set length, width, kernel "
+        "and neighbourhood; bars give the values at the chosen length. Self-attention climbs more steeply than the "
+        "rest once n exceeds d.",
     )
-    chosen = " : ".join(
-        f"datum.layer == '{name}' ? [{', '.join(formula(layer, i) for i in range(4))}][what]"
-        for layer, name in NAMES.items()
-    )
-    table = pd.MultiIndex.from_product([LABELS, np.arange(6, 27) / 2], names=["layer", "p"]).to_frame(index=False)
-    chart = alt.Chart(table).transform_calculate(n="pow(2, datum.p)").transform_calculate(value=f"{chosen} : 0")
-    description = (
-        "Table 1 as a chart on logarithmic axes: multiplications, products in sequence, or hops from the first "
-        "position to the last, against the length, for six kinds of layer. Sliders set length, width, kernel and "
-        "neighbourhood; bars give the values at the chosen length. "
-        "Self-attention climbs more steeply than the rest once n exceeds d."
-    )
-    together = alt.vconcat(_cost_lines(chart), _cost_bars(chart), usermeta={"fit": True}).resolve_scale(color="shared")
-    return together.add_params(*controls).properties(description=description)
 
 
 def _cost_lines(chart: alt.Chart) -> alt.LayerChart:
     """The chosen column of Table 1 against the length, with the chosen length marked."""
     x = alt.X("n:Q", title="length n (tokens)", scale=_lengths(8192), axis=powers())
-    y = alt.Y("value:Q", title=None, scale=alt.Scale(type="log"), axis=tens("~s", minExtent=34))
+    y = y_axis("value:Q", None, type="log", axis=tens("~s", minExtent=34))
     tip = ["layer:N", alt.Tooltip("n:Q", format=",.0f"), alt.Tooltip("value:Q", format=",.3s")]
     lines = chart.mark_line(strokeWidth=2).encode(x=x, y=y, color=_COLOUR, strokeDash=_DASH, tooltip=tip)
-    here = alt.Chart(ONE_ROW).transform_calculate(n="length").mark_rule(color=GREY).encode(x="n:Q")
+    here = rule_at(alt.X("n:Q"), "length", color=GREY)
     at = chart.transform_filter("datum.n == length").mark_point(filled=True, size=70, opacity=1)
     dots = at.encode(x=x, y=y, color=_COLOUR, tooltip=tip)
     seen = " : ".join(f"what == {i} ? {text}" for i, text in enumerate(_SEEN))
@@ -117,11 +116,7 @@ def _cost_bars(chart: alt.Chart) -> alt.LayerChart:
     at = chart.transform_filter("datum.n == length").transform_calculate(label=label)
     row = alt.Y("layer:N", sort=LABELS, title=None, axis=None)
     axis = alt.Axis(format="~s", tickCount=4, tickMinStep=1, title=None)  # the heading names the unit
-    bars = at.mark_bar(height=9, yOffset=8).encode(
-        x=alt.X("value:Q", axis=axis, scale=alt.Scale(zero=True)),
-        y=row,
-        color=_COLOUR,
-    )
+    bars = at.mark_bar(height=9, yOffset=8).encode(x=x_axis("value:Q", axis=axis, zero=True), y=row, color=_COLOUR)
     figures = at.mark_text(align="left", dy=-5, fontSize=12).encode(x=alt.value(2), y=row, text="label:N")
     heading = f"{json.dumps(UNITS)}[what] + ', n = ' + format(length, ',d')"
     return alt.layer(bars, figures).properties(width=300, height=34 * len(LABELS), title=alt.Title(alt.expr(heading)))
@@ -146,7 +141,7 @@ def terms_chart(*, d: int = 512) -> alt.LayerChart:
     names = list(_TERMS)
     table = pd.DataFrame({"term": names, "i": range(3)}).merge(pd.DataFrame({"p": np.arange(6, 35) / 2}), how="cross")
     amounts = " : ".join(f"datum.i == {i} ? {amount}" for i, (amount, _) in enumerate(_TERMS.values()))
-    colour = alt.Color("term:N", sort=names, scale=alt.Scale(domain=names, range=[c for _, c in _TERMS.values()]))
+    colour = colour_by("term:N", names, [c for _, c in _TERMS.values()])
     areas = (
         alt.Chart(table)
         .transform_calculate(n="pow(2, datum.p)")
@@ -167,22 +162,19 @@ def terms_chart(*, d: int = 512) -> alt.LayerChart:
         x=alt.X("from:Q", scale=_lengths(2**17)), x2="to:Q"
     )
     name = usual.mark_text(align="left", dx=3, fontWeight="bold").encode(x="from:Q", y=alt.value(12), text="t:N")
-    description = (
-        "Shares of the terms of one layer's work against the length: projections and, by a menu, the feed-forward "
-        "network, which Table 1 leaves out, and the scores with the mixture. A slider sets the width d. In attention "
-        "alone the scores have a third at n = d and half at n = 2d; with the feed-forward network they reach half at "
-        "n = 6d. A band marks sentences of 15 to 70 tokens, where at d = 512 the scores are a few per cent."
-    )
-    half = "'Half is scores from n = ' + (whole ? 6 : 2) + 'd = ' + format((whole ? 6 : 2) * d, ',d')"
-    return (
-        alt.layer(areas, band, name, _areas_named(), *_half())
-        .add_params(
-            menu("part", PARTS, label="count"),
-            steps("d_step", WIDTHS, d, "width d"),
-            alt.param(name="d", expr=f"pow(2, d_step) * {WIDTHS[0]}"),
-            alt.param(name="whole", expr=f"part == '{PARTS[1]}' ? 1 : 0"),
-        )
-        .properties(width="container", height=260, title=alt.Title(alt.expr(half)), description=description)
+    return titled(
+        alt.layer(areas, band, name, _areas_named(), *_half()),
+        menu("part", PARTS, label="count"),
+        steps("d_step", WIDTHS, d, "width d"),
+        alt.param(name="d", expr=f"pow(2, d_step) * {WIDTHS[0]}"),
+        alt.param(name="whole", expr=f"part == '{PARTS[1]}' ? 1 : 0"),
+        height=260,
+        title=alt.expr("'Half is scores from n = ' + (whole ? 6 : 2) + 'd = ' + format((whole ? 6 : 2) * d, ',d')"),
+        description="Shares of the terms of one layer's work against the length: projections and, by a menu, the "
+        "feed-forward network, which Table 1 leaves out, and the scores with the mixture. A slider sets the width d. "
+        "In attention alone the scores have a third at n = d and half at n = 2d; with the feed-forward network they "
+        "reach half at n = 6d. A band marks sentences of 15 to 70 tokens, where at d = 512 the scores are a few per "
+        "cent.",
     )
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import curves_table
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
@@ -59,29 +61,24 @@ def time_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     pick = alt.selection_point(name="layer", fields=["layer"], bind="legend")
     chart = alt.Chart(table).transform_filter("datum.d == d")
     legend = alt.Legend(columns=1, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=300, labelLimit=220)
-    looks: dict[str, Any] = {
-        "x": alt.X("n:Q", title="length n (tokens)", axis=powers(11, 1))
-        .scale(alt.Scale(type="log", base=2, nice=False)),
-        "y": alt.Y("ms:Q", title="processor time (ms)", scale=alt.Scale(type="log"), axis=tens("~g")),
-        "color": alt.Color("layer:N", sort=names, scale=alt.Scale(domain=names, range=colours), legend=legend),
-        "opacity": alt.condition(pick, alt.value(1.0), alt.value(0.12)),
-    }  # fmt: skip
-    dash = alt.StrokeDash("layer:N", sort=names, scale=alt.Scale(domain=names, range=dashes), legend=legend)
-    tip = ["layer:N", "n:Q", "d:Q", alt.Tooltip("ms:Q", format=".3~g", title="ms")]
-    description = (
-        "Measured processor time of one layer on one sequence against its length, both axes logarithmic, for seven "
-        "layers. A menu chooses the width, and a click in the legend picks a layer. Self-attention bends upwards, as "
-        "written and fused; the GRU and the convolutions rise roughly in proportion to the length, and restricted "
-        "attention does so but for one jump."
+    base = chart.encode(
+        x=x_axis("n:Q", "length n (tokens)", axis=powers(11, 1), type="log", base=2, nice=False),
+        y=y_axis("ms:Q", "processor time (ms)", type="log", axis=tens("~g")),
+        color=colour_by("layer:N", names, colours, legend=legend),
+        opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
     )
-    title = alt.Title(alt.expr(f"{json.dumps({d: _overtakes(rows, d) for d in widths})}[d]"))
-    return (
-        alt.layer(
-            chart.mark_line(strokeWidth=2).encode(strokeDash=dash, **looks),
-            chart.mark_point(filled=True, size=40).encode(tooltip=tip, **looks),
-        )
-        .add_params(menu("d", widths, widths[-1], "width d"), pick)
-        .properties(width="container", height=320, title=title, description=description)
+    dash = dash_by("layer:N", names, dashes, legend=legend)
+    tip = ["layer:N", "n:Q", "d:Q", alt.Tooltip("ms:Q", format=".3~g", title="ms")]
+    return titled(
+        alt.layer(*line_layers(base, dash=dash, tooltip=tip, size=40, opacity=None)),
+        menu("d", widths, widths[-1], "width d"),
+        pick,
+        height=320,
+        title=alt.expr(f"{json.dumps({d: _overtakes(rows, d) for d in widths})}[d]"),
+        description="Measured processor time of one layer on one sequence against its length, both axes logarithmic, "
+        "for seven layers. A menu chooses the width, and a click in the legend picks a layer. Self-attention bends "
+        "upwards, as written and fused; the GRU and the convolutions rise roughly in proportion to the length, and "
+        "restricted attention does so but for one jump.",
     )
 
 
@@ -115,8 +112,8 @@ def paths_chart(arrivals: Mapping[str, Sequence[int]], *, hops: int = 1) -> alt.
     table = table.assign(layer=table["layer"].map(NAMES), last=table.groupby("layer")["hop"].transform("last"))
     chart = alt.Chart(table)
     some = "datum.value % 8 == 0 || datum.value == 1 ? datum.label : ''"
-    x = alt.X("position:O", title="position", axis=alt.Axis(labelExpr=some, labelAngle=0, ticks=False))
-    y = alt.Y("layer:N", sort=labels, title=None, axis=alt.Axis(labels=False, ticks=False))
+    x = x_axis("position:O", "position", labelExpr=some, labelAngle=0, ticks=False)
+    y = y_axis("layer:N", None, sort=labels, labels=False, ticks=False)
     shade = alt.condition("datum.hop <= hops", alt.value(0.9), alt.value(0.08))
     names = (
         alt.Chart(table[table["position"] == 1])
@@ -130,20 +127,15 @@ def paths_chart(arrivals: Mapping[str, Sequence[int]], *, hops: int = 1) -> alt.
     cells = chart.mark_rect(fill=BLUE, stroke=GREY, strokeWidth=0.4, height=14).encode(
         x=x, y=y, opacity=shade, tooltip=["layer:N", "position:O", alt.Tooltip("hop:Q", title="reached after hops")]
     )
-    description = (
-        f"A row of {n} positions for each kind of layer, shaded where a position depends on position 1 after the "
-        "number of hops that a slider sets. The last position is reached after "
-        + "; ".join(f"{one[-1]} hops by {NAMES[layer]}" for layer, one in arrivals.items())
-        + "."
-    )
-    return (
-        alt.layer(cells, names)
-        .add_params(slider("hops", hops, 0, n - 1))
-        .properties(
-            width="container",
-            height=46 * len(labels),
-            title=alt.Title(alt.expr("'Reached from position 1 after ' + hops + (hops == 1 ? ' hop' : ' hops')")),
-            description=description,
-        )
-        .configure_view(strokeOpacity=0)
-    )
+    return titled(
+        alt.layer(cells, names),
+        slider("hops", hops, 0, n - 1),
+        height=46 * len(labels),
+        title=alt.expr("'Reached from position 1 after ' + hops + (hops == 1 ? ' hop' : ' hops')"),
+        description=(
+            f"A row of {n} positions for each kind of layer, shaded where a position depends on position 1 after the "
+            "number of hops that a slider sets. The last position is reached after "
+            + "; ".join(f"{one[-1]} hops by {NAMES[layer]}" for layer, one in arrivals.items())
+            + "."
+        ),
+    ).configure_view(strokeOpacity=0)

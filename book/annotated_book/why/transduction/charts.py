@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
+from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import menu, slider
-from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
+from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
 
 Factors = tuple[Sequence[str], ArrayLike]
 """Pieces, eos last, and the natural logarithm of the probability that each had when it was written."""
@@ -57,24 +59,23 @@ def factors_chart(sentences: Mapping[str, Factors], *, start: str | None = None,
     x = alt.X("p:Q", scale=scale, title="probability, given the tokens before", axis=axis)
     states = ["multiplied", "not yet"]
     bars = base.mark_bar(height=15).encode(
-        x=x, y=y,
-        color=alt.Color("state:N", scale=alt.Scale(domain=states, range=[BLUE, GREY])),
+        x=x,
+        y=y,
+        color=colour_by("state:N", states, [BLUE, GREY]),
         opacity=alt.condition("datum.i > step", alt.value(0.25), alt.value(1)),
         tooltip=[alt.Tooltip("piece:N"), alt.Tooltip("p:Q", format=".2g"), alt.Tooltip("log:Q", format=".2f")],
-    )  # fmt: skip
+    )
     warning = alt.condition("datum.broken", alt.value(ORANGE), alt.value("currentColor"))
     numbers = base.mark_text(align="left", dx=5).encode(x=x, y=y, text="number:N", color=warning)
-    description = (
-        "Bars for the tokens of a German sentence: the probability that the model gave to each token after those "
-        "before it. A menu chooses a right sentence or a wrong one, a slider multiplies the factors up; in a wrong "
-        "sentence one bar is nearly empty, and the ones after it are long again."
-    )
-    return (
-        alt.layer(bars, numbers)
-        .add_params(
-            menu("version", names, start, "sentence"), slider("step", step, 0, longest, label="factors multiplied")
-        )
-        .properties(width="container", height=_BAR * longest, title=_product_so_far(checked), description=description)
+    return titled(
+        alt.layer(bars, numbers),
+        menu("version", names, start, "sentence"),
+        slider("step", step, 0, longest, label="factors multiplied"),
+        height=_BAR * longest,
+        title=_product_so_far(checked),
+        description="Bars for the tokens of a German sentence: the probability that the model gave to each token "
+        "after those before it. A menu chooses a right sentence or a wrong one, a slider multiplies the factors up; "
+        "in a wrong sentence one bar is nearly empty, and the ones after it are long again.",
     )
 
 
@@ -119,34 +120,25 @@ def running_sum_chart(sentences: Mapping[str, Factors]) -> alt.LayerChart:
     if not sums:
         raise ValueError("give at least one sentence")
     table = pd.concat(sums, names=["sentence", "i"]).reset_index().round({"log p": 3})
-    names = list(sentences)
+    names, pick = list(sentences), alt.selection_point(fields=["sentence"], bind="legend", name="pick")
     legend = alt.Legend(columns=1, labelLimit=320, title=None)
-    colour = alt.Color("sentence:N", sort=names, scale=alt.Scale(domain=names, range=list(PALETTE)), legend=legend)
     base = alt.Chart(table).encode(
-        x=alt.X("i:Q", title="tokens written", axis=alt.Axis(tickMinStep=1)),
+        x=x_axis("i:Q", "tokens written", tickMinStep=1),
         y=alt.Y("log p:Q", title="log-probability so far (nats)"),
-        color=colour,
+        color=colour_by("sentence:N", names, legend=legend),
+        opacity=alt.condition(pick, alt.value(1), alt.value(0.15)),
         tooltip=["sentence:N", "piece:N", alt.Tooltip("log p:Q", format=".2f")],
     )
-    pick = alt.selection_point(fields=["sentence"], bind="legend", name="pick")
-    dim = alt.condition(pick, alt.value(1), alt.value(0.15))
-    lines = base.mark_line(strokeWidth=2.2).encode(
-        strokeDash=alt.StrokeDash(
-            "sentence:N", sort=names, scale=alt.Scale(domain=names, range=list(_DASHES)), legend=legend
-        ),
-        opacity=dim,
-    )
-    points = base.mark_point(filled=True, size=34).encode(
-        shape=alt.Shape("sentence:N", sort=names, scale=alt.Scale(domain=names, range=list(_SHAPES)), legend=legend),
-        opacity=dim,
-    )
-    description = (
-        "Lines of the log-probability of several German sentences after each token, with a legend that singles one "
-        "out. The right sentence falls slowly and evenly. Each wrong one falls in a cliff at the token that is wrong, "
-        "and goes on beside the right one, lower."
-    )
-    return alt.layer(lines, points.add_params(pick)).properties(
-        width="container", height=280, title="A wrong token is a steep drop", description=description
+    dash = dash_by("sentence:N", names, _DASHES, legend=legend)
+    shape = shape_by("sentence:N", names, _SHAPES, legend=legend)
+    lines, points = line_layers(base, dash=dash, shape=shape, line={"strokeWidth": 2.2}, size=34, opacity=None)
+    return titled(
+        alt.layer(lines, points.add_params(pick)),
+        height=280,
+        title="A wrong token is a steep drop",
+        description="Lines of the log-probability of several German sentences after each token, with a legend that "
+        "singles one out. The right sentence falls slowly and evenly. Each wrong one falls in a cliff at the token "
+        "that is wrong, and goes on beside the right one, lower.",
     )
 
 
@@ -171,18 +163,17 @@ def unroll_chart(influence: ArrayLike, *, step: int = 6) -> Any:
     n = len(sizes)
     table = pd.DataFrame({"t": range(1, n + 1), "size": [float(f"{value:.4g}") for value in sizes]})
     steps = alt.Scale(domain=[0.4, n + 0.6], nice=False)
-    description = (
-        f"Above, a recurrent network unrolled over {n} steps: inputs below, states above, and the way of the first "
-        "input to the state at the slider's step marked in orange. Below, the measured influence of the first input on "
-        "that state, on a logarithmic scale: it shrinks with every step."
+    return titled(
+        alt.vconcat(_network(table, steps), _influence(table, steps), usermeta={"fit": True}),
+        slider("t0", step, 1, n, label="step t"),
+        description=f"Above, a recurrent network unrolled over {n} steps: inputs below, states above, and the way of "
+        "the first input to the state at the slider's step marked in orange. Below, the measured influence of the "
+        "first input on that state, on a logarithmic scale: it shrinks with every step.",
     )
-    together = alt.vconcat(_network(table, steps), _influence(table, steps), usermeta={"fit": True})
-    return together.add_params(slider("t0", step, 1, n, label="step t")).properties(description=description)
 
 
 def _network(table: pd.DataFrame, steps: alt.Scale) -> alt.LayerChart:
     """The unrolled network: inputs below, states above, and the first input's way to step t0 in orange."""
-    level = alt.Scale(domain=[-0.45, 1.45], nice=False)
     nodes = alt.Chart(table).transform_calculate(h="1", x="0", before="datum.t - 0.72", after="datum.t - 0.28")
     on = alt.condition("datum.t <= t0", alt.value(ORANGE), alt.value(GREY))
     first = alt.condition("datum.t == 1", alt.value(ORANGE), alt.value(GREY))
@@ -192,7 +183,7 @@ def _network(table: pd.DataFrame, steps: alt.Scale) -> alt.LayerChart:
         return alt.X(f"{field}:Q", scale=steps, axis=None)
 
     def y(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", scale=level, axis=None)
+        return y_axis(f"{field}:Q", domain=[-0.45, 1.45], nice=False, axis=None)
 
     hops = nodes.transform_filter("datum.t > 1").mark_rule(strokeWidth=3)
     feeds = nodes.mark_rule(strokeWidth=1.6).transform_calculate(low="0.2", high="0.78")
@@ -210,16 +201,14 @@ def _network(table: pd.DataFrame, steps: alt.Scale) -> alt.LayerChart:
 
 def _influence(table: pd.DataFrame, steps: alt.Scale) -> alt.LayerChart:
     """The measured influence at every step, with step t0 marked."""
-    axis = alt.Axis(tickCount=4, format="~g")
     measured = alt.Chart(table).encode(
-        x=alt.X("t:Q", title="step t", scale=steps, axis=alt.Axis(tickMinStep=1)),
-        y=alt.Y("size:Q", scale=alt.Scale(type="log"), title="size of ∂hₜ/∂x₁ (log scale)", axis=axis),
+        x=x_axis("t:Q", "step t", scale=steps, tickMinStep=1),
+        y=y_axis("size:Q", "size of ∂hₜ/∂x₁ (log scale)", type="log", tickCount=4, format="~g"),
         tooltip=["t:Q", alt.Tooltip("size:Q", format=".2g")],
     )
     here = measured.transform_filter("datum.t == t0")
     return alt.layer(
-        measured.mark_line(color=BLUE, strokeWidth=2),
-        measured.mark_point(color=BLUE, filled=True, size=26),
+        *line_layers(measured, line={"color": BLUE}, color=BLUE, size=26, opacity=None),
         here.mark_point(color=ORANGE, filled=True, shape="diamond", size=150),
         here.mark_text(dy=-13, align="center").encode(text=alt.Text("size:Q", format=".2g")),
     ).properties(width=320, height=130, title="The influence of x₁ shrinks")
@@ -244,12 +233,12 @@ def lengths_chart(lengths: Sequence[tuple[int, int]]) -> alt.LayerChart:
     )
     ends = pd.DataFrame({"n": [0, most], "m": [0, most]})
     line = alt.Chart(ends).mark_line(color=GREEN, strokeDash=[5, 4]).encode(x=x, y=y)
-    description = (
-        f"Dots for {len(lengths)} sentence pairs: English tokens to the right, German tokens upwards, larger where "
-        "pairs coincide. They lie around the dashed diagonal of equal lengths, on both sides of it."
-    )
-    return alt.layer(line, dots).properties(
-        width="container", height=260, title="Source and target may differ in length", description=description
+    return titled(
+        alt.layer(line, dots),
+        height=260,
+        title="Source and target may differ in length",
+        description=f"Dots for {len(lengths)} sentence pairs: English tokens to the right, German tokens upwards, "
+        "larger where pairs coincide. They lie around the dashed diagonal of equal lengths, on both sides of it.",
     )
 
 
@@ -272,20 +261,20 @@ def end_chart(tokens: Sequence[str], chances: Sequence[float]) -> alt.LayerChart
     y = alt.Y("i:O", title="chosen token", axis=labels)
     scale = alt.Scale(type="log", domain=[low, 30], nice=False)
     ticks = [10.0**k for k in range(round(math.log10(low)), 1)]
-    x = alt.X("p:Q", scale=scale, title="probability of the end token", axis=alt.Axis(values=ticks, format="~p"))
+    x = x_axis("p:Q", "probability of the end token", scale=scale, values=ticks, format="~p")
     chart = alt.Chart(table)
-    description = "Probability of the end token at each step: " + "; ".join(
-        f"{token} {said}" for token, said in zip(tokens, table["said"], strict=True)
-    )
     tip = ["token:N", alt.Tooltip("said:N", title="end token")]
-    return alt.layer(
-        chart.mark_point(filled=True, size=80, color=ORANGE).encode(x=x, y=y, tooltip=tip),
-        chart.mark_text(align="left", dx=9).encode(x=x, y=y, text="said:N"),
-    ).properties(
-        width="container",
+    return titled(
+        alt.layer(
+            chart.mark_point(filled=True, size=80, color=ORANGE).encode(x=x, y=y, tooltip=tip),
+            chart.mark_text(align="left", dx=9).encode(x=x, y=y, text="said:N"),
+        ),
         height=24 * len(tokens),
         title=["The end token is improbable", "until the sentence is complete"],
-        description=description,
+        description=(
+            "Probability of the end token at each step: "
+            + "; ".join(f"{token} {said}" for token, said in zip(tokens, table["said"], strict=True))
+        ),
     )
 
 

@@ -10,7 +10,6 @@ import pytest
 from annotated_book import recorded
 from annotated_book.results.plans.banded import band_mask, block_mask
 from annotated_book.results.plans.charts import RADII, drafts_chart, local_chart, operations_chart
-from annotated_book.results.plans.line_names import apart
 
 
 def formulas(chart: dict[str, Any]) -> dict[str, str]:
@@ -61,14 +60,6 @@ def test_the_blocks_begin_with_one_whole_block() -> None:
     (blocks,) = [layer for layer in operations_chart().to_dict()["layer"] if "'blocks: 3w'" in str(layer["transform"])]
     assert blocks["transform"][0] == {"filter": "datum.n >= pow(2, radius + 3)"}
     assert math.prod(block_mask(8, 16).shape) == 3 * 16 * 16 > 3 * 16 * 8
-
-
-def test_names_stand_apart_and_in_order() -> None:
-    assert apart({"a": 0.0, "b": 5.0}, 1) == {"a": 0, "b": 5}
-    near = apart({"c": 1.04, "b": 1.0, "a": 1.02}, 0.5)
-    assert list(near) == ["b", "a", "c"]
-    assert near["a"] == pytest.approx(1.02, abs=0.05)
-    assert near["a"] - near["b"] == pytest.approx(0.5) and near["c"] - near["a"] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("measure", ["tokens per pass of the model", "speed, the loop without guesses = 1"])

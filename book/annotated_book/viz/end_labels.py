@@ -1,4 +1,4 @@
-"""Names of lines beside them and of a measure above its axis, for charts whose measure a menu chooses."""
+"""End labels: the names of lines beside their ends, apart from each other, and a measure's name above its axis."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXTENT = 42
 """Pixels for the labels of a y axis whose measure a menu chooses: with room for the longest, nothing moves."""
 
 
-def measure_named(parameter: str) -> alt.Chart:
+def axis_title_from(parameter: str) -> alt.Chart:
     """The menu's choice as the title of the y axis, above it."""
     return (
         alt.Chart(pd.DataFrame({"none": [0]}))
@@ -25,7 +25,7 @@ def measure_named(parameter: str) -> alt.Chart:
     )
 
 
-def apart(places: Mapping[str, float], gap: float) -> dict[str, float]:
+def spread_labels(places: Mapping[str, float], gap: float) -> dict[str, float]:
     """Places for names along an axis, at least `gap` from each other, and as near to those given as that allows."""
     names = sorted(places, key=lambda name: places[name])
     found = [places[name] for name in names]
@@ -36,11 +36,16 @@ def apart(places: Mapping[str, float], gap: float) -> dict[str, float]:
     return dict(zip(names, found, strict=True))
 
 
-def names_beside(table: pd.DataFrame, chosen: str, y: Any, colour: Any) -> alt.Chart:
-    """The names of the lines to the right of the plot: `text`, at the height and in the colour of the encodings."""
-    return (
-        alt.Chart(table)
-        .transform_filter(f"datum.measure == {chosen}")
-        .mark_text(align="left", baseline="middle", dx=6, lineBreak="\n")
-        .encode(x=alt.value("width"), y=y, color=colour, text="text:N")
-    )
+def label_line_ends(ends: alt.Chart, text: str, **mark: Any) -> alt.Chart:
+    """The names of lines, to the right of their ends unless told.
+
+    Parameters
+    ----------
+    ends
+        A row for each line, with its place and its colour.
+    text
+        The field of the name, such as 'model:N'.
+    mark
+        Options of the text: `dx`, 6 pixels from the end unless told, `align`, and any other.
+    """
+    return ends.mark_text(**{"align": "left", "dx": 6, **mark}).encode(text=text)
