@@ -23,7 +23,7 @@ def test_a_file_belongs_to_a_module_or_to_the_package_of_its_folder() -> None:
 
 def test_a_module_reaches_the_tests_that_import_it_and_no_others() -> None:
     found = {path.as_posix() for path in reach(["grader/annotated_grader/sandbox/names.py"]).tests}
-    assert {"tests/grader/sandbox/test_names.py", "tests/grader/exercise/test_gate.py"} <= found
+    assert {"tests/grader/sandbox/test_names.py", "tests/grader/exercise/test_forbidden_calls.py"} <= found
     assert not {"tests/model/test_attention.py", "book/annotated_book/attention/masks/tests/test_charts.py"} & found
     below = {path.as_posix() for path in reach(["annotated/model/masks.py"]).tests}
     assert {"tests/model/test_masks.py", "tests/decoding/test_beam.py", "tests/runs/test_resume.py"} <= below

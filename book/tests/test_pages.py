@@ -16,8 +16,8 @@ from annotated_book.pages import page_file
 from book.conftest import built, pages_in_order
 from book.tests.boxes import box_of
 from book.tests.kinds import chosen
+from book.tests.page_size import check_arrival, check_weight
 from book.tests.visit import AXE_LOOKS
-from book.tests.weight import check_arrival, check_weight
 
 pytestmark = pytest.mark.spread
 

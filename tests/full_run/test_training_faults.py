@@ -12,7 +12,7 @@ Where each fault of a long training is tested:
 | restarted workers meet the addresses of dead ones | `test_elastic.py`, `tests/training/test_rendezvous.py` |
 | begun by two processes, ended by one | `test_elastic.py`, `tests/training/test_distributed.py` |
 | one of two hosts cut off, and back | `test_hosts.py` |
-| stopped by a signal, resumed | `tests/runs/test_resume.py`, `test_launch.py` |
+| stopped by a signal, resumed | `tests/runs/test_resume.py`, `test_downloads.py` |
 | checkpoint truncated, changed, with a file missing | `tests/runs/test_resume.py`; cut at many lengths: here |
 | checkpoint of another configuration, of other data | `tests/runs/test_resume.py`; of another run: here |
 | checkpoint of a newer version | here |
@@ -20,7 +20,7 @@ Where each fault of a long training is tested:
 | disk full while a checkpoint is written | `tests/runs/test_checkpoint.py` (made up); a real one: here |
 | a file that may not grow | here |
 | the clock jumps | here |
-| two launches on one folder | `tests/runs/test_resume.py`, `test_launch.py`; several at the same moment: here |
+| two launches on one folder | `tests/runs/test_resume.py`, `test_downloads.py`; several at the same moment: here |
 """
 
 from __future__ import annotations

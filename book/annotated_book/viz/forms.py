@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -12,12 +12,8 @@ from annotated_book.viz.caption import captioned
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.titles import title_lines
 
-_Chart = TypeVar("_Chart")
 
-
-def titled(
-    chart: _Chart, *controls: Any, title: Any = None, description: str, caption: str = "", **more: Any
-) -> _Chart:
+def titled(chart: Any, *controls: Any, title: Any = None, description: str, caption: str = "", **more: Any) -> Any:
     """The chart with its title, its menus and sliders, its height, and its description; as wide as the page.
 
     Parameters
@@ -36,7 +32,7 @@ def titled(
     more
         `height`, in pixels, and any other property of the chart.
     """
-    drawn: Any = chart
+    drawn = chart
     if controls:
         drawn = drawn.add_params(*controls)
     if not isinstance(chart, (alt.ConcatChart, alt.HConcatChart, alt.VConcatChart)):

@@ -16,9 +16,9 @@ from typing import Any
 
 import altair as alt
 
-from annotated_book.viz.first_picture import first_picture
 from annotated_book.viz.inline import inline
 from annotated_book.viz.png import transparent_png
+from annotated_book.viz.static_fallback import static_fallback
 from annotated_book.viz.theme import INK, VEGA_LITE, with_theme
 
 BOOK_VARIABLE = "ANNOTATED_BOOK"
@@ -54,13 +54,13 @@ def book_renderer(spec: dict[str, Any], **_: Any) -> dict[str, str]:
         raise ValueError("a chart in the book needs .properties(description=...): some readers hear it, not see it")
     spec = with_theme(spec)
     renderer = spec.get("usermeta", {}).get("renderer", "svg")
-    svg = vl_convert.vegalite_to_svg(first_picture(spec), vl_version=VEGA_LITE)
+    svg = vl_convert.vegalite_to_svg(static_fallback(spec), vl_version=VEGA_LITE)
     height = float(re.search(r'height="([\d.]+)"', svg)[1])  # type: ignore[index]
     height += 34 * sum("bind" in parameter for parameter in spec.get("params", []))
     # "</" would end the script element early.
     data = json.dumps(spec, separators=(",", ":")).replace("</", "<\\/")
     label = html.escape(description, quote=True)
-    picture = _with_own_names(svg) if len(svg) < _LARGEST_SVG else _png(json.dumps(first_picture(spec)))
+    picture = _with_own_names(svg) if len(svg) < _LARGEST_SVG else _png(json.dumps(static_fallback(spec)))
     figure = (
         f'<figure class="chart" data-renderer="{renderer}">'
         f'<div class="chart-host" role="img" aria-label="{label}" style="min-height:{height:.0f}px">{picture}</div>'

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from annotated_grader.exercise.brief import brief
+from annotated_grader.exercise.short_repr import short_repr
 from annotated_grader.sandbox.interpreter import AnswerError
 
 
@@ -106,7 +106,7 @@ def equal(got: Any, expected: Any, what: str, **inputs: Any) -> None:
             raise Failed(f"{what}: {kinds}", what=what, got=value, expected=expected, inputs=inputs)
         close(value, expected, what, atol=0.0, rtol=0.0, **inputs)
     elif not _same(got, expected):
-        message = f"{what}: expected {brief(expected)}, got {brief(got)}"
+        message = f"{what}: expected {short_repr(expected)}, got {short_repr(got)}"
         raise Failed(message, what=what, got=got, expected=expected, inputs=inputs)
 
 

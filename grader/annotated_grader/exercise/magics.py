@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Callable
 
-from annotated_grader.exercise.selection import span, starts_of_lines
+from annotated_grader.exercise.dependencies import span, starts_of_lines
 from annotated_grader.sandbox.names import parsed
 
 _MARK = re.compile(r"^[ \t]*(?:[%!?/,;]|>>> |In \[)|^[ \t]+\S|=[ \t]*[%!]|\?[ \t]*$", re.M)

@@ -10,7 +10,7 @@ from typing import Any
 from annotated_grader.exercise.checks import Case, Check
 from annotated_grader.exercise.exercise import Exercise
 from annotated_grader.exercise.expect import Failed
-from annotated_grader.exercise.gate import judge
+from annotated_grader.exercise.forbidden_calls import find_forbidden_call
 from annotated_grader.exercise.student import Student
 from annotated_grader.exercise.submission import MOST_NOTES
 from annotated_grader.sandbox.interpreter import AnswerError
@@ -136,7 +136,7 @@ def run_checks(
     before_hidden
         Is called when the public checks are done, whether or not hidden ones follow.
     """
-    forbidden = judge(exercise, student.source)
+    forbidden = find_forbidden_call(exercise, student.source)
     results, told = [], False
     with student.own_random_numbers():
         for check, hidden in _in_order(exercise, salt, tuple(more)):
@@ -163,7 +163,7 @@ def not_run(exercise: Exercise, reason: str, salt: str | None = None, more: Iter
     return ExerciseResult(exercise, tuple(results), reason)
 
 
-def nothing_there(exercise: Exercise, student: Student, problems: Mapping[str, AnswerError]) -> str:
+def missing_answer(exercise: Exercise, student: Student, problems: Mapping[str, AnswerError]) -> str:
     """Why not one of the answers exists, from what went wrong in cells; empty if one does."""
     missing = []
     for name in exercise.answers:

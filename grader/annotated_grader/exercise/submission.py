@@ -17,9 +17,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from annotated_grader.exercise.dependencies import first_line, required_statements, span, starts_of_lines
 from annotated_grader.exercise.magics import MagicReader
 from annotated_grader.exercise.scopes import Statement, is_main_guard, statement_of
-from annotated_grader.exercise.selection import first_line, needed, span, starts_of_lines
 from annotated_grader.sandbox.names import names_in_text, parsed
 
 MOST_BYTES = 20 * 2**20
@@ -111,7 +111,7 @@ class Submission:
         outputs = any(_OUTPUTS & one.reads for part in statements for one in part)
         if outputs and self.notebook:
             _bind_outputs(statements)
-        kept = {one.node for one in needed([one for part in statements for one in part], answers)}
+        kept = {one.node for one in required_statements([one for part in statements for one in part], answers)}
         cells = []
         for cell, tree, part in zip(self.cells, trees, statements, strict=True):
             flags = [one.node in kept for one in part]

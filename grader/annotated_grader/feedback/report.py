@@ -14,11 +14,11 @@ from typing import Any
 
 from torch import Tensor
 
-from annotated_grader.exercise.brief import brief, type_and_shape
 from annotated_grader.exercise.diagnosis import Cause, Diagnosis
 from annotated_grader.exercise.exercise import WrongAnswer
 from annotated_grader.exercise.markdown import terminal
 from annotated_grader.exercise.run import CheckResult, ExerciseResult, Failure
+from annotated_grader.exercise.short_repr import short_repr, type_and_shape
 from annotated_grader.feedback.tensor_tables import TensorTable, compared, is_matrix, single
 
 WIDTH = 96
@@ -169,7 +169,7 @@ def described(value: Any) -> str:
     """A value in one line: a tensor by its type and shape, all else as Python writes it, up to 300 characters."""
     if isinstance(value, float):
         return f"{value:.8g}"
-    return brief(value, 300, lambda tensor: type_and_shape(tensor) if tensor.ndim else f"{tensor.item()!r}")
+    return short_repr(value, 300, lambda tensor: type_and_shape(tensor) if tensor.ndim else f"{tensor.item()!r}")
 
 
 def _wrapped(text: str, indent: str) -> str:

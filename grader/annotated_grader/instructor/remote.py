@@ -11,10 +11,10 @@ from annotated_grader.exercise.checks import Check
 from annotated_grader.exercise.exercise import Exercise
 from annotated_grader.exercise.run import (
     ExerciseResult,
+    missing_answer,
     not_run,
     note_on_others,
     notes_on,
-    nothing_there,
     run_checks,
 )
 from annotated_grader.exercise.student import Student
@@ -303,7 +303,7 @@ def _graded(
     exercise: Exercise, student: RemoteStudent, salt: str | None, more: tuple[Check, ...]
 ) -> tuple[ExerciseResult, Status, str]:
     # A first question to each answer: if none is there, the reason is that of the cell that should have made it.
-    reason = nothing_there(exercise, student, student.problems)
+    reason = missing_answer(exercise, student, student.problems)
     if reason:
         student.keep_output()
         result = not_run(exercise, reason, salt, more)

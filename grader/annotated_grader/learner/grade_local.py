@@ -18,7 +18,7 @@ from annotated_grader.exercise.catalogue import all_exercises, find
 from annotated_grader.exercise.diagnosis import diagnose
 from annotated_grader.exercise.exercise import Exercise, ExerciseError
 from annotated_grader.exercise.markdown import terminal
-from annotated_grader.exercise.run import ExerciseResult, not_run, nothing_there, run_checks
+from annotated_grader.exercise.run import ExerciseResult, missing_answer, not_run, run_checks
 from annotated_grader.exercise.student import LocalStudent
 from annotated_grader.exercise.submission import BadSubmission, Submission, read
 from annotated_grader.feedback.report import Feedback
@@ -144,7 +144,7 @@ def _run(exercise: Exercise, found: LocalAnswer, seconds: float) -> tuple[Exerci
     student = LocalStudent(answer_names(), found.source, exercise.given_code)
     with as_in_the_sandbox() as answered:
         ran = run_file(student.interpreter, found.submission, seconds)
-        if reason := nothing_there(exercise, student, ran.problems):
+        if reason := missing_answer(exercise, student, ran.problems):
             return not_run(exercise, f"your code does not run: {reason}"), answered
         result = run_checks(exercise, student, guard=guard)
     return replace(result, notes=(*found.submission.notes, *result.notes, *ran.notes)), answered

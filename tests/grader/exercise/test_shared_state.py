@@ -14,7 +14,7 @@ from annotated_grader import remembered
 from annotated_grader.exercise import catalogue
 from annotated_grader.exercise.exercise import Exercise
 from annotated_grader.exercise.global_random import uses_of_global_random
-from annotated_grader.exercise.repetition import Replay, ReplyRecorder, differences
+from annotated_grader.exercise.nondeterminism import Replay, ReplyRecorder, find_nondeterminism
 from annotated_grader.exercise.run import run_checks
 from annotated_grader.exercise.student import LocalStudent
 
@@ -115,12 +115,12 @@ def test_a_reference_from_global_random_numbers_differs_among_threads(tmp_path: 
     exercise = made(tmp_path, GLOBAL)
     alone = run_checks(exercise, LocalStudent.of_code(exercise.solution_code), "salt")
     assert alone.score == alone.maximum  # which is why nobody noticed
-    assert any("runs at once" in problem for problem in differences(exercise, "salt"))
+    assert any("runs at once" in problem for problem in find_nondeterminism(exercise, "salt"))
 
 
 def test_a_reference_from_a_generator_of_its_own_is_the_same_in_twenty_runs(tmp_path: Path) -> None:
     state = torch.get_rng_state()
-    assert differences(made(tmp_path, OWN), "salt", runs=20) == []
+    assert find_nondeterminism(made(tmp_path, OWN), "salt", runs=20) == []
     assert torch.equal(state, torch.get_rng_state())
 
 
@@ -130,7 +130,7 @@ def test_a_model_that_checks_change_and_put_back_differs_among_threads(tmp_path:
     exercise = made(tmp_path, body)
     file = exercise.folder / "checks.py"
     file.write_text(file.read_text(encoding="utf-8").replace("@cache\n", "SHARED = [1]\n\n"), encoding="utf-8")
-    assert any("runs at once" in problem for problem in differences(exercise, "salt"))
+    assert any("runs at once" in problem for problem in find_nondeterminism(exercise, "salt"))
 
 
 def test_what_is_remembered_is_made_once_and_cannot_be_spoilt() -> None:

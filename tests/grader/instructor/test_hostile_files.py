@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from annotated_grader.exercise.brief import brief
+from annotated_grader.exercise.short_repr import short_repr
 from annotated_grader.exercise.submission import CodeCell, Submission
 from annotated_grader.feedback.report import described
 from annotated_grader.instructor import remote
@@ -303,9 +303,9 @@ def test_replies_that_take_long_to_read_are_refused(text: str) -> None:
 def test_a_value_is_written_no_further_than_it_is_shown() -> None:
     big = torch.zeros(8, 8, 8, 8)
     loop = [[[[big] * 1000] * 1000] * 1000] * 1000  # 10^12 parts
-    assert brief(loop, 60) == "[[[[float32 tensor [8, 8, 8, 8], float32 tensor [8, 8, 8,..."
+    assert short_repr(loop, 60) == "[[[[float32 tensor [8, 8, 8, 8], float32 tensor [8, 8, 8,..."
     assert described(loop).endswith("...") and len(described(loop)) == 300
     for value in (1, "a'b", [1, (2,), {"a": {3}}], set(), {}, (), None, True, [1.5, float("inf")]):
-        assert brief(value) == repr(value)
-    assert brief("x" * 10**7, 20) == "'" + "x" * 16 + "..."
+        assert short_repr(value) == repr(value)
+    assert short_repr("x" * 10**7, 20) == "'" + "x" * 16 + "..."
     assert described([torch.tensor(2.5), torch.zeros(2)]) == "[2.5, float32 tensor [2]]"

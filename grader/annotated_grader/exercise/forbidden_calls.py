@@ -41,7 +41,7 @@ class ForbiddenCall:
     message: str
 
 
-def judge(exercise: Exercise, source: str) -> ForbiddenCall | None:
+def find_forbidden_call(exercise: Exercise, source: str) -> ForbiddenCall | None:
     """The first forbidden call that an answer reaches; None if there is none, or the code is not Python.
 
     It costs one check: the one worth most among those that ask for an answer which reaches the call.
@@ -91,7 +91,7 @@ def _texts_in(function: Any) -> set[str]:
 
 
 class _Program:
-    """An answer's code, as far as the gate asks: who binds a name last, and which calls stand there."""
+    """An answer's code, as far as the search asks: who binds a name last, and which calls stand there."""
 
     def __init__(self, tree: ast.Module, forbidden: frozenset[str]) -> None:
         self.forbidden = forbidden

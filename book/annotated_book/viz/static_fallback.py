@@ -7,24 +7,24 @@ from typing import Any
 
 COLUMN = 600
 """Pixels of the text column, less the room of a controls' margin."""
-_BESIDE = 72  # axes of a view, in concatenated charts
-_ASIDE = 10  # the axis of a picture that keeps its shape, unless it says
+_MULTI_VIEW_MARGIN = 72  # axes of a view, in concatenated charts
+_AXIS_MARGIN = 10  # the axis of a picture that keeps its shape, unless it says
 _LETTER = 7.4  # a letter of a title, on average
 
 
-def first_picture(spec: dict[str, Any], width: int = COLUMN) -> dict[str, Any]:
+def static_fallback(spec: dict[str, Any], width: int = COLUMN) -> dict[str, Any]:
     """A specification whose widths are numbers and whose title fits, as chart_drawing.js makes it in the browser."""
     spec = {**spec, **_fitted_title(spec, width)}
-    wishes = spec.get("usermeta") or {}
+    layout_hints = spec.get("usermeta") or {}
     if spec.get("width") == "container":
         spec |= {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
-    if aspect := wishes.get("aspect"):
-        across = min(wishes["widest"], width - wishes.get("beside", _ASIDE))
+    if aspect := layout_hints.get("aspect"):
+        across = min(layout_hints["widest"], width - layout_hints.get("beside", _AXIS_MARGIN))
         spec |= {"width": across, "height": round(across * aspect)}
-    if wishes.get("columns"):
-        spec["columns"] = wishes["columns"] if width >= COLUMN else 1
-    if wishes.get("fit"):
-        spec["vconcat"] = [{**view, "width": width - _BESIDE} for view in spec["vconcat"]]
+    if layout_hints.get("columns"):
+        spec["columns"] = layout_hints["columns"] if width >= COLUMN else 1
+    if layout_hints.get("fit"):
+        spec["vconcat"] = [{**view, "width": width - _MULTI_VIEW_MARGIN} for view in spec["vconcat"]]
     return spec
 
 
@@ -33,6 +33,6 @@ def _fitted_title(spec: dict[str, Any], width: int) -> dict[str, Any]:
     text = title.get("text") if isinstance(title, dict) else title
     if not isinstance(text, str):
         return {}
-    lines = textwrap.wrap(text, max(20, int((width - _BESIDE) / _LETTER))) or [text]
+    lines = textwrap.wrap(text, max(20, int((width - _MULTI_VIEW_MARGIN) / _LETTER))) or [text]
     found = lines if len(lines) > 1 else text
     return {"title": {**title, "text": found} if isinstance(title, dict) else found}

@@ -67,7 +67,7 @@ class Replay(Student):
         return decode(reply)
 
 
-def differences(exercise: Exercise, salt: str, runs: int = RUNS, jobs: int = JOBS) -> list[str]:
+def find_nondeterminism(exercise: Exercise, salt: str, runs: int = RUNS, jobs: int = JOBS) -> list[str]:
     """What differs when the solution is checked again and again, `jobs` at a time: one sentence for each check.
 
     The checks are loaded anew, so that values which they keep are first made while several threads ask for them.

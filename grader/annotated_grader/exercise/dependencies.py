@@ -18,7 +18,7 @@ _SETTING_OF = frozenset({"torch", "random", "np", "numpy"})
 _BINDS_ANYTHING = frozenset({"exec", "globals", "setattr"})
 
 
-def needed(statements: Sequence[Statement], wanted: Iterable[str]) -> list[Statement]:
+def required_statements(statements: Sequence[Statement], wanted: Iterable[str]) -> list[Statement]:
     """Those of a program's statements that the wanted names need, in their order."""
     return _Selection(statements, frozenset(wanted)).kept()
 

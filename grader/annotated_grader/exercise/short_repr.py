@@ -1,4 +1,4 @@
-"""Brief: a value as Python writes it, cut to a length; the work is bounded by the length and not by the value."""
+"""Short representation: a value as Python writes it, cut; the work is bounded by the length and not by the value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SMALL = 100
 """Entries of a tensor that is written out."""
 
 
-def brief(value: Any, most: int = 120, tensor: Callable[[Tensor], str] | None = None) -> str:
+def short_repr(value: Any, most: int = 120, tensor: Callable[[Tensor], str] | None = None) -> str:
     """A value in at most so many characters, `...` at the end of what was cut.
 
     Parameters

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from annotated_book.viz.first_picture import first_picture
+from annotated_book.viz.static_fallback import static_fallback
 
 
 def test_a_chart_that_follows_its_container_is_as_wide_as_the_column() -> None:
     spec = {"width": "container", "title": "short"}
-    made = first_picture(spec, 600)
+    made = static_fallback(spec, 600)
     assert made["width"] == 600 and made["title"] == "short" and made["autosize"]["type"] == "fit-x"
     assert spec == {"width": "container", "title": "short"}, "the chart itself stays as it is"
 
 
 def test_concatenated_views_are_fitted_too() -> None:
     spec = {"vconcat": [{"width": 10}, {"width": 20}], "usermeta": {"fit": True}}
-    assert [view["width"] for view in first_picture(spec, 600)["vconcat"]] == [528, 528]
-    assert first_picture({"concat": [], "usermeta": {"columns": 2}}, 600)["columns"] == 2
-    assert first_picture({"concat": [], "usermeta": {"columns": 2}}, 300)["columns"] == 1
+    assert [view["width"] for view in static_fallback(spec, 600)["vconcat"]] == [528, 528]
+    assert static_fallback({"concat": [], "usermeta": {"columns": 2}}, 600)["columns"] == 2
+    assert static_fallback({"concat": [], "usermeta": {"columns": 2}}, 300)["columns"] == 1
 
 
 def test_a_picture_that_keeps_its_shape() -> None:
     spec = {"usermeta": {"aspect": 0.5, "widest": 500, "beside": 20}}
-    assert [first_picture(spec, 600)[side] for side in ("width", "height")] == [500, 250]
-    assert [first_picture(spec, 300)[side] for side in ("width", "height")] == [280, 140]
+    assert [static_fallback(spec, 600)[side] for side in ("width", "height")] == [500, 250]
+    assert [static_fallback(spec, 300)[side] for side in ("width", "height")] == [280, 140]
 
 
 def test_a_long_title_has_lines_that_fit_and_no_word_is_lost() -> None:
     words = "one title of very many words that no narrow column can hold without a break"
     for title in (words, {"text": words, "anchor": "start"}):
-        made = first_picture({"title": title}, 300)["title"]
+        made = static_fallback({"title": title}, 300)["title"]
         lines = made["text"] if isinstance(made, dict) else made
         assert " ".join(lines) == words and max(map(len, lines)) <= (300 - 72) / 7.4
     chosen = {"expr": "a + b"}
-    assert first_picture({"title": {"text": chosen}})["title"]["text"] is chosen
+    assert static_fallback({"title": {"text": chosen}})["title"]["text"] is chosen

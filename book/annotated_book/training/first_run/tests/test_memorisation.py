@@ -10,7 +10,7 @@ from annotated.config import tiny
 from annotated.data import collate_ids
 from annotated.model import Transformer
 from annotated_book import recorded
-from annotated_book.training.first_run.by_heart import (
+from annotated_book.training.first_run.memorisation import (
     FAULTS,
     TRAINED,
     broken,
@@ -72,7 +72,7 @@ def test_a_cut_or_frozen_encoder_does_not_move_and_the_loss_falls_all_the_same()
 
 
 def test_in_the_record_only_a_frozen_decoder_fails_and_translating_finds_the_others() -> None:
-    results = recorded("first_run/by_heart").results
+    results = recorded("first_run/memorisation").results
     assert tuple(results["faults"]) == FAULTS and tuple(results["trained"]) == TRAINED
     assert {name for name, one in results["faults"].items() if one["loss"] >= 0.1} == {"decoder_frozen"}
     runs = results["trained"]

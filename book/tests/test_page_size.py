@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from book.tests.weight import KIB, PLAIN, total
+from book.tests.page_size import KIB, PLAIN, total
 
 ROOT = Path(__file__).resolve().parents[2]
 
