@@ -16,7 +16,7 @@ function wrapTitle(spec, width) {
 
 // Concatenated views cannot follow their container by themselves: Vega-Lite wants numbers. Nor can a picture that keeps its
 // shape: `aspect` is its height over its width, `widest` where it stops, `beside` the room of its axis.
-// `first_picture.py` does the same.
+// `static_fallback.py` does the same.
 export function fit(spec, width) {
   wrapTitle(spec, width);
   const { columns, fit, aspect, widest, beside = 10 } = spec.usermeta ?? {};
