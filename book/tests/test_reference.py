@@ -381,7 +381,7 @@ def test_a_number_of_the_bibliography_leads_to_the_citation(book: Path) -> None:
     places = re.findall(r'href="\.\./([^"#]+)#(cited-[^"]+)"', page.read_text("utf-8"))
     assert len(places) > 100
     for name, anchor in places:
-        assert (BOOK / name).read_text("utf-8").count(f'id="{anchor}"') == 1, (name, anchor)
+        assert (book / name).read_text("utf-8").count(f'id="{anchor}"') == 1, (name, anchor)
 
 
 def test_an_exercise_counts_for_the_parts_that_it_names(extension: Any) -> None:
@@ -395,10 +395,10 @@ def test_the_built_reference_is_whole(book: Path) -> None:
     if not (reference / "paper_map.html").is_file():
         pytest.skip("a preview of one chapter has no back matter")
     assert 'id="annotated.model.attention.MultiHeadAttention"' in (reference / "api" / "model.html").read_text("utf-8")
-    parts = json.loads((BOOK / "paper_map.json").read_text("utf-8"))["parts"]
+    parts = json.loads((book / "paper_map.json").read_text("utf-8"))["parts"]
     modelled = [
         key for key in parts if key.startswith(("section 3", "section 4", "equation 1", "equation 2", "Table 1"))
     ]
     empty = [key for key in modelled if parts[key]["gaps"]]
     assert not empty, f"the first half of the book treats sections 1 to 4: {empty}"
-    assert "multihead" in (BOOK / "searchindex.js").read_text("utf-8").lower()
+    assert "multihead" in (book / "searchindex.js").read_text("utf-8").lower()
