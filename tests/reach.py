@@ -38,6 +38,8 @@ EVERYTHING = (
     *("conftest.py", "book/conftest.py"),
 )
 """Whoever changes one of these asks for the whole."""
+OF_A_PAGE = re.compile(r"/annotated_book/.*(\.md|/quiz[\w-]*\.yaml|/live\.(js|css))$")
+"""What no code of a page's folder reads: it reaches the page and its tests."""
 FEW = 3
 """Pages that are built one by one; more are a book."""
 
@@ -69,9 +71,9 @@ def imports_of_ours() -> grimp.ImportGraph:
 
 
 def module_of(path: str) -> str | None:
-    """The module of a file: 'annotated.model.masks'; of a file that is no code, the package of its folder."""
+    """The module of a file: 'annotated.model.masks'; of data, the package of its folder; of a page's text, none."""
     for package, folder in PACKAGES.items():
-        if (file := ROOT / path).is_relative_to(folder):
+        if (file := ROOT / path).is_relative_to(folder) and not OF_A_PAGE.search(path):
             inside = file.relative_to(folder).with_suffix("") if file.suffix == ".py" else _package(file, folder)
             return ".".join([package, *(part for part in inside.parts if part != "__init__")])
     return None

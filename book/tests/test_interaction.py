@@ -1,4 +1,4 @@
-"""What holds for everything that the reader can move; each chapter's own controls are tested in `chapters/`."""
+"""What holds for everything that the reader can move; each page's own controls are tested in its folder."""
 
 from __future__ import annotations
 

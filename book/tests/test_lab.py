@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from annotated_book.pages import page_file
 from book.conftest import ROOT, built
 from book.tests.jupyter import PATIENCE, Complaints, Server, jupyterlab_server, until
 from book.tests.kinds import CHAPTERS, chosen, every_kind, source
@@ -103,7 +104,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         for name in CHAPTERS:
             place = server.folder / f"{name}.ipynb"
             place.parent.mkdir(exist_ok=True)
-            place.write_text(json.dumps(notebook_of(source(name), first_cell(), ROOT)), encoding="utf-8")
+            place.write_text(json.dumps(notebook_of(source(name), first_cell(), page_file(name))), encoding="utf-8")
         yield server
 
 

@@ -26,6 +26,9 @@ PLACES: dict[str, set[str] | None] = {
     "annotated/wmt14/download.py": {"results/full_run", "results/questions"},
     "book/annotated_book/attention/masks/charts.py": {"attention/masks"},
     "book/annotated_book/attention/masks/record.json": {"attention/masks"},
+    "book/annotated_book/attention/masks/masks.md": set(),
+    "book/annotated_book/attention/masks/quiz.yaml": set(),
+    "book/annotated_book/attention/masks/live.js": set(),
     "book/annotated_book/training/dropout/site_charts.py": {"training/dropout"},
     "book/annotated_book/decoding/beam_search/widget.js": {
         "decoding/beam_search",

@@ -74,7 +74,7 @@ def test_every_module_of_the_library_has_one_page(extension: Any, repository: Pa
     missing = {*library, *api.modules("annotated_grader")} - set(shown)
     former = {f"annotated.{name}" for name in ("moved", "grading", "doctor")}  # names alone, which lead elsewhere
     assert missing == {"annotated"} | former, (
-        "add `% api: annotated.part` to a page of book/reference/api, and the page to _toc.yml"
+        "add `% api: annotated.part` to a page of book/annotated_book/reference/api, and the page to _toc.yml"
     )
 
 
@@ -315,7 +315,7 @@ def test_terms_are_in_the_glossary(repository: Path) -> None:
         for text in re.findall(r"\{term\}`([^`]+)`", file.read_text("utf-8"))
     }
     missing = {text for text in used if text.lower() not in {term.lower() for term in terms}}
-    assert not missing, f"book/reference/glossary.md lacks {sorted(missing)}"
+    assert not missing, f"book/annotated_book/reference/glossary.md lacks {sorted(missing)}"
 
 
 def test_an_entry_has_its_names_its_definition_and_its_chapter(extension: Any) -> None:

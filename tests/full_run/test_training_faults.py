@@ -9,8 +9,8 @@ Where each fault of a long training is tested:
 | killed between the two renames of a replacement | `tests/test_storage.py` |
 | killed or stopped after the last update | `test_training_kills.py` |
 | one of two workers killed; the agent told to stop | `test_elastic.py` |
-| restarted workers meet the addresses of dead ones | `test_elastic.py`, `tests/training/test_rendezvous.py` |
-| begun by two processes, ended by one | `test_elastic.py`, `tests/training/test_distributed.py` |
+| restarted workers meet the addresses of dead ones | `test_elastic.py`, `tests/speed/machine/test_rendezvous.py` |
+| begun by two processes, ended by one | `test_elastic.py`, `tests/speed/machine/test_distributed.py` |
 | one of two hosts cut off, and back | `test_hosts.py` |
 | stopped by a signal, resumed | `tests/runs/test_resume.py`, `test_downloads.py` |
 | checkpoint truncated, changed, with a file missing | `tests/runs/test_resume.py`; cut at many lengths: here |

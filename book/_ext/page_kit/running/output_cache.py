@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import re
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
@@ -28,11 +29,17 @@ KEPT = 400
 _OF_OTHERS = ("_build", "build")
 
 
+def stands_alone(path: Path) -> bool:
+    """Whether a file is no part of its folder's data: code, and what the build reads of a page, its text and panel."""
+    of_a_page = re.fullmatch(rf"{re.escape(path.parent.name)}\.md|quiz[\w-]*\.yaml|live\.(js|css)", path.name)
+    return path.suffix in (".py", ".pyc") or of_a_page is not None
+
+
 def _files(path: Path) -> list[Path]:
-    """A file alone; of a folder its files that are no code, because who reads one of them may have listed them."""
+    """A file alone; of a folder its data, because who reads one file of them may have listed them."""
     if not path.is_dir():
         return [path] if path.is_file() else []
-    return sorted(file for file in path.iterdir() if file.is_file() and file.suffix not in (".py", ".pyc"))
+    return sorted(file for file in path.iterdir() if file.is_file() and not stands_alone(file))
 
 
 def digest(path: Path) -> str:
@@ -60,7 +67,7 @@ def dependencies(opened: Iterable[str], since: float, root: Path = Path(ROOT)) -
         if path.parent.name == "__pycache__":  # also as it is being written, under a name that ends in a number
             found.add(path.parent.parent / f"{path.name.partition('.')[0]}.py")
         else:
-            found.add(path if path.suffix == ".py" else path.parent)
+            found.add(path if stands_alone(path) else path.parent)
     # Of a folder its files: the first import there makes __pycache__, which is a change of the folder.
     late = {path for path in found if any(file.stat().st_mtime > since for file in _files(path))}
     known = {path: "" if path in late else digest(path) for path in sorted(found)}
@@ -107,7 +114,7 @@ def reads(folder: Path) -> dict[str, dict[str, str]]:
 def pages_that_read(changed: Iterable[str], folder: Path, root: Path = Path(ROOT)) -> set[str]:
     """The pages whose cells read one of these files of the repository, as their last execution in a cache tells."""
     names = {Path(path) for path in changed}
-    places = {(path if path.suffix == ".py" else path.parent).as_posix() for path in names}
+    places = {(path if stands_alone(path) else path.parent).as_posix() for path in names}
     book = root / "book" / BOOK.name
     return {
         page_of(Path(uri), book)

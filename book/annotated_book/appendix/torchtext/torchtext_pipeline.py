@@ -1,6 +1,6 @@
 """The pipeline of 2022 with torchtext, next to ours. Runs where torchtext runs:
 
-    .venv-torchtext/bin/python book/appendix/torchtext_pipeline.py
+    .venv-torchtext/bin/python book/annotated_book/appendix/torchtext/torchtext_pipeline.py
 
 and writes what each part prints into recorded/ beside it, where the appendix reads it. The tests of
 `make torchtext-test` run it again and compare.
@@ -131,7 +131,7 @@ def main() -> None:
     for name, text in run().items():
         (RECORDED / f"{name}.txt").write_text(text, encoding="utf-8")
     facts = {
-        "command": ".venv-torchtext/bin/python book/appendix/torchtext_pipeline.py",
+        "command": ".venv-torchtext/bin/python book/annotated_book/appendix/torchtext/torchtext_pipeline.py",
         "python": platform.python_version(),
         "torch": torch.__version__,
         "torchtext": torchtext.__version__,
