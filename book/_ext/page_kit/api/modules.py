@@ -1,6 +1,6 @@
 """The API reference: pages written at build time from the library's modules, and names that resolve from anywhere.
 
-A line `% api: annotated.model` in a page of book/annotated_book/reference/api stands for every module of that package, and
+A line `% api: annotated.model` in a page of reference/api stands for every module of that package, and
 `% names: annotated` for a list of the names that a package exports; autodoc does the rest. In docstrings the `Paper:`
 line becomes links, and a name in single backquotes becomes a link if it is the name of something public.
 """
