@@ -16,6 +16,9 @@ def test_a_file_belongs_to_a_module_or_to_the_package_of_its_folder() -> None:
     assert module_of("annotated/model/masks.py") == "annotated.model.masks"
     assert module_of("annotated/model/__init__.py") == "annotated.model"
     assert module_of("book/annotated_book/attention/masks/record.json") == "annotated_book.attention.masks"
+    assert [
+        module_of(f"book/annotated_book/attention/masks/{name}") for name in ("masks.md", "quiz.yaml", "live.js")
+    ] == [None] * 3
     assert module_of("book/annotated_book/results/table_3/runs.jsonl") == "annotated_book.results.table_3"
     assert module_of("book/_ext/page_kit/formulas/tex.py") == "page_kit.formulas.tex"
     assert module_of("README.md") is None
