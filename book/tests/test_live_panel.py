@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,22 +23,34 @@ model = ModelConfig(d_model=16, d_ff=32, num_heads=2, d_k=8, d_v=8, num_encoder_
 training = TrainingConfig(updates=100_000, batch_tokens=400, warmup=400, log_every=5, validate_every=50,
                           validate_bleu=0, checkpoint_every=100_000, device="cpu")
 data = DataConfig(classroom_pairs=300, vocab_size=300)
-training_panel("run", model, training, data, samples=["The cat sleeps."], threads=1)
+training_panel("{run}", model, training, data, samples=["The cat sleeps."], threads=1)
 """
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Iterator[Server]:
-    nbformat = pytest.importorskip("nbformat", reason="a notebook needs the extra `book`")
     with jupyterlab_server(tmp_path_factory.mktemp("jupyter"), repository) as server:
-        cells = [nbformat.v4.new_code_cell(CELL.strip(), id="panel")]
-        notebook = nbformat.v4.new_notebook(cells=cells)
-        notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        nbformat.write(notebook, server.folder / "panel.ipynb")
-        try:
-            yield server
-        finally:
-            stop(server.folder / "run", PATIENCE)
+        yield server
+
+
+@pytest.fixture
+def run(server: Server) -> Iterator[Path]:
+    """A folder that is not there yet, and beside it a notebook whose panel trains into it.
+
+    Each try of a test has its own: a training outlives the test that started it.
+    """
+    nbformat = pytest.importorskip("nbformat", reason="a notebook needs the extra `book`")
+    run = server.folder / f"run-{uuid.uuid4().hex[:8]}"
+    cells = [nbformat.v4.new_code_cell(CELL.strip().format(run=run.name), id="panel")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, run.with_suffix(".ipynb"))
+    try:
+        yield run
+    finally:
+        stop(run, PATIENCE)
+        for kernel in server.kernels():
+            server.end_kernel(kernel)
 
 
 def run_cell(page: Any) -> Any:
@@ -65,13 +78,12 @@ def curve(panel: Any) -> str:
     return panel.evaluate("e => [...e.querySelectorAll('svg .mark-line path')].map(p => p.getAttribute('d')).join()")
 
 
-def test_a_training_survives_its_kernel(server: Server, chromium: Any) -> None:
-    run = server.folder / "run"
+def test_a_training_survives_its_kernel(server: Server, run: Path, chromium: Any) -> None:
     context = chromium.new_context(viewport={"width": 1280, "height": 1100})
     context.set_default_timeout(PATIENCE * 1000)
     page = context.new_page()
     complaints = Complaints(page, server)
-    page.goto(f"{server.address}/lab/tree/panel.ipynb?reset")
+    page.goto(f"{server.address}/lab/tree/{run.name}.ipynb?reset")
 
     panel = run_cell(page)
     assert "not started" in panel.inner_text() and button(panel, "Pause").is_disabled()
@@ -111,7 +123,7 @@ def test_a_training_survives_its_kernel(server: Server, chromium: Any) -> None:
     until(lambda: TrainingMonitor(run).poll().update > update, "the training lives on without its kernel")
     assert running(run) == process
 
-    page.goto(f"{server.address}/lab/tree/panel.ipynb?reset")
+    page.goto(f"{server.address}/lab/tree/{run.name}.ipynb?reset")
     panel = run_cell(page)
     panel.get_by_text(f"process {process}").wait_for()
     panel.locator("svg .mark-line path").first.wait_for(state="attached")
