@@ -13,7 +13,7 @@ import io
 import json
 import re
 import tokenize
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -104,19 +104,37 @@ class Submission:
         """What is needed of it, and is Python, as one text; every line keeps its number."""
         return "".join(cell.text if cell.parses and cell.needed else cell.blank for cell in self.cells)
 
+    def statements(self) -> list[tuple[CodeCell, list[Statement]]]:
+        """The statements of each cell; one that is not Python counts as one that binds what it seems to define."""
+        return [(cell, _of_cell(cell, parsed(cell.code) if cell.parses else None)) for cell in self.cells]
+
     def for_answers(self, answers: Collection[str]) -> Submission:
         """The same code, cut into pieces: what these names need, wherever it stands, and each other statement."""
-        trees = [parsed(cell.code) if cell.parses else None for cell in self.cells]
-        statements = [_of_cell(cell, tree) for cell, tree in zip(self.cells, trees, strict=True)]
-        outputs = any(_OUTPUTS & one.reads for part in statements for one in part)
-        if outputs and self.notebook:
-            _bind_outputs(statements)
-        kept = {one.node for one in required_statements([one for part in statements for one in part], answers)}
+        parts = self.statements()
+        statements = [one for _, part in parts for one in part]
+        if self.notebook and any(_OUTPUTS & one.reads for one in statements):
+            _bind_outputs(part for _, part in parts)
+        kept = {one.node for one in required_statements(statements, answers)}
         cells = []
-        for cell, tree, part in zip(self.cells, trees, statements, strict=True):
+        for cell, part in parts:
             flags = [one.node in kept for one in part]
-            pieces = _pieces(cell, tree, flags) if tree and tree.body else [replace(cell, needed=any(flags))]
+            body = [one.node for one in part if _is_python(one)]
+            pieces = _pieces(cell, body, flags) if body else [replace(cell, needed=any(flags))]
             cells += [replace(piece, ends=piece is pieces[-1]) for piece in pieces]
+        return replace(self, cells=tuple(cells))
+
+    def without(self, places: Collection[tuple[int, int]]) -> Submission:
+        """The same code without some of its statements; every line keeps its number.
+
+        Parameters
+        ----------
+        places
+            Of the statements: the number of the cell, and that of the statement in it.
+        """
+        cells = []
+        for number, (cell, part) in enumerate(self.statements()):
+            left_out = [one.node for i, one in enumerate(part) if (number, i) in places and _is_python(one)]
+            cells.append(replace(cell, code=_without(cell.code, left_out)) if left_out else cell)
         return replace(self, cells=tuple(cells))
 
     def source_of(self, answers: Collection[str]) -> str:
@@ -124,12 +142,24 @@ class Submission:
         return self.for_answers(answers).code
 
 
-def _pieces(cell: CodeCell, tree: ast.Module, flags: Iterable[bool]) -> list[CodeCell]:
+def _without(code: str, statements: Iterable[ast.stmt]) -> str:
+    """Code in which statements are `pass`, or a number where there is no room, and spaces."""
+    data, lines = code.encode(), starts_of_lines(code.encode())
+    for node in statements:
+        begin, end = span(node, lines)
+        begin = min(begin, lines[first_line(node) - 1]) if first_line(node) < node.lineno else begin
+        first = b"pass" if end - begin >= 4 else b"0"
+        blank = re.sub(rb"[^\n]", b" ", data[begin + len(first) : end])
+        data = data[:begin] + first + blank + data[end:]
+    return data.decode()
+
+
+def _pieces(cell: CodeCell, body: Sequence[ast.stmt], flags: Iterable[bool]) -> list[CodeCell]:
     """A cell in pieces of whole lines: statements that are needed together, each of the others by itself."""
     lines = [line + "\n" for line in cell.text.removesuffix("\n").split("\n")]  # a form feed ends none
     starts, needs = [0], list[bool]()
     last = 0  # the line after the statement before
-    for node, flag in zip(tree.body, flags, strict=True):
+    for node, flag in zip(body, flags, strict=True):
         begin = first_line(node) - 1
         together = not needs or begin < last or lines[begin - 1].endswith("\\\n")
         if together:
@@ -150,6 +180,10 @@ def _of_cell(cell: CodeCell, tree: ast.Module | None) -> list[Statement]:
     if tree is None:
         return [Statement(ast.Pass(), binds=names_in_text(cell.code))]
     return [Statement(node) if is_main_guard(node) else statement_of(node) for node in tree.body]
+
+
+def _is_python(one: Statement) -> bool:
+    return hasattr(one.node, "lineno")
 
 
 def _bind_outputs(statements: Iterable[list[Statement]]) -> None:

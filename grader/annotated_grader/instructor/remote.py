@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any, Literal
 
 from annotated_grader.exercise.checks import Check
@@ -19,6 +20,7 @@ from annotated_grader.exercise.run import (
 )
 from annotated_grader.exercise.student import Student
 from annotated_grader.exercise.submission import CodeCell, Submission
+from annotated_grader.exercise.versions import Version, best_version, versions_of
 from annotated_grader.sandbox.codec import CodecError, decode, encode
 from annotated_grader.sandbox.interpreter import AnswerError
 from annotated_grader.sandbox.isolation import best_level
@@ -106,10 +108,9 @@ class RemoteStudent(Student):
         limits: SandboxLimits | None = None,
         process: Process | None = None,
     ) -> RemoteStudent:
-        """The answer to an exercise."""
+        """The answer to an exercise, cut into what it needs and the rest."""
         hidden = (str(exercise.folder / "checks.py"), str(exercise.folder / "exercise.md"))
-        chosen = submission.for_answers(exercise.answers)
-        return cls(chosen, exercise.answers, exercise.given_code, exercise.library, level, limits, hidden, process)
+        return cls(submission, exercise.answers, exercise.given_code, exercise.library, level, limits, hidden, process)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -295,8 +296,14 @@ def grade_code(
     """
     whole = Submission((CodeCell(submission),)) if isinstance(submission, str) else submission
     more = tuple(more)
-    with RemoteStudent.of_exercise(exercise, whole, level or best_level(), limits) as student:
-        return _graded(exercise, student, salt, more)
+    closed = level or best_level()
+
+    def grade(version: Version) -> tuple[ExerciseResult, Status, str]:
+        with RemoteStudent.of_exercise(exercise, version.submission, closed, limits) as student:
+            return _graded(exercise, student, salt, more)
+
+    _, (result, status, printed), note = best_version(versions_of(exercise, whole), grade, itemgetter(0))
+    return replace(result, notes=(*result.notes, *filter(None, [note]))), status, printed
 
 
 def _graded(
@@ -329,7 +336,8 @@ def grader(level: Level | None = None) -> Iterator[Callable[[Exercise, str, str]
         count += 1
         if count % _ANSWERS_OF_A_PROCESS == 0:
             end()
-        whole, process = Submission((CodeCell(code),)), left.pop(exercise.library, None)
+        whole = Submission((CodeCell(code),)).for_answers(exercise.answers)
+        process = left.pop(exercise.library, None)
         with RemoteStudent.of_exercise(exercise, whole, closed, process=process) as student:
             result = _graded(exercise, student, salt, ())[0]
             left[exercise.library] = student.leave()

@@ -21,6 +21,7 @@ from annotated_grader.exercise.markdown import terminal
 from annotated_grader.exercise.run import ExerciseResult, missing_answer, not_run, run_checks
 from annotated_grader.exercise.student import LocalStudent
 from annotated_grader.exercise.submission import BadSubmission, Submission, read
+from annotated_grader.exercise.versions import Version, best_version, versions_of
 from annotated_grader.feedback.report import Feedback
 from annotated_grader.learner import quiz
 from annotated_grader.learner.files import as_in_the_sandbox, run_file
@@ -46,14 +47,15 @@ class LocalAnswer:
         The code that defines them, as far as it can be known.
     missing
         What the exercise asks for and nobody has defined.
-    submission
-        Of a file: what is to run, and what there is to say about the rest.
+    versions, notes
+        Of a file: what is to run, and what there is to say about the file.
     """
 
     names: dict[str, Any] | None
     source: str
     missing: tuple[str, ...] = ()
-    submission: Submission = Submission(())
+    versions: tuple[Version, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def in_notebook(exercise: Exercise, names: dict[str, Any]) -> LocalAnswer:
@@ -94,8 +96,7 @@ def in_file(path: Path, named: str | None = None) -> tuple[Exercise, LocalAnswer
         what = 'add a line EXERCISE = "ex05-1", or say --exercise ex05-1'
         raise ExerciseError(f"{path} does not say which exercise it answers: {what}")
     exercise = find(id)
-    chosen = submission.for_answers(exercise.answers)
-    return exercise, LocalAnswer(None, chosen.code, submission=chosen)
+    return exercise, LocalAnswer(None, "", (), versions_of(exercise, submission), submission.notes)
 
 
 def examine(exercise: Exercise, found: LocalAnswer, record: ProgressRecord, seconds: float, book: str = "") -> Feedback:
@@ -111,8 +112,8 @@ def examine(exercise: Exercise, found: LocalAnswer, record: ProgressRecord, seco
     printed = _Capped()
     quiet = warnings.catch_warnings(action="ignore")  # of libraries: neither printed by the answer nor about it
     with quiet, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        result, answered = _run(exercise, found, seconds)
-    untouched = is_untouched(exercise, found.source) or _says_nothing(result)
+        result, source, answered = _run(exercise, found, seconds)
+    untouched = is_untouched(exercise, source) or _says_nothing(result)
     diagnosis = None
     if not untouched and result.score < result.maximum:
         with contextlib.redirect_stdout(_Capped()), contextlib.suppress(AnswerError):
@@ -136,18 +137,32 @@ def is_untouched(exercise: Exercise, source: str) -> bool:
     return bool(mine) and all(mine.get(name, stub.get(name)) == stub.get(name) for name in exercise.answers)
 
 
-def _run(exercise: Exercise, found: LocalAnswer, seconds: float) -> tuple[ExerciseResult, list[tuple[Any, Any]]]:
-    """The result, and what a file answers to the quiz; a notebook has shown that where it was answered."""
-    guard = TimeBudget(seconds)
+def _run(exercise: Exercise, found: LocalAnswer, seconds: float) -> tuple[ExerciseResult, str, list[tuple[Any, Any]]]:
+    """The result, the code that has it, and what a file answers to the quiz; a notebook has shown that already."""
     if found.names is not None:
-        return run_checks(exercise, LocalStudent(found.names, found.source, exercise.given_code), guard=guard), []
-    student = LocalStudent(answer_names(), found.source, exercise.given_code)
+        student = LocalStudent(found.names, found.source, exercise.given_code)
+        return run_checks(exercise, student, guard=TimeBudget(seconds)), found.source, []
     with as_in_the_sandbox() as answered:
-        ran = run_file(student.interpreter, found.submission, seconds)
-        if reason := missing_answer(exercise, student, ran.problems):
-            return not_run(exercise, f"your code does not run: {reason}"), answered
-        result = run_checks(exercise, student, guard=guard)
-    return replace(result, notes=(*found.submission.notes, *result.notes, *ran.notes)), answered
+
+        def grade(version: Version) -> ExerciseResult:
+            answered.clear()
+            return _run_version(exercise, version, seconds)
+
+        version, result, note = best_version(found.versions, grade, lambda result: result)
+    notes = (*found.notes, *result.notes, *filter(None, [note]))
+    return replace(result, notes=notes), version.submission.code, answered
+
+
+def _run_version(exercise: Exercise, version: Version, seconds: float) -> ExerciseResult:
+    student = LocalStudent(answer_names(), version.submission.code, exercise.given_code)
+    ran = run_file(student.interpreter, version.submission, seconds)
+    if reason := missing_answer(exercise, student, ran.problems):
+        result = not_run(exercise, f"your code does not run: {reason}")
+    else:
+        result = run_checks(exercise, student, guard=TimeBudget(seconds))
+        result = replace(result, notes=(*result.notes, *ran.notes))
+    run_file(student.interpreter, version.rest, seconds)  # the quiz may be answered there
+    return result
 
 
 def _about_the_quiz(exercise: Exercise, question: Any, choice: Any, record: ProgressRecord) -> str:

@@ -12,6 +12,7 @@ import pytest
 from annotated_grader.exercise.catalogue import find
 from annotated_grader.exercise.run import ExerciseResult
 from annotated_grader.exercise.submission import BadSubmission, CodeCell, Submission, read
+from annotated_grader.exercise.versions import versions_of
 from annotated_grader.instructor.remote import grade_code
 from annotated_grader.learner import grade_local
 from annotated_grader.learner.record import VARIABLE, ProgressRecord
@@ -83,8 +84,7 @@ def with_rates(*cells: str) -> Submission:
 def checked(submission: Submission, seconds: float = 10.0) -> ExerciseResult:
     """What `annotated exercise check` finds."""
     exercise = find("ex20-1")
-    chosen = submission.for_answers(exercise.answers)
-    found = grade_local.LocalAnswer(None, chosen.code, submission=chosen)
+    found = grade_local.LocalAnswer(None, "", (), versions_of(exercise, submission), submission.notes)
     return grade_local.examine(exercise, found, ProgressRecord(), seconds).result
 
 

@@ -1,0 +1,159 @@
+"""Versions of an answer: as its notebook checked it last, and as the whole file leaves it.
+
+What a learner has read is the verdict of the last `check()`. Code below it, such as a name used again, a copied stub
+or `del`, may take the answer away, and may as well mend it. So where the answer needs something of that code, both
+versions are graded and the better one counts. A file without a `check()` has the version in which each answer remains
+as its last own definition made it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+from annotated_grader.exercise.dependencies import required_statements
+from annotated_grader.exercise.exercise import Exercise
+from annotated_grader.exercise.run import ExerciseResult
+from annotated_grader.exercise.scopes import Statement
+from annotated_grader.exercise.submission import CodeCell, Submission
+from annotated_grader.sandbox.names import definitions, parsed
+
+_GRADERS = ("annotated_grader", "annotated.grading", "annotated")
+_Outcome = TypeVar("_Outcome")
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of an answer.
+
+    Attributes
+    ----------
+    submission
+        Its code, cut into what the answer needs and the rest.
+    rest
+        Code below the last `check()`, which the answer does not need; it is no part of the version.
+    note
+        A sentence for who gets this version's points where another has fewer, with a place for these.
+    """
+
+    submission: Submission
+    rest: Submission = Submission(())
+    note: str = ""
+
+
+class _Placed(NamedTuple):
+    """A statement, and its place: the number of its cell, and its number in it."""
+
+    place: tuple[int, int]
+    cell: CodeCell
+    statement: Statement
+
+
+def versions_of(exercise: Exercise, submission: Submission) -> tuple[Version, ...]:
+    """The versions of an answer, in the order in which to grade them; one only, where they would not differ."""
+    parts = submission.statements()
+    listed = [_Placed((n, i), cell, one) for n, (cell, part) in enumerate(parts) for i, one in enumerate(part)]
+    checks = _checks(exercise, listed)
+    changes = listed[checks[-1] + 1 :] if checks else _below_own_definitions(exercise, listed)
+    whole = Version(submission.for_answers(exercise.answers))
+    if not changes:
+        return (whole,)
+    left_out = {one.place for one in changes}
+    first = submission.without(left_out).for_answers(exercise.answers)
+    rest = submission.without({one.place for one in listed} - left_out).for_answers(())
+    if first.code == whole.submission.code:
+        return (Version(first, rest),) if checks else (whole,)
+    name, cell = _first_change(changes, listed, exercise.answers)
+    if not checks:
+        note = f"{cell} changes {name}: graded as defined before, as that cell leaves it, it would earn {{}}"
+        return whole, Version(first, note=note)
+    below = f"{cell}, below the last check(), changes {name}"
+    as_checked = Version(first, rest, f"{below}: graded as it was when checked, with that cell it would earn {{}}")
+    as_left = replace(whole, note=f"{below}: graded with that cell, as it was when checked it would earn {{}}")
+    return as_checked, as_left
+
+
+def best_version(
+    versions: Iterable[Version], grade: Callable[[Version], _Outcome], result_of: Callable[[_Outcome], ExerciseResult]
+) -> tuple[Version, _Outcome, str]:
+    """Grade versions until one earns everything; the best, what came of it, and its note, empty if none earns less."""
+    best: tuple[Version, _Outcome] | None = None
+    fewest: int | None = None
+    for version in versions:
+        outcome = grade(version)
+        result = result_of(outcome)
+        fewest = result.score if fewest is None else min(fewest, result.score)
+        if best is None or result.score > result_of(best[1]).score:
+            best = version, outcome
+        if result.score == result.maximum:
+            break
+    assert best is not None and fewest is not None
+    result = result_of(best[1])
+    return *best, best[0].note.format(f"{fewest} of {result.maximum}") if fewest < result.score else ""
+
+
+def _checks(exercise: Exercise, listed: list[_Placed]) -> list[int]:
+    """The numbers of the statements that check this exercise."""
+    names, found = {"check"}, []
+    for number, (_, _, one) in enumerate(listed):
+        if _is_check(exercise, one, names):
+            found.append(number)
+        if isinstance(one.node, ast.ImportFrom) and one.node.module in _GRADERS:
+            names |= {alias.asname or alias.name for alias in one.node.names if alias.name == "check"}
+        elif not isinstance(one.node, ast.Import | ast.ImportFrom):
+            names -= one.binds  # the learner's own
+    return found
+
+
+def _is_check(exercise: Exercise, one: Statement, names: set[str]) -> bool:
+    """Whether a statement, when it runs, checks this exercise or whichever the notebook is for."""
+    if one.defines_code or isinstance(one.node, ast.ClassDef):
+        return False
+    for call in (node for node in ast.walk(one.node) if isinstance(node, ast.Call)):
+        named = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "exercise")]
+        is_other = any(isinstance(part, ast.Constant) and part.value not in (None, exercise.id) for part in named)
+        by_name = isinstance(call.func, ast.Name) and call.func.id in names
+        if not is_other and (by_name or isinstance(call.func, ast.Attribute) and call.func.attr == "check"):
+            return True
+    return False
+
+
+def _below_own_definitions(exercise: Exercise, listed: list[_Placed]) -> list[_Placed]:
+    """What gives an answer another meaning, and all that stands below the last definition of the learner's own."""
+    stub, changes, last = definitions(parsed(exercise.stub_code)), set[int](), -1
+    for name in exercise.answers:
+        binders = [number for number, one in enumerate(listed) if name in one.statement.binds]
+        own = [number for number in binders if _is_own(listed[number].statement.node, stub.get(name))]
+        if own:
+            changes |= {number for number in binders if number > own[-1]}
+            last = max(last, own[-1])
+    if last >= 0:
+        changes |= set(range(last + 1, len(listed)))
+    return [listed[number] for number in sorted(changes)]
+
+
+_CODE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _is_own(node: ast.stmt, stub: ast.AST | None) -> bool:
+    """Whether a statement defines an answer, of the kind that the stub has, and not as the stub does."""
+    kinds = _CODE if isinstance(stub, _CODE) else (ast.Assign, ast.AnnAssign)
+    return isinstance(node, kinds) and (stub is None or ast.dump(node) != ast.dump(stub))
+
+
+def _first_change(changes: list[_Placed], listed: list[_Placed], answers: Iterable[str]) -> tuple[str, str]:
+    """A name that the first change which matters changes, and where that is."""
+    answers = set(answers)
+    kept = {one.node for one in required_statements([one.statement for one in listed], answers)}
+    used = answers.union(*(one.statement.reads for one in listed if one.statement.node in kept))
+    needed = [one for one in changes if one.statement.node in kept]
+    for _, cell, one in needed:
+        if named := sorted((one.binds | one.changes | one.effects) & used):
+            return f"`{next((name for name in named if name in answers), named[0])}`", _where(cell, one)
+    return "what the answer uses", _where(*(needed or changes)[0][1:])
+
+
+def _where(cell: CodeCell, one: Statement) -> str:
+    return f"line {getattr(one.node, 'lineno', 1)}" if cell.title == "the file" else cell.title
