@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -14,6 +16,8 @@ from annotated_grader.exercise.forbidden_calls import find_forbidden_call
 from annotated_grader.exercise.student import Student
 from annotated_grader.exercise.submission import MOST_NOTES
 from annotated_grader.sandbox.interpreter import AnswerError
+
+_NO_MODULE = re.compile(r"\bModuleNotFoundError: No module named '(\w+)")
 
 
 @dataclass(frozen=True)
@@ -174,6 +178,21 @@ def missing_answer(exercise: Exercise, student: Student, problems: Mapping[str, 
             missing.append(_in_words(error))
     broken = [f"{title}: {_in_words(error)}" for title, error in problems.items()]
     return "; ".join(broken[:3] or missing[:1]) if missing else ""
+
+
+def missing_modules(result: ExerciseResult, problems: Mapping[str, AnswerError]) -> list[str]:
+    """Modules that an answer imports and that are not installed where this runs, by name."""
+    said = [result.gate, *map(str, problems.values())]
+    said += [check.failure.message for check in result.checks if check.failure and check.failure.error]
+    named = {name for text in said for name in _NO_MODULE.findall(text)}
+    return sorted(name for name in named if not _is_installed(name))
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):  # ValueError: of a module without a spec, such as `__main__`
+        return True
 
 
 def notes_on(problems: Mapping[str, AnswerError]) -> tuple[str, ...]:

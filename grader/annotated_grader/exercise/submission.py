@@ -15,15 +15,16 @@ import re
 import tokenize
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import IO, Any
 
 from annotated_grader.exercise.dependencies import first_line, required_statements, span, starts_of_lines
 from annotated_grader.exercise.magics import MagicReader
+from annotated_grader.exercise.outputs import MOST_WITH_OUTPUTS, without_outputs
 from annotated_grader.exercise.scopes import Statement, is_main_guard, statement_of
 from annotated_grader.sandbox.names import names_in_text, parsed
 
 MOST_BYTES = 20 * 2**20
-"""Of a file; notebooks carry pictures."""
+"""Of a file; of a notebook, without its outputs."""
 _MOST_CODE = 500_000
 _MOST_CELLS = 20_000
 MOST_NOTES = 5
@@ -193,6 +194,16 @@ def _bind_outputs(statements: Iterable[list[Statement]]) -> None:
             part[-1].binds |= _OUTPUTS
 
 
+def most_bytes(name: str) -> int:
+    """How large a file of this name may be: of a notebook, the outputs are not kept."""
+    return MOST_WITH_OUTPUTS if name.lower().endswith(".ipynb") else MOST_BYTES
+
+
+def read_bytes(file: IO[bytes], name: str) -> bytes:
+    """What a file holds, of a notebook without its outputs; one byte more than is allowed at most."""
+    return without_outputs(file, MOST_BYTES) if name.lower().endswith(".ipynb") else file.read(MOST_BYTES + 1)
+
+
 def read(data: bytes, name: str) -> Submission:
     """Read a file that was handed in.
 
@@ -209,7 +220,7 @@ def read(data: bytes, name: str) -> Submission:
     if len(data) > MOST_BYTES:
         raise BadSubmission(f"the file has {len(data):,} bytes, more than {MOST_BYTES:,}")
     notebook = name.lower().endswith(".ipynb")
-    text = _text_of(data, notebook)
+    text = text_of(data, notebook)
     if not text.strip():
         raise BadSubmission("the file is empty")
     cells, exercise = _of_notebook(text) if notebook else (_of_script(text), "")
@@ -224,8 +235,14 @@ def read(data: bytes, name: str) -> Submission:
     return Submission(prepared, named[1] if named else exercise, notes[:MOST_NOTES], notebook)
 
 
-def _text_of(data: bytes, notebook: bool) -> str:
-    """A file as text: a notebook is UTF-8, a Python file may say otherwise in its first two lines."""
+def text_of(data: bytes, notebook: bool) -> str:
+    """A file as text: a notebook is UTF-8, a Python file may say otherwise in its first two lines.
+
+    Raises
+    ------
+    BadSubmission
+        If it is no text.
+    """
     if b"\0" in data and data[:2] not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         raise BadSubmission(f"the file is not a {'notebook' if notebook else 'Python file'}: it holds zero bytes")
     encoding = "utf-8-sig"

@@ -8,7 +8,7 @@ import stat
 import zipfile
 from dataclasses import dataclass
 
-from annotated_grader.exercise.submission import MOST_BYTES, BadSubmission
+from annotated_grader.exercise.submission import BadSubmission, most_bytes, read_bytes
 
 MOST_ENTRIES = 1000
 _LONGEST_NAME = 500
@@ -62,7 +62,7 @@ def read_member(data: bytes, member: Member) -> bytes:
         if reason := _why_not(entries[member.number]):
             raise BadSubmission(f"the archive has {reason}")
         with archive.open(entries[member.number]) as file:
-            return file.read(MOST_BYTES + 1)
+            return read_bytes(file, member.name)
 
 
 def _why_not(entry: zipfile.ZipInfo) -> str:
@@ -74,8 +74,8 @@ def _why_not(entry: zipfile.ZipInfo) -> str:
         return f"a path that leads outside: {shown}"
     if stat.S_ISLNK(entry.external_attr >> 16):
         return f"a symbolic link: {shown}"
-    if entry.file_size > MOST_BYTES:
-        return f"an entry of {entry.file_size:,} bytes, more than {MOST_BYTES:,}"
+    if entry.file_size > (most := most_bytes(name)):
+        return f"an entry of {entry.file_size:,} bytes, more than {most:,}"
     if entry.compress_type not in _BOUNDED:
         return f"an entry in a compression other than deflate: {shown}"
     return ""

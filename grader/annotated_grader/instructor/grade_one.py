@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 import warnings
 from dataclasses import asdict, dataclass
@@ -11,11 +12,13 @@ from typing import Any
 from annotated_grader.exercise.checks import Check
 from annotated_grader.exercise.diagnosis import Diagnosis, diagnose
 from annotated_grader.exercise.exercise import Exercise
+from annotated_grader.exercise.own_modules import among, own_modules
 from annotated_grader.exercise.run import ExerciseResult, not_run
 from annotated_grader.exercise.submission import BadSubmission, read
 from annotated_grader.feedback.report import Feedback
 from annotated_grader.instructor.gradebook import (
     STATUSES,
+    UNDECIDED,
     Graded,
     clean,
     described_checks,
@@ -85,12 +88,14 @@ def grade_one(task: Task, salt: str, level: Level, limits: SandboxLimits) -> dic
         refused = str(error)
     own = f"refused: {refused}".encode(errors="replace") if refused else content
     path = task.file.path.encode(errors="surrogateescape")
-    digest = hashlib.sha256(task.digest.encode() + path + b"\0" + own).hexdigest()
+    files = {} if refused else _files(task, content)
+    beside = json.dumps(sorted(files.items())).encode() if files else b""
+    digest = hashlib.sha256(task.digest.encode() + path + b"\0" + own + beside).hexdigest()
     if digest == task.known:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # of the parser, about strangers' code
-        outcome = _refused(task, salt, refused) if refused else _outcome(task, content, salt, level, limits)
+        outcome = _refused(task, salt, refused) if refused else _outcome(task, content, files, salt, level, limits)
         return asdict(_written(task, outcome, level, digest, time.perf_counter() - start))
 
 
@@ -119,11 +124,21 @@ def from_child(task: Task, value: dict[str, Any]) -> GradedPage:
     return GradedPage(graded, str(value["page"]), tuple(map(str, value["log"])))
 
 
-def _outcome(task: Task, content: bytes, salt: str, level: Level, limits: SandboxLimits) -> _Outcome:
+def _files(task: Task, content: bytes) -> dict[str, str]:
+    """The student's own modules that what was read imports."""
+    try:
+        return own_modules(read(content, task.file.path), among(task.file.beside)) if task.file.beside else {}
+    except BadSubmission:  # it is told when it is graded
+        return {}
+
+
+def _outcome(
+    task: Task, content: bytes, files: dict[str, str], salt: str, level: Level, limits: SandboxLimits
+) -> _Outcome:
     """Grade what was read. Only a broken grader, and what the submission exhausts, raise."""
     try:
         submission = read(content, task.file.path)
-        result, status, output = grade_code(task.exercise, submission, salt, level, limits, task.more)
+        result, status, output = grade_code(task.exercise, submission, salt, level, limits, task.more, files)
         return _Outcome(result, status, output, "; ".join((*submission.notes, *result.notes)))
     except BadSubmission as error:
         return _refused(task, salt, str(error))
@@ -143,23 +158,24 @@ def _failed(task: Task, salt: str, reason: str) -> _Outcome:
 
 def _written(task: Task, outcome: _Outcome, level: Level, digest: str, seconds: float) -> GradedPage:
     """Diagnose, and describe."""
-    result, broken, log = outcome.result, outcome.status == "grader_error", hidden_messages(outcome.result)
+    result, undecided, log = outcome.result, outcome.status in UNDECIDED, hidden_messages(outcome.result)
     diagnosis: Diagnosis | None = None
-    if result.lost and not result.gate and not broken:
+    if result.lost and not result.gate and not undecided:
         try:
             diagnosis = diagnose(result)
         except Exception as error:  # a broken bank takes nothing from the score
             log.append(f"no diagnosis: {type(error).__name__}: {clean(str(error))}")
     note = clean(outcome.note)
     public_only = PUBLIC_ONLY if result.is_public_only else ""
-    for_instructor = (clean(result.gate) or note, "" if result.gate else public_only, task.file.note)
+    said = note if undecided else clean(result.gate) or note
+    for_instructor = (said, "" if result.gate else public_only, task.file.note)
     graded = Graded(
         student=shown_name(task.file.student), exercise=task.exercise.id, file=clean(task.file.path),
-        status=outcome.status, score=None if broken else result.score, maximum=result.maximum,
+        status=outcome.status, score=None if undecided else result.score, maximum=result.maximum,
         note="; ".join(filter(None, for_instructor)), checks=described_checks(result),
         misconception=diagnosis.name if diagnosis else "", says=diagnosis.says if diagnosis else "",
         output=outcome.output, seconds=round(seconds, 2), level=level, digest=digest,
     )  # fmt: skip
     feedback = Feedback(result, diagnosis, outcome.output, (note,) if note else ())
     log = [] if result.gate else log
-    return GradedPage(graded, "" if broken else page(graded, feedback), tuple(log))
+    return GradedPage(graded, "" if undecided else page(graded, feedback), tuple(log))

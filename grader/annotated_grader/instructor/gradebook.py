@@ -22,8 +22,10 @@ from annotated_grader.exercise.run import CheckResult, ExerciseResult, Failure
 from annotated_grader.feedback.report import Feedback
 from annotated_grader.feedback.report_html import html_of
 
-FORMAT = 2
-STATUSES = ("ok", "student_error", "timeout", "died", "grader_error")
+FORMAT = 3
+STATUSES = ("ok", "student_error", "timeout", "died", "not_available", "grader_error")
+UNDECIDED = ("not_available", "grader_error")
+"""Those without a score: graded again each time."""
 _MOST_OF_A_PAGE = 10**6
 _LONGEST_NAME = 100
 _TAIL = re.compile(r"-[0-9a-f]{16}$")
@@ -49,9 +51,10 @@ class Graded:
     Attributes
     ----------
     score
-        None where the grader failed: that is nobody's mistake but the grader's.
+        None where the grader failed, or lacks a package: that is not the student's mistake.
     status
-        ok, student_error (no answer in it), timeout, died, or grader_error.
+        ok, student_error (no answer in it), timeout, died, not_available (it imports what is not installed here), or
+        grader_error.
     checks
         For each check: name, title, hidden, points, earned, message, line.
     misconception
@@ -109,7 +112,7 @@ class Gradebook:
             known = Graded(**{**data, "checks": tuple(data["checks"])})
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return known if known.digest and known.format == FORMAT and known.status != "grader_error" else None
+        return known if known.digest and known.format == FORMAT and known.status not in UNDECIDED else None
 
     def save(self, graded: Graded, page: str) -> None:
         """Write a result as HTML for the student and as JSON; the JSON comes last, and says that it is done."""

@@ -13,6 +13,7 @@ from annotated_grader.exercise.exercise import Exercise
 from annotated_grader.exercise.run import (
     ExerciseResult,
     missing_answer,
+    missing_modules,
     not_run,
     note_on_others,
     notes_on,
@@ -28,7 +29,7 @@ from annotated_grader.sandbox.process import Died, Level, OutOfTime, Process, Sa
 
 MOST_OUTPUT = 20_000
 """Characters of what an answer printed that are kept."""
-Status = Literal["ok", "student_error", "timeout", "died", "grader_error"]
+Status = Literal["ok", "student_error", "timeout", "died", "not_available", "grader_error"]
 _MOST_SKIPPED = 4
 """Cells that may end the process without costing a restart."""
 _SHORTEST = 0.05
@@ -58,6 +59,8 @@ class RemoteStudent(Student):
         Further paths that it must not be able to read.
     process
         What an answer that is trusted has left with `leave`: it is used before one is started.
+    files
+        Modules of the student's own, by their paths in the folder in which the answer runs.
 
     Raises
     ------
@@ -75,6 +78,7 @@ class RemoteStudent(Student):
         limits: SandboxLimits | None = None,
         hidden: tuple[str, ...] = (),
         process: Process | None = None,
+        files: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(submission.code)
         self.limits = limits or SandboxLimits()
@@ -82,7 +86,7 @@ class RemoteStudent(Student):
         self.status_of_cells: Status = "student_error"
         self.problems: dict[str, AnswerError] = {}
         """What went wrong in cells that the answer needs, by their titles."""
-        self._cells, self._given = submission.cells, given
+        self._cells, self._given, self._files = submission.cells, given, dict(files or {})
         self._start_process: Callable[[], Process] = lambda: Process(level, self.limits, library, hidden)
         self._process: Process | None = None
         self._left = process
@@ -107,10 +111,13 @@ class RemoteStudent(Student):
         level: Level,
         limits: SandboxLimits | None = None,
         process: Process | None = None,
+        files: Mapping[str, str] | None = None,
     ) -> RemoteStudent:
         """The answer to an exercise, cut into what it needs and the rest."""
         hidden = (str(exercise.folder / "checks.py"), str(exercise.folder / "exercise.md"))
-        return cls(submission, exercise.answers, exercise.given_code, exercise.library, level, limits, hidden, process)
+        return cls(
+            submission, exercise.answers, exercise.given_code, exercise.library, level, limits, hidden, process, files
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -158,6 +165,8 @@ class RemoteStudent(Student):
         try:
             if left:
                 self._ask({"op": "fresh"})
+            if self._files:
+                self._ask({"op": "files", "files": self._files})
             if self._given:
                 self._ask({"op": "given_code", "code": self._given})
             for number, cell in enumerate(self._cells):
@@ -272,6 +281,7 @@ def grade_code(
     level: Level | None = None,
     limits: SandboxLimits | None = None,
     more: Iterable[Check] = (),
+    files: Mapping[str, str] | None = None,
 ) -> tuple[ExerciseResult, Status, str]:
     """Grade one answer in a sandbox.
 
@@ -283,6 +293,8 @@ def grade_code(
         The strongest that works here, by default.
     more
         Further hidden checks.
+    files
+        Modules of the student's own, by their paths.
 
     Returns
     -------
@@ -299,7 +311,7 @@ def grade_code(
     closed = level or best_level()
 
     def grade(version: Version) -> tuple[ExerciseResult, Status, str]:
-        with RemoteStudent.of_exercise(exercise, version.submission, closed, limits) as student:
+        with RemoteStudent.of_exercise(exercise, version.submission, closed, limits, files=files) as student:
             return _graded(exercise, student, salt, more)
 
     _, (result, status, printed), note = best_version(versions_of(exercise, whole), grade, itemgetter(0))
@@ -318,6 +330,10 @@ def _graded(
         result = run_checks(exercise, student, salt, more=more, before_hidden=student.keep_output)
         result = replace(result, notes=(*result.notes, *student.notes))
     status = student.status_of_cells if reason and student.status == "ok" else student.status
+    if result.lost and (missing := missing_modules(result, student.problems)):
+        listed = " and ".join(f"`{name}`" for name in missing)
+        note = f"{listed} {'is' if len(missing) == 1 else 'are'} not available to the grader"
+        result, status = replace(result, notes=(note, *result.notes)), "not_available"
     return result, status, student.printed
 
 

@@ -29,13 +29,13 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from annotated_grader.exercise.submission import MOST_BYTES, BadSubmission, read
+from annotated_grader.exercise.submission import BadSubmission, most_bytes, read, read_bytes
 from annotated_grader.instructor.archives import Member, members, read_member
 from annotated_grader.instructor.limited import Bounds, Work, in_children
 
@@ -68,6 +68,8 @@ class SubmissionFile:
         How clearly it says its exercise: 3 by its exact name, 2 by its name, 1 inside, 0 not at all.
     note
         For the instructor, where the name leaves it open whose it is.
+    beside
+        The student's other Python files, by their paths from its folder, and what reads each.
     """
 
     student: str
@@ -77,6 +79,7 @@ class SubmissionFile:
     exact: int = 0
     note: str = ""
     open: Callable[[], bytes] = field(default=lambda: b"", repr=False, compare=False)
+    beside: Mapping[str, Callable[[], bytes]] = field(default_factory=dict, repr=False, compare=False)
 
     def read(self) -> bytes:
         """Its bytes.
@@ -265,14 +268,15 @@ def _why_not(path: Path) -> str:
         return _NO_ANSWER
     if path.name.startswith("."):
         return "it is a hidden file"
-    return f"it has {status.st_size:,} bytes, more than {MOST_BYTES:,}" if status.st_size > MOST_BYTES else ""
+    most = most_bytes(path.name)
+    return f"it has {status.st_size:,} bytes, more than {most:,}" if status.st_size > most else ""
 
 
 def _read_plain(path: Path) -> bytes:
     # Not through a link, and not waiting at a pipe, that took the file's place since.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(descriptor, "rb") as file:
-        return file.read(MOST_BYTES + 1)
+        return read_bytes(file, path.name)
 
 
 def _opened(found: list[SubmissionFile], jobs: int, bounds: Bounds | None) -> list[SubmissionFile]:

@@ -8,8 +8,9 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import annotated_grader
@@ -76,8 +77,8 @@ def run_file(interpreter: Interpreter, submission: Submission, seconds: float) -
 
 
 @contextlib.contextmanager
-def as_in_the_sandbox() -> Iterator[list[tuple[Any, Any]]]:
-    """For a while: an empty folder to work in, no input, no windows, and commands such as `check` that do nothing.
+def as_in_the_sandbox(files: Mapping[str, str]) -> Iterator[list[tuple[Any, Any]]]:
+    """For a while: a folder with these files only, no input, no windows, and commands such as `check` that do nothing.
 
     What comes back fills with the questions of the quiz that the file answers, each with the letter.
     """
@@ -92,6 +93,9 @@ def as_in_the_sandbox() -> Iterator[list[tuple[Any, Any]]]:
         answer=lambda question=0, choice="", *_, **__: answered.append((question, choice)),
     )
     os.chdir(folder.name)
+    for path, text in files.items():
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(text, encoding="utf-8")
     try:
         yield answered
     finally:

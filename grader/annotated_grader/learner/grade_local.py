@@ -10,7 +10,8 @@ import contextlib
 import inspect
 import io
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from annotated_grader.exercise.catalogue import all_exercises, find
 from annotated_grader.exercise.diagnosis import diagnose
 from annotated_grader.exercise.exercise import Exercise, ExerciseError
 from annotated_grader.exercise.markdown import terminal
+from annotated_grader.exercise.own_modules import beside_file, own_modules
 from annotated_grader.exercise.run import ExerciseResult, missing_answer, not_run, run_checks
 from annotated_grader.exercise.student import LocalStudent
-from annotated_grader.exercise.submission import BadSubmission, Submission, read
+from annotated_grader.exercise.submission import BadSubmission, Submission, read, read_bytes
 from annotated_grader.exercise.versions import Version, best_version, versions_of
 from annotated_grader.feedback.report import Feedback
 from annotated_grader.learner import quiz
@@ -47,8 +49,8 @@ class LocalAnswer:
         The code that defines them, as far as it can be known.
     missing
         What the exercise asks for and nobody has defined.
-    versions, notes
-        Of a file: what is to run, and what there is to say about the file.
+    versions, notes, files
+        Of a file: what is to run, what there is to say about the file, and the learner's own modules by their paths.
     """
 
     names: dict[str, Any] | None
@@ -56,6 +58,7 @@ class LocalAnswer:
     missing: tuple[str, ...] = ()
     versions: tuple[Version, ...] = ()
     notes: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 def in_notebook(exercise: Exercise, names: dict[str, Any]) -> LocalAnswer:
@@ -86,7 +89,8 @@ def in_file(path: Path, named: str | None = None) -> tuple[Exercise, LocalAnswer
         path = path.with_name(f"{path.name}.ipynb")
         also = f", and no {path}"
     try:
-        submission = read(path.read_bytes(), path.name)
+        with path.open("rb") as file:
+            submission = read(read_bytes(file, path.name), path.name)
     except FileNotFoundError:
         raise ExerciseError(f"there is no file {asked}{also}") from None
     except (OSError, BadSubmission) as error:
@@ -96,7 +100,8 @@ def in_file(path: Path, named: str | None = None) -> tuple[Exercise, LocalAnswer
         what = 'add a line EXERCISE = "ex05-1", or say --exercise ex05-1'
         raise ExerciseError(f"{path} does not say which exercise it answers: {what}")
     exercise = find(id)
-    return exercise, LocalAnswer(None, "", (), versions_of(exercise, submission), submission.notes)
+    files = own_modules(submission, beside_file(path))
+    return exercise, LocalAnswer(None, "", (), versions_of(exercise, submission), submission.notes, files)
 
 
 def examine(exercise: Exercise, found: LocalAnswer, record: ProgressRecord, seconds: float, book: str = "") -> Feedback:
@@ -142,7 +147,7 @@ def _run(exercise: Exercise, found: LocalAnswer, seconds: float) -> tuple[Exerci
     if found.names is not None:
         student = LocalStudent(found.names, found.source, exercise.given_code)
         return run_checks(exercise, student, guard=TimeBudget(seconds)), found.source, []
-    with as_in_the_sandbox() as answered:
+    with as_in_the_sandbox(found.files) as answered:
 
         def grade(version: Version) -> ExerciseResult:
             answered.clear()

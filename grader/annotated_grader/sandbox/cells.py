@@ -71,20 +71,9 @@ class CellRunner:
         self._flags |= code.co_flags & _FUTURES
         value = eval(code, self.namespace)
         if code.co_flags & inspect.CO_COROUTINE:
-            with asyncio.Runner(loop_factory=_Loop) as runner:
-                value = runner.run(_awaited(value))
+            value = asyncio.run(_awaited(value))
         if shown is not None and value is not None and self.namespace.get("_") is self._shown:
             self.namespace["_"] = self._shown = value
-
-
-class _Loop(asyncio.SelectorEventLoop):
-    """An event loop that no other thread can wake, and so needs no socket, which the sandbox refuses."""
-
-    def _make_self_pipe(self) -> None:
-        self._ssock = self._csock = None
-
-    def _close_self_pipe(self) -> None:
-        pass
 
 
 async def _awaited(value: Awaitable[Any]) -> Any:

@@ -21,11 +21,13 @@ from torch import Tensor, nn
 try:
     from annotated_grader.sandbox.cells import ANSWER, CellRunner
     from annotated_grader.sandbox.codec import Ref
+    from annotated_grader.sandbox.doors import shut_door
     from annotated_grader.sandbox.names import bound_by, names_in_text
     from annotated_grader.sandbox.plots import plot_data
 except ImportError:  # inside the sandbox, where this file lies beside `codec`
     from cells import ANSWER, CellRunner  # type: ignore[no-redef,import-not-found]
     from codec import Ref  # type: ignore[no-redef,import-not-found]
+    from doors import shut_door  # type: ignore[no-redef,import-not-found]
     from names import bound_by, names_in_text  # type: ignore[no-redef,import-not-found]
     from plots import plot_data  # type: ignore[no-redef,import-not-found]
 
@@ -147,8 +149,9 @@ class Interpreter:
     def explain(self, error: BaseException) -> AnswerError:
         """An error of the answer's code, with the line of the answer that raised it."""
         kinds = [kind.__name__ for kind in type(error).__mro__ if kind not in (object, BaseException)]
-        text = error.msg if isinstance(error, SyntaxError) else str(error)  # its text repeats the line
-        return AnswerError(kinds, text[:500], _line_of(error))
+        where = _line_of(error)
+        text = error.msg if isinstance(error, SyntaxError) else shut_door(error, where) or str(error)
+        return AnswerError(kinds, text[:500], where)
 
     def _call(self, name: str, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
         return self._named(name)(*args, **(kwargs or {}))

@@ -26,7 +26,8 @@ PACKAGE = Path(annotated.__file__).resolve().parent
 _HERE = Path(__file__).resolve().parent
 _GRADER = _HERE.parent
 _BESIDE_THE_WORKER = tuple(
-    f"{name}.py" for name in ("worker", "codec", "interpreter", "cells", "plots", "names", "confine", "seccomp")
+    f"{name}.py"
+    for name in ("worker", "codec", "interpreter", "cells", "plots", "names", "doors", "confine", "seccomp")
 )
 _PRIVATE = ("cli",)
 """Parts of the library that an answer never sees. Of the grader it sees nothing: checks, solutions, wrong answers."""

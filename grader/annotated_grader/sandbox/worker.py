@@ -135,11 +135,6 @@ def _no_attribute(name: str) -> Any:
     raise AttributeError(f"this exercise is graded without the library: annotated.{name} cannot be imported")
 
 
-def uncompiled(model: Any = None, **_: Any) -> Any:
-    """`torch.compile` without a compiler, which the sandbox does not have: the function itself."""
-    return model if model is not None else lambda function: function
-
-
 class Worker:
     """One answer and its interpreter."""
 
@@ -166,6 +161,8 @@ class Worker:
         kind = operation["op"]
         if kind == "cell":
             return self._cell(operation["code"], operation["skip"], operation["needed"], operation["ends"])
+        if kind == "files":
+            return _write(operation["files"])
         if kind == "given_code":
             return self.interpreter.load_given(operation["code"])
         if kind == "output":
@@ -181,6 +178,14 @@ class Worker:
         finally:
             if not needed:
                 self.output.kept = printed
+
+
+def _write(files: dict[str, str]) -> None:
+    """Lay modules of the student's own into the folder in which the answer runs."""
+    for path, text in files.items():
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
 
 
 def _error(kinds: Any, message: str, where: str = "") -> bytes:
@@ -202,9 +207,9 @@ def load_torch(paths: list[str]) -> None:
     sys.path.extend(paths)
     interpreter, codec = import_module("interpreter"), import_module("codec")
     torch: Any = import_module("torch")
+    import_module("doors").open_side_doors(torch)
     sys.path.remove(_HERE)
     torch.set_num_threads(1)
-    torch.compile = uncompiled
 
 
 def lift_bounds() -> None:
