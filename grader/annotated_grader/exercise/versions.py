@@ -32,14 +32,14 @@ class Version:
     ----------
     submission
         Its code, cut into what the answer needs and the rest.
-    rest
-        Code below the last `check()`, which the answer does not need; it is no part of the version.
+    quiz
+        Answers to the quiz below the last `check()`; the rest of what stands there is no part of the version.
     note
         A sentence for who gets this version's points where another has fewer, with a place for these.
     """
 
     submission: Submission
-    rest: Submission = Submission(())
+    quiz: Submission = Submission(())
     note: str = ""
 
 
@@ -62,16 +62,17 @@ def versions_of(exercise: Exercise, submission: Submission) -> tuple[Version, ..
         return (whole,)
     left_out = {one.place for one in changes}
     first = submission.without(left_out).for_answers(exercise.answers)
-    rest = submission.without({one.place for one in listed} - left_out).for_answers(())
+    quiz = {one.place for one in changes if _answers_the_quiz(one.statement.node)}
+    below = submission.without({one.place for one in listed} - quiz).for_answers(())
     if first.code == whole.submission.code:
-        return (Version(first, rest),) if checks else (whole,)
+        return (Version(first, below),) if checks else (whole,)
     name, cell = _first_change(changes, listed, exercise.answers)
     if not checks:
         note = f"{cell} changes {name}: graded as defined before, as that cell leaves it, it would earn {{}}"
         return whole, Version(first, note=note)
-    below = f"{cell}, below the last check(), changes {name}"
-    as_checked = Version(first, rest, f"{below}: graded as it was when checked, with that cell it would earn {{}}")
-    as_left = replace(whole, note=f"{below}: graded with that cell, as it was when checked it would earn {{}}")
+    found = f"{cell}, below the last check(), changes {name}"
+    as_checked = Version(first, below, f"{found}: graded as it was when checked, with that cell it would earn {{}}")
+    as_left = replace(whole, note=f"{found}: graded with that cell, as it was when checked it would earn {{}}")
     return as_checked, as_left
 
 
@@ -120,6 +121,11 @@ def _is_check(exercise: Exercise, one: Statement, names: set[str]) -> bool:
     return False
 
 
+def _answers_the_quiz(node: ast.stmt) -> bool:
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "answer"
+
+
 def _below_own_definitions(exercise: Exercise, listed: list[_Placed]) -> list[_Placed]:
     """What gives an answer another meaning, and all that stands below the last definition of the learner's own."""
     stub, changes, last = definitions(parsed(exercise.stub_code)), set[int](), -1
@@ -144,15 +150,19 @@ def _is_own(node: ast.stmt, stub: ast.AST | None) -> bool:
 
 
 def _first_change(changes: list[_Placed], listed: list[_Placed], answers: Iterable[str]) -> tuple[str, str]:
-    """A name that the first change which matters changes, and where that is."""
-    answers = set(answers)
+    """A name whose change matters, and where it is changed: an answer, else what it uses, and imports last."""
     kept = {one.node for one in required_statements([one.statement for one in listed], answers)}
-    used = answers.union(*(one.statement.reads for one in listed if one.statement.node in kept))
+    used = set(answers).union(*(one.statement.reads for one in listed if one.statement.node in kept))
     needed = [one for one in changes if one.statement.node in kept]
-    for _, cell, one in needed:
-        if named := sorted((one.binds | one.changes | one.effects) & used):
-            return f"`{next((name for name in named if name in answers), named[0])}`", _where(cell, one)
-    return "what the answer uses", _where(*(needed or changes)[0][1:])
+    ranked = [
+        (name not in answers, isinstance(one.node, ast.Import | ast.ImportFrom), number, name)
+        for number, (_, _, one) in enumerate(needed)
+        for name in (one.binds | one.changes | one.effects) & used
+    ]
+    if not ranked:
+        return "what the answer uses", _where(*(needed or changes)[0][1:])
+    _, _, number, name = min(ranked)
+    return f"`{name}`", _where(*needed[number][1:])
 
 
 def _where(cell: CodeCell, one: Statement) -> str:

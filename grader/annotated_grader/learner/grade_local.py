@@ -166,7 +166,7 @@ def _run_version(exercise: Exercise, version: Version, seconds: float) -> Exerci
     else:
         result = run_checks(exercise, student, guard=TimeBudget(seconds))
         result = replace(result, notes=(*result.notes, *ran.notes))
-    run_file(student.interpreter, version.rest, seconds)  # the quiz may be answered there
+    run_file(student.interpreter, version.quiz, seconds)
     return result
 
 

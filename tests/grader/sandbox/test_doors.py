@@ -1,0 +1,72 @@
+"""Doors that the sandbox shuts: what works all the same, and what is said where it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotated_grader.exercise.catalogue import find
+from annotated_grader.exercise.submission import read
+from annotated_grader.instructor.remote import grade_code
+from annotated_grader.sandbox import isolation
+
+pytestmark = pytest.mark.process
+BEFORE = f"{find('ex05-1').solution_code}\nimport asyncio, os, torch\nright = attention\n"
+WORKS = {
+    "an event loop": """
+async def soon(*args):
+    await asyncio.sleep(0)
+    return await asyncio.to_thread(right, *args)
+def attention(q, k, v, mask=None):
+    return asyncio.run(soon(q, k, v, mask))
+""",
+    "workers of a loader": """
+rows = list(range(4))
+named = torch.utils.data.DataLoader(rows, batch_size=2, num_workers=2, prefetch_factor=2, persistent_workers=True)
+placed = torch.utils.data.DataLoader(rows, 2, False, None, None, 1)
+def attention(q, k, v, mask=None):
+    assert [batch.tolist() for batch in named] == [batch.tolist() for batch in placed] == [[0, 1], [2, 3]]
+    return right(q, k, v, mask)
+""",
+    "a command at the top": "import subprocess\nsubprocess.run(['nvidia-smi'])\n",
+}
+SHUT = {
+    "import subprocess as s\ns.run(['ls'])": "PermissionError: the grader starts no other processes",
+    "import multiprocessing\nmultiprocessing.Pool(1)": "PermissionError: the grader starts no other processes",
+    "os.fork()": "PermissionError: the grader starts no other processes",
+    "import urllib.request\nurllib.request.urlopen('http://localhost')": "URLError: the grader has no network",
+    "open('/etc/shadow')": "FileNotFoundError: [Errno 2] No such file or directory: '/etc/shadow'",
+}
+
+
+def graded(code: str) -> tuple[int, str, set[str], tuple[str, ...]]:
+    """Points, status, the messages of lost checks, and notes."""
+    try:
+        level = isolation.best_level()
+    except isolation.NotIsolated as error:
+        pytest.skip(str(error))
+    result, status, _ = grade_code(find("ex05-1"), read((BEFORE + code).encode(), "a.py"), None, level)
+    messages = {check.failure.message for check in result.checks if check.failure}
+    return result.score, status, messages, result.notes
+
+
+@pytest.mark.parametrize("code", WORKS.values(), ids=list(WORKS))
+def test_what_can_be_done_otherwise_works(code: str) -> None:
+    assert graded(code) == (10, "ok", set(), ())
+
+
+def test_what_cannot_is_said() -> None:
+    tries = [f"def try_{number}():\n    {code.replace(chr(10), '; ')}" for number, code in enumerate(SHUT)]
+    tries.append("def attention(q, k, v, mask=None):\n    errors = []")
+    for number in range(len(SHUT)):
+        tries.append(f"    try: try_{number}()\n    except OSError as error: errors.append(error)")
+    for number, said in enumerate(SHUT.values()):
+        score, _, messages, _ = graded("\n".join([*tries, f"    raise errors[{number}]"]))
+        assert (score, messages) == (0, {said})
+
+
+def test_a_package_that_is_not_here_is_nobodys_mistake() -> None:
+    code = "from no_such_package.parts import scale\ndef attention(*args, **kwargs):\n    return scale(*args)\n"
+    score, status, _, notes = graded(code)
+    assert (score, status, notes[0]) == (0, "not_available", "`no_such_package` is not available to the grader")
+    assert graded("try:\n    import no_such_package\nexcept ImportError:\n    pass\n")[:2] == (10, "ok")
+    assert graded("def attention(*args, **kwargs):\n    import annotated\n")[1] == "ok"
