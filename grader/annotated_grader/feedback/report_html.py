@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from html import escape
+from html import escape as without_markup
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ from annotated_grader.feedback.tensor_tables import TensorTable, compared, is_ma
 
 _POSITIVE, _NEGATIVE = "59, 131, 214", "217, 115, 26"  # the house's blue and orange: mid-tones on any ground
 _STRONGEST = 0.5  # of a tint, so that the number on it stays legible
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_STEERING = re.compile(r"[^\n\t -~\xa0-\U0010ffff]|[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 STYLE = f"<style>{Path(__file__).with_name('report.css').read_text(encoding='utf-8')}</style>"
 
 
@@ -52,6 +54,11 @@ def html_of(report: Feedback, style: bool = True) -> str:
         parts.append(f"<details><summary>What your code printed</summary>{printed}</details>")
     parts += [f'<p class="quiet">{escape(note)}</p>' for note in report.notes]
     return f'{STYLE if style else ""}<div class="annotated-check">{"".join(parts)}</div>'
+
+
+def escape(text: str) -> str:
+    """Text for a page: no markup, no colours of a terminal, and a mark for whatever else would steer what is shown."""
+    return without_markup(_STEERING.sub("\N{REPLACEMENT CHARACTER}", _COLOURS.sub("", text)))
 
 
 def _counterexample(shown: CheckResult, failure: Failure) -> str:

@@ -163,6 +163,15 @@ def test_what_the_answer_holds_cannot_become_markup(exercise: Exercise) -> None:
     assert "<script" not in page and page.count("&lt;script&gt;") >= 6
 
 
+def test_what_the_answer_prints_cannot_steer_what_is_shown(exercise: Exercise) -> None:
+    evil = "a\x1b[31mred\x1b]8;;http://x\x07link\u202egnp.exe\ud800\x9b2J\r\n\tend ü 文"
+    failure = Failure(evil, inputs={evil: evil}, expected="x", got=evil, error=True, line=evil)
+    page = html_of(Feedback(result_of(exercise, failure), output=evil, notes=(evil,)))
+    assert page.count("ared\N{REPLACEMENT CHARACTER}]8;;") >= 3 and "\n\tend ü 文" in page
+    assert not {"\x1b", "\x07", "\u202e", "\ud800", "\x9b", "\r"} & set(page)
+    page.encode()
+
+
 def test_the_misconception_is_named_with_its_chapter_and_link(exercise: Exercise) -> None:
     entry = WrongAnswer("divided_by_d_k", "You divided by $\\sqrt{d_k}$ *twice*.", "concept", ("check0",), "", "C08")
     report = Feedback(result_of(exercise, WRONG), known(entry), chapters={5: "https://book.example/a.html"})
