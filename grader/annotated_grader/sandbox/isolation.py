@@ -3,8 +3,9 @@
 Three levels. `bubblewrap`: namespaces of its own (no network, no other processes, a file system with Python in it and
 nothing more), another user, limits, and a filter of system calls. `landlock`: the same limits and filter, and a kernel
 rule that only Python's files can be read, and files made only in a folder that is deleted afterwards; for machines that
-forbid namespaces. It hides the contents of files, not their names, and bounds neither the number of files in that
-folder nor, where root grades, of threads. `none`: limits only, where there is neither; for code that you trust.
+forbid namespaces. It hides the contents of files, and not their names, sizes and times, and bounds neither the number
+of files in that folder nor, where root grades, of threads. `none`: limits only, where there is neither; for code that
+you trust.
 
 A folder's answers are served by copies of one process that has torch, each within walls of its own that bubblewrap
 built for it (`lending`, `template`). They share what that process was when it had loaded torch, such as the places of
