@@ -14,6 +14,7 @@ from annotated_grader.exercise.exercise import Exercise
 from annotated_grader.exercise.run import ExerciseResult, not_run
 from annotated_grader.exercise.submission import BadSubmission, read
 from annotated_grader.feedback.report import Feedback
+from annotated_grader.instructor.files import SubmissionFile
 from annotated_grader.instructor.gradebook import (
     STATUSES,
     Graded,
@@ -25,7 +26,6 @@ from annotated_grader.instructor.gradebook import (
 )
 from annotated_grader.instructor.limited import Ended
 from annotated_grader.instructor.remote import grade_code
-from annotated_grader.instructor.submissions import SubmissionFile
 from annotated_grader.sandbox.process import GraderBroken, Level, SandboxLimits
 
 PUBLIC_ONLY = "passes every public check and no hidden one: it may be written for the public inputs alone"

@@ -131,11 +131,11 @@ def test_files_without_a_students_name_are_all_graded_and_noted_for_the_instruct
     place: Path, in_process: InProcess
 ) -> None:
     for file in (place / "class").iterdir():
-        file.rename(file.with_name(f"Homework ex99-1 {file.name[:3]}.py"))
+        file.rename(file.with_name(f"Blatt ex99-1 {file.name[:3]}.py"))
     done = grade(place)
-    assert scores(done) == {"Homework ex99-1 ada": FULL, "Homework ex99-1 ben": 0, "Homework ex99-1 cle": FULL}
+    assert scores(done) == {"Blatt ex99-1 ada": FULL, "Blatt ex99-1 ben": 0, "Blatt ex99-1 cle": FULL}
     note = "the name does not begin with a student: rename it STUDENT_ex99-1"
-    assert {one.note for one in done.graded} == {note} and not done.skipped
+    assert {one.notes for one in done.graded} == {note} and not done.skipped
     assert all(note not in page.read_text(encoding="utf-8") for page in (place / "out" / "results").glob("*.html"))
 
 
