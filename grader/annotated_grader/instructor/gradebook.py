@@ -243,7 +243,7 @@ def harmless(cell: Any) -> Any:
 
 def plain(cell: str) -> str:
     """What a cell was before it was made harmless."""
-    return re.sub(r"'(?=[=+\-@])", "", unicodedata.normalize("NFC", cell))
+    return re.sub(r"'(?=[=+\-@\uff1d\uff0b\uff0d\uff20])", "", cell)
 
 
 def _number(value: float | None) -> str | float:

@@ -26,6 +26,10 @@ _FILLERS = frozenset(
     "works".split()
 )
 """Words in names of files and folders that are no person's."""
+_ROUND_A_NAME = re.compile(
+    r"(?:hw|homework|assignment|exercise|solutions?|submission|final|draft|notebook|answers?|copy|kopie)\d*", re.I
+)
+"""Those that are left out beside a name, as in `hw5_ada` and `ada final`."""
 _SECTION = re.compile(r"(?:sec|section|group|gruppe|class|klasse|tutorial|tutor|kurs|seminar|period|cohort)\b", re.I)
 _DRIVE = re.compile(r"-\d{8}T\d{6}Z(?:-\d+)+$")
 """How Google Drive names the archive of a folder."""
@@ -109,7 +113,17 @@ def exercise_in(stem: str) -> NamedExercise:
         return NamedExercise()
     after = stem[match.end() :]
     after = "" if _NUMBERED.fullmatch(after) or _COPY.fullmatch(after) else after.strip(_EDGES)
-    return NamedExercise(exercise, stem[: match.start()].rstrip(_EDGES), after, exact)
+    return NamedExercise(exercise, _person(stem[: match.start()].rstrip(_EDGES)), _person(after), exact)
+
+
+def _person(text: str) -> str:
+    """A name without the words around it that surely are no part of it; as it is if there are no others."""
+    words = re.split(r"([\s_-]+)", text)
+    while len(words) > 2 and _ROUND_A_NAME.fullmatch(words[0]):
+        del words[:2]
+    while len(words) > 2 and _ROUND_A_NAME.fullmatch(words[-1]):
+        del words[-2:]
+    return "".join(words)
 
 
 def stem_of(name: str) -> str:

@@ -1,9 +1,9 @@
 """Classes as learning platforms and people deliver them: a table from the files of a folder to the rows of a gradebook.
 
 `build` makes the folder of one. A line of `files` is a path; what ends in `.zip` within it becomes an archive. After
-` :: ` stands what is in the file: `stub` (untouched), `says ex05-1` (the exercise inside alone), or its text; by
-default something is written. A line of `rows` is `student (id) exercise`, then what is to be seen of it: `late`, `rename` (the
-note to do so), `refused`, `<- file` (the one that counts, where there were others).
+two colons stands what is in the file: `stub` (untouched), `says ex05-1` (the exercise inside alone), or its text; by
+default something is written. A line of `rows` is `student (id) exercise`, then what is to be seen of it: `late`,
+`rename` (the note to do so), `refused`, `<- file` (the one that counts, where there were others).
 """
 
 from __future__ import annotations

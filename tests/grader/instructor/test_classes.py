@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from annotated_grader.instructor.folders import LayoutDoubt
 from annotated_grader.instructor.platforms import time_of
 from annotated_grader.instructor.roster import Roster
 from annotated_grader.instructor.submissions import Looking, choose, look
 from tests.grader.instructor.classes import PLATFORMS, Class, build, rows_of
+from tests.grader.instructor.classes_of_people import LEVELS, SPELLINGS, STUBS
 
 pytestmark = pytest.mark.process
 
 
-@pytest.mark.parametrize("name", PLATFORMS)
-def test_a_class_has_the_rows_that_its_platform_says(tmp_path: Path, name: str) -> None:
-    one = PLATFORMS[name]
+CLASSES = PLATFORMS | SPELLINGS | STUBS | LEVELS
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_class_has_the_rows_that_its_files_say(tmp_path: Path, name: str) -> None:
+    one = CLASSES[name]
     folder = build(tmp_path / "in", one.files)
     found = look(folder / one.top, looking(one))
     wanted = sorted(" ".join(line.split()) for line in one.rows.splitlines())
@@ -28,3 +34,94 @@ def looking(one: Class) -> Looking:
     """The options of a class."""
     roster = Roster.read(one.roster) if one.roster else None
     return Looking(one.exercise, "", one.how, roster, time_of(one.before) if one.before else None)
+
+
+def seen(folder: Path, files: str, **options: str) -> list[str]:
+    """The rows of a class."""
+    found = look(build(folder, files), looking(Class(files, "", **options)))
+    return rows_of(found, choose(found))
+
+
+def test_what_can_be_read_in_two_ways_is_asked_for(tmp_path: Path) -> None:
+    files = "Miller/ada/ex05-1.py\nMiller/ben/ex05-1.py\nSmith/cleo/ex05-1.py\nSmith/dan/ex05-1.py"
+    with pytest.raises(
+        LayoutDoubt, match=r"'Miller' and 'Smith' or 'ada' and 'ben' in them: say --layout 'STUDENT'"
+    ) as e:
+        seen(tmp_path / "in", files)
+    assert [layout for layout, _ in e.value.choices] == ["STUDENT", "*/STUDENT"]
+    rows = [
+        seen(tmp_path / layout.replace("/", "_").replace("*", "x"), files, how=layout) for layout, _ in e.value.choices
+    ]
+    assert [len(found) for found in rows] == [2, 4]
+    with pytest.raises(ValueError, match="there is no layout 'Kanvas'; there are auto, canvas, gradescope"):
+        seen(tmp_path / "again", files, how="Kanvas")
+
+
+def test_a_platform_may_be_said(tmp_path: Path) -> None:
+    files = "ada_2026_1005_ex05-1.py\nben_ex05-1.py"
+    assert seen(tmp_path / "own", files) == ["ada_2026_1005 ex05-1", "ben ex05-1"]
+    assert seen(tmp_path / "canvas", files, how="canvas") == ["ada (2026) ex05-1", "ben ex05-1"]
+
+
+def test_two_people_of_a_platform_are_never_one_row(tmp_path: Path) -> None:
+    files = "adlerada_101_900001_ex05-1.py\nadlerada_102_900002_ex05-1.py"
+    both = 'Student,ID,SIS User ID\n"Adler, Ada",101,102\n'
+    with pytest.raises(
+        ValueError, match=r"Ada Adler, ex05-1: Canvas has two people here, 101 \(adlerada_101_.* and 102"
+    ):
+        seen(tmp_path, files, roster=both)
+
+
+def test_a_roster_says_before_grading_who_is_missing(tmp_path: Path) -> None:
+    files = "adlerada_101_900001_ex05-1.py\nbrandtben_109_900002_ex05-1.py\nclarkcleo_103_900003_ex05-1.py"
+    roster = """Student,ID,SIS Login ID
+"Adler, Ada",101,aadler
+"Brandt, Ben",102,bb
+"Dorn, Dan",104,dd
+"Clark, Cleo",105,cc
+"Other, Otto",103,oo
+"""
+    found = look(build(tmp_path, files), looking(Class(files, "", roster=roster)))
+    assert found.roster is not None
+    assert found.roster.unknown == ()
+    assert found.roster.missing == ("Dan Dorn", "Cleo Clark", "Otto Other")
+    # one's number is another's: neither name nor number is believed
+    assert found.roster.ambiguous == ("clarkcleo (103) may be lines [6, 5] of the roster",)
+
+
+def test_the_first_line_says_what_was_understood(tmp_path: Path) -> None:
+    one = PLATFORMS["canvas: unpacked, one person in two exercises"]
+    assert look(build(tmp_path, one.files), looking(one)).summary == "Canvas: 2 students, 2 exercises, 3 files, 1 late"
+
+
+def test_in_a_class_s_archive_one_bad_entry_is_one_row(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "submissions.zip", "w") as archive:
+        for name, kind in (("adlerada_101_900001", zipfile.ZIP_BZIP2), ("brandtben_102_900002", zipfile.ZIP_STORED)):
+            archive.writestr(zipfile.ZipInfo(f"{name}_ex05-1.py"), "x = 1", kind)
+        link = zipfile.ZipInfo("clarkcleo_103_900003_ex05-1.py")
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, "/etc/passwd")
+        archive.writestr(zipfile.ZipInfo("dorndan_104_900004_ex05-1.zip"), b"no archive")
+    found = look(tmp_path / "submissions.zip", Looking())
+    rows = {file.student: file.refused.partition(":")[0] for file in choose(found).submissions}
+    assert rows == {
+        "adlerada": "it is an entry in a compression other than deflate", "brandtben": "",
+        "clarkcleo": "it is a symbolic link", "dorndan": "the archive cannot be read",
+    }  # fmt: skip
+
+
+def test_a_zip_of_macos_or_old_windows_keeps_names_and_folders(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        entry = zipfile.ZipInfo("Zoe\u0301/ex05-1.py")
+        archive.writestr(entry, "x = 1")
+        archive.writestr(zipfile.ZipInfo("ben\\ex05-1.py"), "x = 1")
+    data = (tmp_path / "class.zip").read_bytes()
+    # what macOS writes: the same bytes, without the mark that they are UTF-8
+    at = [i for i in range(len(data)) if data[i : i + 4] in (b"PK\x03\x04", b"PK\x01\x02")]
+    for i in at:
+        flags = i + (6 if data[i + 2] == 3 else 8)
+        data = data[: flags + 1] + bytes([data[flags + 1] & ~0x08]) + data[flags + 2 :]
+    (tmp_path / "class.zip").write_bytes(data)
+    found = look(tmp_path / "class.zip", Looking())
+    assert [file.student for file in choose(found).submissions] == ["Zo\u00e9", "ben"]
+    assert choose(found).submissions[0].read() == b"x = 1"
