@@ -151,8 +151,8 @@ class Similarity:
         """Print the pairs."""
         from annotated_grader.exercise.catalogue import find
         from annotated_grader.instructor.answers import read_answers
-        from annotated_grader.instructor.gradebook import clean
         from annotated_grader.instructor.similarity import similar
+        from annotated_grader.instructor.strangers_text import clean
 
         answers, skipped = read_answers(self.folder, self.exercise, self.layout)
         for path, why in skipped:

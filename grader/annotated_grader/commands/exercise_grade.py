@@ -145,7 +145,7 @@ def _asked(doubt: LayoutDoubt) -> str:
 
 def _print_class(found: ClassFiles, before: str) -> None:
     """The first lines: how the folder was understood, and who is missing."""
-    from annotated_grader.instructor.gradebook import clean
+    from annotated_grader.instructor.strangers_text import clean
 
     lines = [found.summary, *found.warnings]
     untimed = len({file.path for file in found.files if not file.submitted})
@@ -161,7 +161,7 @@ def _print_class(found: ClassFiles, before: str) -> None:
 
 def _print_rows(found: ClassFiles, jobs: int) -> int:
     """The rows that grading would have."""
-    from annotated_grader.instructor.gradebook import clean
+    from annotated_grader.instructor.strangers_text import clean
     from annotated_grader.instructor.submissions import choose
 
     collected = choose(found, jobs)
@@ -210,7 +210,7 @@ def _line(graded: Graded) -> str:
 
 
 def _print(run: GradingRun, out: Path) -> None:
-    from annotated_grader.instructor.gradebook import clean
+    from annotated_grader.instructor.strangers_text import clean
 
     for graded in run.graded:
         print(_line(graded))

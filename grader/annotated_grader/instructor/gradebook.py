@@ -11,7 +11,6 @@ import io
 import json
 import os
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -23,6 +22,7 @@ from annotated.storage import atomic_write
 from annotated_grader.exercise.run import CheckResult, ExerciseResult, Failure
 from annotated_grader.feedback.report import Feedback
 from annotated_grader.feedback.report_html import html_of
+from annotated_grader.instructor.strangers_text import clean, harmless
 
 FORMAT = 3
 STATUSES = ("ok", "student_error", "timeout", "died", "grader_error")
@@ -205,11 +205,6 @@ def _tail(student: str) -> str:
     return "-" + hashlib.sha256(student.encode(errors="surrogateescape")).hexdigest()[:16]
 
 
-def clean(text: str, most: int = 500) -> str:
-    """One line of text from a stranger, without what would steer a terminal."""
-    return "".join(c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text[:most])
-
-
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that it is never seen half written."""
     with atomic_write(path, "wb") as file:
@@ -218,32 +213,6 @@ def write_whole(path: Path, text: str) -> None:
 
 def _suffixed(place: Path, suffix: str) -> Path:
     return place.with_name(place.name + suffix)
-
-
-_BEGIN_FORMULAS = "=+-@"
-_BEGIN_CELLS = ",;|\"'"
-
-
-def harmless(cell: Any) -> Any:
-    """A cell in which no spreadsheet finds a formula, however it takes the fields apart.
-
-    After OWASP's list: what begins a formula is quoted, full-width characters too, and so is what would begin one where
-    another character stands between fields. Tabs and ends of lines have become spaces.
-    """
-    if not isinstance(cell, str):
-        return cell
-    text, begins, safe = clean(cell), True, []
-    for c in text:
-        if begins and unicodedata.normalize("NFKC", c)[:1] in tuple(_BEGIN_FORMULAS):
-            safe.append("'")
-        safe.append(c)
-        begins = c in _BEGIN_CELLS or (begins and c.isspace())
-    return "".join(safe)
-
-
-def plain(cell: str) -> str:
-    """What a cell was before it was made harmless."""
-    return re.sub(r"'(?=[=+\-@\uff1d\uff0b\uff0d\uff20])", "", cell)
 
 
 def _number(value: float | None) -> str | float:

@@ -19,8 +19,9 @@ from annotated_grader.instructor.exports.canvas import canvas_table
 from annotated_grader.instructor.exports.moodle import moodle_table
 from annotated_grader.instructor.exports.notebooks import as_text, nbgrader, otter
 from annotated_grader.instructor.exports.roster_table import Grades, table_of
-from annotated_grader.instructor.gradebook import Graded, clean, harmless, plain
+from annotated_grader.instructor.gradebook import Graded
 from annotated_grader.instructor.roster import Roster
+from annotated_grader.instructor.strangers_text import clean, harmless, plain
 from annotated_grader.learner.notebook_check import require
 from annotated_grader.sandbox import isolation
 

@@ -12,8 +12,8 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from annotated_grader.instructor.gradebook import plain
 from annotated_grader.instructor.roster import Roster, Student, read_table
+from annotated_grader.instructor.strangers_text import plain
 
 
 @dataclass(frozen=True)
