@@ -19,6 +19,7 @@ from dataclasses import replace
 from os.path import commonprefix
 
 from annotated_grader.instructor.files import NO_ANSWER, SubmissionFile
+from annotated_grader.instructor.layout_doubt import LayoutDoubt
 from annotated_grader.instructor.names import (
     NamedExercise,
     display_name,
@@ -35,21 +36,6 @@ from annotated_grader.instructor.names import (
 
 RENAME = "the name does not begin with a student: rename it STUDENT_{exercise}"
 STUDENT = "STUDENT"
-
-
-class LayoutDoubt(ValueError):
-    """A folder that can be read in two ways.
-
-    Attributes
-    ----------
-    choices
-        What to say for each, and what it means.
-    """
-
-    def __init__(self, message: str, choices: Sequence[tuple[str, str]]) -> None:
-        told = "; ".join(f"--layout '{layout}' if {meaning}" for layout, meaning in choices)
-        super().__init__(f"{message}: say {told}")
-        self.message, self.choices = message, tuple(choices)
 
 
 def level_of(layout: str) -> int | None:
@@ -96,7 +82,11 @@ def _class(files: list[SubmissionFile], depth: int) -> list[SubmissionFile]:
 
 
 def _reading(name: str, members: list[SubmissionFile], depth: int) -> str:
-    """What a folder or an archive is by itself: `class`, `person`, `several` (either), or `empty` of answers."""
+    """What a folder or an archive is by itself: `class`, `person`, or `empty` of answers.
+
+    One with several names in it is `people` if these are in the names of answers, and `several` if they are those of
+    folders, which may be tries.
+    """
     answers = [file for file in members if file.may_answer and file.exercise]
     if not answers:
         return "class" if is_wrapper(name) else "empty"
@@ -110,14 +100,14 @@ def _reading(name: str, members: list[SubmissionFile], depth: int) -> str:
     if mine or not several:
         return "person"
     by_name = [(exercise, label) for exercise, label, is_student in labels if is_student]
-    return "class" if _answer_the_same(by_name) else "several"
+    return "people" if _answer_the_same(by_name) else "several"
 
 
 def _label(file: SubmissionFile, depth: int) -> tuple[str, bool]:
     """What tells a file in a folder from its neighbours, and whether that surely is a student's name."""
     if len(file.parts) > depth + 1:
         folder = file.parts[depth]
-        return ("" if is_filler(folder) or is_wrapper(folder) else folder), False
+        return ("" if folder.isdigit() or is_filler(folder) or is_wrapper(folder) else folder), False
     stem = stem_of(file.parts[-1])
     named = exercise_in(stem)
     if not named.exercise:
@@ -137,21 +127,26 @@ def _answer_the_same(labels: Iterable[tuple[str, str]]) -> bool:
 def _classes_among(
     readings: dict[str, str], inside: dict[str, list[SubmissionFile]], files: list[SubmissionFile], depth: int
 ) -> set[str]:
-    """Those of the folders with several people or several tries that hold people."""
-    several = {name for name, reading in readings.items() if reading == "several"}
-    loose = [file for file in files if len(file.parts) == depth + 1 and file.may_answer and file.exercise]
-    people = [name for name, reading in readings.items() if reading == "person"] + loose
-    exercises = [{file.exercise for file in inside[name] if file.may_answer} for name in several]
+    """Those of the folders with several names in them that are classes, where it can be seen."""
+    loose = {file.parts[depth] for file in files if len(file.parts) == depth + 1 and file.may_answer and file.exercise}
+    people = len(loose) + list(readings.values()).count("person")
+    several = {name for name, reading in readings.items() if reading in ("people", "several")}
+    by_name = {name for name in several if readings[name] == "people"}
+    answers = {name: [file for file in inside[name] if file.may_answer and file.exercise] for name in several}
+    exercises = [{file.exercise for file in answers[name]} for name in several]
     apart = len(set().union(*exercises)) == sum(map(len, exercises))
-    if not several or all(map(is_section, several)) or (not people and apart):  # one alone, or one for each exercise
+    if not several or all(map(is_section, several)) or (not people and (apart or by_name == several)):
         return several
-    if len(people) > len(several):
+    labels = [{file.parts[depth + 1] for file in answers[name]} for name in several]
+    shared = len(set().union(*labels)) < sum(map(len, labels))
+    if not by_name and (shared or people > len(several)):  # the same folder in several others is nobody's name
         return set()
-    outer, inner = sorted(several)[:2], sorted({file.parts[depth + 1] for name in several for file in inside[name]})[:2]
+    outer = sorted(by_name or several)[:2]
+    inner = sorted({file.parts[depth + 1] for file in answers[outer[0]]})[:2]
     stars = "*/" * depth
     raise LayoutDoubt(
-        f"it cannot be seen which folders are the students, {_and(outer)} or {_and(inner)} in them",
-        ((f"{stars}{STUDENT}", f"{outer[0]} is a student"), (f"{stars}*/{STUDENT}", f"{inner[0]} is a student")),
+        f"it cannot be seen which are the students, {_and(outer)} or {_and(inner)} in {outer[0]!r}",
+        ((f"{stars}{STUDENT}", f"{outer[0]} is a student"), (f"{stars}*/{STUDENT}", f"{inner[0]} is one student's")),
     )
 
 

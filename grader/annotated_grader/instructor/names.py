@@ -19,17 +19,18 @@ _COPY = re.compile(r"[ _-]?(?:\([0-9]+\)|Copy[0-9]*)$", re.I)
 _NUMBERED = re.compile(r"[_-][0-9]{1,2}$")
 _EDGES = " _-.,\u2010\u2011\u2012\u2013\u2014\u2015"
 _FILLERS = frozenset(
-    "answer answers assignment attempt backup class classroom copia copie copy corrected course done download "
-    "downloads draft drive ex exercise exercises fertig file files final finished fixed handed homework hw kopie "
-    "lab lösung main master my neu new notebook of old part resubmission revised sheet solution solutions solved "
-    "submission submissions submit submitted task tasks the try untitled updated v version von week work working "
-    "works".split()
+    "answer answers assignment attempt backup checkpoint class classroom copia copie copy corrected course done "
+    "download downloads draft drive ex exercise exercises fertig file files final finished fixed handed homework "
+    "hw kopie lab lösung main master my neu new notebook of old part resubmission revised sheet solution "
+    "solutions solved submission submissions submit submitted task tasks the try untitled updated v version von "
+    "week work working works".split()
 )
 """Words in names of files and folders that are no person's."""
 _ROUND_A_NAME = re.compile(
     r"(?:hw|homework|assignment|exercise|solutions?|submission|final|draft|notebook|answers?|copy|kopie)\d*", re.I
 )
 """Those that are left out beside a name, as in `hw5_ada` and `ada final`."""
+_DATE = re.compile(r"^\d{4}-\d\d-\d\d[\s_-]+")
 _SECTION = re.compile(r"(?:sec|section|group|gruppe|class|klasse|tutorial|tutor|kurs|seminar|period|cohort)\b", re.I)
 _DRIVE = re.compile(r"-\d{8}T\d{6}Z(?:-\d+)+$")
 """How Google Drive names the archive of a folder."""
@@ -111,14 +112,14 @@ def exercise_in(stem: str) -> NamedExercise:
         exact = False
     else:
         return NamedExercise()
-    after = stem[match.end() :]
+    after = re.sub(r"^\s*\(\d+\)(?=\s*\S)", "", stem[match.end() :])  # `ex05-1 (1) - Ada`
     after = "" if _NUMBERED.fullmatch(after) or _COPY.fullmatch(after) else after.strip(_EDGES)
     return NamedExercise(exercise, _person(stem[: match.start()].rstrip(_EDGES)), _person(after), exact)
 
 
 def _person(text: str) -> str:
     """A name without the words around it that surely are no part of it; as it is if there are no others."""
-    words = re.split(r"([\s_-]+)", text)
+    words = re.split(r"([\s_-]+)", _DATE.sub("", text))
     while len(words) > 2 and _ROUND_A_NAME.fullmatch(words[0]):
         del words[:2]
     while len(words) > 2 and _ROUND_A_NAME.fullmatch(words[-1]):

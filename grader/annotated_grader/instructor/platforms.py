@@ -13,6 +13,7 @@ What is known of each, and from where:
 - Sakai: folders `Adler, Ada(aadler)` with `Submission attachment(s)` in them.
 - Gradescope: `submission_123/`, and beside it `submission_metadata.yml` with names, numbers and times.
 - nbgrader: `submitted/STUDENT/ASSIGNMENT/`, with `timestamp.txt`; in its exchange `STUDENT+ASSIGNMENT+TIME+...`.
+- Autolab: `ada@uni.edu_3_ex05-1.py`, the third try.
 - GitHub Classroom: `hw5-submissions/hw5-LOGIN/`, a checkout.
 """
 
@@ -20,12 +21,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from os.path import commonprefix
 
-from annotated_grader.instructor.files import Files, SubmissionFile
+from annotated_grader.instructor.files import KINDS, Files, SubmissionFile
+from annotated_grader.instructor.layout_doubt import LayoutDoubt
 from annotated_grader.instructor.limited import Bounds
 from annotated_grader.instructor.names import display_name, is_wrapper
 from annotated_grader.instructor.side_files import (
@@ -39,8 +41,8 @@ from annotated_grader.instructor.side_files import (
 )
 
 CANVAS, MOODLE, BLACKBOARD, BRIGHTSPACE, SAKAI = "Canvas", "Moodle", "Blackboard", "Brightspace", "Sakai"
-GRADESCOPE, NBGRADER, GITHUB = "Gradescope", "nbgrader", "GitHub Classroom"
-PLATFORMS = (CANVAS, GRADESCOPE, MOODLE, BLACKBOARD, BRIGHTSPACE, SAKAI, NBGRADER, GITHUB)
+GRADESCOPE, NBGRADER, GITHUB, AUTOLAB = "Gradescope", "nbgrader", "GitHub Classroom", "Autolab"
+PLATFORMS = (CANVAS, GRADESCOPE, MOODLE, BLACKBOARD, BRIGHTSPACE, SAKAI, NBGRADER, GITHUB, AUTOLAB)
 _PATTERNS = tuple(
     (platform, re.compile(pattern))
     for platform, pattern in (
@@ -48,19 +50,32 @@ _PATTERNS = tuple(
         (CANVAS, r"(?P<name>[^\WA-Z]+?)(?P<late>_LATE)?_(?P<id>\d+)_(?P<attempt>\d{3,})_(?P<own>.+)"),
         (CANVAS, r"(?P<name>[^\WA-Z]+?)(?P<late>_LATE)?_(?P<id>\d+)_(?P<own>(?:text|link)\.html)"),
         (MOODLE, r"(?P<name>.+?)(?:_(?P<id>\d+))?_assignsubmission_(?:file|onlinetext)_?(?P<own>.*)"),
-        (BLACKBOARD, r"(?P<name>.+)_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<own>.+)|\.txt)?"),
+        (BLACKBOARD, r"(?P<name>.+?)_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<own>.+)|\.txt)?"),
         (
             BRIGHTSPACE,
             r"\d+-\d+ ?- ?(?P<name>.+?) ?- ?(?P<time>[A-Z][a-z]+ \d{1,2}, \d{4} \d{3,4} [AP]M)(?: ?- ?(?P<own>.+))?",
         ),
+        (AUTOLAB, r"(?P<id>[^@\s]+@[^@\s_]+)_(?P<attempt>\d+)_(?P<own>.+)"),
         (NBGRADER, r"(?P<id>[^+]+)\+[^+]+\+(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S*(?: [A-Z]+)?)(?:\+[^+]*)?"),
     )
 )
 _SAKAI = re.compile(r"(?P<name>.+?)\((?P<id>[^()]+)\)")
 _SAKAI_INSIDE = "Submission attachment(s)"
-_KNOWS_PEOPLE = (CANVAS, GRADESCOPE, BLACKBOARD, SAKAI, NBGRADER, GITHUB)
+_KNOWS_PEOPLE = (CANVAS, GRADESCOPE, BLACKBOARD, SAKAI, NBGRADER, GITHUB, AUTOLAB)
 """Platforms by whose number or login one is the same person in every download."""
 _NBGRADERS_OWN = ("source", "release", "autograded", "feedback", "solution")
+
+
+@dataclass(frozen=True)
+class _Named:
+    """What a platform says of a file: on which part of its path it says so, and the file, for each who handed it in."""
+
+    level: int
+    files: tuple[SubmissionFile, ...]
+
+    @property
+    def platform(self) -> str:
+        return self.files[0].platform
 
 
 def recognised(found: Files, only: str = "", bounds: Bounds | None = None) -> tuple[list[SubmissionFile], str]:
@@ -71,28 +86,63 @@ def recognised(found: Files, only: str = "", bounds: Bounds | None = None) -> tu
     Parameters
     ----------
     only
-        Of the platforms, look for this one alone.
+        The platform that made all this; by default, names are believed where no student can have made them up.
+
+    Raises
+    ------
+    LayoutDoubt
+        If names like a platform's are inside of what may be one student's.
     """
     known, warning = gradescope_submissions(found.files, bounds)
     github, trees = _github_prefixes(found), _Trees.of(found, bounds)
-    files = []
-    for file in found.files:
-        placed = _of_gradescope(file, known) or [
-            trees.timed(one) for one in (trees.placed(file) or _by_names(file) or _by_repository(file, github),) if one
-        ]
-        files += placed if placed and (not only or placed[0].platform == only) else [file]
-    files = _with_receipts(files, bounds)
-    if not _is_by_chance(files, only):
-        made = {file.platform for file in files}
-        return [file for file in files if not _is_platforms_own(file, made)], warning
-    return list(found.files), warning
+    named: dict[int, _Named] = {}
+    for i, file in enumerate(found.files):
+        said = (_of_gradescope(file, known), trees.placed(file), _by_names(file), _by_repository(file, github))
+        outermost = min((one for one in said if one), key=lambda one: one.level, default=None)
+        if outermost and (not only or outermost.platform == only):
+            named[i] = outermost
+    if not only:
+        named = _believed(found.files, named)
+    files = [made for i, file in enumerate(found.files) for made in (named[i].files if i in named else (file,))]
+    files = _with_receipts([trees.timed(file) for file in files], bounds)
+    made = {file.platform for file in files}
+    return [file for file in files if not _is_platforms_own(file, made)], warning
 
 
-def _is_by_chance(files: list[SubmissionFile], only: str) -> bool:
-    """Whether one student's own name for a file looks like a platform's."""
-    people = {(file.platform, file.student) for file in files if file.platform and file.may_answer}
-    others = any(file.may_answer and not file.platform for file in files)
-    return len(people) == 1 and others and not only
+def _believed(files: Sequence[SubmissionFile], named: dict[int, _Named]) -> dict[int, _Named]:
+    """Without names that a student can have made up, inside of a folder or an archive of their own.
+
+    Platforms name what lies beside each other. So an inner name is believed in what is called like a class, and where
+    most of the entries beside it have such names, too.
+    """
+    entries: dict[tuple[str, ...], dict[str, bool]] = defaultdict(dict)
+    for i, file in enumerate(files):
+        if file.may_answer:
+            for j in range(named[i].level + 1 if i in named else len(file.parts)):
+                beside = entries[file.parts[:j]]
+                beside[file.parts[j]] = beside.get(file.parts[j], False) or i in named
+    kept, made_up = {}, defaultdict(set)
+    for i, one in named.items():
+        parts = files[i].parts
+        for j in range(one.level):
+            beside = list(entries[parts[:j]].values())
+            if not is_wrapper(parts[j]) and beside.count(False) > beside.count(True):
+                made_up[one.platform, parts[: j + 1]].add(one.files[0].student)
+                break
+        else:
+            kept[i] = one
+    for (platform, parts), students in made_up.items():
+        if len(students) > 1:
+            raise LayoutDoubt(
+                f"{'/'.join(parts)} has files of {len(students)} people in it, by names like {platform}'s",
+                (
+                    (platform.partition(" ")[0].lower(), f"it was downloaded from {platform}"),
+                    ("/".join(["*"] * (len(parts) - 1) + ["STUDENT"]), f"{parts[-1]} is one student"),
+                ),
+            )
+    people = {(file.platform, file.student) for i, one in kept.items() for file in one.files if files[i].may_answer}
+    others = any(file.may_answer and i not in kept for i, file in enumerate(files))
+    return {} if len(people) == 1 and others else kept  # one alone has such a name by chance
 
 
 def _is_platforms_own(file: SubmissionFile, made: set[str]) -> bool:
@@ -107,20 +157,18 @@ def _is_platforms_own(file: SubmissionFile, made: set[str]) -> bool:
     )
 
 
-def _by_names(file: SubmissionFile) -> SubmissionFile | None:
+def _by_names(file: SubmissionFile) -> _Named | None:
     """By the outermost name on a file's path that a platform gave."""
     parts = file.parts
     for i, part in enumerate(parts):
         for platform, pattern in _PATTERNS:
             if match := pattern.fullmatch(part):
                 groups = match.groupdict()
-                if platform == BLACKBOARD and not groups["own"] and not part.endswith(".txt") and i == len(parts) - 1:
-                    continue
                 rest = (groups["own"],) if groups.get("own") else ()
-                return _placed(file, platform, groups, (*rest, *parts[i + 1 :]))
-        inside = parts[i + 1 : i + 2] == (_SAKAI_INSIDE,) or parts[i + 1 :] == ("timestamp.txt",)
+                return _Named(i, (_placed(file, platform, groups, (*rest, *parts[i + 1 :])),))
+        inside = parts[i + 1 : i + 2] == (_SAKAI_INSIDE,) or parts[i + 1 :] == (TIMESTAMP,)
         if inside and (match := _SAKAI.fullmatch(part)):
-            return _placed(file, SAKAI, match.groupdict(), parts[i + 2 :])
+            return _Named(i, (_placed(file, SAKAI, match.groupdict(), parts[i + 2 :]),))
     return None
 
 
@@ -130,6 +178,8 @@ def _placed(
     id, name = groups.get("id") or "", groups.get("name") or ""
     if platform == CANVAS and not name:
         name = f"anon {id}"
+    if platform == BLACKBOARD and not own and file.parts[-1].lower().endswith(KINDS):
+        own = file.parts[-1:]
     if platform == MOODLE and id and not re.sub(r"\W|Participant|Teilnehmer\w*", "", name):
         name = f"{name} {id}"  # marked blind
     late = None if platform != CANVAS else bool(groups.get("late") or file.parts[-1].startswith("LATE_anon_"))
@@ -190,11 +240,11 @@ def _github_prefixes(found: Files) -> dict[str, str]:
     return prefixes
 
 
-def _by_repository(file: SubmissionFile, prefixes: Mapping[str, str]) -> SubmissionFile | None:
+def _by_repository(file: SubmissionFile, prefixes: Mapping[str, str]) -> _Named | None:
     for i in range(1, len(file.parts)):
         if prefix := prefixes.get("/".join(file.parts[: i - 1])):
             name = file.parts[i - 1].removeprefix(prefix)
-            return _placed(file, GITHUB, {"name": name, "id": name}, file.parts[i:])
+            return _Named(i - 1, (_placed(file, GITHUB, {"name": name, "id": name}, file.parts[i:]),))
     return None
 
 
@@ -220,19 +270,19 @@ def _with_receipts(files: list[SubmissionFile], bounds: Bounds | None) -> list[S
     return done
 
 
-def _of_gradescope(file: SubmissionFile, known: Mapping[str, Gradescope]) -> list[SubmissionFile]:
+def _of_gradescope(file: SubmissionFile, known: Mapping[str, Gradescope]) -> _Named | None:
     """A file of Gradescope's with names, numbers and times; one that several people handed in is each one's."""
     above = ("/".join(file.parts[:i]) for i in range(1, len(file.parts) + 1))
     place = next((place for place in above if place in known), None)
     if place is None:
-        return []
+        return None
     own = file.parts[place.count("/") + 1 :] or (file.parts[-1],)
     done = []
     for name, id, email in known[place].people:
         placed = _placed(file, GRADESCOPE, {"name": name or email or id, "id": id or email}, own)
         person = f"{GRADESCOPE}:{(email or id).casefold()}"
         done.append(replace(placed, submitted=_time(GRADESCOPE, known[place].created), person=person))
-    return done
+    return _Named(place.count("/"), tuple(done))
 
 
 @dataclass(frozen=True)
@@ -257,17 +307,19 @@ class _Trees:
                         roots.add(tuple(folder.split("/")[:-2]))
         return cls(frozenset(roots), times)
 
-    def placed(self, file: SubmissionFile) -> SubmissionFile | None:
+    def placed(self, file: SubmissionFile) -> _Named | None:
         """Whose a file in one of nbgrader's trees is."""
         parts = file.parts
-        for root in self.roots:
+        for root in sorted(self.roots, key=len):
             if parts[: len(root)] == root and len(parts) > len(root) + 2:
                 student = parts[len(root)]
                 placed = _placed(file, NBGRADER, {"name": student, "id": student}, parts[len(root) + 2 :])
-                return replace(placed, submitted=self.times.get("/".join(parts[: len(root) + 2])))
+                placed = replace(placed, submitted=self.times.get("/".join(parts[: len(root) + 2])))
+                return _Named(len(root), (placed,))
             beside = root[:-1] if root[-1:] == ("submitted",) else None
             if beside is not None and parts[: len(beside)] == beside and parts[len(beside)] in _NBGRADERS_OWN:
-                return replace(file, platform=NBGRADER, refused="it is nbgrader's own and no submission", own=parts)
+                own = replace(file, platform=NBGRADER, refused="it is nbgrader's own and no submission", own=parts)
+                return _Named(len(beside), (own,))
         return None
 
     def timed(self, file: SubmissionFile) -> SubmissionFile:

@@ -28,6 +28,8 @@ IDS = (
 )  # fmt: skip
 """Columns that hold what one person alone has."""
 POINTS = "Points Possible"
+_NOBODY = (POINTS, "Test Student")
+"""Rows of Canvas that are about nobody."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ class Roster:
         """By line."""
         kinds = {column: column.strip().casefold() for column in self.columns}
         people = {line: Person(line, row, kinds) for line, row in self.rows.items()}
-        return {line: one for line, one in people.items() if one.name.strip() != POINTS and (one.names or one.ids)}
+        return {line: one for line, one in people.items() if one.name not in _NOBODY and (one.names or one.ids)}
 
     def lines_of(self, student: Student) -> list[int]:
         """The lines that can be about a student: by id and name together, or else by either."""

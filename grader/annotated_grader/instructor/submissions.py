@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -165,7 +165,8 @@ def look(folder: Path, looking: Looking, jobs: int = 1, bounds: Bounds | None = 
     check_one_person_a_row(files)
     kept, skipped = _sorted_out(files, looking.exercise)
     layouts = Counter(file.platform or OWN_NAMES for file in kept)
-    return ClassFiles(tuple(kept), tuple(skipped), layouts, known_people, tuple(filter(None, [warning])))
+    warnings = filter(None, [warning, *_alike(kept)])
+    return ClassFiles(tuple(kept), tuple(skipped), layouts, known_people, tuple(warnings))
 
 
 def choose(found: ClassFiles, jobs: int = 1, bounds: Bounds | None = None) -> Collected:
@@ -178,7 +179,7 @@ def choose(found: ClassFiles, jobs: int = 1, bounds: Bounds | None = None) -> Co
     for (_, _), files in sorted(kept.items()):
         best = max(files, key=partial(_rank, attempts=attempts))
         others = sorted((file for file in files if file is not best), key=lambda file: _natural(file.path))
-        chosen.append(replace(best, note="; ".join(filter(None, [best.note, _about(others, attempts)]))))
+        chosen.append(replace(best, note="; ".join(filter(None, [best.note, _about(best, others, attempts)]))))
         skipped += [(file.path, f"replaced by {best.path}") for file in others]
     return Collected(tuple(chosen), tuple(skipped))
 
@@ -234,6 +235,16 @@ def _exact(file: SubmissionFile) -> int:
 
 def _timed(file: SubmissionFile, before: datetime | None) -> SubmissionFile:
     return replace(file, late=file.submitted >= before) if before and file.submitted else file
+
+
+def _alike(files: Iterable[SubmissionFile]) -> Iterator[str]:
+    """Students who may be one person in two spellings."""
+    spellings: dict[str, set[str]] = defaultdict(set)
+    for file in files:
+        spellings[name_key(file.student)].add(file.student)
+    for names in spellings.values():
+        if len(names) > 1:
+            yield f"these may be one person; a roster joins them: {', '.join(sorted(names))}"
 
 
 def _sorted_out(files: Iterable[SubmissionFile], asked: str) -> tuple[list[SubmissionFile], list[tuple[str, str]]]:
@@ -295,14 +306,15 @@ def _rank(file: SubmissionFile, attempts: set[SubmissionFile]) -> tuple[Any, ...
     return not file.refused, file in attempts, not file.late, came, file.exact, -own, file.attempt, _natural(file.path)
 
 
-def _about(others: list[SubmissionFile], attempts: set[SubmissionFile]) -> str:
+def _about(best: SubmissionFile, others: list[SubmissionFile], attempts: set[SubmissionFile]) -> str:
     """What a row says of the files that do not count."""
     if not others:
         return ""
     named = []
     for file in others[:_MOST_NAMED]:
         why = "" if file in attempts else " (not read)" if file.refused else " (nothing written in it)"
-        named.append(f"{(file.own or file.parts)[-1]}{why}")
+        shown = file.parts[-1:] if file.parts[:-1] == best.parts[:-1] else file.parts  # in another folder: with it
+        named.append(f"{'/'.join(file.own[:1] if shown == file.parts[-1:] and file.own else shown)}{why}")
     more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
     return f"also handed in: {', '.join(named)}{more}"
 

@@ -216,3 +216,119 @@ LEVELS: dict[str, Class] = {
     ),
     "a file alone": Class("karl_ex05-1.py", "karl ex05-1", top="karl_ex05-1.py"),
 }
+
+FOUND: dict[str, Class] = {
+    "numbered tries in folders, as Submitty has them": Class(
+        "aadler/1/ex05-1.py\naadler/2/ex05-1.py\nbb/1/ex05-1.py\nbb/10/ex05-1.py\nbb/9/ex05-1.py",
+        "aadler ex05-1 <- ex05-1.py\nbb ex05-1 <- ex05-1.py",
+    ),
+    "the same folders in each student's": Class(
+        "ada/part/ex05-1.py\nada/whole/ex05-1.py :: stub\nben/part/ex05-1.py :: stub\nben/whole/ex05-1.py",
+        "ada ex05-1 <- ex05-1.py\nben ex05-1 <- ex05-1.py",
+    ),
+    "Autolab": Class(
+        "ada@uni.edu_3_ex05-1.py\nben@uni.edu_1_work.py :: says ex05-1\nada@uni.edu_1_ex07-1.py",
+        "ada@uni.edu ex05-1\nada@uni.edu ex07-1\nben@uni.edu ex05-1",
+        "Autolab",
+    ),
+    "the date of a mail before the name": Class(
+        "2026-10-05 ada adler ex05-1.py\n2026-10-12_ada adler_ex07-1.py\n20190512_ex05-1.py",
+        "20190512 ex05-1\nada adler ex05-1\nada adler ex07-1",
+    ),
+    "copies of Windows, macOS and Jupyter": Class(
+        """ada_ex05-1 - Copy.py :: stub
+        ada_ex05-1.py
+        ben/ex05-1 - Copy (2).py :: stub
+        ben/ex05-1 copy.py
+        cleo/ex05-1-checkpoint.ipynb
+        cleo/ex05-1.ipynb
+        dan/Kopie von ex05-1.ipynb""",
+        "ada ex05-1 <- ada_ex05-1.py\nben ex05-1 <- ex05-1 copy.py\ncleo ex05-1 <- ex05-1.ipynb\ndan ex05-1",
+    ),
+    "two downloads of one assignment, early and late": Class(
+        """submissions.zip/adlerada_101_900001_ex05-1.py
+        submissions.zip/brandtben_102_900002_ex05-1.py
+        submissions (1).zip/adlerada_LATE_101_900777_ex05-1-1.py
+        submissions (1).zip/brandtben_102_900002_ex05-1.py""",
+        "adlerada (101) ex05-1 <- ex05-1.py\nbrandtben (102) ex05-1 <- ex05-1.py",
+        "Canvas",
+    ),
+    "two downloads of Canvas, and both in time": Class(
+        "a.zip/adlerada_101_900001_ex05-1.py\na.zip/bb_102_900002_ex05-1.py\nb.zip/adlerada_101_900777_ex05-1-1.py",
+        "adlerada (101) ex05-1 <- ex05-1-1.py\nbb (102) ex05-1",
+        "Canvas",
+    ),
+    "sections of a Canvas course": Class(
+        "Miller/submissions.zip/adlerada_101_900001_ex05-1.py\nSmith/submissions.zip/brandtben_102_900002_ex05-1.py",
+        "adlerada (101) ex05-1\nbrandtben (102) ex05-1",
+        "Canvas",
+    ),
+    "Blackboard, spaces in the assignment, a zip from the student": Class(
+        """HW 1 - Attention_aadler_attempt_2026-10-05-12-30-01_work.zip/src/ex05-1.py
+        HW 1 - Attention_bb_attempt_2026-10-05-12-30-01_ex05-1 (1).ipynb""",
+        "aadler ex05-1\nbb ex05-1",
+        "Blackboard",
+    ),
+    "Brightspace, flat": Class(
+        """7-8 - Ada Adler - Oct 5, 2026 926 PM - ex05-1.py
+        7-9 - Ben Brandt - Oct 15, 2026 1200 PM - Attention.py :: says ex05-1""",
+        "Ada Adler ex05-1\nBen Brandt ex05-1",
+        "Brightspace",
+    ),
+    "nbgrader's course, with its configuration": Class(
+        """nbgrader_config.py :: c = get_config()
+        gradebook.db
+        submitted/aadler/ps1/ex05-1.ipynb
+        submitted/aadler/ps1/.ipynb_checkpoints/ex05-1-checkpoint.ipynb
+        submitted/bb/ps1/solutions/ex05-1.ipynb""",
+        "aadler ex05-1\nbb ex05-1",
+        "nbgrader",
+    ),
+    "checkouts with other files in them": Class(
+        """hw5-submissions/hw5-aa/tests/test_ex05-1.py
+        hw5-submissions/hw5-aa/starter/ex05-1.py :: stub
+        hw5-submissions/hw5-aa/ex05-1.py
+        hw5-submissions/hw5-aa/setup.py :: x = 1
+        hw5-submissions/hw5-bb/ex05-1.py""",
+        "aa ex05-1 <- ex05-1.py\nbb ex05-1",
+        "GitHub Classroom",
+    ),
+    "a folder for each exercise in each student's": Class(
+        "ada/ex05-1/work.py\nada/ex07-1/work.py\nben/Exercise 5-1/main.py\nben/Exercise 7-1/main.py",
+        "ada ex05-1\nada ex07-1\nben ex05-1\nben ex07-1",
+    ),
+    "a student in a folder in a folder in a zip": Class(
+        "ada.zip/Desktop/uni/ex05-1.py\nben.zip/ben/ben/ex05-1.py\ncleo/Downloads/ex05-1 (3).py",
+        "ada ex05-1\nben ex05-1\ncleo ex05-1",
+    ),
+    "names in other scripts": Class(
+        """\u738b\u5c0f\u660e_ex05-1.py
+        \u738b\u5c0f\u660e/ex07-1.py
+        \u0418\u0432\u0430\u043d \u041f\u0435\u0442\u0440\u043e\u0432/ex05-1.py""",
+        """\u0418\u0432\u0430\u043d \u041f\u0435\u0442\u0440\u043e\u0432 ex05-1
+        \u738b\u5c0f\u660e ex05-1
+        \u738b\u5c0f\u660e ex07-1""",
+    ),
+    "capitals and spaces make another name, unless a roster joins them": Class(
+        "Ada_Adler_ex05-1.py\nada adler_ex07-1.py\nBEN BRANDT/ex05-1.py",
+        "Ada Adler ex05-1\nAda Adler ex07-1\nBen Brandt ex05-1",
+        roster=CANVAS_ROSTER,
+    ),
+    "a download unpacked beside its zip": Class(
+        """submissions.zip/adlerada_101_900001_ex05-1.py
+        submissions.zip/brandtben_102_900002_ex05-1.py
+        submissions/adlerada_101_900001_ex05-1.py
+        submissions/brandtben_102_900002_ex05-1.py""",
+        "adlerada (101) ex05-1 <- ex05-1.py\nbrandtben (102) ex05-1 <- ex05-1.py",
+        "Canvas",
+    ),
+    "the instructor's own files beside": Class(
+        "ada/ex05-1.py\nben/ex05-1.py\nrubric.xlsx\nnotes.txt\nroster.csv :: name,id\nlecture.ipynb :: # hello",
+        "ada ex05-1\nben ex05-1",
+    ),
+    "a class where one handed in": Class("class/ada/ex05-1.py", "ada ex05-1", top="class"),
+    "Google Forms and file requests": Class(
+        "ex05-1 - Ada Adler.ipynb\nex05-1 (1) - Ben Brandt.ipynb\nCleo Clark - ex05-1.ipynb\nEk, Eve - ex05-1.ipynb",
+        "Ada Adler ex05-1\nBen Brandt ex05-1\nCleo Clark ex05-1\nEve Ek ex05-1",
+    ),
+}

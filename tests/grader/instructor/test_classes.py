@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from annotated_grader.instructor.folders import LayoutDoubt
+from annotated_grader.instructor.layout_doubt import LayoutDoubt
 from annotated_grader.instructor.platforms import time_of
 from annotated_grader.instructor.roster import Roster
 from annotated_grader.instructor.submissions import Looking, choose, look
-from tests.grader.instructor.classes import PLATFORMS, Class, build, rows_of
-from tests.grader.instructor.classes_of_people import LEVELS, SPELLINGS, STUBS
+from tests.grader.instructor.classes import METADATA, PLATFORMS, Class, build, rows_of
+from tests.grader.instructor.classes_of_people import FOUND, LEVELS, SPELLINGS, STUBS
 
 pytestmark = pytest.mark.process
 
 
-CLASSES = PLATFORMS | SPELLINGS | STUBS | LEVELS
+CLASSES = PLATFORMS | SPELLINGS | STUBS | LEVELS | FOUND
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -45,7 +45,7 @@ def seen(folder: Path, files: str, **options: str) -> list[str]:
 def test_what_can_be_read_in_two_ways_is_asked_for(tmp_path: Path) -> None:
     files = "Miller/ada/ex05-1.py\nMiller/ben/ex05-1.py\nSmith/cleo/ex05-1.py\nSmith/dan/ex05-1.py"
     with pytest.raises(
-        LayoutDoubt, match=r"'Miller' and 'Smith' or 'ada' and 'ben' in them: say --layout 'STUDENT'"
+        LayoutDoubt, match="'Miller' and 'Smith' or 'ada' and 'ben' in 'Miller': say --layout 'STUDENT'"
     ) as e:
         seen(tmp_path / "in", files)
     assert [layout for layout, _ in e.value.choices] == ["STUDENT", "*/STUDENT"]
@@ -125,3 +125,45 @@ def test_a_zip_of_macos_or_old_windows_keeps_names_and_folders(tmp_path: Path) -
     found = look(tmp_path / "class.zip", Looking())
     assert [file.student for file in choose(found).submissions] == ["Zo\u00e9", "ben"]
     assert choose(found).submissions[0].read() == b"x = 1"
+
+
+FORGED = {
+    "names like Canvas's": "karl/adlerada_101_900001_ex05-1.py\nkarl/brandtben_102_900002_ex05-1.py",
+    "names like Moodle's": "karl/ada_1_assignsubmission_file_/ex05-1.py\nkarl/ben_2_assignsubmission_file_/ex05-1.py",
+    "Gradescope's metadata": "karl/submission_1/ex05-1.py\nkarl/submission_2/ex05-1.py\n"
+    f"karl/submission_metadata.yml :: {METADATA.replace('Ada Adler', 'ada').replace('Ben Brandt', 'ben')}",
+    "nbgrader's tree": "karl/submitted/ada/ps1/ex05-1.py\nkarl/submitted/ben/ps1/ex05-1.py",
+    "nbgrader's times": "karl/ada/ps1/ex05-1.py\nkarl/ada/ps1/timestamp.txt :: 2026-10-05 12:30:01 UTC",
+    "checkouts": "karl/hw-ada/.git/x.txt :: x\nkarl/hw-ada/ex05-1.py\n"
+    "karl/hw-ben/.git/x.txt :: x\nkarl/hw-ben/ex05-1.py",
+    "others' names": "karl/ada_ex05-1.py\nkarl/ben_ex05-1.py",
+    "others' folders": "karl/ada/ex05-1.py\nkarl/ben/ex05-1.py",
+    "a class in an archive": "karl.zip/submissions.zip/ada_ex05-1.py\nkarl.zip/submissions.zip/ben_ex05-1.py",
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_what_a_student_lays_out_is_nobody_else_s(tmp_path: Path, name: str) -> None:
+    files = f"ada/ex05-1.py\nben/ex05-1.py\ncleo/ex05-1.py\n{FORGED[name]}"
+    try:
+        found = look(build(tmp_path, files), Looking())
+    except LayoutDoubt as doubt:
+        assert "karl" in str(doubt)
+    else:
+        rows = {one.student: one.path.split("/")[0] for one in choose(found).submissions}
+        assert {student: rows[student] for student in ("ada", "ben", "cleo")} == {n: n for n in ("ada", "ben", "cleo")}
+        assert set(rows) <= {"ada", "ben", "cleo", "karl"}
+
+
+def test_in_a_platform_s_download_the_outermost_name_counts(tmp_path: Path) -> None:
+    forged = "adlerada_101_900009_ex05-1.py"
+    moodle = "x/Karl_7_assignsubmission_file_/{}\nx/Ada_8_assignsubmission_file_/ex05-1.py"
+    assert seen(tmp_path / "m", moodle.format(f"{forged}/{forged}")) == ["Ada (8) ex05-1", "Karl (7) ex05-1"]
+    board = "HW_karl_attempt_2026-10-05-12-30-01_ada_attempt_2026-10-05-12-30-01_ex05-1.py\n"
+    board += "HW_ada_attempt_2026-10-05-12-30-01_ex05-1.py"
+    assert seen(tmp_path / "b", board) == ["ada ex05-1", "karl ex05-1"]
+    canvas = "karl_107_900001_adlerada_101_900009_ex05-1.py\nadlerada_101_900002_ex05-1.py"
+    assert seen(tmp_path / "c", canvas) == ["adlerada (101) ex05-1", "karl (107) ex05-1"]
+    inside = f"submissions.zip/karl_107_900001_k.zip/submission_metadata.yml :: {METADATA}\n"
+    inside += "submissions.zip/karl_107_900001_k.zip/submission_1/ex05-1.py\nsubmissions.zip/bb_108_900002_ex05-1.py"
+    assert seen(tmp_path / "g", inside) == ["bb (108) ex05-1", "karl (107) ex05-1"]
