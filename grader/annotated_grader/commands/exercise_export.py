@@ -6,11 +6,14 @@ import secrets
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from annotated.storage import atomic_write
+
+if TYPE_CHECKING:
+    from annotated_grader.instructor.exports.roster_table import ExportedTable
 
 PACKAGES = ("annotated_attention", "annotated_grader")
 """How the names of the wheels begin that grade on Gradescope."""
@@ -83,17 +86,54 @@ class Canvas:
         """Write it, and say who is missing on either side."""
         from annotated_grader.instructor.exports.canvas import canvas_table
 
-        table = canvas_table(
-            self.gradebook.read_text(encoding="utf-8"), self.roster.read_text(encoding="utf-8"), self.exercises,
-            gradebook_file=str(self.gradebook), roster_file=str(self.roster),
-        )  # fmt: skip
-        _write(self.out, table.text.encode())
-        for names, what in ((table.unknown, "graded, but not on the roster"), (table.without, "without a grade")):
-            if names:
-                print(f"{what}: {'; '.join(names)}")
-        for reason in table.ambiguous:
-            print(f"no new grade: {reason}")
-        return 0
+        gradebook, roster = _table(self.gradebook), _table(self.roster)
+        files = {"gradebook_file": str(self.gradebook), "roster_file": str(self.roster)}
+        return _write_table(self.out, canvas_table(gradebook, roster, self.exercises, **files))
+
+
+@dataclass
+class Moodle:
+    """Put the scores of a gradebook into the grading worksheet of one assignment in Moodle."""
+
+    gradebook: tyro.conf.Positional[Path]
+    """The gradebook.csv that `annotated exercise grade` wrote."""
+    worksheet: tyro.conf.Positional[Path]
+    """The CSV that Moodle gives under Download grading worksheet."""
+    out: tyro.conf.Positional[Path]
+    """The .csv file to write."""
+    exercises: tuple[str, ...] = ()
+    """Those of the assignment; needed if the gradebook has several. Their points are added."""
+
+    def run(self) -> int:
+        """Write it, and say who is missing on either side."""
+        from annotated_grader.instructor.exports.moodle import moodle_table
+
+        gradebook, worksheet = _table(self.gradebook), _table(self.worksheet)
+        files = {"gradebook_file": str(self.gradebook), "worksheet_file": str(self.worksheet)}
+        return _write_table(self.out, moodle_table(gradebook, worksheet, self.exercises, **files))
+
+
+@dataclass
+class Table:
+    """Put the scores of a gradebook beside the rows of any table of people, a column for each exercise."""
+
+    gradebook: tyro.conf.Positional[Path]
+    """The gradebook.csv that `annotated exercise grade` wrote."""
+    roster: tyro.conf.Positional[Path]
+    """A CSV file whose columns name people, such as Username, Email or Last Name and First Name."""
+    out: tyro.conf.Positional[Path]
+    """The .csv file to write."""
+    exercises: tuple[str, ...] = ()
+    """Only these."""
+
+    def run(self) -> int:
+        """Write it, and say who is missing on either side."""
+        from annotated_grader.instructor.exports.roster_table import Grades, table_of
+        from annotated_grader.instructor.roster import Roster
+
+        grades = Grades.read(_table(self.gradebook), str(self.gradebook), self.exercises)
+        columns = {exercise: exercise for exercise in grades.exercises}
+        return _write_table(self.out, table_of(Roster.read(_table(self.roster), str(self.roster)), grades, columns))
 
 
 @dataclass
@@ -104,15 +144,17 @@ class Similarity:
     """The folder of submissions, as for `annotated exercise grade`."""
     exercise: str = ""
     """Only this one; needed where neither file nor folder names it."""
+    layout: str = "auto"
+    """How the folder is laid out, as for `annotated exercise grade`."""
 
     def run(self) -> int:
         """Print the pairs."""
         from annotated_grader.exercise.catalogue import find
         from annotated_grader.instructor.answers import read_answers
-        from annotated_grader.instructor.gradebook import clean
         from annotated_grader.instructor.similarity import similar
+        from annotated_grader.instructor.strangers_text import clean
 
-        answers, skipped = read_answers(self.folder, self.exercise)
+        answers, skipped = read_answers(self.folder, self.exercise, self.layout)
         for path, why in skipped:
             print(clean(f"set aside: {path}: {why}"), file=sys.stderr)
         print("exercise  as written  by structure  pair  (the usual values of this folder in brackets)")
@@ -137,7 +179,25 @@ def export_commands() -> Any:
         Annotated[Notebook, sub("notebook")]
         | Annotated[Gradescope, sub("gradescope")]
         | Annotated[Canvas, sub("canvas")]
+        | Annotated[Moodle, sub("moodle")]
+        | Annotated[Table, sub("table")]
     )
+
+
+def _table(file: Path) -> str:
+    from annotated_grader.instructor.roster import decoded
+
+    return decoded(file.read_bytes())
+
+
+def _write_table(out: Path, table: ExportedTable) -> int:
+    _write(out, table.text.encode())
+    for names, what in ((table.unknown, "graded, but not on the roster"), (table.without, "without a grade")):
+        if names:
+            print(f"{what}: {'; '.join(names)}")
+    for reason in table.ambiguous:
+        print(f"no new grade: {reason}")
+    return 0
 
 
 def _salt(file: Path | None) -> str:

@@ -9,16 +9,19 @@ from pathlib import Path
 from annotated_grader.exercise.catalogue import find
 from annotated_grader.exercise.exercise import ExerciseError
 from annotated_grader.exercise.submission import BadSubmission, read
+from annotated_grader.instructor.files import SubmissionFile
 from annotated_grader.instructor.gradebook import shown_name
 from annotated_grader.instructor.limited import Work, in_children
-from annotated_grader.instructor.submissions import SubmissionFile, collect
+from annotated_grader.instructor.submissions import AUTO, collect
 
 _MOST_CODE = 50_000
 
 
-def read_answers(folder: Path, exercise: str = "") -> tuple[dict[str, dict[str, str]], list[tuple[str, str]]]:
+def read_answers(
+    folder: Path, exercise: str = "", layout: str = AUTO
+) -> tuple[dict[str, dict[str, str]], list[tuple[str, str]]]:
     """The code that makes the answers, by exercise and student, and the files without any, with reasons."""
-    collected = collect(folder, exercise)
+    collected = collect(folder, exercise, layout=layout)
     answers: dict[str, dict[str, str]] = {}
     skipped = list(collected.skipped)
     works: list[tuple[SubmissionFile, Work]] = []

@@ -14,11 +14,12 @@ from pathlib import Path
 from annotated_grader.exercise.catalogue import find
 from annotated_grader.exercise.checks import Check, load_checks
 from annotated_grader.exercise.exercise import STRANGERS_ANSWERS, Exercise, ExerciseError
+from annotated_grader.instructor.files import SubmissionFile
 from annotated_grader.instructor.grade_one import GradedPage, Task, from_child, grade_one, without_answer
-from annotated_grader.instructor.gradebook import FORMAT, Gradebook, Graded, shown_name, write_whole
+from annotated_grader.instructor.gradebook import FORMAT, Gradebook, Graded, clean, shown_name, write_whole
 from annotated_grader.instructor.limited import Bounds, Ended, Work, in_children
 from annotated_grader.instructor.overlay import overlay_files, validate_overlay
-from annotated_grader.instructor.submissions import SubmissionFile, collect
+from annotated_grader.instructor.submissions import ClassFiles, Looking, choose, look
 from annotated_grader.sandbox.lending import started_once
 from annotated_grader.sandbox.process import GraderBroken, Level, SandboxLimits
 
@@ -47,6 +48,8 @@ class GradingOptions:
         What the grader may use for one submission, beside the sandbox.
     student
         All files are this one's; by default the folder's layout says whose they are.
+    late_penalty
+        The percentage of its points that an answer loses in the table which came late.
     """
 
     level: Level
@@ -58,6 +61,7 @@ class GradingOptions:
     fresh: bool = False
     bounds: Bounds = Bounds()
     student: str = ""
+    late_penalty: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,11 @@ ResultCallback = Callable[[Graded, int, int], None]
 
 
 def grade_folder(
-    folder: Path, out: Path, options: GradingOptions, on_result: ResultCallback = lambda graded, done, of: None
+    folder: Path,
+    out: Path,
+    options: GradingOptions,
+    on_result: ResultCallback = lambda graded, done, of: None,
+    found: ClassFiles | None = None,
 ) -> GradingRun:
     """Grade all submissions of a folder.
 
@@ -96,7 +104,10 @@ def grade_folder(
     folder
         Of submissions; `submissions` says how it may be laid out.
     out
-        For `results/`, `gradebook.csv` and `run.log`. Results in it that are still good are kept.
+        For `results/`, `gradebook.csv` and `run.log`. Results in it that are still good are kept; those of a student
+        who is no longer there are moved to `removed/`.
+    found
+        What `look` saw in the folder; by default it is looked into now.
 
     Raises
     ------
@@ -109,21 +120,26 @@ def grade_folder(
         validate_overlay(options.overlay)
     book = Gradebook(out)
     options = replace(options, salt=options.salt or _own_salt(out))
-    found = collect(folder, options.exercise, options.student, options.jobs, options.bounds)
-    tasks, unknown = _tasks(found.submissions, options, book)
-    skipped = (*found.skipped, *unknown)
-    first = f"{len(tasks)} submissions in {folder}, isolation: {options.level}"
+    looking = Looking(options.exercise, options.student)
+    found = found or look(folder, looking, options.jobs, options.bounds)
+    collected = choose(found, options.jobs, options.bounds)
+    tasks, unknown = _tasks(collected.submissions, options, book)
+    skipped = (*collected.skipped, *unknown)
+    first = f"{len(tasks)} submissions in {folder}, {found.summary}, isolation: {options.level}"
     book.log(first, *(f"set aside: {path}: {why}" for path, why in skipped))
     done: list[Graded] = []
     start, reused = time.perf_counter(), 0
     try:
         for task, graded_page in _results(tasks, options):
             if graded_page is None:
-                graded = book.load(shown_name(task.file.student), task.exercise.id)
-                assert graded is not None
+                earlier = book.load(shown_name(task.file.student), task.exercise.id)
+                assert earlier is not None
+                graded = _of_file(earlier, task.file)
+                if graded != earlier:
+                    book.save(graded, "")
                 reused += 1
             else:
-                graded = _write_down(book, graded_page)
+                graded = _write_down(book, graded_page, task.file)
             done.append(graded)
             if graded_page is not None:
                 on_result(graded, len(done), len(tasks))
@@ -131,7 +147,8 @@ def grade_folder(
         book.log(f"GRADER BROKEN, stopped: {error}")
         raise
     finally:
-        book.write_table(done)
+        book.write_table(done, options.late_penalty)
+    book.log(*(f"moved to removed/: {name}" for name in book.set_aside(done)))
     seconds = time.perf_counter() - start
     book.log(f"{len(done)} results, {reused} of them from before, {seconds:.1f} s")
     return GradingRun(tuple(sorted(done, key=lambda one: (one.student, one.exercise))), skipped, reused, seconds)
@@ -182,31 +199,43 @@ def _prepared(exercise: Exercise, options: GradingOptions) -> tuple[Exercise, tu
 def _results(tasks: list[Task], options: GradingOptions) -> Iterator[tuple[Task, GradedPage | None]]:
     """Results as they come, each from a child of its own; None where an earlier one is still good."""
     settings = (options.salt, options.level, options.limits)
-    works: list[tuple[Task, Work]] = [(task, partial(grade_one, task, *settings)) for task in tasks]
+    works: list[tuple[Task, Work]] = [(task, partial(grade_one, _bare(task), *settings)) for task in tasks]
     is_new = any(not task.known for task in tasks)
     with started_once(options.level) if is_new else nullcontext():
         for task, ended in in_children(works, options.jobs, options.bounds):
             if ended.how == "broken":
                 raise GraderBroken(ended.reason)
             if ended.how != "done":
-                yield task, without_answer(task, ended, options.salt, options.level)
+                yield task, without_answer(_bare(task), ended, options.salt, options.level)
             else:
                 yield task, None if ended.value is None else _checked(task, ended, options)
+
+
+def _bare(task: Task) -> Task:
+    """Without what there is to say of the file, which is noted apart: `_of_file`."""
+    return replace(task, file=replace(task.file, note=""))
 
 
 def _checked(task: Task, ended: Ended, options: GradingOptions) -> GradedPage:
     try:
         return from_child(task, ended.value)
     except (ValueError, TypeError, KeyError) as error:
-        return without_answer(task, Ended("failed", reason=str(error)), options.salt, options.level)
+        return without_answer(_bare(task), Ended("failed", reason=str(error)), options.salt, options.level)
 
 
-def _write_down(book: Gradebook, graded_page: GradedPage) -> Graded:
+def _of_file(graded: Graded, file: SubmissionFile) -> Graded:
+    """A grade with what is known of the file; this may change, and the grade be as good as before."""
+    late = "" if file.late is None else ("no", "yes")[file.late]
+    submitted = file.submitted.isoformat(" ", "minutes") if file.submitted else ""
+    return replace(graded, id=clean(file.id, 100), late=late, submitted=submitted, about=clean(file.note))
+
+
+def _write_down(book: Gradebook, graded_page: GradedPage, file: SubmissionFile) -> Graded:
     """Write the result."""
-    graded = graded_page.graded
+    graded = _of_file(graded_page.graded, file)
     book.save(graded, graded_page.page)
     score = "-" if graded.score is None else graded.score
     about = f"{graded.student} {graded.exercise}"
-    book.log(f"{about} {score}/{graded.maximum} {graded.status} {graded.note}")
+    book.log(f"{about} {score}/{graded.maximum} {graded.status} {graded.notes}")
     book.log(*(f"{about}: {line}" for line in graded_page.log))
     return graded

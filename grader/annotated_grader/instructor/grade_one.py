@@ -16,6 +16,7 @@ from annotated_grader.exercise.own_modules import among, own_modules
 from annotated_grader.exercise.run import ExerciseResult, not_run
 from annotated_grader.exercise.submission import BadSubmission, read
 from annotated_grader.feedback.report import Feedback
+from annotated_grader.instructor.files import SubmissionFile
 from annotated_grader.instructor.gradebook import (
     STATUSES,
     UNDECIDED,
@@ -28,7 +29,6 @@ from annotated_grader.instructor.gradebook import (
 )
 from annotated_grader.instructor.limited import Ended
 from annotated_grader.instructor.remote import grade_code
-from annotated_grader.instructor.submissions import SubmissionFile
 from annotated_grader.sandbox.process import GraderBroken, Level, SandboxLimits
 
 PUBLIC_ONLY = "passes every public check and no hidden one: it may be written for the public inputs alone"

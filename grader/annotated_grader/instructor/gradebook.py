@@ -9,6 +9,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
@@ -21,6 +22,7 @@ from annotated.storage import atomic_write
 from annotated_grader.exercise.run import CheckResult, ExerciseResult, Failure
 from annotated_grader.feedback.report import Feedback
 from annotated_grader.feedback.report_html import html_of
+from annotated_grader.instructor.strangers_text import clean, harmless
 
 FORMAT = 3
 STATUSES = ("ok", "student_error", "timeout", "died", "not_available", "grader_error")
@@ -30,18 +32,9 @@ _MOST_OF_A_PAGE = 10**6
 _LONGEST_NAME = 100
 _TAIL = re.compile(r"-[0-9a-f]{16}$")
 COLUMNS = (
-    "student",
-    "exercise",
-    "score",
-    "maximum",
-    "percent",
-    "status",
-    "lost",
-    "misconception",
-    "seconds",
-    "file",
-    "note",
-)
+    "student", "id", "exercise", "score", "maximum", "percent", "status", "late", "penalty", "lost", "misconception",
+    "seconds", "submitted", "file", "note",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -61,6 +54,9 @@ class Graded:
         The name of the known mistake that the answer behaves like, and what is said to it; may be empty.
     digest
         Of all that the grade depends on.
+    id, late, submitted, about
+        Of the file and not of the answer: what the platform knows the student by, whether it came late (`yes`, `no`, or
+        nothing where nobody knows), when it came, and what there is to say about it.
     """
 
     student: str
@@ -77,7 +73,16 @@ class Graded:
     seconds: float = 0.0
     level: str = ""
     digest: str = ""
+    id: str = ""
+    late: str = ""
+    submitted: str = ""
+    about: str = ""
     format: int = FORMAT
+
+    @property
+    def notes(self) -> str:
+        """For the instructor: of the answer, and of the file."""
+        return "; ".join(filter(None, (self.note, self.about)))
 
     @property
     def lost(self) -> list[str]:
@@ -121,19 +126,40 @@ class Gradebook:
             write_whole(_suffixed(place, ".html"), page)
         write_whole(_suffixed(place, ".json"), json.dumps(asdict(graded), indent=1, ensure_ascii=False) + "\n")
 
-    def write_table(self, graded: Iterable[Graded]) -> Path:
-        """Write `gradebook.csv`: a row for each student and exercise."""
+    def write_table(self, graded: Iterable[Graded], penalty: float = 0.0) -> Path:
+        """Write `gradebook.csv`: a row for each student and exercise.
+
+        Parameters
+        ----------
+        penalty
+            The percentage of its points that an answer loses which came late.
+        """
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for one in sorted(graded, key=lambda one: (one.student, one.exercise)):
-            percent = "" if one.score is None or not one.maximum else f"{100 * one.score / one.maximum:.1f}"
-            row = [one.student, one.exercise, "" if one.score is None else one.score, one.maximum, percent, one.status]
-            row += [" ".join(one.lost), one.misconception, f"{one.seconds:.1f}", one.file, one.note]
-            writer.writerow([_harmless(cell) for cell in row])
+            taken = round((one.score or 0) * penalty / 100, 2) if one.late == "yes" else 0.0
+            score = None if one.score is None else round(one.score - taken, 2)
+            percent = "" if score is None or not one.maximum else f"{100 * score / one.maximum:.1f}"
+            row = [one.student, one.id, one.exercise, _number(score), one.maximum, percent, one.status, one.late]
+            row += [_number(taken or None), " ".join(one.lost), one.misconception, f"{one.seconds:.1f}"]
+            writer.writerow([harmless(cell) for cell in (*row, one.submitted, one.file, one.notes)])
         place = self.folder / "gradebook.csv"
         write_whole(place, file.getvalue())
         return place
+
+    def set_aside(self, graded: Iterable[Graded]) -> list[str]:
+        """Move results of these exercises that have no row any more, such as a student's who left, into `removed/`."""
+        graded = list(graded)
+        kept = {self.place(one.student, one.exercise).name for one in graded}
+        exercises = tuple(f"_{one.exercise}" for one in graded)
+        moved = []
+        for file in sorted((self.folder / "results").glob("*.*")):
+            if file.suffix in (".json", ".html") and file.stem.endswith(exercises) and file.stem not in kept:
+                (self.folder / "removed").mkdir(exist_ok=True)
+                os.replace(file, self.folder / "removed" / file.name)
+                moved.append(file.stem)
+        return list(dict.fromkeys(moved))
 
     def log(self, *lines: str) -> None:
         """Add lines to `run.log`."""
@@ -182,11 +208,6 @@ def _tail(student: str) -> str:
     return "-" + hashlib.sha256(student.encode(errors="surrogateescape")).hexdigest()[:16]
 
 
-def clean(text: str, most: int = 500) -> str:
-    """One line of text from a stranger, without what would steer a terminal."""
-    return "".join(c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text[:most])
-
-
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that it is never seen half written."""
     with atomic_write(path, "wb") as file:
@@ -197,12 +218,8 @@ def _suffixed(place: Path, suffix: str) -> Path:
     return place.with_name(place.name + suffix)
 
 
-def _harmless(cell: Any) -> Any:
-    """A cell that a spreadsheet does not take for a formula."""
-    if not isinstance(cell, str):
-        return cell
-    text = clean(cell)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+def _number(value: float | None) -> str | float:
+    return "" if value is None else int(value) if value == int(value) else value
 
 
 def page(graded: Graded, report: Feedback) -> str:

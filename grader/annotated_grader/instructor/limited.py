@@ -24,15 +24,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-import torch
-
-from annotated_grader.sandbox.process import GraderBroken, pass_users, remove_folder
-
 Key = TypeVar("Key")
 """What tells one piece of work from another."""
 Work = Callable[[], Any]
 """What a child does; its result is plain data."""
 _PR_SET_PDEATHSIG = 1
+_SANDBOX = "annotated_grader.sandbox.process"
+"""It needs torch, which takes seconds to import; folders are looked into without it."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +93,12 @@ def in_children(
         If this system cannot fork.
     """
     if not hasattr(os, "fork"):
+        from annotated_grader.sandbox.process import GraderBroken
+
         raise GraderBroken("grading needs Linux or macOS; on Windows use WSL or a container")
     bounds = bounds or Bounds()
+    if not (works := list(works)):
+        return
     waiting, running = deque(works), dict[int, tuple[Key, _Child]]()
     gc.collect()
     gc.freeze()  # children share these objects' memory as long as nobody writes into it, not even the collector
@@ -116,7 +118,8 @@ def in_children(
 
 def _start(work: Work, bounds: Bounds) -> _Child:
     scratch = tempfile.mkdtemp(prefix="annotated-answer-")
-    pass_users()
+    if sandbox := sys.modules.get(_SANDBOX):
+        sandbox.pass_users()
     ours, theirs = os.pipe()
     parent = os.getpid()
     with warnings.catch_warnings():
@@ -143,9 +146,10 @@ def _be_a_child(parent: int, scratch: str, bounds: Bounds) -> None:
         if os.getppid() != parent:
             os._exit(1)
     tempfile.tempdir = scratch
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
     random.seed(0)
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)
+        torch.manual_seed(0)
     _limit("RLIMIT_CPU", bounds.cpu_seconds)
     with contextlib.suppress(OSError, ValueError):
         pages = int(Path("/proc/self/statm").read_text().split()[5])
@@ -165,7 +169,7 @@ def _limit(name: str, value: int | None) -> None:
 def _done(work: Work) -> tuple[str, Any]:
     try:
         return "done", work()
-    except GraderBroken as error:
+    except _broken() as error:
         return "broken", str(error)
     except (MemoryError, RecursionError):
         return "exhausted", "it needs more memory than the grader gives to one submission"
@@ -174,6 +178,11 @@ def _done(work: Work) -> tuple[str, Any]:
         return how, f"{type(error).__name__}: {error}"[:500]
     except BaseException as error:  # such as a panic of a library, which is no Exception
         return "exhausted", f"it ended the code that reads it ({type(error).__name__})"
+
+
+def _broken() -> type[Exception] | tuple[()]:
+    """The error of a sandbox that does not work; none where no sandbox was loaded."""
+    return sandbox.GraderBroken if (sandbox := sys.modules.get(_SANDBOX)) else ()
 
 
 def _reply(pipe: int, reply: tuple[str, Any], bounds: Bounds) -> None:
@@ -214,6 +223,8 @@ def _end(child: _Child) -> int:
     try:
         os.rmdir(child.scratch)
     except OSError:  # it was ended before it could tidy up
+        from annotated_grader.sandbox.process import remove_folder
+
         remove_folder(child.scratch)
     return os.waitstatus_to_exitcode(status)
 

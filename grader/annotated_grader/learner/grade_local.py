@@ -5,7 +5,6 @@ This code is trusted: it is the learner's, on their own machine. Strangers' subm
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import inspect
 import io
@@ -23,6 +22,7 @@ from annotated_grader.exercise.own_modules import beside_file, own_modules
 from annotated_grader.exercise.run import ExerciseResult, missing_answer, not_run, run_checks
 from annotated_grader.exercise.student import LocalStudent
 from annotated_grader.exercise.submission import BadSubmission, Submission, read, read_bytes
+from annotated_grader.exercise.untouched import is_untouched
 from annotated_grader.exercise.versions import Version, best_version, versions_of
 from annotated_grader.feedback.report import Feedback
 from annotated_grader.learner import quiz
@@ -31,7 +31,6 @@ from annotated_grader.learner.record import ProgressRecord
 from annotated_grader.learner.timeout import TimeBudget
 from annotated_grader.sandbox.cells import answer_names
 from annotated_grader.sandbox.interpreter import AnswerError
-from annotated_grader.sandbox.names import definitions, parsed
 
 MOST_OUTPUT = 20_000
 """Characters of what an answer prints that are kept."""
@@ -136,12 +135,6 @@ def examine(exercise: Exercise, found: LocalAnswer, record: ProgressRecord, seco
     return Feedback(result, diagnosis, printed.getvalue(), notes, chapters)
 
 
-def is_untouched(exercise: Exercise, source: str) -> bool:
-    """Whether everything that the exercise asks for is still as the stub has it; layout and comments do not count."""
-    stub, mine = _normal_forms(exercise.stub_code), _normal_forms(source)
-    return bool(mine) and all(mine.get(name, stub.get(name)) == stub.get(name) for name in exercise.answers)
-
-
 def _run(exercise: Exercise, found: LocalAnswer, seconds: float) -> tuple[ExerciseResult, str, list[tuple[Any, Any]]]:
     """The result, the code that has it, and what a file answers to the quiz; a notebook has shown that already."""
     if found.names is not None:
@@ -192,11 +185,6 @@ def _source_of(exercise: Exercise, names: dict[str, Any]) -> str:
         with contextlib.suppress(OSError, TypeError):
             parts.append(inspect.getsource(names[name]) if name in names else "")
     return "\n\n".join(parts)
-
-
-def _normal_forms(code: str) -> dict[str, str]:
-    """What code defines at its top level, each in a form that knows neither layout nor comments."""
-    return {name: ast.dump(node) for name, node in definitions(parsed(code)).items()}
 
 
 class _Capped(io.StringIO):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
@@ -15,8 +16,12 @@ from annotated_grader.exercise.catalogue import find
 from annotated_grader.exercise.exercise import Exercise
 from annotated_grader.instructor.exports import gradescope
 from annotated_grader.instructor.exports.canvas import canvas_table
+from annotated_grader.instructor.exports.moodle import moodle_table
 from annotated_grader.instructor.exports.notebooks import as_text, nbgrader, otter
+from annotated_grader.instructor.exports.roster_table import Grades, table_of
 from annotated_grader.instructor.gradebook import Graded
+from annotated_grader.instructor.roster import Roster
+from annotated_grader.instructor.strangers_text import clean, harmless, plain
 from annotated_grader.learner.notebook_check import require
 from annotated_grader.sandbox import isolation
 
@@ -89,6 +94,99 @@ def test_a_check_inside_a_notebook_says_why(exercise: Exercise) -> None:
         require("ex05-1", "scale", names)
     with pytest.raises(ValueError, match="it has rows_sum_to_one"):
         require("ex05-1", "nothing", names)
+
+
+def rows_in(text: str) -> list[list[str]]:
+    """Of a CSV file."""
+    return list(csv.reader(io.StringIO(text)))
+
+
+CANVAS_GRADES = """student,id,exercise,score,maximum
+adlerada,101,ex05-1,15,15
+brandtben,102,ex05-1,12,15
+Cleo Clark,,ex05-1,9,15
+adlerada,107,ex05-1,1,15
+somebody,101x,ex05-1,2,15
+"""
+CANVAS_PEOPLE = (
+    "\ufeffStudent;ID;SIS User ID;SIS Login ID\n    Points Possible;;;\nAdler, Ada;101;s1;aa\nBrandt, Ben;102;101;bb\n"
+    "Clark, Cleo;103;s3;cc\nAdler, Ada;107;s7;aa7\n"
+)
+
+
+def test_canvas_grades_go_by_number_and_by_name_in_either_order() -> None:
+    table = canvas_table(CANVAS_GRADES, CANVAS_PEOPLE)
+    scores = {row.split(";")[1]: row.split(";")[4] for row in table.text.splitlines()[1:]}
+    assert scores == {"": "15", "101": "15", "102": "12", "103": "9", "107": "1"}
+    assert table.unknown == ("somebody",) and not table.ambiguous
+
+
+def test_a_number_that_belongs_to_another_name_gives_nobody_a_grade() -> None:
+    grades = "student,id,exercise,score,maximum\nadlerada,102,ex05-1,15,15\n"
+    table = canvas_table(grades, CANVAS_PEOPLE.replace("Adler, Ada;107;s7;aa7\n", ""))
+    assert [row.split(";")[4] for row in table.text.splitlines()[2:]] == ["", "", ""]
+    assert [reason.partition(" (")[0] for reason in table.ambiguous] == ["Adler, Ada", "Brandt, Ben"]
+
+
+WORKSHEET = """Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,Feedback comments
+Participant 4001,Ada Adler,ada@u.edu,Submitted,,100.00,Yes,
+Participant 4002,Ben Brandt,ben@u.edu,Submitted,40.00,100.00,Yes,
+Participant 4003,Ada Adler,ada3@u.edu,Submitted,,100.00,Yes,
+Participant 4004,Gil Graf,gil@u.edu,Submitted,7.00,100.00,No,
+Participant 4005,Zo\u00e9 Dupont,zoe@u.edu,No submission,,100.00,Yes,
+"""
+MOODLE_GRADES = """student,id,exercise,score,maximum
+Ada Adler (4001),4001,ex05-1,15,15
+Ada Adler (4003),4003,ex05-1,3,15
+Zoe\u0301 Dupont,,ex05-1,12,15
+Gil Graf,4004,ex05-1,12,15
+"""
+
+
+def test_moodle_gets_its_worksheet_back_with_grades_out_of_its_maximum() -> None:
+    table = moodle_table(MOODLE_GRADES, WORKSHEET)
+    assert [row[4] for row in rows_in(table.text)] == ["Grade", "100.00", "40.00", "20.00", "7.00", "80.00"]
+    assert [row[:4] + row[5:] for row in rows_in(table.text)] == [row[:4] + row[5:] for row in rows_in(WORKSHEET)]
+    assert table.ambiguous == ("Gil Graf (line 5): Moodle says that the grade cannot be changed",)
+    assert moodle_table(MOODLE_GRADES, WORKSHEET.replace("100.00", '"10,00"')).text.count('"2,00"') == 1
+
+
+def test_moodle_s_worksheet_is_of_one_assignment() -> None:
+    more = f"{MOODLE_GRADES}Ada Adler (4001),4001,ex07-1,0,5\n"
+    with pytest.raises(ValueError, match="say --exercises with those of it, of ex05-1, ex07-1"):
+        moodle_table(more, WORKSHEET)
+    both = moodle_table(more, WORKSHEET, ["ex05-1", "ex07-1"]).text
+    assert [row[4] for row in rows_in(both)][1:4] == ["75.00", "40.00", "15.00"]
+    with pytest.raises(ValueError, match="has no column Grade .*in English"):
+        moodle_table(MOODLE_GRADES, WORKSHEET.replace(",Grade,", ",Bewertung,"))
+    with pytest.raises(ValueError, match="has no exercise ex09-9"):
+        moodle_table(MOODLE_GRADES, WORKSHEET, ["ex09-9"])
+
+
+def test_any_table_of_people_takes_the_scores() -> None:
+    people = "Last Name,First Name,Username\nAdler,Ada,aa\nBrandt,Ben,bb\nGraf,Gil,gil\n"
+    grades = Grades.read(GRADEBOOK.replace("ada,", "Ada Adler,"), "g", ["ex05-1"])
+    table = table_of(Roster.read(people), grades, {"ex05-1": "ex05-1"})
+    assert [row[3] for row in rows_in(table.text)] == ["ex05-1", "15", "", ""]
+    assert table.unknown == ("ben", "mallory")
+
+
+FORMULAS = {
+    "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(1)": "'@SUM(1)", "\t=1": " '=1", "\r=1": " '=1", "\n=1": " '=1",
+    "\uff1d1": "'\uff1d1", "\uff0b1": "'\uff0b1", "\uff0d1": "'\uff0d1", "\uff201": "'\uff201", "a;=1": "a;'=1",
+    "a, -1": "a, '-1", 'a";@b': "a\";'@b", "'=1": "''=1", "a|+1": "a|'+1", "a;;\t=1": "a;; '=1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", FORMULAS)
+def test_no_cell_of_the_gradebook_begins_a_formula(cell: str) -> None:
+    assert harmless(cell) == FORMULAS[cell]
+    assert plain(FORMULAS[cell]) == clean(cell)
+
+
+def test_a_cell_that_begins_none_is_left_as_it_is() -> None:
+    for cell in ("Jean-Luc Picard", "x = 1", "a+b@c.edu", "values:hidden scale", "O'Neil; Pat", "10 - 3", -1, 2.5, ""):
+        assert harmless(cell) == cell
 
 
 GRADEBOOK = """student,exercise,score,maximum,note

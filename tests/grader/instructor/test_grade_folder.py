@@ -131,12 +131,54 @@ def test_files_without_a_students_name_are_all_graded_and_noted_for_the_instruct
     place: Path, in_process: InProcess
 ) -> None:
     for file in (place / "class").iterdir():
-        file.rename(file.with_name(f"Homework ex99-1 {file.name[:3]}.py"))
+        file.rename(file.with_name(f"Blatt ex99-1 {file.name[:3]}.py"))
     done = grade(place)
-    assert scores(done) == {"Homework ex99-1 ada": FULL, "Homework ex99-1 ben": 0, "Homework ex99-1 cle": FULL}
+    assert scores(done) == {"Blatt ex99-1 ada": FULL, "Blatt ex99-1 ben": 0, "Blatt ex99-1 cle": FULL}
     note = "the name does not begin with a student: rename it STUDENT_ex99-1"
-    assert {one.note for one in done.graded} == {note} and not done.skipped
+    assert {one.notes for one in done.graded} == {note} and not done.skipped
     assert all(note not in page.read_text(encoding="utf-8") for page in (place / "out" / "results").glob("*.html"))
+
+
+def test_a_student_who_left_leaves_no_feedback_to_be_handed_out(place: Path, in_process: InProcess) -> None:
+    grade(place)
+    (place / "class" / "ben_ex99-1.py").unlink()
+    assert scores(grade(place)) == {"ada": FULL, "cleo": FULL}
+    left = {file.name for file in (place / "out" / "results").iterdir()}
+    assert left == {f"{name}_ex99-1{kind}" for name in ("ada", "cleo") for kind in (".html", ".json")}
+    assert {file.name for file in (place / "out" / "removed").iterdir()} == {"ben_ex99-1.html", "ben_ex99-1.json"}
+
+
+def table(place: Path) -> dict[str, dict[str, str]]:
+    """The rows of gradebook.csv by student."""
+    with (place / "out" / "gradebook.csv").open(encoding="utf-8", newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def test_a_late_answer_loses_what_the_instructor_says_and_in_the_table_alone(
+    place: Path, in_process: InProcess
+) -> None:
+    for file, name in zip(
+        sorted((place / "class").iterdir()), ("a_1_901", "b_LATE_2_902", "c_LATE_3_903"), strict=True
+    ):
+        file.rename(file.with_name(f"{name}_ex99-1.py"))
+    assert scores(grade(place, late_penalty=25)) == {"a": FULL, "b": 0, "c": FULL}
+    rows = {n: (r["id"], r["score"], r["percent"], r["late"], r["penalty"]) for n, r in table(place).items()}
+    assert rows == {
+        "a": ("1", "7", "100.0", "no", ""),
+        "b": ("2", "0", "0.0", "yes", ""),
+        "c": ("3", "5.25", "75.0", "yes", "1.75"),
+    }
+    assert grade(place).reused == 3
+    assert {name: row["score"] for name, row in table(place).items()} == {"a": "7", "b": "0", "c": "7"}
+
+
+def test_a_row_names_the_other_files_of_its_student_also_where_nothing_is_graded_again(
+    place: Path, in_process: InProcess
+) -> None:
+    grade(place)
+    (place / "class" / "ada_ex99-1-Copy1.py").write_text("# nothing yet\n", encoding="utf-8")
+    assert grade(place).reused == 3
+    assert table(place)["ada"]["note"] == "also handed in: ada_ex99-1-Copy1.py (nothing written in it)"
 
 
 def test_a_private_overlay_adds_hidden_checks(place: Path, in_process: InProcess) -> None:

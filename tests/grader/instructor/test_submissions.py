@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from annotated_grader.exercise.submission import BadSubmission
-from annotated_grader.instructor.submissions import RENAME, collect
+from annotated_grader.instructor.folders import RENAME
+from annotated_grader.instructor.submissions import collect
 
 
 def folder(top: Path, *names: str) -> Path:
@@ -69,7 +70,8 @@ def test_an_archive_with_one_path_that_leads_outside_is_refused_whole(tmp_path: 
 
 def rows(top: Path, exercise: str = "") -> dict[str, tuple[str, str]]:
     """File and note by student; each has one exercise."""
-    return {one.student: (one.path, one.note) for one in collect(top, exercise).submissions}
+    found = collect(top, exercise).submissions
+    return {one.student: (one.path, one.note.partition("also handed in")[0].rstrip("; ")) for one in found}
 
 
 def test_in_the_top_folder_a_student_may_stand_after_the_exercise(tmp_path: Path) -> None:
@@ -91,15 +93,15 @@ def test_in_the_top_folder_a_student_may_stand_after_the_exercise(tmp_path: Path
 
 
 def test_names_that_go_on_differently_do_not_replace_each_other(tmp_path: Path) -> None:
-    folder(tmp_path, "Homework ex05-1 karl.py", "Homework ex05-1 karl (2).py", "Homework ex05-1 lena.py")
-    folder(tmp_path, "Homework ex05-2 lena.py", "ada_ex05-1.py", "ada_ex05-1_2.py", "ada_ex05-1-Copy1.py")
-    folder(tmp_path, "ada_ex05-1_draft.py", "ada_ex05-1_notes.txt")
+    folder(tmp_path, "Blatt ex05-1 karl.py", "Blatt ex05-1 karl (2).py", "Blatt ex05-1 lena.py")
+    folder(tmp_path, "Blatt ex05-2 lena.py", "ada_ex05-1.py", "ada_ex05-1_2.py", "ada_ex05-1-Copy1.py")
+    folder(tmp_path, "ada_ex05-1_mia.py", "ada_ex05-1_notes.txt")
     note = RENAME.format(exercise="ex05-1")
     assert rows(tmp_path) == {
-        "Homework": ("Homework ex05-2 lena.py", ""),
-        "Homework ex05-1 karl": ("Homework ex05-1 karl (2).py", note),
-        "Homework ex05-1 lena": ("Homework ex05-1 lena.py", note),
-        "ada": ("ada_ex05-1.py", ""), "ada_ex05-1_draft": ("ada_ex05-1_draft.py", note),
+        "Blatt": ("Blatt ex05-2 lena.py", ""),
+        "Blatt ex05-1 karl": ("Blatt ex05-1 karl (2).py", note),
+        "Blatt ex05-1 lena": ("Blatt ex05-1 lena.py", note),
+        "ada": ("ada_ex05-1.py", ""), "ada_ex05-1_mia": ("ada_ex05-1_mia.py", note),
     }  # fmt: skip
 
 
@@ -109,4 +111,4 @@ def test_no_row_has_the_name_of_the_folder(tmp_path: Path) -> None:
     assert rows(tmp_path / "flat") == {name: (f"{name}.py", note) for name in ("ex05-1", "ex05-1 (2)", "ex05-1-3")}
     assert rows(tmp_path / "flat" / "ex05-1.py") == {"ex05-1": ("ex05-1.py", note)}
     (alone,) = collect(tmp_path / "flat", student="submission").submissions
-    assert (alone.student, alone.note) == ("submission", "")
+    assert (alone.student, alone.path) == ("submission", "ex05-1-3.py")
