@@ -176,7 +176,7 @@ def _print_rows(found: ClassFiles, jobs: int) -> int:
 
 _LONGEST_LINE = 2000
 _WARNINGS = {
-    "landlock": ", the weaker level: submissions see the names of files, and other processes are not hidden from them",
+    "landlock": ", the weaker level: submissions see files' names, sizes and times, and other processes are not hidden",
     "none": ": submissions run as you, with all that you can do",
 }
 
@@ -216,6 +216,9 @@ def _print(run: GradingRun, out: Path) -> None:
         print(_line(graded))
     for path, why in run.skipped:
         print(clean(f"set aside: {path}: {why}"))
+    for missing, students in run.missing.items():
+        listed = ", ".join([*students[:3], *["..."][: len(students) > 3]])
+        print(clean(f"{missing}: no score for {len(students)} ({listed}); install it and run the same command again"))
     new = len(run.graded) - run.reused
     pace = f", {run.seconds / new:.1f} s each" if new else ""
     print(f"{new} graded in {run.seconds:.1f} s{pace}; {run.reused} unchanged; see {out / 'gradebook.csv'}")

@@ -305,6 +305,7 @@ def _attempts(files: list[SubmissionFile], jobs: int, bounds: Bounds | None) -> 
 def _is_attempt(file: SubmissionFile, exercise: Exercise) -> bool:
     """In a child: whether a file has an answer, or part of one, that the stub has not."""
     from annotated_grader.exercise.untouched import is_untouched
+    from annotated_grader.exercise.versions import versions_of
     from annotated_grader.sandbox.names import definitions, names_in_text, parsed
 
     try:
@@ -312,9 +313,10 @@ def _is_attempt(file: SubmissionFile, exercise: Exercise) -> bool:
     except BadSubmission:
         return False
     broken = {name for cell in submission.cells if not cell.parses for name in names_in_text(cell.code)}
-    code = submission.source_of(exercise.answers)
-    written = set(definitions(parsed(code))) & set(exercise.answers)
-    return bool(broken & set(exercise.answers) or written) and (bool(broken) or not is_untouched(exercise, code))
+    codes = [version.submission.code for version in versions_of(exercise, submission)]
+    written = {name for code in codes for name in definitions(parsed(code))} & set(exercise.answers)
+    touched = bool(broken) or not all(is_untouched(exercise, code) for code in codes)
+    return bool(broken & set(exercise.answers) or written) and touched
 
 
 def _rank(file: SubmissionFile, attempts: set[SubmissionFile]) -> tuple[Any, ...]:

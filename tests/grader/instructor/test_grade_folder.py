@@ -63,7 +63,7 @@ class InProcess:
         return [json.loads(line) for line in self.journal.read_text(encoding="utf-8").splitlines()]
 
     def __call__(
-        self, chosen: Exercise, submission: Submission, salt: str, level: str, limits: Any, more: Any
+        self, chosen: Exercise, submission: Submission, salt: str, level: str, limits: Any, more: Any, files: Any
     ) -> tuple[ExerciseResult, str, str]:
         for mark, error in self.fails.items():
             if mark in submission.code:
@@ -270,3 +270,41 @@ def test_killed_in_the_middle_it_goes_on_where_it_stood(place: Path, capsys: pyt
         assert {row["student"]: row["score"] for row in csv.DictReader(file)} == {"ada": "7", "ben": "0", "cleo": "7"}
     assert main([*arguments, "--level", "none"]) == 1
     assert "--trust" in capsys.readouterr().err
+
+
+HELPED = "from helpers.shapes import last\ndef weights(x):\n    return x.softmax(last)\n"
+LAST = "last = -1\n"
+
+
+def test_a_students_own_modules_go_with_the_answer_that_imports_them(place: Path) -> None:
+    """In a folder of a student, and flat as Canvas names files; a classmate's module of the same name is another."""
+    files = {
+        "dora/ex99-1.py": HELPED, "dora/helpers/shapes.py": LAST, "dora/unused.py": "1 / 0",
+        "emil/week 1/ex99-1.py": HELPED.replace("helpers.shapes", "shapes"), "emil/week 1/shapes.py": LAST,
+        "finn/ex99-1.py": HELPED.replace("helpers.shapes", "shapes"), "finn/shapes.py": "last = 0\n",
+    }  # fmt: skip
+    for name, text in files.items():
+        (place / "class" / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / "class" / name).write_text(text, encoding="utf-8")
+    done = grade(place, jobs=2)
+    assert scores(done) == {"ada": FULL, "ben": 0, "cleo": FULL, "dora": FULL, "emil": FULL, "finn": 0}
+    assert not done.skipped
+    assert grade(place).reused == 6
+    (place / "class" / "finn" / "shapes.py").write_text(LAST)
+    again = grade(place)
+    assert (again.reused, scores(again)["finn"]) == (5, FULL)
+
+
+def test_a_package_that_is_missing_here_takes_nobodys_points(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("dora", "emil"):
+        code = "import no_such_package\n" + RIGHT.replace("x.", "no_such_package.as_tensor(x).")
+        (place / "class" / f"{name}_ex99-1.py").write_text(code, encoding="utf-8")
+    command = ["exercise", "grade", str(place / "class"), "--out", str(place / "out"), "--level", "none", "--trust"]
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    said = "`no_such_package` is not available to the grader: no score for 2 (dora, emil); install it and run"
+    assert said in shown and "5 graded" in shown
+    rows = {row["student"]: row for row in csv.DictReader((place / "out" / "gradebook.csv").open())}
+    assert (rows["dora"]["score"], rows["dora"]["status"]) == ("", "not_available")
+    assert main(command) == 0
+    assert "2 graded" in capsys.readouterr().out
