@@ -7,19 +7,15 @@ of translations that are not perfect is 0.00.
 from __future__ import annotations
 
 import importlib.util
-import re
 from collections.abc import Iterable
 from itertools import islice
+
+from annotated.data.scripts import HAN, KANA, SOUTH_EAST
 
 DEFAULT = "13a"
 _OF_LANGUAGES = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"} | dict.fromkeys(("th", "lo", "km", "my", "bo"), "char")
 _PACKAGES = {"ja-mecab": ("MeCab", "char"), "ko-mecab": ("mecab_ko", DEFAULT)}
 """What a tokeniser needs, and the one that takes its place where that is not installed."""
-_KANA, _HAN = (
-    re.compile("[\u3040-\u30ff]"),
-    re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"),
-)
-_NO_SPACES = re.compile("[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff]")
 _LOOKED_AT = 1000
 
 
@@ -44,7 +40,7 @@ def tokeniser_of(references: Iterable[str], language: str | None = None) -> str:
     else:
         text = "".join(islice(references, _LOOKED_AT))
         letters = max(1, sum(map(str.isalpha, text)))
-        kana, han, others = (len(script.findall(text)) for script in (_KANA, _HAN, _NO_SPACES))
+        kana, han, others = (len(script.findall(text)) for script in (KANA, HAN, SOUTH_EAST))
         most = max(han + kana, others) > letters / 2
         name = DEFAULT if not most else "char" if others > han + kana else "ja-mecab" if kana > 0.05 * han else "zh"
     package, instead = _PACKAGES.get(name, ("", ""))
