@@ -154,18 +154,18 @@ class Translator:
     @overload
     def __call__(self, text: str) -> str: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, text: Sequence[str]) -> list[str]: ...
-    def __call__(self, text: str | Sequence[str]) -> str | list[str]:
+    def __call__(self, text: Iterable[str]) -> list[str]: ...
+    def __call__(self, text: str | Iterable[str]) -> str | list[str]:
         """The best translation of one text, or of each of several, as `translate` gives them."""
         return self.translate([text])[0] if isinstance(text, str) else self.translate(text)
 
-    def translate(self, texts: Sequence[str], *, overlong: Overlong = "error", **options: Any) -> list[str]:
+    def translate(self, texts: Iterable[str], *, overlong: Overlong = "error", **options: Any) -> list[str]:
         """The best translation of each text, in the same order; an empty text has an empty translation.
 
         Parameters
         ----------
         texts
-            Sentences; any number, for they are sorted by length and translated in batches.
+            Sentences; any number, for they are sorted by length and translated in batches. Lines of an open file, too.
         overlong
             'error', or 'truncate' to translate the first `max_source_tokens` tokens.
         **options
@@ -181,7 +181,7 @@ class Translator:
         return [found[0].text for found in self.hypotheses(texts, overlong=overlong, **{**options, "num_return": 1})]
 
     def hypotheses(
-        self, texts: Sequence[str], num_return: int | None = None, *, overlong: Overlong = "error", **options: Any
+        self, texts: Iterable[str], num_return: int | None = None, *, overlong: Overlong = "error", **options: Any
     ) -> list[list[Translation]]:
         """The best few translations of each text, best first.
 
@@ -197,10 +197,7 @@ class Translator:
         OverlongSource
             If a text is too long.
         """
-        if isinstance(texts, str):
-            raise TypeError("give a list of texts, or call the translator itself with one text")
-        if not (isinstance(texts, Iterable) and all(isinstance(text, str) for text in texts)):
-            raise TypeError(f"give a text, or a list of texts, and not {type(texts).__name__}")
+        texts = _listed(texts)
         config = self.decoding.replace(**{"num_return": 1, **options})
         config = config.replace(num_return=config.beam_size if num_return is None else num_return)
         sources = self._encode(texts, overlong)
@@ -318,6 +315,19 @@ class Translator:
 
     def _tensor(self, rows: Sequence[list[int]]) -> Tensor:
         return pad(rows, next(self.model.parameters()).device)
+
+
+def _listed(texts: Iterable[str]) -> list[str]:
+    """Texts from whatever gives them, also what can be read only once, such as a file or a generator."""
+    if isinstance(texts, str):
+        raise TypeError("give a list of texts, or call the translator itself with one text")
+    if not isinstance(texts, Iterable):
+        raise TypeError(f"give a text, or a list of texts, and not {type(texts).__name__}")
+    texts = list(texts)
+    for number, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"text {number} is {type(text).__name__}, not str: give a text, or a list of texts")
+    return texts
 
 
 def _batches(sources: Sequence[list[int]], batch_tokens: int) -> Iterator[list[int]]:

@@ -195,6 +195,28 @@ def test_evaluate_as_text_and_as_json(translator, folder, tmp_path: Path, capsys
         assert "sacremoses, which is not installed" in " ".join(capsys.readouterr().err.split())
 
 
+def test_each_line_of_a_test_file_has_its_translation(folder, tmp_path: Path, capsys) -> None:
+    corpus, output = tmp_path / "test.tsv", tmp_path / "out.txt"
+    corpus.write_text(f"{TEXTS[0]}\tx\n\tx\n\n{TEXTS[1]}\t \n{TEXTS[1]}\tx\n", encoding="utf-8")
+    assert main(["evaluate", folder, "--corpus", str(corpus), "--json", "--output", str(output)]) == 0
+    assert json.loads(capsys.readouterr().out)["sentences"] == 5
+    written = output.read_text(encoding="utf-8").split("\n")
+    assert len(written) == 6 and written[1] == written[2] == "" and written[3] == written[4]
+
+
+def test_evaluate_counts_a_language_without_spaces_by_its_own_tokeniser(folder, tmp_path: Path, capsys) -> None:
+    corpus = tmp_path / "test.tsv"
+    corpus.write_text("The cat sleeps.\t猫在睡觉。\n", encoding="utf-8")
+    arguments = ["evaluate", folder, "--corpus", str(corpus)]
+    assert main(arguments) == 0
+    shown = capsys.readouterr().out
+    assert "tok:zh" in shown and "word perplexity" not in shown and "moses:" not in shown
+    assert main([*arguments, "--tokenize", "char"]) == 0
+    assert "tok:char" in capsys.readouterr().out
+    assert main([*arguments, "--language", "de"]) == 0
+    assert "tok:13a" in capsys.readouterr().out
+
+
 @pytest.mark.skipif(not has_moses(), reason="sacremoses is not installed: pip install sacremoses")
 def test_moses_language_is_the_runs_target_unless_given(folder, tmp_path: Path, capsys, monkeypatch) -> None:
     """By the prepared data of the training run; German where nothing is known, or the data are gone."""

@@ -53,9 +53,29 @@ def test_one_text_and_no_text(translator: Translator) -> None:
 def test_a_call_with_several_texts_translates_each(translator: Translator) -> None:
     assert translator(TEXTS[:2]) == translator.translate(TEXTS[:2])
     assert translator([]) == []
-    for wrong in (None, b"The cat", [b"The cat"], 7):
-        with pytest.raises(TypeError, match="give a text, or a list of texts, and not"):
-            translator(wrong)  # type: ignore[call-overload]
+    for wrong in (None, b"The cat", [b"The cat"], 7, ["a", None]):
+        with pytest.raises(TypeError, match="give a text, or a list of texts"):
+            translator(wrong)  # type: ignore[call-overload, arg-type]
+    with pytest.raises(TypeError, match="text 1 is NoneType, not str"):
+        translator(["a", None])  # type: ignore[list-item]
+
+
+def test_what_can_be_read_once_is_read(translator: Translator, tmp_path: Path) -> None:
+    expected = translator(TEXTS)
+    (tmp_path / "texts.txt").write_text("".join(f"{text}\n" for text in TEXTS), encoding="utf-8")
+    with (tmp_path / "texts.txt").open(encoding="utf-8") as file:
+        assert translator(file) == expected
+    assert translator(map(str.strip, TEXTS)) == translator(text for text in TEXTS) == expected
+    assert translator.hypotheses(iter(TEXTS), 1) == translator.hypotheses(TEXTS, 1)
+
+
+def test_white_space_at_the_ends_changes_nothing(translator: Translator) -> None:
+    source, target = TEXTS[0], translator(TEXTS[0])
+    for space in " \t\u00a0\u3000\u2028\r\n":
+        text = f"{space}{source}{space}"
+        assert translator(text) == target
+        assert torch.equal(translator.encode([text]), translator.encode([source]))
+        assert translator.score(text, target) == translator.score(source, target)
     with pytest.raises(ValueError, match="no device 'gpu'"):
         translator.to("gpu")
 

@@ -36,8 +36,11 @@ class Evaluate:
     moses: Literal["auto", "yes", "no"] = "auto"
     """BLEU with Moses' own tokeniser, too, which needs the package sacremoses: 'auto' where it is installed."""
     language: str | None = None
-    """Of the translations, two letters, for Moses' tokeniser. If not given, the target language of the prepared data
-    that the model was trained on, else 'de'."""
+    """Of the translations, two letters: BLEU's tokeniser follows it, as sacreBLEU's does, and Moses'. If not given, the
+    target language of the prepared data that the model was trained on, else the script of the references decides, and
+    Moses' tokeniser takes the rules of 'de'."""
+    tokenize: str | None = None
+    """sacreBLEU's tokeniser, such as 13a, zh, char or intl, in the place of the language's own."""
     output: Path | None = None
     """Write the translations here, one a line."""
     json: bool = False
@@ -51,33 +54,38 @@ class Evaluate:
         from annotated.data import open_corpus
         from annotated.evaluation import evaluate, has_moses, paper_style_bleu
         from annotated.evaluation.paper_bleu import LANGUAGE, MOSES, moses_language, tokenizer
+        from annotated.evaluation.tokenisers import divides_words, tokeniser_of
         from annotated.loading import load
 
         if self.limit is not None and self.limit < 1:
             raise ValueError(f"--limit must be at least 1, not {self.limit}")
-        styles, language = {"paper": "13a"}, self.language
+        language = self.language or language_of(self.model)
+        rules = moses_language(language or LANGUAGE)
+        styles: dict[str, str] = {}
         if self.moses == "yes" or (self.moses == "auto" and has_moses()):
-            language = moses_language(language or language_of(self.model) or LANGUAGE)
-            tokenizer(MOSES, language)  # before the translation, not after
             styles[MOSES] = MOSES
+            tokenizer(MOSES, rules)  # before the translation, not after
         corpus = open_corpus(text_to_score(self.model, self.corpus, self.split), self.split, DataConfig())
         translator = load(self.model, self.device, self.decoding, **self.engine.to_dict())
-        pairs = list(itertools.islice(corpus, self.limit))
-        result = evaluate(translator, pairs, overlong=self.overlong)
+        pairs = list(itertools.islice(corpus.every_pair(), self.limit))
+        references = [reference for _, reference in pairs]
+        tokenize = self.tokenize or tokeniser_of(references, language)
+        tokenizer(tokenize)
+        styles = {"paper": tokenize, **(styles if divides_words(tokenize) or self.moses == "yes" else {})}
+        result = evaluate(translator, pairs, overlong=self.overlong, tokenize=tokenize)
         if self.output is not None:
             lines = (" ".join(text.splitlines()) for text in result.translations)
             with atomic_write(self.output) as file:
                 file.writelines(f"{line}\n" for line in lines)
         numbers = result.to_dict()
-        references = [reference for _, reference in pairs]
         settings = {
-            name: paper_style_bleu(result.translations, references, style, language=language or LANGUAGE)
+            name: paper_style_bleu(result.translations, references, style, language=rules)
             for name, style in styles.items()
         }
         if self.json:
             about = {"model": self.model, "corpus": corpus.spec, "decoding": asdict(self.decoding)}
             further: dict[str, float | str | None] = {f"{name}_bleu": one.bleu for name, one in settings.items()}
-            further |= {"moses_language": language} if MOSES in settings else {}
+            further |= {"moses_language": rules} if MOSES in settings else {}
             print(json.dumps({**about, **asdict(self.engine), **numbers, **further}, ensure_ascii=False))
             return 0
         print(f"{corpus.spec}: {numbers['sentences']} sentences, beam {self.decoding.beam_size}")
@@ -87,5 +95,6 @@ class Evaluate:
         print(f"chrF              {numbers['chrf']:.2f}   {numbers['chrf_signature']}")
         print(f"exact match       {numbers['exact_match']:.1f} %")
         print(f"token perplexity  {numbers['token_perplexity']:.3f}   over {numbers['tokens']} tokens, eos included")
-        print(f"word perplexity   {numbers['word_perplexity']:.3f}   over {numbers['words']} words, ends included")
+        if divides_words(tokenize):
+            print(f"word perplexity   {numbers['word_perplexity']:.3f}   over {numbers['words']} words, ends included")
         return 0

@@ -40,11 +40,10 @@ class PairCounts:
     """Pairs left out because a side was empty or only white space (blank lines of a TSV file included)."""
 
 
-def read_pairs(spec: str | Path, counts: PairCounts | None = None) -> Iterator[Pair]:
-    """Sentence pairs of a file or of two, line by line, in constant memory.
+def read_pairs(spec: str | Path, counts: PairCounts | None = None, keep_empty: bool = False) -> Iterator[Pair]:
+    """Sentence pairs of a file or of two, line by line, in constant memory, without white space at their ends.
 
-    A pair with an empty side teaches nothing: it is left out, and counted in `counts`. All else comes as it stands
-    in the file.
+    A pair with an empty side teaches nothing: it is left out, and counted in `counts`.
 
     Parameters
     ----------
@@ -53,6 +52,8 @@ def read_pairs(spec: str | Path, counts: PairCounts | None = None) -> Iterator[P
         the translation of line k of the other. Each plain, or compressed as .gz or .zst; UTF-8.
     counts
         Filled while reading.
+    keep_empty
+        Give pairs with an empty side too: where translations are scored, line k must remain line k.
 
     Raises
     ------
@@ -62,12 +63,14 @@ def read_pairs(spec: str | Path, counts: PairCounts | None = None) -> Iterator[P
     """
     counts = PairCounts() if counts is None else counts
     paths = _paths(spec)
-    for source, target in _columns(paths[0]) if len(paths) == 1 else side_by_side(*paths):
-        if source.strip() and target.strip():
+    for pair in _columns(paths[0]) if len(paths) == 1 else side_by_side(*paths):
+        source, target = pair[0].strip(), pair[1].strip()  # as `Translator` does
+        if source and target:
             counts.pairs += 1
-            yield source, target
         else:
             counts.empty += 1
+        if keep_empty or (source and target):
+            yield source, target
     if not counts.pairs:
         left_out = f"all of its {counts.empty} pairs have an empty side" if counts.empty else "it is empty"
         raise CorpusError(f"{spec}: holds no sentence pairs: {left_out}")
@@ -79,7 +82,7 @@ class Corpus:
     Made by `open_corpus`. `counts` belongs to the latest reading.
     """
 
-    def __init__(self, spec: str, read: Callable[[PairCounts], Iterable[Pair]], identity: str) -> None:
+    def __init__(self, spec: str, read: Callable[[PairCounts, bool], Iterable[Pair]], identity: str) -> None:
         self.spec = spec
         """What it was opened by."""
         self.identity = identity
@@ -89,7 +92,12 @@ class Corpus:
 
     def __iter__(self) -> Iterator[Pair]:
         self.counts = PairCounts()
-        return iter(self._read(self.counts))
+        return iter(self._read(self.counts, False))
+
+    def every_pair(self) -> Iterator[Pair]:
+        """All pairs, those with an empty side too: for scoring, where each line of the file has its translation."""
+        self.counts = PairCounts()
+        return iter(self._read(self.counts, True))
 
     def texts(self) -> Iterator[str]:
         """Both sides, one sentence after the other: what a shared tokenizer is trained on."""
@@ -131,7 +139,7 @@ def open_corpus(spec: str, split: str, config: DataConfig) -> Corpus:
             next(read_lines(path), None)  # raises the message that fits
         status = path.stat()
         found.append([str(path.resolve()), status.st_size, status.st_mtime_ns])
-    return Corpus(spec, lambda counts: read_pairs(spec, counts), _hash(found))
+    return Corpus(spec, lambda counts, keep: read_pairs(spec, counts, keep), _hash(found))
 
 
 def corpus_of(data: DataConfig, split: str = "test") -> str:
@@ -157,7 +165,7 @@ def _classroom(split: str, config: DataConfig) -> Corpus:
 
     size = config.classroom_pairs if split == "train" else CLASSROOM_EVALUATION_PAIRS
 
-    def read(counts: PairCounts) -> Iterator[Pair]:
+    def read(counts: PairCounts, keep_empty: bool = False) -> Iterator[Pair]:
         for pair in classroom_pairs(split, size):  # type: ignore[arg-type]
             counts.pairs += 1
             yield pair.source, pair.target

@@ -11,7 +11,8 @@ import functools
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import tokenizers
@@ -23,6 +24,13 @@ from annotated.storage import atomic_write
 
 _BYTES = len(pre_tokenizers.ByteLevel.alphabet())
 SMALLEST_VOCABULARY = len(SPECIAL_TOKENS) + _BYTES
+
+
+_LONGEST_PIECE = 64
+"""Bytes."""
+_LONGEST_RUN = 1000
+"""Characters without a space, or of spaces alone, that merges are learned in."""
+_WORD = re.compile(rf"\s{{0,{_LONGEST_RUN}}}\S{{1,{_LONGEST_RUN}}}|\s{{1,{_LONGEST_RUN}}}")
 
 
 class TokenizerError(ValueError):
@@ -47,7 +55,8 @@ class Tokenizer:
         """Learn merges from texts: source and target sentences together, for a shared vocabulary.
 
         The same texts give the same tokenizer. Texts are read once, in a stream; memory grows with the number
-        of distinct words, not with the length of the corpus.
+        of distinct words, not with the length of the corpus. No piece is longer than 64 bytes, and of a run without
+        a space nothing is learned across more than 1,000 characters: learning would take the square of its length.
 
         Parameters
         ----------
@@ -67,7 +76,7 @@ class Tokenizer:
                 f"a vocabulary of {vocab_size} is too small: {_BYTES} bytes and {len(SPECIAL_TOKENS)} special tokens "
                 f"alone take {SMALLEST_VOCABULARY}"
             )
-        stream = iter(texts)
+        stream = _bounded(texts)
         first = next((text for text in stream if text), None)
         if first is None:
             raise TokenizerError("there is no text to train a tokenizer on: every sentence is empty, or there is none")
@@ -80,6 +89,7 @@ class Tokenizer:
             special_tokens=list(SPECIAL_TOKENS),
             initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
             show_progress=False,
+            max_token_length=_LONGEST_PIECE,
         )
         inner.train_from_iterator(itertools.chain([first], stream), trainer)
         # The library looks for "added tokens" in every text before it encodes it. Without that list the special
@@ -125,6 +135,8 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Ids of one text, without special tokens; the empty text has none."""
+        if not isinstance(text, str):
+            raise TypeError(f"give one text, and not {type(text).__name__}: `encode_batch` takes several")
         return self.encode_batch([text])[0]
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
@@ -134,7 +146,11 @@ class Tokenizer:
         ------
         TokenizerError
             If a text holds a lone surrogate, which no file in UTF-8 can hold.
+        TypeError
+            If something is no text.
         """
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise self._unencodable(texts)
         try:
             encoded = self._inner.encode_batch_fast(texts, add_special_tokens=False)
         except TypeError:
@@ -204,6 +220,8 @@ class Tokenizer:
 
     @staticmethod
     def _unencodable(texts: Sequence[str]) -> Exception:
+        if isinstance(texts, str):
+            return TypeError("give a list of texts, and not one text: `encode` takes one")
         for number, text in enumerate(texts):
             if not isinstance(text, str):
                 return TypeError(f"text {number} is {type(text).__name__}, not str")
@@ -224,3 +242,12 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         return f"Tokenizer(vocab_size={self.vocab_size}, fingerprint={self.fingerprint[:8]}...)"
+
+
+def _bounded(texts: Iterable[str]) -> Iterator[str]:
+    """The texts, those with a long run word by word: the run is cut, and all other words are the same as before."""
+    for text in texts:
+        if len(text) <= _LONGEST_RUN:
+            yield text
+        else:
+            yield from (match[0] for match in _WORD.finditer(text))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from annotated.evaluation.tokenisers import tokeniser_of
+
 
 @dataclass(frozen=True)
 class BleuScore:
@@ -32,7 +34,8 @@ def bleu(
     hypotheses, references
         Plain text, one for each sentence, in the same order.
     tokenize
-        sacreBLEU's tokeniser; None for its own default (13a).
+        sacreBLEU's tokeniser; None for the one of the references' script (`tokenisers.tokeniser_of`): 13a, its default,
+        where words are divided by spaces.
     tokenized
         Whether the text was tokenised in advance, on purpose: sacreBLEU then does not warn of it.
 
@@ -49,7 +52,7 @@ def bleu(
         raise ValueError("there are no sentences to score")
     from sacrebleu.metrics import BLEU, CHRF  # here, because its import is slow
 
-    metrics = BLEU(tokenize=tokenize, force=tokenized), CHRF()
+    metrics = BLEU(tokenize=tokenize or tokeniser_of(references), force=tokenized), CHRF()
     scores = [metric.corpus_score(list(hypotheses), [list(references)]) for metric in metrics]
     same = sum(h == r for h, r in zip(hypotheses, references, strict=True))
     return BleuScore(

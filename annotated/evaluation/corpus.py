@@ -44,6 +44,7 @@ def evaluate(
     pairs: Sequence[tuple[str, str]],
     *,
     overlong: Literal["error", "truncate"] = "error",
+    tokenize: str | None = None,
     **options: Any,
 ) -> Evaluation:
     """Translate the sources of a corpus, and compare with its references.
@@ -54,9 +55,11 @@ def evaluate(
         Texts (source, reference).
     overlong, **options
         As in `Translator.translate`.
+    tokenize
+        As in `bleu`.
 
     Paper: section 6
     """
     translations = translator.translate([source for source, _ in pairs], overlong=overlong, **options)
-    scores = bleu(translations, [reference for _, reference in pairs])
+    scores = bleu(translations, [reference for _, reference in pairs], tokenize=tokenize)
     return Evaluation(scores, perplexity(translator.model, translator.tokenizer, pairs), translations)

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annotated.evaluation.tokenisers import tokeniser_of
+
 ORDER = 4
 """The longest n-grams that BLEU counts."""
 
@@ -54,7 +56,7 @@ def bleu_statistics(
     hypotheses, references
         Plain text.
     tokenize
-        sacreBLEU's name of a tokeniser; None for its own default (13a).
+        sacreBLEU's name of a tokeniser; None for the one of the references' script, as in `bleu`.
 
     Raises
     ------
@@ -65,7 +67,7 @@ def bleu_statistics(
         raise ValueError(f"{len(hypotheses)} translations for {len(references)} references: one of each is needed")
     from sacrebleu.metrics import BLEU  # here, because its import is slow
 
-    split = BLEU(tokenize=tokenize).tokenizer
+    split = BLEU(tokenize=tokenize or tokeniser_of(references)).tokenizer
     texts = ([split(text.rstrip()).split() for text in side] for side in (hypotheses, references))
     rows = [sentence_statistics(h, r) for h, r in zip(*texts, strict=True)]
     return np.array(rows, dtype=np.int64).reshape(-1, 2 + 2 * ORDER)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotated.evaluation.ngrams import bleu_of
+from annotated.evaluation.tokenisers import tokeniser_of
 
 SEED_VARIABLE = "SACREBLEU_SEED"
 
@@ -53,7 +54,7 @@ def compare(
     seed
         Of the drawing; the signature states it.
     tokenize
-        sacreBLEU's tokeniser; None for its own default (13a).
+        sacreBLEU's tokeniser; None for the one of the references' script, as in `bleu`.
 
     Raises
     ------
@@ -70,7 +71,9 @@ def compare(
 
     named: list[tuple[str, Sequence[str]]] = [(name, list(texts)) for name, texts in systems.items()]
     with _seeded(seed):
-        test = PairedTest(named, {"BLEU": BLEU(tokenize=tokenize)}, [list(references)], "bs", samples)
+        test = PairedTest(
+            named, {"BLEU": BLEU(tokenize=tokenize or tokeniser_of(references))}, [list(references)], "bs", samples
+        )
         signatures, scores = test()
     signature = str(signatures["BLEU"])
     found: list[Any] = scores["BLEU"]

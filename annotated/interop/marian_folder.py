@@ -94,5 +94,6 @@ def _tokenizer_config(max_positions: int) -> dict[str, object]:
         "model_max_length": max_positions,
         "padding_side": "right",
         "clean_up_tokenization_spaces": False,
+        "split_special_tokens": True,  # a user who types "</s>" means these letters
         **{name: SPECIAL_TOKENS[token] for name, token in names.items()},
     }

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from annotated.data.scripts import count_words
+
 _NO_WORD = re.compile(r"[\W_]+")
 
 
@@ -56,7 +58,10 @@ class Seen:
     def of(cls, name: str, pairs: Iterable[tuple[str, str]], words: int) -> Seen:
         """From an evaluation set; single sides count from `words` words on."""
         pairs = list(pairs)
-        sides = [frozenset(folded(p[side]) for p in pairs if len(p[side].split()) >= words) for side in (0, 1)]
+        sides = [
+            frozenset(folded(p[side]) for p in pairs if count_words(" ".join(p[side].split())) >= words)
+            for side in (0, 1)
+        ]
         both = frozenset((folded(source), folded(target)) for source, target in pairs)
         return cls(name, both, sides[0] - {""}, sides[1] - {""})
 

@@ -12,6 +12,9 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 ProgressHook = Callable[[str, int, int | None], None]
 """Called with a stage's name, how much of it is done, and how much there is, if that is known."""
 
+_MUCH = 0.2
+"""The share of pairs that one rule may take before it is warned of."""
+
 Advance = Callable[[int, int | None], None]
 """Called by a stage with how much is done, and how much there is, if that is known."""
 
@@ -42,6 +45,8 @@ class Reporter:
         """A stage has ended."""
         numbers = ", ".join(f"{key.replace('_', ' ')} {value:,}" for key, value in counts.items() if _is_number(value))
         self.say(f"{name:<12} {seconds:,.1f} s" + (f" | {numbers}" if numbers else ""))
+        for line in _left_out(counts):
+            self.say(f"{'':<12} {line}")
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[Advance]:
@@ -64,6 +69,17 @@ class Reporter:
             return None
         columns = (TextColumn("{task.description:<12}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
         return Progress(*columns, TimeRemainingColumn(), console=self._console, transient=True)
+
+
+def _left_out(counts: Mapping[str, Any]) -> Iterator[str]:
+    """Of cleaning: the rules that took most, and a warning of one that took much."""
+    dropped: Mapping[str, int] = counts.get("dropped", {})
+    if listed := sorted(((count, rule) for rule, count in dropped.items() if count), reverse=True)[:3]:
+        yield "left out by rule: " + ", ".join(f"{rule} {count:,}" for count, rule in listed)
+        count, rule = listed[0]
+        share = count / max(1, counts.get("read", 0))
+        if share > _MUCH:
+            yield f"look at rule {rule}: it leaves out {share:.0%} of the pairs (--without {rule} leaves it off)"
 
 
 def _is_number(value: object) -> bool:

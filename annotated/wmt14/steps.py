@@ -50,7 +50,7 @@ def build_stages(sources: Sources, options: PreparationOptions) -> list[Stage]:
     stages = [
         Stage(
             name="clean",
-            version=1,
+            version=2,
             inputs=tuple(name for text in sources.train for name in text.files),
             outputs=(CLEAN,),
             run=partial(_clean, sources, options),

@@ -13,7 +13,7 @@ import zstandard
 from annotated.config import DataConfig
 from annotated.data.corpora import CorpusError, PairCounts, open_corpus, read_lines, read_pairs
 
-PAIRS = [("The cat sleeps.", "Die Katze schläft."), ("  two  spaces", "zwei\u2028Zeilen\x85?"), ("😀", "ﬁ")]
+PAIRS = [("The cat sleeps.", "Die Katze schläft."), ("two  spaces", "zwei\u2028Zeilen\x85?"), ("😀", "ﬁ")]
 
 
 def tsv(pairs: list[tuple[str, str]]) -> bytes:
@@ -35,6 +35,18 @@ def test_pairs_come_back_exactly_from_every_kind_of_file(tmp_path, suffix):
         for side, name in enumerate(["en", "de"])
     ]
     assert list(read_pairs(f"{sides[0]},{sides[1]}")) == PAIRS
+
+
+SPACES = " \u00a0\u3000\u2003\u2028\x0b\x85\r"
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_white_space_at_the_ends_is_nothing_to_learn(tmp_path, space):
+    """As `Translator` reads a text: what training kept there, no input of the model would have."""
+    path = written(tmp_path / "pairs.tsv", tsv([(f"{space}a b{space}", f"{space}c{space}"), (space, "d")]))
+    assert list(read_pairs(path)) == [("a b", "c")]
+    assert list(read_pairs(path, keep_empty=True)) == [("a b", "c"), ("", "d")]
+    assert list(open_corpus(str(path), "test", DataConfig()).every_pair()) == [("a b", "c"), ("", "d")]
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])

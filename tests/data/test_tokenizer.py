@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import time
 
 import pytest
 import tokenizers
@@ -220,3 +221,29 @@ def test_real_text_comes_back(shared_data):
     texts = [text for line in lines for text in line.split("\t")]
     tokenizer = Tokenizer.train(texts, 4000)
     assert [tokenizer.decode(ids) for ids in tokenizer.encode_batch(texts)] == texts
+
+
+@pytest.mark.parametrize("run", ["." * 100_000, "x" * 300_000, " " * 100_000, "\u00e4" * 50_000, "ab." * 40_000])
+def test_a_long_run_neither_stops_learning_nor_fills_the_vocabulary(run: str) -> None:
+    begun = time.process_time()
+    tokenizer = Tokenizer.train([*SENTENCES, f"Contents{run}1"], 400)
+    assert time.process_time() - begun < 20  # the square of its length would be minutes
+    assert max(len(piece.encode()) for piece in tokenizer.tokens(range(tokenizer.vocab_size))) <= 3 * 64
+    assert tokenizer.decode(tokenizer.encode(run)) == run
+
+
+def test_a_long_text_of_ordinary_words_is_learned_as_its_sentences_are() -> None:
+    long = " ".join(SENTENCES * 50)
+    assert len(long) > 1000
+    words = [word for text in SENTENCES * 50 for word in text.split(" ")]
+    apart = [words[0], *(f" {word}" for word in words[1:])]
+    assert Tokenizer.train([long], 320).fingerprint == Tokenizer.train(apart, 320).fingerprint
+
+
+def test_one_text_and_several_are_not_taken_for_each_other(tokenizer: Tokenizer) -> None:
+    with pytest.raises(TypeError, match="`encode_batch` takes several"):
+        tokenizer.encode(["The cat", "sleeps"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="`encode` takes one"):
+        tokenizer.encode_batch("The cat")
+    with pytest.raises(TypeError, match="text 1 is list, not str"):
+        tokenizer.encode_batch(["a", ["b", "c"]])  # type: ignore[list-item]

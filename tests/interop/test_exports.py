@@ -67,6 +67,8 @@ def test_a_marian_tokenizer_reads_as_our_models_do(tmp_path: Path) -> None:
     assert torch.equal(ids, translator.encode(texts))
     assert tokenizer.batch_decode(ids, skip_special_tokens=True) == texts
     assert tokenizer.model_max_length == 1024
+    typed = ["a </s> b", "<s>", "<pad><pad>", "<unk>", "</s></s>", "x <pad> y</s>"]
+    assert torch.equal(tokenizer(typed, return_tensors="pt", padding=True)["input_ids"], translator.encode(typed))
     model = transformers.MarianMTModel.from_pretrained(tmp_path / "out")
     assert model.generation_config.max_length == 1024  # not the 20 tokens of a model that says nothing
 

@@ -16,16 +16,14 @@ from annotated.evaluation.bleu import bleu
 from annotated.evaluation.ngrams import ORDER, bleu_statistics
 from annotated.evaluation.paper_bleu import LANGUAGE, MOSES, paper_style, paper_style_bleu
 from annotated.evaluation.significance import resample
+from annotated.evaluation.tokenisers import tokeniser_of
 
 BLEU_SETTINGS = ("sacrebleu", "paper")
-"""sacreBLEU's default on plain text; and tokenised in advance, with quotes made plain and compounds split."""
+"""sacreBLEU on plain text; and tokenised in advance, with quotes made plain and compounds split."""
 FURTHER = (MOSES,)
 """The paper's setting with Moses' own tokeniser: only where that is installed."""
-_TOKENISERS = {"paper": "13a", MOSES: MOSES}
-METHODS = {
-    "paper": "sacreBLEU's 13a in place of Moses' tokeniser, plain quotes, compounds split, then counted as it stands",
-    MOSES: "Moses' tokeniser as sacremoses has it, plain quotes, compounds split, then counted as it stands",
-}
+_TOKENISED = ("paper", MOSES)
+_METHOD = "{}, plain quotes, compounds split, then counted as it stands"
 """How text is prepared for each setting that takes it tokenised; both replace the translations' other punctuation."""
 SAMPLES, SEED = 1000, 0
 _DIGITS = 4
@@ -49,10 +47,10 @@ def statistics(
     """
     found: dict[str, NDArray[np.int64]] = {}
     for setting in settings:
-        if setting not in _TOKENISERS:
+        if setting not in _TOKENISED:
             found |= {f"{name}.{setting}": bleu_statistics(texts, references) for name, texts in systems.items()}
             continue
-        tokenize = _TOKENISERS[setting]
+        tokenize = MOSES if setting == MOSES else tokeniser_of(references)
         cut = [paper_style(text, tokenize, language=language) for text in references]
         for name, texts in systems.items():
             own = [paper_style(text, tokenize, translated=True, language=language) for text in texts]
@@ -85,6 +83,11 @@ def score(
         low, high and the share of resampled test sets in which the first is not better.
     """
     settings = settings_of(counted)
+    tokenisers = {"paper": tokeniser_of(references), MOSES: MOSES}
+    methods = {
+        "paper": _METHOD.format(f"sacreBLEU's {tokenisers['paper']} in place of Moses' tokeniser"),
+        MOSES: _METHOD.format("Moses' tokeniser as sacremoses has it"),
+    }
     drawn = {
         setting: resample([counted[f"{name}.{setting}"] for name in systems], SAMPLES, seed=SEED)
         for setting in settings
@@ -92,9 +95,9 @@ def score(
     found: dict[str, Any] = {}
     for number, (name, texts) in enumerate(systems.items()):
         scores = {"sacrebleu": bleu(texts, references)} | {
-            setting: paper_style_bleu(texts, references, _TOKENISERS[setting], language=language)
+            setting: paper_style_bleu(texts, references, tokenisers[setting], language=language)
             for setting in settings
-            if setting in _TOKENISERS
+            if setting in _TOKENISED
         }
         found[name] = {
             setting: {
@@ -106,7 +109,7 @@ def score(
             for setting, one in scores.items()
         }
         for setting in settings:
-            found[name][setting] |= {"method": METHODS[setting]} if setting in METHODS else {}
+            found[name][setting] |= {"method": methods[setting]} if setting in _TOKENISED else {}
         chrf = scores["sacrebleu"]
         found[name]["chrf"] = {"score": round(chrf.chrf, _DIGITS), "signature": chrf.chrf_signature}
     if len(systems) == 2:

@@ -74,14 +74,14 @@ def open_test_set(data: DataConfig, test: str | None = None) -> TestSet:
     """
     if data.prepared is None:
         if test is not None and Path(test.split(",")[0]).is_file():
-            return TestSet(Path(test).name, list(open_corpus(test, "test", data)))
+            return TestSet(Path(test).name, list(open_corpus(test, "test", data).every_pair()))
         try:
             name = "classroom test" if corpus_of(data) == "classroom" else Path(data.test).name
         except ValueError as error:
             raise ValueError(f"{error}: name a file with --test FILE") from None
         if test not in (None, name):
             raise ValueError(f"there is no test set and no file {test!r}: this run has {name!r}")
-        return TestSet(name, list(open_corpus(data.test, "test", data)))
+        return TestSet(name, list(open_corpus(data.test, "test", data).every_pair()))
     there = {one.name: one for one in prepared_test_sets(data.prepared)}
     name = test or next(iter(there))
     there.setdefault((development := development_set(data.prepared)).name, development)
@@ -102,7 +102,7 @@ def prepared_test_sets(folder: str | Path) -> list[TestSet]:
 
     corpus = PreparedCorpus.open(folder)
     there = {corpus.manifest["corpus"]["test"]: corpus.test, **corpus.further_tests}
-    return [TestSet(name, list(read_pairs(path))) for name, path in there.items()]
+    return [TestSet(name, list(read_pairs(path, keep_empty=True))) for name, path in there.items()]
 
 
 def development_set(folder: str | Path) -> TestSet:
@@ -116,7 +116,7 @@ def development_set(folder: str | Path) -> TestSet:
     from annotated.wmt14 import PreparedCorpus
 
     corpus = PreparedCorpus.open(folder)
-    return TestSet(corpus.manifest["corpus"]["valid"], list(read_pairs(corpus.valid)))
+    return TestSet(corpus.manifest["corpus"]["valid"], list(read_pairs(corpus.valid, keep_empty=True)))
 
 
 def describe_data(data: DataConfig, run: Path) -> dict[str, Any]:
