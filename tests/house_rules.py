@@ -34,6 +34,9 @@ WRITES_IN_PLACE = {
     "runs/preflight/folder.py": "tries whether a file system renames folders whole",
     "book/annotated_book/appendix/torchtext/torchtext_pipeline.py": "a record that is made again with one command",
     "grader/annotated_grader/commands/exercise.py": "makes a notebook only where there is none",
+    "grader/annotated_grader/instructor/gradebook.py": "moves results that have no row any more out of the way",
+    "grader/annotated_grader/learner/files.py": "a learner's modules, into a folder that is removed",
+    "grader/annotated_grader/sandbox/worker.py": "a student's modules, into the sandbox's own folder",
     "grader/annotated_grader/learner/record.py": "sets a damaged file aside",
 }
 """Files of the library, by their paths in it, and of the grader that may write or rename without

@@ -43,7 +43,7 @@ class Grade:
     """Such as "2026-10-05 23:59": what came later is late, where the platform says when it came."""
     late_penalty: float = 0.0
     """The percentage of its points that a late answer loses in gradebook.csv; the feedback has all."""
-    only_look: bool = False
+    dry_run: bool = False
     """Say what was understood, row by row, and grade nothing."""
     jobs: int = 2
     """Submissions at a time."""
@@ -68,7 +68,7 @@ class Grade:
             raise ValueError(f"--late-penalty {self.late_penalty:g}: it is a percentage, from 0 to 100")
         found = self._look()
         _print_class(found, self.before)
-        if self.only_look:
+        if self.dry_run:
             return _print_rows(found, self.jobs)
         import torch
 

@@ -95,23 +95,29 @@ def _reading(name: str, members: list[SubmissionFile], depth: int) -> str:
     paths = [file.parts[:-1] for file in answers]
     depth = max(depth, len(commonprefix(paths)))  # of a folder in a folder, the inner one
     labels = [(file.exercise, *_label(file, depth)) for file in answers]
-    several = _answer_the_same([(exercise, label) for exercise, label, _ in labels])
-    mine = any(not label or name_key(label) == name_key(stem_of(name)) for _, label, _ in labels)
-    if mine or not several:
+    if any(not label or name_key(label) == name_key(stem_of(name)) for _, label, _ in labels):
         return "person"
-    by_name = [(exercise, label) for exercise, label, is_student in labels if is_student]
-    return "people" if _answer_the_same(by_name) else "several"
+    if _answer_the_same([(exercise, label) for exercise, label, _ in labels]):
+        by_name = [(exercise, label) for exercise, label, is_student in labels if is_student]
+        return "people" if _answer_the_same(by_name) else "several"
+    inside: dict[str, list[SubmissionFile]] = defaultdict(list)
+    for file in answers:
+        if len(file.parts) > depth + 1:
+            inside[file.parts[depth]].append(file)
+    deeper = {_reading(folder, found, depth + 1) for folder, found in inside.items()}
+    return next((reading for reading in ("people", "several") if reading in deeper), "person")
 
 
 def _label(file: SubmissionFile, depth: int) -> tuple[str, bool]:
     """What tells a file in a folder from its neighbours, and whether that surely is a student's name."""
-    if len(file.parts) > depth + 1:
-        folder = file.parts[depth]
-        return ("" if folder.isdigit() or is_filler(folder) or is_wrapper(folder) else folder), False
+    folders = file.parts[depth:-1]
+    for folder in folders:
+        if not (folder.isdigit() or is_filler(folder) or is_wrapper(folder)):
+            return folder, False
     stem = stem_of(file.parts[-1])
     named = exercise_in(stem)
     if not named.exercise:
-        return "" if is_filler(stem) else stem, False
+        return "" if folders or is_filler(stem) else stem, False
     who, _ = _student_in(named)
     return who if named.before or any(map(str.isalpha, who)) else "", True
 
@@ -128,18 +134,22 @@ def _classes_among(
     readings: dict[str, str], inside: dict[str, list[SubmissionFile]], files: list[SubmissionFile], depth: int
 ) -> set[str]:
     """Those of the folders with several names in them that are classes, where it can be seen."""
-    loose = {file.parts[depth] for file in files if len(file.parts) == depth + 1 and file.may_answer and file.exercise}
-    people = len(loose) + list(readings.values()).count("person")
+    answers = {name: [file for file in inside[name] if file.may_answer and file.exercise] for name in inside}
+    labels = {name: {_label(file, depth + 1)[0] for file in found} - {""} for name, found in answers.items()}
+    exercises = {name: {file.exercise for file in found} for name, found in answers.items()}
     several = {name for name, reading in readings.items() if reading in ("people", "several")}
+    people = {name for name, reading in readings.items() if reading == "person"}
+    for name in sorted(people):  # one alone handed in for this exercise, and is among the people of another
+        if any(labels[name] & labels[one] and not exercises[name] & exercises[one] for one in several):
+            several.add(name)
+    loose = {file.parts[depth] for file in files if len(file.parts) == depth + 1 and file.may_answer and file.exercise}
+    others = len(loose) + len(people - several)
     by_name = {name for name in several if readings[name] == "people"}
-    answers = {name: [file for file in inside[name] if file.may_answer and file.exercise] for name in several}
-    exercises = [{file.exercise for file in answers[name]} for name in several]
-    apart = len(set().union(*exercises)) == sum(map(len, exercises))
-    if not several or all(map(is_section, several)) or (not people and (apart or by_name == several)):
+    apart = _disjoint(exercises[name] for name in several)
+    if not several or all(map(is_section, several)) or (not others and (apart or by_name == several)):
         return several
-    labels = [{file.parts[depth + 1] for file in answers[name]} for name in several]
-    shared = len(set().union(*labels)) < sum(map(len, labels))
-    if not by_name and (shared or people > len(several)):  # the same folder in several others is nobody's name
+    shared = not _disjoint(labels[name] for name in several)
+    if not by_name and (shared or others > len(several)):  # the same folder in several others is nobody's name
         return set()
     outer = sorted(by_name or several)[:2]
     inner = sorted({file.parts[depth + 1] for file in answers[outer[0]]})[:2]
@@ -148,6 +158,11 @@ def _classes_among(
         f"it cannot be seen which are the students, {_and(outer)} or {_and(inner)} in {outer[0]!r}",
         ((f"{stars}{STUDENT}", f"{outer[0]} is a student"), (f"{stars}*/{STUDENT}", f"{inner[0]} is one student's")),
     )
+
+
+def _disjoint(sets: Iterable[set[str]]) -> bool:
+    sets = list(sets)
+    return len(set().union(*sets)) == sum(map(len, sets))
 
 
 def _and(names: Sequence[str]) -> str:

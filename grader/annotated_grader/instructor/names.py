@@ -20,16 +20,17 @@ _NUMBERED = re.compile(r"[_-][0-9]{1,2}$")
 _EDGES = " _-.,\u2010\u2011\u2012\u2013\u2014\u2015"
 _FILLERS = frozenset(
     "answer answers assignment attempt backup checkpoint class classroom copia copie copy corrected course done "
-    "download downloads draft drive ex exercise exercises fertig file files final finished fixed handed homework "
-    "hw kopie lab lösung main master my neu new notebook of old part resubmission revised sheet solution "
-    "solutions solved submission submissions submit submitted task tasks the try untitled updated v version von "
-    "week work working works".split()
+    "download downloads draft drive early ex exercise exercises fertig file files final finished fixed handed "
+    "homework hw kopie lab late lösung main master my neu new notebook of old on ontime part resubmission revised "
+    "sheet solution solutions solved submission submissions submit submitted task tasks the time try untitled "
+    "updated v version von week work working works".split()
 )
 """Words in names of files and folders that are no person's."""
 _ROUND_A_NAME = re.compile(
     r"(?:hw|homework|assignment|exercise|solutions?|submission|final|draft|notebook|answers?|copy|kopie)\d*", re.I
 )
 """Those that are left out beside a name, as in `hw5_ada` and `ada final`."""
+_DAY = re.compile(r"\d{4}[-_.]\d\d[-_.]\d\d")
 _DATE = re.compile(r"^\d{4}-\d\d-\d\d[\s_-]+")
 _SECTION = re.compile(r"(?:sec|section|group|gruppe|class|klasse|tutorial|tutor|kurs|seminar|period|cohort)\b", re.I)
 _DRIVE = re.compile(r"-\d{8}T\d{6}Z(?:-\d+)+$")
@@ -70,7 +71,7 @@ def is_wrapper(text: str) -> bool:
     stem = stem_of(text)
     if _ONE_OF_MANY.fullmatch(stem):
         return False
-    if _DRIVE.search(stem):
+    if _DRIVE.search(stem) or _DAY.fullmatch(stem):
         return True
     named = exercise_in(stem)
     rest = f"{named.before} {named.after}".strip() if named.exercise else stem

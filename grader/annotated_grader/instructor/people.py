@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from annotated_grader.instructor.files import SubmissionFile
-from annotated_grader.instructor.roster import Roster, Student
+from annotated_grader.instructor.roster import GradedStudent, Roster
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ def as_people(files: Iterable[SubmissionFile]) -> list[SubmissionFile]:
 def on_roster(files: Iterable[SubmissionFile], roster: Roster) -> tuple[list[SubmissionFile], OnTheRoster]:
     """The same files with the names that a roster has, and who is missing on either side."""
     files = list(files)
-    students = {file.person: Student(file.student, file.id) for file in files if file.exercise or file.platform}
-    by_id = {one for one in students.values()} | {Student(file.student, file.id) for file in files}
+    students = {file.person: GradedStudent(file.student, file.id) for file in files if file.exercise or file.platform}
+    by_id = set(students.values()) | {GradedStudent(file.student, file.id) for file in files}
     lines = {student: roster.lines_of(student) for student in by_id}
     lines = {s: found for s, found in lines.items() if len({roster.people[line].identity for line in found}) == 1}
     joined, present = [], set()
     for file in files:
-        student = Student(file.student, file.id)
+        student = GradedStudent(file.student, file.id)
         if found := lines.get(student):
             person = roster.people[found[0]]
             present |= set(found)
@@ -103,7 +103,7 @@ def _assignment(file: SubmissionFile) -> str:
     return "/".join(file.parts[: max(0, len(file.parts) - len(file.own))]).rpartition("/")[0]
 
 
-def _shown(student: Student) -> str:
+def _shown(student: GradedStudent) -> str:
     return f"{student.name} ({student.id})" if student.id and student.id not in student.name else student.name
 
 

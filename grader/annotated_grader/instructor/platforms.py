@@ -13,6 +13,7 @@ What is known of each, and from where:
 - Sakai: folders `Adler, Ada(aadler)` with `Submission attachment(s)` in them.
 - Gradescope: `submission_123/`, and beside it `submission_metadata.yml` with names, numbers and times.
 - nbgrader: `submitted/STUDENT/ASSIGNMENT/`, with `timestamp.txt`; in its exchange `STUDENT+ASSIGNMENT+TIME+...`.
+- Schoology: `Adler, Ada/Revision 2 - Late/`.
 - Autolab: `ada@uni.edu_3_ex05-1.py`, the third try.
 - GitHub Classroom: `hw5-submissions/hw5-LOGIN/`, a checkout.
 """
@@ -33,7 +34,7 @@ from annotated_grader.instructor.names import display_name, is_wrapper
 from annotated_grader.instructor.side_files import (
     METADATA,
     TIMESTAMP,
-    Gradescope,
+    GradescopeSubmission,
     Receipt,
     gradescope_submissions,
     receipts,
@@ -41,8 +42,9 @@ from annotated_grader.instructor.side_files import (
 )
 
 CANVAS, MOODLE, BLACKBOARD, BRIGHTSPACE, SAKAI = "Canvas", "Moodle", "Blackboard", "Brightspace", "Sakai"
-GRADESCOPE, NBGRADER, GITHUB, AUTOLAB = "Gradescope", "nbgrader", "GitHub Classroom", "Autolab"
-PLATFORMS = (CANVAS, GRADESCOPE, MOODLE, BLACKBOARD, BRIGHTSPACE, SAKAI, NBGRADER, GITHUB, AUTOLAB)
+GRADESCOPE, NBGRADER, GITHUB = "Gradescope", "nbgrader", "GitHub Classroom"
+AUTOLAB, SCHOOLOGY = "Autolab", "Schoology"
+PLATFORMS = (CANVAS, GRADESCOPE, MOODLE, BLACKBOARD, BRIGHTSPACE, SAKAI, NBGRADER, GITHUB, AUTOLAB, SCHOOLOGY)
 _PATTERNS = tuple(
     (platform, re.compile(pattern))
     for platform, pattern in (
@@ -61,6 +63,7 @@ _PATTERNS = tuple(
 )
 _SAKAI = re.compile(r"(?P<name>.+?)\((?P<id>[^()]+)\)")
 _SAKAI_INSIDE = "Submission attachment(s)"
+_SCHOOLOGY_INSIDE = re.compile(r"Revision (?P<attempt>\d+) - (?P<late>On Time|Late)")
 _KNOWS_PEOPLE = (CANVAS, GRADESCOPE, BLACKBOARD, SAKAI, NBGRADER, GITHUB, AUTOLAB)
 """Platforms by whose number or login one is the same person in every download."""
 _NBGRADERS_OWN = ("source", "release", "autograded", "feedback", "solution")
@@ -125,8 +128,8 @@ def _believed(files: Sequence[SubmissionFile], named: dict[int, _Named]) -> dict
     for i, one in named.items():
         parts = files[i].parts
         for j in range(one.level):
-            beside = list(entries[parts[:j]].values())
-            if not is_wrapper(parts[j]) and beside.count(False) > beside.count(True):
+            named_so = list(entries[parts[:j]].values())
+            if not is_wrapper(parts[j]) and named_so.count(False) > named_so.count(True):
                 made_up[one.platform, parts[: j + 1]].add(one.files[0].student)
                 break
         else:
@@ -169,6 +172,9 @@ def _by_names(file: SubmissionFile) -> _Named | None:
         inside = parts[i + 1 : i + 2] == (_SAKAI_INSIDE,) or parts[i + 1 :] == (TIMESTAMP,)
         if inside and (match := _SAKAI.fullmatch(part)):
             return _Named(i, (_placed(file, SAKAI, match.groupdict(), parts[i + 2 :]),))
+        if match := _SCHOOLOGY_INSIDE.fullmatch("/".join(parts[i + 1 : i + 2])):
+            placed = _placed(file, SCHOOLOGY, {"name": part, "attempt": match["attempt"]}, parts[i + 2 :])
+            return _Named(i, (replace(placed, late=match["late"] == "Late"),))
     return None
 
 
@@ -270,7 +276,7 @@ def _with_receipts(files: list[SubmissionFile], bounds: Bounds | None) -> list[S
     return done
 
 
-def _of_gradescope(file: SubmissionFile, known: Mapping[str, Gradescope]) -> _Named | None:
+def _of_gradescope(file: SubmissionFile, known: Mapping[str, GradescopeSubmission]) -> _Named | None:
     """A file of Gradescope's with names, numbers and times; one that several people handed in is each one's."""
     above = ("/".join(file.parts[:i]) for i in range(1, len(file.parts) + 1))
     place = next((place for place in above if place in known), None)

@@ -33,7 +33,7 @@ _NOBODY = (POINTS, "Test Student")
 
 
 @dataclass(frozen=True)
-class Student:
+class GradedStudent:
     """One of ours: the name in the gradebook, and what the platform knows them by."""
 
     name: str
@@ -79,7 +79,7 @@ class Person:
         first, last = (self.row[c[0]] if (c := self._of(kind)) else "" for kind in (FIRST, LAST))
         return {*keys, name_key(f"{last} {first}")} - {""}
 
-    def column_of(self, student: Student) -> str:
+    def column_of(self, student: GradedStudent) -> str:
         """The column that names this student."""
         found = (self.ids.get(text.casefold()) for text in (student.id, student.name))
         return next(filter(None, found), "") or next(iter(self._of((*NAMES, *LAST))), "")
@@ -130,9 +130,9 @@ class Roster:
         people = {line: Person(line, row, kinds) for line, row in self.rows.items()}
         return {line: one for line, one in people.items() if one.name not in _NOBODY and (one.names or one.ids)}
 
-    def lines_of(self, student: Student) -> list[int]:
+    def lines_of(self, student: GradedStudent) -> list[int]:
         """The lines that can be about a student: by id and name together, or else by either."""
-        id, name = student.id.casefold(), student.name.casefold()
+        id, name = student.id.casefold(), student.name.removesuffix(f" ({student.id})").casefold()
         by_id = [line for line, one in self.people.items() if id and id in one.ids]
         by_name = [line for line, one in self.people.items() if name in one.ids or name_key(name) in one.names]
         both = [line for line in by_id if line in by_name]
@@ -140,10 +140,10 @@ class Roster:
             return [line for line, one in self.people.items() if {id, name} & _before_at(one.ids)]
         return both or by_id + [line for line in by_name if line not in by_id]
 
-    def owners(self, students: Iterable[Student]) -> tuple[dict[int, Student], tuple[str, ...]]:
+    def owners(self, students: Iterable[GradedStudent]) -> tuple[dict[int, GradedStudent], tuple[str, ...]]:
         """The student that each line is about, and the lines of which nobody can say it, with reasons."""
         lines = {student: self.lines_of(student) for student in students}
-        named: dict[int, list[Student]] = {}
+        named: dict[int, list[GradedStudent]] = {}
         for student, found in lines.items():
             for line in found:
                 named.setdefault(line, []).append(student)

@@ -23,7 +23,7 @@ _LONGEST = 300
 
 
 @dataclass(frozen=True)
-class Gradescope:
+class GradescopeSubmission:
     """One submission by its metadata: name, number and address of each who handed it in, and when."""
 
     people: tuple[tuple[str, str, str], ...]
@@ -40,9 +40,9 @@ class Receipt:
 
 def gradescope_submissions(
     files: Iterable[SubmissionFile], bounds: Bounds | None = None
-) -> tuple[dict[str, Gradescope], str]:
+) -> tuple[dict[str, GradescopeSubmission], str]:
     """By the path of each submission's folder or file; and why a file of metadata cannot be used, if so."""
-    known: dict[str, Gradescope] = {}
+    known: dict[str, GradescopeSubmission] = {}
     reason = ""
     for file in files:
         if file.parts[-1] != METADATA:
@@ -53,7 +53,7 @@ def gradescope_submissions(
         for key, people, created in found or ():
             named = tuple((name, id, email) for name, id, email in people if name or id or email)
             if named:
-                known[above + key] = Gradescope(named, created)
+                known[above + key] = GradescopeSubmission(named, created)
     return known, reason
 
 

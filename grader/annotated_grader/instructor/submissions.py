@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -45,6 +45,8 @@ AUTO = "auto"
 OWN_NAMES = "names of files and folders"
 _MOST_NAMED = 3
 """Other files of a student that a row names."""
+_MANY_TRIES = 3
+"""Files of one student for one exercise that may be several people's, if nobody else is there."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,7 @@ def look(folder: Path, looking: Looking, jobs: int = 1, bounds: Bounds | None = 
     check_one_person_a_row(files)
     kept, modules, skipped = _sorted_out(files, looking.exercise)
     layouts = Counter(file.platform or OWN_NAMES for file in kept)
-    warnings = filter(None, [warning, *_alike(kept)])
+    warnings = filter(None, [warning, _without_answer(files, kept), _one_alone(kept), *_alike(kept)])
     return ClassFiles(tuple(kept), tuple(skipped), layouts, known_people, tuple(warnings), tuple(modules))
 
 
@@ -249,6 +251,28 @@ def _exact(file: SubmissionFile) -> int:
 
 def _timed(file: SubmissionFile, before: datetime | None) -> SubmissionFile:
     return replace(file, late=file.submitted >= before) if before and file.submitted else file
+
+
+def _without_answer(files: Iterable[SubmissionFile], kept: Iterable[SubmissionFile]) -> str:
+    """People of a platform who handed in something, and no answer to anything."""
+    answering = {file.student for file in kept}
+    others: dict[str, str] = {}
+    for file in files:
+        if file.platform and file.student and not file.exercise and file.student not in answering:
+            others.setdefault(file.student, "/".join(file.own) or file.parts[-1])
+    told = "; ".join(f"{student}: {name}" for student, name in sorted(others.items()))
+    return f"handed in, but nothing that can be graded: {told}" if told else ""
+
+
+def _one_alone(files: Sequence[SubmissionFile]) -> str:
+    """What to do if the tries of the only student are several people's."""
+    tries = Counter(file.exercise for file in files if not file.platform and not file.refused)
+    if len({file.student for file in files}) != 1 or max(tries.values(), default=0) < _MANY_TRIES:
+        return ""
+    student = files[0].student
+    return (
+        f"all these are taken for tries of one student, {student}; if they are several people's: --layout '*/STUDENT'"
+    )
 
 
 def _alike(files: Iterable[SubmissionFile]) -> Iterator[str]:

@@ -331,4 +331,39 @@ FOUND: dict[str, Class] = {
         "ex05-1 - Ada Adler.ipynb\nex05-1 (1) - Ben Brandt.ipynb\nCleo Clark - ex05-1.ipynb\nEk, Eve - ex05-1.ipynb",
         "Ada Adler ex05-1\nBen Brandt ex05-1\nCleo Clark ex05-1\nEve Ek ex05-1",
     ),
+    "Google Takeout, two assignments": Class(
+        """Takeout/Drive/Classroom/ML 2026/Attention/Ada Adler - ex05-1.ipynb
+        Takeout/Drive/Classroom/ML 2026/Attention/Ben Brandt - ex05-1.ipynb
+        Takeout/Drive/Classroom/ML 2026/Masks/Ada Adler - ex07-1.ipynb""",
+        "Ada Adler ex05-1\nAda Adler ex07-1\nBen Brandt ex05-1",
+    ),
+    "a term with two assignments, students' folders": Class(
+        """term/ML 2026/Attention/ada/ex05-1.py
+        term/ML 2026/Attention/ben/ex05-1.py
+        term/ML 2026/Masks/ada/ex07-1.py""",
+        "ada ex05-1\nada ex07-1\nben ex05-1",
+    ),
+    "a term with two pieces of homework": Class(
+        "term/HW5/ada/ex05-1.py\nterm/HW5/ben/ex05-1.py\nterm/HW7/ada/ex07-1.py\nterm/HW7/ben/ex07-1.py",
+        "ada ex05-1\nada ex07-1\nben ex05-1\nben ex07-1",
+    ),
+    "Schoology": Class(
+        """Attention/Adler, Ada/Revision 1 - On Time/ex05-1.py
+        Attention/Adler, Ada/Revision 2 - On Time/ex05-1.py
+        Attention/Brandt, Ben/Revision 1 - Late/ex05-1.py""",
+        "Ada Adler ex05-1 <- ex05-1.py\nBen Brandt ex05-1 late",
+        "Schoology",
+    ),
+    "a folder for each day": Class(
+        "2026.10.05/ada/ex05-1.py\n2026.10.05/ben/ex05-1.py\n2026.10.12/ada/ex07-1.py",
+        "ada ex05-1\nada ex07-1\nben ex05-1",
+    ),
+    "in time and late": Class(
+        "on time/ada_ex05-1.py\non time/ben_ex05-1.py\nlate/cleo_ex05-1.py",
+        "ada ex05-1\nben ex05-1\ncleo ex05-1",
+    ),
+    "modules beside an answer": Class(
+        "ada/ex05-1/main.py\nada/ex05-1/utils.py :: y = 1\nben/ex05-1.ipynb\nben/helpers.py :: x = 1",
+        "ada ex05-1 <- main.py\nben ex05-1",
+    ),
 }

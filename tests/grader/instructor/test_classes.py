@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import zipfile
 from pathlib import Path
 
@@ -15,6 +16,12 @@ from tests.grader.instructor.classes import METADATA, PLATFORMS, Class, build, r
 from tests.grader.instructor.classes_of_people import FOUND, LEVELS, SPELLINGS, STUBS
 
 pytestmark = pytest.mark.process
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Children are started without a tidy memory: in a process with torch this takes longer than all else here."""
+    monkeypatch.setattr(gc, "collect", lambda: 0)
 
 
 CLASSES = PLATFORMS | SPELLINGS | STUBS | LEVELS | FOUND
@@ -92,6 +99,28 @@ def test_a_roster_says_before_grading_who_is_missing(tmp_path: Path) -> None:
 def test_the_first_line_says_what_was_understood(tmp_path: Path) -> None:
     one = PLATFORMS["canvas: unpacked, one person in two exercises"]
     assert look(build(tmp_path, one.files), looking(one)).summary == "Canvas: 2 students, 2 exercises, 3 files, 1 late"
+
+
+def test_files_without_names_in_one_folder_may_be_several_people_s(tmp_path: Path) -> None:
+    files = "Attention/ex05-1.py\nAttention/ex05-1 (1).py\nAttention/ex05-1 (2).py"
+    found = look(build(tmp_path / "in", files), Looking())
+    assert found.warnings == (
+        "all these are taken for tries of one student, Attention; if they are several people's: --layout '*/STUDENT'",
+    )
+    assert [row.split(" ex05-1 rename")[0] for row in seen(tmp_path / "again", files, how="*/STUDENT")] == [
+        "Attention / ex05-1 (1)", "Attention / ex05-1 (2)", "Attention / ex05-1",
+    ]  # fmt: skip
+
+
+def test_who_handed_in_something_else_is_said(tmp_path: Path) -> None:
+    files = "adlerada_101_text.html\nbrandtben_102_900002_essay.docx\nclarkcleo_103_900003_ex05-1.py"
+    found = look(build(tmp_path, files), Looking())
+    assert found.warnings == ("handed in, but nothing that can be graded: adlerada: text.html; brandtben: essay.docx",)
+
+
+def test_spellings_that_may_be_one_person_are_said(tmp_path: Path) -> None:
+    found = look(build(tmp_path, "Ada_Adler_ex05-1.py\nada adler_ex07-1.py\nben_ex05-1.py"), Looking())
+    assert found.warnings == ("these may be one person; a roster joins them: Ada_Adler, ada adler",)
 
 
 def test_in_a_class_s_archive_one_bad_entry_is_one_row(tmp_path: Path) -> None:

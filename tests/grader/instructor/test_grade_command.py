@@ -19,7 +19,7 @@ TUTORS = "Miller/ada/ex05-1.py\nMiller/ben/ex05-1.py\nSmith/cleo/ex05-1.py\nSmit
 
 def grade(folder: Path, *more: str) -> int:
     """Look at a class."""
-    return main(["exercise", "grade", str(folder), "-o", str(folder.parent / "out"), "--only-look", *more])
+    return main(["exercise", "grade", str(folder), "-o", str(folder.parent / "out"), "--dry-run", *more])
 
 
 def test_the_first_lines_say_what_was_understood(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

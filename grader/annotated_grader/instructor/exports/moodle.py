@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from annotated_grader.instructor.exports.roster_table import ExportedTable, Grades, written
-from annotated_grader.instructor.roster import Roster, Student
+from annotated_grader.instructor.roster import GradedStudent, Roster
 
 IDENTIFIER, GRADE, LOCKED = "Identifier", "Grade", "Grade can be changed"
 MAXIMUM = ("Maximum Grade", "Maximum grade")
@@ -70,7 +70,7 @@ def moodle_table(
     return ExportedTable(text, unknown, without, tuple(reasons))
 
 
-def _grade(student: Student, grades: Grades, whole: str) -> str:
+def _grade(student: GradedStudent, grades: Grades, whole: str) -> str:
     """A student's share of the points, of Moodle's maximum, with the comma where Moodle writes one."""
     rows = [grades.scores.get((student, exercise)) for exercise in grades.exercises]
     earned = sum(float(row["score"]) for row in rows if row)

@@ -12,7 +12,7 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from annotated_grader.instructor.roster import Roster, Student, read_table
+from annotated_grader.instructor.roster import GradedStudent, Roster, read_table
 from annotated_grader.instructor.strangers_text import plain
 
 
@@ -42,7 +42,7 @@ class ExportedTable:
 class Grades:
     """A gradebook, by student and exercise; exercises without a score are not in it."""
 
-    scores: Mapping[tuple[Student, str], Mapping[str, str]]
+    scores: Mapping[tuple[GradedStudent, str], Mapping[str, str]]
     exercises: tuple[str, ...]
 
     @classmethod
@@ -61,14 +61,14 @@ class Grades:
         if missing := set(exercises) - {row["exercise"] for row in rows.values()}:
             raise ValueError(f"{file} has no exercise {', '.join(sorted(missing))}")
         scores = {
-            (Student(plain(row["student"]), plain(row.get("id") or "")), row["exercise"]): row
+            (GradedStudent(plain(row["student"]), plain(row.get("id") or "")), row["exercise"]): row
             for row in rows.values()
             if row["exercise"] in exercises and row["score"] != ""
         }
         return cls(scores, exercises)
 
     @property
-    def students(self) -> tuple[Student, ...]:
+    def students(self) -> tuple[GradedStudent, ...]:
         """Those with a score."""
         return tuple(dict.fromkeys(student for student, _ in self.scores))
 
