@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -54,6 +55,7 @@ class Evaluate:
         from annotated.data import open_corpus
         from annotated.evaluation import evaluate, has_moses, paper_style_bleu
         from annotated.evaluation.paper_bleu import LANGUAGE, MOSES, moses_language, tokenizer
+        from annotated.evaluation.prepared_text import looks_prepared
         from annotated.evaluation.tokenisers import divides_words, tokeniser_of
         from annotated.loading import load
 
@@ -71,6 +73,8 @@ class Evaluate:
         references = [reference for _, reference in pairs]
         tokenize = self.tokenize or tokeniser_of(references, language)
         tokenizer(tokenize)
+        if said := looks_prepared(references):
+            print(said, file=sys.stderr)
         styles = {"paper": tokenize, **(styles if divides_words(tokenize) or self.moses == "yes" else {})}
         result = evaluate(translator, pairs, overlong=self.overlong, tokenize=tokenize)
         if self.output is not None:

@@ -19,6 +19,7 @@ from annotated.config import DataConfig, DecodingConfig, TrainingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.evaluation.corpus import TranslatesText
 from annotated.evaluation.paper_bleu import LANGUAGE, MOSES, has_moses, tokenizer
+from annotated.evaluation.prepared_text import looks_prepared
 from annotated.model import Transformer
 from annotated.runs.hardware import describe_machine
 from annotated.runs.last_checkpoints import average_last
@@ -126,6 +127,8 @@ def finish(
     if options.prepared is not None:
         data = data.replace(prepared=options.prepared)
     test = open_test_set(data, options.test)
+    if said := looks_prepared(test.references):
+        say(said)
     folder = run / FOLDER
     with translate_disk_full(folder), run_lock(folder):
         model_folder, averaged = _averaged(run, options.average or configuration["training"]["average_last"], folder)

@@ -1,0 +1,27 @@
+"""References that look tokenised, cut into pieces or escaped: a score on them is not that of plain text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_SIGNS = (
+    (re.compile("@@ "), "cut into subwords (`@@ `)", "join them: sed 's/@@ //g'"),
+    (re.compile(r"▁\S"), "cut into SentencePiece's pieces (`▁`)", "join them: sed 's/ //g; s/▁/ /g'"),
+    (re.compile(r"&(?:apos|quot|amp|lt|gt|#\d+);"), "escaped (`&apos;`)", "use Moses' deescape-special-chars.perl"),
+    (re.compile("##AT##-##AT##| @-@ "), "tokenised (`@-@`)", "use Moses' detokenizer.perl"),
+    (re.compile(r"[^\W\d_] \.$"), "tokenised (a space before the last full stop)", "use Moses' detokenizer.perl"),
+)
+_SHARE = 0.02
+"""Of lines with a sign, from which on it is no accident."""
+
+
+def looks_prepared(references: Sequence[str]) -> str:
+    """One sentence on what was done to the text, and how to undo it; empty if it looks plain."""
+    for sign, looks, advice in _SIGNS:
+        lines = [number for number, text in enumerate(references, 1) if sign.search(text)]
+        if len(lines) > 1 and len(lines) >= _SHARE * len(references):
+            listed = ", ".join(map(str, lines[:3])) + (", ..." if len(lines) > 3 else "")
+            share = f"{len(lines):,} of {len(references):,} references look {looks}, such as line {listed}"
+            return f"{share}: scores are not comparable with those of plain text; {advice}"
+    return ""
