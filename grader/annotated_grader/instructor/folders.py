@@ -32,6 +32,7 @@ from annotated_grader.instructor.names import (
     stem_of,
     without_drive,
     without_number,
+    without_words,
 )
 
 RENAME = "the name does not begin with a student: rename it STUDENT_{exercise}"
@@ -177,9 +178,12 @@ def _people(files: list[SubmissionFile], depth: int) -> list[SubmissionFile]:
     stems = {stem_of(file.parts[depth]) for file in files}
     names = {file.parts[depth]: without_number(file.parts[depth], stems) for file in files}
     named = {name: exercise_in(stem) for name, stem in names.items()}
+    alone = {student for one in named.values() for student in _student_in(one)[:1]}
     goes_on: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for one in named.values():
+    for name, one in named.items():
         student, rest = _student_in(one)
+        if (shorter := without_words(student)) in alone:
+            student, named[name] = shorter, replace(one, before=shorter)
         if student:
             goes_on[student, one.exercise].add(rest)
     placed = []

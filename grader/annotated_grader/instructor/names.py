@@ -22,14 +22,16 @@ _FILLERS = frozenset(
     "answer answers assignment attempt backup checkpoint class classroom copia copie copy corrected course done "
     "download downloads draft drive early ex exercise exercises fertig file files final finished fixed handed "
     "homework hw kopie lab late lösung main master my neu new notebook of old on ontime part resubmission revised "
-    "sheet solution solutions solved submission submissions submit submitted task tasks the time try untitled "
+    "sheet solution solutions solved submission submissions submit submitted task tasks time try untitled "
     "updated v version von week work working works".split()
 )
 """Words in names of files and folders that are no person's."""
+_HOMEWORK = re.compile(r"(?:hw|homework)\d*", re.I)
+"""Left out beside a name, as in `hw5_ada`."""
 _ROUND_A_NAME = re.compile(
     r"(?:hw|homework|assignment|exercise|solutions?|submission|final|draft|notebook|answers?|copy|kopie)\d*", re.I
 )
-"""Those that are left out beside a name, as in `hw5_ada` and `ada final`."""
+"""Left out beside a name that stands alone elsewhere, as in `ada_final` beside `ada`."""
 _DAY = re.compile(r"\d{4}[-_.]\d\d[-_.]\d\d")
 _DATE = re.compile(r"^\d{4}-\d\d-\d\d[\s_-]+")
 _SECTION = re.compile(r"(?:sec|section|group|gruppe|class|klasse|tutorial|tutor|kurs|seminar|period|cohort)\b", re.I)
@@ -119,11 +121,20 @@ def exercise_in(stem: str) -> NamedExercise:
 
 
 def _person(text: str) -> str:
-    """A name without the words around it that surely are no part of it; as it is if there are no others."""
-    words = re.split(r"([\s_-]+)", _DATE.sub("", text))
-    while len(words) > 2 and _ROUND_A_NAME.fullmatch(words[0]):
+    """A name without a date before it, and homework around it."""
+    return _without(_HOMEWORK, _DATE.sub("", text))
+
+
+def without_words(text: str) -> str:
+    """A name without the words around it that may be no part of it, such as `ada` for `ada_final`."""
+    return _without(_ROUND_A_NAME, text)
+
+
+def _without(pattern: re.Pattern[str], text: str) -> str:
+    words = re.split(r"([\s_-]+)", text)
+    while len(words) > 2 and pattern.fullmatch(words[0]):
         del words[:2]
-    while len(words) > 2 and _ROUND_A_NAME.fullmatch(words[-1]):
+    while len(words) > 2 and pattern.fullmatch(words[-1]):
         del words[-2:]
     return "".join(words)
 

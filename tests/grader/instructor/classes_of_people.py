@@ -48,8 +48,19 @@ SPELLINGS: dict[str, Class] = {
         ex05-1 (1) ex05-1 rename""",
     ),
     "Homework is no student": Class(
-        "Homework ex05-1 karl.py\nHomework ex05-1 lena.py\nhw2_lena_ex07-1.py\nHW_ex05-1_mia_final.py",
-        "karl ex05-1\nlena ex05-1\nlena ex07-1\nmia ex05-1",
+        """Homework ex05-1 karl.py
+        Homework ex05-1 lena.py
+        hw2_lena_ex07-1.py
+        HW_ex05-1_mia_final.py
+        mia_ex07-1.py
+        karl_solution_ex05-1.py
+        the_solution_ex05-1.py""",
+        """karl ex05-1 <- karl_solution_ex05-1.py
+        lena ex05-1
+        lena ex07-1
+        mia ex05-1
+        mia ex07-1
+        the_solution ex05-1""",
     ),
     "two forms of Unicode": Class(
         """Zoe\u0301 Dupont_ex05-1.ipynb :: stub
