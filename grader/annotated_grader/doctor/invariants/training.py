@@ -21,7 +21,7 @@ MEAN_OF_MEANS = Mistake("Means of micro-batches are averaged although they hold 
 
 def _targets(probe: Probe, *lengths: int) -> Tensor:
     """Targets that end in eos, these many symbols long, padded."""
-    rows = [[*probe.tokens(1, n - 1)[0].tolist(), probe.subject.eos] for n in lengths]
+    rows = [[*probe.tokens(1, n - 1)[0].tolist(), probe.subject.eos] for n in probe.lengths(*lengths)]
     return probe.rectangle(rows)
 
 
@@ -157,7 +157,8 @@ def schedule(probe: Probe) -> str:
 
 def _batches(probe: Probe) -> list[tuple[Tensor, Tensor]]:
     """Two micro-batches of different size."""
-    return [(probe.sources(4, 3), _targets(probe, 6, 5)), (probe.sources(5), _targets(probe, 2))]
+    sources, targets = probe.lengths(4, 3, 5), probe.lengths(6, 5, 2)
+    return [(probe.sources(*sources[part]), _targets(probe, *targets[part])) for part in (slice(2), slice(2, 3))]
 
 
 def _updates(probe: Probe, batches: Sequence[tuple[Tensor, Tensor]], accumulate: int) -> list[Update]:
