@@ -1,7 +1,7 @@
 """Causes: which failures follow from another one, so that it is shown first and they are only named.
 
-`FOLLOWS` has what may follow from what. Whether it does, an examination finds out by taking the cause away: a failure that
-is there without it is shown for itself.
+`FOLLOWS` has what may follow from what. Whether it does, an examination finds out by taking the cause away: a failure
+that is there without it is shown for itself.
 """
 
 from __future__ import annotations

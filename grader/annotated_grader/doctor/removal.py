@@ -1,7 +1,7 @@
 """Removal of a cause: the same examination where one known fault cannot act, to see what it explains.
 
-A failure follows from another one if it is gone once that one's fault is taken away. For most faults this can be done from
-outside: what is asked of the subject is asked in a way in which the fault cannot act.
+A failure follows from another one if it is gone once that one's fault is taken away. For most faults this can be done
+from outside: what is asked of the subject is asked in a way in which the fault cannot act.
 """
 
 from __future__ import annotations
@@ -186,12 +186,15 @@ def gone_below_the_end(subject: Subject, seed: int, cause: str, consequence: str
         changed.claims = replace(subject.claims, longest=longest)
         return Probe(changed, seed)
 
-    if not _holds(cause, lambda: up_to(short)):
+    def holds_up_to(longest: int, id: str = cause) -> bool:
+        return _holds(id, lambda: up_to(longest))
+
+    if not holds_up_to(short):
         return False
     while long - short > 1:
         middle = (short + long) // 2
-        short, long = (middle, long) if _holds(cause, lambda n=middle: up_to(n)) else (short, middle)
-    return _holds(consequence, lambda: up_to(short))
+        short, long = (middle, long) if holds_up_to(middle) else (short, middle)
+    return holds_up_to(short, consequence)
 
 
 def nothing_is_read(subject: Subject, seed: int, cause: str, consequence: str) -> bool:

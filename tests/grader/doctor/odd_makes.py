@@ -1,4 +1,4 @@
-"""Right encoder-decoders in odd styles, each with logits alone: what knows order otherwise, and what is laid out otherwise.
+"""Right encoder-decoders in odd styles, each with logits alone: order known otherwise, tensors laid out otherwise.
 
 None shares code with the library. Weights are drawn anew for each, at the size that its own literature uses.
 """

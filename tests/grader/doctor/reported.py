@@ -119,7 +119,8 @@ class Shown(Plain):
 
     def attention(self, source: Tensor, target_in: Tensor) -> AttentionMaps:
         self.logits(source, target_in)
-        return AttentionMaps(*([self.seen[f"{name} {n}"] for n in range(2)] for name in ("encoder", "decoder", "cross")))
+        kinds = ("encoder", "decoder", "cross")
+        return AttentionMaps(*([self.seen[f"{kind} {n}"] for n in range(2)] for kind in kinds))
 
 
 class TargetFromSource(Plain):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import torch
@@ -34,10 +35,10 @@ LENGTH = 6
 )
 def leak_by_change(probe: Probe) -> str:
     """Changing later target tokens leaves the logits before them as they were."""
-    source, target = probe.sources(5), probe.targets_in(LENGTH)
-    first, worst, where = probe.logits(source, target), 0.0, 0
-    for position in range(1, LENGTH):
-        changed = target.clone()
+    target, worst, where = probe.targets_in(LENGTH), 0.0, 0
+    sources = probe.sources(5), probe.sources(LENGTH)  # shorter than the target, and as long
+    for source, position in itertools.product(sources, range(1, LENGTH)):
+        first, changed = probe.logits(source, target), target.clone()
         changed[0, position:] = other_tokens(probe, target[0, position:])
         difference = relative_difference(probe.logits(source, changed)[:, :position], first[:, :position])
         if difference > worst:

@@ -9,8 +9,8 @@ TINY_FILL = Mistake(
 )
 QUERY_ROWS = Mistake("The padding mask hides rows of padded queries instead of columns of padded keys.", 7)
 WRONG_AXIS = Mistake(
-    "A mask lacks an axis, or is made from another sequence: it fits only where two sizes are equal, and there it hides "
-    "the wrong tokens.",
+    "A mask lacks an axis, or is made from another sequence: it fits only where two sizes are equal, and hides the "
+    "wrong tokens there.",
     7,
 )
 ALONG_BATCH = Mistake(

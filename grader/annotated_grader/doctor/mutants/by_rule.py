@@ -1,8 +1,8 @@
 """Mutants of our own model by rule: one expression of the library's source changed, and the doctor asked.
 
-The bank has the mistakes that people make. These are all small mistakes that can be made in the files that compute what a
-model answers: none may be cleared that changes an answer to a real sentence, but those declared as choices or as
-without effect. `python -m annotated_grader.doctor.mutants.by_rule` examines them all, which takes an hour.
+The bank has the mistakes that people make. These are all small mistakes that can be made in the files that compute
+what a model answers: none may be cleared that changes an answer to a real sentence, but those that `CHOICES` declares.
+`python -m annotated_grader.doctor.mutants.by_rule` examines them all, which takes an hour.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ FILES = (
 )
 """Modules whose code is changed."""
 
-OTHER = SMALL.replace(norm="pre", positions="learned", max_positions=40, tie_embeddings=False, attention_bias=True, d_v=6)
+OTHER = SMALL.replace(
+    norm="pre", positions="learned", max_positions=40, tie_embeddings=False, attention_bias=True, d_v=6
+)
 """What the model of the bank has not."""
 
 _OTHER_COMPARISON: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -89,7 +91,8 @@ def changes(name: str) -> list[Change]:
     """All changes of one module of the library, each once."""
     tree = ast.parse(inspect.getsource(importlib.import_module(f"annotated.{name}")))
     found: dict[tuple[str, str], Change] = {}
-    for holder in [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]:
+    holders: list[ast.Module | ast.ClassDef] = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
+    for holder in holders:
         for function in holder.body:
             if isinstance(function, ast.FunctionDef):
                 qualified = f"{holder.name}.{function.name}" if isinstance(holder, ast.ClassDef) else function.name
@@ -211,12 +214,13 @@ def _other_values(value: Any) -> Iterator[ast.AST]:
 
 
 def _other_calls(node: ast.Call) -> Iterator[ast.AST]:
-    yield from (arg for arg in node.args if not isinstance(arg, ast.Starred))  # a layer, a norm, a residual is missing
+    if len(node.args) == 1 or isinstance(node.func, ast.Attribute):
+        yield from node.args  # a layer, a norm or a residual is missing
     if isinstance(node.func, ast.Attribute):
         yield node.func.value  # no transpose, no mask
     for i in range(len(node.args) - 1):
         yield _with(node, args=[*node.args[:i], node.args[i + 1], node.args[i], *node.args[i + 2 :]])
-    if node.args:
+    if len(node.args) > 1:
         yield _with(node, args=node.args[:-1])
     yield from (_with(node, keywords=node.keywords[:i] + node.keywords[i + 1 :]) for i in range(len(node.keywords)))
     if isinstance(node.func, ast.Attribute) and node.func.attr == "tril":
@@ -269,12 +273,10 @@ class Answers:
     """What the library computes for real sentences, to be compared with what it computes with a change."""
 
     def __init__(self) -> None:
-        translator = load("classroom", "cpu")
         pairs = list(classroom_pairs("test", 6))
-        encode = translator.tokenizer.encode_batch
+        encode = load("classroom", "cpu").tokenizer.encode_batch
         self.pairs = list(zip(encode([p.source for p in pairs]), encode([p.target for p in pairs]), strict=True))
-        self.classroom = translator.model.config
-        self.states = {self.classroom: translator.model.state_dict()}
+        self.states = {}
         for config in (SMALL, OTHER):
             torch.manual_seed(SEED)
             state = Transformer(config).state_dict()  # and no bias is zero, no gain one, as after training
@@ -282,7 +284,7 @@ class Answers:
         self.expected = {config: self.of(config) for config in self.states}
 
     def model(self, config: ModelConfig) -> Transformer:
-        """The classroom model, or a small random one, built anew."""
+        """A small model, built anew."""
         model = Transformer(config).eval()
         model.load_state_dict(self.states[config])
         return model
@@ -305,7 +307,7 @@ class Answers:
                 logits, state = subject.step(state, token)
                 found.append(logits[real])
             found.append(subject.greedy(batch.source, 12))
-            beams = [subject.beam(row[row != PAD][None], 4, 0.6, 12) for row in batch.source[:2]]
+            beams = [subject.beam(row[row != PAD][None], 3, 0.6, 8) for row in batch.source[:2]]
         found += [[one.tokens for beam in beams for one in beam], [one.score for beam in beams for one in beam]]
         found.append(torch.tensor([subject.learning_rate(update) for update in (1, 2, 100, 4000, 9000)]))
         return [part.detach().clone() if isinstance(part, Tensor) else part for part in found]
@@ -356,9 +358,9 @@ def outcome(change: Change, answers: Answers) -> Outcome:
     """Ask whether a change matters, and, if it does, whether the doctor finds it."""
     try:
         with switched_on(change), _time_limit(120):
-            for config, examined in ((SMALL, SMALL), (answers.classroom, SMALL), (OTHER, OTHER)):
+            for config in answers.states:
                 if (difference := answers.difference(config)) > SEEN:
-                    return Outcome(change, difference, _first_finding(answers, examined))
+                    return Outcome(change, difference, _first_finding(answers, config))
     except Exception as error:  # the changed code cannot be run: everybody notices
         return Outcome(change, float("nan"), type(error).__name__)
     return Outcome(change, 0.0, "")
