@@ -118,7 +118,7 @@ def attention_hidden(probe: Probe) -> str:
         try:
             _examine_hidden(probe, probe.sources(*source), probe.targets_in(*target))
         except InvariantViolated as broken:
-            said = f"Where {rows} sentences are as many as heads, or 6 source tokens as many as target tokens: {broken}"
+            said = f"{str(broken)[:-1]}, where sizes are equal: {rows} sentences of 6 source and 6 target tokens."
             raise InvariantViolated(said, WRONG_AXIS) from broken
     return "Hidden keys weigh exactly zero, the others more."
 
