@@ -32,11 +32,10 @@ def test_a_changed_function_is_there_inside_and_nowhere_else() -> None:
 
 
 def test_what_matters_is_found_and_what_does_not_is_told_apart(answers: Answers) -> None:
-    assert outcome(change_to(TOO_WIDE), answers).found == "leak-by-change"
-    without = outcome(change_to(ON_THE_CPU), answers)
-    assert without.effect == 0 and without.found == ""
-    breaks = outcome(change_to(WITHOUT_AXIS), answers)
-    assert breaks.effect != breaks.effect and breaks.found == "RuntimeError"
+    found, without, breaks = (outcome(change_to(after), answers) for after in (TOO_WIDE, ON_THE_CPU, WITHOUT_AXIS))
+    assert (found.kind, found.found) == ("found", "leak-by-change")
+    assert (without.kind, without.effect) == ("no effect", 0.0)
+    assert (breaks.kind, breaks.found) == ("breaks", "RuntimeError")
 
 
 def test_a_factor_of_the_length_is_found_though_heads_are_as_wide_as_the_first_sentence_is_long(

@@ -66,6 +66,11 @@ CHOICES: dict[str, tuple[str, ...]] = {
         "return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1).float()  ->  "
         "return torch.stack((angles.sin(), angles.cos()), dim=-2).flatten(1).float()",
     ),
+    "Keys and values of the memory need no biases; the paper has none.": (
+        "model.attention.MultiHeadAttention.project: "
+        "k, v = F.linear(key, w_kv, b_kv).split(self.widths[1:], dim=-1)  ->  "
+        "k, v = F.linear(key, w_kv).split(self.widths[1:], dim=-1)",
+    ),
     "Positions that are subtracted are positions of the other sign.": (
         "model.transformer.Transformer.embed: return self.dropout(self._table(target)(ids) + positions)  ->  "
         "return self.dropout(self._table(target)(ids) - positions)",
@@ -368,7 +373,16 @@ class Outcome:
     effect: float
     """The largest relative difference of an answer; NaN if none came."""
     found: str
-    """The first finding that failed; empty if the doctor cleared it, or was not asked."""
+    """The first finding that failed, or the error; empty if the doctor cleared it, or was not asked."""
+
+    @property
+    def kind(self) -> str:
+        """'breaks', 'no effect', 'found' or 'cleared'."""
+        if self.effect != self.effect:
+            return "breaks"
+        if self.effect <= SEEN:
+            return "no effect"
+        return "found" if self.found else "cleared"
 
 
 SEEN = 1e-4
@@ -422,7 +436,7 @@ def cleared(name: str, answers: Answers, note: Callable[[Outcome], None] = lambd
     found = []
     for change in changes(name):
         note(one := outcome(change, answers))
-        if one.effect > SEEN and not one.found and str(change) not in declared:
+        if one.kind == "cleared" and str(change) not in declared:
             found.append(str(change))
     return found
 
@@ -433,10 +447,8 @@ def main(names: Sequence[str]) -> int:
     answers, kinds = Answers(), Counter[str]()
 
     def note(one: Outcome) -> None:
-        matters = one.effect > SEEN
-        kind = "breaks" if one.effect != one.effect else "no effect" if not matters else "found" if one.found else "cleared"
-        kinds[kind] += 1
-        print(f"{kind:9} {one.effect:8.1e} {one.found:20} {one.change}", flush=True)
+        kinds[one.kind] += 1
+        print(f"{one.kind:9} {one.effect:8.1e} {one.found:20} {one.change}", flush=True)
 
     wrongly = [change for name in names or FILES for change in cleared(name, answers, note)]
     print(dict(kinds), *(f"cleared and not declared: {change}" for change in wrongly), sep="\n")
