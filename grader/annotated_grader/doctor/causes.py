@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from annotated_grader.doctor import removal
 from annotated_grader.doctor.finding import Finding
-from annotated_grader.doctor.removal import Explains, each, gone, gone_below_the_end, stays
+from annotated_grader.doctor.removal import Explains, each, either, gone, gone_below_the_end, stays
 from annotated_grader.doctor.subject import Subject
 
 SEARCHES = ("greedy-follows-model", "beam-one-is-greedy", "beam-scores", "beam-penalty", "beam-exhaustive")
@@ -22,6 +22,8 @@ COMPANY = ("batch-mates", "accumulation", "perplexity")
 _no_future = gone(removal.PrefixesAlone)
 _no_padding = gone(even=True)
 _by_steps = gone(removal.StepByStep)
+# A leak and padding together: a search is right if it follows the steps where nothing is padded.
+_no_padding_by_steps = either(_no_padding, gone(removal.StepByStep, even=True))
 _right_steps = gone(removal.StepByStep, cured=True)
 _near = stays(removal.Near)
 _positions_added = gone(removal.PositionsAdded)
@@ -37,7 +39,7 @@ FOLLOWS: dict[str, dict[str, Explains]] = {
     "source-is-reached": {"far-source": _near}
     | each(("source-end-is-read", "source-order"), removal.nothing_is_read)
     | each(STEPS, _right_steps),
-    "source-padding": each(("pad-vector-unread", *COMPANY, *STEPS), _no_padding),
+    "source-padding": each(("pad-vector-unread", *COMPANY, *CACHE), _no_padding) | each(SEARCHES, _no_padding_by_steps),
     "target-padding": each(COMPANY, _no_padding),
     "batch-mates": each(("accumulation", "perplexity"), _no_padding) | {"embedding-scale": gone(removal.RowsAlone)},
     "source-order": {"far-positions": _near, "sinusoids": _positions_added},

@@ -29,6 +29,9 @@ Explains = Callable[[Subject, int, str, str], bool]
 class Changed(Subject):
     """Another subject, of which a derived class changes some capabilities."""
 
+    needs: tuple[str, ...] = ()
+    """Capabilities that the change is made with."""
+
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         self.name, self.vocab_size, self.claims = subject.name, subject.vocab_size, self.claimed(subject.claims)
@@ -57,6 +60,8 @@ class PrefixesAlone(Changed):
 
 class StepByStep(Changed):
     """The logits are those of decoding step by step."""
+
+    needs = ("start", "step")
 
     def logits(self, source: Tensor, target_in: Tensor) -> Tensor:
         state, lines = self.subject.start(source), []
@@ -166,9 +171,14 @@ def gone(kind: type[Changed] | None = None, *, cured: bool = False, **options: A
         def probe() -> Probe:
             return Probe(kind(subject) if kind else subject, seed, **options)
 
-        return (not cured or _holds(cause, probe)) and _holds(consequence, probe)
+        possible = kind is None or all(map(subject.offers, kind.needs))
+        return possible and (not cured or _holds(cause, probe)) and _holds(consequence, probe)
 
     return explains
+
+
+def either(one: Explains, other: Explains) -> Explains:
+    return lambda *arguments: one(*arguments) or other(*arguments)
 
 
 def stays(kind: type[Changed] | None = None, **options: Any) -> Explains:

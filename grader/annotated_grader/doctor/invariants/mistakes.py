@@ -16,5 +16,5 @@ WRONG_AXIS = Mistake(
 ALONG_BATCH = Mistake(
     "Positions are counted along the batch: each sentence gets one position, the number of its row.",
     14,
-    unless="batch-mates",
+    mutant="positions_along_batch",
 )

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from annotated_grader.doctor.finding import Mistake
 from annotated_grader.doctor.invariants.mistakes import ALONG_BATCH
+from annotated_grader.doctor.invariants.padding import counts_rows
 from annotated_grader.doctor.invariants.parts import token_scale
 from annotated_grader.doctor.invariants.registry import InvariantViolated, invariant, not_applicable, require
 from annotated_grader.doctor.probe import CLOSE, Probe, of_size, relative_difference
@@ -44,6 +45,11 @@ def _exchanged(ids: Tensor) -> tuple[Tensor, Tensor]:
     return ids, other
 
 
+def _along_batch(probe: Probe, differ: bool) -> tuple[Mistake, ...]:
+    """The mistake, if positions do not differ and a sentence's row in the batch counts in their place."""
+    return () if differ or not counts_rows(probe) else (ALONG_BATCH,)
+
+
 def _forgets(probe: Probe) -> bool:
     """Whether an early target token changes nothing far behind it, as in a recurrent network or a convolution.
 
@@ -68,7 +74,7 @@ ALL_ALIKE = Mistake("Every position gets the same vector: it was computed along 
 OVERWRITTEN = Mistake("The encoding is too small to matter beside the embeddings, or set to zero.", 13, "C23")
 
 
-@invariant("source-order", NOT_ADDED, ALL_ALIKE, OVERWRITTEN, ALONG_BATCH, paper="section 3.5")
+@invariant("source-order", NOT_ADDED, ALL_ALIKE, OVERWRITTEN, paper="section 3.5")
 def source_order(probe: Probe) -> str:
     """Exchanging two source tokens changes the logits."""
     if probe.subject.claims.positions == "none":
@@ -77,11 +83,12 @@ def source_order(probe: Probe) -> str:
     (source, exchanged), target = _exchanged(probe.sources(6)), probe.targets_in(5)
     difference = relative_difference(probe.logits(exchanged, target), probe.logits(source, target))
     # A trained model, sharpened, rounds by some 1e-5 where order does not matter at all.
-    require(difference > CLOSE, f"Two source tokens change places, and the logits change by {of_size(difference)}.")
-    return f"Two source tokens change places, and the logits change by {of_size(difference)}."
+    said = f"Two source tokens change places, and the logits change by {of_size(difference)}."
+    require(difference > CLOSE, said, *_along_batch(probe, difference > CLOSE))
+    return said
 
 
-@invariant("target-order", NOT_ADDED, ALL_ALIKE, OVERWRITTEN, ALONG_BATCH, paper="section 3.5")
+@invariant("target-order", NOT_ADDED, ALL_ALIKE, OVERWRITTEN, paper="section 3.5")
 def target_order(probe: Probe) -> str:
     """Exchanging two target tokens changes the logits after both."""
     if probe.subject.claims.positions == "none":
@@ -95,7 +102,7 @@ def target_order(probe: Probe) -> str:
     return said
 
 
-@invariant("target-positions", NOT_ADDED, ALL_ALIKE, OVERWRITTEN, ALONG_BATCH, paper="section 3.5")
+@invariant("target-positions", NOT_ADDED, ALL_ALIKE, OVERWRITTEN, paper="section 3.5")
 def target_positions(probe: Probe) -> str:
     """Where positions are added, a target of one repeated token has different logits at every position."""
     if not positions_are_added(probe):
@@ -105,7 +112,8 @@ def target_positions(probe: Probe) -> str:
     closest = _closest(probe.logits(source, target)[0])
     if closest <= CLOSE and probe.subject.claims.positions is None and _forgets(probe):
         not_applicable(RECURS)
-    require(closest > CLOSE, f"Two of {length} positions have the same logits (nearest: {of_size(closest)}).")
+    said = f"Two of {length} positions have the same logits (nearest: {of_size(closest)})."
+    require(closest > CLOSE, said, *_along_batch(probe, closest > CLOSE))
     return f"The logits of {length} positions of one repeated token are at least {of_size(closest)} apart."
 
 
