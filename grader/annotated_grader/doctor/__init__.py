@@ -12,8 +12,8 @@ A first examination takes one class with one method::
 
     doctor(Mine())
 
-That is enough for eleven invariants. Each further method of `Subject` that is written lets the doctor examine more;
-what it could not examine, the report lists with the method that was missing. On the command line:
+That is enough for what logits alone show. Each further method of `Subject` that is written lets the doctor examine
+more; what it could not examine, the report lists with the method that was missing. On the command line:
 `annotated doctor my_file.py:Mine`.
 """
 

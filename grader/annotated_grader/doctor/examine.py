@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import torch
 
+from annotated_grader.doctor.causes import with_reasons
 from annotated_grader.doctor.finding import Finding, Mistake, Outcome
 from annotated_grader.doctor.invariants import INVARIANTS, Invariant, InvariantViolated
 from annotated_grader.doctor.probe import Probe, preserved_state
@@ -56,7 +57,7 @@ def examine(
             findings[-1] = _without_ruled_out(findings[-1], findings)
             if progress is not None:
                 progress(findings[-1])
-    return Report(subject.name, tuple(findings))
+    return Report(subject.name, tuple(with_reasons(subject, findings, seed)))
 
 
 def _require_logits(subject: Subject) -> None:
@@ -80,11 +81,11 @@ def _require_logits(subject: Subject) -> None:
 
 
 def _muted(finding: Finding, before: Sequence[Finding]) -> Finding:
-    """Where two equal calls differ, what fails afterwards says nothing of its own: it compares calls."""
-    random = any(one.id == "dropout-off" and one.outcome == "failed" for one in before)
-    if not random or finding.outcome not in ("failed", "error"):
+    """What cannot be judged: where two equal calls differ, or a sentence has no numbers of its own, all fails."""
+    reasons = [BASIS[one.id] for one in before if one.outcome == "failed" and one.id in BASIS]
+    if not reasons or finding.outcome not in ("failed", "error"):
         return finding
-    return replace(finding, outcome="not applicable", measured=RANDOM, mistakes=())
+    return replace(finding, outcome="not applicable", measured=reasons[0], mistakes=())
 
 
 def _without_ruled_out(finding: Finding, before: Sequence[Finding]) -> Finding:
@@ -93,7 +94,12 @@ def _without_ruled_out(finding: Finding, before: Sequence[Finding]) -> Finding:
     return replace(finding, mistakes=tuple(one for one in finding.mistakes if one.unless not in held))
 
 
-RANDOM = "Two equal calls differ, which is a failure of dropout-off: correct that first and examine again."
+BASIS = {
+    "dropout-off": "Two equal calls differ, which is a failure of dropout-off: correct that first and examine again.",
+    "softmax-axis": "The logits are normalised over the wrong axis, which is a failure of softmax-axis: correct that "
+    "first and examine again.",
+}
+"""What is said of other failures where what they rest on fails."""
 
 
 def _examine_one(subject: Subject, invariant: Invariant, seed: int) -> Finding:

@@ -91,6 +91,8 @@ class Finding:
     mistakes: tuple[Mistake, ...] = field(default=())
     """What may be wrong, likeliest first; empty unless the invariant failed."""
     seconds: float = 0.0
+    follows: tuple[str, ...] | None = None
+    """Ids of the failures without which this one is gone; None if nobody looked."""
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -100,4 +102,6 @@ class Finding:
     def from_dict(cls, fields: dict[str, Any]) -> Finding:
         """The inverse of `to_dict`."""
         mistakes: Sequence[dict[str, Any]] = fields["mistakes"]
-        return cls(**{**fields, "mistakes": tuple(Mistake(**mistake) for mistake in mistakes)})
+        follows = fields.get("follows")
+        lists = {"follows": None if follows is None else tuple(follows)}
+        return cls(**{**fields, **lists, "mistakes": tuple(Mistake(**mistake) for mistake in mistakes)})

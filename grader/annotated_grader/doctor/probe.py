@@ -36,10 +36,14 @@ class Probe:
         What is examined.
     seed
         Of all random sentences.
+    even
+        All sentences of a batch get the length of the longest, so that nothing is padded.
+    dropout
+        False for training modes without dropout.
     """
 
-    def __init__(self, subject: Subject, seed: int = 0) -> None:
-        self.subject = subject
+    def __init__(self, subject: Subject, seed: int = 0, *, even: bool = False, dropout: bool = True) -> None:
+        self.subject, self.even, self.dropout = subject, even, dropout
         self.generator = torch.Generator().manual_seed(seed)
         special = {subject.pad, subject.bos, subject.eos}
         self.words = torch.tensor([token for token in range(subject.vocab_size) if token not in special])
@@ -66,13 +70,19 @@ class Probe:
             return self.words[torch.stack(rows)]
         return self.words[torch.randint(len(self.words), shape, generator=self.generator)]
 
+    def lengths(self, *lengths: int) -> tuple[int, ...]:
+        """These lengths of a batch's sentences, or the longest of them for each."""
+        return (max(lengths),) * len(lengths) if self.even else lengths
+
     def sources(self, *lengths: int) -> Tensor:
         """Source sentences of these lengths, eos included, padded on the right: `[B, S]`."""
-        return self.rectangle([[*self.tokens(1, n - 1, distinct=True)[0].tolist(), self.subject.eos] for n in lengths])
+        rows = (self.tokens(1, n - 1, distinct=True)[0].tolist() for n in self.lengths(*lengths))
+        return self.rectangle([[*row, self.subject.eos] for row in rows])
 
     def targets_in(self, *lengths: int) -> Tensor:
         """What a decoder reads: bos and tokens, padded on the right: `[B, T]`."""
-        return self.rectangle([[self.subject.bos, *self.tokens(1, n - 1, distinct=True)[0].tolist()] for n in lengths])
+        rows = (self.tokens(1, n - 1, distinct=True)[0].tolist() for n in self.lengths(*lengths))
+        return self.rectangle([[self.subject.bos, *row] for row in rows])
 
     def rectangle(self, rows: Sequence[Sequence[int]], width: int = 0) -> Tensor:
         """Rows of ids, padded on the right to the longest, or to `width`."""
@@ -120,7 +130,7 @@ class Probe:
     @contextmanager
     def training(self, dropout: bool = True) -> Iterator[None]:
         """Training mode, with or without its dropout."""
-        with contextlib.nullcontext() if dropout else without_dropout(self.modules()):
+        with contextlib.nullcontext() if dropout and self.dropout else without_dropout(self.modules()):
             for module in self.subject.modules():
                 module.train()
             try:

@@ -52,7 +52,8 @@ def similar_mutants(findings: Sequence[Finding]) -> list[SimilarMutant]:
     if not failed:
         return []
     alike = {mutant: _similarity(failed, examined.intersection(mutant.killed_by)) for mutant in MUTANTS}
-    measured = {m.mutant for finding in findings if finding.outcome == "failed" for m in finding.mistakes[:1]} - {None}
+    told = [finding.mistakes[0].mutant for finding in broken.values() if finding.mistakes and not finding.follows]
+    measured = set(told) - {None}
     if measured:
         return [_named(mutant, alike[mutant], "measured") for mutant in MUTANTS if mutant.id in measured][:MOST]
     fitting = [mutant for mutant in MUTANTS if alike[mutant] >= LEAST and not contradicts(mutant.id, broken)]

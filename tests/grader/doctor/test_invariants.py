@@ -248,6 +248,7 @@ BROKEN: dict[str, dict[str, Any]] = {
     "initial-loss": {"logits": lambda self, s, t: 8 * self.model(s, t)},
     "state-round-trip": {},
     "dropout-off": {"logits": lambda self, s, t: F.dropout(self.model(s, t), 0.1, training=True)},
+    "softmax-axis": {"logits": lambda self, s, t: self.model(s, t).log_softmax(dim=0)},
     "dropout-on": {},
     "half-precision": {"logits": lambda self, s, t: self.model(s, t).masked_fill(causal_mask(1)[0], -1e9)},
     "shift": {"shift": lambda self, targets: (targets, targets)},
@@ -354,6 +355,7 @@ def test_logits_are_enough_to_be_examined() -> None:
         "target-positions",
         "far-positions",
         "dropout-off",
+        "softmax-axis",
     }
     assert "no attention" in report["attention-rows"].measured
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from annotated.model import AttentionMaps
 from annotated_grader.doctor.finding import Mistake
-from annotated_grader.doctor.invariants.mistakes import QUERY_ROWS, TINY_FILL
+from annotated_grader.doctor.invariants.mistakes import QUERY_ROWS, TINY_FILL, WRONG_AXIS
 from annotated_grader.doctor.invariants.positions import positions_are_added
-from annotated_grader.doctor.invariants.registry import invariant, not_applicable, require
+from annotated_grader.doctor.invariants.registry import InvariantViolated, invariant, not_applicable, require
 from annotated_grader.doctor.probe import CLOSE, Probe, dropout_of, of_size, relative_difference
 
 SIXTEEN_BITS = Mistake(
@@ -95,6 +96,7 @@ def _require_distributions(weights: Tensor, where: str) -> None:
     require(worst < CLOSE, f"{said}.")
 
 
+ROWS = replace(QUERY_ROWS, mutant="padding_masked_on_query_rows")
 MASK_ASTRAY = Mistake("A mask is missing, off by one, or transposed.", 7, "C15")
 
 
@@ -107,9 +109,25 @@ MASK_ASTRAY = Mistake("A mask is missing, off by one, or transposed.", 7, "C15")
     needs=("attention",),
 )
 def attention_hidden(probe: Probe) -> str:
-    """Weights of padded keys and of later target positions are exactly zero."""
-    subject, source, target = probe.subject, probe.sources(6, 4), probe.targets_in(5, 3)
-    maps = _maps(probe, source, target)
+    """Weights of padded keys and of later target positions are exactly zero, at sizes that differ and at equal ones."""
+    _examine_hidden(probe, probe.sources(6, 4), probe.targets_in(5, 3))  # all sizes differ
+    heads = _maps(probe, probe.sources(2), probe.targets_in(2)).encoder[0].size(1)
+    rows = max(2, min(heads, MOST_ROWS))  # as many sentences as heads, and sources as long as targets
+    for lengths in ((6, 4), (4, 6)):
+        source, target = ([*itertools.islice(itertools.cycle(x), rows)] for x in (lengths, lengths[::-1]))
+        try:
+            _examine_hidden(probe, probe.sources(*source), probe.targets_in(*target))
+        except InvariantViolated as broken:
+            said = f"{str(broken)[:-1]}, where sizes are equal: {rows} sentences of 6 source and 6 target tokens."
+            raise InvariantViolated(said, WRONG_AXIS) from broken
+    return "Hidden keys weigh exactly zero, the others more."
+
+
+MOST_ROWS = 16
+
+
+def _examine_hidden(probe: Probe, source: Tensor, target: Tensor) -> None:
+    subject, maps = probe.subject, _maps(probe, source, target)
     real_source, real_target = source != subject.pad, target != subject.pad
     # Written out: the library's own mask may be what is examined.
     causal = torch.ones(target.size(1), target.size(1), dtype=torch.bool).tril()
@@ -125,16 +143,26 @@ def attention_hidden(probe: Probe) -> str:
         for number, layer in enumerate(getattr(maps, kind), 1):
             if layer.shape[-2:] != hidden.shape[-2:]:
                 not_applicable(f"the {kind} maps are of other queries or keys, which is a failure of attention-shape")
+            where = f"{kind} layer {number}"
             share = float(layer.masked_fill(~hidden, 0.0).abs().max())
-            require(share == 0.0, f"In {kind} layer {number} a hidden key has weight {share:.2g}.")
-            unseen = (layer == 0) & seen[kind][:, None]
-            if bool(unseen.any()):
-                ends = (source == subject.eos)[:, None, None, :]
-                only_ends = kind != "decoder" and not bool((unseen & ~ends).any())
-                what = "eos" if only_ends else "a key that may be seen"
-                because = (END_HIDDEN,) if only_ends else (MASK_ASTRAY,)
-                require(False, f"In {kind} layer {number} {what} has weight zero.", *because)
-    return "Hidden keys weigh exactly zero, the others more."
+            if share > 0 and kind == "encoder" and _rows_are_hidden(layer, real_source):
+                require(False, f"In {where} a hidden key has weight {share:.2g}, and rows of padding are empty.", ROWS)
+            require(share == 0.0, f"In {where} a hidden key has weight {share:.2g}.")
+            _require_seen(layer, seen[kind], source == subject.eos, where)
+
+
+def _rows_are_hidden(layer: Tensor, real: Tensor) -> bool:
+    """Whether rows of padded queries hold nothing, or the same for every key."""
+    padded = layer.transpose(1, 2)[~real]
+    return bool(padded.numel()) and bool((padded == padded[..., :1]).all())
+
+
+def _require_seen(layer: Tensor, seen: Tensor, ends: Tensor, where: str) -> None:
+    unseen = (layer == 0) & seen[:, None]
+    if bool(unseen.any()):
+        only_ends = not where.startswith("decoder") and not bool((unseen & ~ends[:, None, None, :]).any())
+        what = "eos" if only_ends else "a key that may be seen"
+        require(False, f"In {where} {what} has weight zero.", END_HIDDEN if only_ends else MASK_ASTRAY)
 
 
 BY_D_K = Mistake("Scores are divided by d_k, not by its root.", 5, "C08")
@@ -161,8 +189,13 @@ def _factor_mistakes(slope: float, factor: float, d_k: int, d_model: int) -> tup
 )
 def attention_scale(probe: Probe) -> str:
     """First attention: weights = softmax(q k / sqrt(d_k)), by equation 1; relative positions may add to the scores."""
+    # d_k is often 8: at another length, a factor of the number of keys is not that of d_k.
+    return [_examine_scale(probe, length) for length in (8, 5)][0]
+
+
+def _examine_scale(probe: Probe, length: int) -> str:
     with torch.no_grad():
-        first = probe.subject.first_attention(probe.sources(8, 8))
+        first = probe.subject.first_attention(probe.sources(length, length))
     claimed, d_k = probe.subject.claims.attention_scale, first.q.size(-1)
     factor = d_k**-0.5 if claimed is None else claimed
     products, logs = first.q @ first.k.transpose(-2, -1), first.weights.clamp_min(1e-30).log()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import torch
@@ -17,19 +18,27 @@ NO_CAUSAL_MASK = Mistake("The decoder's self-attention has no causal mask while 
 OFF_BY_ONE = Mistake("The causal mask is off by one: its diagonal is the wrong one.", 7, "C15")
 TRANSPOSED = Mistake("The causal mask is transposed, or True means the opposite of what it is used for.", 7)
 WRONG_SOFTMAX = Mistake("The softmax runs over the queries instead of the keys.", 5, "C09")
+NORM_ALONG = Mistake("A norm runs along the sentence, where it belongs to the vector of one position.", 12)
 
 LENGTH = 6
 
 
 @invariant(
-    "leak-by-change", TINY_FILL, NO_CAUSAL_MASK, OFF_BY_ONE, TRANSPOSED, WRONG_SOFTMAX, paper="sections 3.1, 3.2.3"
+    "leak-by-change",
+    TINY_FILL,
+    NO_CAUSAL_MASK,
+    OFF_BY_ONE,
+    TRANSPOSED,
+    WRONG_SOFTMAX,
+    NORM_ALONG,
+    paper="sections 3.1, 3.2.3",
 )
 def leak_by_change(probe: Probe) -> str:
     """Changing later target tokens leaves the logits before them as they were."""
-    source, target = probe.sources(5), probe.targets_in(LENGTH)
-    first, worst, where = probe.logits(source, target), 0.0, 0
-    for position in range(1, LENGTH):
-        changed = target.clone()
+    target, worst, where = probe.targets_in(LENGTH), 0.0, 0
+    sources = probe.sources(5), probe.sources(LENGTH)  # shorter than the target, and as long
+    for source, position in itertools.product(sources, range(1, LENGTH)):
+        first, changed = probe.logits(source, target), target.clone()
         changed[0, position:] = other_tokens(probe, target[0, position:])
         difference = relative_difference(probe.logits(source, changed)[:, :position], first[:, :position])
         if difference > worst:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from annotated_grader.doctor.finding import Mistake
 from annotated_grader.doctor.invariants.hypotheses import best_of_all, log_probability, penalty
+from annotated_grader.doctor.invariants.mistakes import WRONG_AXIS
 from annotated_grader.doctor.invariants.registry import InvariantViolated, invariant, not_applicable, require
 from annotated_grader.doctor.probe import Probe, dropout_of, normalised, of_size, relative_difference
 from annotated_grader.doctor.subject import Found
@@ -48,7 +49,14 @@ CAP = 8
 )
 def cache_equals_forward(probe: Probe) -> str:
     """Decoding step by step gives the logits of the whole prefix at once, also beside longer sentences."""
-    source, target = probe.sources(6, 3, 4), probe.targets_in(6, 6, 6)
+    target = probe.targets_in(6, 6, 6)
+    # The whole prefix is as long as the source, and shorter.
+    worst = max(_steps_apart(probe, probe.sources(longest, 3, 4), target) for longest in (6, 7))
+    return f"In six steps of three sentences the logits differ from the whole prefix's by {of_size(worst)} at most."
+
+
+def _steps_apart(probe: Probe, source: Tensor, target: Tensor) -> float:
+    """The largest difference of a step's logits from those of the whole prefix."""
     expected = probe.log_probabilities(source, target)
     state, worst = probe.subject.start(source), 0.0
     for position in range(target.size(1)):
@@ -61,13 +69,13 @@ def cache_equals_forward(probe: Probe) -> str:
             plain = relative_difference(normalised(logits)[~padded], expected[~padded, position])
             raise InvariantViolated(said, *_step_mistakes(position, plain <= probe.close))
         worst = max(worst, difference)
-    return f"In six steps of three sentences the logits differ from the whole prefix's by {of_size(worst)} at most."
+    return worst
 
 
 def _step_mistakes(position: int, only_padded: bool) -> tuple[Mistake, ...]:
     """What may make this step differ: beside longer sentences only, or anywhere; the first has no past yet."""
     if only_padded:
-        return (NO_MASK,)
+        return (NO_MASK, WRONG_AXIS)
     return (NO_MASK, OTHER_SCALE, BLIND) if position == 0 else (SAME_POSITION, BLIND, NO_MASK, OTHER_SCALE)
 
 
@@ -83,7 +91,11 @@ def _written_by(probe: Probe, state: Any, written: Tensor) -> Tensor:
 
 def _rows_in_order(probe: Probe) -> float:
     """How far rows of a state for a beam are from the same sentences, each given a row of its own from the start."""
-    source, beam = probe.sources(5, 3), 3
+    return max(_rows_of_beam(probe, beam) for beam in (3, 2))  # and as many hypotheses as sentences
+
+
+def _rows_of_beam(probe: Probe, beam: int) -> float:
+    source = probe.sources(5, 3)
     written = torch.cat((torch.full((2 * beam, 1), probe.subject.bos), probe.tokens(2 * beam, 1)), dim=1)
     together = _written_by(probe, probe.subject.start(source, beam), written)
     return relative_difference(
@@ -364,19 +376,11 @@ def _recognised(every: Sequence[Found], alpha: float) -> list[Mistake]:
 )
 def beam_exhaustive(probe: Probe) -> str:
     """On a tiny vocabulary a beam as wide as everything finds the best sequence there is."""
-    subject, words = probe.subject, probe.words.tolist()
-    longest = next((n for n in (4, 3, 2) if len(words) ** (n - 1) * (len(words) + 1) <= MOST), None)
-    if longest is None:
-        not_applicable(f"a vocabulary of {subject.vocab_size} has too many sequences to try them all")
-    probe.sharpen_weights(sure=True)
     lengths: list[int] = []
-    # A strong penalty of short texts, besides the usual one: else the best may always be the empty text.
-    alphas = (0.6, 2.0) if subject.claims.length_penalty == "wu" else (0.0,)
-    for alpha, row in zip(itertools.cycle(alphas), probe.sources(4, 3, 5, 6, 4, 5), strict=False):
-        source = row[row != subject.pad][None]
+    longest, searches = _widest_beams(probe)
+    for source, alpha, found in searches:
         best = best_of_all(probe, source, longest, alpha)
         lengths.append(len(best.tokens) + 1)
-        found = subject.beam(source, len(words) ** (longest - 1) * (len(words) + 1), alpha, longest)
         if not found:
             raise InvariantViolated("The beam finds nothing.")
         said = f"Of all sequences up to {longest} symbols {best.tokens} scores best, {best.score:.4f}"
@@ -389,6 +393,30 @@ def beam_exhaustive(probe: Probe) -> str:
         enough = got > best.score or math.isclose(got, best.score, rel_tol=1e-4, abs_tol=1e-3)
         require(enough, f"{said}; the widest beam finds {(ended or found[0]).tokens} with {got:.4f}.")
     return f"The best of all sequences of up to {longest} symbols are found; they have {_list(lengths)} symbols."
+
+
+def _widest_beams(probe: Probe) -> tuple[int, Iterator[tuple[Tensor, float, list[Found]]]]:
+    """The longest sequences to try, in symbols, and for some sources alpha and what a beam of all of them finds."""
+    subject, words = probe.subject, probe.words.tolist()
+    longest = next((n for n in (4, 3, 2) if len(words) ** (n - 1) * (len(words) + 1) <= MOST), None)
+    if longest is None:
+        not_applicable(f"a vocabulary of {subject.vocab_size} has too many sequences to try them all")
+    probe.sharpen_weights(sure=True)
+    # A strong penalty of short texts, besides the usual one: else the best may always be the empty text.
+    alphas = (0.6, 2.0) if subject.claims.length_penalty == "wu" else (0.0,)
+    rows = [row[row != subject.pad][None] for row in probe.sources(4, 3, 5, 6, 4, 5)]
+    size = len(words) ** (longest - 1) * (len(words) + 1)
+    pairs = zip(rows, itertools.cycle(alphas), strict=False)
+    return longest, ((source, alpha, subject.beam(source, size, alpha, longest)) for source, alpha in pairs)
+
+
+def sums_of_the_widest_beam_are_wrong(probe: Probe) -> bool:
+    """Whether the best hypotheses of `beam-exhaustive` have another log-probability than the model gives them."""
+    return any(
+        not math.isclose(one.log_probability, log_probability(probe, source, one), rel_tol=1e-3, abs_tol=1e-3)
+        for source, _, found in _widest_beams(probe)[1]
+        for one in found[:4]
+    )
 
 
 def _list(numbers: list[int]) -> str:

@@ -26,8 +26,8 @@ OF_SENTENCES = Mistake("BLEU of single sentences is averaged.", 26, "A1")
 def perplexity(probe: Probe) -> str:
     """exp of the mean negative log-probability over all target tokens, eos included, unsmoothed."""
     subject = probe.subject
-    sources = [probe.tokens(1, n)[0].tolist() for n in (3, 5, 2)]
-    targets = [probe.tokens(1, n)[0].tolist() for n in (6, 1, 3)]
+    sources = [probe.tokens(1, n)[0].tolist() for n in probe.lengths(3, 5, 2)]
+    targets = [probe.tokens(1, n)[0].tolist() for n in probe.lengths(6, 1, 3)]
     lines: list[list[float]] = []
     for source, target in zip(sources, targets, strict=True):
         read, write = [subject.bos, *target], [*target, subject.eos]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -10,7 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from annotated_grader.doctor.finding import Mistake
-from annotated_grader.doctor.invariants.mistakes import QUERY_ROWS, TINY_FILL
+from annotated_grader.doctor.invariants.distance import USUAL
+from annotated_grader.doctor.invariants.mistakes import ALONG_BATCH, QUERY_ROWS, TINY_FILL, WRONG_AXIS
 from annotated_grader.doctor.invariants.registry import InvariantViolated, invariant, not_applicable, require
 from annotated_grader.doctor.probe import SAME, Probe, normalised, of_size, relative_difference
 from annotated_grader.doctor.subject import NotOffered
@@ -25,6 +27,11 @@ COUNTED = Mistake("Padding is hidden and yet counted: in a length, a mean, or a 
 WRONG_ID = Mistake("The mask is made with another id than that of padding.", 7)
 MIXES = Mistake("Something mixes sentences: a reshape without the transpose, or a norm over the batch.", 8)
 
+PADDED = (6, 7, 8, 9, 16, 32, 64)
+"""Widths to pad to: the length of the other sequence, usual widths of a head, and others."""
+BATCHES = (2, 3, 4, 5, 6, 8)
+"""Sentences of a batch: 5 is the length of its targets and 6 that of its sources; others are usual numbers of heads."""
+
 
 def _same_anywhere(probe: Probe, alone: torch.Tensor, elsewhere: torch.Tensor, what: str) -> str:
     difference = relative_difference(elsewhere, alone)
@@ -32,19 +39,37 @@ def _same_anywhere(probe: Probe, alone: torch.Tensor, elsewhere: torch.Tensor, w
     return f"{what} changes the logits by {of_size(difference)}."
 
 
+def _same_at_all_widths(probe: Probe, alone: Tensor, padded: Callable[[int], Tensor], what: str) -> str:
+    """Require that padding to any width changes nothing; if only some widths do, a mask fits by chance there."""
+    longest = probe.subject.claims.longest or USUAL
+    widths = [width for width in PADDED if width <= longest] or PADDED[:1]
+    differences = {width: relative_difference(padded(width), alone) for width in widths}
+    wrong = [width for width, difference in differences.items() if difference > probe.close]
+    if wrong and len(wrong) < len(differences):
+        said = f"{what} to {wrong[0]} tokens, and not to every number, changes the logits"
+        require(False, f"{said} by {of_size(differences[wrong[0]])}.", WRONG_AXIS)
+    difference = max(differences.values())
+    require(not wrong, f"{what} changes the logits by {of_size(difference)}.")
+    return f"{what} to {min(differences)} to {max(differences)} tokens changes the logits by {of_size(difference)}."
+
+
 SOURCE_MASKS = NO_SOURCE_MASK, QUERY_ROWS, TINY_FILL, WRONG_ID
 
 
 @invariant("source-padding", *SOURCE_MASKS, paper="section 3.2.3")
 def source_padding(probe: Probe) -> str:
-    """More padding behind the source changes nothing."""
-    source, target = probe.sources(4), probe.targets_in(5)
-    padded = F.pad(source, (0, 3), value=probe.subject.pad)
-    what = "Padding of the source"
+    """More padding behind the source changes nothing, also where source and target get equally long."""
+    source, target = probe.sources(4), probe.targets_in(8)
+
+    def padded(width: int) -> Tensor:
+        return probe.logits(probe.rectangle(source.tolist(), width), target)
+
     try:
-        return _same_anywhere(probe, probe.logits(source, target), probe.logits(padded, target), what)
+        return _same_at_all_widths(probe, probe.logits(source, target), padded, "Padding of the source")
     except InvariantViolated as broken:
-        if not _reads_padding(probe, padded, target):
+        if broken.mistakes:
+            raise
+        if not _reads_padding(probe, probe.rectangle(source.tolist(), 7), target):
             raise InvariantViolated(f"{broken} Another vector for padding changes nothing.", COUNTED) from broken
         if _counts_columns(probe):
             raise InvariantViolated(str(broken), COUNTED, *SOURCE_MASKS) from broken
@@ -53,14 +78,16 @@ def source_padding(probe: Probe) -> str:
 
 @invariant("target-padding", TINY_FILL, MIXES, paper="section 3.2.3")
 def target_padding(probe: Probe) -> str:
-    """More padding behind the target changes nothing before it."""
-    source, target = probe.sources(4), probe.targets_in(5)
-    padded = F.pad(target, (0, 3), value=probe.subject.pad)
-    after = probe.logits(source, padded)[:, :5]
+    """More padding behind the target changes nothing before it, also where source and target get equally long."""
+    source, target = probe.sources(8), probe.targets_in(5)
+
+    def padded(width: int) -> Tensor:
+        return probe.logits(source, probe.rectangle(target.tolist(), width))[:, :5]
+
     try:
-        return _same_anywhere(probe, probe.logits(source, target), after, "Padding of the target")
+        return _same_at_all_widths(probe, probe.logits(source, target), padded, "Padding of the target")
     except InvariantViolated as broken:
-        if not _counts_columns(probe):
+        if broken.mistakes or not _counts_columns(probe):
             raise
         raise InvariantViolated(f"{broken} Which tokens follow changes nothing.", COUNTED) from broken
 
@@ -75,21 +102,45 @@ def _counts_columns(probe: Probe) -> bool:
 
 @invariant("batch-mates", NO_SOURCE_MASK, QUERY_ROWS, MIXES, WRONG_ID, paper="section 5.1")
 def batch_mates(probe: Probe) -> str:
-    """A sentence pair gets the same logits alone as among others, longer and shorter."""
-    lengths = (4, 2, 7), (3, 6, 2)
-    source, target = probe.sources(*lengths[0]), probe.targets_in(*lengths[1])
-    together = probe.logits(source, target)
-    said = ""
-    for row, (s, t) in enumerate(zip(*lengths, strict=True)):
-        alone = probe.logits(source[row : row + 1, :s], target[row : row + 1, :t])
-        said = _same_anywhere(probe, alone, together[row : row + 1, :t], f"Company of sentence {row + 1} of 3")
+    """A sentence pair gets the same logits alone as in batches of any size, equally long or not."""
+    count = max(BATCHES)
+    if said := _company(probe, [6] * count, [5] * count, "Equally long company"):
+        here = (ALONG_BATCH,) if counts_rows(probe) else (MIXES,)
+        raise InvariantViolated(said[0], *(here if len(said) == len(BATCHES) else (WRONG_AXIS,)))
+    if said := _company(probe, (6, 2, 4, 3, 5, 6, 2, 4), (3, 5, 2, 4, 5, 1, 4, 3), "Longer and shorter company"):
+        raise InvariantViolated(said[0], *(() if len(said) == len(BATCHES) else (WRONG_AXIS,)))
+    return f"Company changes the logits by no more than rounding in batches of {min(BATCHES)} to {max(BATCHES)}."
+
+
+def _company(probe: Probe, sources: Sequence[int], targets: Sequence[int], what: str) -> list[str]:
+    """What is to be said of each size of batch in which sentences of these lengths have other logits than alone."""
+    source, target = probe.sources(*sources), probe.targets_in(*targets)
+    lengths = list(zip(probe.lengths(*sources), probe.lengths(*targets), strict=True))
+    alone = [probe.logits(source[i : i + 1, :s], target[i : i + 1, :t])[0] for i, (s, t) in enumerate(lengths)]
+    said = []
+    for size in BATCHES:
+        together = probe.logits(source[:size], target[:size])
+        differences = [relative_difference(together[i, :t], alone[i]) for i, (_, t) in enumerate(lengths[:size])]
+        if max(differences) > probe.close:
+            row = differences.index(max(differences))
+            which = f"{what} of sentence {row + 1} of {size}"
+            said.append(f"{which} changes its logits by {of_size(differences[row])}.")
     return said
+
+
+def counts_rows(probe: Probe) -> bool:
+    """Whether a sentence's logits depend on its row in the batch, and on no other sentence."""
+    one, other, target = probe.sources(6), probe.sources(6), probe.targets_in(5)
+    copies, mates = (probe.logits(torch.cat((x, one)), torch.cat((target, target))) for x in (one, other))
+    moved = relative_difference(copies[0], copies[1]) > probe.close
+    return moved and relative_difference(mates[1], copies[1]) <= probe.close
 
 
 @invariant(
     "hidden-row",
     Mistake("A row whose scores are all minus infinity becomes 0/0 in the softmax.", 7),
     MIXES,
+    WRONG_AXIS,
     paper="section 3.2.3",
 )
 def hidden_row(probe: Probe) -> str:
@@ -111,7 +162,7 @@ def hidden_row(probe: Probe) -> str:
     return said + " Logits and gradients are finite."
 
 
-@invariant("pad-vector-unread", NO_SOURCE_MASK, TINY_FILL, ZERO_VECTOR, QUERY_ROWS, paper="section 3.2.3")
+@invariant("pad-vector-unread", NO_SOURCE_MASK, TINY_FILL, ZERO_VECTOR, QUERY_ROWS, WRONG_AXIS, paper="section 3.2.3")
 def pad_vector_unread(probe: Probe) -> str:
     """Whatever stands in padding's row of the embeddings, the other tokens' logits stay."""
     subject, source, target = probe.subject, probe.sources(6, 3), probe.targets_in(3, 5)

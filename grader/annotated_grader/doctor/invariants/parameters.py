@@ -23,13 +23,29 @@ from annotated_grader.doctor.subject import SIDES, Subject
     claims=("tied_embeddings",),
 )
 def tied_tables(probe: Probe) -> str:
-    """What is claimed to be one matrix is one tensor."""
-    if not probe.subject.claims.tied_embeddings:
-        not_applicable("it claims three matrices")
+    """What is claimed to be one matrix is one tensor, and the logits are computed with the tables that are named."""
     tables = probe.subject.tables()
     places = {(table.data_ptr(), tuple(table.shape)) for table in tables}
+    for name, table in tables._asdict().items():
+        require(_is_used(probe, table.detach(), name), f"Another vector in the {name} table changes no logits.", UNUSED)
+    if not probe.subject.claims.tied_embeddings:
+        return f"Source, target and output tables are {len(places)} tensors, and all are used."
     require(len(places) == 1, f"Source, target and output tables are {len(places)} tensors.")
     return "Source, target and output share one tensor."
+
+
+UNUSED = Mistake("A table is made, and another one is used in its place.", 13)
+
+
+def _is_used(probe: Probe, table: torch.Tensor, name: str) -> bool:
+    source, target = probe.sources(5), probe.targets_in(4)
+    token = int(source[0, 0] if name == "source" else target[0, 1])
+    before, kept = probe.logits(source, target), table[token].clone()
+    with torch.no_grad():
+        table[token] += torch.randn(len(kept), generator=probe.generator).to(table) * table.std()
+        after = probe.logits(source, target)
+        table[token] = kept
+    return not torch.equal(before, after)
 
 
 @invariant(

@@ -6,6 +6,8 @@ import torch
 from torch import Tensor
 
 from annotated_grader.doctor.finding import Mistake
+from annotated_grader.doctor.invariants.mistakes import ALONG_BATCH
+from annotated_grader.doctor.invariants.padding import counts_rows
 from annotated_grader.doctor.invariants.parts import token_scale
 from annotated_grader.doctor.invariants.registry import InvariantViolated, invariant, not_applicable, require
 from annotated_grader.doctor.probe import CLOSE, Probe, of_size, relative_difference
@@ -43,6 +45,30 @@ def _exchanged(ids: Tensor) -> tuple[Tensor, Tensor]:
     return ids, other
 
 
+def _along_batch(probe: Probe, differ: bool) -> tuple[Mistake, ...]:
+    """The mistake, if positions do not differ and a sentence's row in the batch counts in their place."""
+    return () if differ or not counts_rows(probe) else (ALONG_BATCH,)
+
+
+def _forgets(probe: Probe) -> bool:
+    """Whether an early target token changes nothing far behind it, as in a recurrent network or a convolution.
+
+    Such a model knows the order of tokens by itself; on one token again and again its state converges.
+    """
+    source, (one, other) = probe.sources(5), probe.tokens(2, 2, distinct=True)
+    words, rest = torch.stack((one, other)), probe.tokens(1, 1).repeat(2, FORGOTTEN)
+    begins = torch.full((2, 1), probe.subject.bos)
+    logits = probe.logits(source.expand(2, -1), torch.cat((begins, words, rest), dim=1))[:, -1]
+    return relative_difference(logits[0], logits[1]) <= LEAST
+
+
+FORGOTTEN = 200
+RECURS = (
+    "it claims no positions, and early tokens leave no trace behind a long run of one token: it is recurrent or a "
+    "convolution, which knows the order of tokens without positions"
+)
+
+
 NOT_ADDED = Mistake("Positions are computed and not added, on this side at least.", 14, "C25")
 ALL_ALIKE = Mistake("Every position gets the same vector: it was computed along the wrong axis.", 14, "C26")
 OVERWRITTEN = Mistake("The encoding is too small to matter beside the embeddings, or set to zero.", 13, "C23")
@@ -57,8 +83,9 @@ def source_order(probe: Probe) -> str:
     (source, exchanged), target = _exchanged(probe.sources(6)), probe.targets_in(5)
     difference = relative_difference(probe.logits(exchanged, target), probe.logits(source, target))
     # A trained model, sharpened, rounds by some 1e-5 where order does not matter at all.
-    require(difference > CLOSE, f"Two source tokens change places, and the logits change by {of_size(difference)}.")
-    return f"Two source tokens change places, and the logits change by {of_size(difference)}."
+    said = f"Two source tokens change places, and the logits change by {of_size(difference)}."
+    require(difference > CLOSE, said, *_along_batch(probe, difference > CLOSE))
+    return said
 
 
 @invariant("target-order", NOT_ADDED, ALL_ALIKE, OVERWRITTEN, paper="section 3.5")
@@ -83,7 +110,10 @@ def target_positions(probe: Probe) -> str:
     length = min(16, probe.subject.claims.longest or 16)
     source, target = probe.sources(5), probe.tokens(1, 1).repeat(1, length)
     closest = _closest(probe.logits(source, target)[0])
-    require(closest > CLOSE, f"Two of {length} positions have the same logits (nearest: {of_size(closest)}).")
+    if closest <= CLOSE and probe.subject.claims.positions is None and _forgets(probe):
+        not_applicable(RECURS)
+    said = f"Two of {length} positions have the same logits (nearest: {of_size(closest)})."
+    require(closest > CLOSE, said, *_along_batch(probe, closest > CLOSE))
     return f"The logits of {length} positions of one repeated token are at least {of_size(closest)} apart."
 
 
@@ -114,8 +144,35 @@ def far_positions(probe: Probe) -> str:
         if added:
             closest = _closest(rows)
             said = f"Two of {length} {side} positions are alike: {of_size(closest)} apart."
+            by_logits = not probe.subject.offers("embed")
+            if closest <= LEAST and by_logits and probe.subject.claims.positions is None and _forgets(probe):
+                not_applicable(RECURS)
             require(closest > LEAST, said, REPEATED, ALL_ALIKE)
+    if added and not probe.subject.offers("embed"):
+        _require_far_order(probe, length)
     return f"{length} positions are read{', and no two are alike' if added else ''}."
+
+
+def _require_far_order(probe: Probe, length: int) -> None:
+    """Far in a source, too, the order of two tokens matters about as much as at its beginning."""
+    source, target = probe.sources(length), probe.targets_in(4)
+    first, last = probe.words[:2].tolist()
+
+    def effect(place: int) -> float:
+        pair = []
+        for tokens in ((first, last), (last, first)):
+            ids = source.clone()
+            ids[0, place], ids[0, place + 3] = tokens
+            pair.append(probe.logits(ids, target))
+        return relative_difference(*pair)
+
+    near, far = effect(0), max(effect(length - 2 - back) for back in (4, 7))
+    said = f"Two tokens near the end of a source of {length} change places, and the logits change by {of_size(far)}"
+    require(far > min(near / FADES, LEAST), f"{said}; near its beginning, by {of_size(near)}.", REPEATED)
+
+
+FADES = 1000
+"""The order of far tokens matters less by a smaller factor, unless they have the same position."""
 
 
 def _far_vectors(probe: Probe, length: int, added: bool) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""Repeatability: in evaluation mode a call gives what it gave before. All other invariants compare calls."""
+"""What all other invariants rest on: a call gives what it gave before, and its numbers are of the vocabulary."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 
 from annotated_grader.doctor.finding import Mistake
 from annotated_grader.doctor.invariants.registry import InvariantViolated, invariant, require
-from annotated_grader.doctor.probe import SAME, Probe, of_size, relative_difference
+from annotated_grader.doctor.probe import CLOSE, SAME, Probe, of_size, relative_difference
 
 STILL_TRAINING = Mistake(
     "The model may be in training mode still: call its eval(), or let the adapter offer modules. If it is in "
@@ -37,3 +37,22 @@ def dropout_off(probe: Probe) -> str:
         raise InvariantViolated(said, STILL_TRAINING)
     require(difference <= SAME, said)
     return "Two calls in evaluation mode give the same logits."
+
+
+OVER_BATCH = Mistake(
+    "The softmax runs over the batch: its dim is missing or 0, where the vocabulary is the last one.",
+    19,
+    mutant="softmax_over_batch",
+)
+OVER_POSITIONS = Mistake("The softmax runs over the target's positions: its dim is 1, where it must be -1.", 19)
+
+
+@invariant("softmax-axis", OVER_BATCH, OVER_POSITIONS, paper="section 3.4")
+def softmax_axis(probe: Probe) -> str:
+    """If probabilities come out, or their logarithms, those of the vocabulary sum to one, and no others do."""
+    numbers = probe.logits(probe.sources(5, 5, 5), probe.targets_in(4, 4, 4))
+    for what, axis, mistake in (("a batch's sentences", 0, OVER_BATCH), ("a target's positions", 1, OVER_POSITIONS)):
+        sums = numbers.logsumexp(dim=axis).abs(), (numbers.sum(dim=axis) - 1).abs()
+        said = f"What comes out is normalised over {what}: it sums to one there."
+        require(min(float(off.max()) for off in sums) > CLOSE, said, mistake)
+    return "Neither over the sentences of a batch nor over positions do the numbers sum to one."

@@ -21,7 +21,7 @@ MEAN_OF_MEANS = Mistake("Means of micro-batches are averaged although they hold 
 
 def _targets(probe: Probe, *lengths: int) -> Tensor:
     """Targets that end in eos, these many symbols long, padded."""
-    rows = [[*probe.tokens(1, n - 1)[0].tolist(), probe.subject.eos] for n in lengths]
+    rows = [[*probe.tokens(1, n - 1)[0].tolist(), probe.subject.eos] for n in probe.lengths(*lengths)]
     return probe.rectangle(rows)
 
 
@@ -78,17 +78,23 @@ def loss_ignores_padding(probe: Probe) -> str:
 )
 def loss_per_token(probe: Probe) -> str:
     """The loss of a batch is the mean over its real tokens, not over sentences."""
-    subject, lengths = probe.subject, (6, 2)
-    targets = _targets(probe, *lengths)
+    return [_mean_over_tokens(probe, *lengths) for lengths in ((6, 2), (3, 2, 1))][0]  # as many sentences as tokens
+
+
+def _mean_over_tokens(probe: Probe, *lengths: int) -> str:
+    subject, targets = probe.subject, _targets(probe, *lengths)
     logits = _random_logits(probe, targets)
     each = [float(subject.loss(logits[i : i + 1, :n], targets[i : i + 1, :n])) for i, n in enumerate(lengths)]
     expected = sum(n * loss for n, loss in zip(lengths, each, strict=True)) / sum(lengths)
     loss = float(subject.loss(logits, targets))
-    said = (
-        f"Sentences of {lengths[0]} and {lengths[1]} tokens have losses {each[0]:.4f} and {each[1]:.4f}, and together"
-    )
+    said = f"Sentences of {_and(lengths, 'd')} tokens have losses {_and(each, '.4f')}, and together"
     require(abs(loss - expected) <= CLOSE * expected, f"{said} {loss:.4f}; the mean over tokens is {expected:.4f}.")
     return f"{said} {loss:.4f}, the mean over tokens."
+
+
+def _and(numbers: Sequence[float], form: str) -> str:
+    *first, last = (format(number, form) for number in numbers)
+    return f"{', '.join(first)} and {last}"
 
 
 @invariant(
@@ -157,7 +163,8 @@ def schedule(probe: Probe) -> str:
 
 def _batches(probe: Probe) -> list[tuple[Tensor, Tensor]]:
     """Two micro-batches of different size."""
-    return [(probe.sources(4, 3), _targets(probe, 6, 5)), (probe.sources(5), _targets(probe, 2))]
+    sources, targets = probe.lengths(4, 3, 5), probe.lengths(6, 5, 2)
+    return [(probe.sources(*sources[part]), _targets(probe, *targets[part])) for part in (slice(2), slice(2, 3))]
 
 
 def _updates(probe: Probe, batches: Sequence[tuple[Tensor, Tensor]], accumulate: int) -> list[Update]:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from annotated.config import BOS, EOS, PAD
 from annotated.data.batch import Batch, collate
+from annotated.model.transformer import Transformer
 from annotated.speed.steps.loss import packed_loss
 from annotated.training.loss import batch_loss, label_smoothed_cross_entropy, smoothed_target
 from annotated_grader.doctor.mutants.patching import Bank, Patches
@@ -150,6 +151,18 @@ def smoothing_adds_up_to_more(patches: Patches) -> None:
 @BANK.mutant("Label smoothing was claimed and is left out of the loss.", "loss-target", claim="C43")
 def smoothing_missing(patches: Patches) -> None:
     patches.function(smoothed_target, lambda original: lambda e, size: original(0.0, size))
+
+
+@BANK.mutant(
+    "The log-softmax of the output has no dim, or 0: it runs over the batch.",
+    "softmax-axis",
+    source="PyTorch's implicit dim, which is 0 for three axes",
+)
+def softmax_over_batch(patches: Patches) -> None:
+    def make(original: Any) -> Any:
+        return lambda self, hidden: original(self, hidden).log_softmax(dim=0)
+
+    patches.method(Transformer, "project", make)
 
 
 @BANK.mutant("The loss takes softmax outputs for logits: the softmax is applied twice.", "loss-target", "perplexity")

@@ -60,7 +60,7 @@ class Report:
 
     @property
     def causes(self) -> dict[str, list[str]]:
-        """The failed invariants that follow from no other one, each with those that as a rule follow from it."""
+        """The failed invariants that follow from no other one, each with those that follow from it."""
         return roots(self.findings)
 
     @property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import annotated
 from annotated_grader.doctor.diagnosis import JointDiagnosis
 from annotated_grader.doctor.finding import CHAPTERS, CLAIMS, MISREADINGS, Finding, Mistake
-from annotated_grader.doctor.report.terminal import AS_A_RULE, alike, behind, heading, not_examined, summary, verdict
+from annotated_grader.doctor.report.terminal import FOLLOW, alike, behind, heading, not_examined, summary, verdict
 
 if TYPE_CHECKING:
     from annotated_grader.doctor.report import Report
@@ -150,7 +150,7 @@ def _found(finding: Finding, following: Iterable[Finding] = ()) -> str:
     word = "Broke down" if finding.outcome == "error" else "Failed"
     others = list(following)
     ids = ", ".join(f"<code>{escape(one.id)}</code>" for one in others)
-    muted = f"<details><summary>{AS_A_RULE} {ids}</summary>{_table(others)}</details>" if others else ""
+    muted = f"<details><summary>{FOLLOW} {ids}</summary>{_table(others)}</details>" if others else ""
     return (
         f'<h3><b class="{finding.outcome}">{word}:</b> <code>{escape(finding.id)}</code> '
         f'<span class="quiet">({escape(finding.paper)})</span></h3>'

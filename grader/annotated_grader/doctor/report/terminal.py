@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from annotated_grader.doctor.report import Report
 
 MARKS = {"passed": ("✓", "green"), "failed": ("✗", "bold red"), "error": ("!", "bold magenta")}
-AS_A_RULE = "These usually follow from it; correct it first and examine again:"
+FOLLOW = "These follow from it; correct it first and examine again:"
 SHOWN = 3
 """Likely mistakes of a diagnosis that the terminal shows; JSON and HTML have all."""
 WORDS = {"passed": "passed", "failed": "failed", "error": "broke down", "not applicable": "not examined"}
@@ -39,7 +39,7 @@ def print_report(report: Report, console: Any = None, passed: bool = False) -> N
         for finding in diagnosis.findings:
             _print_trouble(console, finding)
             if following := causes[finding.id]:
-                said = f"{AS_A_RULE} {', '.join(following)}"
+                said = f"{FOLLOW} {', '.join(following)}"
                 console.print(Padding(Text(said, style="dim"), (0, 0, 0, 2)))
         _print_guesses(console, diagnosis)
     for finding in report.of("error"):
