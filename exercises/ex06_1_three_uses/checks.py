@@ -50,6 +50,7 @@ def encoder_asks_itself(student: Student, case: Case) -> None:
     x, mask = case.normal(batch, source, 6), padding(batch, source)
     got = student.call("encoder_self", attend, x, mask)
     expect.close(got, wired(x, x, mask, maps), "encoder_self", atol=1e-4, x=x, source_mask=mask)
+    expect.shape(student.gradient("encoder_self", attend, x, mask, wrt=1), x.shape, "the gradient of x", x=x)
 
 
 @graded(points=2, levels=2, claim="C15")
@@ -61,6 +62,7 @@ def decoder_asks_itself(student: Student, case: Case) -> None:
     mask = padding(batch, target) & torch.ones(target, target, dtype=torch.bool).tril()
     got = student.call("decoder_self", attend, y, mask)
     expect.close(got, wired(y, y, mask, maps), "decoder_self", atol=1e-4, y=y, target_mask=mask)
+    expect.shape(student.gradient("decoder_self", attend, y, mask, wrt=1), y.shape, "the gradient of y", y=y)
 
 
 @graded(points=2, levels=2, claim="C18")
@@ -71,6 +73,8 @@ def target_asks_the_source(student: Student, case: Case) -> None:
     y, memory, mask = case.normal(batch, target, 6), case.normal(batch, source, 6), padding(batch, source)
     got = student.call("cross", attend, y, memory, mask)
     expect.close(got, wired(y, memory, mask, maps), "cross", atol=1e-4, y=y, memory=memory, source_mask=mask)
+    slope = student.gradient("cross", attend, y, memory, mask, wrt=2)
+    expect.shape(slope, memory.shape, "the gradient of the memory", memory=memory)
 
 
 def ask(student: Student, case: Case, memory: Tensor, kinds: dict[str, tuple[Tensor, Tensor, Tensor]]) -> None:
