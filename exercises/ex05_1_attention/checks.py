@@ -44,7 +44,7 @@ def some_hidden(case: Case, q: Tensor, k: Tensor, *shape: int) -> Tensor:
 
 
 def masks(case: Case, q: Tensor, k: Tensor) -> list[Tensor]:
-    """A mask of every shape: for all queries, for each, and where there is a batch for each sentence, and for each head."""
+    """A mask of every shape: for all queries, for each, and in a batch for each sentence, and for each head."""
     (*batch, t, _), s = q.shape, k.size(-2)
     shapes = [(s,), (t, s)]
     if batch:
@@ -108,7 +108,9 @@ def hidden_keys_get_nothing(student: Student, case: Case) -> None:
         _, weights = called(student, q, k, v, mask)
         weights = expect.shape(weights, (*q.shape[:-1], k.size(-2)), "the weights", q=q, k=k)
         hidden = weights.masked_fill(mask, 0.0)
-        expect.equal(hidden, torch.zeros_like(hidden), "the weights of the hidden keys", mask=mask, your_weights=weights)
+        expect.equal(
+            hidden, torch.zeros_like(hidden), "the weights of the hidden keys", mask=mask, your_weights=weights
+        )
         shown = weights.double() / weights.double().sum(-1, keepdim=True)
         expect.close(weights, shown, "the weights beside the same divided by their sum", mask=mask)
 

@@ -30,6 +30,9 @@ def same_numbers(student: Student, case: Case) -> None:
     length = case.between(3, 30)
     x = case.normal(1 + case.between(1, 3), length, d_model)
     expect.close(module(x), x + waves(list(range(length)), d_model), "x with waves", x=x)
+    pull = case.normal(*x.shape)
+    (slope,), _ = module.gradient(x, wrt=0, parameters=False, cotangent=pull)
+    expect.close(slope, pull, "the gradient of x", x=x)
 
 
 @graded(points=2, levels=2, claim="C29")

@@ -310,12 +310,12 @@ def _call(node: ast.Call) -> Iterator[ast.AST]:
         return
     if node.args:
         yield _changed(node, args=node.args[:-1])
+        yield node.args[0]  # the function is not called
     if isinstance(node.func, ast.Attribute):
         yield node.func.value  # the method is not called
         if node.func.attr in _NAMED:
             yield _changed(node, func=_changed(node.func, attr=_NAMED[node.func.attr]))
     elif isinstance(node.func, ast.Name):
-        yield from node.args[:1]
         if node.func.id in _NAMED:
             yield _changed(node, func=ast.Name(_NAMED[node.func.id]))
         if node.func.id == "range":

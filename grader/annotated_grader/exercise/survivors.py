@@ -27,7 +27,7 @@ FILE = "equivalent.yaml"
 USED_SALTS = SALTS[:3]
 """A mutant must lose a public check, or a hidden one under each of these."""
 
-_SHORTEST, _SLOWER = 2.0, 10.0  # seconds, and how many times as long as the solution a mutant may take
+_SHORTEST, _SLOWER = 1.0, 5.0  # seconds, and how many times as long as the solution a mutant may take
 
 TimeLimit = Callable[[float], AbstractContextManager[Any]]
 """Makes a context in which a block may take so many seconds."""
