@@ -61,9 +61,9 @@ def newest_by_number(student: Student, case: Case) -> None:
 @graded(points=1, levels=2)
 def fewer_than_asked(student: Student, case: Case) -> None:
     """If there are fewer, all are averaged."""
-    updates = [1000 + 50 * k for k in range(2 + case.between(0, 2))]
-    checkpoints = make(case, updates)
-    check(student.call("average", checkpoints, last=20), checkpoints, updates)
+    for updates in ([1000 + 50 * k for k in range(2 + case.between(0, 2))], [70]):
+        checkpoints = make(case, updates)
+        check(student.call("average", checkpoints, last=20), checkpoints, updates)
 
 
 @graded(points=2, levels=2)
