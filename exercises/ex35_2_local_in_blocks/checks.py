@@ -43,11 +43,13 @@ def heads(case: Case, n: int) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def compare(student: Student, case: Case, n: int, radius: int) -> None:
-    """Banded attention beside the reference."""
+    """Banded attention beside the reference, and its gradients where the sequence is short."""
     q, k, v = heads(case, n)
     got = student.call("banded_attention", q, k, v, radius)
     expected = attention(q, k, v, radius)
     expect.close(expect.shape(got, expected.shape, "the output"), expected, "the output", n=n, radius=radius)
+    if n > radius:
+        return
     pull, leaves = case.normal(*expected.shape), [x.clone().requires_grad_() for x in (q, k, v)]
     right = torch.autograd.grad(attention(*leaves, radius), leaves, pull)
     slopes = student.gradient("banded_attention", q, k, v, radius, wrt=(0, 1, 2), cotangent=pull)

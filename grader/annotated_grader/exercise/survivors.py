@@ -61,7 +61,7 @@ def survival(exercise: Exercise, time_limit: TimeLimit) -> Survival:
         declared, calls = _declared(exercise), calls_of(exercise)
         limit = max(_SHORTEST, _SLOWER * (time.perf_counter() - start))
         every = mutants(exercise, calls)
-        living = [mutant for mutant in every if _survives(exercise, mutant, time_limit, limit)]
+        living = [mutant for mutant in every if survives(exercise, mutant, time_limit, limit)]
     except Exception as error:  # a broken exercise must not hide the others
         found.problems.append(f"it cannot be examined: {type(error).__name__}: {error}")
         return found
@@ -88,7 +88,8 @@ def calls_of(exercise: Exercise) -> Calls:
     return calls
 
 
-def _survives(exercise: Exercise, mutant: Mutant, time_limit: TimeLimit, seconds: float) -> bool:
+def survives(exercise: Exercise, mutant: Mutant, time_limit: TimeLimit, seconds: float) -> bool:
+    """Whether a mutant earns everything under one of the salts, and in time."""
     try:
         with time_limit(seconds):
             return _earns_everything(exercise, mutant.code)
