@@ -74,7 +74,7 @@ def tiny_gradients(student: Student, case: Case) -> None:
 
 @graded(points=2, levels=2)
 def cancelling_features(student: Student, case: Case) -> None:
-    """Features whose sum is constant hide nothing, nor does a feature that no layer reads, if all are looked at."""
+    """Features whose sum is constant hide nothing, nor does one that a layer does not read, if all are looked at."""
     size = case.between(2, 3)
     n = 4 + case.between(0, 4)
     compare(student, case, [plan(size, cancel=True)] * n, n)

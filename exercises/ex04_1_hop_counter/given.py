@@ -14,7 +14,7 @@ def _offsets(size: int, dilation: int, look: str) -> list[int]:
 
 class Mixture(nn.Module):
     """A convolution: one matrix for each position of the window; its output may be tiny, or add up to zero,
-    and it may not read the first feature."""
+    and it may read a single feature."""
 
     def __init__(self, d: int, offsets: list[int], seed: int, gain: float, cancel: bool, blind: bool) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class Mixture(nn.Module):
         self.offsets, self.gain, self.cancel = offsets, gain, cancel
         self.weight = torch.randn(len(offsets), d, d, generator=generator) / math.sqrt(d)
         if blind:
-            self.weight[:, 0] = 0
+            self.weight[:, torch.arange(d) != seed % d] = 0
 
     def forward(self, x: Tensor) -> Tensor:
         n = x.size(1)

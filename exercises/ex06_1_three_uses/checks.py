@@ -107,6 +107,8 @@ def wrong_calls_are_found(student: Student, case: Case) -> None:
     """Wrong wirings are found though every shape fits."""
     length = 3 + case.between(1, 3)
     memory, y, other = (case.normal(1, length, 4) for _ in range(3))
+    near = memory.clone()
+    near[:, -1] += 1.0
     calls = {
         "self:all three are the layer's input": (y, y, y),
         "cross:the target asks the memory": (y, memory, memory),
@@ -115,5 +117,7 @@ def wrong_calls_are_found(student: Student, case: Case) -> None:
         "wrong:keys from the target, values from the memory": (y, y, memory),
         "wrong:keys and values of some encoder layer before the last": (y, other, other),
         "wrong:the source asks the source, inside the decoder": (memory, memory, memory),
+        "wrong:keys and values that differ from the memory in the last word": (y, near, near),
+        "cross:a target that differs from the memory in the last word asks it": (near, memory, memory),
     }
     ask(student, case, memory, calls)

@@ -95,6 +95,7 @@ def what_is_closed(student: Student, case: Case) -> None:
     compare(student, ["(" + a, "(" + b, "XX", ")" + b, "(" + b], words, labels, ")")
     compare(student, ["(" + a, "XX"], words, labels, ")")
     compare(student, ["(" + a, *["XX"] * words], words, labels, ")")
+    compare(student, ["(" + a, "XX"], 1, labels, ")")
     some_beginnings(student, case, labels, ")")
 
 
