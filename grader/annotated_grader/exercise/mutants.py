@@ -71,7 +71,7 @@ class Calls:
 
 
 @dataclass(frozen=True)
-class Mutant:
+class SolutionMutant:
     """A changed solution.
 
     Attributes
@@ -140,7 +140,7 @@ class _Change:
             getattr(self.parent, self.field)[self.index] = value
         return old
 
-    def mutant(self, source: _Source) -> Mutant:
+    def mutant(self, source: _Source) -> SolutionMutant:
         """The solution with this change."""
         before = _head(self.statement)
         old = self.exchange(self.new)
@@ -151,13 +151,13 @@ class _Change:
             self.exchange(old)
         if isinstance(self.new, list):  # a function that begins with one statement more
             after += f" {ast.unparse(self.new[0])}"
-        return Mutant(source.places[self.statement.lineno - 1], before, after, code)
+        return SolutionMutant(source.places[self.statement.lineno - 1], before, after, code)
 
 
-def mutants(exercise: Exercise, calls: Calls) -> list[Mutant]:
+def mutants(exercise: Exercise, calls: Calls) -> list[SolutionMutant]:
     """All mutants of a solution, each once, in the order of their lines."""
     source = _Source.of(exercise)
-    found = {ast.unparse(source.tree): Mutant(0, "", "", "")}
+    found = {ast.unparse(source.tree): SolutionMutant(0, "", "", "")}
     for change in [*_in_statements(source), *_detached(source, calls), *_of_parameters(source, calls)]:
         mutant = change.mutant(source)
         found.setdefault(mutant.code, mutant)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotated_grader.exercise.exercise import Exercise, ExerciseError, read_yaml
-from annotated_grader.exercise.mutants import Calls, Mutant, mutants, with_watched_parameters
+from annotated_grader.exercise.mutants import Calls, SolutionMutant, mutants, with_watched_parameters
 from annotated_grader.exercise.run import run_checks
 from annotated_grader.exercise.student import LocalStudent
 from annotated_grader.exercise.verify import SALTS
@@ -88,7 +88,7 @@ def calls_of(exercise: Exercise) -> Calls:
     return calls
 
 
-def survives(exercise: Exercise, mutant: Mutant, time_limit: TimeLimit, seconds: float) -> bool:
+def survives(exercise: Exercise, mutant: SolutionMutant, time_limit: TimeLimit, seconds: float) -> bool:
     """Whether a mutant earns everything under one of the salts, and in time."""
     try:
         with time_limit(seconds):

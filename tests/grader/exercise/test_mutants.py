@@ -11,7 +11,7 @@ from annotated_grader.commands.exercise_verify import Verify
 from annotated_grader.exercise import catalogue
 from annotated_grader.exercise.checks import Case
 from annotated_grader.exercise.exercise import Exercise
-from annotated_grader.exercise.mutants import Mutant, mutants
+from annotated_grader.exercise.mutants import SolutionMutant, mutants
 from annotated_grader.exercise.survivors import FILE, USED_SALTS, calls_of, survival, survives
 from annotated_grader.learner.timeout import time_limit
 
@@ -147,12 +147,12 @@ def test_what_loses_by_luck_survives(tmp_path: Path) -> None:
 
     for salts, survived in ((USED_SALTS[:1], True), (USED_SALTS, False)):
         unlucky = f"def clip(x, low, high):\n    return x + (x in {[*map(drawn, salts)]})\n"
-        assert survives(exercise, Mutant(1, "", "", unlucky), time_limit, 5.0) == survived
+        assert survives(exercise, SolutionMutant(1, "", "", unlucky), time_limit, 5.0) == survived
 
 
 @pytest.mark.process
 def test_an_endless_loop_ends(tmp_path: Path) -> None:
-    endless = Mutant(1, "", "", "def clip(*bounds):\n    while True:\n        pass\n")
+    endless = SolutionMutant(1, "", "", "def clip(*bounds):\n    while True:\n        pass\n")
     assert not survives(made(tmp_path, BOTH_ENDS), endless, time_limit, 0.2)
 
 
