@@ -85,9 +85,10 @@ lab: $(INSTALLED)  ## run chapters in a real JupyterLab: their charts, light and
 full-run: $(INSTALLED)  ## put the full run and the commands through their faults: kills, restarts, a host cut off, full disks (JOBS=2)
 	$(PYTEST) -n $(JOBS) -m "slow and not nightly" $(SLOW_RUNS)
 
-nightly: $(INSTALLED)  ## run what no commit waits for: the same tests with more cases, every chapter in JupyterLab, every look
+nightly: $(INSTALLED)  ## run what no commit waits for: the same tests with more cases, every chapter in JupyterLab, every look, mutants
 	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
 	$(PYTEST) -n $(JOBS) -m nightly $(call marked,nightly)
+	OMP_NUM_THREADS=1 $(BIN)/annotated exercise verify --mutants --jobs $(JOBS)
 
 # The last release of torchtext needs torch 2.3.1: an environment of its own, with the other pins shared.
 $(TORCHTEXT_INSTALLED): pyproject.toml constraints.txt

@@ -43,6 +43,8 @@ def almost_all(student: Student, case: Case) -> None:
     expected = next(n for n, ended in enumerate(sums(share, 1000)) if ended >= 1 - rest)
     got = student.call("longest_needed", share, rest)
     expect.number(got, expected, "the smallest length", atol=0.0, rtol=0.0, e=share, rest=rest)
+    got = student.call("longest_needed", 0.9, 0.2)  # the empty sentence alone is enough
+    expect.number(got, 0, "the smallest length", atol=0.0, rtol=0.0, e=0.9, rest=0.2)
 
 
 def shares_of_the_end(student: Student) -> list[float]:

@@ -32,9 +32,10 @@ def reference(s: Tensor, h: Tensor, *parameters: Tensor) -> Tensor:
 
 
 def inputs(case: Case, square: bool = False) -> list[Tensor]:
-    """s, h, w, u and v; all their sizes differ, unless the widths of s and h must agree."""
+    """s, h, w, u and v; all their sizes differ, unless the widths of s and h must agree; also for a single sentence."""
     dtype = torch.float64 if case.hidden else torch.float32
     b, length = case.between(2, 3), 4 + case.between(0, 1) + 10 * square
+    b = 1 if case.level == 1 else b
     q, a = 6 + case.between(0, 1), 10 + case.between(0, 3)
     k = q if square else 8 + case.between(0, 1)
     s, h, v = (case.normal(*shape, dtype=dtype) for shape in ((b, q), (b, length, k), (a,)))

@@ -12,9 +12,10 @@ from annotated_grader import Case, Student, expect, graded
 
 
 def inputs(case: Case, padded: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """The decoder's state, the reader's states and lengths; with padding, at least one sentence is short."""
+    """The decoder's state, the reader's states and lengths; with padding, one sentence is short, and may be alone."""
     dtype = torch.float64 if case.hidden else torch.float32
     b, length, k = case.between(2, 3), 4 + case.between(0, 2), 7 + case.between(0, 3)
+    b = 1 if padded and case.level == 2 else b
     state, states = case.normal(b, k, dtype=dtype), case.normal(length, b, k, dtype=dtype)
     lengths = torch.full((b,), length)
     if padded:

@@ -9,7 +9,6 @@ from typing import Any
 
 from annotated_grader import Case, Student, expect, graded
 
-D = 4
 Plan = dict[str, Any]
 """One layer: its kind, size, dilation and which way it looks."""
 
@@ -33,10 +32,10 @@ def reached(plans: list[Plan], n: int) -> int | None:
 
 def compare(student: Student, case: Case, plans: list[Plan], n: int) -> None:
     """Build the layers where the answer runs, and compare the counts."""
-    seeds = case.integers(0, 10**6, len(plans)).tolist()
-    layers = [student.given("layer", d=D, seed=seed, **one) for seed, one in zip(seeds, plans, strict=True)]
+    seeds, d = case.integers(0, 10**6, len(plans)).tolist(), case.choice([4, 6, 8])
+    layers = [student.given("layer", d=d, seed=seed, **one) for seed, one in zip(seeds, plans, strict=True)]
     shown = [" ".join(f"{key} {value}" for key, value in one.items()) for one in plans]
-    expect.equal(student.call("hops", layers, n, D), reached(plans, n), "the number of hops", n=n, layers=shown)
+    expect.equal(student.call("hops", layers, n, d), reached(plans, n), "the number of hops", n=n, layers=shown)
 
 
 @graded(points=2, levels=3, claim="C31")
@@ -75,10 +74,11 @@ def tiny_gradients(student: Student, case: Case) -> None:
 
 @graded(points=2, levels=2)
 def cancelling_features(student: Student, case: Case) -> None:
-    """Features whose sum is constant hide nothing, if more than their sum is looked at."""
+    """Features whose sum is constant hide nothing, nor does one that a layer does not read, if all are looked at."""
     size = case.between(2, 3)
     n = 4 + case.between(0, 4)
     compare(student, case, [plan(size, cancel=True)] * n, n)
+    compare(student, case, [plan(size, blind=True)] * n, n)
 
 
 @graded(points=1, levels=2)

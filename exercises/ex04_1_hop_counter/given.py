@@ -13,13 +13,16 @@ def _offsets(size: int, dilation: int, look: str) -> list[int]:
 
 
 class Mixture(nn.Module):
-    """A convolution: one matrix for each position of the window; its output may be tiny, or add up to zero."""
+    """A convolution: one matrix for each position of the window; its output may be tiny, or add up to zero,
+    and it may read a single feature."""
 
-    def __init__(self, d: int, offsets: list[int], seed: int, gain: float, cancel: bool) -> None:
+    def __init__(self, d: int, offsets: list[int], seed: int, gain: float, cancel: bool, blind: bool) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
         self.offsets, self.gain, self.cancel = offsets, gain, cancel
         self.weight = torch.randn(len(offsets), d, d, generator=generator) / math.sqrt(d)
+        if blind:
+            self.weight[:, torch.arange(d) != seed % d] = 0
 
     def forward(self, x: Tensor) -> Tensor:
         n = x.size(1)
@@ -51,8 +54,16 @@ class Attention(nn.Module):
 
 
 def layer(
-    kind: str, d: int, size: int, dilation: int, look: str, seed: int, gain: float = 1.0, cancel: bool = False
+    kind: str,
+    d: int,
+    size: int,
+    dilation: int,
+    look: str,
+    seed: int,
+    gain: float = 1.0,
+    cancel: bool = False,
+    blind: bool = False,
 ) -> nn.Module:
     """One layer: `kind` convolution or attention; `look` back, around or ahead."""
     offsets = _offsets(size, dilation, look)
-    return Attention(d, offsets, seed) if kind == "attention" else Mixture(d, offsets, seed, gain, cancel)
+    return Attention(d, offsets, seed) if kind == "attention" else Mixture(d, offsets, seed, gain, cancel, blind)

@@ -61,7 +61,7 @@ def no_single_exponent(student: Student, case: Case) -> None:
     lengths = ([1 / 16, 1 / 8, 1 / 4, 1 / 2], [2.0, 4.0, 8.0])  # in units of d
     for value, fractions, where in zip(got, lengths, ("below", "above"), strict=True):
         expected = 1 + slope(fractions, [1 + fraction / 2 for fraction in fractions])
-        expect.number(value, expected, f"the exponent {where} the crossing", atol=1e-3, d=d)
+        expect.number(value, expected, f"the exponent {where} the crossing", rtol=1e-6, d=d)
 
 
 def plotted(student: Student) -> dict[str, Any]:

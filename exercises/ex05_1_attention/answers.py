@@ -15,7 +15,7 @@ def attention(q, k, v, mask=None):
     return torch.einsum("...ts,...sv->...tv", p, v), p
 
 
-# %% right: numpy inside
+# %% wrong: numpy inside, and so no gradient | may be called: gradients_cut_off
 def attention(q, k, v, mask=None):
     Q, K, V = (np.asarray(x, dtype=np.float64) for x in (q, k, v))
     s = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
@@ -34,7 +34,7 @@ def attention(q, k, v, mask=None):
     return weights.matmul(v), weights
 
 
-# %% right: plain lists and loops for every pair
+# %% wrong: plain lists and loops for every pair, and so no gradient of the weights
 def attention(q, k, v, mask=None):
     if q.ndim > 2:
         m = None if mask is None else mask.expand(*torch.broadcast_shapes(mask.shape, (*q.shape[:-1], k.shape[-2])))

@@ -50,6 +50,7 @@ def encoder_asks_itself(student: Student, case: Case) -> None:
     x, mask = case.normal(batch, source, 6), padding(batch, source)
     got = student.call("encoder_self", attend, x, mask)
     expect.close(got, wired(x, x, mask, maps), "encoder_self", atol=1e-4, x=x, source_mask=mask)
+    expect.shape(student.gradient("encoder_self", attend, x, mask, wrt=1), x.shape, "the gradient of x", x=x)
 
 
 @graded(points=2, levels=2, claim="C15")
@@ -61,6 +62,7 @@ def decoder_asks_itself(student: Student, case: Case) -> None:
     mask = padding(batch, target) & torch.ones(target, target, dtype=torch.bool).tril()
     got = student.call("decoder_self", attend, y, mask)
     expect.close(got, wired(y, y, mask, maps), "decoder_self", atol=1e-4, y=y, target_mask=mask)
+    expect.shape(student.gradient("decoder_self", attend, y, mask, wrt=1), y.shape, "the gradient of y", y=y)
 
 
 @graded(points=2, levels=2, claim="C18")
@@ -71,6 +73,8 @@ def target_asks_the_source(student: Student, case: Case) -> None:
     y, memory, mask = case.normal(batch, target, 6), case.normal(batch, source, 6), padding(batch, source)
     got = student.call("cross", attend, y, memory, mask)
     expect.close(got, wired(y, memory, mask, maps), "cross", atol=1e-4, y=y, memory=memory, source_mask=mask)
+    slope = student.gradient("cross", attend, y, memory, mask, wrt=2)
+    expect.shape(slope, memory.shape, "the gradient of the memory", memory=memory)
 
 
 def ask(student: Student, case: Case, memory: Tensor, kinds: dict[str, tuple[Tensor, Tensor, Tensor]]) -> None:
@@ -103,6 +107,8 @@ def wrong_calls_are_found(student: Student, case: Case) -> None:
     """Wrong wirings are found though every shape fits."""
     length = 3 + case.between(1, 3)
     memory, y, other = (case.normal(1, length, 4) for _ in range(3))
+    near = memory.clone()
+    near[:, -1] += 1.0
     calls = {
         "self:all three are the layer's input": (y, y, y),
         "cross:the target asks the memory": (y, memory, memory),
@@ -111,5 +117,7 @@ def wrong_calls_are_found(student: Student, case: Case) -> None:
         "wrong:keys from the target, values from the memory": (y, y, memory),
         "wrong:keys and values of some encoder layer before the last": (y, other, other),
         "wrong:the source asks the source, inside the decoder": (memory, memory, memory),
+        "wrong:keys and values that differ from the memory in the last word": (y, near, near),
+        "cross:a target that differs from the memory in the last word asks it": (near, memory, memory),
     }
     ask(student, case, memory, calls)

@@ -36,9 +36,19 @@ def found(pairs: Any) -> set[tuple[int, int]]:
     return {(int(i), int(j)) for i, j in pairs}
 
 
-def compare(student: Student, case: Case, mixes: list[Tensor], last: Tensor | None = None, width: int = 4) -> None:
+def compare(
+    student: Student,
+    case: Case,
+    mixes: list[Tensor],
+    last: Tensor | None = None,
+    width: int = 4,
+    first: Tensor | None = None,
+) -> None:
     """Ask for the leaks of one decoder, and compare with those that were built in."""
     maps = [case.normal(width, width) / 2 for _ in mixes]
+    maps[0] = maps[0] if first is None else first
+    if last is not None and case.level:  # nobody reads the first entry of an input
+        maps[0][0] = 0
     decoder = student.given("decoder", mixes, maps, torch.eye(width) if last is None else last)
     got = found(student.call("leaks", decoder, case.normal(1, mixes[0].size(0), width)))
     expected = pairs_of(mixes)
@@ -91,9 +101,11 @@ def tiny(student: Student, case: Case) -> None:
 
 @graded(points=2, levels=2)
 def outputs_that_cancel(student: Student, case: Case) -> None:
-    """A leak is found although the entries of each output vector always sum to zero."""
+    """A leak is found although the entries of each output vector, or of its gradient, always sum to zero."""
     length = case.between(3, 5)
     mix = past(case, length)
     mix[0, length - 1] = 0.7
     half = case.integers(1, 4, 4, 2).float()  # whole numbers: the sum is zero exactly, without rounding
     compare(student, case, [mix], last=torch.cat([half, -half], dim=1))
+    row = case.integers(1, 4, 1, 4).float() / 4
+    compare(student, case, [mix], first=torch.cat([row, -row, 0 * row, 0 * row]))

@@ -22,13 +22,15 @@ def columns(w: Tensor, heads: int) -> tuple[Tensor, ...]:
     return w.split(w.size(1) // heads, dim=1)
 
 
-def inputs(case: Case) -> tuple[Tensor, Tensor, list[Tensor], int]:
-    """Two sequences of different lengths, and four matrices."""
+def inputs(case: Case, alike: bool = False) -> tuple[Tensor, Tensor, list[Tensor], int]:
+    """Two sequences of different lengths, and four matrices; if asked for, as many sentences, words and heads."""
     heads, width = case.between(2, 4), case.choice([3, 4, 5])
     batch, t = case.between(1, 3), case.between(2, 4)
     dtype = torch.float64 if case.hidden else torch.float32
-    d = heads * width
-    x_q, x_kv = case.normal(batch, t, d, dtype=dtype), case.normal(batch, t + 3, d, dtype=dtype)
+    if alike:
+        batch = t = heads = 3
+    d, s = heads * width, t if alike else t + 3
+    x_q, x_kv = case.normal(batch, t, d, dtype=dtype), case.normal(batch, s, d, dtype=dtype)
     return x_q, x_kv, [case.normal(d, d, dtype=dtype) / d**0.5 for _ in range(4)], heads
 
 
@@ -103,19 +105,18 @@ def concatenated_and_mixed(student: Student, case: Case) -> None:
 @graded(points=2, levels=3, claim="C01")
 def masked(student: Student, case: Case) -> None:
     """A key that the mask hides has weight zero, in every shape that a mask may have."""
-    x_q, x_kv, w, heads = inputs(case)
+    x_q, x_kv, w, heads = inputs(case, alike=case.level == 2)  # then a mask on a wrong axis raises no error
     b, t, s = x_q.size(0), x_q.size(1), x_kv.size(1)
-    mask = case.uniform(*[(t, s), (b, 1, 1, s), (b, heads, t, s)][case.level % 3]) > 0.4
-    mask[..., -1] = True
-    mask[..., 0] = False
     _, free = attend(student, x_q, x_kv, w, heads)
-    _, weights = attend(student, x_q, x_kv, w, heads, mask)
-    left = free * mask
-    expected = left / left.sum(-1, keepdim=True)
-    expect.close(
-        weights, expected, "the weights beside your own unmasked ones, cut and rescaled", mask=mask, heads=heads
-    )
-    expect.equal(weights * ~mask, torch.zeros_like(weights), "the weights of the hidden keys", mask=mask, heads=heads)
+    for shape in ((t, s), (b, 1, 1, s), (b, 1, t, s), (heads, 1, s), (b, heads, t, s)):
+        mask = case.uniform(*shape) > 0.4
+        mask[..., -1] = True
+        mask[..., 0] = False
+        _, weights = attend(student, x_q, x_kv, w, heads, mask)
+        left, shown = free * mask, {"mask": mask, "heads": heads}
+        expected = left / left.sum(-1, keepdim=True)
+        expect.close(weights, expected, "the weights beside your own unmasked ones, cut and rescaled", **shown)
+        expect.equal(weights * ~mask, torch.zeros_like(weights), "the weights of the hidden keys", **shown)
 
 
 @graded(points=2, levels=3)

@@ -38,15 +38,17 @@ def is_head(value: Any) -> bool:
     return isinstance(value, list | tuple) and [type(part) for part in value] == [str, int, int]
 
 
-def a_game(student: Student, case: Case, one: bool = False) -> tuple[Handle, list[Any], Tensor]:
+def a_game(student: Student, case: Case, one: bool = False, harmful: bool = False) -> tuple[Handle, list[Any], Tensor]:
     """A damage function, its heads, and what each set of them costs.
 
-    Head 0 is missed behind heads 1 and 2 together; with `one`, behind head 1, and less if another is silent, too.
+    Head 0 is missed behind heads 1 and 2 together; with `one`, behind head 1, and less if another is silent, too. If it
+    is `harmful`, a model without it is better, whatever else is silent.
     """
     n = 5 + (case.between(0, 1) if case.hidden else 0)
     heads = [("cross", int(i) // 4, int(i) % 4) for i in case.permutation(12)[:n]]
     alone = 0.01 + case.uniform(n) / 10
     alone[3] += 1  # missed badly, with or without head 0
+    alone[0] -= float(harmful)
     values = torch.zeros(2**n)
     for number in range(2**n):
         inside = {i for i in range(n) if number >> i & 1}
@@ -126,6 +128,12 @@ def those_who_look_right(student: Student, case: Case) -> None:
             if lost < most and ratios[(*head, role)] >= factor:
                 expected[head] = role
         expect.equal(got, expected, "the suspects", scores=rows, damages=damages, factor=factor, most=most)
+    at_the_bounds = [
+        {"kind": "cross", "layer": 0, "head": i, "role": "itself", "score": 2.5, "chance": 0.5} for i in (0, 1)
+    ]
+    costs = {("cross", 0, 0): 0.05, ("cross", 0, 1): 0.1}  # five times, and not less than a tenth: the defaults
+    got = student.call("suspects", at_the_bounds, costs)
+    expect.equal(got, {("cross", 0, 0): "itself"}, "the suspects at the bounds", scores=at_the_bounds, damages=costs)
 
 
 @graded(points=2, levels=3)
@@ -142,8 +150,8 @@ def extra_damage(student: Student, case: Case) -> None:
 @graded(points=3, levels=2)
 def best_group(student: Student, case: Case) -> None:
     """Accomplices are found even where each of them alone tells nothing."""
-    for one in (False, True)[: 1 + case.level]:
-        damage, heads, values = a_game(student, case, one)
+    for one, harmful in ((False, False), (True, False), (False, True))[: 1 + 2 * case.level]:
+        damage, heads, values = a_game(student, case, one, harmful)
         order = [heads[int(i)] for i in case.permutation(len(heads))]
         got = student.call("accomplices", damage, heads[0], order)
         expect.true(isinstance(got, list | tuple | set), "expected a list of heads")

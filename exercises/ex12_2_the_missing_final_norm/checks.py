@@ -94,3 +94,5 @@ def mended_encoder(student: Student, case: Case) -> None:
     stack = Stack(student, case)
     got = student.call("repaired", stack.x, stack.layers, stack.norm)
     expect.close(got, stack.final(stack.outputs()[-1]), "the repaired encoder", atol=1e-3, rtol=1e-3, x=stack.x)
+    slope = student.gradient("repaired", stack.x, stack.layers, stack.norm, cotangent=case.normal(*stack.x.shape))
+    expect.shape(slope, stack.x.shape, "the gradient of x", x=stack.x)

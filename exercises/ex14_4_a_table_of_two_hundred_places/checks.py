@@ -30,6 +30,9 @@ def same_numbers(student: Student, case: Case) -> None:
     length = case.between(3, 30)
     x = case.normal(1 + case.between(1, 3), length, d_model)
     expect.close(module(x), x + waves(list(range(length)), d_model), "x with waves", x=x)
+    pull = case.normal(*x.shape)
+    (slope,), _ = module.gradient(x, wrt=0, parameters=False, cotangent=pull)
+    expect.close(slope, pull, "the gradient of x", x=x)
 
 
 @graded(points=2, levels=2, claim="C29")
@@ -79,3 +82,7 @@ def counts_in_half_precision(student: Student, case: Case) -> None:
     expect.close(
         got[0, rows], waves(rows, d_model), f"positions {rows}, in bfloat16", atol=1e-2, rtol=0.0, d_model=d_model
     )
+    got = module(torch.zeros(1, length, d_model))
+    got = expect.shape(got, (1, length, d_model), "the result for zeros in float32")
+    what = f"positions {rows}, in float32 after bfloat16"
+    expect.close(got[0, rows], waves(rows, d_model), what, atol=1e-4, d_model=d_model)

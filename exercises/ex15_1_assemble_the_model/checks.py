@@ -210,6 +210,14 @@ def dropout_everywhere(student: Student, case: Case) -> None:
     expect.close(got, expected, "the logits in training with dropout=1.0", atol=1e-4, rtol=1e-3, target=target)
     quiet, none = filled(student, s, w, dropout=1.0)(target, target), filled(student, s, w)(target, target)
     expect.close(quiet, none, "the logits in evaluation with dropout=1.0, beside dropout=0.0", atol=1e-5)
+    trained = filled(student, s, w, train=True)(target, target)
+    expect.close(trained, none, "the logits in training with dropout=0.0, beside those in evaluation", atol=1e-5)
+    longer = torch.cat([target, target], dim=1)
+    shapes = filled(student, s, w, dropout=0.5, train=True).method("dropped", longer, target)
+    for side, ids, count in (("encoder", longer, 3), ("decoder", target, 4)) if shapes else ():  # by hand: not seen
+        found = shapes.count([*ids.shape, s.d_model])
+        message = f"in the {side} dropout falls on {found} sums and outputs of sub-layers, expected {count}"
+        expect.true(found >= count, message, n=1, shapes=shapes)
 
 
 @graded(points=3, levels=2)
@@ -222,5 +230,6 @@ def agrees_with_torch(student: Student, case: Case) -> None:
     source, target = source[:rows], target[:rows]
     source[0, 5 - case.between(1, 3) :] = 0
     expected = torch_logits(w, s, source, target)
-    got = filled(student, s, w)(source, target)
-    expect.close(got, expected, "the logits", atol=1e-4, rtol=1e-3, source=source, target=target)
+    model = filled(student, s, w)
+    expect.close(model(source, target), expected, "the logits", atol=1e-4, rtol=1e-3, source=source, target=target)
+    expect.equal(model.method("untouched", source, target), [], "parameters that no gradient reaches")

@@ -17,6 +17,19 @@ class NoStart(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
+class Dropped(TorchFunctionMode):
+    """Notes the shapes on which dropout falls."""
+
+    def __init__(self):
+        super().__init__()
+        self.shapes = []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if getattr(func, "__name__", "") == "dropout":
+            self.shapes.append(list((args[0] if args else kwargs["input"]).shape))
+        return func(*args, **(kwargs or {}))
+
+
 class Counter:
     """Counts the parameters of what a function makes."""
 
@@ -49,6 +62,20 @@ class Probe(nn.Module):
     def matrices(self):
         """How many matrices the layers have."""
         return sum(x.ndim == 2 and "coder." in name for name, x in self.model.state_dict().items())
+
+    def untouched(self, source, target):
+        """Names of parameters that no gradient reaches from the logits."""
+        logits = self.model(source, target)
+        named = dict(self.model.named_parameters())
+        pull = torch.arange(logits.numel(), dtype=logits.dtype).view(logits.shape).cos()
+        found = torch.autograd.grad(logits, list(named.values()), pull, allow_unused=True)
+        return [name for name, slope in zip(named, found, strict=True) if slope is None or not slope.any()]
+
+    def dropped(self, source, target):
+        """Shapes of what torch's dropout falls on in one pass."""
+        with Dropped() as found:
+            self(source, target)
+        return found.shapes
 
     def fill(self, weights):
         """Put weights in by name; a further matrix of the embedding's shape gets the embedding."""

@@ -68,6 +68,7 @@ def every_pair_once(student: Student, case: Case) -> None:
     source, target = lengths(case)
     indices = sorted(i for batch in batched(student, source, target, 75) for i in batch)
     expect.equal(indices, list(range(len(source))), "the indices of all batches, sorted", source=source, target=target)
+    expect.equal(student.call("make_batches", [], [], 75), [], "the batches of no pairs")
 
 
 @graded(points=2, levels=3)

@@ -30,15 +30,16 @@ def expected(length: int, masked: bool, shift: int) -> Tensor:
 
 def make(student: Student, case: Case, masked: bool, shift: int, future: float = 1.0) -> tuple[Any, Tensor, int]:
     """A decoder in a box, a target whose tokens repeat, and the size of the vocabulary."""
-    length, vocabulary, width = case.between(4, 6), case.between(6, 9), 5
+    length, vocabulary, width = case.between(4, 6), case.between(4, 5) if case.level else 6, 5
     weights = case.uniform(length, length).double() + 0.3
     weights = weights.tril() if masked else weights.tril() + future * weights.triu(1)
     table = case.normal(vocabulary + 1, width, dtype=torch.float64)
     target = case.integers(0, vocabulary, 1, length)
     target[0, 1] = 0  # an id that a careless change leaves as it is
     target[0, 2] = target[0, 0]
-    predict = student.given("box", table, weights, case.normal(width, vocabulary, dtype=torch.float64), shift)
-    return predict, target, vocabulary
+    last = case.normal(width, vocabulary, dtype=torch.float64)
+    last[:, 0] = 0.0  # the first logit never changes
+    return student.given("box", table, weights, last, shift), target, vocabulary
 
 
 def compare(student: Student, case: Case, settings: Any, future: float = 1.0) -> None:

@@ -11,6 +11,8 @@ def box(table, weights, last, shift):
     """
 
     def predict(target):
+        if target.min() < 0 or target.max() >= len(table) - 1:
+            raise ValueError("there is an id outside the vocabulary")
         start = torch.full((1, shift), len(table) - 1)
         read = torch.cat([start, target], dim=1)[:, : target.size(1)]
         return (weights @ table[read[0]] @ last)[None]  # a weight of 0 adds exactly 0

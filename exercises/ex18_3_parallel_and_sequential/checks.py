@@ -90,9 +90,11 @@ def licence(student: Student, case: Case) -> None:
 @graded(points=1, levels=2)
 def rounding_is_no_leak(student: Student, case: Case) -> None:
     """Logits that differ by rounding agree; those that differ by more do not."""
-    found = [verdict(student, case, True, drift) for drift in (1e-6, 1e-2)]
+    found = [verdict(student, case, True, drift) for drift in (1e-6, 1e-2, -1e-2, 1e-4)]
     expect.true(found[0], "differences of about 0.00001 are rounding, and the decoder was refused")
     expect.true(not found[1], "differences of 0.01 and more are not rounding, and the decoder was let through")
+    expect.true(not found[2], "differences of -0.01 and less are not rounding, and the decoder was let through")
+    expect.true(not found[3], "differences of up to 0.0005 are not within 0.0001, and the decoder was let through")
 
 
 @graded(points=2, levels=2, claim="C21")

@@ -76,6 +76,10 @@ def loss_of_all_tokens(student: Student, case: Case) -> None:
     expect.number(
         got, math.fsum(terms(logits, ids, pad, eps)), "loss_sum", logits=logits, target_out=ids, eps=eps, pad=pad
     )
+    slope = student.gradient("smoothed_loss", logits, ids, eps, pad, output=0)
+    rows = [[share(v, token, eps, logits.size(-1)) for v in range(logits.size(-1))] for token in ids.flatten().tolist()]
+    expected = logits.softmax(-1) - torch.tensor(rows).view(logits.shape)
+    expect.close(slope, expected, "the gradient of loss_sum by the logits", logits=logits, target_out=ids, eps=eps)
 
 
 @graded(points=2, levels=3)

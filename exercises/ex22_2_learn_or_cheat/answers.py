@@ -11,7 +11,7 @@ def verdict(run):
         return "cheats"
     if run["train"][-1] > guessing(run["vocab_size"]) - 0.25:
         return "has not begun"
-    if run["valid"][-1] > min(run["valid"]) + 0.25:
+    if run["valid"][-1] > min(run["valid"]) + 0.25 and run["train"][-1] < min(run["train"][:-1]):
         return "memorises"
     return "learns"
 
@@ -29,7 +29,7 @@ def verdict(run):
     urteile = {
         "cheats": tief(run["noise_loss"], guessing(16)),
         "has not begun": not tief(train[-1], raten) and not tief(valid[-1], raten),
-        "memorises": tief(valid[beste], valid[-1]),
+        "memorises": tief(valid[beste], valid[-1]) and train[-1] < train[beste],
         "learns": True,
     }
     return next(name for name, gilt in urteile.items() if gilt)
@@ -40,7 +40,7 @@ def guessing(vocab_size):
     return math.log2(vocab_size)
 
 
-# %% wrong: asks the forced accuracy | may be called: accuracy_is_suspicious
+# %% wrong: asks the forced accuracy | may be called: accuracy_is_suspicious, training_loss_not_asked
 def verdict(run):
     if run["forced"] > 0.95:
         return "cheats"
@@ -60,7 +60,7 @@ def verdict(run):
     return said
 
 
-# %% wrong: any rise counts | may be called: every_rise_counts
+# %% wrong: any rise counts | may be called: every_rise_counts, training_loss_not_asked
 _right = verdict
 
 

@@ -43,8 +43,8 @@ def plain(case: Case) -> dict[str, Any]:
 
 
 def little(case: Case) -> float:
-    """Noise of a measurement."""
-    return 0.05 * float(case.uniform(1)[0])
+    """Noise of a measurement, of either sign."""
+    return 0.05 * (2 * float(case.uniform(1)[0]) - 1)
 
 
 @graded(points=1, levels=2)
@@ -84,8 +84,9 @@ def learns(student: Student, case: Case) -> None:
 def has_not_begun(student: Student, case: Case) -> None:
     """A last model that pays ln V has learned nothing, and what ln V is depends on the vocabulary."""
     for size in (12, 40, 500, 37000):
-        end = math.log(size) + little(case)
-        check(student, run(case, end, end, FLOOR + little(case), round(1.2 / size, 4), size), "has not begun")
+        for noise in (0.05, -0.06, little(case)):
+            end = math.log(size) + noise
+            check(student, run(case, end, end, FLOOR + noise, round(1.2 / size, 4), size), "has not begun")
     begun = plain(case)
     expect.true(student.call("verdict", begun) != "has not begun", "a loss of half a nat is far from guessing", **begun)
 
@@ -102,3 +103,6 @@ def memorises(student: Student, case: Case) -> None:
         check(student, one, "memorises")
     steady = plain(case)
     expect.true(student.call("verdict", steady) != "memorises", "new text never got worse in this run", **steady)
+    rising = {**steady, "train": [2.0, 1.1, 1.8, 2.7], "valid": [2.1, 1.2, 1.9, 2.8]}
+    message = "in this run the training text gets worse too: that is no memorising"
+    expect.true(student.call("verdict", rising) != "memorises", message, **rising)

@@ -35,9 +35,10 @@ def reference(tokens: Tensor, memory: Tensor, weights: Weights) -> Tensor:
 
 
 def model(case: Case) -> tuple[Tensor, Tensor, Weights]:
-    """Target ids `[B, T]`, a memory `[B, S, D]` and weights; D, K, S, T, V all different."""
+    """Target ids `[B, T]`, a memory `[B, S, D]` and weights; D, K, S, T, V all different, T also above S."""
     d, k, batch = 8, 5, 1 if case.level == 0 else case.between(2, 3)
     target, source, vocabulary = case.between(3, 4), 6 + case.between(0, 1), 10 + case.between(0, 3)
+    target, source = (6, 3) if case.level == 1 else (target, source)
     sizes = {"embedding": (vocabulary, d), "positions": (12, d), "q": (d, k), "k": (d, k), "v": (d, d)}
     sizes |= {"cross_" + name: sizes[name] for name in "qkv"}
     weights = {name: 0.7 * case.normal(*size) for name, size in sizes.items()}

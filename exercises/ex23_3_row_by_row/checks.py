@@ -11,30 +11,32 @@ from torch import Tensor
 
 from annotated_grader import Case, Student, expect, graded
 
-BOS, EOS = 1, 2
+Special = tuple[int, int, int]
+"""The ids of pad, bos and eos."""
 
 
-def sentence(case: Case, steps: int, longest: int, width: int) -> Tensor:
+def sentence(case: Case, steps: int, longest: int, width: int, special: Special) -> Tensor:
     """Logits `[longest, V]` of a sentence that writes eos as token number `steps`, and other tokens before."""
-    logits = case.normal(longest, width).clamp(-2, 2)
-    logits[:, :2] = -30.0
-    logits[:, EOS] = -6.0
-    logits[torch.arange(longest), case.integers(3, width, longest)] += 2.5
+    logits, (pad, bos, eos) = case.normal(longest, width).clamp(-2, 2), special
+    words = torch.tensor([token for token in range(width) if token not in special])
+    logits[:, [pad, bos]] = -30.0
+    logits[:, eos] = -6.0
+    logits[torch.arange(longest), words[case.integers(0, len(words), longest)]] += 2.5
     if steps <= longest:
-        logits[steps - 1, EOS] = 9.0
+        logits[steps - 1, eos] = 9.0
     return logits
 
 
-def alone(table: Tensor, cap: int) -> tuple[list[int], float, bool]:
+def alone(table: Tensor, cap: int, special: Special) -> tuple[list[int], float, bool]:
     """One sentence, number by number."""
-    width, last, tokens, total = table.size(1), BOS, list[int](), 0.0
+    width, last, tokens, total = table.size(1), special[1], list[int](), 0.0
     while len(tokens) < cap:
         row = table[min(len(tokens), len(table) - 1)].double()
         own = [float(x) - 0.05 * ((v - last) % width) / width for v, x in enumerate(row)]
         last = max(range(width), key=own.__getitem__)
         total += own[last] - math.log(math.fsum(map(math.exp, own)))
         tokens.append(last)
-        if last == EOS:
+        if last == special[2]:
             return tokens[:-1], total, True
     return tokens, total, False
 
@@ -44,15 +46,17 @@ class Batch:
 
     def __init__(self, case: Case, steps: list[int], lengths: list[int], extra: int) -> None:
         width, longest = 7 + case.between(0, 3), max(lengths) + extra + 3
-        self.tables = torch.stack([sentence(case, n, longest, width) for n in steps])
-        self.lengths, self.extra = lengths, extra
-        self.expected = [alone(t, n + extra) for t, n in zip(self.tables, lengths, strict=True)]
+        special: Special = case.choice([(4, 0, 3), (5, 3, 1)]) if case.level else (0, 1, 2)
+        self.tables = torch.stack([sentence(case, n, longest, width, special) for n in steps])
+        self.lengths, self.extra, self.eos = lengths, extra, special[2]
+        self.named = dict(zip(("pad", "bos", "eos"), special, strict=True)) if case.level else {}  # they have defaults
+        self.expected = [alone(t, n + extra, special) for t, n in zip(self.tables, lengths, strict=True)]
 
     def run(self, student: Student, order: list[int] | None = None) -> tuple[list[Any], Tensor, list[bool]]:
         """What the answer makes of these sentences, in this order."""
         order = list(range(len(self.lengths))) if order is None else order
-        step = student.given("batch_model", self.tables, order)
-        result = student.call("repaired", step, [self.lengths[n] for n in order], extra=self.extra)
+        step = student.given("batch_model", self.tables, order, self.eos)
+        result = student.call("repaired", step, [self.lengths[n] for n in order], extra=self.extra, **self.named)
         right = isinstance(result, tuple | list) and len(result) == 3
         expect.true(right, "expected (tokens, total, finished)", result=result)
         tokens, total, finished = result
@@ -98,6 +102,9 @@ def own_caps(student: Student, case: Case) -> None:
     expect.equal(finished, [one[2] for one in batch.expected], "finished", end_would_be_token=steps, extra=extra)
     for row, (got, one) in enumerate(zip(tokens, batch.expected, strict=True)):
         expect.equal(got, one[0], f"the tokens of row {row + 1}", end_would_be_token=steps[row])
+    one_token = Batch(case, [99, 1, 99], [1, 1, 3], 0)
+    tokens, _, _ = one_token.run(student)
+    expect.equal(tokens, [one[0] for one in one_token.expected], "the tokens, with caps of 1, 1 and 3", extra=0)
 
 
 @graded(points=2, levels=2)

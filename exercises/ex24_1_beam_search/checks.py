@@ -67,7 +67,8 @@ def by_table(
 ) -> list[int]:
     """What the answer finds with probabilities written down by hand; `ids` are bos and eos, if not 1 and 2."""
     named = {prefix: {str(token): p for token, p in row.items()} for prefix, row in rows.items()}
-    tokens, _ = two(student.call("beam_search", student.given("written", named, 7, LEAST), k, cap, alpha=alpha, **ids))
+    step = student.given("written", named, 7, LEAST, ids.get("bos", BOS))
+    tokens, _ = two(student.call("beam_search", step, k, cap, alpha=alpha, **ids))
     return tokens
 
 

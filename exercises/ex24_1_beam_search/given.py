@@ -16,13 +16,15 @@ def tables(logs: Tensor):
     return step
 
 
-def written(rows: dict, width: int, other: float):
+def written(rows: dict, width: int, other: float, bos: int = 1):
     """`step(prefix)`: the probabilities written down for that prefix (bos left out), all others share what is left.
 
     `rows` maps '3 4' to a dictionary of token to probability; prefixes that are not in it take '...'.
     """
 
     def step(prefix):
+        if prefix[0] != bos:
+            raise ValueError(f"the prefix begins with {prefix[0]}, not with bos, {bos}")
         row = rows.get(" ".join(map(str, prefix[1:])), rows["..."])
         p = torch.full((width,), other)
         for token, value in row.items():

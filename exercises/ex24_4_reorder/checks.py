@@ -22,7 +22,7 @@ class Step:
         self.state = {
             "tokens": case.integers(3, 50, rows, self.written),
             "log_probability": -case.uniform(rows) * 9,
-            "finished": torch.arange(rows) % self.k >= self.k - 2,
+            "finished": (torch.arange(rows) % self.k == self.k - 1) | (torch.arange(rows) % self.k == self.k - 3),
             "keys": [case.normal(*shape) for _ in range(self.layers)],
             "values": [case.normal(*shape) for _ in range(self.layers)],
             "memory": case.normal(batch, 11, 13),
@@ -92,10 +92,20 @@ def flags_move(student: Student, case: Case) -> None:
 def sentences_stay_apart(student: Student, case: Case) -> None:
     """In a batch, parents are counted inside their sentence, and the encoder's output stays one for each sentence."""
     step = Step(case, 3)
+    row = torch.arange(3 * step.k)
+    step.state["finished"] = (row + row // step.k) % 2 == 0  # other ones in each sentence
     got = step.ask(student)
     expected = torch.cat((step.moved(step.state["tokens"]), step.tokens.view(-1, 1)), dim=1)
     expect.equal(got["tokens"], expected, "the tokens of three sentences", tokens=step.tokens, **step.shown())
     expect.close(got["memory"], step.state["memory"], "the memory", **step.shown())
+    flags = step.moved(step.state["finished"]) | (step.tokens.view(-1) == 2)
+    expect.equal(
+        got["finished"], flags, "the flags of three sentences", finished=step.state["finished"], **step.shown()
+    )
+    for name in ("keys", "values"):
+        for layer, tensor in enumerate(step.state[name]):
+            what = f"the {name} of layer {layer + 1} of three sentences"
+            expect.close(got[name][layer], step.moved(tensor), what, **step.shown())
 
 
 @graded(points=1)

@@ -52,7 +52,7 @@ def the_last_five(student: Student, case: Case) -> None:
 def newest_by_number(student: Student, case: Case) -> None:
     """Update 1,000 comes after update 900."""
     first = 6 + case.between(0, 1)
-    updates = [100 * (first + k) for k in range(6)]
+    updates = [(100 if case.level == 0 else 10_000) * (first + k) for k in range(6)]
     checkpoints = make(case, updates)
     last = 3 + case.between(0, 1)
     check(student.call("average", checkpoints, last), checkpoints, updates[-last:])
@@ -61,9 +61,9 @@ def newest_by_number(student: Student, case: Case) -> None:
 @graded(points=1, levels=2)
 def fewer_than_asked(student: Student, case: Case) -> None:
     """If there are fewer, all are averaged."""
-    updates = [1000 + 50 * k for k in range(2 + case.between(0, 2))]
-    checkpoints = make(case, updates)
-    check(student.call("average", checkpoints, last=20), checkpoints, updates)
+    for updates in ([1000 + 50 * k for k in range(2 + case.between(0, 2))], [70]):
+        checkpoints = make(case, updates)
+        check(student.call("average", checkpoints, last=20), checkpoints, updates)
 
 
 @graded(points=2, levels=2)

@@ -10,9 +10,10 @@ from annotated_grader import Case, Student, expect, graded
 
 
 def ratio(sums: list[float]) -> float:
-    """The score that given.py has too: a ratio of sums, squared and with a penalty, so that nothing is linear."""
+    """The score that given.py has too: a ratio of sums, squared and with a penalty, so that nothing is linear, and
+    smoothed, so that means in place of sums have another score."""
     right, total, length = sums
-    return 100 * (right / total) ** 2 * min(1.0, total / length)
+    return 100 * (right / (total + 9)) ** 2 * min(1.0, total / length)
 
 
 def system(case: Case, totals: Tensor, quality: float) -> Tensor:

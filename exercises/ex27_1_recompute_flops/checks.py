@@ -83,7 +83,14 @@ def nobody_beats_these(student: Student, case: Case) -> None:
 def ties(student: Student, case: Case) -> None:
     """Equal BLEU for more is beaten, equal cost with less too; two equal rows are both kept."""
     low, high = 25.0 + case.between(0, 3), 29.0 + case.between(0, 3)
-    rows = [("a", low, 2e18), ("b", low, 5e18), ("c", high, 5e19), ("d", low, 5e19), ("e", high, 5e19)]
+    rows = [
+        ("a", low, 2e18),
+        ("b", low, 5e18),
+        ("c", high, 5e19),
+        ("d", low, 5e19),
+        ("e", high, 5e19),
+        ("f", low + 0.5, 5e19),
+    ]
     check_front(student, rows)
 
 

@@ -111,8 +111,9 @@ def pairs_by_seed(student: Student, case: Case) -> None:
 def what_pairing_gains(student: Student, case: Case) -> None:
     """Pairing gains where the seeds move both rows together, and loses where they do not."""
     for shared in (0.8, 0.0):
-        losses = drawn(case, [3, 4] if case.level == 0 else [7, 4 + case.between(0, 2)], shared)
-        got = student.call("gain", losses, "C1")
-        both = sorted(losses["base"].keys() & losses["C1"].keys())
-        apart = sum(spread([losses[row][seed] for seed in both]) for row in ("base", "C1"))
-        expect.number(got, apart / spread(gaps(losses, "C1")), "the gain", losses=losses, row="C1")
+        losses = drawn(case, [3, 4, 5] if case.level == 0 else [7, 4 + case.between(0, 2), 6], shared)
+        for row in ("C1", "B2"):
+            got = student.call("gain", losses, row)
+            both = sorted(losses["base"].keys() & losses[row].keys())
+            apart = sum(spread([losses[one][seed] for seed in both]) for one in ("base", row))
+            expect.number(got, apart / spread(gaps(losses, row)), "the gain", losses=losses, row=row)

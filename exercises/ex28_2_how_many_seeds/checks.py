@@ -81,11 +81,12 @@ def chance_of_finding(student: Student, case: Case) -> None:
     """The power grows from the share of the level on the right side to certainty."""
     deviation, seeds = 0.005 + 0.001 * case.between(0, 9), 3 + case.between(0, 4)
     comparisons = 1 if case.level == 0 else 1 + case.between(1, 19)
-    for times in (1.3, 0.15, 2.9):
+    for times, level in ((1.3, 0.05), (0.15, 0.1), (2.9, 0.01)):
         difference = times * deviation
-        got = student.call("power", difference, deviation, seeds, comparisons, 0.05)
-        expected = found(difference, deviation, seeds, comparisons, 0.05)
+        got = student.call("power", difference, deviation, seeds, comparisons, level)
+        expected = found(difference, deviation, seeds, comparisons, level)
         named = {"difference": difference, "deviation": deviation, "seeds": seeds, "comparisons": comparisons}
+        named["level"] = level
         expect.number(got, expected, "the power", atol=1e-8, **named)
 
 
@@ -102,7 +103,10 @@ def either_sign(student: Student, case: Case) -> None:
 @graded(points=3, levels=3)
 def enough_seeds(student: Student, case: Case) -> None:
     """The smallest number of runs of each row with which the power is enough."""
-    asked(student, plans(case, 1 if case.level == 0 else 1 + case.between(1, 19)))
+    made = plans(case, 1 if case.level == 0 else 1 + case.between(1, 19))
+    asked(student, made)
+    difference, *rest = made[0]
+    asked(student, [(-difference, *rest), (20 * difference, *rest)])  # better than base, and found by a single run
 
 
 @graded(points=2, levels=3)
@@ -110,7 +114,8 @@ def what_so_many_seeds_find(student: Student, case: Case) -> None:
     """The difference that a given number of seeds finds with a given chance."""
     deviation, seeds = 0.005 + 0.001 * case.between(0, 9), 1 + case.between(0, 5)
     comparisons, chance = 19 - case.between(0, 9), 0.8 + 0.05 * case.between(0, 2)
-    got = student.call("smallest_difference", deviation, seeds, chance, comparisons, 0.05)
-    expected = (cut(0.025 / comparisons) + cut(1 - chance)) * math.sqrt(2 * deviation**2 / seeds)
-    named = {"deviation": deviation, "seeds": seeds, "chance": chance, "comparisons": comparisons}
-    expect.number(got, expected, "the smallest difference", atol=1e-9, **named)
+    for level in (0.05, 0.01):
+        got = student.call("smallest_difference", deviation, seeds, chance, comparisons, level)
+        expected = (cut(level / 2 / comparisons) + cut(1 - chance)) * math.sqrt(2 * deviation**2 / seeds)
+        named = {"deviation": deviation, "seeds": seeds, "chance": chance, "comparisons": comparisons, "level": level}
+        expect.number(got, expected, "the smallest difference", atol=1e-9, **named)

@@ -161,6 +161,8 @@ def in_one_run_alone(student: Student, case: Case) -> None:
     run = made(case)
     more = {"model.layers": 1, "model.attention_dropout": 0.1 + 0.1 * case.between(0, 4)}
     compare(student, run, more, ["model.layers"], {"model.attention_dropout"})
+    alike = {"training.dropout": 0.3, "training.dropout_of_words": 0.2}  # names that begin alike
+    compare(student, run, alike, ["training.dropout"], {"training.dropout_of_words"})
 
 
 @graded(points=3, levels=2)

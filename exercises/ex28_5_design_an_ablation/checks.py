@@ -196,6 +196,10 @@ def a_difference_that_cannot_matter(student: Student, case: Case) -> None:
     """An interval about zero that stays within what matters."""
     said = "no difference that matters"
     decided(student, case, [(0.2, 0.5, said), (-0.05, 0.3, said), (0.05, 0.92, said), (-0.3, 0.65, said)])
+    alike = {seed: 3.0 + 0.1 * seed for seed in range(3 + case.between(0, 2))}
+    for smallest in (0.01, 0.0):
+        got = student.call("decide", alike, dict(alike), smallest)
+        expect.text(got, said, f"the verdict on equal losses ({said!r} is right)", base=alike, smallest=smallest)
 
 
 @graded(points=2, levels=3)

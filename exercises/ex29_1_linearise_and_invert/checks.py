@@ -8,13 +8,14 @@ from typing import Any
 from annotated.parsing import LinearFormError, Tree, linear_form, tree_from_linear
 from annotated_grader import Case, Student, expect, graded
 
-LABELS = ("S", "NP", "VP", "PP", "SBAR", "ADJP")
+LABELS = ("S", "NP", "VP", "PP", "SBAR", "ADJP", "XX")
 WORDS = "Anna sees the old dog with a lamp and sleeps in her garden , who knows ( XX".split()
 
 
 def some_tree(case: Case, words: list[str], chains: bool, depth: int = 0) -> list[Any]:
     """A random tree over words; if asked for, with constituents that hold a single constituent."""
-    label = LABELS[0] if depth == 0 else LABELS[1 + int(case.integers(0, len(LABELS) - 1, 1))]
+    first = depth == 0 and case.level == 0
+    label = LABELS[0] if first else LABELS[1 + int(case.integers(0, len(LABELS) - 1, 1))]
     if len(words) == 1 or depth == 4:
         chain = chains and len(words) == 1 and depth < 3 and int(case.integers(0, 2, 1)) == 0
         return [label, some_tree(case, words, chains, depth + 1)] if chain else [label, *words]
@@ -93,8 +94,11 @@ def labels_must_match(student: Student, case: Case) -> None:
     _, tokens, words = drawn(case)
     closing = [place for place, token in enumerate(tokens) if token[0] == ")"]
     place = closing[case.between(0, len(closing) - 1)]
-    inverted(student, [*tokens[:place], ")WHNP", *tokens[place + 1 :]], words)
+    label = tokens[place][1:]
+    for other in ("WHNP", label.lower(), label + "-SBJ", label + "AR", label[:1] if label[1:] else "SBAR"):
+        inverted(student, [*tokens[:place], ")" + other, *tokens[place + 1 :]], words)
     inverted(student, tokens, words)
+    inverted(student, ["(XX", *tokens, ")XX"], words)
 
 
 @graded(points=1, levels=2)

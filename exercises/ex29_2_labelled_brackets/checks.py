@@ -91,7 +91,7 @@ def compare(student: Student, gold: list[Any], predicted: list[Any]) -> None:
         Fraction(200 * matched, in_gold + in_predicted),
     )
     for value, right, name in zip(got, expected, ("precision", "recall", "F1"), strict=True):
-        expect.number(value, float(right), name, gold=gold, predicted=predicted)
+        expect.number(value, float(right), name, rtol=1e-7, gold=gold, predicted=predicted)
 
 
 @graded(points=2, levels=3)
@@ -124,6 +124,8 @@ def twice_the_same(student: Student, case: Case) -> None:
     word = ["PRP", WORDS[case.between(0, 5)]]
     single, double = ["NP", word], ["NP", ["NP", word]]
     rest = [["VP", ["VBZ", "sees"], ["NP", ["NN", WORDS[case.between(6, 12)]]]]]
+    labels = [one[0] for one in student.call("brackets", double)]
+    expect.equal(labels, ["NP", "NP"], "the labels of the brackets", tree=double)
     compare(student, [["S", double, *rest]], [["S", single, *rest]])
     compare(student, [["S", single, *rest]], [["S", ["NP", double], *rest]])
 
@@ -147,6 +149,8 @@ def many_sentences(student: Student, case: Case) -> None:
     short, right = ["S", ["NP", he], ["VP", sees, ["NP", dog]]], ["S", ["NP", dog]]
     wrong = ["S", ["FRAG", he], ["NP", sees, dog]]  # a label of another span, a span of another label
     compare(student, [short, right], [wrong, right])
+    compare(student, [short, right], [right, short])  # each right, in the other's place
+    compare(student, [short, short, right], [short, short, wrong])
     if case.level > 0:
         trees = [grown(case, words_of(case, length), "S") for length in (12, 5 + case.between(0, 4))]
         compare(student, [short, *trees], [wrong, trees[0], relabelled(case, trees[1], 4)])

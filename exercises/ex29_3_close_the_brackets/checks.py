@@ -95,6 +95,7 @@ def what_is_closed(student: Student, case: Case) -> None:
     compare(student, ["(" + a, "(" + b, "XX", ")" + b, "(" + b], words, labels, ")")
     compare(student, ["(" + a, "XX"], words, labels, ")")
     compare(student, ["(" + a, *["XX"] * words], words, labels, ")")
+    compare(student, ["(" + a, "XX"], 1, labels, ")")
     some_beginnings(student, case, labels, ")")
 
 
@@ -144,3 +145,6 @@ def one_step(student: Student, case: Case) -> None:
     scores = dict(sorted(scores.items(), key=lambda one: (one[0] == order[0], one[0])))
     got = student.call("step", scores, tokens, words, labels)
     expect.equal(got, best, "the token", scores=scores, tokens=" ".join(tokens), words=words, labels=labels)
+    scores = {**scores, best: -9.0}  # the least probable, and all that may follow the last word
+    got = student.call("step", scores, tokens, words - 2, labels)
+    expect.equal(got, best, "the token", scores=scores, tokens=" ".join(tokens), words=words - 2, labels=labels)

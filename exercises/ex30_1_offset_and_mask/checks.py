@@ -36,7 +36,7 @@ def slots_without_the_mask(student: Student, case: Case) -> None:
     """Without it a slot sees what stands in any slot."""
     length = case.between(5, 8)
     i = case.between(2, length - 2)
-    for offset in (1, 2):
+    for offset in (1, 2, 0):
         expected = [j + 1 for j, sees in enumerate(table(length, offset, False)[i - 1]) if sees]
         got = student.call("visible", i, length, offset, False)
         expect.equal(got, expected, f"visible({i}, {length}, {offset}, False)")
@@ -46,10 +46,11 @@ def slots_without_the_mask(student: Student, case: Case) -> None:
 def verdicts(student: Student, case: Case) -> None:
     """Each combination of mask and offset has its verdict."""
     length = case.between(4, 7)
-    cases = [(0, True), (1, True), (2, True), (0, False), (1, False), (length - 1, False), (length, False)]
-    for offset, causal in cases:
-        got = student.call("verdict", length, offset, causal)
-        expect.equal(got, judged(length, offset, causal), f"verdict({length}, {offset}, {causal})")
+    for size in (length, 3, 2, 1):
+        offsets = [(0, True), (1, True), (2, True), (0, False), (1, False), (size - 1, False), (size, False)]
+        for offset, causal in offsets:
+            got = student.call("verdict", size, offset, causal)
+            expect.equal(got, judged(size, offset, causal), f"verdict({size}, {offset}, {causal})")
 
 
 @graded(points=2, levels=3)

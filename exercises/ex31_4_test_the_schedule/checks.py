@@ -45,5 +45,6 @@ def rejects_no_decay(student: Student, case: Case) -> None:
 
 @graded(points=2)
 def rejects_another_height(student: Student, case: Case) -> None:
-    """A schedule that is twice as high fails the test."""
+    """A schedule that is twice as high fails the test, and one that is half as high."""
     rejects(student, "twice", "whose rates are twice as high")
+    rejects(student, "half", "whose rates are half as high")

@@ -19,8 +19,8 @@ def schedule(kind):
             return [rate(max(k - 1, 1), d_model, warmup) for k in steps]
         if kind == "no decay":
             return [rate(min(k, warmup), d_model, warmup) for k in steps]
-        if kind == "twice":
-            return [2 * rate(k, d_model, warmup) for k in steps]
+        if kind in ("twice", "half"):
+            return [{"twice": 2, "half": 0.5}[kind] * rate(k, d_model, warmup) for k in steps]
         rates = [rate(k, d_model, warmup) for k in steps]
         if kind == "float32":
             return [struct.unpack("f", struct.pack("f", one))[0] for one in rates]

@@ -59,6 +59,8 @@ def half_a_signature(student: Student, case: Case) -> None:
         parts = [part for part in signed(case).split("|") if not part.startswith(cut)]
         report = made(case, signature="|".join(parts), beam=None)
         expect.equal(student.call("missing", report), ["beam", "signature"], "what the report lacks", report=report)
+    short = made(case, signature="tok:13a|version:2.6.0", beam=None)
+    expect.equal(student.call("missing", short), ["beam"], "what the report lacks", report=short)
 
 
 def asked(student: Student, a: dict[str, Any], b: dict[str, Any], expected: bool) -> None:

@@ -17,23 +17,21 @@ def sizes(case: Case) -> tuple[int, int]:
     return groups * case.choice([3, 2, 4]), groups
 
 
-def inputs(case: Case, heads: int, groups: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries, keys and values; no two sizes are equal."""
+def inputs(case: Case, heads: int, groups: int, batch: int = 2) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values; no two sizes are equal, unless the batch is as large as another."""
     t, s, width = 4, 5 + case.between(0, 2), 8
-    return case.normal(2, heads, t, width), case.normal(2, groups, s, width), case.normal(2, groups, s, 3)
+    return case.normal(batch, heads, t, width), case.normal(batch, groups, s, width), case.normal(batch, groups, s, 3)
 
 
-def by_hand(q: Tensor, k: Tensor, v: Tensor, seen: Tensor | None = None) -> Tensor:
-    """Head by head and query by query, in double precision; `seen` is [T, S]."""
-    each, out = q.size(1) // k.size(1), torch.zeros(*q.shape[:3], v.size(-1), dtype=torch.float64)
-    for b in range(q.size(0)):
-        for head in range(q.size(1)):
-            keys, values = k[b, head // each].double(), v[b, head // each].double()
-            for t in range(q.size(2)):
-                scores = keys @ q[b, head, t].double() / math.sqrt(q.size(-1))
-                weights = scores.exp() if seen is None else scores.exp() * seen[t]
-                out[b, head, t] = weights @ values / weights.sum()
-    return out.float()
+def by_hand(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Head by head, in double precision."""
+    each, heads = q.size(1) // k.size(1), []
+    seen = (torch.ones(1) if mask is None else mask).expand(*q.shape[:3], k.size(2))
+    for head in range(q.size(1)):
+        keys, values = k[:, head // each].double(), v[:, head // each].double()
+        shares = (torch.einsum("btk,bsk->bts", q[:, head].double(), keys) / math.sqrt(q.size(-1))).exp() * seen[:, head]
+        heads.append(torch.einsum("bts,bsv->btv", shares / shares.sum(-1, keepdim=True), values))
+    return torch.stack(heads, dim=1).float()
 
 
 def attended(student: Student, q: Tensor, k: Tensor, v: Tensor, *mask: Tensor) -> Tensor:
@@ -52,6 +50,12 @@ def neighbours_share_keys(student: Student, case: Case) -> None:
     """Neighbouring heads of queries share a head of keys and values."""
     q, k, v = inputs(case, *sizes(case))
     expect.close(attended(student, q, k, v), by_hand(q, k, v), "the result", q=q, k=k, v=v)
+    pull = case.normal(*q.shape[:3], 3)
+    leaves = [x.clone().requires_grad_() for x in (q, k, v)]
+    expected = torch.autograd.grad(by_hand(*leaves), leaves, pull)
+    got = student.gradient("grouped_attention", q, k, v, wrt=(0, 1, 2), cotangent=pull)
+    for name, slope, right in zip(("q", "k", "v"), got, expected, strict=True):
+        expect.close(slope, right, f"the gradient of {name}", q=q, k=k, v=v)
 
 
 @graded(points=1, levels=2)
@@ -62,10 +66,30 @@ def ends_of_the_scale(student: Student, case: Case) -> None:
         expect.close(attended(student, q, k, v), by_hand(q, k, v), f"4 heads, {groups} of keys", q=q, k=k, v=v)
 
 
-@graded(points=2, levels=2)
+def masks(case: Case, q: Tensor, k: Tensor) -> list[Tensor]:
+    """One of every shape, with a key for each query: for all, for each sentence, for each head, and for both."""
+    (b, h, t), s = q.shape[:3], k.size(2)
+    shapes = ((t, s), (b, 1, 1, s), (b, 1, t, s), (h, 1, s), (b, h, t, s))
+    found = [case.uniform(*shape) > 0.5 for shape in shapes]
+    for mask in found:
+        mask[..., -1] |= ~mask.any(-1)
+    return found
+
+
+@graded(points=2, levels=3)
 def hidden_keys_change_nothing(student: Student, case: Case) -> None:
     """What the mask hides does not reach the result."""
-    q, k, v = inputs(case, *sizes(case))
+    heads, groups = sizes(case)
+    # Where the batch is as large as another axis, a mask that meets the wrong one raises no error.
+    q, k, v = inputs(case, heads, groups, (2, groups, heads)[case.level % 3])
+    for mask in masks(case, q, k):
+        got = attended(student, q, k, v, mask)
+        expect.close(got, by_hand(q, k, v, mask), f"the result under a mask {list(mask.shape)}", mask=mask)
+    low_q, low_k = q.clone(), k.clone()
+    low_q[..., 0], low_k[..., 0] = 30.0, -30.0  # all scores are 318 lower, which no softmax minds
+    got = attended(student, low_q, low_k, v, mask)
+    what = "the result where all scores are very low"
+    expect.close(got, by_hand(low_q, low_k, v, mask), what, atol=1e-3, mask=mask)
     seen = causal(q.size(2), k.size(2))
     got = attended(student, q, k, v, seen)
     expect.close(got, by_hand(q, k, v, seen), "the result under a mask", mask=seen)

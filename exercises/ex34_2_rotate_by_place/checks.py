@@ -22,9 +22,10 @@ def by_hand(x: Tensor, places: Tensor, halves: bool = False) -> Tensor:
 
 
 def vectors(case: Case) -> tuple[Tensor, Tensor]:
-    """Some vectors and their places."""
+    """Some vectors and their places: without further axes, with one, and with a batch as large as all the rest."""
     length = 3 + case.between(0, 3)
-    return case.normal(2, length, 2 * case.between(3, 6)), case.integers(1, 60, length)
+    shape = ((length,), (2, length), (length, length, length))[case.level % 3]
+    return case.normal(*shape, 2 * case.between(3, 6)), case.integers(1, 60, length)
 
 
 def turned(student: Student, x: Tensor, places: Tensor, name: str = "rotate") -> Tensor:
@@ -37,6 +38,9 @@ def angles(student: Student, case: Case) -> None:
     """Each pair of neighbours is turned by its place times the speed of its pair."""
     x, places = vectors(case)
     expect.close(turned(student, x, places), by_hand(x, places), "the result", atol=1e-4, x=x, places=places)
+    pull = case.normal(*x.shape)
+    slope = student.gradient("rotate", x, places, cotangent=pull)
+    expect.close(slope, by_hand(pull, -places), "the gradient of x", atol=1e-4, x=x, places=places)
 
 
 @graded(points=2, levels=2)
@@ -70,6 +74,9 @@ def pairs_of_the_halves(student: Student, case: Case) -> None:
     x, places = vectors(case)
     got = turned(student, x, places, "rotate_halves")
     expect.close(got, by_hand(x, places, halves=True), "the result", atol=1e-4, x=x, places=places)
+    pull = case.normal(*x.shape)
+    slope = student.gradient("rotate_halves", x, places, cotangent=pull)
+    expect.close(slope, by_hand(pull, -places, halves=True), "the gradient of x", atol=1e-4, x=x, places=places)
 
 
 @graded(points=3, levels=2)

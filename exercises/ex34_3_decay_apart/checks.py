@@ -24,7 +24,7 @@ def by_hand(weight: float, gradients: list[float], rate: float, decay: float, in
 
 def compare(student: Student, case: Case, name: str, inside: bool, updates: int) -> None:
     """Both answers' weights with a large rate and decay, so that every slip shows."""
-    weights, rate, decay = case.normal(2, 3), 0.1, 0.5
+    weights, rate, decay = case.normal(2, 3), 0.1 + 0.03 * case.between(0, 3), 0.5 + 0.1 * case.between(0, 3)
     gradients = [case.normal(2, 3) for _ in range(updates)]
     lists = zip(weights.flatten().tolist(), *(g.flatten().tolist() for g in gradients), strict=True)
     expected = torch.tensor([by_hand(w, list(g), rate, decay, inside) for w, *g in lists]).view(2, 3)
@@ -82,8 +82,9 @@ def large_gradients_decay_alike(student: Student, case: Case) -> None:
 
 @graded(points=1, levels=2)
 def adam_without_decay(student: Student, case: Case) -> None:
-    """Without decay both are Adam."""
-    weights, gradients = case.normal(5), [case.normal(5) for _ in range(3)]
+    """Without decay both are Adam, also where gradients are as small as epsilon."""
+    sizes = torch.tensor([1.0, 1.0, 1e-8, 1e-9, 1e-9])
+    weights, gradients = case.normal(5), [sizes * case.normal(5) for _ in range(3)]
     lists = zip(weights.tolist(), *(g.tolist() for g in gradients), strict=True)
     expected = [by_hand(w, list(g), 0.1, 0.0, True) for w, *g in lists]
     for name in ("adamw", "adam_with_penalty"):

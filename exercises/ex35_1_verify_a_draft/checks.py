@@ -133,7 +133,10 @@ def passes_of_the_model(student: Student, case: Case) -> None:
 def the_cap_holds(student: Student, case: Case) -> None:
     """The cap cuts the text, also in the middle of a draft."""
     logs, block = tables(case, 40), 3 + case.between(0, 2)
-    cap = len(greedy(logs, 40)) - 2 - case.level
-    right = torch.zeros(3, dtype=torch.bool)
-    found, _ = translated(student, student.given("draft", logs, right), logs, block, cap)
-    expect.equal(found, greedy(logs, cap), "the tokens", cap=cap, block=block)
+    length, right = len(greedy(logs, 40)), torch.zeros(3, dtype=torch.bool)
+    for cap in (length - 3 - case.level, length - 1, 1):
+        for name, draft in (("right", student.given("draft", logs, right)), ("silent", student.given("silent"))):
+            found, _ = translated(student, draft, logs, block, cap)
+            expect.equal(found, greedy(logs, cap), f"the tokens with a draft that is {name}", cap=cap, block=block)
+    found, _ = translated(student, student.given("silent"), logs, block, length)
+    expect.equal(found, greedy(logs, 40)[:-1], "the tokens with a cap that the end token just meets", cap=length)

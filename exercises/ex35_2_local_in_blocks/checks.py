@@ -43,11 +43,18 @@ def heads(case: Case, n: int) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def compare(student: Student, case: Case, n: int, radius: int) -> None:
-    """Banded attention beside the reference."""
+    """Banded attention beside the reference, and its gradients where the sequence is short."""
     q, k, v = heads(case, n)
     got = student.call("banded_attention", q, k, v, radius)
     expected = attention(q, k, v, radius)
     expect.close(expect.shape(got, expected.shape, "the output"), expected, "the output", n=n, radius=radius)
+    if n > radius:
+        return
+    pull, leaves = case.normal(*expected.shape), [x.clone().requires_grad_() for x in (q, k, v)]
+    right = torch.autograd.grad(attention(*leaves, radius), leaves, pull)
+    slopes = student.gradient("banded_attention", q, k, v, radius, wrt=(0, 1, 2), cotangent=pull)
+    for name, slope, one in zip(("q", "k", "v"), slopes, right, strict=True):
+        expect.close(slope, one, f"the gradient of {name}", atol=1e-4, n=n, radius=radius)
 
 
 @graded(points=1, levels=3)
@@ -77,6 +84,7 @@ def whole_blocks(student: Student, case: Case) -> None:
     """Attention where the blocks fill the sequence."""
     radius = 2 + case.level
     compare(student, case, radius * (3 + case.between(0, 2)), radius)
+    compare(student, case, 2 + case.level, 1)
 
 
 @graded(points=2, levels=3)

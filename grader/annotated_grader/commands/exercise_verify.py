@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import ExitStack, nullcontext
@@ -31,9 +32,12 @@ class Verify:
     """Hold exercises to their rules: solutions earn everything, stubs nothing, wrong answers lose what they must."""
 
     exercises: tyro.conf.Positional[tuple[str, ...]] = ()
-    """Which, such as ex05-1 ex07-1."""
+    """Which, such as ex05-1 ex07-1; with --mutants all by default."""
     all: bool = False
     """Every exercise, and the doctor: it must find each known-wrong Transformer and clear the right ones."""
+    mutants: bool = False
+    """Change each solution by rule instead, one small change at a time. A change that loses no point is a problem,
+    unless the exercise's equivalent.yaml declares it a right answer."""
     jobs: int = 2
     """How many at once."""
     sandbox: bool = True
@@ -48,10 +52,12 @@ class Verify:
         from annotated_grader.exercise.catalogue import all_exercises, find
         from annotated_grader.sandbox.lending import started_once
 
-        if not self.exercises and not self.all:
+        if not self.exercises and not self.all and not self.mutants:
             raise ValueError("name exercises, such as ex05-1, or give --all")
         start, failed = time.perf_counter(), 0
-        chosen = all_exercises() if self.all else [find(id) for id in self.exercises]
+        chosen = [find(id) for id in self.exercises] if self.exercises and not self.all else all_exercises()
+        if self.mutants:
+            return self._run_mutants([exercise.id for exercise in chosen])
         level = _level() if self.sandbox else "no"
         print(f"{len(chosen)} exercises, {level} sandbox, {self.jobs} at once", file=sys.stderr)
         matrices = []
@@ -76,6 +82,16 @@ class Verify:
                 file.write("\n\n".join(matrices) + "\n")
         print(f"{len(chosen) - failed} passed, {failed} failed in {time.perf_counter() - start:.0f} s")
         return 1 if failed or wrong else 0
+
+    def _run_mutants(self, chosen: list[str]) -> int:
+        start, count, left = time.perf_counter(), 0, 0
+        with ProcessPoolExecutor(self.jobs, _context()) as pool:
+            for task in [pool.submit(_mutate, id) for id in chosen]:
+                line, mutants, problems = task.result()
+                count, left = count + mutants, left + problems
+                print(line, flush=True)
+        print(f"{count} mutants of {len(chosen)} exercises, {left} problems in {time.perf_counter() - start:.0f} s")
+        return 1 if left else 0
 
 
 def _level() -> str:
@@ -123,6 +139,19 @@ def _verify(id: str) -> tuple[str, str, bool]:
 
     verdict = verify(find(id), _graders[0])
     return _line(verdict), matrix_text(verdict), not verdict.problems
+
+
+def _mutate(id: str) -> tuple[str, int, int]:
+    """The lines to print, how many mutants there are, and how many problems."""
+    from annotated_grader.exercise.catalogue import find
+    from annotated_grader.exercise.survivors import survival
+    from annotated_grader.learner.timeout import time_limit
+
+    warnings.simplefilter("ignore")  # of torch, at what nobody would write
+    found = survival(find(id), time_limit)
+    state = "ok  " if not found.problems else "FAIL"
+    head = f"{state} {id}  {found.count} mutants, {found.declared} declared equivalent, {found.seconds:.1f} s"
+    return "\n".join([head, *(f"     {problem}" for problem in found.problems)]), found.count, len(found.problems)
 
 
 def _examinations() -> Iterator[str]:

@@ -159,13 +159,13 @@ class Exercise:
     def bank(self) -> tuple[WrongAnswer, ...]:
         """The known-wrong answers."""
         file = self.folder / "bank.yaml"
-        entries = _read_yaml(file.read_text(encoding="utf-8")) or []
+        entries = read_yaml(file.read_text(encoding="utf-8")) or []
         return tuple(
             _wrong_answer(entry, self.solution_code, f"{file}, entry {i}") for i, entry in enumerate(entries, 1)
         )
 
 
-def _read_yaml(text: str) -> Any:
+def read_yaml(text: str) -> Any:
     """The values of a YAML text, by libyaml where PyYAML has it, which takes a sixth of the time."""
     return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
@@ -196,7 +196,7 @@ def parse(text: str, folder: Path) -> Exercise:
     front, mark, body = rest.partition("\n---\n")
     if opening.strip() or not mark:
         raise ExerciseError("it must begin with front matter between two lines of ---")
-    data = (_read_yaml(front) or {}).get("exercise") or {}
+    data = (read_yaml(front) or {}).get("exercise") or {}
     if unknown := set(data) - _NEEDED - _OPTIONAL:
         raise ExerciseError(f"unknown keys: {', '.join(sorted(unknown))}")
     if missing := _NEEDED - set(data):
