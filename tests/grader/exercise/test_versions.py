@@ -19,7 +19,7 @@ WRONG = RIGHT.replace("math.sqrt(q.size(-1))", "1.0")
 SPOILED = "attention = attention(*[torch.ones(1, 1)] * 3)[1]"
 HELPED = "def attention(q, k, v, mask=None):\n    return helped(q, k, v, mask)"
 HELPER = RIGHT.replace("def attention", "def helped")
-COMPILED = "attention = torch.compile(attention, backend='eager')"
+WRAPPED = "import functools\nattention = functools.partial(attention)"
 
 
 def kept(cell: int, name: str) -> str:
@@ -55,12 +55,18 @@ def checked(tmp_path: Path, data: bytes, name: str = "ex05-1.ipynb") -> tuple[in
         ([RIGHT, STUB], 10, kept(2, "attention")),
         ([RIGHT, SPOILED, HELPER], 10, kept(2, "attention")),
         ([RIGHT, "math = 3"], 10, kept(2, "math")),
-        ([RIGHT, COMPILED], 10, ""),
+        ([RIGHT, WRAPPED], 10, ""),
         ([HELPED, HELPER], 10, ""),
         ([HELPED, "check()", HELPER], 10, mended(3, "helped")),
         ([STUB, "check()", RIGHT], 10, mended(3, "attention")),
         ([RIGHT, "check('ex05-2')\n" + SPOILED, "check(exercise='ex05-1')"], 0, ""),
         (["from annotated_grader import check as verdict\n" + RIGHT, "verdict()", SPOILED, "check = 3"], 10, ""),
+        (["def submit():\n    check()", RIGHT, "submit()", SPOILED], 10, ""),
+        (["submit = lambda: check()", RIGHT, "submit()", SPOILED], 10, ""),
+        (["import annotated_grader as grader\nverdict = grader.check", RIGHT, "verdict()", SPOILED], 10, ""),
+        ([RIGHT, "check()", "EXERCISE = 'ex08-4'\n" + SPOILED, "check()"], 10, ""),
+        (["class Grid:\n    def check(self):\n        pass", "Grid().check()", RIGHT, SPOILED], 10,
+         kept(4, "attention")),
         (["def check():\n    pass", RIGHT, "check()", "check()\n" + SPOILED + "; check()"], 10,
          kept(4, "attention")),
         ([RIGHT + "\ncheck(); " + SPOILED], 10, ""),
