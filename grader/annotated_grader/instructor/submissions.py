@@ -142,9 +142,17 @@ def collect(
     chosen = []
     for (_, answered), files in sorted(kept.items()):
         best = max(files, key=_rank)
-        chosen.append(replace(best, exercise=answered))
+        chosen.append(replace(best, exercise=answered, beside=_beside(best, resolved)))
         skipped += [(file.path, f"replaced by {best.path}") for file in files if file is not best]
     return Collected(tuple(chosen), tuple(skipped))
+
+
+def _beside(file: SubmissionFile, found: list[SubmissionFile]) -> dict[str, Callable[[], bytes]]:
+    """The student's other Python files in the folder or the archive of one."""
+    folder, slash, _ = file.path.rpartition("/")
+    others = [other for other in found if other.student == file.student and other.path.endswith(".py")]
+    inside = [other for other in others if slash and other is not file and other.path.startswith(folder + slash)]
+    return {other.path.removeprefix(folder + slash): other.read for other in inside}
 
 
 def _may_answer(file: SubmissionFile) -> bool:
