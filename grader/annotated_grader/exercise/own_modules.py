@@ -36,6 +36,8 @@ def own_modules(submission: Submission, beside: Beside) -> dict[str, str]:
         for path, opened in beside(name).items():
             if len(found) >= _MOST_FILES:
                 return found
+            if not all(part.isidentifier() for part in PurePosixPath(path).with_suffix("").parts):
+                continue  # no name of a module
             try:
                 text = text_of(opened(), notebook=False)
             except (OSError, BadSubmission):

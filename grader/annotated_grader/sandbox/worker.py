@@ -13,6 +13,7 @@ import platform
 import struct
 import sys
 import tempfile
+from contextlib import suppress
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
@@ -184,9 +185,10 @@ class Worker:
 def _write(files: dict[str, str]) -> None:
     """Lay modules of the student's own into the folder in which the answer runs."""
     for path, text in files.items():
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        with suppress(OSError):  # of a name that is too long: the import says that it is not there
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
 
 
 def _error(kinds: Any, message: str, where: str = "") -> bytes:

@@ -79,3 +79,8 @@ def test_what_is_called_like_a_module_that_is_loaded_is_left_out(tmp_path: Path)
         (tmp_path / f"{name}.py").write_text("")
     code = "import torch, json, annotated\nopen('../out.py')\nopen('/etc/x.py')\nopen('.')"
     assert own_modules(read(code.encode(), "a.py"), beside_file(tmp_path / "a.py")) == {}
+
+
+def test_what_no_module_can_be_called_is_left_out() -> None:
+    paths = ["a.py", "a.py/b.py", "a/../b.py", "a/\udc80.py", "a/c d.py"]
+    assert list(own_modules(read(b"import a", "a.py"), among({path: bytes for path in paths}))) == ["a.py"]

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from annotated.cli import main
+from annotated_grader.commands import exercise_grade
 from annotated_grader.exercise import catalogue
 from annotated_grader.exercise.exercise import Exercise, ExerciseError
 from annotated_grader.exercise.run import ExerciseResult, run_checks
@@ -21,7 +22,7 @@ from annotated_grader.exercise.student import LocalStudent
 from annotated_grader.exercise.submission import Submission
 from annotated_grader.instructor import grade_one
 from annotated_grader.instructor.grade_folder import GradingOptions, GradingRun, grade_folder
-from annotated_grader.instructor.gradebook import Gradebook, clean
+from annotated_grader.instructor.gradebook import Gradebook, Graded, clean
 from annotated_grader.sandbox.isolation import available
 from annotated_grader.sandbox.process import GraderBroken
 from tests.grader.sandbox.attacks import FULL, make_exercise
@@ -228,3 +229,17 @@ def test_killed_in_the_middle_it_goes_on_where_it_stood(place: Path, capsys: pyt
         assert {row["student"]: row["score"] for row in csv.DictReader(file)} == {"ada": "7", "ben": "0", "cleo": "7"}
     assert main([*arguments, "--level", "none"]) == 1
     assert "--trust" in capsys.readouterr().err
+
+
+def test_packages_that_are_not_available_are_summed_up(capsys: pytest.CaptureFixture[str]) -> None:
+    notes = [
+        "`einops` is not available to the grader; without it",
+        "`einops` and `scipy` are not available to the grader",
+    ]
+    graded = [Graded("ada", "ex99-1", "a.py", "not_available", None, 9, note, ()) for note in notes]
+    exercise_grade._print(GradingRun(tuple(graded), (), 0, 1.0), Path("out"))
+    said = [line.partition(" here")[0] for line in capsys.readouterr().out.splitlines() if "not available here" in line]
+    assert said == [
+        "2 submissions import einops, which is not available",
+        "1 submission imports scipy, which is not available",
+    ]
