@@ -33,9 +33,9 @@ class Version:
     submission
         Its code, cut into what the answer needs and the rest.
     quiz
-        Answers to the quiz below the last `check()`; the rest of what stands there is no part of the version.
+        Answers to the quiz below the last `check()`; the rest of the code below it is no part of the version.
     note
-        A sentence for who gets this version's points where another has fewer, with a place for these.
+        What is said of this version if another earns fewer points, which are written in place of `{}`.
     """
 
     submission: Submission
@@ -68,12 +68,12 @@ def versions_of(exercise: Exercise, submission: Submission) -> tuple[Version, ..
         return (Version(first, below),) if checks else (whole,)
     name, cell = _first_change(changes, listed, exercise.answers)
     if not checks:
-        note = f"{cell} changes {name}: graded as defined before, as that cell leaves it, it would earn {{}}"
+        note = f"graded as last defined: {cell} changes {name}, and with that cell the answer would earn {{}}"
         return whole, Version(first, note=note)
-    found = f"{cell}, below the last check(), changes {name}"
-    as_checked = Version(first, below, f"{found}: graded as it was when checked, with that cell it would earn {{}}")
-    as_left = replace(whole, note=f"{found}: graded with that cell, as it was when checked it would earn {{}}")
-    return as_checked, as_left
+    note = f"graded as it was at the last check(): {cell}, below it, changes {name}, and with that cell the answer"
+    as_checked = Version(first, below, f"{note} would earn {{}}")
+    note = f"graded with {cell}, which is below the last check() and changes {name}: without that cell the answer"
+    return as_checked, replace(whole, note=f"{note} would earn {{}}")
 
 
 def best_version(

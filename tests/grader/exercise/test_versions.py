@@ -24,13 +24,14 @@ WRAPPED = "import functools\nattention = functools.partial(attention)"
 
 def kept(cell: int, name: str) -> str:
     """What is said where a definition counts, and not what became of it."""
-    return f"cell {cell} changes `{name}`: graded as defined before, as that cell leaves it, it would earn 0 of 10"
+    changed = f"cell {cell} changes `{name}`, and with that cell the answer would earn 0 of 10"
+    return f"graded as last defined: {changed}"
 
 
 def mended(cell: int, name: str) -> str:
     """What is said where the whole file counts, and not what was checked."""
-    found = f"cell {cell}, below the last check(), changes `{name}`"
-    return f"{found}: graded with that cell, as it was when checked it would earn 0 of 10"
+    found = f"graded with cell {cell}, which is below the last check() and changes `{name}`"
+    return f"{found}: without that cell the answer would earn 0 of 10"
 
 
 def notebook(*cells: str) -> bytes:
@@ -81,13 +82,16 @@ def test_which_version_counts(tmp_path: Path, cells: list[str], points: int, not
 def test_of_two_that_both_lose_the_better_one_counts(tmp_path: Path) -> None:
     (few, _), (more, said) = checked(tmp_path, notebook(WRONG)), checked(tmp_path, notebook(WRONG, "check()", SPOILED))
     assert few == more > 0
-    assert said.endswith("graded as it was when checked, with that cell it would earn 0 of 10")
+    assert said == (
+        "graded as it was at the last check(): cell 3, below it, changes `attention`, "
+        "and with that cell the answer would earn 0 of 10"
+    )
 
 
 def test_a_python_file_says_the_line(tmp_path: Path) -> None:
     lines = RIGHT.rstrip().count("\n") + 1
     points, note = checked(tmp_path, f"{RIGHT.rstrip()}\n{SPOILED}\n".encode(), "mine.py")
-    assert points == 10 and note.startswith(f"line {lines + 1} changes `attention`")
+    assert points == 10 and f": line {lines + 1} changes `attention`" in note
 
 
 def test_every_line_keeps_its_number() -> None:
