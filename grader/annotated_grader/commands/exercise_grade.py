@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -216,9 +218,15 @@ def _print(run: GradingRun, out: Path) -> None:
         print(_line(graded))
     for path, why in run.skipped:
         print(clean(f"set aside: {path}: {why}"))
-    for missing, students in run.missing.items():
-        listed = ", ".join([*students[:3], *["..."][: len(students) > 3]])
-        print(clean(f"{missing}: no score for {len(students)} ({listed}); install it and run the same command again"))
+    for name, count in sorted(_not_available(run).items()):
+        what = "submission imports" if count == 1 else "submissions import"
+        print(f"{count} {what} {name}, which is not available here: install it, if it is a package, and grade again")
     new = len(run.graded) - run.reused
     pace = f", {run.seconds / new:.1f} s each" if new else ""
     print(f"{new} graded in {run.seconds:.1f} s{pace}; {run.reused} unchanged; see {out / 'gradebook.csv'}")
+
+
+def _not_available(run: GradingRun) -> Counter[str]:
+    """How many submissions have no score because of each module."""
+    notes = [one.note.partition(" available to the grader")[0] for one in run.graded if one.status == "not_available"]
+    return Counter(name for note in notes for name in set(re.findall(r"`(\w+)`", note)))

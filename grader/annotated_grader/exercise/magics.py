@@ -1,8 +1,8 @@
 """Magics: a cell of IPython as plain Python, by IPython's own rules for what a magic is.
 
 What only the running kernel can do, such as `!ls` or `help?`, becomes nothing. `%time` and its kin run their code, as
-they do in a notebook, `%env` sets a variable, and `%%writefile` writes its file; `%timeit` leaves no names behind
-there, and so does nothing here.
+they do in a notebook, `%run` runs a Python file, `%env` sets a variable, and `%%writefile` writes its file; `%timeit`
+leaves no names behind there, and so does nothing here.
 """
 
 from __future__ import annotations
@@ -92,6 +92,8 @@ class MagicReader:
             name, _, value = texts[1].replace("=", " ", 1).strip().partition(" ")
             setting = f"__import__('os').environ.update({{{name!r}: {value.strip()!r}}})"
             return setting if value.strip() else "pass" if alone else "None"
+        if what in ("run_line_magic", "magic") and len(texts) >= 2 and texts[0] == "run" and alone:
+            return _run(texts[1].split())
         if what == "run_cell_magic" and len(texts) == 3 and texts[0] in _RUN_THEIR_CODE and not call.col_offset:
             return "\n" + ((self.python(texts[2]) or "").rstrip("\n") or "pass")
         if what in ("run_line_magic", "magic") and len(texts) >= 2 and texts[0] in _RUN_THEIR_CODE:
@@ -118,6 +120,15 @@ def _written(options: list[str], text: str) -> str:
         return "pass"
     name = names[0].strip("\"'")
     return f"with open({name!r}, {mode!r}, encoding='utf-8') as _file: _file.write({text!r})"
+
+
+def _run(options: list[str]) -> str:
+    """A statement that runs a Python file, as `%run` does."""
+    names = [part.strip("\"'") for part in options if not part.startswith("-")]
+    if not names or names[0].endswith(".ipynb"):
+        return "pass"
+    name = names[0] if names[0].endswith(".py") else f"{names[0]}.py"
+    return f"exec(open({name!r}, encoding='utf-8').read())"
 
 
 def _is_expression(tree: ast.Module) -> bool:

@@ -146,13 +146,14 @@ class Submission:
 def _without(code: str, statements: Iterable[ast.stmt]) -> str:
     """Code in which statements are `pass`, or a number where there is no room, and spaces."""
     data, lines = code.encode(), starts_of_lines(code.encode())
+    pieces, position = [], 0
     for node in statements:
         begin, end = span(node, lines)
         begin = min(begin, lines[first_line(node) - 1]) if first_line(node) < node.lineno else begin
         first = b"pass" if end - begin >= 4 else b"0"
-        blank = re.sub(rb"[^\n]", b" ", data[begin + len(first) : end])
-        data = data[:begin] + first + blank + data[end:]
-    return data.decode()
+        pieces += [data[position:begin], first, re.sub(rb"[^\n]", b" ", data[begin + len(first) : end])]
+        position = end
+    return b"".join([*pieces, data[position:]]).decode()
 
 
 def _pieces(cell: CodeCell, body: Sequence[ast.stmt], flags: Iterable[bool]) -> list[CodeCell]:

@@ -9,7 +9,7 @@ as its last own definition made it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
@@ -20,7 +20,7 @@ from annotated_grader.exercise.scopes import Statement
 from annotated_grader.exercise.submission import CodeCell, Submission
 from annotated_grader.sandbox.names import definitions, parsed
 
-_GRADERS = ("annotated_grader", "annotated.grading", "annotated")
+_GRADERS = ("annotated_grader", "annotated")
 _Outcome = TypeVar("_Outcome")
 
 
@@ -33,9 +33,9 @@ class Version:
     submission
         Its code, cut into what the answer needs and the rest.
     quiz
-        Answers to the quiz below the last `check()`; the rest of what stands there is no part of the version.
+        Answers to the quiz below the last `check()`; the rest of the code below it is no part of the version.
     note
-        A sentence for who gets this version's points where another has fewer, with a place for these.
+        What is said of this version if another earns fewer points, which are written in place of `{}`.
     """
 
     submission: Submission
@@ -68,12 +68,12 @@ def versions_of(exercise: Exercise, submission: Submission) -> tuple[Version, ..
         return (Version(first, below),) if checks else (whole,)
     name, cell = _first_change(changes, listed, exercise.answers)
     if not checks:
-        note = f"{cell} changes {name}: graded as defined before, as that cell leaves it, it would earn {{}}"
+        note = f"graded as last defined: {cell} changes {name}, and with that cell the answer would earn {{}}"
         return whole, Version(first, note=note)
-    found = f"{cell}, below the last check(), changes {name}"
-    as_checked = Version(first, below, f"{found}: graded as it was when checked, with that cell it would earn {{}}")
-    as_left = replace(whole, note=f"{found}: graded with that cell, as it was when checked it would earn {{}}")
-    return as_checked, as_left
+    note = f"graded as it was at the last check(): {cell}, below it, changes {name}, and with that cell the answer"
+    as_checked = Version(first, below, f"{note} would earn {{}}")
+    note = f"graded with {cell}, which is below the last check() and changes {name}: without that cell the answer"
+    return as_checked, replace(whole, note=f"{note} would earn {{}}")
 
 
 def best_version(
@@ -96,29 +96,50 @@ def best_version(
 
 
 def _checks(exercise: Exercise, listed: list[_Placed]) -> list[int]:
-    """The numbers of the statements that check this exercise."""
-    names, found = {"check"}, []
+    """The numbers of the statements that check this exercise: by name, or as the one that the notebook is for there."""
+    names, current, found = {"check"}, exercise.id, []
     for number, (_, _, one) in enumerate(listed):
-        if _is_check(exercise, one, names):
+        if any(_checked_by(call, current) == exercise.id for call in _calls_at_once(one.node, names)):
             found.append(number)
-        if isinstance(one.node, ast.ImportFrom) and one.node.module in _GRADERS:
-            names |= {alias.asname or alias.name for alias in one.node.names if alias.name == "check"}
-        elif not isinstance(one.node, ast.Import | ast.ImportFrom):
+        elif isinstance(one.node, ast.Import | ast.ImportFrom):
+            names |= _from_the_grader(one.node)
+        elif names & one.reads:
+            names |= one.binds  # another name for it, or a function that calls it
+        else:
             names -= one.binds  # the learner's own
+        if "EXERCISE" in one.binds and isinstance(one.node, ast.Assign) and isinstance(one.node.value, ast.Constant):
+            current = str(one.node.value.value)
     return found
 
 
-def _is_check(exercise: Exercise, one: Statement, names: set[str]) -> bool:
-    """Whether a statement, when it runs, checks this exercise or whichever the notebook is for."""
-    if one.defines_code or isinstance(one.node, ast.ClassDef):
-        return False
-    for call in (node for node in ast.walk(one.node) if isinstance(node, ast.Call)):
-        named = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "exercise")]
-        is_other = any(isinstance(part, ast.Constant) and part.value not in (None, exercise.id) for part in named)
-        by_name = isinstance(call.func, ast.Name) and call.func.id in names
-        if not is_other and (by_name or isinstance(call.func, ast.Attribute) and call.func.attr == "check"):
-            return True
-    return False
+def _calls_at_once(node: ast.AST, names: set[str]) -> Iterator[ast.Call]:
+    """Calls of `check`, or of another of its names, in what a statement runs: not in functions that it defines."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        waiting += ast.iter_child_nodes(part)
+        if isinstance(part, ast.Call):
+            called = part.func
+            while isinstance(called, ast.Attribute) and part.func.attr == "check":  # type: ignore[attr-defined]
+                called = called.value
+            if isinstance(called, ast.Name) and called.id in names:
+                yield part
+
+
+def _checked_by(call: ast.Call, current: str) -> str:
+    """The exercise that a call of `check` names, or the one that it means without a name."""
+    named = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "exercise")]
+    return next((str(part.value) for part in named if isinstance(part, ast.Constant) and part.value), current)
+
+
+def _from_the_grader(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """Names by which `check` can be called after an import: its own, and those of modules that it is in."""
+    if isinstance(node, ast.ImportFrom):
+        known = (node.module or "").partition(".")[0] in _GRADERS
+        return {a.asname or a.name for a in node.names if known and a.name in ("check", "grading")}
+    return {(a.asname or a.name).partition(".")[0] for a in node.names if a.name.partition(".")[0] in _GRADERS}
 
 
 def _answers_the_quiz(node: ast.stmt) -> bool:

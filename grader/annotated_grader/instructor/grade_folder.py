@@ -85,15 +85,6 @@ class GradingRun:
     reused: int
     seconds: float
 
-    @property
-    def missing(self) -> dict[str, list[str]]:
-        """What is not available here, in words, and the students whose answers need it."""
-        needed: dict[str, list[str]] = {}
-        for one in self.graded:
-            if one.status == "not_available":
-                needed.setdefault(one.note.partition("; ")[0], []).append(one.student)
-        return needed
-
 
 ResultCallback = Callable[[Graded, int, int], None]
 """Is told of each result: the result, how many are done, and how many there are."""

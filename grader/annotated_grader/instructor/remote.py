@@ -309,12 +309,17 @@ def grade_code(
     whole = Submission((CodeCell(submission),)) if isinstance(submission, str) else submission
     more = tuple(more)
     closed = level or best_level()
+    undecided = []
 
     def grade(version: Version) -> tuple[ExerciseResult, Status, str]:
         with RemoteStudent.of_exercise(exercise, version.submission, closed, limits, files=files) as student:
-            return _graded(exercise, student, salt, more)
+            outcome = _graded(exercise, student, salt, more)
+        undecided.extend([outcome] if outcome[1] == "not_available" else [])
+        return outcome
 
     _, (result, status, printed), note = best_version(versions_of(exercise, whole), grade, itemgetter(0))
+    if result.lost and undecided:  # the version without a score could have been the better one
+        result, status, printed = undecided[0]
     return replace(result, notes=(*result.notes, *filter(None, [note]))), status, printed
 
 
@@ -331,8 +336,9 @@ def _graded(
         result = replace(result, notes=(*result.notes, *student.notes))
     status = student.status_of_cells if reason and student.status == "ok" else student.status
     if result.lost and (missing := missing_modules(result, student.problems)):
-        listed = " and ".join(f"`{name}`" for name in missing)
-        note = f"{listed} {'is' if len(missing) == 1 else 'are'} not available to the grader"
+        listed, one = " and ".join(f"`{name}`" for name in missing), len(missing) == 1
+        note = f"{listed} {'is' if one else 'are'} not available to the grader"
+        note += f"; without {'it' if one else 'them'} the answer earns {result.score} of {result.maximum}"
         result, status = replace(result, notes=(note, *result.notes)), "not_available"
     return result, status, student.printed
 

@@ -86,7 +86,8 @@ def as_in_the_sandbox(files: Mapping[str, str]) -> Iterator[list[tuple[Any, Any]
     before, folder = os.getcwd(), tempfile.TemporaryDirectory(prefix="annotated-answer-", ignore_cleanup_errors=True)
     kept = sys.stdin, sys.argv, [*sys.path], dict(os.environ)
     sys.stdin, sys.argv = io.StringIO(), ["answer"]
-    sys.path.append("")  # as in a notebook: a module that the answer writes there can be imported
+    sys.path.insert(0, "")  # as in a notebook: a module of the learner's own comes before an installed one
+    loaded = set(sys.modules)
     os.environ.setdefault("MPLBACKEND", "agg")
     vars(annotated_grader).update(
         dict.fromkeys(_COMMANDS, _nothing),
@@ -102,6 +103,9 @@ def as_in_the_sandbox(files: Mapping[str, str]) -> Iterator[list[tuple[Any, Any]
         os.chdir(before)
         for name in (*_COMMANDS, "answer"):
             vars(annotated_grader).pop(name, None)
+        for name in set(sys.modules) - loaded:
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(folder.name):
+                del sys.modules[name]
         sys.stdin, sys.argv, sys.path[:], environment = kept
         os.environ.clear()
         os.environ.update(environment)

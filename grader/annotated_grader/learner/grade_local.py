@@ -11,6 +11,7 @@ import io
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -140,13 +141,12 @@ def _run(exercise: Exercise, found: LocalAnswer, seconds: float) -> tuple[Exerci
     if found.names is not None:
         student = LocalStudent(found.names, found.source, exercise.given_code)
         return run_checks(exercise, student, guard=TimeBudget(seconds)), found.source, []
-    with as_in_the_sandbox(found.files) as answered:
 
-        def grade(version: Version) -> ExerciseResult:
-            answered.clear()
-            return _run_version(exercise, version, seconds)
+    def grade(version: Version) -> tuple[ExerciseResult, list[tuple[Any, Any]]]:
+        with as_in_the_sandbox(found.files) as answered:
+            return _run_version(exercise, version, seconds), answered
 
-        version, result, note = best_version(found.versions, grade, lambda result: result)
+    version, (result, answered), note = best_version(found.versions, grade, itemgetter(0))
     notes = (*found.notes, *result.notes, *filter(None, [note]))
     return replace(result, notes=notes), version.submission.code, answered
 

@@ -13,6 +13,7 @@ import platform
 import struct
 import sys
 import tempfile
+from contextlib import suppress
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
@@ -22,6 +23,7 @@ from typing import Any
 _HERE = os.path.dirname(os.path.abspath(__file__))
 interpreter: Any = None  # imported by `main`, when the doors are shut
 codec: Any = None
+cells: Any = None
 
 KEPT_OUTPUT = 20_000
 """Characters of what an answer prints that are kept; the rest is dropped as it comes."""
@@ -144,7 +146,7 @@ class Worker:
 
     def _begin(self) -> None:
         self.output.kept = ""
-        self.interpreter = interpreter.Interpreter(import_module("cells").answer_names())
+        self.interpreter = interpreter.Interpreter(cells.answer_names())
 
     def answer(self, request: bytes) -> bytes:
         """Do what a request says; the reply, which may be an error of the answer's code."""
@@ -183,9 +185,10 @@ class Worker:
 def _write(files: dict[str, str]) -> None:
     """Lay modules of the student's own into the folder in which the answer runs."""
     for path, text in files.items():
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        with suppress(OSError):  # of a name that is too long: the import says that it is not there
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
 
 
 def _error(kinds: Any, message: str, where: str = "") -> bytes:
@@ -203,12 +206,15 @@ def _text_of(error: BaseException) -> str:
 
 def load_torch(paths: list[str]) -> None:
     """Import what serves an answer, which takes nearly all of a start, and leave the folder of this file."""
-    global interpreter, codec
+    global interpreter, codec, cells
     sys.path.extend(paths)
-    interpreter, codec = import_module("interpreter"), import_module("codec")
+    interpreter, codec, cells = map(import_module, ("interpreter", "codec", "cells"))
     torch: Any = import_module("torch")
     import_module("doors").open_side_doors(torch)
     sys.path.remove(_HERE)
+    for name in set(sys.modules) - {"__main__"}:
+        if os.path.dirname(vars(sys.modules[name]).get("__file__") or "") == _HERE:
+            del sys.modules[name]  # a student may have a module of this name
     torch.set_num_threads(1)
 
 
@@ -246,7 +252,7 @@ def main() -> None:
         load_torch(settings["paths"])
     tempfile.tempdir = settings["scratch"]
     os.chdir(settings["scratch"])
-    sys.path.append("")  # as in a notebook: a module that the answer writes there can be imported
+    sys.path.insert(0, "")  # as in a notebook: a module of the student's own comes before an installed one
     output = Output()
     sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = output  # type: ignore[assignment, misc]
     sys.stdin, sys.argv = io.StringIO(), ["answer"]

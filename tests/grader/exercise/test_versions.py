@@ -19,18 +19,19 @@ WRONG = RIGHT.replace("math.sqrt(q.size(-1))", "1.0")
 SPOILED = "attention = attention(*[torch.ones(1, 1)] * 3)[1]"
 HELPED = "def attention(q, k, v, mask=None):\n    return helped(q, k, v, mask)"
 HELPER = RIGHT.replace("def attention", "def helped")
-COMPILED = "attention = torch.compile(attention, backend='eager')"
+WRAPPED = "import functools\nattention = functools.partial(attention)"
 
 
 def kept(cell: int, name: str) -> str:
     """What is said where a definition counts, and not what became of it."""
-    return f"cell {cell} changes `{name}`: graded as defined before, as that cell leaves it, it would earn 0 of 10"
+    changed = f"cell {cell} changes `{name}`, and with that cell the answer would earn 0 of 10"
+    return f"graded as last defined: {changed}"
 
 
 def mended(cell: int, name: str) -> str:
     """What is said where the whole file counts, and not what was checked."""
-    found = f"cell {cell}, below the last check(), changes `{name}`"
-    return f"{found}: graded with that cell, as it was when checked it would earn 0 of 10"
+    found = f"graded with cell {cell}, which is below the last check() and changes `{name}`"
+    return f"{found}: without that cell the answer would earn 0 of 10"
 
 
 def notebook(*cells: str) -> bytes:
@@ -55,12 +56,18 @@ def checked(tmp_path: Path, data: bytes, name: str = "ex05-1.ipynb") -> tuple[in
         ([RIGHT, STUB], 10, kept(2, "attention")),
         ([RIGHT, SPOILED, HELPER], 10, kept(2, "attention")),
         ([RIGHT, "math = 3"], 10, kept(2, "math")),
-        ([RIGHT, COMPILED], 10, ""),
+        ([RIGHT, WRAPPED], 10, ""),
         ([HELPED, HELPER], 10, ""),
         ([HELPED, "check()", HELPER], 10, mended(3, "helped")),
         ([STUB, "check()", RIGHT], 10, mended(3, "attention")),
         ([RIGHT, "check('ex05-2')\n" + SPOILED, "check(exercise='ex05-1')"], 0, ""),
         (["from annotated_grader import check as verdict\n" + RIGHT, "verdict()", SPOILED, "check = 3"], 10, ""),
+        (["def submit():\n    check()", RIGHT, "submit()", SPOILED], 10, ""),
+        (["submit = lambda: check()", RIGHT, "submit()", SPOILED], 10, ""),
+        (["import annotated_grader as grader\nverdict = grader.check", RIGHT, "verdict()", SPOILED], 10, ""),
+        ([RIGHT, "check()", "EXERCISE = 'ex08-4'\n" + SPOILED, "check()"], 10, ""),
+        (["class Grid:\n    def check(self):\n        pass", "Grid().check()", RIGHT, SPOILED], 10,
+         kept(4, "attention")),
         (["def check():\n    pass", RIGHT, "check()", "check()\n" + SPOILED + "; check()"], 10,
          kept(4, "attention")),
         ([RIGHT + "\ncheck(); " + SPOILED], 10, ""),
@@ -75,13 +82,16 @@ def test_which_version_counts(tmp_path: Path, cells: list[str], points: int, not
 def test_of_two_that_both_lose_the_better_one_counts(tmp_path: Path) -> None:
     (few, _), (more, said) = checked(tmp_path, notebook(WRONG)), checked(tmp_path, notebook(WRONG, "check()", SPOILED))
     assert few == more > 0
-    assert said.endswith("graded as it was when checked, with that cell it would earn 0 of 10")
+    assert said == (
+        "graded as it was at the last check(): cell 3, below it, changes `attention`, "
+        "and with that cell the answer would earn 0 of 10"
+    )
 
 
 def test_a_python_file_says_the_line(tmp_path: Path) -> None:
     lines = RIGHT.rstrip().count("\n") + 1
     points, note = checked(tmp_path, f"{RIGHT.rstrip()}\n{SPOILED}\n".encode(), "mine.py")
-    assert points == 10 and note.startswith(f"line {lines + 1} changes `attention`")
+    assert points == 10 and f": line {lines + 1} changes `attention`" in note
 
 
 def test_every_line_keeps_its_number() -> None:

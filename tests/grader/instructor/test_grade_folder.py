@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from annotated.cli import main
+from annotated_grader.commands import exercise_grade
 from annotated_grader.exercise import catalogue
 from annotated_grader.exercise.exercise import Exercise, ExerciseError
 from annotated_grader.exercise.run import ExerciseResult, run_checks
@@ -21,7 +22,7 @@ from annotated_grader.exercise.student import LocalStudent
 from annotated_grader.exercise.submission import Submission
 from annotated_grader.instructor import grade_one
 from annotated_grader.instructor.grade_folder import GradingOptions, GradingRun, grade_folder
-from annotated_grader.instructor.gradebook import Gradebook, clean
+from annotated_grader.instructor.gradebook import Gradebook, Graded, clean
 from annotated_grader.sandbox.isolation import available
 from annotated_grader.sandbox.process import GraderBroken
 from tests.grader.sandbox.attacks import FULL, make_exercise
@@ -302,9 +303,23 @@ def test_a_package_that_is_missing_here_takes_nobodys_points(place: Path, capsys
     command = ["exercise", "grade", str(place / "class"), "--out", str(place / "out"), "--level", "none", "--trust"]
     assert main(command) == 0
     shown = capsys.readouterr().out
-    said = "`no_such_package` is not available to the grader: no score for 2 (dora, emil); install it and run"
+    said = "2 submissions import no_such_package, which is not available here"
     assert said in shown and "5 graded" in shown
     rows = {row["student"]: row for row in csv.DictReader((place / "out" / "gradebook.csv").open())}
     assert (rows["dora"]["score"], rows["dora"]["status"]) == ("", "not_available")
     assert main(command) == 0
     assert "2 graded" in capsys.readouterr().out
+
+
+def test_packages_that_are_not_available_are_summed_up(capsys: pytest.CaptureFixture[str]) -> None:
+    notes = [
+        "`einops` is not available to the grader; without it",
+        "`einops` and `scipy` are not available to the grader",
+    ]
+    graded = [Graded("ada", "ex99-1", "a.py", "not_available", None, 9, note, ()) for note in notes]
+    exercise_grade._print(GradingRun(tuple(graded), (), 0, 1.0), Path("out"))
+    said = [line.partition(" here")[0] for line in capsys.readouterr().out.splitlines() if "not available here" in line]
+    assert said == [
+        "2 submissions import einops, which is not available",
+        "1 submission imports scipy, which is not available",
+    ]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import nullcontext
+
 import pytest
 
 from annotated_grader.exercise.catalogue import find
+from annotated_grader.exercise.run import CheckResult, ExerciseResult, Failure, missing_modules
 from annotated_grader.exercise.submission import read
 from annotated_grader.instructor.remote import grade_code
-from annotated_grader.sandbox import isolation
+from annotated_grader.sandbox import isolation, lending
 
 pytestmark = pytest.mark.process
 BEFORE = f"{find('ex05-1').solution_code}\nimport asyncio, os, torch\nright = attention\n"
+WRONG = find("ex05-1").solution_code.replace("math.sqrt(q.size(-1))", "1.0")
 WORKS = {
     "an event loop": """
 async def soon(*args):
@@ -36,6 +41,13 @@ SHUT = {
     "import urllib.request\nurllib.request.urlopen('http://localhost')": "URLError: the grader has no network",
     "open('/etc/shadow')": "FileNotFoundError: [Errno 2] No such file or directory: '/etc/shadow'",
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def lent() -> Iterator[None]:
+    """Torch is loaded once for all answers here, where that can be done."""
+    with lending.started_once("bubblewrap") if isolation.available("bubblewrap").works else nullcontext():
+        yield
 
 
 def graded(code: str) -> tuple[int, str, set[str], tuple[str, ...]]:
@@ -67,6 +79,19 @@ def test_what_cannot_is_said() -> None:
 def test_a_package_that_is_not_here_is_nobodys_mistake() -> None:
     code = "from no_such_package.parts import scale\ndef attention(*args, **kwargs):\n    return scale(*args)\n"
     score, status, _, notes = graded(code)
-    assert (score, status, notes[0]) == (0, "not_available", "`no_such_package` is not available to the grader")
+    said = "`no_such_package` is not available to the grader; without it the answer earns 0 of 10"
+    assert (score, status, notes[0]) == (0, "not_available", said)
+    below = WRONG.replace("def attention", "check()\ndef attention")  # earns something, and was not what was checked
+    assert graded(f"{code}{below}")[1] == "not_available"
     assert graded("try:\n    import no_such_package\nexcept ImportError:\n    pass\n")[:2] == (10, "ok")
     assert graded("def attention(*args, **kwargs):\n    import annotated\n")[1] == "ok"
+
+
+def test_a_hidden_check_names_no_module() -> None:
+    exercise = find("ex05-1")
+    failure = Failure("ModuleNotFoundError: No module named 'v0_7315'", error=True)
+    named = [
+        missing_modules(ExerciseResult(exercise, (CheckResult(exercise.checks[0], hidden, failure),)), {})
+        for hidden in (False, True)
+    ]
+    assert named == [["v0_7315"], []]

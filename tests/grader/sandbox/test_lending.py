@@ -48,7 +48,7 @@ def look():
     }
 
 def is_copy():
-    return "template" in sys.modules
+    return "template" in sys.orig_argv
 
 def leave():
     random.seed(1); open("/tmp/left", "w").write("x"); os.left = True; return sorted(os.listdir("/tmp"))
