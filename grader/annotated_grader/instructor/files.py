@@ -29,7 +29,7 @@ _OF_SYSTEMS = re.compile(
 )
 _MOST_FILES, _MOST_FOLDERS, _MOST_DEEP = 10_000, 100_000, 30
 _MOST_OF_AN_ARCHIVE = 4 * 2**30
-_ARCHIVES_IN_EACH_OTHER = 2
+_ARCHIVES_IN_EACH_OTHER = 3
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class SubmissionFile:
         What the platform says of it: whether it came late, when it came, and its number among the tries.
     own
         The end of its path, from where the names are its maker's.
-    platform
-        The learning platform that named it; empty if none did.
+    platform, level
+        The learning platform that named it, empty if none did; and on which part of its path, from 0.
     archived
         Whether it lies in an archive.
     beside
@@ -75,6 +75,7 @@ class SubmissionFile:
     attempt: int = 0
     own: tuple[str, ...] = ()
     platform: str = ""
+    level: int = 0
     archived: bool = False
     open: Callable[[], bytes] = field(default=lambda: b"", repr=False, compare=False)
     source: Source | None = field(default=None, repr=False, compare=False)
@@ -139,7 +140,7 @@ def files_of(folder: Path, jobs: int = 1, bounds: Bounds | None = None) -> Files
     found = [_file(folder, folder.name)] if folder.is_file() else list(_walk(folder, repositories))
     for _ in range(_ARCHIVES_IN_EACH_OTHER):
         found = _opened(found, repositories, jobs, bounds)
-    deeper = "it is an archive in an archive in an archive"
+    deeper = f"it is an archive in {_ARCHIVES_IN_EACH_OTHER} others"
     found = [replace(file, refused=deeper) if _is_closed(file) else file for file in found]
     return Files(tuple(found), folder.resolve().name, frozenset(repositories))
 

@@ -14,7 +14,7 @@ of a tree are the people is seen from the names and from what is answered in the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from os.path import commonprefix
 
@@ -45,13 +45,17 @@ def level_of(layout: str) -> int | None:
     return len(parts) - 1 if parts[-1] == STUDENT and all(part == "*" for part in parts[:-1]) else None
 
 
-def placed_by_folders(files: Iterable[SubmissionFile], level: int | None = None) -> list[SubmissionFile]:
+def placed_by_folders(
+    files: Iterable[SubmissionFile], level: int | None = None, downloads: Iterable[tuple[str, ...]] = ()
+) -> list[SubmissionFile]:
     """The same files with students; each already has its exercise where its name or its text says it.
 
     Parameters
     ----------
     level
         That the students are on, from 0; by default it is seen from the names.
+    downloads
+        Paths of folders that a platform filled: what lies beside its files is somebody's, too.
 
     Raises
     ------
@@ -60,26 +64,61 @@ def placed_by_folders(files: Iterable[SubmissionFile], level: int | None = None)
     """
     files = list(files)
     if level is None:
-        return _class(files, 0)
+        classes = {path[:i] for path in downloads for i in range(1, len(path) + 1)}
+        return _class(files, 0, classes)
     by_place: dict[tuple[str, ...], list[SubmissionFile]] = defaultdict(list)
     for file in files:
         by_place[file.parts[: min(level, len(file.parts) - 1)]].append(file)
     return [file for place, members in by_place.items() for file in _people(members, len(place))]
 
 
-def _class(files: list[SubmissionFile], depth: int) -> list[SubmissionFile]:
-    """Files of one class, whose paths are the same up to a depth."""
+def _class(
+    files: list[SubmissionFile], depth: int, known: Collection[tuple[str, ...]] = (), look_inside: bool = True
+) -> list[SubmissionFile]:
+    """Files of one class, whose paths are the same up to a depth.
+
+    Parameters
+    ----------
+    known
+        Paths of folders that are classes.
+    look_inside
+        Whether a folder that has all files in it may be a class where it looks like a student's.
+    """
     inside: dict[str, list[SubmissionFile]] = defaultdict(list)
     for file in files:
         if len(file.parts) > depth + 1:
             inside[file.parts[depth]].append(file)
     readings = {name: _reading(name, members, depth + 1) for name, members in inside.items()}
     classes = {name for name, reading in readings.items() if reading == "class"}
+    classes |= {name for name, members in inside.items() if members[0].parts[: depth + 1] in known}
     if depth:  # `hw5.zip/hw5/` is one folder
         classes |= {name for name in inside if name == without_drive(files[0].parts[depth - 1])}
-    classes |= _classes_among(readings, inside, files, depth)
+    classes |= _classes_among({n: r for n, r in readings.items() if n not in classes}, inside, files, depth)
+    answers = [file for file in files if file.exercise]
+    shared = len(commonprefix([file.parts[:-1] for file in answers]))
+    if not classes and look_inside and shared > depth and _has_people(answers, shared):
+        classes = {answers[0].parts[depth]}
+        known = {*known, *(answers[0].parts[:i] for i in range(depth + 1, shared + 1))}
     people = [file for file in files if len(file.parts) == depth + 1 or file.parts[depth] not in classes]
-    return _people(people, depth) + [file for name in sorted(classes) for file in _class(inside[name], depth + 1)]
+    return _people(people, depth) + [
+        file for name in sorted(classes) for file in _class(inside[name], depth + 1, known, look_inside)
+    ]
+
+
+def _has_people(files: list[SubmissionFile], depth: int) -> bool:
+    """Whether files, taken for those of a class, are of two people at least who answer the same exercise."""
+    try:
+        placed = _class(files, depth, look_inside=False)
+    except LayoutDoubt:
+        return False
+    if any(file.note for file in placed):  # an answer without a name belongs to whom the folder is named after
+        return False
+    return _answer_the_same((file.exercise, file.student) for file in placed if _is_told(file, depth))
+
+
+def _is_told(file: SubmissionFile, depth: int) -> bool:
+    """Whether a file lies in a folder of its student, or its name begins with the student."""
+    return len(file.own) < len(file.parts[depth:]) or bool(exercise_in(stem_of(file.parts[-1])).before)
 
 
 def _reading(name: str, members: list[SubmissionFile], depth: int) -> str:

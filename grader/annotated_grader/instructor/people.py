@@ -37,10 +37,10 @@ class OnTheRoster:
 def as_people(files: Iterable[SubmissionFile]) -> list[SubmissionFile]:
     """The same files with `person` set, and with one name for each person."""
     files = list(files)
-    in_one_place: dict[tuple[str, str], set[str]] = defaultdict(set)
+    in_one_place: dict[tuple[str, tuple[str, ...]], set[str]] = defaultdict(set)
     for file in files:
         if file.id and not file.person:  # a number that holds for one assignment
-            in_one_place[file.student, _assignment(file)].add(file.id)
+            in_one_place[file.student, file.parts[: file.level]].add(file.id)
     of_several = {name for (name, _), ids in in_one_place.items() if len(ids) > 1}
     files = [
         replace(file, person=f"{file.student} ({file.id})" if file.student in of_several and file.id else file.student)
@@ -96,11 +96,6 @@ def check_one_person_a_row(files: Iterable[SubmissionFile]) -> None:
                 f"{student}, {exercise}: {platform} has two people here, {whose}; nothing was graded. "
                 "Is one line of the roster about both of them?"
             )
-
-
-def _assignment(file: SubmissionFile) -> str:
-    """The folder in which all of one download lie: the part of the path before the maker's and the platform's name."""
-    return "/".join(file.parts[: max(0, len(file.parts) - len(file.own))]).rpartition("/")[0]
 
 
 def _shown(student: GradedStudent) -> str:

@@ -106,7 +106,9 @@ def recognised(found: Files, only: str = "", bounds: Bounds | None = None) -> tu
             named[i] = outermost
     if not only:
         named = _believed(found.files, named)
-    files = [made for i, file in enumerate(found.files) for made in (named[i].files if i in named else (file,))]
+    files = []
+    for i, file in enumerate(found.files):
+        files += [replace(one, level=named[i].level) for one in named[i].files] if i in named else [file]
     files = _with_receipts([trees.timed(file) for file in files], bounds)
     made = {file.platform for file in files}
     return [file for file in files if not _is_platforms_own(file, made)], warning

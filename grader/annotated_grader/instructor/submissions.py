@@ -159,9 +159,9 @@ def look(folder: Path, looking: Looking, jobs: int = 1, bounds: Bounds | None = 
     if looking.student:
         files = [replace(file, student=looking.student, own=file.parts) for file in files]
     else:
-        files = [file for file in files if file.platform] + placed_by_folders(
-            (file for file in files if not file.platform), level
-        )
+        platforms = [file for file in files if file.platform]
+        downloads = {file.parts[: file.level] for file in platforms}
+        files = platforms + placed_by_folders((file for file in files if not file.platform), level, downloads)
         files = as_people(files)
     known_people = None
     if looking.roster:

@@ -161,7 +161,7 @@ PLATFORMS: dict[str, Class] = {
         submissions.zip/adlerada_101_900001_ex05-1.zip/data.csv
         submissions.zip/brandtben_102_900002_ben.zip/hw/ex05-1.ipynb
         submissions.zip/clarkcleo_103_900003_cleo.zip/old.zip/ex05-1.ipynb""",
-        "adlerada (101) ex05-1\nbrandtben (102) ex05-1",
+        "adlerada (101) ex05-1\nbrandtben (102) ex05-1\nclarkcleo (103) ex05-1",
         "Canvas",
     ),
     "canvas: two people of one name": Class(

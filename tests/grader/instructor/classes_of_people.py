@@ -377,4 +377,28 @@ FOUND: dict[str, Class] = {
         "ada/ex05-1/main.py\nada/ex05-1/utils.py :: y = 1\nben/ex05-1.ipynb\nben/helpers.py :: x = 1",
         "ada ex05-1 <- main.py\nben ex05-1",
     ),
+    "Moodle, flat, two assignments": Class(
+        """a5/Ada Adler_4001_assignsubmission_file_ex05-1.py
+        a7/Ada Adler_5077_assignsubmission_file_ex07-1.py
+        a5/Ada Li_4002_assignsubmission_file_ex05-1.py
+        a5/Ada Li_4003_assignsubmission_file_ex05-1.py""",
+        "Ada Adler (4001) ex05-1\nAda Adler (5077) ex07-1\nAda Li (4002) ex05-1\nAda Li (4003) ex05-1",
+        "Moodle",
+    ),
+    "under two folders, a late one beside a platform's": Class(
+        "ML/five/adlerada_101_900001_ex05-1.py\nML/five/bb_102_900002_ex05-1.py\nML/five/karl_ex05-1.py",
+        "adlerada (101) ex05-1\nbb (102) ex05-1\nkarl ex05-1",
+        "Canvas and names of files and folders",
+    ),
+    "under two folders, exercises in folders": Class(
+        "ML/term/ex05-1/ada.py\nML/term/ex05-1/ben.py\nML/term/ex07-1/ada/masks.py\nML/term/ex07-1/ben_ex07-1.py",
+        "ada ex05-1\nada ex07-1\nben ex05-1\nben ex07-1",
+    ),
+    "under two folders, one answer that can be read": Class(
+        "ML/five/ada/ex05-1.pdf\nML/five/ben/ex05-1.py\nML/five/cleo/ex05-1.zip/essay.pdf",
+        "ada ex05-1 refused\nben ex05-1\ncleo ex05-1 refused",
+    ),
+    "one student alone, with folders for topics": Class(
+        "ada/attention/ex05-1.py\nada/masks/ex07-1.py\nada/masks/old_ex07-1.py", "ada ex05-1\nada ex07-1 <- ex07-1.py"
+    ),
 }
