@@ -16,7 +16,7 @@ from torch import Tensor
 
 from annotated.model.positional_encoding import sinusoidal_encoding
 from annotated_grader.doctor.invariants import INVARIANTS
-from annotated_grader.doctor.invariants.decoding import sums_of_the_widest_beam_are_wrong
+from annotated_grader.doctor.invariants.hypotheses import sums_of_the_widest_beam_are_wrong
 from annotated_grader.doctor.probe import Probe, preserved_state
 from annotated_grader.doctor.subject import Claims, FirstAttention, Found, NotOffered, Side, Subject
 

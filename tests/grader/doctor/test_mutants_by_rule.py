@@ -7,7 +7,8 @@ import torch
 
 from annotated.model import masks
 from annotated_grader.doctor.mutants import by_rule
-from annotated_grader.doctor.mutants.by_rule import Answers, Change, changes, outcome, switched_on
+from annotated_grader.doctor.mutants.by_rule import Answers, outcome, switched_on
+from annotated_grader.doctor.mutants.source_changes import Change, changes
 
 
 @pytest.fixture(scope="module")

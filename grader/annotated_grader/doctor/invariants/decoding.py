@@ -5,14 +5,14 @@ from __future__ import annotations
 import collections
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from annotated_grader.doctor.finding import Mistake
-from annotated_grader.doctor.invariants.hypotheses import best_of_all, log_probability, penalty
+from annotated_grader.doctor.invariants.hypotheses import best_of_all, log_probability, penalty, widest_beams
 from annotated_grader.doctor.invariants.mistakes import WRONG_AXIS
 from annotated_grader.doctor.invariants.registry import InvariantViolated, invariant, not_applicable, require
 from annotated_grader.doctor.probe import Probe, dropout_of, normalised, of_size, relative_difference
@@ -377,7 +377,7 @@ def _recognised(every: Sequence[Found], alpha: float) -> list[Mistake]:
 def beam_exhaustive(probe: Probe) -> str:
     """On a tiny vocabulary a beam as wide as everything finds the best sequence there is."""
     lengths: list[int] = []
-    longest, searches = _widest_beams(probe)
+    longest, searches = widest_beams(probe)
     for source, alpha, found in searches:
         best = best_of_all(probe, source, longest, alpha)
         lengths.append(len(best.tokens) + 1)
@@ -395,33 +395,5 @@ def beam_exhaustive(probe: Probe) -> str:
     return f"The best of all sequences of up to {longest} symbols are found; they have {_list(lengths)} symbols."
 
 
-def _widest_beams(probe: Probe) -> tuple[int, Iterator[tuple[Tensor, float, list[Found]]]]:
-    """The longest sequences to try, in symbols, and for some sources alpha and what a beam of all of them finds."""
-    subject, words = probe.subject, probe.words.tolist()
-    longest = next((n for n in (4, 3, 2) if len(words) ** (n - 1) * (len(words) + 1) <= MOST), None)
-    if longest is None:
-        not_applicable(f"a vocabulary of {subject.vocab_size} has too many sequences to try them all")
-    probe.sharpen_weights(sure=True)
-    # A strong penalty of short texts, besides the usual one: else the best may always be the empty text.
-    alphas = (0.6, 2.0) if subject.claims.length_penalty == "wu" else (0.0,)
-    rows = [row[row != subject.pad][None] for row in probe.sources(4, 3, 5, 6, 4, 5)]
-    size = len(words) ** (longest - 1) * (len(words) + 1)
-    pairs = zip(rows, itertools.cycle(alphas), strict=False)
-    return longest, ((source, alpha, subject.beam(source, size, alpha, longest)) for source, alpha in pairs)
-
-
-def sums_of_the_widest_beam_are_wrong(probe: Probe) -> bool:
-    """Whether the best hypotheses of `beam-exhaustive` have another log-probability than the model gives them."""
-    return any(
-        not math.isclose(one.log_probability, log_probability(probe, source, one), rel_tol=1e-3, abs_tol=1e-3)
-        for source, _, found in _widest_beams(probe)[1]
-        for one in found[:4]
-    )
-
-
 def _list(numbers: list[int]) -> str:
     return ", ".join(map(str, numbers))
-
-
-MOST = 6000
-"""Sequences to try at most."""

@@ -1,4 +1,4 @@
-"""What all other invariants rest on: a call gives what it gave before, and its numbers are of the vocabulary."""
+"""Repeatability, and numbers that are of the vocabulary: all other invariants compare calls, and rest on both."""
 
 from __future__ import annotations
 

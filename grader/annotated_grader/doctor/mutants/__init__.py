@@ -16,7 +16,17 @@ import torch
 from annotated.config import ModelConfig
 from annotated.model import Transformer
 from annotated_grader.doctor.adapters.ours import OurSubject
-from annotated_grader.doctor.mutants import attention, decoding, evaluation, layers, masks, positions, targets, training
+from annotated_grader.doctor.mutants import (
+    attention,
+    decoding,
+    evaluation,
+    layers,
+    mask_shapes,
+    masks,
+    positions,
+    targets,
+    training,
+)
 from annotated_grader.doctor.mutants.patching import Mutant, Patches
 from annotated_grader.doctor.subject import Subject
 
@@ -24,6 +34,7 @@ __all__ = ["MUTANTS", "Mutant", "find", "healthy", "subject", "switched_on", "ta
 
 THEMES = {
     "masks": masks,
+    "masks of the wrong shape": mask_shapes,
     "attention": attention,
     "positions": positions,
     "layers": layers,
