@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.resources import files
 from types import ModuleType
 from typing import Any
 
@@ -26,7 +27,7 @@ from torch import Tensor
 from annotated.classroom import classroom_pairs
 from annotated.config import PAD, ModelConfig
 from annotated.data.batch import Batch, collate_ids
-from annotated.loading import load
+from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
 from annotated_grader.doctor.adapters.ours import OurSubject
 from annotated_grader.doctor.examine import examine
@@ -133,7 +134,7 @@ class Answers:
 
     def __init__(self) -> None:
         pairs = list(classroom_pairs("test", 6))
-        encode = load("classroom", "cpu").tokenizer.encode_batch
+        encode = Tokenizer.load(str(files("annotated") / "assets" / "classroom" / "tokenizer.json")).encode_batch
         self.pairs = list(zip(encode([p.source for p in pairs]), encode([p.target for p in pairs]), strict=True))
         self.states = {}
         for config in (SMALL, OTHER):
