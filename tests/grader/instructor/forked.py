@@ -100,7 +100,7 @@ def _serve(requests: int, replies: int) -> None:
     worker.lift_bounds()
     resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
     os.setsid()
-    worker.interpreter, worker.codec = interpreter, codec
+    worker.interpreter, worker.codec, worker.cells = interpreter, codec, cells
     for module in (interpreter, codec, cells):  # the files beside the worker, by the names that it knows them by
         sys.modules[module.__name__.rpartition(".")[2]] = module
     sys.modules["__main__"] = worker
