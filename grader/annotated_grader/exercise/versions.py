@@ -21,7 +21,8 @@ from annotated_grader.exercise.submission import CodeCell, Submission
 from annotated_grader.sandbox.names import definitions, parsed
 
 _GRADERS = ("annotated_grader", "annotated")
-_Outcome = TypeVar("_Outcome")
+Outcome = TypeVar("Outcome")
+"""What grading one version gives."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,10 @@ def versions_of(exercise: Exercise, submission: Submission) -> tuple[Version, ..
 
 
 def best_version(
-    versions: Iterable[Version], grade: Callable[[Version], _Outcome], result_of: Callable[[_Outcome], ExerciseResult]
-) -> tuple[Version, _Outcome, str]:
+    versions: Iterable[Version], grade: Callable[[Version], Outcome], result_of: Callable[[Outcome], ExerciseResult]
+) -> tuple[Version, Outcome, str]:
     """Grade versions until one earns everything; the best, what came of it, and its note, empty if none earns less."""
-    best: tuple[Version, _Outcome] | None = None
+    best: tuple[Version, Outcome] | None = None
     fewest: int | None = None
     for version in versions:
         outcome = grade(version)
