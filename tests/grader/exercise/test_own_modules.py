@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+
+import pytest
 
 from annotated_grader.exercise.catalogue import find
 from annotated_grader.exercise.own_modules import among, beside_file, own_modules
@@ -58,7 +61,10 @@ PLACES = {
 """Where a module of the learner's own is, and how the answer comes to it."""
 
 
-def test_own_modules_are_found_and_come_first_whether_checked_or_graded(tmp_path: Path) -> None:
+def test_own_modules_are_found_and_come_first_whether_checked_or_graded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "tabulate", raising=False)  # another test may have imported the package
     code = find("ex05-1").solution_code.replace("q @", "scale(q) @").replace(" / math.sqrt(q.size(-1))", "")
     for number, (place, way) in enumerate(PLACES.items()):
         file = tmp_path / "class" / str(number) / f"{place}.py"
