@@ -17,10 +17,13 @@ _NETWORK = ("/socket.py", "/ssl.py")
 _REFUSED = (errno.EPERM, errno.EAGAIN, errno.EACCES)
 _IN_THIS_PROCESS = {"num_workers": 0, "prefetch_factor": None, "persistent_workers": False, "timeout": 0}
 _IN_THIS_PROCESS |= {"multiprocessing_context": None}
+_shut = False
 
 
 def open_side_doors(torch: Any) -> None:
     """Do in the answer's own process what others or a compiler would do elsewhere, with the same result."""
+    global _shut
+    _shut = True
     torch.compile = _uncompiled
     loader = torch.utils.data.DataLoader
     begin = loader.__init__
@@ -86,14 +89,14 @@ def _close_self_pipe(loop: Any) -> None:
 
 
 def shut_door(error: BaseException, line: str = "") -> str:
-    """Which door of the sandbox an error comes from, in words; empty if from none.
+    """Which door of the sandbox an error comes from, in words; empty if from none, and on a learner's own machine.
 
     Parameters
     ----------
     line
         The answer's line that raised it.
     """
-    if not isinstance(error, OSError):
+    if not (_shut and isinstance(error, OSError)):
         return ""
     files = "\n".join(_files(error)).replace(os.sep, "/")
     if any(part in files for part in _NETWORK):

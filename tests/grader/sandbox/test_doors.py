@@ -12,6 +12,7 @@ from annotated_grader.exercise.run import CheckResult, ExerciseResult, Failure, 
 from annotated_grader.exercise.submission import read
 from annotated_grader.instructor.remote import grade_code
 from annotated_grader.sandbox import isolation, lending
+from annotated_grader.sandbox.interpreter import AnswerError, Interpreter
 
 pytestmark = pytest.mark.process
 BEFORE = f"{find('ex05-1').solution_code}\nimport asyncio, os, torch\nright = attention\n"
@@ -39,7 +40,7 @@ SHUT = {
     "import multiprocessing\nmultiprocessing.Pool(1)": "PermissionError: the grader starts no other processes",
     "os.fork()": "PermissionError: the grader starts no other processes",
     "import urllib.request\nurllib.request.urlopen('http://localhost')": "URLError: the grader has no network",
-    "open('/etc/shadow')": "FileNotFoundError: [Errno 2] No such file or directory: '/etc/shadow'",
+    "open('missing.txt')": "FileNotFoundError: [Errno 2] No such file or directory: 'missing.txt'",
 }
 
 
@@ -95,3 +96,11 @@ def test_a_hidden_check_names_no_module() -> None:
         for hidden in (False, True)
     ]
     assert named == [["v0_7315"], []]
+
+
+def test_on_a_learners_own_machine_no_door_is_shut() -> None:
+    interpreter = Interpreter({})
+    interpreter.load("import socket\ndef ask():\n    socket.create_connection(('127.0.0.1', 1), timeout=5)\n")
+    with pytest.raises(AnswerError) as caught:
+        interpreter.perform({"op": "call", "name": "ask"})
+    assert "the grader" not in str(caught.value) and "ConnectionRefusedError" in caught.value.kinds
