@@ -10,7 +10,7 @@ import importlib.util
 from collections.abc import Iterable
 from itertools import islice
 
-from annotated.data.scripts import HAN, KANA, SOUTH_EAST
+from annotated.text.scripts import HAN, KANA, SOUTH_EAST
 
 DEFAULT = "13a"
 _OF_LANGUAGES = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"} | dict.fromkeys(("th", "lo", "km", "my", "bo"), "char")

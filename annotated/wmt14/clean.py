@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from annotated.data.scripts import count_words, longest_word
+from annotated.text.scripts import count_words, longest_word
 
 INVISIBLE = "\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff"
 """Characters without a glyph: soft hyphen, zero-width space, direction marks, byte-order mark."""

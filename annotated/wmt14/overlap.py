@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from annotated.data.scripts import count_words
+from annotated.text.scripts import count_words
 
 _NO_WORD = re.compile(r"[\W_]+")
 

@@ -1,13 +1,14 @@
-"""The directive `all-names`: every documented name of the library in one list, for a field that filters it.
+"""The directive `all-names`: the documented names in one list, for a field that filters it.
 
     :::{all-names}
     :::
 
 A fold for each page of the reference, in the order of its index; in it each module with its classes, functions,
-methods, fields and values as its source has them. An entry leads to its place in the reference and says its kind, its
-first sentence and the parts of the paper that its docstring names. A field may be described by its class, a method by
-the one that it overrides; what has no sentence shows its type and its value. The list is filled in once every page has
-been read; the search leaves it out, and so does the printed book.
+methods, fields and values as its source has them. Of the grader and of the book, which few import, fields and methods
+are on their own pages only: with them the list would be a fifth heavier. An entry leads to its place in the reference
+and says its kind, its first sentence and the parts of the paper that its docstring names. A field may be described by
+its class, a method by the one that it overrides; what has no sentence shows its type and its value. The list is filled
+in once every page has been read; the search leaves it out, and so does the printed book.
 """
 
 from __future__ import annotations
@@ -133,16 +134,22 @@ def docstrings(module: str) -> dict[str, str]:
     return found
 
 
+def is_listed(module: str, name: str) -> bool:
+    """Whether the list has a name: each of the library's, and what a module of the other packages defines itself."""
+    return module.split(".")[0] == "annotated" or "." not in name
+
+
 def names(domain: Any) -> Iterator[Name]:
-    """Every name of the library that the reference documents, once."""
+    """The names of the list, each once."""
     modules = {full for full, entry in domain.objects.items() if entry.objtype == "module"}
     for full, entry in domain.objects.items():
         if entry.docname.startswith(API) and not entry.aliased:
             module = full
             while module and module not in modules:
                 module = module.rpartition(".")[0]
-            kind = KINDS.get(entry.objtype, entry.objtype)
-            yield Name(module, full[len(module) + 1 :], kind, entry.docname, entry.node_id)
+            kind, name = KINDS.get(entry.objtype, entry.objtype), full[len(module) + 1 :]
+            if is_listed(module, name):
+                yield Name(module, name, kind, entry.docname, entry.node_id)
 
 
 def overridden(full: str) -> str:
