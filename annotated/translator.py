@@ -210,7 +210,7 @@ class Translator:
 
     def score(self, source: str, target: str) -> Hypothesis:
         """What the model thinks of a given translation: its log-probability (eos included) and its score."""
-        tokens = self.tokenizer.encode(target)
+        tokens = self.tokenizer.encode(target.strip())
         with torch.inference_mode():
             logits, _ = self._read(self._source(source), tokens)
         log_probabilities = logits[0].float().log_softmax(dim=-1)
@@ -229,7 +229,7 @@ class Translator:
             hypothesis = self._search([ids], config)[0][0]
             tokens, finished = hypothesis.tokens, hypothesis.finished
         else:
-            tokens, finished = self.tokenizer.encode(target), True
+            tokens, finished = self.tokenizer.encode(target.strip()), True
         steps = len(tokens) + finished
         with torch.inference_mode():
             _, maps = self._read(ids, tokens, steps)

@@ -1,13 +1,16 @@
-"""The byte-level alphabet: its characters, how a piece is shown, and what makes a tokenizer file one of ours."""
+"""The byte-level alphabet: its characters, how a piece is shown, the normal form of what is cut into pieces, and what
+makes a tokenizer file one of ours."""
 
 from __future__ import annotations
 
 import functools
+import json
 from typing import Any
 
-from tokenizers import pre_tokenizers
+from tokenizers import Regex, normalizers, pre_tokenizers
 
 from annotated.config import SPECIAL_TOKENS
+from annotated.text.normal_form import CONTROL, IDLE_JOINER, INVISIBLE, WHITE_SPACE
 
 
 @functools.cache
@@ -25,6 +28,26 @@ def readable(piece: str) -> str:
     return "".join(shown).replace(" ", "▁")
 
 
+@functools.cache
+def normalizer() -> normalizers.Normalizer:
+    """`annotated.text.normal_form.normalise` as a part of a tokenizer.json, which all programs that read it apply."""
+    return normalizers.Sequence(
+        [
+            normalizers.Replace(Regex(INVISIBLE), ""),
+            normalizers.Replace(Regex(IDLE_JOINER), ""),
+            normalizers.NFC(),
+            normalizers.Replace(Regex(CONTROL), ""),
+            normalizers.Replace(Regex(WHITE_SPACE), " "),
+            normalizers.Strip(),
+        ]
+    )
+
+
+def has_normal_form(content: dict[str, Any]) -> bool:
+    """Whether a parsed tokenizer.json carries our normal form."""
+    return bool(content.get("normalizer") == json.loads(normalizer().__getstate__()))
+
+
 def why_foreign(content: Any) -> str:
     """Why a parsed tokenizer.json is not one of ours; empty if it is."""
     if not isinstance(content, dict) or not isinstance(content.get("model"), dict):
@@ -39,7 +62,8 @@ def why_foreign(content: Any) -> str:
     joiner = content.get("decoder")
     if not all(isinstance(part, dict) and part.get("type") == "ByteLevel" for part in (splitter, joiner)):
         return "not byte-level, so it would lose text"
-    if splitter.get("add_prefix_space", True) or content.get("normalizer") or content.get("added_tokens"):
+    changes = content.get("normalizer") and not has_normal_form(content)
+    if splitter.get("add_prefix_space", True) or changes or content.get("added_tokens"):
         return "it changes the text before encoding it, or adds tokens of its own"
     if missing := sorted(set(pre_tokenizers.ByteLevel.alphabet()) - set(vocabulary)):
         return f"{len(missing)} of the 256 bytes are missing from its vocabulary, so it would lose text"

@@ -1,6 +1,7 @@
 """The shared byte-pair vocabulary: text to ids and back without loss, on top of Hugging Face `tokenizers`.
 
-The alphabet is the 256 bytes, so every text has ids, nothing is ever unknown, and `decode(encode(text)) == text`.
+The alphabet is the 256 bytes, so every text has ids, nothing is ever unknown, and `decode(encode(text)) == text`; of a
+tokenizer with a normal form, which those of training runs have, the text comes back in that form.
 The four special tokens are entries of the vocabulary that no text can produce: a user who types "</s>" gets
 the pieces "</", "s" and ">", and gets them in every program that reads the file, not only in this one.
 """
@@ -14,12 +15,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import tokenizers
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
 from annotated.config import SPECIAL_TOKENS
-from annotated.data.byte_level import readable, why_foreign
+from annotated.data.byte_level import normalizer, readable, why_foreign
 from annotated.storage import atomic_write
 
 _BYTES = len(pre_tokenizers.ByteLevel.alphabet())
@@ -49,9 +51,12 @@ class Tokenizer:
         self._inner = inner
         self.vocab_size: int = inner.get_vocab_size()
         """V: entries, the special tokens included."""
+        self.normal_form = inner.normalizer is not None
+        """Whether texts are put into the normal form of `annotated.text` before they are encoded. The rule is part of
+        the file: other programs that read it do the same."""
 
     @classmethod
-    def train(cls, texts: Iterable[str], vocab_size: int) -> Tokenizer:
+    def train(cls, texts: Iterable[str], vocab_size: int, normal_form: bool = False) -> Tokenizer:
         """Learn merges from texts: source and target sentences together, for a shared vocabulary.
 
         The same texts give the same tokenizer. Texts are read once, in a stream; memory grows with the number
@@ -65,6 +70,9 @@ class Tokenizer:
         vocab_size
             V: entries wanted, special tokens and the 256 bytes included. A text in which too few pairs of
             pieces occur twice yields fewer: then `Tokenizer.vocab_size` is the number to build the model with.
+        normal_form
+            Whether this tokenizer writes each text in one way before it encodes it: white space, Unicode's NFC,
+            characters that nobody sees. Training runs ask for it.
 
         Raises
         ------
@@ -81,6 +89,8 @@ class Tokenizer:
         if first is None:
             raise TokenizerError("there is no text to train a tokenizer on: every sentence is empty, or there is none")
         inner = tokenizers.Tokenizer(models.BPE())
+        if normal_form:
+            inner.normalizer = normalizer()
         inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         inner.decoder = decoders.ByteLevel()
         trainer = trainers.BpeTrainer(
@@ -170,7 +180,7 @@ class Tokenizer:
         return [(end - len(text[start:end].lstrip() or text[start:end]), end) for start, end in spans]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of ids; special tokens are dropped, all else comes back exactly.
+        """The text of ids; special tokens are dropped, all else comes back exactly as it was encoded.
 
         Ids that break a character off in its middle (a model may write them) give the replacement character U+FFFD.
 
@@ -194,14 +204,16 @@ class Tokenizer:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """SHA-256 (hex) of the ids, the pieces and the order of the merges.
+        """SHA-256 (hex) of the ids, the pieces and the order of the merges, and of whether there is a normal form.
 
         Two tokenizers with one fingerprint encode alike. It leaves out how the file is written, so that another
         version of the `tokenizers` library does not change it.
         """
         model = json.loads(self._inner.to_str())["model"]
         merges = [merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"]]
-        content = {"pieces": sorted(model["vocab"], key=model["vocab"].__getitem__), "merges": merges}
+        content: dict[str, Any] = {"pieces": sorted(model["vocab"], key=model["vocab"].__getitem__), "merges": merges}
+        if self.normal_form:  # else those of older tokenizers stay as they are
+            content["normal_form"] = True
         return hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
 
     @functools.cached_property

@@ -78,7 +78,7 @@ def perplexity(
     """
     if not pairs:
         raise ValueError("there are no pairs to measure perplexity on")
-    sources, targets = (tokenizer.encode_batch([pair[side] for pair in pairs]) for side in (0, 1))
+    sources, targets = (tokenizer.encode_batch([pair[side].strip() for pair in pairs]) for side in (0, 1))
     longest = max(map(len, sources + targets)) + 1
     store = TokenStore.from_ids(list(zip(sources, targets, strict=True)))
     device = next(model.parameters()).device

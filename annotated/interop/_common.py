@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import importlib
+import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from torch import Tensor
 from annotated.config import ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import MultiHeadAttention
+from annotated.saving import write_json
 from annotated.storage import atomic_folder, require_replaceable
 
 
@@ -107,6 +109,18 @@ def require_equal_heads(config: ModelConfig, what: str) -> None:
             f"{what} has heads of width d_model / num_heads = {config.d_model} / {config.num_heads} only; "
             f"this model has d_k {config.d_k} and d_v {config.d_v}"
         )
+
+
+def write_tokenizer(tokenizer: Tokenizer, path: Path) -> None:
+    """Write the tokenizer.json of an export, so that another program reads a text as `Translator` does.
+
+    A tokenizer with a normal form has it in its file. Of one without, `Translator` takes white space off a text's ends,
+    and the file says so.
+    """
+    tokenizer.save(path)
+    if not tokenizer.normal_form:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        write_json(path, content | {"normalizer": {"type": "Strip", "strip_left": True, "strip_right": True}})
 
 
 def pieces(tokenizer: Tokenizer) -> list[str]:

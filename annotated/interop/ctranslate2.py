@@ -27,7 +27,14 @@ from torch import Tensor, nn
 
 from annotated.config import BOS, EOS, SPECIAL_TOKENS, UNK, ModelConfig
 from annotated.data.tokenizer import Tokenizer
-from annotated.interop._common import export_folder, optional, pieces, projections, require_same_vocabulary
+from annotated.interop._common import (
+    export_folder,
+    optional,
+    pieces,
+    projections,
+    require_same_vocabulary,
+    write_tokenizer,
+)
 from annotated.model import MultiHeadAttention, Transformer
 
 FILES = ("model.bin", "config.json", "shared_vocabulary.json", "tokenizer.json")
@@ -125,7 +132,7 @@ def write_ctranslate2(
     spec.validate()
     spec.optimize(quantization=quantization)
     spec.save(str(folder))
-    tokenizer.save(folder / "tokenizer.json")
+    write_tokenizer(tokenizer, folder / "tokenizer.json")
 
 
 def _spec(transformer_spec: Any, config: ModelConfig) -> Any:

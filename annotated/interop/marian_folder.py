@@ -16,7 +16,7 @@ from pathlib import Path
 
 from annotated.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK
 from annotated.data.tokenizer import Tokenizer
-from annotated.interop._common import export_folder, optional, require_same_vocabulary
+from annotated.interop._common import export_folder, optional, require_same_vocabulary, write_tokenizer
 from annotated.interop.marian import to_marian
 from annotated.model import Transformer
 from annotated.saving import write_json
@@ -67,7 +67,7 @@ def export_marian(
         progress_bar()
         marian = to_marian(model, max_positions)
         marian.save_pretrained(partial)
-        tokenizer.save(partial / "tokenizer.json")
+        write_tokenizer(tokenizer, partial / "tokenizer.json")
         _append_eos(partial / "tokenizer.json")
         write_json(partial / "tokenizer_config.json", _tokenizer_config(marian.config.max_position_embeddings))
     return Path(folder)

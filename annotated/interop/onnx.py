@@ -31,7 +31,7 @@ from torch.nn import functional as F
 from annotated.config import BOS, EOS, PAD
 from annotated.data.tokenizer import Tokenizer
 from annotated.interop import onnx_translate
-from annotated.interop._common import export_folder, optional, require_same_vocabulary
+from annotated.interop._common import export_folder, optional, require_same_vocabulary, write_tokenizer
 from annotated.model import Recorded, Transformer, padding_mask, scaled_dot_product_attention
 from annotated.saving import write_json
 from annotated.storage import atomic_write
@@ -154,7 +154,7 @@ def export_onnx(
         with atomic_write(partial / "translate.py") as file:
             file.write(Path(onnx_translate.__file__).read_text(encoding="utf-8"))
         if tokenizer is not None:
-            tokenizer.save(partial / "tokenizer.json")
+            write_tokenizer(tokenizer, partial / "tokenizer.json")
     return Path(folder)
 
 

@@ -34,7 +34,7 @@ def translate(text: str, folder: str | Path = HERE, max_new_tokens: int | None =
     tokenizer = tokenizers.Tokenizer.from_file(str(Path(folder) / "tokenizer.json"))
     encoder, step = (_session(Path(folder) / name) for name in ("encoder.onnx", "decoder_step.onnx"))
     config, eos = facts["config"], facts["eos"]
-    tokens = tokenizer.encode(text.strip(), add_special_tokens=False).ids
+    tokens = tokenizer.encode(text, add_special_tokens=False).ids
     source = np.array([[*tokens, eos]])  # the model reads the end too
     keys, values = encoder.run(None, {"source": source})
     sizes = [(config["num_decoder_layers"], 1, config["num_heads"], 0, config[width]) for width in ("d_k", "d_v")]

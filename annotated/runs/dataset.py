@@ -133,7 +133,9 @@ def _encoded_valid(spec: str, corpus: Corpus, folder: Path, tokenizer: Tokenizer
 
 def _make_tokenizer(data: DataConfig, folder: Path, train: Corpus, identity: str) -> None:
     given = data.tokenizer
-    tokenizer = Tokenizer.train(train.texts(), data.vocab_size) if given is None else Tokenizer.load(given)
+    tokenizer = (
+        Tokenizer.train(train.texts(), data.vocab_size, normal_form=True) if given is None else Tokenizer.load(given)
+    )
     tokenizer.save(folder / TOKENIZER)
     write_json(folder / _ORIGIN, _origin(data, identity))
 

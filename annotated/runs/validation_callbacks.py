@@ -24,6 +24,7 @@ from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
 from annotated.saving import CheckpointError
 from annotated.storage import atomic_write
+from annotated.text.normal_form import normalise
 
 HEADS = "heads"
 """Folder of a run that holds the files."""
@@ -68,12 +69,14 @@ class ValidationCallbacks(NamedTuple):
 def validation_bleu(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]]) -> float:
     """BLEU of greedy translations, in percent: what `train(..., bleu=validation_bleu)` follows a training run by.
 
-    Beam search would score a little higher and take several times as long.
+    Beam search would score a little higher and take several times as long. References are read in the normal form that
+    the model was taught to write, if it was taught one.
     """
     from annotated.evaluation import bleu
 
     translations = _translate(model, tokenizer, [source for source, _ in pairs])
-    return bleu(translations, [reference for _, reference in pairs]).bleu
+    references = [normalise(reference) if tokenizer.normal_form else reference for _, reference in pairs]
+    return bleu(translations, references).bleu
 
 
 def sample_translations(sentences: Sequence[str]) -> Callable[[Transformer, Tokenizer], list[tuple[str, str]]]:

@@ -1,1 +1,1 @@
-"""A line of text before any tokenizer: its scripts. Needs neither torch nor a tokenizer."""
+"""A line of text before any tokenizer: its normal form, its scripts. Needs nothing but Python."""

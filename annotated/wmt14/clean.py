@@ -12,24 +12,16 @@ A pair counts for the first rule that it breaks, in the order of `RULES`.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from annotated.text.normal_form import normalise
 from annotated.text.scripts import count_words, longest_word
-
-INVISIBLE = "\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff"
-"""Characters without a glyph: soft hyphen, zero-width space, direction marks, byte-order mark."""
-_JOINED = r"[^\x00-\u02ff\u1e00-\u1eff\u2000-\u206f\s]"
-"""What the zero-width joiner and non-joiner change the look of: letters of Arabic, Indian and other scripts, emoji."""
 
 SCRIPTS: Mapping[str, str] = dict.fromkeys(("en", "de", "fr", "es", "it", "nl", "cs", "pl", "pt", "sv", "da"), "Latin")
 """The script that a language is written in; a language that is not here has none, and rule `script` lets it pass."""
 
-_NO_GLYPH = re.compile(f"[{INVISIBLE}]")
-_IDLE_JOINER = re.compile(f"(?<!{_JOINED})[\u200c\u200d]+|[\u200c\u200d]+(?![\u200c\u200d]|{_JOINED})")
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?/?>|<!--")
 _BROKEN = re.compile("[\ufffd\x80-\x84\x86-\x9f]")
 _OTHER_SCRIPTS = re.compile(
@@ -55,19 +47,6 @@ class Rule:
     why: str
     breaks: Callable[[str, str, CleaningLimits], bool]
     """(source, target, limits): whether the pair breaks the rule."""
-
-
-def normalise(text: str) -> str:
-    """One way to write a text: NFC, no control or invisible characters, one plain space for every white space.
-
-    Nothing that a reader sees changes: quotation marks and dashes stay as they are, and so do zero-width joiners and
-    non-joiners between characters that they join or part. The vocabulary is made of bytes, so it loses none of them.
-    """
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", _IDLE_JOINER.sub("", _NO_GLYPH.sub("", text)))
-    if not text.isprintable():
-        text = _CONTROL.sub("", text)
-    return " ".join(text.split())
 
 
 def _empty(source: str, target: str, _: CleaningLimits) -> bool:

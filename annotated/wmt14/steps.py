@@ -24,8 +24,9 @@ import numpy as np
 from annotated import storage
 from annotated.data.store_files import StoreInfo
 from annotated.data.tokenizer import Tokenizer
+from annotated.text.normal_form import normalise
 from annotated.wmt14 import encode
-from annotated.wmt14.clean import NOT_UTF8, RULES, SCRIPTS, Cleaned, CleaningLimits, clean_block, normalise
+from annotated.wmt14.clean import NOT_UTF8, RULES, SCRIPTS, Cleaned, CleaningLimits, clean_block
 from annotated.wmt14.options import PreparationError, PreparationOptions
 from annotated.wmt14.overlap import Seen, first_of_each, hash_lines, split_block
 from annotated.wmt14.runner import Stage, StageWork
@@ -245,7 +246,7 @@ def _tokenizer(options: PreparationOptions, vocab_size: int, work: StageWork) ->
                 number += 1
             work.advance(number, pairs)
 
-    tokenizer = Tokenizer.train(texts(), vocab_size)
+    tokenizer = Tokenizer.train(texts(), vocab_size, normal_form=True)
     tokenizer.save(work.path(TOKENIZER))
     give_memory_back()  # of the words that it counted
     return {"pairs": taken, "of_pairs": pairs, "vocab_size": tokenizer.vocab_size, "fingerprint": tokenizer.fingerprint}

@@ -17,6 +17,7 @@ PREPARED = {
     "an E @-@ Mail .": "tokenised (`@-@`)",
     "an E ##AT##-##AT## Mail .": "tokenised (`@-@`)",
     "The cat , it sleeps .": "before the last full stop",
+    "Es ist ka\u0308lter.": "another Unicode form than NFC",
 }
 
 

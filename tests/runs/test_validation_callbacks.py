@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from annotated.config import BOS, EOS
+from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import greedy_decode
 from annotated.runs import read_records, train
 from annotated.runs.hardware import matmul_benchmark
@@ -113,3 +114,11 @@ def test_the_peak_is_a_rate_that_a_product_reaches_and_draws_no_random_number():
     sustained = 10 * 2 * 512**3 / (time.process_time() - began)
     assert peak is not None and 0.05 * sustained < peak < 50 * sustained
     assert matmul_benchmark("cpu", "fp32") == peak, "measured once a process"
+
+
+def test_references_are_read_in_the_form_that_a_model_writes(monkeypatch):
+    """In NFD they would differ from every right translation."""
+    monkeypatch.setattr("annotated.runs.validation_callbacks._translate", lambda *_: ["K\u00e4lte ist da."])
+    pairs = [("It is cold.", "Ka\u0308lte  ist da.")]
+    plain, formed = (Tokenizer.train(["ab ab"], 270, normal_form=form) for form in (False, True))
+    assert validation_bleu(None, formed, pairs) == pytest.approx(100) and validation_bleu(None, plain, pairs) < 90

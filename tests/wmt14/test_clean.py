@@ -1,4 +1,4 @@
-"""Normalisation, each rule of cleaning, duplicates, overlap and shards, on cases made by hand."""
+"""Each rule of cleaning, duplicates, overlap and shards, on cases made by hand."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gzip
 import os
 import signal
 import time
-import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 
 from annotated.data.text_files import CorpusError
 from annotated.wmt14 import sources
-from annotated.wmt14.clean import RULES, CleaningLimits, clean_block, normalise
+from annotated.wmt14.clean import RULES, CleaningLimits, clean_block
 from annotated.wmt14.encode import ranges
 from annotated.wmt14.options import PreparationError, PreparationOptions
 from annotated.wmt14.overlap import Seen, first_of_each, folded, hash_lines, split_block
@@ -28,33 +27,6 @@ pytestmark = pytest.mark.process
 LIMITS = CleaningLimits(max_words=5, max_ratio=3, max_word_length=12, scripts=("Latin", "Latin"))
 
 
-@pytest.mark.parametrize(
-    "text, expected",
-    [
-        ("  The\tcat \u00a0 sleeps.\r", "The cat sleeps."),
-        ("Mu\u0308ller", "Müller"),
-        ("Auto\u00adbahn \ufeffhier\u200b", "Autobahn hier"),
-        ("ca\x02t\x1f s\x7fits", "cat sits"),
-        ("one\u2028two\x85three", "one two three"),
-        ("“quoted” – and … ½ ﬁ", "“quoted” – and … ½ ﬁ"),
-        ("😀 日本", "😀 日本"),
-        ("می\u200cخواهم \u200cب\u200c", "می\u200cخواهم ب"),
-        ("क्\u200dष 👨\u200d👩\u200d👧\ufe0f\u200d👦", "क्\u200dष 👨\u200d👩\u200d👧\ufe0f\u200d👦"),
-        ("Auf\u200clage \u200dx\u200d\u200d ب\u200c\u200cب\u200d", "Auflage x ب\u200cب"),
-        (" \u3000 ", ""),
-    ],
-)
-def test_normalise_changes_what_no_reader_sees(text: str, expected: str) -> None:
-    assert normalise(text) == expected
-
-
-@given(st.text(st.sampled_from("a \u200c\u200d\u0628\u0915\U0001f468\ufe0f\u0301\u200b")))
-def test_joiners_stay_as_they_are_once_they_are_kept(text: str) -> None:
-    once = normalise(text)
-    assert normalise(once) == once
-    assert not once.startswith(("\u200c", "\u200d")) and "a\u200c" not in once and "\u200d " not in once
-
-
 def test_a_language_without_spaces_is_measured_by_its_characters() -> None:
     english = "The two old cats sleep in the garden behind the house."  # 11 words
     chinese, thai = "两只老猫在房子后面的花园里睡觉。", "แมวแก่สองตัวนอนหลับอยู่ในสวนหลังบ้าน"
@@ -64,14 +36,6 @@ def test_a_language_without_spaces_is_measured_by_its_characters() -> None:
         assert clean_block((b"The cat.", (4 * text).encode()), limits).dropped["long"] == 1
         assert clean_block((b"The cat.", text.encode()), limits).dropped["ratio"] == 1
     assert clean_block(("https://example.org/a/b/c 猫".encode(), "猫".encode()), limits).dropped["word"] == 1
-
-
-@given(st.text())
-def test_normalised_text_fits_a_tsv_file_and_stays_as_it_is(text: str) -> None:
-    once = normalise(text)
-    assert normalise(once) == once
-    assert once == once.strip() and "  " not in once and not set(once) & set("\t\n\r\x00\x1f\u2028\ufeff")
-    assert unicodedata.is_normalized("NFC", once)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Survivors among an exercise's mutants: changed solutions that earn everything, and those declared to be right.
 
-`equivalent.yaml` in the exercise's folder declares survivors that are right answers all the same, each with its reason:
+`equivalent.yaml` in the exercise's folder declares those that are right answers all the same, each with its reason::
 
     - because: "`repeat` and `expand` give the same values."
       changes:
