@@ -24,6 +24,7 @@ from jupyter_client import AsyncKernelManager
 from myst_nb.core.read import create_nb_reader
 from sphinx.application import Sphinx
 from sphinx.util import logging
+from traitlets import CaselessStrEnum, Unicode
 
 from page_kit.running import kernel_fork
 from page_kit.running.output_cache import OutputCache, dependencies
@@ -76,6 +77,10 @@ def forked_kernel(address: str, trace: Path) -> type[AsyncKernelManager]:
     """The manager of a kernel that the server forks, and that notes in a file what it opens."""
 
     class ForkedKernelManager(AsyncKernelManager):
+        # By files: a port that is free may be another kernel's before this one binds it.
+        transport = CaselessStrEnum(["tcp", "ipc"], default_value="ipc")
+        ip = Unicode(f"{trace}-ipc")
+
         def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
             start = [sys.executable, "-S", kernel_fork.__file__, "start"]
             return [*start, address, str(trace), self.connection_file]
