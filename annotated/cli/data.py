@@ -109,8 +109,10 @@ class Prepare:
         import torch
 
         from annotated.runs.dataset import prepare_data
+        from annotated.runs.own_folder import require_own_folder
         from annotated.speed.machine.distributed import Processes
 
+        require_own_folder(self.out)
         self.out.mkdir(parents=True, exist_ok=True)
         prepared = prepare_data(self.data, self.out, Processes(device=torch.device("cpu")), None)
         size, wanted = prepared.tokenizer.vocab_size, self.data.vocab_size

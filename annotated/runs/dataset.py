@@ -15,12 +15,12 @@ from annotated.config import DataConfig
 from annotated.data.corpora import Corpus, open_corpus
 from annotated.data.store import TokenStore
 from annotated.data.tokenizer import Tokenizer
+from annotated.runs.own_folder import ORIGIN
 from annotated.saving import CheckpointError, read_json, write_json
 from annotated.speed.machine.distributed import Processes
 from annotated.storage import sha256
 
 TOKENIZER = "tokenizer.json"
-_ORIGIN = "tokenizer.origin.json"
 
 
 @dataclass
@@ -120,6 +120,7 @@ def _from_prepared(data: DataConfig, folder: Path, checkpoint: Path | None, make
     if make and checkpoint is not None:
         _checked_tokenizer(str(corpus.tokenizer), checkpoint)
     if make:
+        write_json(folder / ORIGIN, {"prepared": corpus.identity})
         shutil.copyfile(corpus.tokenizer, folder / TOKENIZER)
     tokenizer, train = Tokenizer.load(folder / TOKENIZER), corpus.train
     valid = open_corpus(str(corpus.valid), "valid", data)
@@ -136,14 +137,15 @@ def _make_tokenizer(data: DataConfig, folder: Path, train: Corpus, identity: str
     tokenizer = (
         Tokenizer.train(train.texts(), data.vocab_size, normal_form=True) if given is None else Tokenizer.load(given)
     )
+    (folder / TOKENIZER).unlink(missing_ok=True)  # what is written first must not speak of another
+    write_json(folder / ORIGIN, _origin(data, identity))
     tokenizer.save(folder / TOKENIZER)
-    write_json(folder / _ORIGIN, _origin(data, identity))
 
 
 def _tokenizer_fits(data: DataConfig, folder: Path, identity: str) -> bool:
     """Is the folder's tokenizer the one that would be made now?"""
     try:
-        return (folder / TOKENIZER).is_file() and read_json(folder / _ORIGIN) == _origin(data, identity)
+        return (folder / TOKENIZER).is_file() and read_json(folder / ORIGIN) == _origin(data, identity)
     except CheckpointError:
         return False
 

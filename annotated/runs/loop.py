@@ -11,6 +11,7 @@ from annotated.runs.errors import translate_errors
 from annotated.runs.hardware import keep_freed_memory
 from annotated.runs.lock import run_lock
 from annotated.runs.observer import MODEL, RunObserver
+from annotated.runs.own_folder import require_own_folder
 from annotated.runs.preflight.start import check_start, share_compile_threads
 from annotated.runs.random_states import seed_dropout
 from annotated.runs.setup import Run, start_run
@@ -104,12 +105,14 @@ def train(
     NonFiniteLoss
         If the loss or the gradient is infinite or NaN; the message names the sentences.
     CheckpointError
-        If the folder holds a run with another configuration, or no usable checkpoint, or another process trains there.
+        If the folder holds a run with another configuration, or no usable checkpoint, or files that no run wrote, or
+        another process trains there.
     DiskFull
         If a checkpoint cannot be saved; the ones before are untouched.
     """
     folder = Path(folder)
     check_start(model_config, training)
+    require_own_folder(folder)
     share_compile_threads()
     join = process_group(training.device, training.peer_timeout)
     group = join if processes is None else contextlib.nullcontext(processes)

@@ -15,6 +15,7 @@ from annotated.data.corpora import CorpusError, open_corpus
 from annotated.runs.checkpoint import latest_checkpoint
 from annotated.runs.dry_run import DryRun
 from annotated.runs.lock import run_lock, run_lock_holder
+from annotated.runs.own_folder import require_own_folder
 from annotated.runs.preflight.table import PreflightCheck
 from annotated.runs.setup import check_same_run
 from annotated.saving import CheckpointError, read_json
@@ -107,6 +108,7 @@ def check_folder(
         return
     wanted = {"model": model_config.to_dict(), "training": training.to_dict(), "data": data.to_dict()}
     try:
+        require_own_folder(folder)
         checkpoint, reports = latest_checkpoint(folder)
         if checkpoint is None:
             yield PreflightCheck("run", "ok", f"{folder}: a new run")
