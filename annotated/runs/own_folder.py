@@ -7,7 +7,6 @@ from pathlib import Path
 from annotated.runs.checkpoint import BEST, CHECKPOINTS, list_checkpoints
 from annotated.runs.log import LOG
 from annotated.saving import CheckpointError
-from annotated.storage import require_replaceable
 
 ORIGIN = "tokenizer.origin.json"
 """What a folder's tokenizer was made from; the first file that a run writes, so that it knows its folder again."""
@@ -23,9 +22,8 @@ def require_own_folder(folder: str | Path) -> None:
         If there is something that no run wrote under a name that a run writes; the message names it.
     """
     folder = Path(folder)
-    if not folder.is_dir():
-        require_replaceable(folder, ())
-    elif not _is_of_a_run(folder) and (foreign := [name for name in _WRITTEN if (folder / name).exists()]):
+    foreign = [name for name in _WRITTEN if (folder / name).exists()]
+    if foreign and not _is_of_a_run(folder):
         raise CheckpointError(
             f"{folder}: holds {foreign[0]}, which no training run wrote, and a run would write over it; give the name "
             "of a folder that is new or empty"

@@ -15,6 +15,7 @@ from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import greedy_decode
 from annotated.runs import read_records, train
 from annotated.runs.hardware import matmul_benchmark
+from annotated.runs.own_folder import ORIGIN
 from annotated.runs.validation_callbacks import (
     EXTRA_TOKENS,
     HEADS,
@@ -98,6 +99,7 @@ def test_a_damaged_file_of_heads_is_named(tmp_path, content):
 def test_what_cannot_be_kept_does_not_end_a_run(small):
     folder = small.folder / "run"
     folder.mkdir()
+    (folder / ORIGIN).write_text("{}")  # of a run that was stopped
     (folder / HEADS).write_text("in the way")
     result = train(small.model, small.training, small.data, folder, quiet=True, heads=sample_heads(SENTENCES[:1]))
     assert result.finished and not [r for r in read_records(folder) if r["kind"] == "heads"]
