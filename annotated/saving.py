@@ -6,8 +6,10 @@ is never run with another shape or another vocabulary than it was trained with.
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,12 @@ from torch import Tensor
 from annotated.config import ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
-from annotated.storage import atomic_folder, atomic_write, checksum, require_replaceable, verify_checksums
+from annotated.ownership import is_json_of, require_our_folder
+from annotated.storage import atomic_folder, atomic_write, checksum, verify_checksums
 
 FORMAT = 1
-MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "log.jsonl", "README.md", "ctranslate2")
+KEPT_FILES = ("log.jsonl", "README.md")
+MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", *KEPT_FILES, "ctranslate2")
 """What may lie in a model folder: our three files, a model card, the log of the classroom model, and the model as
 CTranslate2 reads it, which is made from the others when it is needed."""
 
@@ -38,18 +42,34 @@ class NewerVersionError(CheckpointError):
 def save_pretrained(folder: str | Path, model: Transformer, tokenizer: Tokenizer | None = None) -> None:
     """Write a model folder, whole or not at all; a model folder that is there already is replaced.
 
+    What people write about it stays: a model card README.md, and a log.jsonl.
+
     Raises
     ------
     FileExistsError
         If the folder holds something that is not of a model folder; it is left as it is.
+    ValueError
+        If the path of the folder is ''.
     CheckpointError
         If model and tokenizer differ in the size of the vocabulary.
     DiskFull
         If the disk is full; a folder that was there before is untouched.
     """
-    require_replaceable(folder, MODEL_FILES)
-    with atomic_folder(folder) as partial:
+    with model_folder(folder) as partial:
         write_model_files(partial, model.config, model.state_dict(), tokenizer)
+
+
+@contextlib.contextmanager
+def model_folder(folder: str | Path) -> Iterator[Path]:
+    """An empty folder for the files of a model, which becomes `folder` when the block ends; as `save_pretrained`."""
+    folder = require_our_folder(
+        folder, MODEL_FILES, lambda place: is_json_of(place / "config.json", "format", "model"), whole=True
+    )
+    with atomic_folder(folder) as partial:
+        yield partial
+        for name in KEPT_FILES:
+            if (folder / name).is_file():
+                shutil.copy2(folder / name, partial / name)
 
 
 def write_model_files(

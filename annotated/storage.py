@@ -14,7 +14,7 @@ import secrets
 import shutil
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Literal, NamedTuple, TextIO, overload
 
@@ -164,27 +164,6 @@ def atomic_folder(path: str | Path, *, advice: Advice = ADVICE) -> Iterator[Path
         raise
 
 
-def require_replaceable(folder: str | Path, names: Iterable[str]) -> None:
-    """Make sure that a folder may be replaced: it is missing, empty, or holds nothing but files of these names.
-
-    Raises
-    ------
-    FileExistsError
-        If there is something else, which would be lost; the message names it.
-    """
-    folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise FileExistsError(f"{folder}: there is a file of this name; give the name of a folder that is new")
-    known = {*names}
-    foreign = sorted(path.name for path in folder.glob("*") if path.name not in known)
-    if foreign:
-        raise FileExistsError(
-            f"{folder}: not replaced, for it holds {foreign[0]}"
-            + (f" and {len(foreign) - 1} more" if len(foreign) > 1 else "")
-            + "; give the name of a folder that is new or empty"
-        )
-
-
 def sweep(folder: str | Path) -> None:
     """Remove what a process that was killed while writing left in `folder`: no other may be writing there now."""
     folder = Path(folder)
@@ -303,7 +282,8 @@ def exclusive_lock(path: str | Path, wait_seconds: float | None = None, *, agent
     Parameters
     ----------
     path
-        The lock's file, made if it is missing. It stays, and says who held it last.
+        The lock's file, made if it is missing. It stays, and says who held it last; but with a block that fails before
+        anything was written beside it, what was made for it goes again.
     wait_seconds
         How long to try; None waits until the lock is free.
     agent
@@ -314,25 +294,49 @@ def exclusive_lock(path: str | Path, wait_seconds: float | None = None, *, agent
     Locked
         If another process has held it for all that time.
     OSError
-        If the file cannot be made, or its file system knows no locks.
+        If the file cannot be made, or its file system knows no locks; also if a file of that name is no lock.
     """
-    from filelock import lock_descriptor, unlock_descriptor  # not needed to import the library
+    from filelock import unlock_descriptor  # not needed to import the library
 
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        deadline = None if wait_seconds is None else time.monotonic() + wait_seconds
-        while not lock_descriptor(file.fileno(), blocking=False):
-            if deadline is not None and time.monotonic() > deadline:
-                raise Locked(path, last_lock_holder(path) or LockHolder(0, ""))
-            time.sleep(_PAUSE)
+    new = [one for one in (path, *path.parents) if not one.exists()]
+    before: set[str] = set() if path.parent in new else {*os.listdir(path.parent)}
+    with _locked(path, wait_seconds) as file:
         try:
+            file.seek(0)
+            if (there := file.read(20)) and not there.split(" ")[0].isdecimal():
+                raise FileExistsError(f"{path}: no lock of ours, so it is left as it is; move it away")
             file.truncate(0)
             file.write(f"{os.getpid()} {socket.gethostname()}" + (f" {agent}\n" if agent else "\n"))
             file.flush()
             yield
+        except BaseException:
+            if new and {*os.listdir(path.parent)} - before == {path.name}:
+                with contextlib.suppress(OSError):  # Windows removes no open file
+                    for one in new:
+                        one.rmdir() if one.is_dir() else one.unlink()
+            raise
         finally:
             unlock_descriptor(file.fileno())  # closing would leave it to a process that was forked meanwhile
+
+
+def _locked(path: Path, wait_seconds: float | None) -> TextIO:
+    """The file of a lock, opened and locked."""
+    from filelock import lock_descriptor
+
+    deadline = None if wait_seconds is None else time.monotonic() + wait_seconds
+    while True:  # whoever held it may have taken the file back
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.ExitStack() as closed:
+            file = closed.enter_context(path.open("a+", encoding="utf-8", errors="replace"))
+            while not lock_descriptor(file.fileno(), blocking=False):
+                if deadline is not None and time.monotonic() > deadline:
+                    raise Locked(path, last_lock_holder(path) or LockHolder(0, ""))
+                time.sleep(_PAUSE)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                    closed.pop_all()
+                    return file
 
 
 def lock_holder(path: str | Path) -> LockHolder | None:

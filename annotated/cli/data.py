@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import itertools
 import sys
 from collections.abc import Sequence
@@ -16,7 +14,7 @@ import tyro
 from annotated.cli.own_text import fitted_defaults
 from annotated.cli.train import check_validation
 from annotated.config import DataConfig, TrainingConfig
-from annotated.storage import atomic_write, sha256
+from annotated.ownership import new_texts
 
 MOST_PAIRS_READ = 500_000
 """Pairs that `data show` reads on, so that a file that breaks off is noticed."""
@@ -36,28 +34,17 @@ class Classroom:
 
     def run(self) -> int:
         """Write the four files, which get their names when all are whole."""
-        with contextlib.ExitStack() as files:
-            counts = {split: self._write(split, files) for split in SPLITS}
-        for split, count in counts.items():
-            print(f"{self._path(split)}\t{count} pairs")
-        return 0
-
-    def _path(self, split: str) -> Path:
-        return self.out / f"{split}.tsv"
-
-    def _write(self, split: str, files: contextlib.ExitStack) -> int:
         from annotated.data import open_corpus
 
-        path, count, written = self._path(split), 0, hashlib.sha256()
-        file = files.enter_context(atomic_write(path))
-        for source, target in open_corpus("classroom", split, self.data):
-            line = f"{source}\t{target}\n"
-            file.write(line)
-            written.update(line.encode())
-            count += 1
-        if path.is_file() and sha256(path) != written.hexdigest():
-            raise ValueError(f"{path} is there already and holds something else: name another folder, or move it away")
-        return count
+        counts = dict.fromkeys((f"{split}.tsv" for split in SPLITS), 0)
+        with new_texts(self.out, counts) as files:
+            for split, (name, file) in zip(SPLITS, files.items(), strict=True):
+                for source, target in open_corpus("classroom", split, self.data):
+                    file.write(f"{source}\t{target}\n")
+                    counts[name] += 1
+        for name, count in counts.items():
+            print(f"{self.out / name}\t{count} pairs")
+        return 0
 
 
 @dataclass
@@ -109,11 +96,8 @@ class Prepare:
         import torch
 
         from annotated.runs.dataset import prepare_data
-        from annotated.runs.own_folder import require_own_folder
         from annotated.speed.machine.distributed import Processes
 
-        require_own_folder(self.out)
-        self.out.mkdir(parents=True, exist_ok=True)
         prepared = prepare_data(self.data, self.out, Processes(device=torch.device("cpu")), None)
         size, wanted = prepared.tokenizer.vocab_size, self.data.vocab_size
         print(f"tokenizer  {size} entries, fingerprint {prepared.tokenizer.fingerprint[:12]}")

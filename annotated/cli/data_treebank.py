@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TextIO, get_args
 
 import tyro
 
-from annotated.storage import atomic_write
+from annotated.ownership import new_texts
 
 if TYPE_CHECKING:
     from annotated.parsing import Tree
@@ -21,6 +20,8 @@ Split = Literal["train", "valid", "test"]
 @dataclass
 class Treebank:
     """Write a treebank as pairs of sentence and tree: train, valid and test.
+
+    All files are written or none; a file of that name that holds something else is never replaced.
 
     The Penn Treebank (LDC99T42) is licensed; whoever has it gives its folder `wsj`, and sections 2-21, 22 and 23 become
     the three parts, cleaned as is usual. Without a folder it is the treebank of the classroom's grammar.
@@ -35,19 +36,20 @@ class Treebank:
 
     def run(self) -> int:
         """Write the six files, which get their names when all are whole."""
-        with contextlib.ExitStack() as files:
-            counts = {split: self._write(split, files) for split in get_args(Split)}
+        names = [f"{split}.{suffix}" for split in get_args(Split) for suffix in ("tsv", "mrg")]
+        with new_texts(self.out, names) as files:
+            counts = {
+                split: self._write(split, files[f"{split}.tsv"], files[f"{split}.mrg"]) for split in get_args(Split)
+            }
         for split, count in counts.items():
             print(f"{self.out / split}.tsv\t{count} trees")
-        names = " ".join(f"--data.{split} {self.out / split}.tsv" for split in get_args(Split))
-        print(f"{self.out}: ready; annotated train wsj {names}" if self.wsj else f"{self.out}: ready")
+        texts = " ".join(f"--data.{split} {self.out / split}.tsv" for split in get_args(Split))
+        print(f"{self.out}: ready; annotated train wsj {texts}" if self.wsj else f"{self.out}: ready")
         return 0
 
-    def _write(self, split: Split, files: contextlib.ExitStack) -> int:
+    def _write(self, split: Split, pairs: TextIO, brackets: TextIO) -> int:
         from annotated.parsing import training_line
 
-        pairs = files.enter_context(atomic_write(self.out / f"{split}.tsv"))
-        brackets = files.enter_context(atomic_write(self.out / f"{split}.mrg"))
         count = 0
         for tree in self._read(split):
             pairs.write(training_line(tree))

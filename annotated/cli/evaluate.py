@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import tyro
 
 from annotated.config import DataConfig, DecodingConfig, EngineConfig, TrainingConfig
+from annotated.ownership import require_our_file
 from annotated.storage import atomic_write
 
 _NAMES = {"paper": "the paper's way", "moses": "so with Moses"}
@@ -43,7 +44,7 @@ class Evaluate:
     tokenize: str | None = None
     """sacreBLEU's tokeniser, such as 13a, zh, char or intl, in the place of the language's own."""
     output: Path | None = None
-    """Write the translations here, one a line."""
+    """Write the translations here, one a line; a file that holds something already is never replaced."""
     json: bool = False
     """Print one JSON object instead of text."""
     device: str = TrainingConfig.device
@@ -61,6 +62,8 @@ class Evaluate:
 
         if self.limit is not None and self.limit < 1:
             raise ValueError(f"--limit must be at least 1, not {self.limit}")
+        if self.output is not None:
+            require_our_file(self.output)
         language = self.language or language_of(self.model)
         rules = moses_language(language or LANGUAGE)
         styles: dict[str, str] = {}

@@ -21,6 +21,7 @@ from annotated.config import EOS
 from annotated.data import store_files
 from annotated.data.store_files import StoreError, StoreInfo, token_dtype
 from annotated.data.tokenizer import Tokenizer
+from annotated.ownership import output_path
 from annotated.storage import exclusive_lock
 
 __all__ = ["StoreError", "StoreInfo", "TokenStore"]
@@ -140,12 +141,14 @@ class TokenStore:
         ------
         StoreError
             If no pair is left.
+        FileExistsError
+            If the folder holds files that no build wrote, under names that it writes.
         DiskFull
             If there is no space for it; the message says what to free.
         OSError
             If the files cannot be written for another reason.
         """
-        folder = Path(folder)
+        folder = store_files.require_own_folder(folder)
         with exclusive_lock(folder / store_files.LOCK):
             store_files.write(folder, pairs, tokenizer, max_length, _identity(pairs, corpus))
             return cls.open(folder)
@@ -175,10 +178,11 @@ class TokenStore:
         Several processes may call this at once: one builds and the others wait, then open. Parameters and errors
         are those of `build`; `pairs` is read only if needed. A corpus without an identity is always built anew.
         """
-        folder = Path(folder)
+        folder = output_path(folder)
         wanted = (_identity(pairs, corpus), tokenizer.fingerprint, max_length)
         if store := cls._matching(folder, wanted):  # without the lock, which a folder that is read-only cannot have
             return store
+        store_files.require_own_folder(folder)
         with exclusive_lock(folder / store_files.LOCK):
             if store := cls._matching(folder, wanted):  # another process has built it meanwhile
                 return store

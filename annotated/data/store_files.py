@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from annotated.config import EOS
 from annotated.data.tokenizer import Tokenizer
+from annotated.ownership import is_json_of, is_lock, require_our_folder
 from annotated.storage import atomic_write, fsync, sweep, translate_disk_full
 
 CHUNK_PAIRS = 8192
@@ -60,6 +61,14 @@ class StoreInfo:
     def content(self) -> dict[str, Any]:
         """What identifies a store: its fields, without those that say nothing of what it holds."""
         return {name: value for name, value in asdict(self).items() if name != "blank"}
+
+
+def require_own_folder(folder: str | Path) -> Path:
+    """Make sure that a store may be built in a folder: it has one, or has none of its names."""
+    written = (LOCK, "store.json", *(f"{part}.*" for part in PARTS))
+    return require_our_folder(
+        folder, written, lambda place: is_lock(place / LOCK) or is_json_of(place / "store.json", "files", "info")
+    )
 
 
 def token_dtype(vocab_size: int) -> np.dtype:

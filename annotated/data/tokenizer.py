@@ -22,6 +22,7 @@ from tokenizers import decoders, models, pre_tokenizers, trainers
 
 from annotated.config import SPECIAL_TOKENS
 from annotated.data.byte_level import normalizer, readable, why_foreign
+from annotated.ownership import require_our_file
 from annotated.storage import atomic_write
 
 _BYTES = len(pre_tokenizers.ByteLevel.alphabet())
@@ -139,7 +140,16 @@ class Tokenizer:
             raise TokenizerError(f"{path}: damaged ({error}); copy it anew, or train again") from None
 
     def save(self, path: str | Path) -> None:
-        """Write `tokenizer.json`: whole or not at all, also when the process is killed."""
+        """Write `tokenizer.json`: whole or not at all, also when the process is killed.
+
+        Raises
+        ------
+        FileExistsError
+            If there is a file that is no tokenizer of ours.
+        ValueError
+            If the path is ''.
+        """
+        require_our_file(path, _is_tokenizer)
         with atomic_write(path) as file:
             file.write(self._inner.to_str(pretty=True))
 
@@ -263,3 +273,10 @@ def _bounded(texts: Iterable[str]) -> Iterator[str]:
             yield text
         else:
             yield from (match[0] for match in _WORD.finditer(text))
+
+
+def _is_tokenizer(path: Path) -> bool:
+    try:
+        return not why_foreign(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return False

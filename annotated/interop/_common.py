@@ -14,11 +14,12 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from annotated.config import ModelConfig
+from annotated.config import SPECIAL_TOKENS, ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import MultiHeadAttention
-from annotated.saving import write_json
-from annotated.storage import atomic_folder, require_replaceable
+from annotated.ownership import IsOurs, require_our_folder
+from annotated.saving import CheckpointError, read_json, write_json
+from annotated.storage import atomic_folder
 
 
 def optional(name: str, extra: str = "export") -> ModuleType:
@@ -40,17 +41,26 @@ def optional(name: str, extra: str = "export") -> ModuleType:
 
 
 @contextlib.contextmanager
-def export_folder(folder: str | Path, names: Iterable[str]) -> Iterator[Path]:
-    """An empty folder to export to, which becomes `folder` when the block ends; `names` are the files of an export.
+def export_folder(folder: str | Path, names: Iterable[str], is_ours: IsOurs) -> Iterator[Path]:
+    """An empty folder to export to, which becomes `folder` when the block ends.
+
+    Parameters
+    ----------
+    names
+        The files of an export.
+    is_ours
+        Whether a folder that is there is an earlier export of the kind, which is replaced.
 
     Raises
     ------
     FileExistsError
         If `folder` holds something else than an earlier export.
+    ValueError
+        If the path is ''.
     DiskFull
         If the disk is full; nothing half written is left, and an earlier export is untouched.
     """
-    require_replaceable(folder, names)
+    folder = require_our_folder(folder, names, is_ours, whole=True)
     with atomic_folder(folder) as partial:
         try:
             yield partial
@@ -121,6 +131,15 @@ def write_tokenizer(tokenizer: Tokenizer, path: Path) -> None:
     if not tokenizer.normal_form:
         content = json.loads(path.read_text(encoding="utf-8"))
         write_json(path, content | {"normalizer": {"type": "Strip", "strip_left": True, "strip_right": True}})
+
+
+def is_our_tokenizer(path: Path) -> bool:
+    """Whether a tokenizer.json is that of an export: our special tokens come first in its vocabulary."""
+    try:
+        vocabulary = read_json(path)["model"]["vocab"]
+        return [vocabulary.get(token) for token in SPECIAL_TOKENS] == list(range(len(SPECIAL_TOKENS)))
+    except (CheckpointError, KeyError, TypeError, AttributeError):
+        return False
 
 
 def pieces(tokenizer: Tokenizer) -> list[str]:

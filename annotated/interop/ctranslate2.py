@@ -29,6 +29,7 @@ from annotated.config import BOS, EOS, SPECIAL_TOKENS, UNK, ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.interop._common import (
     export_folder,
+    is_our_tokenizer,
     optional,
     pieces,
     projections,
@@ -88,9 +89,13 @@ def export_ctranslate2(
     """
     require_convertible(model.config, tokenizer)
     optional("ctranslate2.specs")
-    with export_folder(folder, FILES) as partial:
+    with export_folder(folder, FILES, _is_export) as partial:
         write_ctranslate2(model, tokenizer, partial, quantization, max_positions)
     return Path(folder)
+
+
+def _is_export(folder: Path) -> bool:
+    return (folder / "model.bin").is_file() and is_our_tokenizer(folder / "tokenizer.json")
 
 
 def require_convertible(config: ModelConfig, tokenizer: Tokenizer) -> None:

@@ -170,6 +170,6 @@ def _problem(folder: Path, key: str) -> str | None:
 def _convert(
     folder: Path, key: str, model: Transformer, tokenizer: Tokenizer, compute_type: str, max_positions: int
 ) -> None:
-    with export_folder(folder, (*FILES, RECORD)) as partial:
+    with export_folder(folder, (*FILES, RECORD), lambda place: True) as partial:
         write_ctranslate2(model, tokenizer, partial, None if compute_type == "float32" else compute_type, max_positions)
         write_json(partial / RECORD, {"key": key, "compute_type": compute_type, "files": checksums(partial)})

@@ -16,9 +16,16 @@ from pathlib import Path
 
 from annotated.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK
 from annotated.data.tokenizer import Tokenizer
-from annotated.interop._common import export_folder, optional, require_same_vocabulary, write_tokenizer
+from annotated.interop._common import (
+    export_folder,
+    is_our_tokenizer,
+    optional,
+    require_same_vocabulary,
+    write_tokenizer,
+)
 from annotated.interop.marian import to_marian
 from annotated.model import Transformer
+from annotated.ownership import is_json_of
 from annotated.saving import write_json
 
 FILES = ("config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
@@ -63,7 +70,7 @@ def export_marian(
     """
     require_same_vocabulary(model.config, tokenizer)
     progress_bar = optional("transformers").utils.logging.disable_progress_bar
-    with export_folder(folder, FILES) as partial:
+    with export_folder(folder, FILES, _is_export) as partial:
         progress_bar()
         marian = to_marian(model, max_positions)
         marian.save_pretrained(partial)
@@ -71,6 +78,11 @@ def export_marian(
         _append_eos(partial / "tokenizer.json")
         write_json(partial / "tokenizer_config.json", _tokenizer_config(marian.config.max_position_embeddings))
     return Path(folder)
+
+
+def _is_export(folder: Path) -> bool:
+    about = is_json_of(folder / "config.json", "model_type") and is_json_of(folder / FILES[-1], "tokenizer_class")
+    return about and is_our_tokenizer(folder / "tokenizer.json")
 
 
 def _append_eos(path: Path) -> None:

@@ -33,6 +33,7 @@ from annotated.data.tokenizer import Tokenizer
 from annotated.interop import onnx_translate
 from annotated.interop._common import export_folder, optional, require_same_vocabulary, write_tokenizer
 from annotated.model import Recorded, Transformer, padding_mask, scaled_dot_product_attention
+from annotated.ownership import is_json_of
 from annotated.saving import write_json
 from annotated.storage import atomic_write
 
@@ -147,7 +148,7 @@ def export_onnx(
         optional(package)
     if tokenizer is not None:
         require_same_vocabulary(model.config, tokenizer)
-    with export_folder(folder, FILES) as partial:
+    with export_folder(folder, FILES, lambda place: is_json_of(place / "onnx.json", "config", "pad")) as partial:
         limit = _write_graphs(model, partial, max_positions)
         facts = {"config": model.config.to_dict(), "max_positions": limit, "pad": PAD, "bos": BOS, "eos": EOS}
         write_json(partial / "onnx.json", facts)

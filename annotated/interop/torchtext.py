@@ -18,7 +18,7 @@ from typing import Any
 from annotated.config import PAD, SPECIAL_TOKENS, UNK
 from annotated.data.tokenizer import Tokenizer
 from annotated.interop._common import optional, pieces
-from annotated.storage import atomic_write
+from annotated.ownership import new_texts
 
 MULTI30K_SPLITS = ("train", "valid", "test")
 
@@ -134,19 +134,18 @@ def save_multi30k(
     -------
     list[Path]
         The three files.
+
+    Raises
+    ------
+    FileExistsError
+        If a file of that name holds something else; none of the three is written then.
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for split in MULTI30K_SPLITS:
-        lines = [
-            "\t".join(" ".join(side.split()) for side in pair) + "\n"
-            for pair in read_multi30k(split, root, language_pair)
-        ]
-        paths.append(folder / f"{split}.tsv")
-        with atomic_write(paths[-1]) as file:
-            file.writelines(lines)
-    return paths
+    names = [f"{split}.tsv" for split in MULTI30K_SPLITS]
+    with new_texts(folder, names) as files:
+        for split, name in zip(MULTI30K_SPLITS, names, strict=True):
+            for pair in read_multi30k(split, root, language_pair):
+                files[name].write("\t".join(" ".join(side.split()) for side in pair) + "\n")
+    return [Path(folder) / name for name in names]
 
 
 def _torchtext(name: str) -> ModuleType:

@@ -19,8 +19,7 @@ from annotated.parsing.penn import TAGS
 from annotated.parsing.tree import Tree
 from annotated.parsing.well_formed import WellFormed, labels_of
 from annotated.parsing.written import read_written, written
-from annotated.saving import MODEL_FILES, CheckpointError, load_model, write_model_files
-from annotated.storage import atomic_folder, require_replaceable
+from annotated.saving import CheckpointError, load_model, model_folder, write_model_files
 
 PAPERS = DecodingConfig(beam_size=21, alpha=0.3, extra_tokens=300)
 """How the paper searched for trees: a beam of 21, alpha 0.3, and at most 300 tokens more than the sentence has."""
@@ -152,7 +151,6 @@ def save_parser(folder: str | Path, model: Transformer, tokenizer: Tokenizer) ->
     FileExistsError
         If the folder holds something that is not of a model folder.
     """
-    require_replaceable(folder, MODEL_FILES)
     halves = {name: tensor.half() for name, tensor in model.state_dict().items()}
-    with atomic_folder(folder) as partial:
+    with model_folder(folder) as partial:
         write_model_files(partial, model.config, halves, tokenizer)

@@ -23,6 +23,7 @@ from torch.optim import Optimizer
 from annotated.config import ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
+from annotated.ownership import is_json_of, require_our_folder
 from annotated.saving import (
     CheckpointError,
     NewerVersionError,
@@ -101,13 +102,16 @@ def take_snapshot(
 
 
 def write_snapshot(snapshot: Snapshot, target: Path) -> Path:
-    """Write a snapshot as the folder `target`, whole or not at all.
+    """Write a snapshot as the folder `target`, whole or not at all; a checkpoint that is there is replaced.
 
     Raises
     ------
+    FileExistsError
+        If there is a folder that is no checkpoint.
     DiskFull
         If the disk is full; what was saved before is untouched.
     """
+    require_our_folder(target, ("*",), lambda place: is_json_of(place / "state.json", "files"))
     with atomic_folder(target, advice=disk_full_advice(target.parent)) as partial:
         write_model_files(partial, snapshot.config, snapshot.weights, snapshot.tokenizer)
         write_tensors(partial / "optimizer.safetensors", snapshot.moments)
@@ -128,6 +132,8 @@ def save_checkpoint(
     folder: Path, model: Transformer, optimizer: Optimizer, state: TrainingState, tokenizer: Tokenizer | None, keep: int
 ) -> Path:
     """Write `folder/checkpoints/update-...`, then delete all but the newest `keep`.
+
+    `folder` is that of a run: see `annotated.runs.own_folder`.
 
     Returns
     -------

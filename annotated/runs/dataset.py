@@ -15,7 +15,7 @@ from annotated.config import DataConfig
 from annotated.data.corpora import Corpus, open_corpus
 from annotated.data.store import TokenStore
 from annotated.data.tokenizer import Tokenizer
-from annotated.runs.own_folder import ORIGIN
+from annotated.runs.own_folder import ORIGIN, require_own_folder
 from annotated.saving import CheckpointError, read_json, write_json
 from annotated.speed.machine.distributed import Processes
 from annotated.storage import sha256
@@ -82,9 +82,12 @@ def prepare_data(data: DataConfig, folder: Path, processes: Processes, checkpoin
     ------
     CheckpointError
         If the checkpoint was trained with another tokenizer than the configuration names.
+    FileExistsError
+        If the folder holds files that no run wrote, under names that a run writes.
     """
     prepare = _from_text if data.prepared is None else _from_prepared
     if processes.is_main:
+        require_own_folder(folder)
         ready = prepare(data, folder, checkpoint, True)
         processes.wait_for_main("data")
         return ready

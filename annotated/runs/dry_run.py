@@ -23,11 +23,13 @@ from typing import Any, Literal, NamedTuple
 import torch
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
+from annotated.ownership import is_json_of, output_path, require_our_file, require_our_folder
 from annotated.runs.checkpoint import list_checkpoints
 from annotated.runs.exchange_time import BYTES_PER_GRADIENT, ExchangeTimes, time_exchange
 from annotated.runs.hardware import describe_machine, peak_process_bytes
 from annotated.runs.log import read_records
 from annotated.runs.loop import train
+from annotated.runs.own_folder import is_of_a_run
 from annotated.runs.validation_callbacks import BleuFunction
 from annotated.saving import CheckpointError, read_json
 from annotated.speed.machine.distributed import process_group
@@ -39,6 +41,7 @@ FORMAT = 1
 WINDOWS = 20
 """Stretches that the measured updates are cut into: their spread is the uncertainty."""
 _FOLDER = ".rehearsal"
+_RUN = "run"
 _MAIN_PROCESS = "0"
 
 
@@ -131,7 +134,8 @@ class DryRun:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the record as JSON, whole or not at all."""
+        """Write the record as JSON, whole or not at all; a file that is no such record is not replaced."""
+        require_our_file(path, _is_record)
         with atomic_write(path) as file:
             file.write(json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n")
 
@@ -203,6 +207,8 @@ def dry_run(
     stretch = max(1, updates // WINDOWS)
     before = -(-warm_up // stretch) * stretch
     total = before + -(-updates // stretch) * stretch
+    if folder is not None:
+        require_our_file(output_path(folder) / RECORD, _is_record)
     short = training.replace(
         updates=total,
         log_every=stretch,
@@ -215,15 +221,15 @@ def dry_run(
     _forget_peaks()
     with _scratch(folder) as scratch:
         with process_group(training.device, training.peer_timeout) as processes:
-            result = train(model_config, short, data, scratch / "run", quiet=quiet, bleu=bleu, processes=processes)
+            result = train(model_config, short, data, scratch / _RUN, quiet=quiet, bleu=bleu, processes=processes)
             if not result.finished:
                 raise KeyboardInterrupt(f"the dry run was stopped by {result.stopped_by}")
-            weights = processes.broadcast_object(_weights(scratch / "run") if processes.is_main else None)
+            weights = processes.broadcast_object(_weights(scratch / _RUN) if processes.is_main else None)
             exchange = time_exchange(processes, weights)
         if not _is_main():
             return None
         configuration = {"model": model_config.to_dict(), "training": training.to_dict(), "data": data.to_dict()}
-        found = dataclasses.replace(_measured(scratch / "run", before, configuration), exchange=exchange)
+        found = dataclasses.replace(_measured(scratch / _RUN, before, configuration), exchange=exchange)
     if folder is not None:
         found.save(Path(folder) / RECORD)
     return found
@@ -308,6 +314,7 @@ def _scratch(folder: str | Path | None) -> Iterator[Path]:
         return
     scratch = Path(folder) / _FOLDER
     if _is_main():  # the others come after it: the first thing that `train` does is to wait for all
+        require_our_folder(scratch, ("*",), lambda place: is_of_a_run(place / _RUN))
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(parents=True)
     try:
@@ -315,6 +322,10 @@ def _scratch(folder: str | Path | None) -> Iterator[Path]:
     finally:
         if _is_main():
             shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _is_record(path: Path) -> bool:
+    return is_json_of(path, "seconds_per_update", "configuration")
 
 
 def _is_main() -> bool:

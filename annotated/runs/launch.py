@@ -19,11 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from annotated.config import PRESETS, DataConfig, ModelConfig, TrainingConfig
+from annotated.ownership import begins_with, output_path, require_our_folder
 from annotated.recipes import EVERY_RECIPE, FITTED, FITTED_PRESET
 from annotated.runs.lock import run_lock_holder
+from annotated.runs.own_folder import WRITTEN, is_of_a_run
 from annotated.saving import CheckpointError
 
 OUTPUT = "output.txt"
+_LAUNCHES = "annotated.runs.launch: "
+"""How each start begins in that file, whose first line shows that it is ours."""
 """What the training says on its console goes into this file of its folder."""
 Configurations = tuple[ModelConfig, TrainingConfig, DataConfig]
 _PAUSE = 0.05
@@ -137,11 +141,13 @@ def launch(
     ------
     CheckpointError
         If a process trains there already.
+    FileExistsError
+        If the folder holds files that no run wrote, under names that a run writes.
     LaunchError
         If the process ends at once, or does not begin in time: the message shows its last lines. Also on Windows,
         where nothing locks the folder: the message shows the command for a terminal.
     """
-    folder = Path(folder).resolve()
+    folder = output_path(folder).resolve()
     command = train_command(folder, model_config, training, data, samples)
     if processes > 1:
         command = ["torchrun", *_TORCHRUN, "--nproc-per-node", str(processes), "-m", *command]
@@ -149,6 +155,7 @@ def launch(
         raise LaunchError(f"without file locks a training cannot be found again; type this: {shlex.join(command)}")
     if (pid := running(folder)) is not None:
         raise CheckpointError(f"{folder}: process {pid} trains here already; follow it, or stop it first")
+    require_our_folder(folder, (*WRITTEN, OUTPUT), _is_ours)
     folder.mkdir(parents=True, exist_ok=True)
     environment = {"OMP_WAIT_POLICY": "passive", _GRACE: _GRACE_SECONDS, **os.environ, "PYTHONUNBUFFERED": "1"}
     for name in _TERMINAL:
@@ -156,6 +163,8 @@ def launch(
     if threads is not None:
         environment["OMP_NUM_THREADS"] = str(threads)
     with (folder / OUTPUT).open("ab") as output:
+        output.write(f"{_LAUNCHES}{shlex.join(command)}\n".encode())
+        output.flush()
         began = output.tell()
         process = subprocess.Popen(
             [sys.executable, "-m", *(["torch.distributed.run", *command[1:]] if processes > 1 else command)],
@@ -177,6 +186,11 @@ def launch(
         said = last_words(folder, since=began) or "(nothing)"
         raise LaunchError(f"the training ended at once, with status {process.returncode}. It said:\n{said}")
     return Launched(folder, process.pid, shlex.join(command))
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a run was trained or launched in a folder."""
+    return is_of_a_run(folder) or begins_with(folder / OUTPUT, _LAUNCHES)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -101,18 +101,19 @@ def train(
     ------
     ValueError
         If there is no such device, or a large model would be trained on a CPU though a GPU is meant, or torch has no
-        kernels for the GPU, or `torch.compile` lacks a tool there.
+        kernels for the GPU, or `torch.compile` lacks a tool there, or the path of the folder is ''.
     NonFiniteLoss
         If the loss or the gradient is infinite or NaN; the message names the sentences.
     CheckpointError
-        If the folder holds a run with another configuration, or no usable checkpoint, or files that no run wrote, or
-        another process trains there.
+        If the folder holds a run with another configuration, or no usable checkpoint, or another process trains
+        there.
+    FileExistsError
+        If the folder holds files that no run wrote, under names that a run writes.
     DiskFull
         If a checkpoint cannot be saved; the ones before are untouched.
     """
-    folder = Path(folder)
     check_start(model_config, training)
-    require_own_folder(folder)
+    folder = require_own_folder(folder)
     share_compile_threads()
     join = process_group(training.device, training.peer_timeout)
     group = join if processes is None else contextlib.nullcontext(processes)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from annotated.config import DataConfig
+from annotated.ownership import is_json_of, require_our_file
 from annotated.storage import atomic_write
 from annotated.wmt14 import published
 from annotated.wmt14.download import RemoteFile
@@ -148,7 +149,8 @@ class Catalogue:
             raise CatalogueError(f"{path}: {error}; compare it with the output of Catalogue.to_dict") from None
 
     def write(self, path: Path) -> None:
-        """Write the JSON file that `read` reads."""
+        """Write the JSON file that `read` reads; a file that is no catalogue is not replaced."""
+        require_our_file(path, lambda file: is_json_of(file, "pair", "train", "valid", "test"))
         with atomic_write(path) as file:
             file.write(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from annotated.ownership import is_json_of, is_lock, output_path, require_our_folder
 from annotated.storage import Locked, atomic_write, exclusive_lock, format_bytes, sweep
 from annotated.wmt14 import readme
 from annotated.wmt14.corpus import PreparedCorpus
@@ -83,7 +84,7 @@ class Preparation:
     ) -> None:
         if jobs is not None and jobs < 1:
             raise PreparationError(f"jobs must be at least 1, not {jobs}")
-        self.sources, self.folder, self.options = sources, Path(folder), options
+        self.sources, self.folder, self.options = sources, output_path(folder), options
         self.reporter = Reporter(quiet, progress)
         self._runner = Runner(
             self.folder, build_stages(sources, options), self.reporter, jobs or default_jobs(), keep_texts
@@ -122,9 +123,12 @@ class Preparation:
         ------
         PreparationError
             If the disk cannot hold it, another process prepares in the folder, or an input or option has changed.
+        FileExistsError
+            If the folder holds files that no preparation wrote, under names that it writes.
         OSError
             If the disk is full all the same; the message says how to go on.
         """
+        require_our_folder(self.folder, self._names(), _is_prepared)
         with _alone(self.folder):
             for folder in (self.folder, self.folder / MANIFESTS):
                 sweep(folder)
@@ -144,6 +148,11 @@ class Preparation:
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             with atomic_write(path) as file:
                 file.write(text)
+
+    def _names(self) -> set[str]:
+        """All that is written at the top of the folder."""
+        made = {name.split("/")[0] for stage in self.stages for name in stage.outputs}
+        return {LOCK, MANIFESTS, PARTIAL, "README.md"} | made
 
     def _wanted(self, until: str | None) -> list[Stage]:
         names = [stage.name for stage in self.stages]
@@ -260,6 +269,11 @@ def prepare_files(
     sources = of_files(train, valid, test, pair)
     Preparation(sources, folder, options, jobs=jobs, progress=progress, quiet=quiet).run(again=again)
     return PreparedCorpus.open(folder)
+
+
+def _is_prepared(folder: Path) -> bool:
+    """Whether a preparation was begun in a folder: its lock tells, or a manifest."""
+    return is_lock(folder / LOCK) or any(is_json_of(one, "stage") for one in (folder / MANIFESTS).glob("*.json"))
 
 
 @contextlib.contextmanager

@@ -115,7 +115,7 @@ def check_folder(
             return
         state = read_json(checkpoint / "state.json")
         check_same_run(state["configuration"], wanted, folder)
-    except CheckpointError as error:
+    except (CheckpointError, FileExistsError) as error:
         yield PreflightCheck("run", "fail", str(error), "go on with the old configuration, or take another folder")
         return
     found = f"{folder}: goes on after update {state['update']:,} of {training.updates:,}"

@@ -21,9 +21,10 @@ from annotated.evaluation.corpus import TranslatesText
 from annotated.evaluation.paper_bleu import LANGUAGE, MOSES, has_moses, tokenizer
 from annotated.evaluation.prepared_text import looks_prepared
 from annotated.model import Transformer
+from annotated.ownership import is_json_of, is_lock, output_path, require_our_folder
 from annotated.runs.hardware import describe_machine
 from annotated.runs.last_checkpoints import average_last
-from annotated.runs.lock import run_lock, run_lock_holder
+from annotated.runs.lock import LOCK, run_lock, run_lock_holder
 from annotated.runs.log import LOG, read_records
 from annotated.runs.report.model_card import model_card
 from annotated.runs.report.report import (
@@ -49,6 +50,7 @@ from annotated.storage import atomic_write, checksum, sha256, translate_disk_ful
 
 MODEL = "model"
 _JOURNAL = "translations.{system}.jsonl"
+_WRITTEN = (CARD, REPORT, HYPOTHESES, LAST_HYPOTHESES, STATISTICS, MODEL, LOCK, _JOURNAL.format(system="*"))
 
 MakesTranslator = Callable[[Transformer, Tokenizer], TranslatesText]
 """From a model and its tokenizer to what translates: `annotated.Translator` is one."""
@@ -115,13 +117,16 @@ def finish(
     ------
     CheckpointError
         If the run still trains, has not made all its updates, or has no checkpoint; the message says what to do.
+    FileExistsError
+        If `RUN/report/` holds files that no finish wrote, under names that it writes.
     MosesMissing
         If Moses' tokeniser is asked for and not installed.
     """
-    options, run = replace(options or FinishOptions(), **changes), Path(run)
+    options, run = replace(options or FinishOptions(), **changes), output_path(run)
     if options.moses == "yes":
         tokenizer(MOSES)  # before hours of translation, not after
     records = _log_of(run, options.unfinished)
+    folder = require_our_folder(run / FOLDER, _WRITTEN, _is_ours)
     configuration = next(record for record in reversed(records) if record["kind"] == "start")["configuration"]
     data = DataConfig.from_dict(configuration["data"])
     if options.prepared is not None:
@@ -129,7 +134,6 @@ def finish(
     test = open_test_set(data, options.test)
     if said := looks_prepared(test.references):
         say(said)
-    folder = run / FOLDER
     with translate_disk_full(folder), run_lock(folder):
         model_folder, averaged = _averaged(run, options.average or configuration["training"]["average_last"], folder)
         say(f"{model_folder}: the average of {', '.join(path.name for path in averaged)}")
@@ -146,6 +150,10 @@ def finish(
         _write(folder / CARD, model_card(content))
         _write(folder / REPORT, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return RunReport(folder, content)
+
+
+def _is_ours(folder: Path) -> bool:
+    return is_lock(folder / LOCK) or is_json_of(folder / REPORT, "format", "scores")
 
 
 def _write(path: Path, text: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from annotated.config import DecodingConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.evaluation.corpus import TranslatesText
+from annotated.ownership import begins_with, require_our_file
 from annotated.runs.log import read_records
 from annotated.storage import atomic_write
 
@@ -54,13 +55,14 @@ def translate_once(
     Parameters
     ----------
     journal
-        File for what is done. One that belongs to other weights, sources or settings is begun anew.
+        File for what is done. One that belongs to other weights, sources or settings is begun anew; a file that is no
+        such journal is not replaced.
     weights
         What the weights are known by: the SHA-256 of their file.
     progress
         Called with sentences done and sentences in all.
     """
-    path = Path(journal)
+    path = require_our_file(journal, lambda file: begins_with(file, '{"of": '))
     parts = _parts(translator.tokenizer, sources)
     done = _take_up(path, {"of": _key(translator, sources, weights, decoding), "parts": len(parts)})
     texts: dict[int, str] = {}

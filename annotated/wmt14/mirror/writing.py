@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Literal
 
 from annotated.classroom import classroom_pairs
+from annotated.ownership import is_json_of, require_our_folder
 from annotated.wmt14.catalogue import Catalogue, CatalogueError, CorpusPart, catalogue
 from annotated.wmt14.download import RemoteFile
 from annotated.wmt14.mirror.faults import Pair, Planted, planted_training
 
+_CATALOGUE, _PLANTED = "catalogue.json", "planted.json"
 _SHARES = {
     "europarl-v7": 4,
     "commoncrawl": 4,
@@ -68,12 +70,18 @@ def write_mirror(
     ------
     CatalogueError
         If the corpus is not known, or `pairs` is below 500.
+    FileExistsError
+        If the folder holds files that no call wrote, under names that it writes.
     """
     imitated = catalogue(name, pair)
     if pairs < 500:
         raise CatalogueError(f"a mirror needs at least 500 pairs, not {pairs}: each fault is to happen a few times")
     texts, planted = _texts(imitated, pairs, seed)
+    content = {part: vars(counts) for part, counts in planted.items()}
+    names = [_CATALOGUE, _PLANTED, *(archive.name for archive in imitated.archives())]
+    folder = require_our_folder(folder, names, lambda place: is_json_of(place / _PLANTED, *content))
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / _PLANTED).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")  # first: the mark
     made = {
         archive: _write_archive(folder / archive.name, _members(imitated, archive, texts), archive)
         for archive in imitated.archives()
@@ -88,15 +96,13 @@ def write_mirror(
         train_pairs=None,
         note=f"Not {name}: archives of its layout, made of classroom sentences with planted faults.",
     )
-    result.write(folder / "catalogue.json")
-    content = {part: vars(counts) for part, counts in planted.items()}
-    (folder / "planted.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    result.write(folder / _CATALOGUE)
     return result
 
 
 def read_planted(folder: Path) -> dict[str, Planted]:
     """What `write_mirror` planted, by training part; `sum(planted.values(), Planted())` is all of it."""
-    content = json.loads((folder / "planted.json").read_text(encoding="utf-8"))
+    content = json.loads((folder / _PLANTED).read_text(encoding="utf-8"))
     return {part: Planted(**counts) for part, counts in content.items()}
 
 

@@ -14,6 +14,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from annotated.ownership import is_json_of, require_our_folder
 from annotated.storage import Locked, atomic_write, exclusive_lock
 from annotated_book.experiments.queue import Run
 from annotated_book.experiments.sentences import classroom_text
@@ -23,6 +24,7 @@ from annotated_book.results.table_3.rows import ROWS
 
 SIZE = "size.json"
 """What all runs of a folder have in common."""
+_WRITTEN = (SIZE, "runs", "claims", "text", "text.lock", *(f"{row}-*.json" for row in ROWS))
 Say = Callable[[str], None]
 
 
@@ -43,13 +45,20 @@ def open_folder(folder: Path, size: ClassroomSize) -> None:
     ------
     ValueError
         If it holds runs of another size, or its size cannot be read; the message says what to do.
+    FileExistsError
+        If it holds what no such run wrote, under names that runs write.
     """
+    require_our_folder(folder, _WRITTEN, _is_ours)
     if not (folder / SIZE).is_file():
         _write(folder / SIZE, asdict(size))
     elif (found := folder_size(folder)) != size:
         old, new = asdict(found), asdict(size)
         differing = ", ".join(f"{name} {old[name]} and not {new[name]}" for name in old if old[name] != new[name])
         raise ValueError(f"{folder} holds runs of another size ({differing}): name another folder with --out")
+
+
+def _is_ours(folder: Path) -> bool:
+    return is_json_of(folder / SIZE, "divisor")
 
 
 def folder_size(folder: Path) -> ClassroomSize:

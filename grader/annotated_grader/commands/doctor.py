@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from annotated.ownership import require_our_file
 from annotated.storage import atomic_write
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ class Doctor:
     """'my_file.py:factory', a function that returns a model or an annotated_grader.doctor.Subject; or 'ours', 'torch'
     or 'marian' for a small new model of that kind; or 'classroom', a model folder, a checkpoint, a run."""
     json: Path | None = None
-    """Write the report here as JSON; '-' prints it instead of the text."""
+    """Write the report here as JSON; '-' prints it instead of the text. A file that is no such report stays."""
     html: Path | None = None
-    """Write the report here as one page of HTML."""
+    """Write the report here as one page of HTML. A file that is no such page is never replaced."""
     book: str | None = None
     """Where the book is, an address or a folder as seen from that page: it links chapters and claims there. By default
     the book that was built in this checkout, if there is one."""
@@ -55,9 +56,13 @@ class Doctor:
             raise ValueError(
                 "say what to examine: my_file.py:factory, ours, torch, marian, classroom, or --mutant NAME"
             )
+        from annotated_grader.doctor.report import is_report
+
         for file in (self.json, self.html):
             if file is not None and not file.parent.is_dir():
                 raise FileNotFoundError(f"there is no folder {file.parent} to write {file.name} to")
+            if file is not None and str(file) != "-":
+                require_our_file(file, is_report)
         torch.manual_seed(0)  # new models are the same each time
         from annotated_grader.doctor.examine import examine
 

@@ -105,7 +105,10 @@ class Progress:
 
 @dataclass
 class Build:
-    """Write the student's and the solution notebook of every exercise; two builds give the same bytes."""
+    """Write the student's and the solution notebook of every exercise; two builds give the same bytes.
+
+    A notebook that is there and differs, because somebody works in it, is never replaced: all is refused.
+    """
 
     out: tyro.conf.Positional[Path]
     """Folder for student/ and solution/."""

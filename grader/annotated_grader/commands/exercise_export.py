@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from annotated.ownership import IsOurs, require_our_file
 from annotated.storage import atomic_write
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Notebook:
     exercise: tyro.conf.Positional[str]
     """Such as ex05-1."""
     out: tyro.conf.Positional[Path]
-    """The .ipynb file to write."""
+    """The .ipynb file to write; one that is there and differs is never replaced."""
     salt_file: Path | None = None
     """Seeds the hidden checks; by default one is drawn."""
 
@@ -49,7 +50,7 @@ class Gradescope:
     exercise: tyro.conf.Positional[str]
     """Such as ex05-1."""
     out: tyro.conf.Positional[Path]
-    """The .zip file to write."""
+    """The .zip file to write; an earlier one is replaced, any other file never."""
     wheel: tuple[Path, Path]
     """Those of library and grader: `pip wheel . ./grader --no-deps`, or what the built book has in _static/wheel."""
     salt_file: Path | None = None
@@ -60,12 +61,14 @@ class Gradescope:
     def run(self) -> int:
         """Write it."""
         from annotated_grader.exercise.catalogue import find
-        from annotated_grader.instructor.exports.gradescope import autograder_zip
+        from annotated_grader.instructor.exports.gradescope import autograder_zip, is_autograder
 
         for package, wheel in zip(PACKAGES, sorted(self.wheel, key=lambda one: one.name), strict=True):
             if wheel.suffix != ".whl" or not wheel.is_file() or not wheel.name.startswith(package):
                 raise ValueError(f"{wheel} is no wheel of {package}; make both with: pip wheel . ./grader --no-deps")
-        _write(self.out, autograder_zip(find(self.exercise), _salt(self.salt_file), self.wheel, self.trust))
+        _write(
+            self.out, autograder_zip(find(self.exercise), _salt(self.salt_file), self.wheel, self.trust), is_autograder
+        )
         return 0
 
 
@@ -78,7 +81,7 @@ class Canvas:
     roster: tyro.conf.Positional[Path]
     """The CSV that Canvas exports under Grades."""
     out: tyro.conf.Positional[Path]
-    """The .csv file to write."""
+    """The .csv file to write; one that is there and differs is never replaced."""
     exercises: tuple[str, ...] = ()
     """Only these."""
 
@@ -100,7 +103,7 @@ class Moodle:
     worksheet: tyro.conf.Positional[Path]
     """The CSV that Moodle gives under Download grading worksheet."""
     out: tyro.conf.Positional[Path]
-    """The .csv file to write."""
+    """The .csv file to write; one that is there and differs is never replaced."""
     exercises: tuple[str, ...] = ()
     """Those of the assignment; needed if the gradebook has several. Their points are added."""
 
@@ -122,7 +125,7 @@ class Table:
     roster: tyro.conf.Positional[Path]
     """A CSV file whose columns name people, such as Username, Email or Last Name and First Name."""
     out: tyro.conf.Positional[Path]
-    """The .csv file to write."""
+    """The .csv file to write; one that is there and differs is never replaced."""
     exercises: tuple[str, ...] = ()
     """Only these."""
 
@@ -204,9 +207,9 @@ def _salt(file: Path | None) -> str:
     return file.read_text(encoding="utf-8").strip() if file else secrets.token_hex(16)
 
 
-def _write(out: Path, data: bytes) -> None:
-    if out.is_dir():
-        raise ValueError(f"{out} is a folder; give the name of a file")
+def _write(out: Path, data: bytes, is_ours: IsOurs = lambda file: False) -> None:
+    """Write a file; one that holds something else is never replaced, unless it is ours."""
+    require_our_file(out, lambda file: is_ours(file) or file.read_bytes() == data)
     with atomic_write(out, "wb") as file:
         file.write(data)
     print(out)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import tyro
 
+from annotated.ownership import require_our_file
 from annotated.storage import atomic_write
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Verify:
     matrix: bool = False
     """Print for each wrong answer which checks it loses."""
     table: Path | None = field(default=None)
-    """Also write these matrices to this file."""
+    """Also write these matrices to this file; one that holds something already is never replaced."""
 
     def run(self) -> int:
         """Verify and report; 1 if anything is wrong."""
@@ -54,6 +55,8 @@ class Verify:
 
         if not self.exercises and not self.all and not self.mutants:
             raise ValueError("name exercises, such as ex05-1, or give --all")
+        if self.table:
+            require_our_file(self.table)
         start, failed = time.perf_counter(), 0
         chosen = [find(id) for id in self.exercises] if self.exercises and not self.all else all_exercises()
         if self.mutants:

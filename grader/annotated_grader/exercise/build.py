@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import annotated
+from annotated.ownership import require_our_file
 from annotated.paper_links import resolve
 from annotated.storage import atomic_write
 from annotated_grader.exercise.exercise import Cell, Exercise, solution_of, stub_of
@@ -67,15 +68,24 @@ def solution_notebook(exercise: Exercise, book_url: str = "") -> str:
 
 
 def write_notebooks(exercises: Iterable[Exercise], out: Path, book_url: str = "") -> list[Path]:
-    """Write `student/exNN-K.ipynb` and `solution/exNN-K.ipynb` of each exercise below a folder."""
-    written = []
-    for exercise in exercises:
-        for kind, make in (("student", student_notebook), ("solution", solution_notebook)):
-            place = out / kind / f"{exercise.id}.ipynb"
-            with atomic_write(place) as file:
-                file.write(make(exercise, book_url))
-            written.append(place)
-    return written
+    """Write `student/exNN-K.ipynb` and `solution/exNN-K.ipynb` of each exercise below a folder.
+
+    Raises
+    ------
+    FileExistsError
+        If a notebook of that name is another one, in which somebody may have worked; nothing is written then.
+    """
+    texts = {
+        out / kind / f"{exercise.id}.ipynb": make(exercise, book_url)
+        for exercise in exercises
+        for kind, make in (("student", student_notebook), ("solution", solution_notebook))
+    }
+    for place, text in texts.items():
+        require_our_file(place, lambda file, text=text: file.read_bytes() == text.encode())  # type: ignore[misc]
+    for place, text in texts.items():
+        with atomic_write(place) as file:
+            file.write(text)
+    return [*texts]
 
 
 def points(exercise: Exercise) -> str:

@@ -18,6 +18,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from annotated.ownership import require_our_folder
 from annotated.storage import atomic_write
 from annotated_grader.exercise.run import CheckResult, ExerciseResult, Failure
 from annotated_grader.feedback.report import Feedback
@@ -31,6 +32,12 @@ UNDECIDED = ("not_available", "grader_error")
 _MOST_OF_A_PAGE = 10**6
 _LONGEST_NAME = 100
 _TAIL = re.compile(r"-[0-9a-f]{16}$")
+LOG, TABLE = "run.log", "gradebook.csv"
+WRITTEN = (LOG, TABLE, "results", "removed", "salt.txt")
+"""What grading writes, at the top of its folder."""
+_BEGINS = "a gradebook of `annotated exercise grade`"
+_LOG_BEGINS = re.compile(rf"[\d-]+ [\d:]+ ({_BEGINS}|\d+ submissions in .*isolation: )")
+"""The log is written first, so it shows whose folder it is; earlier versions began with the number of submissions."""
 COLUMNS = (
     "student", "id", "exercise", "score", "maximum", "percent", "status", "late", "penalty", "lost", "misconception",
     "seconds", "submitted", "file", "note",
@@ -97,10 +104,18 @@ class Gradebook:
     ----------
     folder
         Made if it is not there.
+
+    Raises
+    ------
+    FileExistsError
+        If it holds what no grading wrote, under names that grading writes.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder = require_our_folder(folder, WRITTEN, _is_gradebook)
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / LOG).exists():
+            self.log(_BEGINS)
         (folder / "results").mkdir(parents=True, exist_ok=True)
 
     def place(self, student: str, exercise: str) -> Path:
@@ -144,7 +159,7 @@ class Gradebook:
             row = [one.student, one.id, one.exercise, _number(score), one.maximum, percent, one.status, one.late]
             row += [_number(taken or None), " ".join(one.lost), one.misconception, f"{one.seconds:.1f}"]
             writer.writerow([harmless(cell) for cell in (*row, one.submitted, one.file, one.notes)])
-        place = self.folder / "gradebook.csv"
+        place = self.folder / TABLE
         write_whole(place, file.getvalue())
         return place
 
@@ -164,8 +179,23 @@ class Gradebook:
     def log(self, *lines: str) -> None:
         """Add lines to `run.log`."""
         stamp = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
-        with (self.folder / "run.log").open("a", encoding="utf-8") as file:
+        with (self.folder / LOG).open("a", encoding="utf-8") as file:
             file.writelines(f"{stamp} {clean(line)}\n" for line in lines)
+
+
+def _is_gradebook(folder: Path) -> bool:
+    """Whether grading wrote into a folder: its log or its table tells."""
+    log, table = (_first_line(folder / name) for name in (LOG, TABLE))
+    known = {"student", "exercise", "score", "maximum", "percent", "status"}
+    return bool(_LOG_BEGINS.match(log)) or known <= {*table.split(",")}
+
+
+def _first_line(file: Path) -> str:
+    try:
+        with file.open(encoding="utf-8", errors="replace") as lines:
+            return lines.readline(1000).strip()
+    except OSError:
+        return ""
 
 
 def described_checks(result: ExerciseResult) -> tuple[dict[str, Any], ...]:

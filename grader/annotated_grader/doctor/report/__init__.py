@@ -10,11 +10,12 @@ from typing import Any, get_args
 import torch
 
 from annotated import __version__
+from annotated.ownership import is_json_of, require_our_file
 from annotated.storage import atomic_write
 from annotated_grader.doctor.causes import roots
 from annotated_grader.doctor.diagnosis import JointDiagnosis, diagnoses
 from annotated_grader.doctor.finding import Finding, Outcome
-from annotated_grader.doctor.report.page import BESIDE, built_book, fragment, page
+from annotated_grader.doctor.report.page import BESIDE, STYLE, built_book, fragment, page
 from annotated_grader.doctor.report.terminal import print_report
 from annotated_grader.doctor.similar_mutants import SimilarMutant, similar_mutants
 
@@ -130,8 +131,14 @@ class Report:
         return page(self, built_book() if book is None else book)
 
     def save(self, path: str | Path, book: str | None = None) -> None:
-        """Write a file: HTML if its name ends in .html, with links to the book as in `to_html`, else JSON."""
-        path = Path(path)
+        """Write a file: HTML if its name ends in .html, with links to the book as in `to_html`, else JSON.
+
+        Raises
+        ------
+        FileExistsError
+            If there is a file that is no report of the doctor.
+        """
+        path = require_our_file(path, is_report)
         html = path.suffix.lower() in (".html", ".htm")
         with atomic_write(path) as file:
             file.write(self.to_html(book) if html else self.to_json())
@@ -158,3 +165,13 @@ class Report:
         with console.capture() as text:
             self.print(console)
         return text.get()
+
+
+def is_report(file: Path) -> bool:
+    """Whether a file is a report that was saved: JSON with our schema, or the page with our style."""
+    if is_json_of(file, "schema", "subject", "findings"):
+        return True
+    try:
+        return STYLE.split("{")[0] in file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False

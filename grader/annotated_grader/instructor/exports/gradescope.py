@@ -65,6 +65,15 @@ def autograder_zip(exercise: Exercise, salt: str, wheels: Iterable[Path], trust:
     return packed.getvalue()
 
 
+def is_autograder(file: Path) -> bool:
+    """Whether a file is a zip that `autograder_zip` made."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return {"setup.sh", "run_autograder", "salt.txt"} <= {*archive.namelist()}
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
 def results(graded: Graded) -> dict[str, Any]:
     """A grade in the form of `results.json`: students see the hidden checks when grades are published.
 
