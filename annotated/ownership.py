@@ -76,10 +76,9 @@ def require_our_folder(folder: str | Path, names: Iterable[str], is_ours: IsOurs
         foreign = written + foreign
     if foreign:
         more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
-        refused = f"{folder}: not {'replaced' if whole else 'written to'}, for it holds {foreign[0]}{more}"
+        refused = "replaced" if whole else "written to"
         raise FileExistsError(
-            f"{refused}, which no earlier call wrote and which would be lost; give the name of a folder that is new or "
-            "empty"
+            f"{folder}: not {refused}, for it holds {foreign[0]}{more}; give the name of a folder that is new or empty"
         )
     return folder
 

@@ -181,18 +181,6 @@ def test_standard_input_that_is_no_utf_8(raw: bytes, words: str, mine: Path, cap
     assert words in assert_refused(fill(READ_MODEL["translate"], mine), mine, capsys, "standard input")
 
 
-@pytest.mark.parametrize("command", ["data classroom", "average", "export marian"])
-def test_a_folder_of_the_users_is_not_written_over(command: str, mine: Path, capsys, monkeypatch) -> None:
-    (mine / "train.tsv").write_text("my precious\tdata\n")
-    arguments = ["data", "classroom", str(mine), "--classroom-pairs", "100"]
-    if command != "data classroom":
-        arguments = [str(mine) if part.endswith("/out") else part for part in fill(READ_MODEL[command], mine)]
-    if command == "average":
-        monkeypatch.setattr("annotated.runs.last_checkpoints.average_last", lambda *_: ({}, [mine / "model"]))
-        monkeypatch.setattr(Transformer, "load_state_dict", lambda *_: None)
-    assert_refused(arguments, mine, capsys, "mine")
-
-
 @pytest.fixture
 def full_disk() -> Iterator[None]:
     """Files of at most 4 kB: what is longer ends as on a full disk."""

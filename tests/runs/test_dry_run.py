@@ -10,6 +10,7 @@ import pytest
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs.dry_run import DryRun, Range, _spread, _stretches, dry_run
+from annotated.runs.lock import LOCK
 from annotated.runs.preflight.numbers import show_hours, show_number, show_range
 from annotated.training import CheckpointError
 from tests.runs.conftest import SmallRun
@@ -72,6 +73,7 @@ def test_the_warm_up_does_not_count_and_pauses_do_not_either() -> None:
 def test_a_dry_run_leaves_its_record_and_nothing_else(small: SmallRun) -> None:
     run = small.folder / "run"
     (run / ".rehearsal" / "run").mkdir(parents=True)
+    (run / ".rehearsal" / "run" / LOCK).write_text("1 here\n")
     (run / ".rehearsal" / "run" / "left").write_text("by one that was killed")
     found = dry_run(small.model, small.training, small.data, updates=20, warm_up=3, folder=run)
     assert found is not None

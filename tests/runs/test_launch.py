@@ -87,7 +87,7 @@ def test_a_training_of_another_machine_is_not_sent_a_signal(tmp_path):
 
 
 def test_a_process_that_fails_at_once_is_quoted(tmp_path, small, monkeypatch):
-    (tmp_path / OUTPUT).write_text("words of a run before\n")
+    (tmp_path / OUTPUT).write_text("annotated.runs.launch: annotated train\nwords of a run before\n")
     interpreter = tmp_path / "python"
     interpreter.write_text('#!/bin/sh\necho "$2 $3: missing.tsv: no such file" >&2\nexit 2\n')
     interpreter.chmod(0o755)

@@ -99,7 +99,7 @@ def test_a_damaged_file_of_heads_is_named(tmp_path, content):
 def test_what_cannot_be_kept_does_not_end_a_run(small):
     folder = small.folder / "run"
     folder.mkdir()
-    (folder / ORIGIN).write_text("{}")  # of a run that was stopped
+    (folder / ORIGIN).write_text('{"corpus": "1"}')  # of a run that was stopped
     (folder / HEADS).write_text("in the way")
     result = train(small.model, small.training, small.data, folder, quiet=True, heads=sample_heads(SENTENCES[:1]))
     assert result.finished and not [r for r in read_records(folder) if r["kind"] == "heads"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import annotated
-from annotated.ownership import require_our_file
+from annotated.ownership import output_path, require_our_file
 from annotated.paper_links import resolve
 from annotated.storage import atomic_write
 from annotated_grader.exercise.exercise import Cell, Exercise, solution_of, stub_of
@@ -75,6 +75,7 @@ def write_notebooks(exercises: Iterable[Exercise], out: Path, book_url: str = ""
     FileExistsError
         If a notebook of that name is another one, in which somebody may have worked; nothing is written then.
     """
+    out = output_path(out)
     texts = {
         out / kind / f"{exercise.id}.ipynb": make(exercise, book_url)
         for exercise in exercises
