@@ -148,7 +148,7 @@ def test_a_folder_with_something_else_is_not_replaced(tmp_path):
         save_pretrained(folder, make_model(50))
     assert [path.name for path in folder.iterdir()] == ["thesis.txt"]
     (tmp_path / "file").write_text("text")
-    with pytest.raises(FileExistsError, match="a file of this name"):
+    with pytest.raises(FileExistsError, match="a file stands where a folder is needed"):
         save_pretrained(tmp_path / "file", make_model(50))
     (tmp_path / "empty").mkdir()
     save_pretrained(tmp_path / "empty", make_model(50))
