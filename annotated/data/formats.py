@@ -30,7 +30,7 @@ _KINDS = {
 }  # fmt: skip
 """By the ending of a file's name."""
 _DELIMITERS = {",": "CSV with commas", ";": "CSV with semicolons", "\t": "TSV in a spreadsheet's quotes"}
-_QUOTED = re.compile(r'\s*"(?:[^"]|"")*"\s*')
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _NO_TEXT = re.compile(r"[-+]?[\d.,:/eE-]+|\w{2,3}([-_]\w{2,4})?|\w+://\S*|")
 """A number, a date, a code of a language, an address, nothing."""
 _SOURCES = {"source", "src", "source_text", "source_sentence"}
@@ -125,9 +125,10 @@ def formatted_pairs(path: Path, found: PairFormat) -> Iterator[Pair]:
     CorpusError
         If the file is missing, broken, not UTF-8, or not in this format throughout.
     """
-    if found == PLAIN:
-        yield from _plain_pairs(path)
-        return
+    return _plain_pairs(path) if found == PLAIN else _other_pairs(path, found)
+
+
+def _other_pairs(path: Path, found: PairFormat) -> Iterator[Pair]:
     source, target = found.places
     for number, row in enumerate(_rows(path, found.kind, found.delimiter), start=1):
         if number == 1 and found.header:
@@ -195,11 +196,25 @@ def _kind(path: Path, lines: list[str]) -> str:
     tabs = {line.count("\t") for line in lines}
     if tabs == {0} and all("|||" in line for line in lines):
         return "bars"
-    fields = [field for line in lines for field in line.split("\t")]
-    quoted = sum(bool(_QUOTED.fullmatch(field)) for field in fields) >= 0.95 * len(fields)
     if tabs == {0} and all(re.fullmatch(r'".*"[,;]".*"', line) for line in lines):
         return "csv"
-    return "csv" if tabs == {1} and quoted else "tsv"
+    fields = [field.strip() for line in lines for field in line.split("\t")]
+    return "csv" if tabs == {1} and _in_quotes(fields) else "tsv"
+
+
+def _in_quotes(fields: list[str]) -> bool:
+    """Whether a spreadsheet has put quotes around fields: around all of them, or just where it must.
+
+    That is around those with a quote, which it doubles, and with some programs around those with a comma.
+    """
+    quoted = [field for field in fields if _QUOTED.fullmatch(field)]
+    others = [field for field in fields if not _QUOTED.fullmatch(field)]
+    if not quoted or len(quoted) >= 0.95 * len(fields):
+        return bool(quoted)
+    if any(field.startswith('"') for field in others):
+        return False
+    commas = len(quoted) > 2 and all("," in field for field in quoted) and not any("," in field for field in others)
+    return commas or any('""' in field[1:-1] for field in quoted)
 
 
 def _of_columns(path: Path, kind: str, places: tuple[str, ...]) -> PairFormat:
@@ -224,10 +239,16 @@ def _of_csv(path: Path, kind: str, places: tuple[str, ...]) -> PairFormat:
             continue
         if not rows:
             return PLAIN
-        if len(rows[0]) > 1 and len({len(row) for row in rows}) == 1:
+        widths = {len(row) for row in rows}
+        if len(widths) == 1 and len(rows[0]) > 1:
             found.append((delimiter, rows))
-        why = why or f"{path}: its rows have different numbers of columns: a text with the delimiter must be in quotes"
+        elif len(widths) > 1:
+            why = (
+                why
+                or f"{path}: its rows have different numbers of columns: a text with the delimiter must be in quotes"
+            )
     if not found:
+        why = why or f"{path}: its rows have one column, and a pair has two"
         raise CorpusError(f"{why}. If it is no CSV: format tsv takes each line of a TSV file as it stands")
     delimiter, rows = min(found, key=lambda one: len(one[1][0]) != 2)
     return _columns(path, kind, delimiter, rows, places)

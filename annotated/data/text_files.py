@@ -15,6 +15,7 @@ import zstandard
 
 _CHUNK_BYTES = 1 << 16
 _LONGEST_LINE = 1 << 24
+_MARK = codecs.BOM_UTF8
 _LARGEST_WINDOW = 1 << 31
 _FOREIGN = (
     (rb"\x1f\x8b", "gzip data", "name it so: mv {0} {0}.gz"),
@@ -88,7 +89,8 @@ def raw_lines(path: Path) -> Iterator[bytes]:
 
 
 def _decoded(path: Path, number: int, raw: bytes) -> str:
-    raw = raw.removeprefix(codecs.BOM_UTF8)
+    if raw.startswith(_MARK):
+        raw = raw[len(_MARK) :]
     if number == 1 and raw.count(0) > len(raw) / 4:  # letters of ASCII in UTF-16 without a mark: UTF-8 by the letter
         raise CorpusError(f"{path}, line 1: a quarter of its bytes are zero; {encoding_advice(raw, path.name)}")
     try:

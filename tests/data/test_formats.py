@@ -106,6 +106,15 @@ READ: dict[str, tuple[str | bytes, str]] = {
     "turned.tsv": ("tgt\tsrc\n" + lines("T", "S"), "column 2 as the source and column 1 as the target"),
     "named_columns.tsv": ("no\tsource\ttarget\n" + lines("#", "S", "T"), "column 2 as the source and column 3"),
     "quoted.tsv": (table("\t", "S", "T", quoting=csv.QUOTE_ALL), "TSV in a spreadsheet's quotes"),
+    "some_quoted.tsv": (table("\t", "S", "T"), "TSV in a spreadsheet's quotes"),
+    "commas_quoted.tsv": (
+        lines("S", "T")
+        .replace("The cat, it sleeps.", '"The cat, it sleeps."')
+        .replace('"Katze"', '""Katze""')
+        .replace("Die", '"Die')
+        .replace("schläft.", 'schläft."'),
+        "TSV in a spreadsheet's quotes",
+    ),
     "commas.csv": (table(",", "S", "T"), "CSV with commas, column 1 as the source and column 2 as the target$"),
     "semicolons.csv": (table(";", "S", "T", header=("en", "de")), "CSV with semicolons, .* header 'en, de'"),
     "header.csv": (table(",", "S", "T", header=("en-GB", "de_DE")), "the header 'en-GB, de_DE' is left out"),
@@ -143,6 +152,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "keys.jsonl": (objects(lambda s, t: {"a": s, "b": t}), "Its texts are a, b; say so: --data.format jsonl:a,b"),
     "array_of_texts.jsonl": ('{"source": "a", "target": "b"}\n["a", "b"]\n', "line 2: not a JSON object"),
     "unquoted.csv": ("a,b\nc, d,e\n", "a text with the delimiter must be in quotes"),
+    "one_column.csv": ("a\nb\n", "its rows have one column, and a pair has two"),
     "open_quote.csv": ('a,b\nc,"d\ne,f\n', "a quote is not closed, or not doubled"),
     "some_quotes.tsv": (lines("S", "T") + '"a\nb"\tc\n', "line 4: uneven columns: .* format csv reads it"),
     "sheet.xlsx": (zipped(), r"a zip archive or a spreadsheet, not text; unpack it .unzip .*, or save it as CSV"),
@@ -270,6 +280,8 @@ def test_a_format_that_there_is_not(format: str) -> None:
 
 PLAIN = {
     "dialogue": '"Go!"\t"Los!"\n"Go," she said.\t"Los", sagte sie.\n',
+    "dialogue and prose": '"Go, now!"\tLos, jetzt!\n"No, no."\tNein.\n"Yes, yes."\tJa.\n',
+    "dialogue with a comma outside": '"Yes, sir."\tJa.\nWell, yes.\tJa.\n',
     "words": "it\tes\nno\tde\n",
     "words without a header": "source\tQuelle\ntarget\tZiel\n",
     "braces": "{a}\t{b}\n",
