@@ -157,7 +157,7 @@ def test_a_prepared_folder_knows_the_formats_that_it_was_made_of(tmp_path: Path)
 
     made = prepared("out", "auto")
     assert not any("formats" in made.manifest["stages"][name]["options"] for name in ("clean", "split"))
-    with pytest.raises(PreparationError, match="formats was null and is .*column 2 as the source"):
+    with pytest.raises(PreparationError, match=r"formats was null and is .*tsv\|1\|0"):
         prepared("out", "tsv:2,1")
     turned = prepared("other", "tsv:2,1")
     first = [corpus.test.read_text(encoding="utf-8").splitlines()[0].split("\t") for corpus in (made, turned)]

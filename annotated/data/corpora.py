@@ -10,7 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 from annotated.config import DataConfig
-from annotated.data.formats import PLAIN, PairFormat, formatted_pairs, recognised
+from annotated.data.formats import PLAIN, PairFormat, formatted_pairs
+from annotated.data.recognition import recognised
 from annotated.data.text_files import CorpusError, read_lines
 
 __all__ = [
@@ -156,7 +157,7 @@ def open_corpus(spec: str, split: str, config: DataConfig) -> Corpus:
         status = path.stat()
         found.append([str(path.resolve()), status.st_size, status.st_mtime_ns])
     format = recognised(paths[0], config.format, say=True) if len(paths) == 1 else PLAIN
-    identity = _hash(found if format == PLAIN else [*found, str(format)])
+    identity = _hash(found if format == PLAIN else [*found, format.key])
     return Corpus(spec, lambda counts, keep: _read(spec, paths, format, counts, keep), identity, format)
 
 

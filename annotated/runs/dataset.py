@@ -17,7 +17,8 @@ import numpy as np
 
 from annotated.config import DataConfig
 from annotated.data.corpora import Corpus, open_corpus
-from annotated.data.formats import PLAIN, FormatNotice
+from annotated.data.formats import PLAIN
+from annotated.data.recognition import FormatNotice
 from annotated.data.store import TokenStore
 from annotated.data.tokenizer import Tokenizer
 from annotated.saving import CheckpointError, read_json, write_json
@@ -185,5 +186,5 @@ def _identity(spec: str, corpus: Corpus) -> str:
     paths = [Path(spec)] if Path(spec).is_file() else [Path(part.strip()) for part in spec.split(",")]
     if not all(path.is_file() for path in paths):  # generated, from what its own identity describes
         return corpus.identity
-    content = [sha256(path) for path in paths] + ([] if corpus.format == PLAIN else [str(corpus.format)])
+    content = [sha256(path) for path in paths] + ([] if corpus.format == PLAIN else [corpus.format.key])
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from annotated.config import DataConfig
-from annotated.data.formats import PLAIN, PairFormat, formatted_pairs, recognised, uneven
+from annotated.data.formats import PLAIN, PairFormat, formatted_pairs, uneven
+from annotated.data.recognition import recognised
 from annotated.data.text_files import CorpusError, raw_lines
 from annotated.wmt14.options import PreparationError
 from annotated.wmt14.runner import Stage

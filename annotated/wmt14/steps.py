@@ -119,7 +119,7 @@ def _cleaning_options(sources: Sources, options: PreparationOptions) -> dict[str
 
 def _formats(sources: Sources, texts: Iterable[Text]) -> dict[str, Any]:
     """How texts are read that are not plain TSV, for the options of a stage; nothing if all are."""
-    found = {text.source: str(sources.formats[text.source]) for text in texts if text.source in sources.formats}
+    found = {text.source: sources.formats[text.source].key for text in texts if text.source in sources.formats}
     return {"formats": found} if found else {}
 
 

@@ -22,7 +22,9 @@ import zstandard
 import annotated.cli
 from annotated.config import DataConfig
 from annotated.data.corpora import CorpusError, open_corpus, read_pairs
-from annotated.data.formats import FormatNotice
+from annotated.data.formats import PairFormat
+from annotated.data.recognition import FormatNotice, recognised
+from annotated.wmt14.sources import blocks
 
 PAIRS = [("The cat, it sleeps.", 'Die "Katze" schläft.'), ("Yes; no?", "Ja; nein?"), ("'Tis 5 < 6 & so.", "😀 ok")]
 """With a comma, quotes, a semicolon and what XML escapes; no format may change them."""
@@ -309,7 +311,7 @@ def test_quotes_that_are_none_of_a_spreadsheets_are_refused_further_down(tmp_pat
 def test_for_scoring_every_line_stays_and_every_text_is_one_line(kind: str, tmp_path: Path) -> None:
     """A blank line and an empty side keep their places; a line end within a text becomes a space."""
     content = {
-        "tsv": "source\ttarget\na\tb\n\n\tc\nd\te\n",
+        "tsv": "\nsource\ttarget\na\tb\n\n\tc\nd\te\n",
         "csv": 'a,b\n\n"",c\n"d\r\n\td","e"\n',
         "bars": "a ||| b\n\n ||| c\nd ||| e\n",
         "jsonl": '{"src": "a", "tgt": "b"}\n\n{"src": null, "tgt": "c"}\n{"src": "d\\n\\td", "tgt": "e\\ud800"}\n',
@@ -317,7 +319,14 @@ def test_for_scoring_every_line_stays_and_every_text_is_one_line(kind: str, tmp_
     with pytest.warns(FormatNotice):
         pairs = list(read_pairs(written(tmp_path / f"a.{kind}", content), keep_empty=True))
     last = {"tsv": ("d", "e"), "csv": ("d d", "e"), "bars": ("d", "e"), "jsonl": ("d d", "e\ufffd")}[kind]
-    assert pairs == [("a", "b"), ("", ""), ("", "c"), last]
+    assert pairs == [("", "")] * (kind == "tsv") + [("a", "b"), ("", ""), ("", "c"), last]
+
+
+def test_a_line_that_is_not_utf_8_is_no_other_format(tmp_path: Path) -> None:
+    """Who cleans text counts such lines, and leaves them out."""
+    path = written(tmp_path / "a.tsv", b"a\tb\nStra\xdfe\tc\n")
+    assert recognised(path) == PairFormat()
+    assert list(blocks(path, None)) == [(b"a\nStra\xdfe", b"b\nc")]
 
 
 def test_a_row_of_another_width_is_named(tmp_path: Path) -> None:
