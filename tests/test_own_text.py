@@ -7,14 +7,21 @@ import io
 import json
 import shutil
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import torch
 
 from annotated.cli import main
+from annotated.config import DataConfig
 from annotated.data import Tokenizer
+from annotated.data.recognition import FormatNotice
+from annotated.runs.dataset import prepare_data
 from annotated.saving import longest_source
+from annotated.speed.machine.distributed import Processes
 from annotated.wmt14 import PreparationError, PreparationOptions, PreparedCorpus, prepare_files
 
 pytestmark = pytest.mark.process
@@ -135,6 +142,19 @@ def test_a_refusal_names_the_option_of_its_command(command: str, run: Path, tmp_
     shown = capsys.readouterr()
     assert status == 0 or (command == "preflight" and "is there" in shown.out), shown.err
     assert ": read as " not in shown.err, "what is asked for need not be said"
+
+
+def test_only_the_main_process_of_a_run_says_how_text_is_read(tmp_path: Path) -> None:
+    places = texts(tmp_path / "text", "csv", with_header)
+    data = DataConfig(train=str(places["train"]), valid=str(places["valid"]), vocab_size=280)
+    (tmp_path / "out").mkdir()
+    with pytest.warns(FormatNotice) as said:
+        prepare_data(data, tmp_path / "out", Processes(device=torch.device("cpu")), None)
+    assert len(said) == 2
+    other = SimpleNamespace(is_main=False, wait_for_main=lambda what: None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(prepare_data(data, tmp_path / "out", other, None).train) == len(PAIRS)  # type: ignore[arg-type]
 
 
 def test_a_run_is_scored_on_its_own_text_in_its_own_format(tmp_path: Path, capsys) -> None:

@@ -384,3 +384,18 @@ def test_every_command_that_takes_files_of_pairs_takes_their_format() -> None:
                 assert "format" in notes, f"{path.name}: {node.name}"
                 takes += 1
     assert takes >= 3  # data show, data texts, evaluate; the others have DataConfig
+
+
+def test_nothing_in_the_library_reads_pairs_without_a_word_on_their_format() -> None:
+    """What a user asks for reaches every reading; our own files are read as we wrote them."""
+    calls = []
+    for path in Path(annotated.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                given = [keyword.arg for keyword in node.keywords]
+                if node.func.id in ("read_pairs", "of_files"):
+                    calls.append((f"{path.name}:{node.lineno}", "format" in given))
+                if node.func.id == "open_corpus":
+                    calls.append((f"{path.name}:{node.lineno}", ast.unparse(node.args[2]) != "DataConfig()"))
+    assert len(calls) > 10
+    assert not [where for where, passes_it_on in calls if not passes_it_on]
