@@ -12,12 +12,15 @@ import lzma
 import re
 import subprocess
 import sys
+import tempfile
 import warnings
 import zipfile
 from pathlib import Path
 
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 
 import annotated.cli
 from annotated.config import DataConfig
@@ -298,6 +301,36 @@ PLAIN = {
 def test_text_that_only_looks_like_another_format_is_plain_tsv(what: str, tmp_path: Path) -> None:
     expected = [tuple(line.split("\t")) for line in PLAIN[what].splitlines()]
     assert read(written(tmp_path / "pairs.tsv", PLAIN[what])) == (expected, [])
+
+
+SIDES = (
+    st.text(alphabet='ab ",;|{}[]<>1:endsrctg\r\u2028\ufeff', min_size=1)
+    .map(str.strip)
+    .filter(lambda text: text and text.strip("\ufeff") == text)
+)
+
+
+@given(st.lists(st.tuples(SIDES, SIDES), min_size=1))
+def test_plain_tsv_is_read_as_it_stands_or_something_is_said(pairs: list[tuple[str, str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(Path(folder) / "pairs.tsv", "".join(f"{source}\t{target}\n" for source, target in pairs))
+        try:
+            found, said = read(path)
+        except CorpusError as error:
+            assert str(path) in str(error)
+        else:
+            assert said or found == pairs
+
+
+@given(st.lists(st.tuples(SIDES, SIDES), min_size=2), st.sampled_from(",;\t"))
+def test_csv_comes_back(pairs: list[tuple[str, str]], delimiter: str) -> None:
+    """Whatever stands in the fields, as long as every field is in quotes; a header may be taken for one."""
+    file = io.StringIO()
+    csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(pairs)
+    with tempfile.TemporaryDirectory() as folder:
+        found, said = read(written(Path(folder) / "pairs.csv", file.getvalue()))
+    expected = [tuple(re.sub(r"[\r\n]+", " ", side).strip() for side in pair) for pair in pairs]
+    assert found == expected[len(pairs) - len(found) :] and len(said) == 1
 
 
 def test_quotes_that_are_none_of_a_spreadsheets_are_refused_further_down(tmp_path: Path) -> None:
