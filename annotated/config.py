@@ -221,6 +221,10 @@ class EngineConfig(CheckedConfig):
         require(fits, f"compute_type {self.compute_type} is for the engine ctranslate2: give engine=ctranslate2 too")
 
 
+FORMATS = ("auto", "tsv", "csv", "jsonl", "bars", "tmx", "xliff")
+"""How the pairs of a file may be written; bars are `|||` between source and target."""
+
+
 @dataclass(frozen=True)
 class DataConfig(CheckedConfig):
     """Where sentence pairs come from and how they are batched.
@@ -233,11 +237,15 @@ class DataConfig(CheckedConfig):
     from there; `train`, `valid`, `test` and `tokenizer` stay as they are by default, and `vocab_size`, `max_length` and
     `classroom_pairs` do not matter."""
     train: str = "classroom"
-    """'classroom', a TSV file (.tsv, .tsv.gz, .tsv.zst), or two text files as 'SOURCE,TARGET'."""
+    """'classroom', a file of pairs (.tsv, .csv, .jsonl, .tmx ...; .gz, .zst), or two text files as 'SOURCE,TARGET'."""
     valid: str = "classroom"
     """Watched during training: as `train`."""
     test: str = "classroom"
     """Evaluated at the end: as `train`."""
+    format: str = "auto"
+    """Of files of pairs: 'auto' finds out and says what it found; 'tsv' is two columns as they stand; 'csv', 'jsonl',
+    'bars' (|||), 'tmx', 'xliff'. With places if need be: 'tsv:2,4' (columns), 'csv:English,German' (names in the first
+    line), 'jsonl:en,de' (keys), 'tmx:en,de' (languages)."""
     vocab_size: int = 37_000
     """Entries of the shared byte-pair vocabulary, the special tokens included."""
     tokenizer: str | None = None
@@ -253,6 +261,10 @@ class DataConfig(CheckedConfig):
     counts where attention computes it: with layout 'padded', and on a CPU. 'random' fills both sides of a batch."""
 
     def __post_init__(self) -> None:
+        kind, colon, places = self.format.partition(":")
+        require(kind in FORMATS, f"format must be one of {', '.join(FORMATS)}, not {kind!r}")
+        two = len({place.strip() for place in places.split(",")} - {""}) == 2 == places.count(",") + 1
+        require(not colon or (two and kind != "auto"), f"format {self.format!r}: name two places, such as 'tsv:1,3'")
         require(self.vocab_size > 260, "vocab_size must exceed 260: 256 bytes and 4 special tokens")
         require(self.max_length >= 2, "max_length must be at least 2: one token and the end of the sentence")
         require(self.classroom_pairs >= 1, "classroom_pairs must be at least 1")

@@ -62,6 +62,14 @@ def text_to_score(model: str, given: str | None, split: str = "test") -> str:
     return text
 
 
+def format_of_text(model: str, given: str | None, asked: str) -> str:
+    """The format of the text that `text_to_score` gives: as asked for, else that of the run for the run's own text."""
+    data = None if given is not None or asked != "auto" else trained_on(model)
+    if data is None:
+        return asked
+    return data.format if data.prepared is None else "tsv"
+
+
 def trained_on(model: str) -> DataConfig | None:
     """The data of the training run that a model comes from, by the log in its folder or above; None if unknown."""
     folder = Path(model) if Path(model).is_dir() and not _is_builtin(model) else find_model(model)

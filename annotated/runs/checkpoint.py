@@ -79,10 +79,17 @@ class Snapshot:
     moments: dict[str, Tensor]
     state: dict[str, Any]
     tokenizer: Tokenizer | None
+    longest_source: int | None = None
+    """As `annotated.saving.save_pretrained` takes it."""
 
 
 def take_snapshot(
-    model: Transformer, optimizer: Optimizer, state: TrainingState, tokenizer: Tokenizer | None, copy: bool = True
+    model: Transformer,
+    optimizer: Optimizer,
+    state: TrainingState,
+    tokenizer: Tokenizer | None,
+    copy: bool = True,
+    longest_source: int | None = None,
 ) -> Snapshot:
     """What there is to save, as it is now.
 
@@ -90,14 +97,15 @@ def take_snapshot(
     ----------
     copy
         Into memory of its own, so that training may go on; False refers to the tensors themselves.
+    longest_source
+        As `annotated.saving.save_pretrained` takes it.
     """
 
     def taken(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         return {name: tensor.detach().to("cpu", copy=copy) for name, tensor in tensors.items()}
 
-    return Snapshot(
-        model.config, taken(model.state_dict()), taken(_moments(model, optimizer)), asdict(state), tokenizer
-    )
+    weights, moments = taken(model.state_dict()), taken(_moments(model, optimizer))
+    return Snapshot(model.config, weights, moments, asdict(state), tokenizer, longest_source)
 
 
 def write_snapshot(snapshot: Snapshot, target: Path) -> Path:
@@ -109,7 +117,7 @@ def write_snapshot(snapshot: Snapshot, target: Path) -> Path:
         If the disk is full; what was saved before is untouched.
     """
     with atomic_folder(target, advice=disk_full_advice(target.parent)) as partial:
-        write_model_files(partial, snapshot.config, snapshot.weights, snapshot.tokenizer)
+        write_model_files(partial, snapshot.config, snapshot.weights, snapshot.tokenizer, snapshot.longest_source)
         write_tensors(partial / "optimizer.safetensors", snapshot.moments)
         files = checksums(partial)
         write_json(partial / "state.json", {"format": FORMAT, **snapshot.state, "files": files})

@@ -159,7 +159,7 @@ class RunObserver:
         run.processes.broadcast(list(run.model.state_dict().values()))
         scores = self._validate(averaged=True)
         if run.processes.is_main:
-            save_pretrained(run.folder / MODEL, run.model, run.data.tokenizer)
+            save_pretrained(run.folder / MODEL, run.model, run.data.tokenizer, run.data.longest_source)
             log.say(f"saved in {run.folder / MODEL}")
         run.processes.barrier()
         return scores
@@ -189,8 +189,9 @@ class RunObserver:
             return
         best = validated and loss is not None and self.writer.is_among_best(loss)
         if due or stopping or best:
+            state = run.state_to_save(interim=not due)
             snapshot = take_snapshot(
-                run.model, run.step.optimizer, run.state_to_save(interim=not due), run.data.tokenizer
+                run.model, run.step.optimizer, state, run.data.tokenizer, longest_source=run.data.longest_source
             )
             self.writer.save(snapshot, regular=due or stopping, best=best)
 

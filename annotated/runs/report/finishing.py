@@ -43,7 +43,7 @@ from annotated.runs.report.report import (
 from annotated.runs.report.scoring import BLEU_SETTINGS, FURTHER, score, statistics, write_statistics
 from annotated.runs.report.test_sets import TestSet, describe_data, open_test_set, target_language
 from annotated.runs.report.translating import Translated, translate_once
-from annotated.saving import CheckpointError, load_model, read_tensors, save_pretrained
+from annotated.saving import CheckpointError, load_model, longest_source, read_tensors, save_pretrained
 from annotated.speed.machine.distributed import choose_device
 from annotated.storage import atomic_write, checksum, sha256, translate_disk_full
 
@@ -184,7 +184,7 @@ def _averaged(run: Path, count: int, folder: Path) -> tuple[Path, list[Path]]:
             return place, chosen
     model, tokenizer = load_model(chosen[-1])
     model.load_state_dict(state)
-    save_pretrained(folder / MODEL, model, tokenizer)
+    save_pretrained(folder / MODEL, model, tokenizer, longest_source(chosen[-1]))
     return folder / MODEL, chosen
 
 
