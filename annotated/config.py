@@ -6,6 +6,7 @@ library states a default for anything that stands here.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -246,6 +247,9 @@ class DataConfig(CheckedConfig):
     """Of files of pairs: 'auto' finds out and says what it found; 'tsv' is two columns as they stand; 'csv', 'jsonl',
     'bars' (|||), 'tmx', 'xliff'. With places if need be: 'tsv:2,4' (columns), 'csv:English,German' (names in the first
     line), 'jsonl:en,de' (keys), 'tmx:en,de' (languages)."""
+    pair: str | None = None
+    """Languages of source and target, such as en-zh. BLEU's tokeniser in `evaluate` and `finish` follows the target, as
+    Moses' does; without it the script decides. Prepared data knows its own."""
     vocab_size: int = 37_000
     """Entries of the shared byte-pair vocabulary, the special tokens included."""
     tokenizer: str | None = None
@@ -264,6 +268,10 @@ class DataConfig(CheckedConfig):
         kind, colon, places = self.format.partition(":")
         require(kind in FORMATS, f"format must be one of {', '.join(FORMATS)}, not {kind!r}")
         two = len({place.strip() for place in places.split(",")} - {""}) == 2 == places.count(",") + 1
+        require(
+            self.pair is None or re.fullmatch("[a-z]{2,3}-[a-z]{2,3}", self.pair) is not None,
+            f"pair must be two languages, such as 'en-de', not {self.pair!r}",
+        )
         require(not colon or (two and kind != "auto"), f"format {self.format!r}: name two places, such as 'tsv:1,3'")
         require(self.vocab_size > 260, "vocab_size must exceed 260: 256 bytes and 4 special tokens")
         require(self.max_length >= 2, "max_length must be at least 2: one token and the end of the sentence")

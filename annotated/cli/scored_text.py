@@ -81,12 +81,12 @@ def trained_on(model: str) -> DataConfig | None:
 
 
 def language_of(model: str) -> str | None:
-    """The target language of the prepared data that a model was trained on, two letters; None if it is not known."""
+    """The target language of the data that a model was trained on, two letters; None if it is not known."""
     from annotated.wmt14 import PreparationError, PreparedCorpus
 
     data = trained_on(model)
     if data is None or data.prepared is None:
-        return None
+        return None if data is None or data.pair is None else data.pair.partition("-")[2]
     try:
         return PreparedCorpus.open(data.prepared).target_language
     except PreparationError:  # the folder is gone; --corpus names the text then

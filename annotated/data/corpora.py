@@ -13,6 +13,7 @@ from annotated.config import DataConfig
 from annotated.data.formats import PLAIN, PairFormat, formatted_pairs
 from annotated.data.recognition import recognised
 from annotated.data.text_files import CorpusError, read_lines
+from annotated.text.normal_form import is_blank
 
 __all__ = [
     "Corpus",
@@ -39,7 +40,7 @@ class PairCounts:
     pairs: int = 0
     """Pairs given out."""
     empty: int = 0
-    """Pairs left out because a side was empty or only white space (blank lines of a TSV file included)."""
+    """Pairs left out because a side has nothing to see: blank lines of a TSV file, too."""
 
 
 def read_pairs(
@@ -78,11 +79,12 @@ def _read(
 ) -> Iterator[Pair]:
     for pair in formatted_pairs(paths[0], found) if len(paths) == 1 else side_by_side(*paths):
         source, target = pair[0].strip(), pair[1].strip()  # as `Translator` does
-        if source and target:
-            counts.pairs += 1
-        else:
+        empty = is_blank(source) or is_blank(target)
+        if empty:
             counts.empty += 1
-        if keep_empty or (source and target):
+        else:
+            counts.pairs += 1
+        if keep_empty or not empty:
             yield source, target
     if not counts.pairs:
         left_out = f"all of its {counts.empty} pairs have an empty side" if counts.empty else "it is empty"

@@ -126,7 +126,7 @@ def describe_data(data: DataConfig, run: Path) -> dict[str, Any]:
         generated = data.train == "classroom"
         found = {
             "catalogue": None,
-            "pair": None,
+            "pair": data.pair,
             "text": "the classroom grammar" if generated else Path(data.train.split(",")[0]).name,
             "identity": store["corpus"],
             "train_pairs": store["pairs"],
