@@ -30,7 +30,7 @@ def average_last(folder: str | Path, count: int) -> tuple[dict[str, Tensor], lis
         If there is none.
     """
     folder = Path(folder)
-    whole = (path for path in reversed(_sound(folder)) if check_checkpoint(path) is None)
+    whole = (path for path in reversed(sound_checkpoints(folder)) if check_checkpoint(path) is None)
     chosen = list(itertools.islice(whole, count))[::-1]
     if not chosen:
         raise CheckpointError(f"{folder}: no checkpoints to average")
@@ -55,7 +55,7 @@ def final_weights(folder: str | Path, count: int) -> tuple[dict[str, Tensor], li
     return average_last(folder, count)
 
 
-def _sound(folder: Path) -> list[Path]:
+def sound_checkpoints(folder: Path) -> list[Path]:
     """The checkpoints that may be averaged, oldest first: all, unless the run diverged."""
     checkpoints, until = list_checkpoints(folder), ValidationHistory.of(folder).sound_until
     if until is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 import torch
@@ -84,6 +85,9 @@ def test_checkpoints_of_a_diverged_run_are_kept_and_averaged_from_before(small) 
         for update, loss in ((12, 0.5), (24, 2.0)):
             file.write(json.dumps({"kind": "valid", "update": update, "valid_loss": loss, "averaged": False}) + "\n")
     assert [update_of(path) for path in average_last(folder, 2)[1]] == [8, 12]
+    shutil.rmtree(folder / "model")  # as if it were not finished
+    with pytest.warns(UserWarning, match="well above its best since; update-000000012 is used"):
+        assert find_model(folder).name == "update-000000012"
     for path in list_checkpoints(folder)[:3]:
         path.rename(path.with_name(f"old-{path.name}"))  # what is left is all from after
     assert [update_of(path) for path in average_last(folder, 2)[1]] == [20, 24]
