@@ -1,8 +1,9 @@
 """Small tasks of a dozen kinds under the training that `annotated train` chooses for a text of one's own.
 
-python -m benchmarks small_tasks run now                                   every task as it is trained by default
-python -m benchmarks small_tasks run before:learning_rate_scale=1.0        with fields of the training changed
-python -m benchmarks small_tasks table FILE                                the table of what was recorded
+python -m benchmarks small_tasks run now                              every task as it is trained by default
+python -m benchmarks small_tasks run before:learning_rate_scale=1.0   with fields of the training changed
+python -m benchmarks small_tasks run now --shorten 5                  the same schedule in a fifth of the updates
+python -m benchmarks small_tasks table FILE                           the table of what was recorded
 
 Runs that FILE has already are not made again, so a command that was stopped goes on.
 """
@@ -87,11 +88,8 @@ def run(options: argparse.Namespace, command: str) -> None:
 
 
 def table(lines: Sequence[dict[str, Any]]) -> str:
-    """For each task and variant: the highest BLEU of a validation, that of the last one, and that of the model."""
-    rows = [
-        "| task | pairs | variant | seed | lowest after the best | best | last | model |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    """For each run the best BLEU of a validation, the lowest after it, that of the last one, and that of the model."""
+    rows = ["| task | pairs | variant | seed | best | lowest after it | last | model |", "|---" * 8 + "|"]
     for one in sorted(lines, key=lambda one: (list(TASKS).index(one["task"]), one["variant"], one["seed"])):
         scores = [score for _, _, score in one["validations"]]
         best = max(scores)
