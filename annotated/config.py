@@ -124,7 +124,8 @@ class TrainingConfig(CheckedConfig):
     keep_checkpoints: int = 5
     """Checkpoints kept; the older ones are deleted."""
     keep_best: int = 0
-    """Checkpoints of the lowest validation loss kept besides, in the folder best/; they are never averaged."""
+    """Checkpoints of the lowest validation loss kept besides, in the folder best/. They are never averaged; the
+    best one is the final model where its loss is lower than the average's."""
     average_last: int = 5
     """Checkpoints averaged into the final model."""
     gradient_exchange: Literal["fp32", "bf16"] = "fp32"

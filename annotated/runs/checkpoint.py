@@ -5,7 +5,8 @@ Adam's moments, and `state.json` with the position in the data, the random state
 appears whole or not at all, and is checked against its SHA-256 sums before it is used.
 
 Those of the lowest validation loss may be kept besides, in `best/`: folders of the same kind, which can be loaded and
-trained on, and which are never averaged, for averaging takes what is in `checkpoints/`.
+trained on, and which are never averaged, for averaging takes what is in `checkpoints/`. The best one is the model of
+the run if the average has a higher loss.
 """
 
 from __future__ import annotations

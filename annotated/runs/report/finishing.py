@@ -22,7 +22,7 @@ from annotated.evaluation.paper_bleu import LANGUAGE, MOSES, has_moses, tokenize
 from annotated.evaluation.prepared_text import looks_prepared
 from annotated.model import Transformer
 from annotated.runs.hardware import describe_machine
-from annotated.runs.last_checkpoints import average_last
+from annotated.runs.last_checkpoints import ChoosesWeights, average_last, final_weights
 from annotated.runs.lock import run_lock, run_lock_holder
 from annotated.runs.log import LOG, read_records
 from annotated.runs.report.model_card import model_card
@@ -131,8 +131,9 @@ def finish(
         say(said)
     folder = run / FOLDER
     with translate_disk_full(folder), run_lock(folder):
-        model_folder, averaged = _averaged(run, options.average or configuration["training"]["average_last"], folder)
-        say(f"{model_folder}: the average of {', '.join(path.name for path in averaged)}")
+        count = options.average or configuration["training"]["average_last"]
+        model_folder, averaged = _model(run, final_weights if options.average is None else average_last, count, folder)
+        say(f"{model_folder}: {'the average of ' * (len(averaged) > 1)}{', '.join(path.name for path in averaged)}")
         systems = {"average": model_folder}
         if options.compare_last and len(averaged) > 1:
             systems["last"] = averaged[-1]
@@ -174,9 +175,9 @@ def _is_complete(records: Sequence[Mapping[str, Any]]) -> bool:
     return bool(records[-1]["kind"] == "end" and records[-1]["finished"])
 
 
-def _averaged(run: Path, count: int, folder: Path) -> tuple[Path, list[Path]]:
-    """A model folder with the average of the last checkpoints, and which they are: the run's own where it is that."""
-    state, chosen = average_last(run, count)
+def _model(run: Path, weights: ChoosesWeights, count: int, folder: Path) -> tuple[Path, list[Path]]:
+    """A model folder with the weights of some checkpoints, and which they are: the run's own where it is that."""
+    state, chosen = weights(run, count)
     for place in (run / MODEL, folder / MODEL):
         if (place / "model.safetensors").is_file() and _same(read_tensors(place / "model.safetensors"), state):
             if place == run / MODEL:  # what another average left
