@@ -1,4 +1,4 @@
-"""Text of eight languages on its whole way: prepared, trained on, translated, scored; nothing lost or invented."""
+"""Text of eleven languages on its whole way: prepared, trained on, translated, scored; nothing lost or invented."""
 
 from __future__ import annotations
 
