@@ -422,7 +422,7 @@ def test_a_finding_ends_with_status_1(file: Path, capsys: pytest.CaptureFixture[
         ("{folder}/none.py:build", "there is no file"),
         ("{folder}/bad.py:build", "bad.py cannot be run: SyntaxError"),
         ("no such model", "no model 'no such model'"),
-        ("", "say what to examine"),
+        ("", "an argument is empty"),
         (".", "holds no model"),
     ],
 )
