@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 import tempfile
 import time
@@ -120,4 +121,4 @@ def main(arguments: Sequence[str]) -> None:
     if options.command == "table":
         print(table(_lines(options.file)))
     else:
-        run(options, "python -m benchmarks small_tasks " + " ".join(arguments))
+        run(options, "python -m benchmarks small_tasks " + shlex.join(arguments))
