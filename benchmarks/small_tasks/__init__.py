@@ -53,6 +53,8 @@ def trained(name: str, seed: int, changes: dict[str, Any], times: float = 1.0) -
         busy = time.process_time()
         folder = Path(place) / "run"
         result = train(defaults.model, training, data, folder, quiet=True, bleu=validation_bleu)
+        if not result.finished:
+            raise SystemExit(f"benchmarks: stopped by {result.stopped_by}; {name} is to be made again")
         records = read_records(folder)
     usual = TrainingConfig().to_dict()
     return {
