@@ -224,10 +224,10 @@ def fitted_training(tokens: int) -> TrainingConfig:
     """A training of `tiny` that fits a text of so many tokens: minutes for a small one, an hour for a large one.
 
     The batch grows with the square root of the text. The updates make six passes over it, and at least 2,000: a small
-    text is passed often. The rate rises during a fifth of them, to 0.0011 for batches of 1,000
-    tokens and with the square root of the batch from there, up to equation 3: for a short warm-up that alone would be
-    too much. So 3,000 sentences of 12 tokens are trained for 2,000 updates of 1,000 tokens with a quarter of the rate,
-    and 200,000 of 15 for 6,900 of 2,600 with three quarters of it. Ours, not the paper's.
+    text is passed often. The rate rises during a fifth of them: to 0.0011 with batches of 1,000 tokens, to more
+    with larger ones (their square root), to that of equation 3 at most, which is too much after a short warm-up. So
+    3,000 sentences of 12 tokens are trained for 2,000 updates of 1,000 tokens with a quarter of equation 3, and 200,000
+    of 15 for 6,900 of 2,600 with three quarters. Ours, not the paper's.
 
     Parameters
     ----------

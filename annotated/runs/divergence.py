@@ -10,7 +10,8 @@ from annotated.runs.log import LOG, read_records
 WELL_ABOVE = 0.2
 """Nats per token above the best validation loss (a perplexity 22 % higher) from which on something went wrong."""
 WORSE = 0.02
-"""Nats per token above the best from which on the end of a training was worse; less is noise."""
+"""Nats per token above the best from which on the end of a training was worse, and that a training loss has to change
+to tell why; less is noise."""
 
 
 class ValidationHistory:
@@ -90,15 +91,17 @@ class ValidationHistory:
         then, now = (self._trained_until(update) for update in (best, max(self.losses)))
         if then is None or now is None:
             return "the log has too few updates to say why"
-        if now > then:
+        change = f"from {then:.4f} to {now:.4f}"
+        if abs(now - then) <= WORSE:
+            return f"the training loss hardly changed, {change}, so it is a swing"
+        if now < then:
             return (
-                f"the training loss rose too, from {then:.4f} to {now:.4f}, so the updates are too large. Begin anew "
-                "with a smaller --training.learning-rate-scale, a longer --training.warmup or a smaller "
-                "--training.clip-norm"
+                f"the training loss fell, {change}, so the model learns its text by heart. Fewer updates give the same "
+                "model sooner; a better one needs more text or more --model.dropout"
             )
-        return (
-            f"the training loss fell, from {then:.4f} to {now:.4f}, so the model learns its text by heart. Fewer "
-            "updates give the same model sooner; a better one needs more text or more --model.dropout"
+        remedy = "Begin anew with a smaller --training.learning-rate-scale or a longer --training.warmup"
+        return f"the training loss rose too, {change}, so the updates are too large" + (
+            f". {remedy}" if len(self._unsound()) > 1 else ""
         )
 
     def _trained_until(self, update: int) -> float | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 import tempfile
 import time
@@ -52,6 +53,8 @@ def trained(name: str, seed: int, changes: dict[str, Any], times: float = 1.0) -
         busy = time.process_time()
         folder = Path(place) / "run"
         result = train(defaults.model, training, data, folder, quiet=True, bleu=validation_bleu)
+        if not result.finished:
+            raise SystemExit(f"benchmarks: stopped by {result.stopped_by}; {name} is to be made again")
         records = read_records(folder)
     usual = TrainingConfig().to_dict()
     return {
@@ -120,4 +123,4 @@ def main(arguments: Sequence[str]) -> None:
     if options.command == "table":
         print(table(_lines(options.file)))
     else:
-        run(options, "python -m benchmarks small_tasks " + " ".join(arguments))
+        run(options, "python -m benchmarks small_tasks " + shlex.join(arguments))

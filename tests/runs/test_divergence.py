@@ -68,6 +68,13 @@ def test_a_text_learned_by_heart_is_told_apart() -> None:
     assert "the training loss fell, from 1.5000 to 0.6000" in str(end)
 
 
+@pytest.mark.parametrize(("trained", "why"), [(1.51, "hardly changed"), (1.6, "rose too"), (1.4, "by heart")])
+def test_one_bad_validation_at_the_end_is_no_reason_to_begin_anew(trained: float, why: str) -> None:
+    for last in (1.1, 3.0):
+        said, end = said_of([2.0, 1.0, last], {200: 1.5, 300: trained})
+        assert not said and end is not None and why in end and "begin anew" not in end.lower()
+
+
 @pytest.mark.parametrize(
     ("losses", "told"),
     [([2.0, 1.0, 1.01], False), ([2.0, 1.0, 1.1], True), ([2.0, 1.0, 1.3], True), ([2.0], False), ([], False)],
