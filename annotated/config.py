@@ -6,6 +6,7 @@ library states a default for anything that stands here.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -123,7 +124,8 @@ class TrainingConfig(CheckedConfig):
     keep_checkpoints: int = 5
     """Checkpoints kept; the older ones are deleted."""
     keep_best: int = 0
-    """Checkpoints of the lowest validation loss kept besides, in the folder best/; they are never averaged."""
+    """Checkpoints of the lowest validation loss kept besides, in the folder best/. They are never averaged; the
+    best one is the final model where its loss is lower than the average's."""
     average_last: int = 5
     """Checkpoints averaged into the final model."""
     gradient_exchange: Literal["fp32", "bf16"] = "fp32"
@@ -221,6 +223,10 @@ class EngineConfig(CheckedConfig):
         require(fits, f"compute_type {self.compute_type} is for the engine ctranslate2: give engine=ctranslate2 too")
 
 
+FORMATS = ("auto", "tsv", "csv", "jsonl", "bars", "tmx", "xliff")
+"""How the pairs of a file may be written; bars are `|||` between source and target."""
+
+
 @dataclass(frozen=True)
 class DataConfig(CheckedConfig):
     """Where sentence pairs come from and how they are batched.
@@ -233,11 +239,18 @@ class DataConfig(CheckedConfig):
     from there; `train`, `valid`, `test` and `tokenizer` stay as they are by default, and `vocab_size`, `max_length` and
     `classroom_pairs` do not matter."""
     train: str = "classroom"
-    """'classroom', a TSV file (.tsv, .tsv.gz, .tsv.zst), or two text files as 'SOURCE,TARGET'."""
+    """'classroom', a file of pairs (.tsv, .csv, .jsonl, .tmx ...; .gz, .zst), or two text files as 'SOURCE,TARGET'."""
     valid: str = "classroom"
     """Watched during training: as `train`."""
     test: str = "classroom"
     """Evaluated at the end: as `train`."""
+    format: str = "auto"
+    """Of files of pairs: 'auto' finds out and says what it found; 'tsv' is two columns as they stand; 'csv', 'jsonl',
+    'bars' (|||), 'tmx', 'xliff'. With places if need be: 'tsv:2,4' (columns), 'csv:English,German' (names in the first
+    line), 'jsonl:en,de' (keys), 'tmx:en,de' (languages)."""
+    pair: str | None = None
+    """Languages of source and target, such as en-zh. BLEU's tokeniser in `evaluate` and `finish` follows the target, as
+    Moses' does; without it the script decides. Prepared data knows its own."""
     vocab_size: int = 37_000
     """Entries of the shared byte-pair vocabulary, the special tokens included."""
     tokenizer: str | None = None
@@ -253,6 +266,14 @@ class DataConfig(CheckedConfig):
     counts where attention computes it: with layout 'padded', and on a CPU. 'random' fills both sides of a batch."""
 
     def __post_init__(self) -> None:
+        kind, colon, places = self.format.partition(":")
+        require(kind in FORMATS, f"format must be one of {', '.join(FORMATS)}, not {kind!r}")
+        two = len({place.strip() for place in places.split(",")} - {""}) == 2 == places.count(",") + 1
+        require(
+            self.pair is None or re.fullmatch("[a-z]{2,3}-[a-z]{2,3}", self.pair) is not None,
+            f"pair must be two languages, such as 'en-de', not {self.pair!r}",
+        )
+        require(not colon or (two and kind != "auto"), f"format {self.format!r}: name two places, such as 'tsv:1,3'")
         require(self.vocab_size > 260, "vocab_size must exceed 260: 256 bytes and 4 special tokens")
         require(self.max_length >= 2, "max_length must be at least 2: one token and the end of the sentence")
         require(self.classroom_pairs >= 1, "classroom_pairs must be at least 1")

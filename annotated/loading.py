@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from annotated.config import DecodingConfig, EngineConfig
-from annotated.runs.checkpoint import latest_checkpoint
+from annotated.runs.checkpoint import check_checkpoint, latest_checkpoint, update_of
+from annotated.runs.last_checkpoints import sound_checkpoints
 from annotated.saving import CheckpointError
 from annotated.speed.machine.distributed import choose_device
 from annotated.translator import Translator
@@ -32,7 +33,8 @@ def find_model(path_or_name: str | Path) -> Path:
     ----------
     path_or_name
         A name of `builtin_models`; else a model folder, a checkpoint, or the folder of a training run (its
-        final model, or its last good checkpoint while there is none).
+        final model, or while there is none its last good checkpoint: whole, and not from after the validation loss
+        rose well above its best).
 
     Raises
     ------
@@ -55,7 +57,13 @@ def find_model(path_or_name: str | Path) -> Path:
         if checkpoint is not None:
             for report in reports:  # 'update-9 is damaged (why); what a training does about it'
                 warnings.warn(f"{folder}: {report.partition(';')[0]}; {checkpoint.name} is used instead", stacklevel=3)
-            return checkpoint
+            whole = (path for path in reversed(sound_checkpoints(folder)) if check_checkpoint(path) is None)
+            sound = next(whole, checkpoint)
+            if update_of(sound) < update_of(checkpoint):
+                warnings.warn(
+                    f"{folder}: the validation loss is well above its best since; {sound.name} is used", stacklevel=3
+                )
+            return sound
     raise CheckpointError(
         f"{folder} holds no model: expected config.json and model.safetensors, or the folder of a training run"
     )

@@ -39,10 +39,17 @@ class NewerVersionError(CheckpointError):
     """A file was written by a newer version of this library; updating it is what helps."""
 
 
-def save_pretrained(folder: str | Path, model: Transformer, tokenizer: Tokenizer | None = None) -> None:
+def save_pretrained(
+    folder: str | Path, model: Transformer, tokenizer: Tokenizer | None = None, longest_source: int | None = None
+) -> None:
     """Write a model folder, whole or not at all; a model folder that is there already is replaced.
 
     What people write about it stays: a model card README.md, and a log.jsonl.
+
+    Parameters
+    ----------
+    longest_source
+        Tokens of the longest source that the model was trained on, eos included; None if it is not known.
 
     Raises
     ------
@@ -56,7 +63,7 @@ def save_pretrained(folder: str | Path, model: Transformer, tokenizer: Tokenizer
         If the disk is full; a folder that was there before is untouched.
     """
     with model_folder(folder) as partial:
-        write_model_files(partial, model.config, model.state_dict(), tokenizer)
+        write_model_files(partial, model.config, model.state_dict(), tokenizer, longest_source)
 
 
 @contextlib.contextmanager
@@ -73,7 +80,11 @@ def model_folder(folder: str | Path) -> Iterator[Path]:
 
 
 def write_model_files(
-    folder: Path, config: ModelConfig, state: Mapping[str, Tensor], tokenizer: Tokenizer | None
+    folder: Path,
+    config: ModelConfig,
+    state: Mapping[str, Tensor],
+    tokenizer: Tokenizer | None,
+    longest_source: int | None = None,
 ) -> None:
     """The three files of a model folder, into a folder that exists."""
     from annotated import __version__  # the package imports this module
@@ -88,7 +99,8 @@ def write_model_files(
         tokenizer.save(folder / "tokenizer.json")
         belongs = {"fingerprint": tokenizer.fingerprint, "vocab_size": tokenizer.vocab_size}
     write_tensors(folder / "model.safetensors", state)
-    about = {"format": FORMAT, "library": f"annotated {__version__}", "torch": torch.__version__}
+    about: dict[str, Any] = {"format": FORMAT, "library": f"annotated {__version__}", "torch": torch.__version__}
+    about |= {} if longest_source is None else {"longest_source": longest_source}
     files = {"model.safetensors": checksum(folder / "model.safetensors")}
     write_json(folder / "config.json", {**about, "model": config.to_dict(), "tokenizer": belongs, "files": files})
 
@@ -127,6 +139,12 @@ def load_model(folder: str | Path, device: torch.device | str = "cpu") -> tuple[
             f"{folder}: damaged ({problem}); copy it anew. If you changed it on purpose, write it with save_pretrained"
         )
     return model.to(device).eval(), tokenizer
+
+
+def longest_source(folder: str | Path) -> int | None:
+    """Tokens of the longest source that the model of a folder was trained on, eos included; None if it is not known."""
+    found = read_json(Path(folder) / "config.json").get("longest_source")
+    return found if isinstance(found, int) else None
 
 
 def load_weights(model: Transformer, state: Mapping[str, Tensor], path: Path) -> None:

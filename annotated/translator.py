@@ -15,7 +15,7 @@ from annotated.data.batch import pad
 from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import Hypothesis, beam_search, greedy_decode, length_penalty
 from annotated.model import AttentionMaps, Transformer
-from annotated.saving import CheckpointError, load_model, save_pretrained
+from annotated.saving import CheckpointError, load_model, longest_source, save_pretrained
 from annotated.speed.machine.distributed import choose_device
 
 Overlong = Literal["error", "truncate"]
@@ -43,6 +43,19 @@ class OverlongSourceWarning(UserWarning):
         self.numbers, self.limit = list(numbers), limit
         listed = ", ".join(map(str, self.numbers[:5])) + (", ..." if len(self.numbers) > 5 else "")
         super().__init__(f"cut to {limit} tokens: {called} {listed}")
+
+
+class LongSourceWarning(UserWarning):
+    """Sentences are longer than any source that the model was trained on; `numbers` counts the call's texts from 1."""
+
+    def __init__(self, numbers: Sequence[int], longest: int, called: str = "sentence") -> None:
+        self.numbers, self.longest = list(numbers), longest
+        listed = ", ".join(map(str, self.numbers[:5]))
+        more = f" and {len(self.numbers) - 5:,} more" if len(self.numbers) > 5 else ""
+        super().__init__(
+            f"{called} {listed}{more}: longer than the longest source in training ({longest} tokens), so parts may be "
+            "left out of the translation; give one sentence a line"
+        )
 
 
 class OutOfMemory(MemoryError):
@@ -108,6 +121,8 @@ class Translator:
             )
         self.model, self.tokenizer, self.decoding = model, tokenizer, decoding or DecodingConfig()
         self.max_source_tokens = max_source_tokens or model.config.max_positions
+        self.longest_source: int | None = None
+        """Tokens of the longest source in training, eos included; None if not known. Of longer ones a warning tells."""
         self._use_engine(EngineConfig(engine, compute_type))  # type: ignore[arg-type]
 
     @classmethod
@@ -133,12 +148,13 @@ class Translator:
         if tokenizer is None:
             raise CheckpointError(f"{folder}: the model was saved without a tokenizer, so it cannot read text")
         translator = cls(model, tokenizer, decoding)
+        translator.longest_source = longest_source(folder)
         translator._use_engine(config, Path(folder))
         return translator
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write model and tokenizer as a model folder; see `annotated.saving.save_pretrained`."""
-        save_pretrained(folder, self.model, self.tokenizer)
+        save_pretrained(folder, self.model, self.tokenizer, self.longest_source)
 
     def to(self, device: torch.device | str) -> Self:
         """The translator itself, with its model moved to a device.
@@ -259,6 +275,9 @@ class Translator:
         if long:
             numbers = [number + 1 for number in long]
             warnings.warn(OverlongSourceWarning(numbers, self.max_source_tokens), stacklevel=4)
+        known = self.longest_source or self.max_source_tokens
+        if beyond := [n for n, ids in enumerate(sources, 1) if known < len(ids) <= self.max_source_tokens]:
+            warnings.warn(LongSourceWarning(beyond, known), stacklevel=4)
         for number in long:
             sources[number] = [*sources[number][: self.max_source_tokens - 1], EOS]
         return [[] if len(ids) == 1 else ids for ids in sources]

@@ -14,6 +14,7 @@
     doctor     `annotated doctor` on public implementations: the record that the book shows
     real_text  a small model on real text for a budget of seconds, beside The Annotated Transformer's own code
     rounding   training curves of options that change rounding: the residual stream in bfloat16, FlexAttention
+    small_tasks  twelve kinds of small text under the training that fits them: does any end below its best?
     quick      what `make benchmark` runs: `peers` with one round on the tasks that take seconds, then `loader`
 
 `python -m benchmarks COMMAND --help` lists the options; benchmarks/README.md says how to read what comes out.
@@ -44,6 +45,7 @@ COMMANDS = (
     "doctor",
     "real_text",
     "rounding",
+    "small_tasks",
     "quick",
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from annotated.loading import UnknownModel, find_model
 from annotated.runs.validation_callbacks import validation_bleu
 from annotated.saving import save_pretrained
 from annotated.training import CheckpointError
-from annotated.translator import OutOfMemory, OverlongSource, OverlongSourceWarning
+from annotated.translator import LongSourceWarning, OutOfMemory, OverlongSource, OverlongSourceWarning
 
 TEXTS = ["The cat sleeps.", "Yes.", "A big dog sees the cat and the house.", "No, thank you.", "the big cat"]
 
@@ -150,6 +151,34 @@ def test_overlong_sources_are_named_or_cut(translator: Translator) -> None:
     five = short.tokenizer.decode(short.tokenizer.encode(texts[1].strip())[:5])
     assert cut == short.translate(["Yes.", five, "Yes."])[:2] + cut[2:]
     assert len(cut) == 3
+
+
+def test_sources_longer_than_any_in_training_are_warned_of_and_translated(
+    translator: Translator, tmp_path: Path
+) -> None:
+    """A model that never saw two sentences on a line leaves one out; the model folder knows how long they were."""
+    lengths = [len(translator.tokenizer.encode(text)) + 1 for text in TEXTS]  # eos included
+    save_pretrained(tmp_path / "model", translator.model, translator.tokenizer, longest_source=sorted(lengths)[-2])
+    loaded = annotated.load(tmp_path / "model")
+    loaded.max_source_tokens = max(lengths) + 1
+    longest = lengths.index(max(lengths)) + 1
+    with pytest.warns(LongSourceWarning, match="one sentence a line") as said:
+        assert loaded.translate(TEXTS, extra_tokens=5) == translator.translate(TEXTS)
+    assert [one.message.numbers for one in said] == [[longest]]
+    with pytest.warns() as said:
+        loaded.translate([*TEXTS, "cat " * 100], overlong="truncate")
+    assert [(type(one.message), one.message.numbers) for one in said] == [
+        (OverlongSourceWarning, [len(TEXTS) + 1]),
+        (LongSourceWarning, [longest]),
+    ], "what is cut is said once"
+    loaded.save_pretrained(tmp_path / "again")
+    translator.save_pretrained(tmp_path / "unknown")
+    assert annotated.load(tmp_path / "again").longest_source == sorted(lengths)[-2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for folder in ("again", "unknown"):  # where it is not known, nothing is longer
+            texts = [text for text, length in zip(TEXTS, lengths, strict=True) if length < max(lengths)]
+            annotated.load(tmp_path / folder).translate(texts if folder == "again" else TEXTS)
 
 
 def test_model_and_tokenizer_must_belong_together(translator: Translator) -> None:

@@ -58,4 +58,4 @@ def real_pairs(split: str, count: int | None = None) -> list[tuple[str, str]]:
     """
     from annotated.data import read_pairs
 
-    return list(islice(read_pairs(str(data_folder() / f"{split}.tsv")), count))
+    return list(islice(read_pairs(data_folder() / f"{split}.tsv", format="tsv"), count))

@@ -52,7 +52,9 @@ class Show:
     """Show the first pairs of a corpus."""
 
     corpus: tyro.conf.Positional[str] = DataConfig.train
-    """'classroom', a TSV file (.tsv, .tsv.gz, .tsv.zst), or two text files as 'SOURCE,TARGET'."""
+    """'classroom', a file of pairs (.tsv, .csv, .jsonl, .tmx ...; .gz, .zst), or two text files as 'SOURCE,TARGET'."""
+    format: str = DataConfig.format
+    """Of that file: auto, tsv, csv, jsonl, bars, tmx, xliff, as --data.format of annotated train."""
     split: Literal["train", "valid", "test", "constructions"] = "train"
     """Which part of the classroom corpus; files are read whole."""
     pairs: int = 10
@@ -64,7 +66,7 @@ class Show:
 
         if self.pairs < 0:
             raise ValueError(f"--pairs must not be negative, not {self.pairs}")
-        corpus = open_corpus(self.corpus, self.split, DataConfig())
+        corpus = open_corpus(self.corpus, self.split, DataConfig(format=self.format))
         pairs = iter(corpus)
         shown = list(itertools.islice(pairs, self.pairs))
         rest = sum(1 for _ in itertools.islice(pairs, MOST_PAIRS_READ))

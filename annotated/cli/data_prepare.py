@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
+from annotated.config import DataConfig
 from annotated.wmt14.options import PreparationOptions
 
 if TYPE_CHECKING:
@@ -133,17 +134,20 @@ class Texts(_Common):
     out: tyro.conf.Positional[Path]
     """Folder to prepare."""
     train: tuple[str, ...]
-    """One or more: each a TSV file, or two text files as 'SOURCE,TARGET'; .gz and .zst as well."""
+    """One or more: each a file of pairs (.tsv, .csv, .jsonl, .tmx ...), or two text files as 'SOURCE,TARGET'; .gz and
+    .zst as well."""
     valid: str
     """Watched during training: as one of `train`."""
     test: str
     """Evaluated at the end: as one of `train`."""
     pair: str = "en-de"
     """Languages, from and to."""
+    format: str = DataConfig.format
+    """Of all files of pairs: auto, tsv, csv, jsonl, bars, tmx, xliff, as --data.format of annotated train."""
 
     def run(self) -> int:
         """Prepare."""
         from annotated.wmt14.sources import of_files
 
         names = {f"part-{number}": spec for number, spec in enumerate(self.train, start=1)}
-        return self._prepare(of_files(names, self.valid, self.test, self.pair), self.out)
+        return self._prepare(of_files(names, self.valid, self.test, self.pair, format=self.format), self.out)

@@ -22,6 +22,8 @@ def explain(error: Exception, arguments: Sequence[str] = ()) -> str:
         Of the command, whose options the advice names.
     """
     text = " ".join(str(error).split()) or type(error).__name__
+    if arguments[:1] == ["evaluate"] or arguments[:2] in (["data", "show"], ["data", "texts"]):
+        text = text.replace("--data.format", "--format")
     if isinstance(error, MemoryError) or any(sign in text for sign in _OUT_OF_MEMORY):
         advice = _MEMORY_ADVICE.get(arguments[0] if arguments else "", "ask for less at a time")
         return f"there is not enough memory: {advice} ({text})"

@@ -25,8 +25,10 @@ class Evaluate:
     model: tyro.conf.Positional[str] = "classroom"
     """A model inside the package by name, a model folder, a checkpoint, or the folder of a training run."""
     corpus: str | None = None
-    """'classroom', a TSV file (.tsv, .tsv.gz, .tsv.zst), or two text files as 'SOURCE,TARGET'. If not given, the test
-    text that the model's training run names."""
+    """'classroom', a file of pairs (.tsv, .csv, .jsonl, .tmx ...; .gz, .zst), or two text files as 'SOURCE,TARGET'. If
+    not given, the test text that the model's training run names."""
+    format: str = DataConfig.format
+    """Of that file: auto, tsv, csv, jsonl, bars, tmx, xliff, as --data.format of annotated train."""
     split: Literal["train", "valid", "test", "constructions"] = "test"
     """Which part of the classroom corpus, or which text of the training run; files that are named are read whole."""
     limit: int | None = None
@@ -52,7 +54,7 @@ class Evaluate:
 
     def run(self) -> int:
         """Evaluate, and print."""
-        from annotated.cli.scored_text import language_of, text_to_score
+        from annotated.cli.scored_text import format_of_text, language_of, text_to_score
         from annotated.data import open_corpus
         from annotated.evaluation import evaluate, has_moses, paper_style_bleu
         from annotated.evaluation.paper_bleu import LANGUAGE, MOSES, moses_language, tokenizer
@@ -70,7 +72,8 @@ class Evaluate:
         if self.moses == "yes" or (self.moses == "auto" and has_moses()):
             styles[MOSES] = MOSES
             tokenizer(MOSES, rules)  # before the translation, not after
-        corpus = open_corpus(text_to_score(self.model, self.corpus, self.split), self.split, DataConfig())
+        data = DataConfig(format=format_of_text(self.model, self.corpus, self.format))
+        corpus = open_corpus(text_to_score(self.model, self.corpus, self.split), self.split, data)
         translator = load(self.model, self.device, self.decoding, **self.engine.to_dict())
         pairs = list(itertools.islice(corpus.every_pair(), self.limit))
         references = [reference for _, reference in pairs]

@@ -26,14 +26,14 @@ class Average:
     def run(self) -> int:
         """Average and save."""
         from annotated.runs.last_checkpoints import average_last
-        from annotated.saving import load_model, save_pretrained
+        from annotated.saving import load_model, longest_source, save_pretrained
 
         if self.last < 1:
             raise ValueError(f"--last must be at least 1, not {self.last}")
         state, chosen = average_last(self.run_folder, self.last)
         model, tokenizer = load_model(chosen[-1])
         model.load_state_dict(state)
-        save_pretrained(self.out, model, tokenizer)
+        save_pretrained(self.out, model, tokenizer, longest_source(chosen[-1]))
         print(f"{self.out}\taverage of {', '.join(path.name for path in chosen)}")
         return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -56,8 +57,10 @@ def _tokens(arguments: Sequence[str], defaults: DataConfig) -> int:
     from annotated.data.corpora import read_pairs
 
     characters = 0
-    for source, target in read_pairs(str(train)):
-        characters += max(len(source), len(target))
-        if characters > LARGEST_TEXT * CHARACTERS_PER_TOKEN:
-            break
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the command itself says how it reads the text
+        for source, target in read_pairs(str(train), format=option(arguments, "--data.format") or defaults.format):
+            characters += max(len(source), len(target))
+            if characters > LARGEST_TEXT * CHARACTERS_PER_TOKEN:
+                break
     return characters // CHARACTERS_PER_TOKEN

@@ -62,6 +62,14 @@ def text_to_score(model: str, given: str | None, split: str = "test") -> str:
     return text
 
 
+def format_of_text(model: str, given: str | None, asked: str) -> str:
+    """The format of the text that `text_to_score` gives: as asked for, else that of the run for the run's own text."""
+    data = None if given is not None or asked != "auto" else trained_on(model)
+    if data is None:
+        return asked
+    return data.format if data.prepared is None else "tsv"
+
+
 def trained_on(model: str) -> DataConfig | None:
     """The data of the training run that a model comes from, by the log in its folder or above; None if unknown."""
     folder = Path(model) if Path(model).is_dir() and not _is_builtin(model) else find_model(model)
@@ -73,12 +81,12 @@ def trained_on(model: str) -> DataConfig | None:
 
 
 def language_of(model: str) -> str | None:
-    """The target language of the prepared data that a model was trained on, two letters; None if it is not known."""
+    """The target language of the data that a model was trained on, two letters; None if it is not known."""
     from annotated.wmt14 import PreparationError, PreparedCorpus
 
     data = trained_on(model)
     if data is None or data.prepared is None:
-        return None
+        return None if data is None or data.pair is None else data.pair.partition("-")[2]
     try:
         return PreparedCorpus.open(data.prepared).target_language
     except PreparationError:  # the folder is gone; --corpus names the text then

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import queue
 import sys
@@ -61,25 +62,32 @@ class Translate:
             with contextlib.suppress(AttributeError):
                 stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
         given = contextlib.nullcontext(sys.stdin.buffer) if self.file is None else self.file.open("rb")
+        beyond: list[int] = []
         with given as stream:
-            self._translate(translator, stream)
+            try:
+                self._translate(translator, stream, beyond)
+            finally:
+                _warn_of(beyond, translator.longest_source)
         return 0
 
-    def _translate(self, translator, stream: BinaryIO) -> None:
+    def _translate(self, translator, stream: BinaryIO, beyond: list[int]) -> None:
         from annotated.translator import OverlongSource
 
         done = 0
         for lines in read_batches(stream, "standard input" if self.file is None else str(self.file)):
             try:
-                with _lines_named(done):
+                with _lines_named(done, beyond):
                     self._write(translator, lines, done)
             except OverlongSource as error:
-                self._write(translator, lines[: error.number], done)
+                with _lines_named(done, beyond):
+                    self._write(translator, lines[: error.number], done)
                 raise ValueError(
                     f"line {done + error.number + 1} has {error.length} tokens, more than the {error.limit} that the "
                     "model takes: split it, or use --overlong truncate. It and the lines after it are not translated"
                 ) from None
             done += len(lines)
+            if stream.isatty():
+                _warn_of(beyond, translator.longest_source)
 
     def _write(self, translator, lines: list[str], done: int) -> None:
         found = translator.hypotheses(lines, self.decoding.num_return, overlong=self.overlong)
@@ -91,16 +99,31 @@ class Translate:
         sys.stdout.flush()
 
 
+def _warn_of(beyond: list[int], longest: int | None) -> None:
+    """One warning of all lines that are longer than any in training; then the list is empty."""
+    from annotated.translator import LongSourceWarning
+
+    if beyond and longest:
+        warnings.warn(LongSourceWarning(beyond, longest, "line"), stacklevel=2)
+        beyond.clear()
+
+
 @contextlib.contextmanager
-def _lines_named(done: int) -> Iterator[None]:
-    """Warnings about sentences of a call as warnings about lines of the input, of which `done` came before."""
-    from annotated.translator import OverlongSourceWarning
+def _lines_named(done: int, beyond: list[int]) -> Iterator[None]:
+    """Warnings about sentences of a call as warnings about lines of the input, of which `done` came before.
+
+    Lines that are longer than any in training are added to `beyond`, for one warning of all of them.
+    """
+    from annotated.translator import LongSourceWarning, OverlongSourceWarning
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     for one in caught:
         message = one.message
+        if isinstance(message, LongSourceWarning):
+            beyond += [done + number for number in message.numbers]
+            continue
         if isinstance(message, OverlongSourceWarning):
             message = OverlongSourceWarning([done + number for number in message.numbers], message.limit, "line")
         warnings.warn(message, stacklevel=3)
@@ -152,7 +175,7 @@ def _decoded(raw: bytes, name: str, number: int) -> str:
     from annotated.data.text_files import encoding_advice
 
     try:
-        text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        text = raw.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{name}, line {number}: not UTF-8 (byte 0x{raw[error.start]:02x} at {error.start + 1}); "

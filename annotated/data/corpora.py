@@ -1,4 +1,4 @@
-"""Corpora of sentence pairs: the classroom grammar, TSV files, pairs of text files; always a stream."""
+"""Corpora of sentence pairs: the classroom grammar, files of pairs, two text files side by side; always a stream."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from itertools import islice
 from pathlib import Path
 
 from annotated.config import DataConfig
+from annotated.data.formats import PLAIN, PairFormat, formatted_pairs
+from annotated.data.recognition import recognised
 from annotated.data.text_files import CorpusError, read_lines
+from annotated.text.normal_form import is_blank
 
 __all__ = [
     "Corpus",
@@ -37,10 +40,12 @@ class PairCounts:
     pairs: int = 0
     """Pairs given out."""
     empty: int = 0
-    """Pairs left out because a side was empty or only white space (blank lines of a TSV file included)."""
+    """Pairs left out because a side has nothing to see: blank lines of a TSV file, too."""
 
 
-def read_pairs(spec: str | Path, counts: PairCounts | None = None, keep_empty: bool = False) -> Iterator[Pair]:
+def read_pairs(
+    spec: str | Path, counts: PairCounts | None = None, keep_empty: bool = False, format: str = DataConfig.format
+) -> Iterator[Pair]:
     """Sentence pairs of a file or of two, line by line, in constant memory, without white space at their ends.
 
     A pair with an empty side teaches nothing: it is left out, and counted in `counts`.
@@ -48,28 +53,38 @@ def read_pairs(spec: str | Path, counts: PairCounts | None = None, keep_empty: b
     Parameters
     ----------
     spec
-        A TSV file with two columns, source and target; or 'SOURCE,TARGET', two text files of which line k of one is
-        the translation of line k of the other. Each plain, or compressed as .gz or .zst; UTF-8.
+        A file of pairs, such as a TSV file with two columns, source and target; or 'SOURCE,TARGET', two text files of
+        which line k of one is the translation of line k of the other. Each plain, or compressed as .gz or .zst; UTF-8.
     counts
         Filled while reading.
     keep_empty
         Give pairs with an empty side too: where translations are scored, line k must remain line k.
+    format
+        Of a file of pairs, as `DataConfig.format`; a `FormatNotice` warns of what 'auto' understood, if it is not plain
+        TSV.
 
     Raises
     ------
     CorpusError
-        If a file is missing, broken or not UTF-8, a TSV line has not exactly two columns, two files have different
-        numbers of lines, or there is no pair at all.
+        If a file is missing, broken or not UTF-8, a file of pairs is in no format that can be read in one way only, a
+        TSV line has not exactly two columns, two files have different numbers of lines, or there is no pair at all.
     """
-    counts = PairCounts() if counts is None else counts
     paths = _paths(spec)
-    for pair in _columns(paths[0]) if len(paths) == 1 else side_by_side(*paths):
+    found = recognised(paths[0], format, say=True) if len(paths) == 1 else PLAIN
+    return _read(spec, paths, found, PairCounts() if counts is None else counts, keep_empty)
+
+
+def _read(
+    spec: str | Path, paths: list[Path], found: PairFormat, counts: PairCounts, keep_empty: bool
+) -> Iterator[Pair]:
+    for pair in formatted_pairs(paths[0], found) if len(paths) == 1 else side_by_side(*paths):
         source, target = pair[0].strip(), pair[1].strip()  # as `Translator` does
-        if source and target:
-            counts.pairs += 1
-        else:
+        empty = is_blank(source) or is_blank(target)
+        if empty:
             counts.empty += 1
-        if keep_empty or (source and target):
+        else:
+            counts.pairs += 1
+        if keep_empty or not empty:
             yield source, target
     if not counts.pairs:
         left_out = f"all of its {counts.empty} pairs have an empty side" if counts.empty else "it is empty"
@@ -82,9 +97,11 @@ class Corpus:
     Made by `open_corpus`. `counts` belongs to the latest reading.
     """
 
-    def __init__(self, spec: str, read: Callable[[PairCounts, bool], Iterable[Pair]], identity: str) -> None:
-        self.spec = spec
-        """What it was opened by."""
+    def __init__(
+        self, spec: str, read: Callable[[PairCounts, bool], Iterable[Pair]], identity: str, format: PairFormat = PLAIN
+    ) -> None:
+        self.spec, self.format = spec, format
+        """What it was opened by, and how its pairs are written."""
         self.identity = identity
         """Hash of what it was made from: a store encoded from a corpus of this identity need not be built again."""
         self.counts = PairCounts()
@@ -111,6 +128,8 @@ class Corpus:
 def open_corpus(spec: str, split: str, config: DataConfig) -> Corpus:
     """The corpus that a configuration names; files are looked for at once, and read when iterated.
 
+    Of a file of pairs the format is found out at once, too: a `FormatNotice` warns if it is not plain TSV.
+
     Parameters
     ----------
     spec
@@ -119,12 +138,12 @@ def open_corpus(spec: str, split: str, config: DataConfig) -> Corpus:
         Which part of the classroom corpus: 'train' (`config.classroom_pairs` pairs), 'valid', 'test' or
         'constructions' (1,000 pairs each). Files are read whole, whatever the split.
     config
-        Sizes of the classroom corpus.
+        The format of files of pairs, and sizes of the classroom corpus.
 
     Raises
     ------
     CorpusError
-        If a file is missing.
+        If a file is missing, or in no format that can be read in one way only.
     ValueError
         If the classroom corpus has no such split.
 
@@ -139,7 +158,9 @@ def open_corpus(spec: str, split: str, config: DataConfig) -> Corpus:
             next(read_lines(path), None)  # raises the message that fits
         status = path.stat()
         found.append([str(path.resolve()), status.st_size, status.st_mtime_ns])
-    return Corpus(spec, lambda counts, keep: read_pairs(spec, counts, keep), _hash(found))
+    format = recognised(paths[0], config.format, say=True) if len(paths) == 1 else PLAIN
+    identity = _hash(found if format == PLAIN else [*found, format.key])
+    return Corpus(spec, lambda counts, keep: _read(spec, paths, format, counts, keep), identity, format)
 
 
 def corpus_of(data: DataConfig, split: str = "test") -> str:
@@ -187,19 +208,6 @@ def _paths(spec: str | Path) -> list[Path]:
     if len(parts) != 2 or not all(parts):
         raise CorpusError(f"{spec!r}: give one TSV file, or two text files as SOURCE,TARGET; this names {len(parts)}")
     return [Path(part) for part in parts]
-
-
-def _columns(path: Path) -> Iterator[Pair]:
-    for number, line in enumerate(read_lines(path), start=1):
-        columns = line.split("\t")
-        if len(columns) == 2:
-            yield columns[0], columns[1]
-        elif not line.strip():
-            yield "", ""
-        else:
-            raise CorpusError(
-                f"{path}, line {number}: uneven columns: expected 2 (source, tab, target), found {len(columns)}"
-            )
 
 
 def side_by_side(source: Path, target: Path) -> Iterator[Pair]:

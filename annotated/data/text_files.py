@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import BinaryIO
 
 import zstandard
 
 _CHUNK_BYTES = 1 << 16
 _LONGEST_LINE = 1 << 24
+_MARK = codecs.BOM_UTF8
 _LARGEST_WINDOW = 1 << 31
+_FOREIGN = (
+    (rb"\x1f\x8b", "gzip data", "name it so: mv {0} {0}.gz"),
+    (rb"\x28\xb5\x2f\xfd", "Zstandard data", "name it so: mv {0} {0}.zst"),
+    (rb"BZh[1-9]1AY&SY", "bzip2 data", "unpack it: bzip2 -dc {0} > {1}"),
+    (rb"\xfd7zXZ", "xz data", "unpack it: xz -dc {0} > {1}"),
+    (rb"PK\x03\x04", "a zip archive or a spreadsheet", "unpack it (unzip {0}), or save it as CSV in UTF-8"),
+    (rb"PAR1", "a Parquet table", "convert it: python3 -c 'import pandas, sys; print(end=pandas.read_parquet("
+     "sys.argv[1]).to_json(orient=\"records\", lines=True, force_ascii=False))' {0} > {1}.jsonl"),
+)  # fmt: skip
+"""What is no text by its first bytes: a pattern, its name, and what to do."""
 _MAGIC = {".gz": (b"\x1f\x8b", "gzip"), ".zst": (b"\x28\xb5\x2f\xfd", "Zstandard")}
 
 
@@ -26,10 +39,10 @@ class _Truncated(Exception):
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
-    r"""Lines of a UTF-8 file, without line ends ("\n" or "\r\n"), in constant memory.
+    r"""Lines of a UTF-8 file, without line ends ("\n", "\r\n", "\r\r\n"), in constant memory.
 
     Only "\n" ends a line: other characters that Unicode counts as line breaks stay inside it. A byte-order mark at
-    the beginning is dropped.
+    the beginning is dropped, and so is one at the beginning of a later line, where `cat` has joined two files.
 
     Parameters
     ----------
@@ -76,12 +89,12 @@ def raw_lines(path: Path) -> Iterator[bytes]:
 
 
 def _decoded(path: Path, number: int, raw: bytes) -> str:
-    if number == 1:
-        raw = raw.removeprefix(codecs.BOM_UTF8)
-        if raw.count(0) > len(raw) / 4:  # letters of ASCII in UTF-16 without a mark: UTF-8 by the letter
-            raise CorpusError(f"{path}, line 1: a quarter of its bytes are zero; {encoding_advice(raw, path.name)}")
+    if raw.startswith(_MARK):
+        raw = raw[len(_MARK) :]
+    if number == 1 and raw.count(0) > len(raw) / 4:  # letters of ASCII in UTF-16 without a mark: UTF-8 by the letter
+        raise CorpusError(f"{path}, line 1: a quarter of its bytes are zero; {encoding_advice(raw, path.name)}")
     try:
-        return raw.removesuffix(b"\r").decode("utf-8")
+        return raw.rstrip(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
         raise CorpusError(
             f"{path}, line {number}: byte {raw[error.start]:#04x} at position {error.start + 1} of the line is not "
@@ -111,6 +124,11 @@ def _split(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
 def _chunks(path: Path, file: BinaryIO) -> Iterator[bytes]:
     """The decompressed bytes of a file."""
     if path.suffix not in _MAGIC:
+        beginning = file.peek(16)  # type: ignore[attr-defined]
+        for pattern, name, advice in _FOREIGN:
+            if re.match(pattern, beginning):
+                made = path.with_suffix("") if path.suffix in (".bz2", ".xz", ".parquet") else f"{path}.txt"
+                raise CorpusError(f"{path}: {name}, not text; {advice.format(quote(str(path)), quote(str(made)))}")
         yield from iter(lambda: file.read(_CHUNK_BYTES), b"")
         return
     magic, name = _MAGIC[path.suffix]

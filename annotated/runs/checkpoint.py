@@ -5,7 +5,8 @@ Adam's moments, and `state.json` with the position in the data, the random state
 appears whole or not at all, and is checked against its SHA-256 sums before it is used.
 
 Those of the lowest validation loss may be kept besides, in `best/`: folders of the same kind, which can be loaded and
-trained on, and which are never averaged, for averaging takes what is in `checkpoints/`.
+trained on, and which are never averaged, for averaging takes what is in `checkpoints/`. The best one is the model of
+the run if the average has a higher loss.
 """
 
 from __future__ import annotations
@@ -80,10 +81,17 @@ class Snapshot:
     moments: dict[str, Tensor]
     state: dict[str, Any]
     tokenizer: Tokenizer | None
+    longest_source: int | None = None
+    """As `annotated.saving.save_pretrained` takes it."""
 
 
 def take_snapshot(
-    model: Transformer, optimizer: Optimizer, state: TrainingState, tokenizer: Tokenizer | None, copy: bool = True
+    model: Transformer,
+    optimizer: Optimizer,
+    state: TrainingState,
+    tokenizer: Tokenizer | None,
+    copy: bool = True,
+    longest_source: int | None = None,
 ) -> Snapshot:
     """What there is to save, as it is now.
 
@@ -91,14 +99,15 @@ def take_snapshot(
     ----------
     copy
         Into memory of its own, so that training may go on; False refers to the tensors themselves.
+    longest_source
+        As `annotated.saving.save_pretrained` takes it.
     """
 
     def taken(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         return {name: tensor.detach().to("cpu", copy=copy) for name, tensor in tensors.items()}
 
-    return Snapshot(
-        model.config, taken(model.state_dict()), taken(_moments(model, optimizer)), asdict(state), tokenizer
-    )
+    weights, moments = taken(model.state_dict()), taken(_moments(model, optimizer))
+    return Snapshot(model.config, weights, moments, asdict(state), tokenizer, longest_source)
 
 
 def write_snapshot(snapshot: Snapshot, target: Path) -> Path:
@@ -113,7 +122,7 @@ def write_snapshot(snapshot: Snapshot, target: Path) -> Path:
     """
     require_our_folder(target, ("*",), lambda place: is_json_of(place / "state.json", "files"))
     with atomic_folder(target, advice=disk_full_advice(target.parent)) as partial:
-        write_model_files(partial, snapshot.config, snapshot.weights, snapshot.tokenizer)
+        write_model_files(partial, snapshot.config, snapshot.weights, snapshot.tokenizer, snapshot.longest_source)
         write_tensors(partial / "optimizer.safetensors", snapshot.moments)
         files = checksums(partial)
         write_json(partial / "state.json", {"format": FORMAT, **snapshot.state, "files": files})

@@ -6,13 +6,19 @@ import hashlib
 import itertools
 import json
 import shutil
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from annotated.config import DataConfig
 from annotated.data.corpora import Corpus, open_corpus
+from annotated.data.formats import PLAIN
+from annotated.data.recognition import FormatNotice
 from annotated.data.store import TokenStore
 from annotated.data.tokenizer import Tokenizer
 from annotated.runs.own_folder import ORIGIN, require_own_folder
@@ -21,6 +27,7 @@ from annotated.speed.machine.distributed import Processes
 from annotated.storage import sha256
 
 TOKENIZER = "tokenizer.json"
+_OFFSETS_AT_ONCE = 1 << 20
 
 
 @dataclass
@@ -31,6 +38,13 @@ class PreparedData:
     train: TokenStore
     valid: TokenStore
     valid_corpus: Corpus
+
+    @cached_property
+    def longest_source(self) -> int:
+        """Tokens of the longest source that is trained on, eos included."""
+        offsets = self.train.source_offsets
+        ends = (offsets[start : start + _OFFSETS_AT_ONCE + 1] for start in range(0, len(offsets) - 1, _OFFSETS_AT_ONCE))
+        return max(int(np.diff(part).max()) for part in ends)
 
     def valid_pairs(self, count: int) -> list[tuple[str, str]]:
         """The first pairs of the validation set as text, for BLEU."""
@@ -92,7 +106,9 @@ def prepare_data(data: DataConfig, folder: Path, processes: Processes, checkpoin
         processes.wait_for_main("data")
         return ready
     processes.wait_for_main("data")
-    return prepare(data, folder, checkpoint, False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FormatNotice)  # the main process has said it
+        return prepare(data, folder, checkpoint, False)
 
 
 def prepared_identity(data: DataConfig) -> str | None:
@@ -126,7 +142,7 @@ def _from_prepared(data: DataConfig, folder: Path, checkpoint: Path | None, make
         write_json(folder / ORIGIN, {"prepared": corpus.identity})
         shutil.copyfile(corpus.tokenizer, folder / TOKENIZER)
     tokenizer, train = Tokenizer.load(folder / TOKENIZER), corpus.train
-    valid = open_corpus(str(corpus.valid), "valid", data)
+    valid = open_corpus(str(corpus.valid), "valid", data.replace(format="tsv"))
     encoded = _encoded_valid(str(corpus.valid), valid, folder, tokenizer, train.info.max_length)
     return PreparedData(tokenizer, train, encoded, valid)
 
@@ -173,8 +189,9 @@ def _checked_tokenizer(given: str | None, checkpoint: Path) -> Path:
 
 
 def _identity(spec: str, corpus: Corpus) -> str:
-    """A hash of what a corpus contains, so that a run can be moved to another machine and resumed there."""
+    """A hash of what a corpus contains and how it is read: a run can be moved to another machine and resumed there."""
     paths = [Path(spec)] if Path(spec).is_file() else [Path(part.strip()) for part in spec.split(",")]
     if not all(path.is_file() for path in paths):  # generated, from what its own identity describes
         return corpus.identity
-    return hashlib.sha256(json.dumps([sha256(path) for path in paths]).encode()).hexdigest()[:16]
+    content = [sha256(path) for path in paths] + ([] if corpus.format == PLAIN else [corpus.format.key])
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -12,6 +13,9 @@ from annotated.runs.checkpoint import best_checkpoints, check_checkpoint, list_c
 from annotated.runs.divergence import ValidationHistory
 from annotated.saving import CheckpointError
 from annotated.training.averaging import average_checkpoints
+
+ChoosesWeights = Callable[[Path, int], tuple[dict[str, Tensor], list[Path]]]
+"""From a run and a number of checkpoints to weights, and of which checkpoints they are."""
 
 
 def average_last(folder: str | Path, count: int) -> tuple[dict[str, Tensor], list[Path]]:
@@ -26,7 +30,7 @@ def average_last(folder: str | Path, count: int) -> tuple[dict[str, Tensor], lis
         If there is none.
     """
     folder = Path(folder)
-    whole = (path for path in reversed(_sound(folder)) if check_checkpoint(path) is None)
+    whole = (path for path in reversed(sound_checkpoints(folder)) if check_checkpoint(path) is None)
     chosen = list(itertools.islice(whole, count))[::-1]
     if not chosen:
         raise CheckpointError(f"{folder}: no checkpoints to average")
@@ -34,7 +38,24 @@ def average_last(folder: str | Path, count: int) -> tuple[dict[str, Tensor], lis
         return average_checkpoints(chosen), chosen
 
 
-def _sound(folder: Path) -> list[Path]:
+def final_weights(folder: str | Path, count: int) -> tuple[dict[str, Tensor], list[Path]]:
+    """The weights of a run's model: as `average_last`, or the checkpoint in `best/` that beats that average.
+
+    Which is better, the log tells, once the average was validated: the one of the lower loss.
+
+    Raises
+    ------
+    CheckpointError
+        If there is no checkpoint.
+    """
+    averaged = ValidationHistory.of(folder).averaged
+    for loss, path in best_checkpoints(Path(folder))[:1]:
+        if averaged is not None and loss < averaged and check_checkpoint(path) is None:
+            return average_checkpoints([path]), [path]
+    return average_last(folder, count)
+
+
+def sound_checkpoints(folder: Path) -> list[Path]:
     """The checkpoints that may be averaged, oldest first: all, unless the run diverged."""
     checkpoints, until = list_checkpoints(folder), ValidationHistory.of(folder).sound_until
     if until is None:

@@ -39,11 +39,11 @@ class TrainingResult:
     tokens_seen: int
     """Target tokens trained on."""
     model_folder: Path | None
-    """The averaged model, once the run is finished."""
+    """The averaged model, once the run is finished; or, with `keep_best`, its best checkpoint if that is better."""
     valid_loss: float | None
-    """Of the averaged model: nats per target token, not smoothed."""
+    """Of that model: nats per target token, not smoothed."""
     bleu: float | None
-    """Of the averaged model, if BLEU was asked for."""
+    """Of that model, if BLEU was asked for."""
     asked_of_processes: bool = False
     """True if a process of torchrun's got the signal, and not its agent, whom the caller should then tell with
     `annotated.runs.signals.end_agent`, as the last thing that it does."""

@@ -6,6 +6,7 @@ import datetime
 import math
 import socket
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from annotated.runs.checkpoint import take_snapshot
 from annotated.runs.checkpoint_writer import CheckpointWriter, Saved
 from annotated.runs.divergence import ValidationHistory
 from annotated.runs.hardware import describe_machine, matmul_benchmark
-from annotated.runs.last_checkpoints import average_last
+from annotated.runs.last_checkpoints import ChoosesWeights, average_last, final_weights
 from annotated.runs.log import TrainingLog
 from annotated.runs.pace import Pace
 from annotated.runs.readme import write_readme
@@ -134,7 +135,9 @@ class RunObserver:
         self.writer.collect()
         with self.metrics.meter.paused():
             if validated:
-                self.history.add(number, self._validate()[0], self.log.say)
+                following = number + training.validate_every
+                loss, _ = self._validate()
+                self.history.add(number, loss, self.log.say, following if following <= training.updates else None)
                 self.writer.sound_until = self.history.sound_until
             self._save(due, stopping, validated)
         return (self.stop.name or "a signal to another process") if stopping and not last else None
@@ -150,23 +153,41 @@ class RunObserver:
         return scores
 
     def _finish(self) -> tuple[float, float | None]:
-        """Average the last checkpoints, validate the average, and save it as the model of the run."""
+        """Average the last checkpoints, validate the average, and save it as the model of the run.
+
+        A checkpoint that is kept for its validation loss, and has a lower one than the average, is saved in its place.
+        """
         run, log = self.run, self.log
-        if run.processes.is_main:
-            state, chosen = average_last(run.folder, run.training.average_last)
-            run.model.load_state_dict(state)
-            log.say(f"the model is the average of {', '.join(path.name for path in chosen)}")
-        run.processes.broadcast(list(run.model.state_dict().values()))
+        average = self._load(average_last)
         scores = self._validate(averaged=True)
+        names = f"the average of {', '.join(path.name for path in average)}"
+        taken = self._load(final_weights)
+        if taken == average:
+            log.say(f"the model is {names}")
+        else:
+            log.say(f"the model is best/{taken[0].name}: its validation loss is lower than that of {names}")
+            scores = self._validate(averaged=True)
         if run.processes.is_main:
-            save_pretrained(run.folder / MODEL, run.model, run.data.tokenizer)
+            save_pretrained(run.folder / MODEL, run.model, run.data.tokenizer, run.data.longest_source)
             log.say(f"saved in {run.folder / MODEL}")
+            if said := self.history.end():
+                log.say(said)
         run.processes.barrier()
         return scores
+
+    def _load(self, weights: ChoosesWeights) -> list[Path]:
+        """Give the model of every process the weights that the main one finds; return of which checkpoints they are."""
+        run, chosen = self.run, None
+        if run.processes.is_main:
+            state, chosen = weights(run.folder, run.training.average_last)
+            run.model.load_state_dict(state)
+        run.processes.broadcast(list(run.model.state_dict().values()))
+        return run.processes.broadcast_object(chosen)
 
     def _log_throughput(self, rate: float) -> None:
         run = self.run
         loss, tokens_per_second, updates_per_second = self.metrics.meter.take()
+        self.history.trained[run.state.update] = loss
         self.log.write(
             "train",
             **self._progress(),
@@ -189,8 +210,9 @@ class RunObserver:
             return
         best = validated and loss is not None and self.writer.is_among_best(loss)
         if due or stopping or best:
+            state = run.state_to_save(interim=not due)
             snapshot = take_snapshot(
-                run.model, run.step.optimizer, run.state_to_save(interim=not due), run.data.tokenizer
+                run.model, run.step.optimizer, state, run.data.tokenizer, longest_source=run.data.longest_source
             )
             self.writer.save(snapshot, regular=due or stopping, best=best)
 

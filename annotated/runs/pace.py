@@ -59,9 +59,9 @@ def advice_on_length(training: TrainingConfig, run: Run) -> str | None:
     fits = fitted_training(tokens)
     if passes < MANY_PASSES or training.updates <= fits.updates:
         return None
+    names = ("updates", "batch_tokens", "warmup", "learning_rate_scale", "validate_every", "checkpoint_every")
+    options = " ".join(f"--training.{name.replace('_', '-')} {getattr(fits, name)}" for name in names)
     return (
         f"{training.updates:,} updates are {passes:,.0f} passes over these {len(store):,} pairs. A training that fits "
-        f"them: --training.updates {fits.updates} --training.batch-tokens {fits.batch_tokens} --training.warmup "
-        f"{fits.warmup} --training.validate-every {fits.validate_every} --training.checkpoint-every "
-        f"{fits.checkpoint_every}"
+        f"them: {options}"
     )

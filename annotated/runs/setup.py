@@ -27,7 +27,7 @@ MAY_CHANGE = {
         "keep_checkpoints", "keep_best", "average_last", "peer_timeout", "device", "compile",
         "row_classes", "overlap_exchange", "attention_kernel",
     },
-    "data": {"prepared", "train", "valid", "test", "tokenizer"},
+    "data": {"prepared", "train", "valid", "test", "format", "pair", "tokenizer"},
 }  # fmt: skip
 """Fields that may change when a run is resumed: none alters what an update sees.
 

@@ -22,6 +22,17 @@ WHITE_SPACE = r"[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u
 _INVISIBLE, _IDLE_JOINER, _CONTROL = map(re.compile, (INVISIBLE, IDLE_JOINER, CONTROL))
 
 
+def is_blank(text: str) -> bool:
+    r"""Whether there is nothing to see: no character, white space, or characters without a glyph.
+
+    Examples
+    --------
+    >>> is_blank("\u200b\u3000"), is_blank(".")
+    (True, False)
+    """
+    return not text.strip() or (not text.isprintable() and not normalise(text))
+
+
 def normalise(text: str) -> str:
     r"""One way to write a text: NFC, no control or invisible characters, one plain space for every white space.
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from annotated.config import DataConfig
 from annotated.ownership import is_json_of, is_lock, output_path, require_our_folder
 from annotated.storage import Locked, atomic_write, exclusive_lock, format_bytes, sweep
 from annotated.wmt14 import readme
@@ -245,6 +246,7 @@ def prepare_files(
     options: PreparationOptions = DEFAULTS,
     *,
     pair: str = "en-de",
+    format: str = DataConfig.format,
     jobs: int | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
     quiet: bool = False,
@@ -255,9 +257,11 @@ def prepare_files(
     Parameters
     ----------
     train
-        Parts by name: each a TSV file, or 'SOURCE,TARGET' for two files of lines; .gz and .zst as well.
+        Parts by name: each a file of pairs, or 'SOURCE,TARGET' for two files of lines; .gz and .zst as well.
     pair
         Languages: 'en-de' from English to German.
+    format
+        Of files of pairs, as `DataConfig.format`.
     options, jobs, progress, quiet, again
         As for `prepare`.
 
@@ -266,7 +270,7 @@ def prepare_files(
     PreparationError
         As `prepare`, and if a file is missing.
     """
-    sources = of_files(train, valid, test, pair)
+    sources = of_files(train, valid, test, pair, format=format)
     Preparation(sources, folder, options, jobs=jobs, progress=progress, quiet=quiet).run(again=again)
     return PreparedCorpus.open(folder)
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from annotated.config import DataConfig
-from annotated.data.text_files import CorpusError, raw_lines, read_lines
+from annotated.data.formats import PLAIN, PairFormat, formatted_pairs, uneven
+from annotated.data.recognition import recognised
+from annotated.data.text_files import CorpusError, raw_lines
 from annotated.wmt14.options import PreparationError
 from annotated.wmt14.runner import Stage
 from annotated.wmt14.sgm import read_parallel
@@ -56,6 +58,8 @@ class Sources:
     """What fetches it."""
     elsewhere: Mapping[str, Path] = field(default_factory=dict)
     """Where files are that no stage makes."""
+    formats: Mapping[str, PairFormat] = field(default_factory=dict)
+    """Of files of pairs that are not plain TSV, by name in the prepared folder."""
     archives: Mapping[str, int | None] = field(default_factory=dict)
     """Files to download, by name in the prepared folder, and their sizes."""
     text_bytes: int = 0
@@ -81,10 +85,23 @@ class Sources:
 
 
 def of_files(
-    train: Mapping[str, str | Path], valid: str | Path, test: str | Path, pair: str, name: str = "own text"
+    train: Mapping[str, str | Path],
+    valid: str | Path,
+    test: str | Path,
+    pair: str,
+    name: str = "own text",
+    format: str = DataConfig.format,
 ) -> Sources:
-    """A reader's own files: each a TSV file, or 'SOURCE,TARGET' for two files of lines; .gz and .zst as well."""
+    """A reader's own files: each a file of pairs, or 'SOURCE,TARGET' for two files of lines; .gz and .zst as well.
+
+    Parameters
+    ----------
+    format
+        Of files of pairs, as `DataConfig.format`; a `FormatNotice` warns of each that is not plain TSV.
+    """
     elsewhere: dict[str, Path] = {}
+    formats: dict[str, PairFormat] = {}
+    format = DataConfig(format=format).format
 
     def text(kind: str, label: str, spec: str | Path) -> Text:
         paths = [Path(part.strip()) for part in str(spec).split(",")]
@@ -95,6 +112,8 @@ def of_files(
             if not path.is_file():
                 raise PreparationError(f"{path}: no such file; check the path")
             elsewhere[one] = path.resolve()
+        if len(paths) == 1 and (found := recognised(paths[0], format, say=True)) != PLAIN:
+            formats[names[0]] = found
         return Text(label, names[0], names[1] if len(names) == 2 else None)
 
     texts = tuple(text("train", label, spec) for label, spec in train.items())
@@ -102,7 +121,7 @@ def of_files(
         raise PreparationError("no training text was given")
     evaluation = text("valid", "valid", valid), text("test", "test", test)
     size = sum(elsewhere[one].stat().st_size * _packed(elsewhere[one]) for each in texts for one in each.files)
-    return Sources(name, pair, texts, *evaluation, elsewhere=elsewhere, text_bytes=size)
+    return Sources(name, pair, texts, *evaluation, elsewhere=elsewhere, text_bytes=size, formats=formats)
 
 
 def _packed(path: Path) -> int:
@@ -116,8 +135,8 @@ def line_blocks(path: Path) -> Iterator[list[bytes]]:
         yield block
 
 
-def blocks(source: Path, target: Path | None) -> Iterator[Block]:
-    """The pairs of two files, block by block; or, without `target`, of a TSV file.
+def blocks(source: Path, target: Path | None, format: PairFormat = PLAIN) -> Iterator[Block]:
+    """The pairs of two files, block by block; or, without `target`, of a file of pairs, TSV as a rule.
 
     Raises
     ------
@@ -125,7 +144,7 @@ def blocks(source: Path, target: Path | None) -> Iterator[Block]:
         If a file is missing or damaged, or the two have different numbers of lines.
     """
     if target is None:
-        yield from _columns(source)
+        yield from _columns(source) if format == PLAIN else _formatted(source, format)
         return
     number, nothing = 0, list[bytes]()
     for left, right in itertools.zip_longest(line_blocks(source), line_blocks(target), fillvalue=nothing):
@@ -143,26 +162,32 @@ def _columns(path: Path) -> Iterator[Block]:
     number = 0
     for lines in line_blocks(path):
         columns = [line.split(b"\t") for line in lines]
-        if uneven := [(at, row) for at, row in enumerate(columns, start=number + 1) if len(row) != 2]:
-            at, row = uneven[0]
-            raise CorpusError(f"{path}, line {at}: uneven columns: expected 2 (source, tab, target), found {len(row)}")
+        if wrong := [(at, row) for at, row in enumerate(columns, start=number + 1) if len(row) != 2]:
+            at, row = wrong[0]
+            raise uneven(path, at, b"\t".join(row).decode(errors="replace"))
         number += len(columns)
         yield b"\n".join(row[0] for row in columns), b"\n".join(row[1] for row in columns)
 
 
-def evaluation_pairs(source: Path, target: Path | None) -> list[tuple[str, str]]:
+def _formatted(path: Path, format: PairFormat) -> Iterator[Block]:
+    pairs = formatted_pairs(path, format)
+    while block := list(itertools.islice(pairs, BLOCK_PAIRS)):
+        left, right = ("\n".join(side).encode() for side in zip(*block, strict=True))
+        yield left, right
+
+
+def evaluation_pairs(source: Path, target: Path | None, format: PairFormat = PLAIN) -> list[tuple[str, str]]:
     """A validation or test set, whole, as it stands in its files (.sgm: a pair a segment).
 
     Raises
     ------
     CorpusError
-        If a file is missing, damaged or not UTF-8, or the sides have different numbers of sentences.
+        If a file is missing, damaged, not UTF-8 or of another format, or the sides have different numbers of sentences.
     """
     if target is not None:
         pairs = list(read_parallel(source, target, "sgm" if source.suffix == ".sgm" else "plain"))
     else:
-        halves = (line.partition("\t") for line in read_lines(source))
-        pairs = [(left, right) for left, _, right in halves]
+        pairs = list(formatted_pairs(source, format))
     if not pairs:
         raise CorpusError(f"{source}: holds no sentences; is this the file of a test set?")
     return pairs

@@ -13,7 +13,7 @@ Text of your own starts with `clean`. `runner.py` runs them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from annotated import storage
+from annotated.data.formats import PLAIN
 from annotated.data.store_files import StoreInfo
 from annotated.data.tokenizer import Tokenizer
 from annotated.text.normal_form import normalise
@@ -75,7 +76,8 @@ def build_stages(sources: Sources, options: PreparationOptions) -> list[Stage]:
             inputs=(CLEAN, KEEP, *(name for text in texts for name in text.files)),
             outputs=(TRAIN, *evaluation),
             run=partial(_split, sources, options),
-            options={**options.some("remove_overlap", "overlap_words"), "corpus": sources.describe()},
+            options={**options.some("remove_overlap", "overlap_words"), "corpus": sources.describe()}
+            | _formats(sources, texts),
             lasting=tuple(evaluation),
             weight=1.0,
         ),
@@ -112,7 +114,14 @@ def _cleaning_options(sources: Sources, options: PreparationOptions) -> dict[str
         **options.some("without", "max_words", "max_ratio", "max_word_length"),
         "rules": [rule.name for rule in RULES if rule.name not in options.without],
         "scripts": [SCRIPTS.get(language, "") for language in sources.languages],
+        **_formats(sources, sources.train),
     }
+
+
+def _formats(sources: Sources, texts: Iterable[Text]) -> dict[str, Any]:
+    """How texts are read that are not plain TSV, for the options of a stage; nothing if all are."""
+    found = {text.source: sources.formats[text.source].key for text in texts if text.source in sources.formats}
+    return {"formats": found} if found else {}
 
 
 def further_name(text: Text) -> str:
@@ -137,12 +146,13 @@ def _clean(sources: Sources, options: PreparationOptions, work: StageWork) -> di
     source, target = (SCRIPTS.get(language, "") for language in sources.languages)
     limits = CleaningLimits(options.max_words, options.max_ratio, options.max_word_length, (source, target))
     paths = {text.name: [_path(sources, work.folder, name) for name in text.files] for text in sources.train}
+    formats = {text.name: sources.formats.get(text.source, PLAIN) for text in sources.train}
     packed = any(path.suffix in (".gz", ".zst") for each in paths.values() for path in each)
     total = None if packed else sum(path.stat().st_size for each in paths.values() for path in each)
 
     def items() -> Iterator[tuple[str, Block]]:
         for name, each in paths.items():
-            yield from ((name, block) for block in blocks(each[0], each[1] if len(each) == 2 else None))
+            yield from ((name, block) for block in blocks(each[0], each[1] if len(each) == 2 else None, formats[name]))
 
     names = [*(rule.name for rule in RULES), NOT_UTF8]
     parts: dict[str, dict[str, Any]] = {
@@ -188,7 +198,9 @@ def _split(sources: Sources, options: PreparationOptions, work: StageWork) -> di
         if name in absent:
             continue
         paths = [_path(sources, work.folder, one) for one in text.files]
-        read = evaluation_pairs(paths[0], paths[1] if len(paths) == 2 else None)
+        read = evaluation_pairs(
+            paths[0], paths[1] if len(paths) == 2 else None, sources.formats.get(text.source, PLAIN)
+        )
         if text.pairs not in (None, len(read)):
             raise PreparationError(
                 f"{paths[0]}: holds {len(read):,} sentence pairs, and {text.name} has {text.pairs:,}: this is another "

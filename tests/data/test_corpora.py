@@ -213,3 +213,11 @@ def test_real_text(shared_data):
         if count == 2000:
             break
     assert count == 2000
+
+
+@pytest.mark.parametrize("nothing", ["", " ", "\u200b", "\ufeff", "\u3000\u00ad", "\x00"])
+def test_a_side_with_nothing_to_see_is_empty(tmp_path, nothing):
+    path = tmp_path / "pairs.tsv"
+    path.write_text(f"a\tb\nc\t{nothing}\n{nothing}\td\n", encoding="utf-8")
+    counts = PairCounts()
+    assert list(read_pairs(path, counts)) == [("a", "b")] and counts.empty == 2

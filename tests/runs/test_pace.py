@@ -27,6 +27,7 @@ def test_the_papers_training_of_a_small_text_is_advised_against() -> None:
     # 100,000 x 25,000 / 36,000
     assert advice is not None and "100,000 updates are 69,444 passes over these 3,000 pairs" in advice
     assert "--training.updates 2000 --training.batch-tokens 1000 --training.warmup 400" in advice
+    assert " --training.learning-rate-scale 0.25 --training.validate-every 200 " in advice
     assert pace.advice_on_length(fitted_training(36_000), RUN) is None  # type: ignore[arg-type]
     assert pace.advice_on_length(TrainingConfig(updates=300, batch_tokens=9000), RUN) is None  # type: ignore[arg-type]
 

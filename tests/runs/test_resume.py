@@ -218,11 +218,11 @@ def test_other_data_are_refused(small, tmp_path):
 def test_one_training_at_a_time(small, monkeypatch):
     snapshot, refused = observer.take_snapshot, []
 
-    def train_again_and_save(*arguments):
+    def train_again_and_save(*arguments, **named):
         with pytest.raises(CheckpointError, match="another process is training in this folder"):
             small.train(updates=8)
         refused.append(True)
-        return snapshot(*arguments)
+        return snapshot(*arguments, **named)
 
     monkeypatch.setattr(observer, "take_snapshot", train_again_and_save)
     assert small.train(updates=8).finished and refused

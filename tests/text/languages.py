@@ -1,4 +1,4 @@
-"""Sentences of eight languages beside English: five subjects, six verbs and ten objects, so 300 pairs of each."""
+"""Sentences of eleven languages beside English: five subjects, six verbs and ten objects, so 300 pairs of each."""
 
 from __future__ import annotations
 
@@ -57,6 +57,24 @@ _OTHERS = {
         "görüyor|satın alıyor|satıyor|buluyor|çiziyor|getiriyor",
         "kitabı|resmi|mektubu|evi|ekmeği|çiçeği|haritayı|taşı|sandalyeyi|kutuyu",
         "{subject} {object} {verb}.",
+    ),
+    "ko": (
+        "남자는|소년은|선생님은|의사는|내 친구는",
+        "봅니다|삽니다|팝니다|찾습니다|그립니다|가져옵니다",
+        "책을|그림을|편지를|집을|빵을|꽃을|지도를|돌을|의자를|상자를",
+        "{subject} {object} {verb}.",
+    ),
+    "uk": (
+        "чоловік|хлопець|учитель|лікар|мій друг",
+        "бачить|купує|продає|знаходить|малює|приносить",
+        "книгу|картину|лист|будинок|хліб|квітку|карту|камінь|стілець|коробку",
+        "{subject} {verb} {object}.",
+    ),
+    "vi": (
+        "người đàn ông|cậu bé|giáo viên|bác sĩ|bạn tôi",
+        "thấy|mua|bán|tìm được|vẽ|mang đến",
+        "quyển sách|bức tranh|lá thư|ngôi nhà|ổ bánh mì|bông hoa|tấm bản đồ|hòn đá|cái ghế|cái hộp",
+        "{subject} {verb} {object}.",
     ),
 }
 LANGUAGES = tuple(_OTHERS)

@@ -1,4 +1,4 @@
-"""Text of eight languages on its whole way: prepared, trained on, translated, scored; nothing lost or invented."""
+"""Text of eleven languages on its whole way: prepared, trained on, translated, scored; nothing lost or invented."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from annotated.cli import main
+from annotated.cli.scored_text import language_of
+from annotated.config import DataConfig
 from annotated.data import Tokenizer
 from annotated.data.text_files import read_lines
 from tests.text.languages import LANGUAGES, pairs
@@ -20,6 +22,21 @@ pytestmark = pytest.mark.process
 def _lines(path: Path, texts: list[str]) -> Path:
     path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8", newline="\n")
     return path
+
+
+def test_a_run_knows_the_languages_of_its_own_text(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    for pair, language in (("en-zh", "zh"), (None, None)):
+        start = {
+            "kind": "start",
+            "update": 0,
+            "configuration": {"data": DataConfig(pair=pair, train="a.tsv").to_dict()},
+        }
+        (tmp_path / "run" / "log.jsonl").write_text(json.dumps(start) + "\n", encoding="utf-8")
+        assert language_of(str(tmp_path / "run")) == language
+    for wrong in ("zh", "en_zh", "English-Chinese"):
+        with pytest.raises(ValueError, match="two languages, such as 'en-de'"):
+            DataConfig(pair=wrong)
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from annotated.evaluation.prepared_text import looks_prepared
 from annotated.model import Transformer
 from annotated.ownership import is_json_of, is_lock, output_path, require_our_folder
 from annotated.runs.hardware import describe_machine
-from annotated.runs.last_checkpoints import average_last
+from annotated.runs.last_checkpoints import ChoosesWeights, average_last, final_weights
 from annotated.runs.lock import LOCK, run_lock, run_lock_holder
 from annotated.runs.log import LOG, read_records
 from annotated.runs.report.model_card import model_card
@@ -44,7 +44,7 @@ from annotated.runs.report.report import (
 from annotated.runs.report.scoring import BLEU_SETTINGS, FURTHER, score, statistics, write_statistics
 from annotated.runs.report.test_sets import TestSet, describe_data, open_test_set, target_language
 from annotated.runs.report.translating import Translated, translate_once
-from annotated.saving import CheckpointError, load_model, read_tensors, save_pretrained
+from annotated.saving import CheckpointError, load_model, longest_source, read_tensors, save_pretrained
 from annotated.speed.machine.distributed import choose_device
 from annotated.storage import atomic_write, checksum, sha256, translate_disk_full
 
@@ -135,8 +135,9 @@ def finish(
     if said := looks_prepared(test.references):
         say(said)
     with translate_disk_full(folder), run_lock(folder):
-        model_folder, averaged = _averaged(run, options.average or configuration["training"]["average_last"], folder)
-        say(f"{model_folder}: the average of {', '.join(path.name for path in averaged)}")
+        count = options.average or configuration["training"]["average_last"]
+        model_folder, averaged = _model(run, final_weights if options.average is None else average_last, count, folder)
+        say(f"{model_folder}: {'the average of ' * (len(averaged) > 1)}{', '.join(path.name for path in averaged)}")
         systems = {"average": model_folder}
         if options.compare_last and len(averaged) > 1:
             systems["last"] = averaged[-1]
@@ -182,9 +183,9 @@ def _is_complete(records: Sequence[Mapping[str, Any]]) -> bool:
     return bool(records[-1]["kind"] == "end" and records[-1]["finished"])
 
 
-def _averaged(run: Path, count: int, folder: Path) -> tuple[Path, list[Path]]:
-    """A model folder with the average of the last checkpoints, and which they are: the run's own where it is that."""
-    state, chosen = average_last(run, count)
+def _model(run: Path, weights: ChoosesWeights, count: int, folder: Path) -> tuple[Path, list[Path]]:
+    """A model folder with the weights of some checkpoints, and which they are: the run's own where it is that."""
+    state, chosen = weights(run, count)
     for place in (run / MODEL, folder / MODEL):
         if (place / "model.safetensors").is_file() and _same(read_tensors(place / "model.safetensors"), state):
             if place == run / MODEL:  # what another average left
@@ -192,7 +193,7 @@ def _averaged(run: Path, count: int, folder: Path) -> tuple[Path, list[Path]]:
             return place, chosen
     model, tokenizer = load_model(chosen[-1])
     model.load_state_dict(state)
-    save_pretrained(folder / MODEL, model, tokenizer)
+    save_pretrained(folder / MODEL, model, tokenizer, longest_source(chosen[-1]))
     return folder / MODEL, chosen
 
 

@@ -107,16 +107,18 @@ def _training(report: Mapping[str, Any]) -> str:
     facts, training = report["training"], report["configuration"]["training"]
     machine = hours_and_machine(report)
     again = facts["starts"] - 1
+    count = len(report["averaged"])
+    of = f"the average of {count} checkpoints" if count > 1 else "one checkpoint"
     times = "without a stop" if not again else f"taken up {again} time{'s' * (again > 1)}"
     lines = [
         f"- {facts['updates']:,} updates of up to {training['batch_tokens']:,} source and as many target tokens; "
         f"{facts['target_tokens']:,} target tokens in all, in pass {facts['epochs']} over the data.",
         f"- {machine} (hours, minutes, seconds); {facts['device_hours']:.2f} device hours; {times}; "
         f"{training['precision']}.",
-        f"- The model is the average of {len(report['averaged'])} checkpoints: {', '.join(report['averaged'])}.",
+        f"- The model is {of}: {', '.join(report['averaged'])}.",
     ]
     if facts["valid_loss"] is not None:
-        of = "of the average" if facts["valid_loss_averaged"] else "of the last validation"
+        of = "of the model" if facts["valid_loss_averaged"] else "of the last validation"
         lines.append(f"- Validation loss {of}: {facts['valid_loss']:.4f} nats per token, not smoothed.")
     if report["energy"]:
         lines.append(f"- Energy: {report['energy']['kilowatt_hours']} kWh ({report['energy']['source']}).")

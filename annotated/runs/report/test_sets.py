@@ -102,7 +102,7 @@ def prepared_test_sets(folder: str | Path) -> list[TestSet]:
 
     corpus = PreparedCorpus.open(folder)
     there = {corpus.manifest["corpus"]["test"]: corpus.test, **corpus.further_tests}
-    return [TestSet(name, list(read_pairs(path, keep_empty=True))) for name, path in there.items()]
+    return [TestSet(name, list(read_pairs(path, keep_empty=True, format="tsv"))) for name, path in there.items()]
 
 
 def development_set(folder: str | Path) -> TestSet:
@@ -116,7 +116,7 @@ def development_set(folder: str | Path) -> TestSet:
     from annotated.wmt14 import PreparedCorpus
 
     corpus = PreparedCorpus.open(folder)
-    return TestSet(corpus.manifest["corpus"]["valid"], list(read_pairs(corpus.valid, keep_empty=True)))
+    return TestSet(corpus.manifest["corpus"]["valid"], list(read_pairs(corpus.valid, keep_empty=True, format="tsv")))
 
 
 def describe_data(data: DataConfig, run: Path) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def describe_data(data: DataConfig, run: Path) -> dict[str, Any]:
         generated = data.train == "classroom"
         found = {
             "catalogue": None,
-            "pair": None,
+            "pair": data.pair,
             "text": "the classroom grammar" if generated else Path(data.train.split(",")[0]).name,
             "identity": store["corpus"],
             "train_pairs": store["pairs"],

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from annotated.evaluation.corpus import TranslatesText
 from annotated.ownership import begins_with, require_our_file
 from annotated.runs.log import read_records
 from annotated.storage import atomic_write
+from annotated.translator import LongSourceWarning
 
 PART_TOKENS = 16_384
 """Source tokens between two writes: what a kill costs, at most."""
@@ -77,7 +79,9 @@ def translate_once(
                 continue
             began = time.perf_counter()
             options = {**decoding.to_dict(), "num_return": 1}
-            found = translator.translate([sources[n] for n in part], overlong="truncate", **options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LongSourceWarning)  # it would count the sentences of this part
+                found = translator.translate([sources[n] for n in part], overlong="truncate", **options)
             lines = [" ".join(text.splitlines()) for text in found]
             took = time.perf_counter() - began
             file.write(json.dumps({"part": number, "seconds": round(took, 4), "texts": lines}) + "\n")
