@@ -340,7 +340,7 @@ def test_show_and_write_corpora(tmp_path: Path, small_classroom: None, capsys) -
 
 def test_the_classroom_corpus_replaces_no_file(tmp_path: Path, small_classroom: None, capsys) -> None:
     (tmp_path / "test.tsv").write_text("my precious\tdata\n")
-    assert main(["data", "classroom", str(tmp_path), "--classroom-pairs", "20"]) == 2
+    assert main(["data", "classroom", str(tmp_path), "--classroom-pairs", "20"]) == 1
     shown = capsys.readouterr()
     assert f"{tmp_path / 'test.tsv'} is there already" in shown.err and shown.out == ""
     assert [path.name for path in tmp_path.iterdir()] == ["test.tsv"]
