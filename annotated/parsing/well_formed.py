@@ -143,8 +143,9 @@ class WellFormed:
         """The pieces of every token, and the choices that are always the same: at the beginning, and of the end."""
         leaves = {token for sentence in self.leaves for tokens in sentence for token in tokens}
         tokens = [*leaves, *(bracket + label for label in self.labels for bracket in "()")]
-        pieces = tokenizer.encode_batch([" " + written([token]) for token in tokens])
-        self.pieces: dict[str, Pieces] = {token: tuple(ids) for token, ids in zip(tokens, pieces, strict=True)}
+        # Inside a text, behind the one piece "x": the normal form takes a space off a text's beginning.
+        inside = tokenizer.encode_batch(["x " + written([token]) for token in tokens])
+        self.pieces: dict[str, Pieces] = {token: tuple(ids[1:]) for token, ids in zip(tokens, inside, strict=True)}
         bracket = max(len(self.pieces["(" + label]) + len(self.pieces[")" + label]) for label in self.labels)
         self.spare = max([bracket, *(len(self.pieces[leaf]) for leaf in leaves)])
         """Room beyond what is needed at least, from which on everything may be written."""

@@ -64,7 +64,9 @@ def bracket_attention(parser: Parser, gold: Sequence[Tree], nearest: int = NEARE
         wanted = [pair for pair in bracket_pairs(tokens) if pair[1] - pair[0] > nearest]
         if not wanted:
             continue
-        pieces = parser.tokenizer.encode_batch([" " * (n > 0) + written([token]) for n, token in enumerate(tokens)])
+        # Inside the text, behind the one piece "x": the normal form takes a space off a text's beginning.
+        inside = parser.tokenizer.encode_batch(["x " * (n > 0) + written([token]) for n, token in enumerate(tokens)])
+        pieces = [ids[n > 0 :] for n, ids in enumerate(inside)]
         starts = torch.tensor([0, *itertools.accumulate(map(len, pieces))])  # where each token's first piece stands
         source = pad([[*parser.tokenizer.encode(" ".join(tree.words())), EOS]])
         hypothesis = Hypothesis([id for one in pieces for id in one], 0.0, 0.0)
