@@ -71,8 +71,8 @@ def _status(given: list[str]) -> int:
 
 def _command(arguments: list[str]) -> Any:
     if "" in arguments:  # as a path it would be this folder
-        before = arguments[arguments.index("") - 1 :][:1] if arguments[0] else ["annotated"]
-        raise ValueError(f"an argument is empty, after {before[0]}: perhaps a variable of your shell is not set")
+        before = ["annotated", *arguments][arguments.index("")]
+        raise ValueError(f"an argument is empty, after {before}: perhaps a variable of your shell is not set")
     arguments = with_folder(arguments) or ["--help"]  # `annotated` alone lists the commands
     arguments = [ALIASES.get(arguments[0], arguments[0]), *arguments[1:]]
     sub = tyro.conf.subcommand

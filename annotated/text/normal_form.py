@@ -1,8 +1,8 @@
 """One way to write a line of text, of the many that look the same.
 
 Training text, and with a tokenizer that says so every text that a model reads, is written in this form. The patterns
-are regular expressions that Python's `re`, the library `tokenizers` and browsers read alike: the function below is the
-readable reference, and what a tokenizer's file carries is made of the same patterns.
+are regular expressions that Python's `re` and the library `tokenizers` read alike: the function below is the readable
+reference, and what a tokenizer's file carries is made of the same patterns.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 
 A fold for each page of the reference, in the order of its index; in it each module with its classes, functions,
 methods, fields and values as its source has them. Of the grader and of the book, which few import, fields and methods
-are on their own pages only: with them the list would be a fifth heavier. An entry leads to its place in the reference
+are on their own pages only: with them the page would be 15 % heavier. An entry leads to its place in the reference
 and says its kind, its first sentence and the parts of the paper that its docstring names. A field may be described by
 its class, a method by the one that it overrides; what has no sentence shows its type and its value. The list is filled
 in once every page has been read; the search leaves it out, and so does the printed book.
