@@ -26,6 +26,7 @@ from annotated.data.corpora import open_corpus
 from annotated.evaluation import perplexity
 from annotated.interop import export_ctranslate2, export_marian
 from annotated.runs.validation_callbacks import sample_translations
+from annotated.text.normal_form import normalise
 
 PLAIN = "Die Kälte می‌خواهم 👩‍👧."
 WRITTEN = (
@@ -101,6 +102,14 @@ def test_every_entrance_reads_the_twenty_alike(translator: Translator, tmp_path:
     expected = enter(translator, PLAIN, tmp_path)
     for text in WRITTEN[1:]:
         assert enter(translator, text, tmp_path) == expected, repr(text)
+
+
+def test_offsets_lie_in_the_text_as_it_was_given(translator: Translator) -> None:
+    tokenizer = translator.tokenizer
+    for text in WRITTEN:
+        for token, (start, end) in zip(tokenizer.encode(text), tokenizer.offsets(text), strict=True):
+            piece = tokenizer.decode([token])
+            assert "\ufffd" in piece or normalise(text[start:end]) == piece.strip(), repr(text)
 
 
 def test_what_nobody_sees_is_an_empty_text(translator: Translator) -> None:
