@@ -198,7 +198,10 @@ def the_verdict(student: Student, case: Case) -> None:
     tried: list[tuple[dict[str, Any], list[str], str]] = [
         (heads, list(heads), "one thing"),
         ({"training.dropout": 0.0}, part, "one thing"),
+        ({"model.attention_dropout": 0.1}, ["model.attention_dropout"], "one thing"),
         ({**heads, "model.d_ff": model["d_ff"] + 1}, list(heads), "confounded"),
+        ({"model.d_ff": model["d_ff"] + 1}, ["model.d_ff"], "confounded"),  # by what follows alone
+        ({"training.dropout": 0.0, "data.corpus": "talks"}, ["training.dropout"], "confounded"),  # by a setting alone
         ({}, part, "nothing changed"),
         ({"model.d_ff": model["d_ff"] + 1}, part, "nothing changed"),
     ]
