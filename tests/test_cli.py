@@ -7,6 +7,8 @@ import gzip
 import io
 import json
 import os
+import platform
+import re
 import subprocess
 import sys
 import threading
@@ -269,7 +271,9 @@ def test_from_a_file_to_a_model(tmp_path: Path, monkeypatch, capsys) -> None:
     assert all(torch.equal(a, b) for a, b in zip(mean.state_dict().values(), last.state_dict().values(), strict=True))
     capsys.readouterr()
     assert main(["info", run]) == 0
-    assert f"{last.num_parameters():,}" in capsys.readouterr().out
+    about = capsys.readouterr().out
+    assert f"{last.num_parameters():,}" in about and re.search(r"^log, line \d+ +valid .*'perplexity': ", about, re.M)
+    assert "cat" not in about, "a report of a fault has no text of the user's"
     feed(monkeypatch, lines("cat dog"))
     assert main(["translate", "--model", run]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1
@@ -477,4 +481,6 @@ def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path, capsys) -> Non
 
 def test_info_without_a_model(capsys) -> None:
     assert main(["info"]) == 0
-    assert torch.__version__ in capsys.readouterr().out
+    about = capsys.readouterr().out
+    assert torch.__version__ in about and f"annotated-attention     {annotated.__version__}" in about
+    assert platform.python_version() in about and " cores of " in about

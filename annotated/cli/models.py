@@ -1,4 +1,4 @@
-"""`annotated average`, `annotated export` and `annotated info`: what to do with models that are trained."""
+"""`annotated average` and `annotated export`: what to do with models that are trained."""
 
 from __future__ import annotations
 
@@ -71,51 +71,4 @@ class Export:
             usage = marian_folder.USAGE
         print(self.out)
         print(f"To load it in Python:\n\n{usage.format(folder=str(self.out))}", file=sys.stderr)
-        return 0
-
-
-@dataclass
-class Info:
-    """Show a model's shape and size; without a model, versions, devices, and the models inside the package."""
-
-    model: tyro.conf.Positional[str | None] = None
-    """A model inside the package by name, a model folder, a checkpoint, or the folder of a training run."""
-
-    def run(self) -> int:
-        """Print it."""
-        return self._about_library() if self.model is None else self._about_model(self.model)
-
-    def _about_library(self) -> int:
-        import platform
-
-        import torch
-
-        from annotated import __version__
-        from annotated.loading import builtin_models
-        from annotated.speed.machine.nvidia_driver import find_driver
-
-        gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "none that torch sees"
-        rows = {
-            "annotated": __version__,
-            "python": platform.python_version(),
-            "torch": f"{torch.__version__}, {torch.get_num_threads()} threads",
-            "GPU": f"{gpu} (torch built for CUDA: {torch.version.cuda or 'no'}; NVIDIA driver: {find_driver()})",
-            "models": ", ".join(builtin_models()) or "none inside the package",
-        }
-        for name, value in rows.items():
-            print(f"{name:<12}{value}")
-        return 0
-
-    def _about_model(self, path_or_name: str) -> int:
-        from annotated.loading import find_model
-        from annotated.saving import load_model
-
-        folder = find_model(path_or_name)
-        model, tokenizer = load_model(folder)
-        print(f"{'folder':<24}{folder}")
-        print(f"{'parameters':<24}{model.num_parameters():,}")
-        if tokenizer is not None:
-            print(f"{'tokenizer':<24}{tokenizer.vocab_size} entries, fingerprint {tokenizer.fingerprint[:12]}")
-        for name, value in model.config.to_dict().items():
-            print(f"{name:<24}{value}")
         return 0

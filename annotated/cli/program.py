@@ -19,7 +19,8 @@ from annotated.cli.data_treebank import Treebank
 from annotated.cli.errors import explain
 from annotated.cli.evaluate import Evaluate
 from annotated.cli.finish import Finish
-from annotated.cli.models import Average, Export, Info
+from annotated.cli.info import Info
+from annotated.cli.models import Average, Export
 from annotated.cli.parsing import parse
 from annotated.cli.preflight import DryRunCommand, Preflight, dry_run_defaults, preflight_defaults
 from annotated.cli.streams import drop_output, flush_output, replace_closed_streams
