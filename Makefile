@@ -34,7 +34,7 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # A module is compiled once, and so are the asserts of a test, also where a container's image forbids it.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install book known-chapter chapter watch check pages test lab full-run nightly torchtext-test exercises lint format benchmark classroom pdf serve clean distclean
+.PHONY: help install book known-chapter chapter watch check pages test lab full-run nightly torchtext-test exercises lint format release-check benchmark classroom pdf serve clean distclean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -110,6 +110,7 @@ lint: $(INSTALLED)  ## check style, types, walls between the parts (.importlinte
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/oxlint $(PAGES) book/_assets
+	$(BIN)/zizmor --offline --no-progress --quiet .github
 	$(BIN)/lint-imports --no-logo --cache-dir build/imports
 	$(BIN)/python -m tests.house_rules
 	$(BIN)/mypy
@@ -117,6 +118,12 @@ lint: $(INSTALLED)  ## check style, types, walls between the parts (.importlinte
 format: $(INSTALLED)  ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+release-check: $(INSTALLED)  ## build the wheels into dist/ and try them as a stranger gets them
+	rm -rf dist
+	PYTHONPATH=book/_ext $(BIN)/python -c 'from pathlib import Path; from page_kit.delivery import downloads; downloads.build_wheels(Path("dist"))'
+	rm dist/digest
+	$(PYTEST) tests/test_project.py book/tests/test_downloads.py
 
 benchmark: $(INSTALLED)  ## measure speed and memory beside peers: one short round (benchmarks/README.md has the rest)
 	$(BIN)/python -m benchmarks quick
