@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -68,7 +69,8 @@ def test_environment_yml_repeats_pyproject() -> None:
     environment = yaml.safe_load(read("environment.yml"))
     *conda, pip = environment["dependencies"]
     assert set(pip) == {"pip"}, "the pip list comes last"
-    assert pip["pip"] == project()["dependencies"] + of_the_book() + project()["optional-dependencies"]["book"]
+    wanted = project()["dependencies"] + of_the_book() + project()["optional-dependencies"]["book"]
+    assert [item for item in pip["pip"] if not item.startswith("--extra-index-url ")] == wanted
     assert "pip" in conda  # conda warns without it
     python = next(item for item in conda if item.startswith("python="))
     assert python.partition("=")[2] == project()["requires-python"].removeprefix(">=")
@@ -82,8 +84,10 @@ def test_one_version_everywhere() -> None:
         assert f"annotated-attention=={version}" in product["dependencies"], "they are released together"
     assert book()["optional-dependencies"]["grader"] == [f"annotated-grader=={version}"]
     assert yaml.safe_load(read("CITATION.cff"))["version"] == version
-    latest = re.search(r"^## \[?(\d+\.\d+\.\d+)", read("CHANGELOG.md"), re.MULTILINE)
+    latest = re.search(r"^## (\d+\.\d+\.\d+)( \(not yet released\))?$", read("CHANGELOG.md"), re.MULTILINE)
     assert latest and latest[1] == version
+    if os.environ.get("GITHUB_REF_TYPE") == "tag":
+        assert os.environ["GITHUB_REF_NAME"] == f"v{version}" and not latest[2], "a tag names what is released"
 
 
 def test_the_graders_wheel_names_both_licences() -> None:
@@ -192,10 +196,16 @@ def test_nothing_is_installed_by_a_name_that_is_not_ours() -> None:
     assert found == []
 
 
-def test_the_wheels_description_has_no_picture_that_lies_elsewhere() -> None:
-    command = [sys.executable, "setup.py", "--quiet", "--long-description"]
-    described = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+@pytest.mark.parametrize("repository", ["", "someone/annotated"])
+def test_the_wheels_description_leads_nowhere_that_is_not_there(repository: str) -> None:
+    command = [sys.executable, "setup.py", "--quiet", "--long-description", "--url"]
+    environment = os.environ | {"GITHUB_REPOSITORY": repository, "GITHUB_SHA": "abc"}
+    described = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
     assert described.startswith("# annotated") and "![" not in described and "## Two commands" in described
+    links = re.findall(r"\]\(([^)]*)\)", described)
+    assert all(link.startswith(("https://", "#")) for link in links)
+    ours = "https://github.com/someone/annotated/blob/abc/exercises/INSTRUCTOR.md"
+    assert (ours in links) == bool(repository)
 
 
 def test_links_from_the_readme_lead_to_files() -> None:
@@ -218,6 +228,28 @@ def test_no_file_names_a_path_of_one_machine() -> None:
 def test_workflows_and_book_configuration_are_valid_yaml() -> None:
     for name in ["_config.yml", "_toc.yml", ".pre-commit-config.yaml", "CITATION.cff", *WORKFLOWS]:
         assert isinstance(yaml.safe_load(read(name)), dict), name
+
+
+def test_what_workflows_run_is_run_here_too() -> None:
+    """Each line is a step of `.ci/run`, or is made of such steps; what only GitHub can run is named."""
+    steps = set(re.findall(r"^step \S+ make (\S+)", read(".ci/run"), re.MULTILINE)) | {"torchtext-test"}
+    elsewhere = {
+        "make nightly",  # takes hours
+        "make release-check",  # CONTRIBUTING.md, "A release"
+        'sudo ln -s "$(command -v google-chrome)" /usr/local/bin/chromium',
+        "python -m pip install dist/*.whl", "python -P tests/wheels_alone.py",  # test_downloads.py: with its own
+    }  # fmt: skip
+    assert ".ci/sandbox" in read(".ci/run")
+    for name in WORKFLOWS:
+        for job in yaml.safe_load(read(name))["jobs"].values():
+            for line in filter(None, (step.get("run", "").strip() for step in job["steps"])):
+                made = set(re.sub(r" TESTS=.*", "", line, flags=re.DOTALL).removeprefix("make ").split())
+                assert line in elsewhere | {".ci/sandbox"} or line.startswith("make ") and made <= steps, (name, line)
+
+
+def test_an_instructor_is_told_what_the_workflows_tell_apparmor() -> None:
+    (profile,) = re.findall(r"<<'PROFILE'\n(.*?)PROFILE\n", read(".ci/sandbox"), re.DOTALL)
+    assert profile in read("exercises/INSTRUCTOR.md")
 
 
 def test_every_page_of_the_table_of_contents_exists() -> None:

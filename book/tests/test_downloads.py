@@ -153,6 +153,29 @@ def test_the_books_wheel_has_what_pages_read_but_neither_their_texts_nor_their_t
     assert not [name for name in names if name.endswith((".md", ".yaml")) or "/tests/" in name]
 
 
+@pytest.mark.slow
+def test_who_has_only_the_wheels_can_do_what_the_readme_says(
+    wheels: dict[str, Path], repository: Path, tmp_path: Path
+) -> None:
+    for wheel in wheels.values():
+        zipfile.ZipFile(wheel).extractall(tmp_path)  # as pip unpacks it
+    script, environment = repository / "tests" / "wheels_alone.py", os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-P", str(script)], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and "annotated --help" in done.stdout, done.stdout + done.stderr
+
+
+def test_each_wheel_says_who_may_use_it_and_needs_the_others_of_its_release(wheels: dict[str, Path]) -> None:
+    for package, wheel in wheels.items():
+        with zipfile.ZipFile(wheel) as archive:
+            (place,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+            about = archive.read(place).decode()
+            licences = [name for name in archive.namelist() if "/licenses/LICENSE" in name]
+        version = re.search(r"^Version: (.*)$", about, re.MULTILINE)[1]
+        assert licences and "License-Expression: MIT" in about and "Description-Content-Type: text/markdown" in about
+        assert package == "annotated" or f"Requires-Dist: annotated-attention=={version}" in about
+        assert wheel.stat().st_size < 9 * 2**20
+
+
 def test_cells_are_short(plain: Any, repository: Path) -> None:
     import jupytext
 
