@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import logging
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -50,6 +51,14 @@ def test_the_empty_corner_of_a_table_is_no_header(extension: Any) -> None:
     assert "<th></th>" in table
     page = extension("delivery.accessibility").repair(table)
     assert "<th></th>" not in page and "<th>BLEU</th>" in page and "<th>base</th>" in page
+
+
+@pytest.mark.parametrize(("page", "said"), [("attention/masks", False), ("attention/mask", True)])
+def test_a_chapter_alone_says_what_is_wrong_with_it_and_not_that_others_are_missing(
+    extension: Any, page: str, said: bool
+) -> None:
+    warning = logging.makeLogRecord({"msg": f"Unknown source document '{page}'"})
+    assert extension("running.one_page").OfOtherPages().filter(warning) == said
 
 
 def test_code_is_the_librarys_own(extension: Any) -> None:

@@ -36,7 +36,7 @@ GROUPS = {
     # Finding: the search, and fields that filter a long page.
     "find": ("filters", "searching"),
     # Running the chapters: which run again, and how they run side by side.
-    "running": ("output_cache", "parallel_execution"),
+    "running": ("one_page", "output_cache", "parallel_execution"),
     # Finished pages: light, offline, accessible, and chapters to take away. It changes what all others have made.
     "delivery": ("downloads", "languages", "no_break", "offline", "on_demand", "page_folders", "page_size"),
 }
