@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from annotated.training.schedule import learning_rate
     from annotated.translator import Translator
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "AttentionMaps",
     "DataConfig",
