@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -126,6 +127,30 @@ class Build:
         return 0
 
 
+@dataclass
+class New:
+    """Begin an exercise of your own: a folder with one that works, to be changed file by file."""
+
+    id: tyro.conf.Positional[str]
+    """Its number, such as ex99-1."""
+    title: tyro.conf.Positional[str]
+    """What it is called, in a few words."""
+    folder: tyro.conf.Positional[Path]
+    """The folder of exercises: `exercises` in a checkout, or one of your own."""
+
+    def run(self) -> int:
+        """Write it, and say how to go on."""
+        from annotated_grader.exercise.scaffold import write_exercise
+
+        place = write_exercise(self.id, self.title, self.folder)
+        print(place)
+        print(
+            f"change its files; then: ANNOTATED_EXERCISES={self.folder} annotated exercise verify {self.id}",
+            file=sys.stderr,
+        )
+        return 0
+
+
 def command() -> Any:
     """`annotated exercise`, for the command line of the library."""
     return Annotated[commands(), tyro.conf.subcommand("exercise", description="Graded exercises: start one, check it.")]
@@ -138,6 +163,7 @@ def commands() -> Any:
         Annotated[List, sub("list")]
         | Annotated[Start, sub("start")]
         | Annotated[CheckAnswer, sub("check")]
+        | Annotated[New, sub("new")]
         | Annotated[Progress, sub("progress")]
         | Annotated[Build, sub("build")]
         | Annotated[Grade, sub("grade")]
