@@ -22,7 +22,8 @@ PARTIAL = ".partial-"
 """How the name of everything begins that is half written."""
 _REPLACED = ".replaced-"
 ADVICE = "What was there before is untouched: free some space, and give the same command again"
-_PAUSE = 0.05
+_IN_USE = "no permission, or open in another program: close that, and give the same command again"
+_PAUSE, _IN_USE_SECONDS = 0.05, 2.0
 _UNSIGNED_SECONDS = 0.5
 """How long a process that has just taken a lock may need to write down who it is."""
 
@@ -69,9 +70,7 @@ def translate_disk_full(path: str | Path, advice: Advice = ADVICE) -> Iterator[N
     try:
         yield
     except OSError as error:
-        if not is_disk_full(error):
-            raise
-        if isinstance(error, DiskFull) and not str(error).endswith(ADVICE):
+        if not is_disk_full(error) or (isinstance(error, DiskFull) and not str(error).endswith(ADVICE)):
             raise
         named = error.path if isinstance(error, DiskFull) else str(error.filename or PARTIAL)
         place = Path(path if PARTIAL in named else named)
@@ -132,7 +131,7 @@ def atomic_write(
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(partial, path)
+            rename(partial, path)
             fsync(path.parent)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -171,13 +170,23 @@ def sweep(folder: str | Path) -> None:
         # Killed between the two renames of _replace_folder: the old state is the only one.
         target = folder / path.name.removeprefix(_REPLACED)
         if not target.exists():
-            path.rename(target)
-    for pattern in (PARTIAL, _REPLACED):
-        for path in folder.glob(f"{pattern}*"):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+            rename(path, target)
+    for path in (*folder.glob(f"{PARTIAL}*"), *folder.glob(f"{_REPLACED}*")):
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def rename(source: Path, target: Path) -> None:
+    """Rename, over what was there. Windows refuses while a program has it open: a virus scanner is waited for."""
+    deadline = time.monotonic() + _IN_USE_SECONDS
+    while True:
+        try:
+            return os.replace(source, target)
+        except PermissionError as error:
+            if os.name != "nt":
+                raise
+            if time.monotonic() > deadline:
+                raise PermissionError(error.errno, _IN_USE, str(target)) from None
+        time.sleep(_PAUSE)
 
 
 def fsync(path: str | Path) -> None:
@@ -246,10 +255,8 @@ class LockHolder(NamedTuple):
             return False
         try:
             os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return True
-        except PermissionError:  # it is somebody else's
-            return False
+        except OSError as error:  # of somebody else's process it is PermissionError
+            return isinstance(error, ProcessLookupError)
         return False
 
     def __str__(self) -> str:
@@ -257,13 +264,7 @@ class LockHolder(NamedTuple):
 
 
 class Locked(RuntimeError):
-    """Another process holds the lock.
-
-    Attributes
-    ----------
-    holder
-        Which one, as far as the lock's file tells.
-    """
+    """Another process holds the lock: `holder`, as far as the lock's file tells."""
 
     def __init__(self, path: Path, holder: LockHolder) -> None:
         super().__init__(f"{path}: held by {holder}")
@@ -369,20 +370,17 @@ def last_lock_holder(path: str | Path) -> LockHolder | None:
 
 
 def _is_held(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            try:
-                import fcntl
-            except ImportError:
-                from filelock import lock_descriptor
+    with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+        try:
+            import fcntl
+        except ImportError:
+            from filelock import lock_descriptor
 
-                return not lock_descriptor(file.fileno(), blocking=False)
-            # Shared: of several processes that look, none takes another for the holder.
+            return not lock_descriptor(file.fileno(), blocking=False)
+        try:  # shared: of several processes that look, none takes another for the holder
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except BlockingIOError:
-        return True
+        except BlockingIOError:
+            return True
     return False
 
 
@@ -394,7 +392,7 @@ def _replace_folder(partial: Path, path: Path) -> None:
     replaced = path.with_name(_REPLACED + path.name)
     if path.exists():
         shutil.rmtree(replaced, ignore_errors=True)  # of a process that was killed before its last step
-        path.rename(replaced)
-    partial.rename(path)
+        rename(path, replaced)
+    rename(partial, path)
     fsync(path.parent)
     shutil.rmtree(replaced, ignore_errors=True)

@@ -40,7 +40,7 @@ def memory_of_the_grader(process: int) -> int:
             if Path(f"/proc/{pid}/cmdline").read_bytes() == Path(f"/proc/{process}/cmdline").read_bytes():
                 total += sum(
                     int(line.split()[1]) * 1024
-                    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+                    for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()
                     if line.startswith("Pss:")
                 )
         except OSError:
@@ -51,7 +51,9 @@ def memory_of_the_grader(process: int) -> int:
 def children_of(process: int) -> list[int]:
     """Its children, at this moment."""
     try:
-        return [int(pid) for pid in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+        return [
+            int(pid) for pid in Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8").split()
+        ]
     except OSError:
         return []
 

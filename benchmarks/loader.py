@@ -96,7 +96,7 @@ def appetite(store: TokenStore, rounds: int) -> dict[str, Any]:
 
 def anonymous_mib() -> float:
     """Memory of this process that no file backs. Pages of a mapped file are the system's to take back."""
-    lines = Path("/proc/self/status").read_text().splitlines()
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return int(next(line for line in lines if line.startswith("RssAnon")).split()[1]) / 1024
 
 

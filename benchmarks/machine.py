@@ -17,7 +17,7 @@ PACKAGES = ("torch", "numpy", "tokenizers", "transformers", "ctranslate2", "joey
 def processor() -> str:
     """The processor's model name, or its architecture where the system does not tell."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.machine()
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
@@ -57,9 +57,9 @@ def cpu_seconds(pid: int | None = None) -> float:
     """CPU seconds used so far by the whole machine (stolen time too), or by one process."""
     tick = os.sysconf("SC_CLK_TCK")
     if pid is not None:
-        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / tick
-    fields = Path("/proc/stat").read_text().splitlines()[0].split()[1:9]
+    fields = Path("/proc/stat").read_text(encoding="utf-8").splitlines()[0].split()[1:9]
     ticks = [int(field) for field in fields]
     idle = ticks[3] + ticks[4]
     return (sum(ticks) - idle) / tick
@@ -76,12 +76,12 @@ def wait_for_quiet(limit: float = 0.25, patience: int = 10) -> None:
 
 def reset_peak_memory() -> None:
     """Restart the kernel's high-water mark of this process's resident memory (Linux)."""
-    Path("/proc/self/clear_refs").write_text("5")
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
 
 
 def peak_memory_mib() -> float:
     """The high-water mark of this process's resident memory, in MiB (Linux)."""
-    lines = Path("/proc/self/status").read_text().splitlines()
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     line = next(line for line in lines if line.startswith("VmHWM"))
     return int(line.split()[1]) / 1024
 

@@ -104,6 +104,7 @@ def writes_in_place(nodes: Nodes) -> Iterator[Found]:
         # One argument and no keyword: a path's, not a text's or a table's.
         is_moved = name in ("replace", "rename") and len(call.args) == 1 and not call.keywords
         is_moved = is_moved or (owner in ("os", "shutil") and name in ("replace", "rename", "move"))
+        is_moved = is_moved or (owner in ("", "storage") and name == "rename")
         if name in ("write_text", "write_bytes") and owner or is_moved or (name == "open" and is_written):
             yield call.lineno, f"take storage.atomic_write, or say in WRITES_IN_PLACE why not: {ast.unparse(call)}"
 

@@ -163,7 +163,7 @@ def test_a_model_that_cannot_be_read(
     command: str, damage: str, mine: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     MODELS[damage](mine / "model")
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"The cat sleeps.\n")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"The cat sleeps.\n"), encoding="utf-8"))
     assert_refused(fill(READ_MODEL[command], mine), mine, capsys, "model")
 
 
@@ -177,7 +177,7 @@ def test_what_is_only_unusual_is_read(newline: str, mine: Path, capsys: pytest.C
 
 @pytest.mark.parametrize("raw, words", [(TEXT.encode("utf-16"), "UTF-16"), (b"Stra\xdfe\n", "not UTF-8")])
 def test_standard_input_that_is_no_utf_8(raw: bytes, words: str, mine: Path, capsys, monkeypatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8"))
     assert words in assert_refused(fill(READ_MODEL["translate"], mine), mine, capsys, "standard input")
 
 

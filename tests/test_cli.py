@@ -55,7 +55,7 @@ def folder(translator: Translator, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def feed(monkeypatch: pytest.MonkeyPatch, raw: bytes) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8"))
 
 
 def lines(*texts: str) -> bytes:
@@ -335,7 +335,7 @@ def test_show_and_write_corpora(tmp_path: Path, small_classroom: None, capsys) -
     corpus = write_corpus(tmp_path / "some.tsv", 9)
     assert main(["data", "show", corpus, "--pairs", "2"]) == 0
     shown = capsys.readouterr().out
-    assert shown == "".join(Path(corpus).read_text().splitlines(keepends=True)[:2])
+    assert shown == "".join(Path(corpus).read_text(encoding="utf-8").splitlines(keepends=True)[:2])
     assert main(["data", "classroom", str(tmp_path / "room"), "--classroom-pairs", "20"]) == 0
     counts = {path.stem: len(path.read_text(encoding="utf-8").splitlines()) for path in (tmp_path / "room").iterdir()}
     assert counts == {"train": 20, "valid": 30, "test": 30, "constructions": 30}

@@ -108,6 +108,7 @@ def test_nothing_is_fetched_through_the_front_door(source: str, count: int) -> N
         ("path.open('wb')", 1),
         ("path.open(mode='x')", 1),
         ("os.replace(draft, path)", 1),
+        ("storage.rename(draft, path)", 1),
         ("draft.replace(path)", 1),
         ("draft.rename(path)", 1),
         ("path.open('a')", 0),

@@ -210,7 +210,7 @@ def test_lines_longer_than_any_in_training_are_warned_of_in_one_line(run: Path, 
     )
     for most in (2000, 1):  # lines of a call
         monkeypatch.setattr("annotated.cli.translate.read_batches.__defaults__", ("standard input", most))
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(text).encode())))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(text).encode()), encoding="utf-8"))
         assert main(["translate", "--model", str(run), "--max-new-tokens=2"]) == 0
         shown = capsys.readouterr()
         assert shown.err.splitlines() == [said.format("line")] and len(shown.out.splitlines()) == len(text)
@@ -223,6 +223,6 @@ def test_lines_longer_than_any_in_training_are_warned_of_in_one_line(run: Path, 
     about = json.loads((old / "config.json").read_text())
     del about["longest_source"]
     (old / "config.json").write_text(json.dumps(about))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(text).encode())))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(text).encode()), encoding="utf-8"))
     assert main(["translate", "--model", str(old), "--max-new-tokens=2"]) == 0
     assert not capsys.readouterr().err, "a folder of an earlier version says nothing"

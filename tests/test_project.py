@@ -242,6 +242,8 @@ def test_what_workflows_run_is_run_here_too() -> None:
     assert ".ci/sandbox" in read(".ci/run")
     for name in WORKFLOWS:
         for job in yaml.safe_load(read(name))["jobs"].values():
+            if name.endswith("nightly.yml") and "windows-latest" in str(job):
+                continue  # there is no make
             for line in filter(None, (step.get("run", "").strip() for step in job["steps"])):
                 made = set(re.sub(r" TESTS=.*", "", line, flags=re.DOTALL).removeprefix("make ").split())
                 assert line in elsewhere | {".ci/sandbox"} or line.startswith("make ") and made <= steps, (name, line)

@@ -52,10 +52,10 @@ KILLED = """
 kind, when, path = sys.argv[1:]
 die = lambda *arguments: os._exit(9)
 if when == "before the rename":
-    os.replace = Path.rename = die
+    os.replace = die
 elif when == "between the renames":
-    renames = iter([Path.rename, die])
-    Path.rename = lambda *arguments: next(renames)(*arguments)
+    renames = iter([os.replace, die])
+    os.replace = lambda *arguments: next(renames)(*arguments)
 if kind == "file":
     with storage.atomic_write(path) as file:
         file.write("new")
@@ -180,6 +180,34 @@ def test_a_folder_is_replaced_where_a_killed_process_left_the_one_before(tmp_pat
     with atomic_folder(tmp_path / "thing") as folder:
         (folder / "new").touch()
     assert names(tmp_path) == ["thing"] and names(tmp_path / "thing") == ["new"]
+
+
+def test_what_is_open_elsewhere_on_windows_is_waited_for(tmp_path, monkeypatch):
+    target = tmp_path / "thing"
+    target.write_text("old", encoding="utf-8")
+    refusals, plain = [2], os.replace
+
+    def refuse(source, to):
+        refusals[0] -= 1
+        if refusals[0] >= 0:
+            raise PermissionError(errno.EACCES, "Access is denied", str(source), 5, str(to))
+        plain(source, to)
+
+    source = tmp_path / "new"
+    source.write_text("new", encoding="utf-8")
+    with monkeypatch.context() as windows:
+        windows.setattr(os, "replace", refuse)
+        with pytest.raises(PermissionError, match="Access is denied"):  # elsewhere it is a matter of permissions
+            storage.rename(source, target)
+        refusals[0] = 2
+        windows.setattr(os, "name", "nt")
+        storage.rename(source, target)
+        assert target.read_text(encoding="utf-8") == "new"
+        refusals[0] = 1000
+        windows.setattr(storage, "_IN_USE_SECONDS", 0.1)
+        with pytest.raises(PermissionError, match="open in another program: close that") as refused:
+            storage.rename(target, source)
+        assert refused.value.filename == str(source)
 
 
 def test_several_threads_may_write_one_file(tmp_path):

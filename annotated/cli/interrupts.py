@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
@@ -75,9 +76,10 @@ class CommandInterrupts:
 
     def _watch(self) -> None:
         reader, writer = os.pipe()
-        os.set_blocking(writer, False)
+        if os.name != "nt":  # which has no fork, and no pipe that does not block before Python 3.12
+            os.set_blocking(writer, False)
+            os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-        os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
 
         def watch() -> None:
             sent = 0
@@ -90,7 +92,7 @@ class CommandInterrupts:
                 if self._came:
                     time.sleep(_SWALLOWED)
                     if not self._ended:
-                        os.kill(self._process, signal.SIGINT)
+                        _interrupt(self._process)
 
         threading.Thread(target=watch, name="interrupts", daemon=True).start()
 
@@ -107,6 +109,13 @@ def _is_importing(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def _interrupt(process: int) -> None:
+    if os.name == "nt":  # there, `os.kill` ends a process
+        _thread.interrupt_main()
+    else:
+        os.kill(process, signal.SIGINT)  # which also ends what waits in the kernel
 
 
 def _end_at_once() -> None:

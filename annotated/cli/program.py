@@ -23,7 +23,7 @@ from annotated.cli.info import Info
 from annotated.cli.models import Average, Export
 from annotated.cli.parsing import parse
 from annotated.cli.preflight import DryRunCommand, Preflight, dry_run_defaults, preflight_defaults
-from annotated.cli.streams import drop_output, flush_output, replace_closed_streams
+from annotated.cli.streams import drop_output, escape_what_the_output_lacks, flush_output, replace_closed_streams
 from annotated.cli.train import Train, train_defaults, with_folder
 from annotated.cli.translate import Translate
 
@@ -41,6 +41,7 @@ USAGE_ERROR, RUNTIME_ERROR, BROKEN_PIPE = 2, 1, 141
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command: its exit status, as `annotated.cli.main` has it."""
     replace_closed_streams()
+    escape_what_the_output_lacks()
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given or os.environ.get("ANNOTATED_DEBUG", "0") not in ("", "0")
     given = [argument for argument in given if argument != "--debug"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
@@ -37,6 +38,13 @@ def replace_closed_streams() -> None:
             setattr(sys, name, ClosedStream(words))
     if sys.stderr is None:  # nobody reads messages: they go nowhere
         sys.stderr = os.fdopen(os.dup(_STDERR), "w", encoding="utf-8")
+
+
+def escape_what_the_output_lacks() -> None:
+    """Print what standard output cannot encode as escapes such as \\u221a: pipes on Windows are not in UTF-8."""
+    with contextlib.suppress(AttributeError):
+        if sys.stdout.errors == "strict":
+            sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
 
 
 def flush_output() -> None:

@@ -65,7 +65,7 @@ class TrainingLog:
     """
 
     def __init__(self, folder: Path | None, updates: int, quiet: bool = False, console: Console | None = None) -> None:
-        self._file = None if folder is None else (folder / LOG).open("a", encoding="utf-8")
+        self._file = None if folder is None else (folder / LOG).open("a", encoding="utf-8", newline="\n")
         self._console = console or TrainingConsole(stderr=True)
         self._quiet = quiet or folder is None
         self._updates = updates
@@ -264,7 +264,7 @@ def rewind_log(folder: Path, update: int) -> int:
     kept = [record for record in records if record.get("update", 0) <= update and not _is_of_the_end(record)]
     dropped = [record for record in records if record.get("update", 0) > update]
     if dropped:
-        with (folder / DISCARDED).open("a", encoding="utf-8") as file:
+        with (folder / DISCARDED).open("a", encoding="utf-8", newline="\n") as file:
             file.writelines(json.dumps(record) + "\n" for record in dropped)
     with atomic_write(path) as file:
         file.writelines(json.dumps(record) + "\n" for record in kept)

@@ -217,7 +217,7 @@ class RunObserver:
             self.writer.save(snapshot, regular=due or stopping, best=best)
 
     def _saved(self, saved: Saved) -> None:
-        kind, path = "best" if saved.is_best else "checkpoint", str(saved.path.relative_to(self.run.folder))
+        kind, path = "best" if saved.is_best else "checkpoint", saved.path.relative_to(self.run.folder).as_posix()
         self.log.write(kind, update=saved.update, path=path, elapsed=self.run.elapsed)
 
     def _validate(self, averaged: bool = False) -> tuple[float, float | None]:
@@ -259,7 +259,7 @@ class RunObserver:
         except OSError as error:  # nothing that only watches may end a run
             self.log.say(f"where the heads look after update {update} could not be kept: {error}")
             return
-        self.log.write("heads", update=update, path=str(path.relative_to(folder)), sentences=len(sentences))
+        self.log.write("heads", update=update, path=path.relative_to(folder).as_posix(), sentences=len(sentences))
 
     def _evaluate(self, function: Callable[..., Any], *further: Any) -> Any:
         """What a callback makes of the model as it is now, without dropout."""

@@ -18,14 +18,15 @@ from annotated.speed.machine.distributed import Processes
 
 _SIGNALS = tuple(
     getattr(signal, name)
-    for name in ("SIGTERM", "SIGINT", "SIGHUP")
-    if hasattr(signal, name)  # Windows has no SIGHUP
+    for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")
+    if hasattr(signal, name)  # Windows has no SIGHUP, and alone has SIGBREAK
 )
 
 
 class GracefulStop:
-    """Catches SIGTERM, SIGINT (Ctrl-C) and SIGHUP (a terminal that closes), so that the loop can stop after the current
-    update. A signal that the process ignores, as `nohup` makes it, stays ignored.
+    """Catches SIGTERM, SIGINT (Ctrl-C) and SIGHUP (a terminal that closes; on Windows that is SIGBREAK, as Ctrl-Break
+    is), so that the loop can stop after the current update. A signal that the process ignores, as `nohup` makes it,
+    stays ignored.
 
     The second signal interrupts at once; not under torchrun, where one request may come twice, from the scheduler and
     from the agent, and where the agent sees to an end that takes too long. Outside the main thread, where Python has

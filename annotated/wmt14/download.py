@@ -265,7 +265,7 @@ class _Transfer:
             self._part.unlink()
             raise
         storage.fsync(self._part)  # not `atomic_write`: the part file outlives this process, to be resumed
-        os.replace(self._part, self.target)
+        storage.rename(self._part, self.target)
         storage.fsync(self.target.parent)
         return replace(found, path=self.target)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -21,7 +20,7 @@ import numpy as np
 from annotated.data import store_files
 from annotated.data.store_files import PARTS, SIDES, StoreInfo
 from annotated.data.tokenizer import Tokenizer
-from annotated.storage import atomic_folder, sha256
+from annotated.storage import atomic_folder, rename, sha256
 
 SHARD_PAIRS = 32_768
 """Pairs of a shard: some seconds of one core, so that all cores end at about the same time."""
@@ -121,7 +120,7 @@ def join(shards: Path, infos: Sequence[StoreInfo], folder: Path) -> StoreInfo:
                     with shard.open("rb") as piece:
                         shutil.copyfileobj(piece, file, _READ_BYTES)
         names[part] = f"{part}.{sha256(made)[:8]}"
-        os.replace(made, folder / names[part])  # named by its content; the store appears whole with `commit`
+        rename(made, folder / names[part])  # named by its content; the store appears whole with `commit`
     store_files.commit(folder, {"format": store_files.FORMAT, "files": names, "info": asdict(total)})
     return total
 

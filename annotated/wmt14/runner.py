@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from annotated.storage import fsync, translate_disk_full
+from annotated.storage import fsync, rename, translate_disk_full
 from annotated.wmt14.manifest import (
     compare_file,
     describe_file,
@@ -186,7 +185,7 @@ class Runner:
         if made.exists():  # not `atomic_write`: the stage wrote it, perhaps over several runs, and it may be many GB
             fsync(made)
             target.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(made, target)
+            rename(made, target)
         return describe_file(target)
 
     def _input(self, stage: Stage, name: str) -> dict[str, Any] | None:

@@ -210,7 +210,8 @@ def _split(sources: Sources, options: PreparationOptions, work: StageWork) -> di
         # is, but for the white space that a TSV file cannot hold.
         pairs = [(normalise(source), " ".join(target.split())) for source, target in read]
         pairs = [pair for pair in pairs if all(pair)]
-        work.path(name).write_text("".join(f"{source}\t{target}\n" for source, target in pairs), encoding="utf-8")
+        lines = "".join(f"{source}\t{target}\n" for source, target in pairs)
+        work.path(name).write_text(lines, encoding="utf-8", newline="\n")
         seen.append(Seen.of(name.removesuffix(".tsv"), pairs, options.overlap_words))
         counts[name.removesuffix(".tsv")] = {"set": text.name, "pairs": len(pairs), "empty": len(read) - len(pairs)}
     overlap = {f"{one.name} {how}": 0 for one in seen for how in ("pair", "source", "target")}

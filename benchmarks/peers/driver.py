@@ -99,7 +99,7 @@ def run(names: Sequence[str], tasks: Sequence[str], rounds: int, threads: int, o
             raise ValueError(f"no task {task!r}; there are {', '.join(TASKS)}")
     names = present(names)
     able = {name: registry.adapter_class(name).can for name in names}
-    old = json.loads(out.read_text()) if append and out.exists() else {"records": []}
+    old = json.loads(out.read_text(encoding="utf-8")) if append and out.exists() else {"records": []}
     records = old["records"]
     first = 1 + max((record["round"] for record in records), default=-1)
     out.parent.mkdir(parents=True, exist_ok=True)

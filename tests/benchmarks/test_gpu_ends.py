@@ -71,7 +71,7 @@ def wait_for(found):  # type: ignore[no-untyped-def]
 def running(process: int) -> bool:
     """Whether there is such a process, and it is not one that waits for its status to be read."""
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
 

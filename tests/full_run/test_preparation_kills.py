@@ -94,7 +94,9 @@ def _prepare(arguments: list[str], folder: Path, faults: Faults, output: Path, m
     handle = os.open(output, os.O_WRONLY | os.O_APPEND)
     os.dup2(handle, 1)
     os.dup2(handle, 2)
-    sys.stdout, sys.stderr = (io.TextIOWrapper(io.FileIO(number, "w"), write_through=True) for number in (1, 2))
+    sys.stdout, sys.stderr = (
+        io.TextIOWrapper(io.FileIO(number, "w"), encoding="utf-8", write_through=True) for number in (1, 2)
+    )
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs are told to ignore it
     mine, names = os.getpid(), os.open(moments, os.O_WRONLY | os.O_APPEND)
 

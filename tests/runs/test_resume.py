@@ -208,7 +208,7 @@ def test_another_configuration_is_refused_by_name(small):
 
 def test_other_data_are_refused(small, tmp_path):
     small.trained(updates=8)
-    lines = Path(small.data.train).read_text().splitlines(keepends=True)
+    lines = Path(small.data.train).read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / "other.tsv").write_text("".join(lines[1:]))
     small.data = small.data.replace(train=str(tmp_path / "other.tsv"))
     with pytest.raises(CheckpointError, match=r"trained on other data than this .*other.tsv, or the text has changed"):

@@ -73,7 +73,7 @@ def translate_once(
         texts.update(zip(parts[record["part"]], record["texts"], strict=True))
         seconds += record["seconds"]
     taken_up = len(texts)
-    with path.open("a", encoding="utf-8") as file:
+    with path.open("a", encoding="utf-8", newline="\n") as file:
         for number, part in enumerate(parts):
             if number in done:
                 continue

@@ -16,7 +16,7 @@ from annotated.cli.errors import explain
 if TYPE_CHECKING:
     from annotated_book.experiments.settings import ClassroomSize
 
-_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name))
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
 
 
 class JobsFailed(RuntimeError):
@@ -51,7 +51,7 @@ def make_together(
     def pass_on(number: int, _: FrameType | None = None) -> None:
         asked.append(signal.Signals(number).name)
         for child in children:
-            if child.is_alive():
+            if child.is_alive() and os.name != "nt":  # there the console asks each, and `terminate` lets none save
                 child.terminate()
 
     before = [(number, signal.signal(number, pass_on)) for number in _SIGNALS]

@@ -3,7 +3,9 @@
 // this module, for a widget that needs more than two seconds to begin is given up.
 const libraries = globalThis.annotatedLibraries ??= new Map();
 
-function load(code) {
+async function load(model) {
+  const name = model.get("library"); // IPY_MODEL_ and the number of the widget that has it for all charts
+  const code = (await model.widget_manager.get_model(name.replace("IPY_MODEL_", ""))).get("code");
   if (!libraries.has(code)) libraries.set(code, import(URL.createObjectURL(new Blob([code], { type: "text/javascript" }))));
   return libraries.get(code);
 }
@@ -17,7 +19,7 @@ function render({ model, el }) {
   let drawn, note, width = 0, colour, waiting, queue = Promise.resolve();
 
   const drawOnce = async scale => {
-    const { drawIn } = await load(model.get("library"));
+    const { drawIn } = await load(model);
     const { stage, result } = await drawIn(el, drawn?.stage, text, canvas, drawn?.result, scale);
     drawn?.result.finalize();
     drawn?.stage.remove();

@@ -6,15 +6,28 @@ asks for the width of its cell gets none; and it knows nothing of dark notebooks
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import functools
 import json
 from typing import Any
 
 import anywidget
+import ipywidgets
 import traitlets
 
 from annotated_book.viz.javascript import KIT, esm
-from annotated_book.viz.theme import VEGA_LITE, with_theme
+from annotated_book.viz.static_fallback import static_fallback
+from annotated_book.viz.theme import INK, VEGA_LITE, with_theme
+
+_DARK_INK = "#333333"
+_LARGEST_SPECIFICATION = 500_000  # bytes; drawing more marks would take many seconds
+
+
+class DrawingLibrary(ipywidgets.Widget):
+    """The module that draws charts, with Vega in it: large, so there is one for all charts of a kernel."""
+
+    code = traitlets.Unicode().tag(sync=True)
 
 
 class NotebookChart(anywidget.AnyWidget):
@@ -22,7 +35,7 @@ class NotebookChart(anywidget.AnyWidget):
 
     _esm = esm(KIT / "notebook_chart.js")
     _css = KIT / "notebook_chart.css"
-    library = traitlets.Unicode().tag(sync=True)
+    library = traitlets.Instance(DrawingLibrary).tag(sync=True, **ipywidgets.widget_serialization)
     specification = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, spec: dict[str, Any]) -> None:
@@ -30,7 +43,7 @@ class NotebookChart(anywidget.AnyWidget):
 
 
 def notebook_renderer(spec: dict[str, Any], **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A chart as a live notebook shows it: a widget, and its description where there are no widgets.
+    """A chart as a live notebook shows it: a widget, and where there are no widgets its picture and its description.
 
     Parameters
     ----------
@@ -43,12 +56,32 @@ def notebook_renderer(spec: dict[str, Any], **_: Any) -> tuple[dict[str, Any], d
         The notebook output by MIME type, and its metadata.
     """
     data, metadata = NotebookChart(spec)._repr_mimebundle_() or ({}, {})
+    if picture := saved_picture(spec):
+        data = {**data, "image/png": base64.b64encode(picture).decode()}
     return {**data, "text/plain": spec.get("description", "a chart")}, metadata
 
 
 @functools.cache
-def drawing_library() -> str:
-    """The module that draws charts, with Vega in it: taken from vl-convert, so that no chart asks the network."""
+def drawing_library() -> DrawingLibrary:
+    """The library of this process: its code is taken from vl-convert, so that no chart asks the network."""
     import vl_convert
 
-    return vl_convert.javascript_bundle(esm(KIT / "chart_drawing.js"), vl_version=VEGA_LITE)
+    return DrawingLibrary(code=vl_convert.javascript_bundle(esm(KIT / "chart_drawing.js"), vl_version=VEGA_LITE))
+
+
+def saved_picture(spec: dict[str, Any]) -> bytes | None:
+    """The chart as it is first, dark on white, as PNG: what a saved notebook shows where no widget draws.
+
+    Not as SVG, which JupyterLab leaves out of a notebook that it has no reason to trust. None for a chart of a reader's
+    own that cannot be drawn here: its data lie elsewhere, are too many, or it is wrong, as the widget will say.
+    """
+    import vl_convert
+
+    text = json.dumps(static_fallback(with_theme(spec))).replace(f'"{INK}"', f'"{_DARK_INK}"')
+    if len(text) > _LARGEST_SPECIFICATION:
+        return None
+    still = json.loads(text)
+    still["config"]["background"] = "white"
+    with contextlib.suppress(ValueError):
+        return vl_convert.vegalite_to_png(still, vl_version=VEGA_LITE, allowed_base_urls=[])
+    return None

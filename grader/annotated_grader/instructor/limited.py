@@ -95,7 +95,7 @@ def in_children(
     if not hasattr(os, "fork"):
         from annotated_grader.sandbox.process import GraderBroken
 
-        raise GraderBroken("grading needs Linux or macOS; on Windows use WSL or a container")
+        raise GraderBroken("grading wants Linux: on Windows, give the same command in WSL (`wsl --install` makes it)")
     bounds = bounds or Bounds()
     if not (works := list(works)):
         return
@@ -152,7 +152,7 @@ def _be_a_child(parent: int, scratch: str, bounds: Bounds) -> None:
         torch.manual_seed(0)
     _limit("RLIMIT_CPU", bounds.cpu_seconds)
     with contextlib.suppress(OSError, ValueError):
-        pages = int(Path("/proc/self/statm").read_text().split()[5])
+        pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[5])
         _limit("RLIMIT_DATA", pages * os.sysconf("SC_PAGE_SIZE") + bounds.memory)
 
 

@@ -57,7 +57,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 def _delayed() -> float:
     """Seconds for which this thread was ready to compute and had no processor; 0 where the system does not say."""
     try:
-        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
+        return int(Path("/proc/thread-self/schedstat").read_text(encoding="utf-8").split()[1]) / 1e9
     except (OSError, ValueError, IndexError):
         return 0.0
 

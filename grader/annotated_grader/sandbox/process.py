@@ -123,9 +123,7 @@ class Process:
         probe: bool = False,
     ) -> None:
         if sys.platform == "win32":
-            raise GraderBroken(
-                "grading in a process of its own needs Linux or macOS; on Windows use WSL or a container"
-            )
+            raise GraderBroken("a sandbox wants Linux: on Windows, use WSL (`wsl --install` makes it)")
         self.level, self.limits = level, limits
         self.waited = 0.0
         self._received = 0
@@ -309,11 +307,11 @@ class Process:
         """Seconds for which it was ready to compute and had no processor; 0 where the system does not say."""
         try:
             if self._worker is None and self._inside is not None:  # the first process of a namespace starts the worker
-                children = Path(f"/proc/{self._inside}/task/{self._inside}/children").read_text()
+                children = Path(f"/proc/{self._inside}/task/{self._inside}/children").read_text(encoding="utf-8")
                 self._worker = int(children.split()[0])
             elif self._worker is None:
                 self._worker = self._process.pid
-            return int(Path(f"/proc/{self._worker}/schedstat").read_text().split()[1]) / 1e9
+            return int(Path(f"/proc/{self._worker}/schedstat").read_text(encoding="utf-8").split()[1]) / 1e9
         except (OSError, ValueError, IndexError):
             return 0.0
 

@@ -44,7 +44,7 @@ def built_for(monkeypatch: pytest.MonkeyPatch, cuda: str | None, version: str) -
 
 @pytest.mark.parametrize(("text", "version"), [(CLOSED, "535.104.05"), (OPEN, "580.65.06"), ("", None)])
 def test_the_kernel_tells_its_version(bare: Path, text: str, version: str | None) -> None:
-    bare.write_text(text)
+    bare.write_text(text, encoding="utf-8")
     assert find_driver() == NvidiaDriver(version, None)
 
 
@@ -101,7 +101,7 @@ def test_which_driver_a_torch_needs(driver: NvidiaDriver, cuda: str, older: bool
 
 
 def test_a_driver_that_is_too_old_names_all_three_ways_out(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bare.write_text(CLOSED)
+    bare.write_text(CLOSED, encoding="utf-8")
     monkeypatch.setattr(nvidia_driver, "_cuda_of_the_library", lambda: "12.2")
     built_for(monkeypatch, "13.0", "2.13.0+cu130")
     with pytest.raises(ValueError, match="torch sees no GPU here") as caught:
@@ -118,7 +118,7 @@ def test_a_driver_that_is_too_old_names_all_three_ways_out(bare: Path, monkeypat
 
 
 def test_what_an_unknown_cuda_needs_is_not_made_up(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bare.write_text(OPEN)
+    bare.write_text(OPEN, encoding="utf-8")
     built_for(monkeypatch, "14.0", "3.0.0+cu140")
     said = explain_missing_gpu()
     assert "whether the driver found, 580.65.06, is new enough is unknown" in said and "that knows CUDA 14.0" in said
@@ -129,7 +129,7 @@ def test_what_an_unknown_cuda_needs_is_not_made_up(bare: Path, monkeypatch: pyte
 def test_other_reasons_are_told_apart(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     built_for(monkeypatch, "13.0", "2.13.0+cu130")
     assert "580 or newer, and none is found here" in explain_missing_gpu()
-    bare.write_text(OPEN)
+    bare.write_text(OPEN, encoding="utf-8")
     assert "docker run --gpus all" in explain_missing_gpu(), "the kernel has a driver, this container no library"
     monkeypatch.setattr(nvidia_driver, "_cuda_of_the_library", lambda: "13.0")
     assert "nvidia-smi says more" in explain_missing_gpu()

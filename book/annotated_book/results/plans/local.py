@@ -69,7 +69,7 @@ def _child(way: str, length: int) -> float:
 
 def _highest() -> float:
     """The highest memory of this process so far, in MiB. (`ru_maxrss` would begin with that of the parent.)"""
-    status = Path("/proc/self/status").read_text()
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
     return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
 
 

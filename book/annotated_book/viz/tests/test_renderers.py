@@ -83,7 +83,7 @@ def test_the_build_of_the_book_chooses_its_renderer(
 def test_a_notebook_gets_a_widget_in_the_houses_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(renderers.BOOK_VARIABLE, raising=False)
     monkeypatch.setattr(renderers, "_in_notebook", lambda: True)
-    monkeypatch.setattr(notebook_chart, "drawing_library", lambda: "")
+    monkeypatch.setattr(notebook_chart, "drawing_library", notebook_chart.DrawingLibrary)
     with alt.renderers.enable("default"):
         assert renderers.use_renderer() == "annotated"
         data, _ = chart()._repr_mimebundle_()
@@ -91,6 +91,15 @@ def test_a_notebook_gets_a_widget_in_the_houses_colours(monkeypatch: pytest.Monk
     config = json.loads(widget.specification)["config"]
     assert config["axis"]["labelColor"] == "currentColor" and config["background"] is None
     assert "application/vnd.jupyter.widget-view+json" in data and data["text/plain"] == "one point"
+
+
+def test_a_chart_that_cannot_be_drawn_here_has_no_saved_picture() -> None:
+    assert notebook_chart.saved_picture(chart().to_dict())[:4] == b"\x89PNG"  # type: ignore[index]
+    far = alt.Chart("https://example.invalid/points.csv").mark_point().encode(x="a:Q")
+    many = alt.Chart(alt.Data(values=[{"a": "x" * 10_000}] * 60)).mark_point()
+    for made in (far, many):
+        assert notebook_chart.saved_picture(made.to_dict()) is None
+    assert notebook_chart.saved_picture({"mark": "no such mark"}) is None
 
 
 def test_the_users_choice_of_renderer_stays(monkeypatch: pytest.MonkeyPatch) -> None:
