@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from annotated.checked import CheckedConfig, require, require_choices
+from annotated.checked import CheckedConfig, require, require_values
 
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
 SPECIAL_TOKENS = ("<pad>", "<s>", "</s>", "<unk>")
@@ -37,7 +37,9 @@ class ModelConfig(CheckedConfig):
     d_v: int = 64
     """Width of one head's values."""
     num_encoder_layers: int = 6
+    """L: layers of the encoder."""
     num_decoder_layers: int = 6
+    """Layers of the decoder."""
     dropout: float = 0.1
     """On each sub-layer's output and on the sum of embedding and position (section 5.4)."""
     attention_dropout: float = 0.0
@@ -58,13 +60,13 @@ class ModelConfig(CheckedConfig):
     norm_epsilon: float = 1e-6
 
     def __post_init__(self) -> None:
+        require_values(self)
         sizes = ("vocab_size", "d_model", "d_ff", "num_heads", "d_k", "d_v", "max_positions")
         for name in (*sizes, "num_encoder_layers", "num_decoder_layers"):
             require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}")
         for name in ("dropout", "attention_dropout", "feed_forward_dropout"):
             require(0 <= getattr(self, name) < 1, f"{name} must lie in [0, 1), not {getattr(self, name)}")
         require(self.vocab_size > UNK, f"vocab_size must leave room for the {UNK + 1} special tokens")
-        require_choices(self)
         even = self.positions == "learned" or self.d_model % 2 == 0
         require(even, f"sinusoids come in sine-cosine pairs: d_model must be even, not {self.d_model}")
 
@@ -138,18 +140,24 @@ class TrainingConfig(CheckedConfig):
     """Seconds after which a process that hears nothing from another one gives up, so that both can be restarted."""
 
     def __post_init__(self) -> None:
+        require_values(self)
         positive = ("updates", "batch_tokens", "warmup", "learning_rate_scale", "log_every", "peer_timeout")
         for name in (*positive, "validate_every", "checkpoint_every", "keep_checkpoints", "average_last"):
             require(getattr(self, name) > 0, f"{name} must be positive, not {getattr(self, name)}")
         require(0 <= self.label_smoothing < 1, f"label_smoothing must lie in [0, 1), not {self.label_smoothing}")
-        require_choices(self)
         self._check_kernels()
         fits = self.micro_batch_tokens is None or self.micro_batch_tokens > 0
         require(fits, "micro_batch_tokens must be positive, or None for no limit")
         require(self.keep_best >= 0, "keep_best must not be negative")
         require(self.validate_bleu >= 0, "validate_bleu must not be negative")
         require(self.clip_norm is None or self.clip_norm > 0, "clip_norm must be positive, or None for no clipping")
-        require(self.average_last <= self.keep_checkpoints, "average_last asks for more checkpoints than are kept")
+        last, kept = self.average_last, self.keep_checkpoints
+        require(last <= kept, f"average_last must not exceed keep_checkpoints: {last} and {kept}")
+        betas = self.adam_betas
+        fits = isinstance(betas, tuple | list) and len(betas) == 2 and all(0 <= beta < 1 for beta in betas)
+        require(fits, f"adam_betas must be two numbers in [0, 1), not {betas!r}")
+        require(self.adam_epsilon >= 0, f"adam_epsilon must not be negative, not {self.adam_epsilon}")
+        require(0 <= self.seed < 2**63, f"seed must lie between 0 and 2**63 - 1, not {self.seed}")
 
     def _check_kernels(self) -> None:
         """Refuse options of speed that do not go together."""
@@ -191,6 +199,7 @@ class DecodingConfig(CheckedConfig):
     """Source tokens translated together, padding included."""
 
     def __post_init__(self) -> None:
+        require_values(self)
         require(self.beam_size >= 1, f"beam_size must be at least 1, not {self.beam_size}")
         require(0 <= self.alpha < float("inf"), f"alpha must be finite and not negative, not {self.alpha}")
         require(self.extra_tokens >= 0, "extra_tokens must not be negative")
@@ -216,7 +225,7 @@ class EngineConfig(CheckedConfig):
     """Numbers that ctranslate2 computes in, by its own names: float32, int8, float16, ..."""
 
     def __post_init__(self) -> None:
-        require_choices(self)
+        require_values(self)
         known = ", ".join(COMPUTE_TYPES)
         require(self.compute_type in COMPUTE_TYPES, f"compute_type must be one of {known}, not {self.compute_type!r}")
         fits = self.engine == "ctranslate2" or self.compute_type == "float32"
@@ -266,6 +275,7 @@ class DataConfig(CheckedConfig):
     counts where attention computes it: with layout 'padded', and on a CPU. 'random' fills both sides of a batch."""
 
     def __post_init__(self) -> None:
+        require_values(self)
         kind, colon, places = self.format.partition(":")
         require(kind in FORMATS, f"format must be one of {', '.join(FORMATS)}, not {kind!r}")
         two = len({place.strip() for place in places.split(",")} - {""}) == 2 == places.count(",") + 1
@@ -278,8 +288,6 @@ class DataConfig(CheckedConfig):
         require(self.max_length >= 2, "max_length must be at least 2: one token and the end of the sentence")
         require(self.classroom_pairs >= 1, "classroom_pairs must be at least 1")
         require(self.pool_pairs >= 1, "pool_pairs must be at least 1")
-        known = self.length_ties in ("sorted", "random")
-        require(known, f"length_ties must be 'sorted' or 'random', not {self.length_ties!r}")
         given = (self.train, self.valid, self.test, self.tokenizer)
         alone = self.prepared is None or given == ("classroom", "classroom", "classroom", None)
         require(alone, f"prepared={self.prepared!r} brings text and tokenizer: leave train, valid, test, tokenizer")

@@ -43,10 +43,14 @@ def find_model(path_or_name: str | Path) -> Path:
     CheckpointError
         If it is a folder without a model.
     """
+    if not isinstance(path_or_name, str | Path):
+        raise UnknownModel(f"no model {path_or_name!r}: give a name or a path, and not {type(path_or_name).__name__}")
     names, folder = builtin_models(), Path(path_or_name)
     if str(path_or_name) in names:
         return Path(str(files("annotated") / "assets" / str(path_or_name)))
     if not folder.is_dir():
+        if folder.is_file():
+            raise UnknownModel(f"{folder} is a file, and a model is a folder, such as annotated train writes")
         known = f"the models inside the package are {', '.join(names)}" if names else "no model is inside the package"
         raise UnknownModel(f"no model {str(path_or_name)!r}: {known}; else give the path of a model folder")
     for candidate in (folder, folder / "model"):

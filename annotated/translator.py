@@ -161,19 +161,23 @@ class Translator:
 
         Raises
         ------
+        TypeError
+            If it is a type of numbers, which belongs to the model.
         ValueError
             If there is no such device here.
         """
+        if isinstance(device, torch.dtype):
+            raise TypeError(f"to takes a device; for {device}: Translator(translator.model.to({device}), tokenizer)")
         self.model.to(choose_device(str(device)))
         return self
 
     @overload
-    def __call__(self, text: str) -> str: ...  # type: ignore[overload-overlap]
+    def __call__(self, text: str, **options: Any) -> str: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, text: Iterable[str]) -> list[str]: ...
-    def __call__(self, text: str | Iterable[str]) -> str | list[str]:
-        """The best translation of one text, or of each of several, as `translate` gives them."""
-        return self.translate([text])[0] if isinstance(text, str) else self.translate(text)
+    def __call__(self, text: Iterable[str], **options: Any) -> list[str]: ...
+    def __call__(self, text: str | Iterable[str], **options: Any) -> str | list[str]:
+        """The best translation of one text, or of each of several, as `translate` gives them with these options."""
+        return self.translate([text], **options)[0] if isinstance(text, str) else self.translate(text, **options)
 
     def translate(self, texts: Iterable[str], *, overlong: Overlong = "error", **options: Any) -> list[str]:
         """The best translation of each text, in the same order; an empty text has an empty translation.

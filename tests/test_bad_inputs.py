@@ -1,4 +1,7 @@
-"""Bad inputs: every command that reads a file ends in one line that names it, and changes nothing of the user's."""
+"""Bad inputs: a command that reads a damaged file ends in one line that names it, and changes nothing of the user's.
+
+Files that are missing, and wrong values of options, are in `test_bad_options.py`.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,7 @@ ERRORS = {1, 2}
 NOBODY = 65534
 TEXT = "The cat sleeps.\tDie Katze schläft.\nYes.\tJa.\n"
 
-CORPORA: dict[str, Callable[[Path], object] | None] = {
-    "missing.tsv": None,
+CORPORA: dict[str, Callable[[Path], object]] = {
     "empty.tsv": lambda path: path.write_bytes(b""),
     "one_column.tsv": lambda path: path.write_text("The cat sleeps.\nYes.\n"),
     "three_columns.tsv": lambda path: path.write_text("one\teins\tun\n"),
@@ -35,16 +37,13 @@ CORPORA: dict[str, Callable[[Path], object] | None] = {
     "latin_1.tsv": lambda path: path.write_bytes(TEXT.encode("latin-1")),
     "binary.tsv": lambda path: path.write_bytes(bytes(range(256)) * 40),
     "huge_line.tsv": lambda path: path.write_text("word " * 200_000),
-    "folder.tsv": lambda path: path.mkdir(),
     "no_gzip.tsv.gz": lambda path: path.write_text(TEXT),
     "cut_off.tsv.gz": lambda path: path.write_bytes(gzip.compress(os.urandom(3000).hex().encode())[:900]),
 }
 """Texts that no command can read as pairs, by file name."""
 
 MODELS: dict[str, Callable[[Path], object]] = {
-    "missing": shutil.rmtree,
     "empty": lambda model: [path.unlink() for path in model.iterdir()],
-    "file": lambda model: (shutil.rmtree(model), model.write_text("no folder")),
     "no_config": lambda model: (model / "config.json").unlink(),
     "bad_config": lambda model: (model / "config.json").write_text('{"format": 1, "mod'),
     "list_config": lambda model: (model / "config.json").write_text("[]"),
@@ -149,9 +148,7 @@ def assert_refused(arguments: list[str], mine: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize("text", CORPORA)
 @pytest.mark.parametrize("command", READ_TEXT)
 def test_a_text_that_cannot_be_read(command: str, text: str, mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    make = CORPORA[text]
-    if make:
-        make(mine / text)
+    CORPORA[text](mine / text)
     message = assert_refused(fill(READ_TEXT[command], mine, text), mine, capsys, text)
     if text == "utf_16.tsv":
         assert "UTF-16" in message.upper() or "utf16" in message.lower(), message

@@ -287,7 +287,7 @@ def check_scores(run: str, valid: str, capsys) -> None:
         (["evaluate", run], "no test text of its kind is named"),
         (["evaluate", f"{run}/model", "--corpus", "classroom"], "a score on the classroom corpus would say nothing"),
         (["evaluate", f"{run}/checkpoints/update-000000004", "--split", "constructions"], "would say nothing"),
-        (["evaluate", run, "--corpus", valid, "--limit", "-1"], "--limit must be at least 1, not -1"),
+        (["evaluate", run, "--corpus", valid, "--limit", "0"], "--limit must be at least 1, not 0"),
         (["finish", run, "--quiet"], "--test FILE"),
     ):
         assert main(words) == 2
@@ -425,21 +425,37 @@ def test_pairs_that_are_left_out_are_said(tmp_path: Path, capsys) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["translate", "--model", "nowhere"], 2, "no model 'nowhere'"),
         (["train", "run", "--preset", "B9"], 2, "no preset 'B9'"),
         (["train", "run", "--data.train", "mine.tsv"], 2, "--data.valid"),
-        (["data", "show", "absent.tsv"], 2, "absent.tsv: no such file"),
         (["export", "onnx", "nowhere", "out", "--quantization", "int8"], 2, "ctranslate2 only"),
         (["average", "nowhere", "out"], 1, "nowhere"),
-        (["train", "run", "--data.vocab-size", "100"], 2, "annotated: vocab_size must exceed 260"),
-        (["train", "run", "--training.updates", "0"], 2, "annotated: updates must be positive, not 0"),
-        (["translate", "--alpha", "inf"], 2, "alpha must be finite"),
-        (["translate", "--beam-size", "many"], 2, "annotated: --beam-size: invalid literal"),
+        (["train", "run", "--data.vocab-size", "100"], 2, "annotated: --data.vocab-size must exceed 260"),
+        (["train", "run", "--training.updates", "0"], 2, "annotated: --training.updates must be positive, not 0"),
         (["exercise", "grade", ".", "--out", "../grades"], 2, "is empty: no submissions to grade"),
         (["translate", "x.txt"], 2, "x.txt: no such file"),
-        (["translate", "--compute-type", "int8"], 2, "compute_type int8 is for the engine ctranslate2"),
-        (["translate", "--compute-type", "int4"], 2, "compute_type must be one of float32"),
+        (["translate", "--compute-type", "int8"], 2, "--compute-type int8 is for the engine ctranslate2"),
+        (["translate", "--compute-type", "int4"], 2, "--compute-type must be one of float32"),
         (["evaluate", "--device", "gpu"], 2, "no device 'gpu': take 'auto', 'cpu', 'cuda'"),
+        (["translte"], 2, "no command 'translte' of annotated; did you mean annotated translate?"),
+        (["data", "shw"], 2, "did you mean annotated data show?"),
+        (["--verson"], 2, "did you mean annotated --version?"),
+        (["data"], 2, "annotated data needs one of classroom, prepare, show"),
+        (["train"], 2, "annotated train needs PATH (folder of the run)"),
+        (["train", "run", "--training.update", "3"], 2, "did you mean --training.updates?"),
+        (["train", "run", "--training.updates", "1e3"], 2, "--training.updates: '1e3' is no whole number; write 1000"),
+        (["train", "run", "--training.adam-betas", "0.9"], 2, "--training.adam-betas: 2 values are wanted"),
+        (["train", "run", "--training.adam-betas", "0.9", "1.0"], 2, "--training.adam-betas must be two numbers in"),
+        (["train", "run", "--data.train", "a.tsv", "b.tsv"], 2, "one word too many after --data.train: 'b.tsv'"),
+        (
+            ["train", "run", "--training.average-last", "9"],
+            2,
+            "--training.average-last must not exceed keep_checkpoints",
+        ),
+        (["train", "run", "--data.train", "a.tsv", "--data.format", "x"], 2, "--data.format must be one of auto, tsv"),
+        (["preflight", "run", "--data.train", "mine.tsv"], 2, "give a validation file with --data.valid"),
+        (["dry-run", "run", "--data.train", "mine.tsv"], 2, "give a validation file with --data.valid"),
+        (["data", "show", "wmt15"], 2, "wmt15: no such file, and no corpus of the package, which has 'classroom'"),
+        (["exercise", "start", "ex99-1"], 2, "did you mean ex29-1?"),
     ],
 )
 def test_errors_are_one_line(arguments, status, message, tmp_path, monkeypatch, capsys) -> None:
@@ -471,6 +487,25 @@ def test_alone_it_lists_the_commands(capsys) -> None:
     assert "translate" in shown.out and "usage: annotated" in shown.out and shown.err == ""
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"annotated {annotated.__version__}\n"
+
+
+def test_the_commands_fit_a_screen(capsys) -> None:
+    """A line for each, on a terminal of 80 columns and 24 lines; `help` is as good as --help."""
+    for group in ([], ["data"], ["exercise"], ["exercise", "export"], ["table3"]):
+        assert main([*group, "--help"]) == 0
+        usage, *lines = capsys.readouterr().out.splitlines()
+        assert len(lines) < 22 and max(map(len, lines)) <= 80
+        for name in usage.partition("{")[2].strip("}").split(","):
+            assert sum(line.startswith(f"  {name} ") for line in lines) == 1
+        assert main(["help", *group]) == 0
+        assert capsys.readouterr().out.splitlines() == [usage, *lines]
+
+
+def test_the_help_of_train_begins_with_what_matters(capsys) -> None:
+    assert main(["help", "train"]) == 0
+    begins = capsys.readouterr().out.splitlines()[:15]
+    for option in ("--data.train", "--data.valid", "--data.test", "--training.updates", "--preset"):
+        assert any(line.startswith(option) or f", {option}" in line for line in begins)
 
 
 def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path, capsys) -> None:

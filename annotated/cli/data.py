@@ -80,7 +80,7 @@ class Show:
 
 @dataclass
 class Prepare:
-    """Train a tokenizer, encode a corpus, and report its lengths and how much of a batch would be padding.
+    """Train a tokenizer and encode a corpus; report its lengths and how much of a batch would be padding.
 
     `annotated train` with the same folder and the same --data options finds all of it ready. As there, the vocabulary
     fits the size of the text if none is asked for.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from annotated.cli.messages import name_options
+
 _OUT_OF_MEMORY = ("can't allocate memory", "out of memory", "not enough memory")
 _MEMORY_ADVICE = {
     "train": "give --training.micro-batch-tokens a smaller number, which makes the same updates in smaller pieces",
@@ -30,7 +32,7 @@ def explain(error: Exception, arguments: Sequence[str] = ()) -> str:
     if isinstance(error, OSError) and error.strerror:
         return _of_the_system(error)
     meant = isinstance(error, ValueError | OSError | ImportError) or type(error).__module__.startswith("annotated")
-    return text if meant else f"{type(error).__name__}: {text} (--debug shows where)"
+    return name_options(text, arguments) if meant else f"{type(error).__name__}: {text} (--debug shows where)"
 
 
 def _of_the_system(error: OSError) -> str:

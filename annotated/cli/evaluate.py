@@ -20,7 +20,7 @@ _NAMES = {"paper": "the paper's way", "moses": "so with Moses"}
 
 @dataclass
 class Evaluate:
-    """Translate a test corpus: BLEU in each setting and chrF, with their signatures, exact matches, perplexity."""
+    """Score a model on a test corpus: BLEU in each setting, chrF, their signatures, exact matches, perplexity."""
 
     model: tyro.conf.Positional[str] = "classroom"
     """A model inside the package by name, a model folder, a checkpoint, or the folder of a training run."""

@@ -56,10 +56,11 @@ def _tokens(arguments: Sequence[str], defaults: DataConfig) -> int:
         return pairs * CLASSROOM_CHARACTERS // CHARACTERS_PER_TOKEN
     from annotated.data.corpora import read_pairs
 
+    format = DataConfig(format=option(arguments, "--data.format") or defaults.format).format
     characters = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the command itself says how it reads the text
-        for source, target in read_pairs(str(train), format=option(arguments, "--data.format") or defaults.format):
+        for source, target in read_pairs(str(train), format=format):
             characters += max(len(source), len(target))
             if characters > LARGEST_TEXT * CHARACTERS_PER_TOKEN:
                 break

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from annotated.cli.train import FIRST_PRESET, check_pair, plan, train_defaults
+from annotated.cli.train import FIRST_PRESET, check_pair, check_validation, plan, train_defaults
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class DryRunCommand:
-    """Make some updates of a training run as it will be, and tell what all of it will take. They are thrown away.
+    """Make some updates of a training run to come: what will all of it take? They are thrown away.
 
     On several GPUs: torchrun --standalone --nproc-per-node 8 -m annotated dry-run RUN ...
 
@@ -62,6 +62,7 @@ class DryRunCommand:
         if folder is None:
             raise ValueError("say which run is to come: annotated dry-run RUN ...")
         data = _data(self.text, self.prepared)
+        _check_text(self.preset, data)
         if not self.quiet:
             _say_plan(folder, self.preset, self.training, data)
         found = dry_run(
@@ -102,7 +103,7 @@ class DryRunCommand:
 
 @dataclass
 class Preflight:
-    """Look for all that can be known to be wrong before a long training run. Nothing is changed or downloaded.
+    """Look for all that can go wrong, before a long training run. Nothing is changed or downloaded.
 
     Under torchrun it also times one exchange of gradients, and its first process prints:
     torchrun --standalone --nproc-per-node 8 -m annotated preflight RUN --preset NAME
@@ -135,10 +136,7 @@ class Preflight:
     def run(self) -> int:
         """Check, and print the table; on each machine, if something fails there before the processes meet."""
         data = _data(self.text, self.prepared)
-        if (
-            data.prepared is not None and Path(data.prepared, "manifest").is_dir()
-        ):  # else the table says what is missing
-            check_pair(self.preset, data)
+        _check_text(self.preset, data)
         found = self._check(data)
         measure = self.dry_run or int(os.environ.get("WORLD_SIZE", 1)) > 1
         if measure and not found.ready:
@@ -204,6 +202,13 @@ def _say_plan(folder: Path | None, preset: str, training: TrainingConfig, data: 
     if int(os.environ.get("RANK", 0)) == 0:
         said = plan(Path("a run to come") if folder is None else folder, preset, training, data)
         print(f"dry run of {said}", file=sys.stderr, flush=True)
+
+
+def _check_text(preset: str, data: DataConfig) -> None:
+    """Refuse what `annotated train` refuses; of prepared data that are missing the table says more."""
+    check_validation(data)
+    if data.prepared is not None and Path(data.prepared, "manifest").is_dir():
+        check_pair(preset, data)
 
 
 def _data(text: DataConfig, prepared: str | None) -> DataConfig:

@@ -27,10 +27,10 @@ from annotated.cli.streams import drop_output, escape_what_the_output_lacks, flu
 from annotated.cli.train import Train, train_defaults, with_folder
 from annotated.cli.translate import Translate
 
-DESCRIPTION = """The Transformer of "Attention Is All You Need": data, training, evaluation, translation.
-
-Every command explains itself: annotated train --help. Results go to standard output, messages to standard
-error. Errors are one line; --debug (or ANNOTATED_DEBUG=1) shows where they come from. --version names the version.
+DESCRIPTION = """The Transformer of "Attention Is All You Need". Each command explains itself:
+annotated train --help. Results go to standard output, messages to standard
+error. --debug (or ANNOTATED_DEBUG=1) shows where an error comes from;
+--version names the version.
 """
 
 ALIASES = {"rehearse": "dry-run"}
@@ -76,6 +76,8 @@ def _command(arguments: list[str]) -> Any:
         before = ["annotated", *arguments][arguments.index("")]
         raise ValueError(f"an argument is empty, after {before}: perhaps a variable of your shell is not set")
     arguments = with_folder(arguments) or ["--help"]  # `annotated` alone lists the commands
+    if arguments[0] == "help":
+        arguments = [*arguments[1:], "--help"]
     arguments = [ALIASES.get(arguments[0], arguments[0]), *arguments[1:]]
     sub = tyro.conf.subcommand
     training = [] if arguments[0] == "table3" else arguments  # whose --preset is another
@@ -97,10 +99,12 @@ def _command(arguments: list[str]) -> Any:
         | Annotated[Export, sub("export")]
         | Annotated[Info, sub("info")]
     )
-    if arguments[0] not in {command.__metadata__[0].name for command in get_args(commands)}:
+    own = {command.__metadata__[0].name for command in get_args(commands)}
+    if arguments[0] not in own:
         for command in products.commands(arguments[0]):
             commands |= command
-    return parse(commands, arguments, DESCRIPTION)
+    # No option of ours takes a negative number; what a product of others takes, we do not know.
+    return parse(commands, arguments, DESCRIPTION, least=0 if arguments[0] in {*own, *products.PACKAGES} else None)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:

@@ -34,12 +34,17 @@ RUNS = "runs"
 class Train:
     """Train a model; given the same folder again, go on where the last run stopped.
 
-    The defaults shown are those of --preset. With the preset tiny, updates, batches, warm-up and vocabulary fit the
-    size of the text; what you give counts.
-
     A first run, five minutes of one core: annotated train classroom-small
 
     Text of your own: annotated train run --data.train train.tsv --data.valid valid.tsv
+
+    Five options do for most runs:
+    --data.train, --data.valid, --data.test: files of pairs, a sentence, a tab and its translation a line
+    --training.updates: how long
+    --preset: the model, and what all other options are if you do not give them
+
+    The defaults shown are those of --preset. With the preset tiny, updates, batches, warm-up and vocabulary fit the
+    size of the text; what you give counts.
 
     The paper's own training runs are recipes, by name: wmt14-base, wmt14-big, wmt14-base-en-fr, wmt14-big-en-fr. Others
     are wmt14-tiny, a try of all that in minutes; multi30k; classroom, the model of the package; classroom-small; wsj,
@@ -61,9 +66,9 @@ class Train:
     preset: str = FIRST_PRESET
     """tiny, with a training that fits the text; base, big, or a row of the paper's Table 3 (A1 ... E1), with the
     paper's training; or a recipe (classroom-small, wmt14-base ...), which sets the data too."""
-    model: ModelConfig = field(default_factory=ModelConfig)
-    training: TrainingConfig = field(default_factory=TrainingConfig)
     data: DataConfig = field(default_factory=DataConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
     samples: tuple[str, ...] = ()
     """Sentences to translate at each validation: translations go into log.jsonl, where the heads look into heads/."""
     new: bool = False
@@ -157,21 +162,23 @@ def with_folder(arguments: Sequence[str]) -> list[str]:
     Raises
     ------
     ValueError
-        If the folder's name is almost that of a recipe, no preset is given, and there is no such folder: it would
+        If the folder's name begins as recipes do, or is almost that of a recipe, and no preset is given: it would
         become a training run of another model on other text.
     """
     words = list(arguments)
     if len(words) < 2 or words[0] not in FOR_A_RUN or option(words, "--preset") is not None:
         return words
-    if words[1] not in EVERY_RECIPE:
-        near = difflib.get_close_matches(words[1], EVERY_RECIPE, n=1, cutoff=0.8)
-        if near and "/" not in words[1] and not Path(words[1]).exists():
-            raise ValueError(
-                f"no recipe {words[1]!r}; did you mean annotated {words[0]} {near[0]}? There are {', '.join(RECIPES)}. "
-                f"If it is the name of a folder: annotated {words[0]} ./{words[1]} --preset {FIRST_PRESET}"
-            )
-        return words
-    return [words[0], f"{RUNS}/{words[1]}", "--preset", words[1], *words[2:]]
+    name = words[1]
+    if name in EVERY_RECIPE:
+        return [words[0], f"{RUNS}/{name}", "--preset", name, *words[2:]]
+    near = difflib.get_close_matches(name, EVERY_RECIPE, n=1, cutoff=0.8)
+    family = next((one for one in EVERY_RECIPE if name.startswith(one.partition("-")[0])), None)
+    if "/" not in name and (family or (near and not Path(name).exists())):
+        raise ValueError(
+            f"no recipe {name!r}; did you mean annotated {words[0]} {near[0] if near else family}? There are "
+            f"{', '.join(RECIPES)}. If it is the name of a folder: annotated {words[0]} ./{name}"
+        )
+    return words
 
 
 def train_defaults(arguments: Sequence[str]) -> Train:
@@ -187,10 +194,10 @@ def train_defaults(arguments: Sequence[str]) -> Train:
     name = option(arguments, "--preset") or FIRST_PRESET
     if name in EVERY_RECIPE:
         chosen = EVERY_RECIPE[name]
-        return Train(tyro.MISSING, name, chosen.model, chosen.training, chosen.data)
+        return Train(tyro.MISSING, name, data=chosen.data, training=chosen.training, model=chosen.model)
     training = table_3_training(name) if name in TABLE_3 else TrainingConfig()
     try:
-        begins = Train(tyro.MISSING, name, preset(name), training)
+        begins = Train(tyro.MISSING, name, training=training, model=preset(name))
     except ValueError as error:
         raise ValueError(f"{error}; or a recipe: {', '.join(RECIPES)}") from None
     return dataclasses.replace(begins, **fitted_defaults(arguments)) if name == FIRST_PRESET else begins

@@ -23,9 +23,10 @@ MOST_LINES = 2000
 
 @dataclass
 class Translate:
-    """Translate lines of a file, or of standard input, to standard output.
+    """Translate the lines of a file, or of standard input.
 
-    Works in a pipe: each batch of lines is written as soon as it is translated. An empty line stays empty.
+    Works in a pipe: each batch of lines is written as soon as it is translated, to standard output. An empty line stays
+    empty.
 
     echo "The cat sleeps." | annotated translate
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from annotated.checked import not_a_path
 from annotated.config import DataConfig
 from annotated.data.formats import PLAIN, PairFormat, formatted_pairs
 from annotated.data.recognition import recognised
@@ -154,6 +155,11 @@ def open_corpus(spec: str, split: str, config: DataConfig) -> Corpus:
     paths = _paths(spec)
     found = []
     for path in paths:
+        if len(paths) == 1 and not path.suffix and not path.exists():
+            raise CorpusError(
+                f"{spec}: no such file, and no corpus of the package, which has 'classroom'; annotated data wmt14 and "
+                "annotated data multi30k prepare others"
+            )
         if not path.is_file():
             next(read_lines(path), None)  # raises the message that fits
         status = path.stat()
@@ -202,6 +208,8 @@ def _hash(content: object) -> str:
 def _paths(spec: str | Path) -> list[Path]:
     """One path or two. A comma belongs to the name if a file of the whole name exists."""
     path = Path(spec)
+    if fault := not_a_path(str(spec)):
+        raise CorpusError(fault)
     if isinstance(spec, Path) or "," not in spec or path.exists():
         return [path]
     parts = [part.strip() for part in spec.split(",")]

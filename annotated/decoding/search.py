@@ -82,9 +82,13 @@ def max_lengths(model: StepModel, source: Tensor, max_new_tokens: int | None, ex
 
     Raises
     ------
+    TypeError
+        If the source is no tensor.
     ValueError
         If the source is not `[B, S]` ids, or a sentence has no token at all.
     """
+    if not isinstance(source, Tensor):
+        raise TypeError(f"source must be a tensor of token ids [batch, length], not {type(source).__name__}")
     if source.dim() != 2:
         raise ValueError(f"source must be token ids [batch, length], not {list(source.shape)}")
     lengths = (source != PAD).sum(dim=1).tolist()

@@ -48,6 +48,8 @@ class Transformer(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
+        if not isinstance(config, ModelConfig):
+            raise TypeError(f"a Transformer takes a configuration, such as annotated.base(), not {config!r}")
         self.config = config
         self.embedding = TokenEmbedding(config.vocab_size, config.d_model)
         if not config.tie_embeddings:
@@ -178,6 +180,8 @@ class Transformer(nn.Module):
 
 
 def _check_ids(ids: Tensor, name: str, batch: int | None = None) -> None:
+    if not isinstance(ids, Tensor):
+        raise TypeError(f"{name} must be a tensor of token ids [batch, length], not {type(ids).__name__}")
     if ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"{name} must be token ids [batch, length], not {ids.dtype} {list(ids.shape)}")
     if batch is not None and ids.size(0) != batch:

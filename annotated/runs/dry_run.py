@@ -316,9 +316,14 @@ def _scratch(folder: str | Path | None) -> Iterator[Path]:
     if _is_main():  # the others come after it: the first thing that `train` does is to wait for all
         require_our_folder(scratch, ("*",), lambda place: is_of_a_run(place / _RUN))
         shutil.rmtree(scratch, ignore_errors=True)
+        is_new = not scratch.parent.exists()
         scratch.mkdir(parents=True)
     try:
         yield scratch
+    except BaseException:  # nothing is measured, and nothing is left
+        if _is_main():
+            shutil.rmtree(scratch.parent if is_new else scratch, ignore_errors=True)
+        raise
     finally:
         if _is_main():
             shutil.rmtree(scratch, ignore_errors=True)

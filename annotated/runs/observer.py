@@ -131,7 +131,7 @@ class RunObserver:
         stopping = self.metrics.stops
         if due or stopping or logged:
             self._log_throughput(rate)
-        self.pace.after(number)
+        self.pace.after(number, self.metrics.meter.loss, due or stopping or logged)
         self.writer.collect()
         with self.metrics.meter.paused():
             if validated:

@@ -34,20 +34,29 @@ class Pace:
         self._told = False
         self._last_line = self._began
 
-    def after(self, update: int) -> None:
-        """Look at the clock after an update."""
+    def after(self, update: int, loss: float | None = None, logged: bool = False) -> None:
+        """Look at the clock after an update.
+
+        Parameters
+        ----------
+        loss
+            Since the last line of the log, as far as it is known.
+        logged
+            Whether the log has just told of this update.
+        """
         training, now = self._run.training, time.monotonic()
         made, seconds = update - self._first, now - self._began
+        left = duration((training.updates - update) * seconds / made)
         if not self._told and (made >= _FIRST_UPDATES or seconds > _FIRST_SECONDS) and update < training.updates:
-            left = (training.updates - update) * seconds / made
-            self._log.say(f"update {update} of {training.updates}: about {duration(left)} left at this speed")
+            self._log.say(f"update {update} of {training.updates}: about {left} left at this speed")
             if advice := advice_on_length(training, self._run):
                 self._log.say(advice)
             self._told, self._last_line = True, now
-        elif update % training.log_every == 0:
+        elif logged:
             self._last_line = now
         elif now - self._last_line > _SILENCE:
-            self._log.say(f"update {update} of {training.updates}")
+            shown = "" if loss is None else f" | loss {loss:.4f}"
+            self._log.say(f"update {update} of {training.updates}{shown} | {left} left")
             self._last_line = now
 
 

@@ -37,6 +37,11 @@ class ThroughputMeter:
         """Count one update."""
         self.loss_sum, self.tokens, self.updates = self.loss_sum + loss_sum, self.tokens + tokens, self.updates + 1
 
+    @property
+    def loss(self) -> float | None:
+        """In nats per token since the last line; None before the first update is counted."""
+        return self.loss_sum / self.tokens if self.tokens else None
+
     def take(self) -> tuple[float, float, float]:
         """Loss in nats per token, tokens per second and updates per second; and begin again."""
         seconds = max(time.monotonic() - self._began, 1e-9)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from annotated.checked import not_a_path
 from annotated.config import DataConfig
 from annotated.data.formats import PLAIN, PairFormat, formatted_pairs, uneven
 from annotated.data.recognition import recognised
@@ -104,6 +105,8 @@ def of_files(
     format = DataConfig(format=format).format
 
     def text(kind: str, label: str, spec: str | Path) -> Text:
+        if fault := not_a_path(str(spec)):
+            raise PreparationError(fault)
         paths = [Path(part.strip()) for part in str(spec).split(",")]
         if len(paths) > 2:
             raise PreparationError(f"{spec!r}: give one TSV file, or two text files as SOURCE,TARGET")

@@ -41,10 +41,12 @@ def test_the_speed_is_told_after_a_few_updates(small, capsys) -> None:
 
 def test_slow_updates_are_told_at_once_and_never_silent(monkeypatch) -> None:
     said: list[str] = []
-    clock = iter([0.0, 6.0, 20.0, 37.0, 40.0])
+    clock = iter([0.0, 6.0, 20.0, 37.0, 40.0, 80.0])
     monkeypatch.setattr(pace.time, "monotonic", lambda: next(clock))
     run = SimpleNamespace(training=TrainingConfig(updates=10), state=SimpleNamespace(update=0), data=RUN.data)
     one = pace.Pace(run, SimpleNamespace(say=said.append))  # type: ignore[arg-type]
     for update in (1, 2, 3, 4):
-        one.after(update)
-    assert said == ["update 1 of 10: about 0:00:54 left at this speed", "update 3 of 10"]
+        one.after(update, 2.5)
+    one.after(5, 2.5, logged=True)  # the log has a line about it: no second one
+    # 37 seconds for 3 updates: 86 for 7
+    assert said == ["update 1 of 10: about 0:00:54 left at this speed", "update 3 of 10 | loss 2.5000 | 0:01:26 left"]

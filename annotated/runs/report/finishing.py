@@ -117,12 +117,16 @@ def finish(
     ------
     CheckpointError
         If the run still trains, has not made all its updates, or has no checkpoint; the message says what to do.
+    NotADirectoryError
+        If `run` is a file.
     FileExistsError
         If `RUN/report/` holds files that no finish wrote, under names that it writes.
     MosesMissing
         If Moses' tokeniser is asked for and not installed.
     """
     options, run = replace(options or FinishOptions(), **changes), output_path(run)
+    if run.is_file():
+        raise NotADirectoryError(f"{run} is a file, and the folder of a training run is wanted")
     if options.moses == "yes":
         tokenizer(MOSES)  # before hours of translation, not after
     records = _log_of(run, options.unfinished)

@@ -20,7 +20,7 @@ FOLDERS: dict[Preset, Path] = {"classroom": Path("table3"), "paper": Path("table
 
 @dataclass
 class RunRows:
-    """Train rows of Table 3 with some seeds, and base with the same seeds, and compare them with base.
+    """Train rows of Table 3 and base with some seeds; compare the rows with base.
 
     Small, on the classroom's text, up to three minutes of one core a run, big 15: annotated table3 run C1 D1 --seeds 3
 

@@ -33,7 +33,8 @@ def train_rows(rows: Sequence[str], seeds: int, folder: Path, prepared: str | No
         data = recipe.data if prepared is None else recipe.data.replace(prepared=prepared)
         if _has_ended(out):
             continue
-        status = Train(out, recipe.name, recipe.model, recipe.training.replace(seed=seed), data, quiet=quiet).run()
+        training = recipe.training.replace(seed=seed)
+        status = Train(out, recipe.name, data=data, training=training, model=recipe.model, quiet=quiet).run()
         if status != 0:
             return status
     if os.environ.get("RANK", "0") == "0" and not quiet:

@@ -22,7 +22,7 @@ PACKAGES = ("annotated_attention", "annotated_grader")
 
 @dataclass
 class Notebook:
-    """Write the source notebook of an exercise for nbgrader or otter, which make the student's version from it."""
+    """Write an exercise for nbgrader or otter; they make the student's version from it."""
 
     format: tyro.conf.Positional[Literal["nbgrader", "otter"]]
     """nbgrader: for `nbgrader generate_assignment`. otter: for `otter assign`."""
@@ -96,7 +96,7 @@ class Canvas:
 
 @dataclass
 class Moodle:
-    """Put the scores of a gradebook into the grading worksheet of one assignment in Moodle."""
+    """Put the scores of a gradebook into a grading worksheet of Moodle: that of one assignment."""
 
     gradebook: tyro.conf.Positional[Path]
     """The gradebook.csv that `annotated exercise grade` wrote."""
@@ -118,7 +118,7 @@ class Moodle:
 
 @dataclass
 class Table:
-    """Put the scores of a gradebook beside the rows of any table of people, a column for each exercise."""
+    """Put the scores of a gradebook into any table of people; a column for each exercise."""
 
     gradebook: tyro.conf.Positional[Path]
     """The gradebook.csv that `annotated exercise grade` wrote."""

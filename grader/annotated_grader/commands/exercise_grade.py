@@ -72,6 +72,9 @@ class Grade:
         _print_class(found, self.before)
         if self.dry_run:
             return _print_rows(found, self.jobs)
+        if not found.files and not found.roster:
+            first = "".join(f"; {path}: {why}" for path, why in found.skipped[:1])
+            raise ValueError(f"{self.folder}: no submission to grade{first}")
         import torch
 
         from annotated_grader.instructor.grade_folder import GradingOptions, grade_folder

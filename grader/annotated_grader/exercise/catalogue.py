@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+import re
 from functools import cache
 from pathlib import Path
 
@@ -41,7 +43,7 @@ def all_exercises(folder: Path | None = None) -> list[Exercise]:
 
 
 def find(id: str, folder: Path | None = None) -> Exercise:
-    """The exercise with this number, such as ex05-1.
+    """The exercise with this number, such as ex05-1; 5.1, as the book numbers it, is the same.
 
     Raises
     ------
@@ -49,11 +51,17 @@ def find(id: str, folder: Path | None = None) -> Exercise:
         If there is none; the message lists those of its chapter.
     """
     found = all_exercises(folder)
+    numbers = re.fullmatch(r"(?:ex)?0*(\d+)[-.]0*(\d+)", str(id).strip(), re.IGNORECASE)
+    wanted = f"ex{numbers[1]:>02}-{numbers[2]}" if numbers else str(id)
     for exercise in found:
-        if exercise.id == id:
+        if exercise.id == wanted:
             return exercise
-    near = [e.id for e in found if e.id[:4] == str(id)[:4]] or [e.id for e in found]
-    raise ExerciseError(f"there is no exercise {id!r}; there are {', '.join(near)}")
+    if near := [exercise.id for exercise in found if exercise.id[:4] == wanted[:4]]:
+        raise ExerciseError(f"there is no exercise {id!r}; there are {', '.join(near)}")
+    close = difflib.get_close_matches(wanted, [exercise.id for exercise in found], n=1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    ends = f"They run from {found[0].id} to {found[-1].id}" if found else "There are none"
+    raise ExerciseError(f"there is no exercise {id!r}: {hint}{ends}; annotated exercise list names them")
 
 
 @cache

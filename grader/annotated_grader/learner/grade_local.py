@@ -93,8 +93,10 @@ def in_file(path: Path, named: str | None = None) -> tuple[Exercise, LocalAnswer
             submission = read(read_bytes(file, path.name), path.name)
     except FileNotFoundError:
         raise ExerciseError(f"there is no file {asked}{also}") from None
+    except IsADirectoryError:
+        raise ExerciseError(f"{path} is a folder: name the notebook or the .py file inside it") from None
     except (OSError, BadSubmission) as error:
-        raise ExerciseError(f"{path}: {error}") from None
+        raise ExerciseError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     id = named or submission.exercise
     if not id:
         what = 'add a line EXERCISE = "ex05-1", or say --exercise ex05-1'

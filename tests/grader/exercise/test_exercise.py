@@ -135,8 +135,13 @@ def test_a_bank_that_no_longer_fits_the_solution_is_named(folder: Path) -> None:
 
 
 def test_an_unknown_exercise_lists_those_that_are_there(folder: Path) -> None:
-    with pytest.raises(ExerciseError, match="there is no exercise 'ex98-1'; there are ex99-1"):
+    with pytest.raises(ExerciseError, match="there is no exercise 'ex98-1': did you mean ex99-1"):
         catalogue.find("ex98-1", folder.parent)
+
+
+@pytest.mark.parametrize("name", ["ex99-1", "99.1", "99-1", "EX99-01"])
+def test_an_exercise_is_found_as_the_book_numbers_it(name: str, folder: Path) -> None:
+    assert catalogue.find(name, folder.parent).id == "ex99-1"
 
 
 def test_points_and_the_smallest_counterexample(double: Exercise) -> None:

@@ -65,3 +65,11 @@ def test_an_option_that_says_nothing_is_an_error(
 ) -> None:
     assert grade(build(tmp_path / "in", "ada_ex05-1.py"), *option) == 2
     assert option[1] in capsys.readouterr().err
+
+
+def test_nothing_to_grade_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And no folder of grades is made for it."""
+    (tmp_path / "good.tsv").write_text("Yes.\tJa.\n")
+    assert main(["exercise", "grade", str(tmp_path / "good.tsv"), "--out", str(tmp_path / "grades")]) == 2
+    assert "no submission to grade; good.tsv: it is no notebook" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["good.tsv"]
