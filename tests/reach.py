@@ -122,11 +122,19 @@ class Reach:
 def pages_reached(changed: Iterable[str]) -> Iterator[str]:
     """The pages whose text changed, or whose cells read what changed."""
     with on_path():
-        from annotated_book.pages import page_of
+        from annotated_book.pages import page_file, page_of
         from page_kit.running.output_cache import pages_that_read
     book = PACKAGES["annotated_book"]
-    texts = (ROOT / path for path in sorted(changed) if path.endswith(".md"))
-    yield from (page_of(text, book) for text in texts if text.is_relative_to(book))
+    inside = (
+        Path(path).relative_to(book.relative_to(ROOT)) for path in sorted(changed) if (ROOT / path).is_relative_to(book)
+    )
+    for path in inside:
+        if path.suffix == ".md":
+            yield page_of(book / path, book)
+        elif (
+            len(path.parts) > 2 and path.parts[2] != "tests" and page_file(folder := "/".join(path.parts[:2])).is_file()
+        ):
+            yield folder  # also where no book was built yet, and nobody knows what its cells read
     yield from sorted(pages_that_read(changed, ROOT / "_build" / ".executed"))
 
 

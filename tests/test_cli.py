@@ -514,6 +514,23 @@ def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path, capsys) -> Non
     assert f"annotated: {tmp_path / 'run'}: a file stands where a folder is needed" in capsys.readouterr().err
 
 
+def test_info_on_a_training_that_has_little_to_show(tmp_path: Path, capsys) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "training.lock").write_text("")
+    assert main(["info", str(run)]) == 0
+    assert "it has not logged anything yet" in capsys.readouterr().out
+    (run / "log.jsonl").write_text('{"broken": \n')
+    assert main(["info", str(run)]) == 2
+    assert "no line of it can be read" in capsys.readouterr().err
+    (run / "log.jsonl").write_text(
+        '{"x": 1}\n{"kind": "train", "update": 3}\n{"kind": "end", "stopped_by": "SIGTERM"}\n'
+    )
+    assert main(["info", str(run)]) == 0
+    about = capsys.readouterr().out
+    assert "train {'update': 3}" in about and "end {'stopped_by': 'SIGTERM'}" in about and "none can be read" in about
+
+
 def test_info_without_a_model(capsys) -> None:
     assert main(["info"]) == 0
     about = capsys.readouterr().out

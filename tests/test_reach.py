@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("grimp", reason="the graph of imports is in the extra `dev`")
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
-from tests.reach import commands, module_of, reach
+from tests.reach import commands, module_of, on_path, pages_reached, reach
 
 
 def test_a_file_belongs_to_a_module_or_to_the_package_of_its_folder() -> None:
@@ -48,6 +48,15 @@ def test_a_changed_page_is_built_alone_and_looked_at() -> None:
     said = [" ".join(command) for command in commands(found)]
     assert "make chapter CHAPTER=attention/masks" in said and "make book" not in said
     assert said[-1].endswith("-k attention/masks")
+
+
+def test_a_changed_chart_reaches_its_page_before_any_book_was_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    with on_path():
+        from page_kit.running import output_cache
+    monkeypatch.setattr(output_cache, "pages_that_read", lambda changed, outputs: [])
+    inside = "book/annotated_book/attention/multi_head"
+    assert list(pages_reached([f"{inside}/charts.py", f"{inside}/tests/test_charts.py"])) == ["attention/multi_head"]
+    assert list(pages_reached(["book/annotated_book/viz/theme.py", "annotated/config.py"])) == []
 
 
 def test_an_exercise_is_verified_and_a_pin_asks_for_everything() -> None:

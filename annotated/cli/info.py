@@ -60,14 +60,17 @@ def about(path_or_name: str) -> dict[str, Any]:
     """A model, and if it is a training's, that too; a training that has not saved anything yet has its log alone."""
     from annotated.saving import CheckpointError
 
-    log = Path(path_or_name) / "log.jsonl"
+    run = Path(path_or_name)
+    log = run / "log.jsonl"
+    rows = about_run(log) if log.is_file() else {}
     try:
-        rows = about_model(path_or_name)
-    except CheckpointError:
-        if not log.is_file():
-            raise
-        rows = {}
-    return rows | (about_run(log) if log.is_file() else {})
+        return about_model(path_or_name) | rows
+    except (CheckpointError, KeyError) as error:  # of a damaged log, too, from which the sound checkpoint is chosen
+        if rows:
+            return rows | {"model": f"none can be read: {error}"}
+        if (run / "training.lock").is_file():
+            return {"training": "it has not logged anything yet"}
+        raise
 
 
 def about_model(path_or_name: str) -> dict[str, Any]:
@@ -90,13 +93,17 @@ def about_run(log: Path) -> dict[str, Any]:
 
     usual, rows = TrainingConfig().to_dict(), {}
     records = read_records(log, strict=False)
-    starts = [record for record in records if record["kind"] == "start"]
+    if not any("kind" in record for record in records):
+        raise ValueError(f"{log}: no line of it can be read")
+    starts = [record for record in records if record.get("kind") == "start"]
     for start in starts[-1:]:  # the last says how it goes on now
         names = ("library", "torch", "device", "layout", "processes", "train_pairs", "valid_pairs")
         rows = {name: start[name] for name in names if name in start}
         asked = start.get("configuration", {}).get("training", {})
         rows |= {name: value for name, value in asked.items() if value != usual.get(name)}
     for number, record in enumerate(records[-_LAST:]):
-        numbers = {name: value for name, value in record.items() if isinstance(value, int | float)}
-        rows[f"log, line {len(records) - len(records[-_LAST:]) + number + 1}"] = f"{record['kind']} {numbers}"
+        numbers = {
+            name: value for name, value in record.items() if isinstance(value, int | float) or name == "stopped_by"
+        }
+        rows[f"log, line {len(records) - len(records[-_LAST:]) + number + 1}"] = f"{record.get('kind')} {numbers}"
     return rows

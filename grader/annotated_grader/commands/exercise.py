@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,10 +145,8 @@ class New:
 
         place = write_exercise(self.id, self.title, self.folder)
         print(place)
-        print(
-            f"change its files; then: ANNOTATED_EXERCISES={self.folder} annotated exercise verify {self.id}",
-            file=sys.stderr,
-        )
+        at = shlex.quote(str(self.folder))
+        print(f"change its files; then: ANNOTATED_EXERCISES={at} annotated exercise verify {self.id}", file=sys.stderr)
         return 0
 
 

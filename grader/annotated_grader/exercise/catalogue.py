@@ -26,7 +26,8 @@ def exercises_folder() -> Path:
     """
     package = Path(__file__).resolve().parents[1]
     own = [package.parents[1] / "exercises", package / "exercises"]
-    places = [Path(os.environ[PLACE])] if os.environ.get(PLACE) else own
+    # Whole, for the code of an answer runs in a folder of its own.
+    places = [Path(os.environ[PLACE]).absolute()] if os.environ.get(PLACE) else own
     for place in places:
         if place.is_dir() and any(place.glob("ex*/exercise.md")):
             return place

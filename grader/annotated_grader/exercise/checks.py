@@ -162,8 +162,11 @@ def declared_by(run: Callable[[], Any]) -> tuple[Check, ...]:
 
 
 def load_checks(file: Path) -> tuple[Check, ...]:
-    """Run a `checks.py` and give the checks that it declares, in order."""
+    """Run a `checks.py` and give the checks that it declares, in order; ValueError if it is no Python."""
     module = ModuleType(f"checks_of_{file.parent.name}")
     module.__file__ = str(file)
-    code = compile(file.read_text(encoding="utf-8"), str(file), "exec", dont_inherit=True)
+    try:
+        code = compile(file.read_text(encoding="utf-8"), str(file), "exec", dont_inherit=True)
+    except SyntaxError as error:
+        raise ValueError(f"{file}, line {error.lineno}: {error.msg}") from error
     return declared_by(lambda: exec(code, module.__dict__))

@@ -159,7 +159,10 @@ class Exercise:
     def bank(self) -> tuple[WrongAnswer, ...]:
         """The known-wrong answers."""
         file = self.folder / "bank.yaml"
-        entries = read_yaml(file.read_text(encoding="utf-8")) or []
+        try:
+            entries = read_yaml(file.read_text(encoding="utf-8")) or []
+        except yaml.YAMLError as error:
+            raise ExerciseError(f"{file}: {error}") from error
         return tuple(
             _wrong_answer(entry, self.solution_code, f"{file}, entry {i}") for i, entry in enumerate(entries, 1)
         )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from annotated_grader.exercise.build import student_notebook
 from annotated_grader.exercise.diagnosis import diagnose, tells
-from annotated_grader.exercise.exercise import Exercise, WrongAnswer
+from annotated_grader.exercise.exercise import Exercise, WrongAnswer, solution_of
 from annotated_grader.exercise.global_random import uses_of_global_random
 from annotated_grader.exercise.nondeterminism import find_nondeterminism
 from annotated_grader.exercise.run import ExerciseResult, not_run, run_checks
@@ -80,6 +80,9 @@ def _shape(exercise: Exercise) -> list[str]:
         "it needs three hints": len(exercise.hints) == 3,
         "it needs a question for its quiz": bool(exercise.quiz),
         "it needs the names of its answers": bool(exercise.answers),
+        "a mark, ### BEGIN SOLUTION or ### END SOLUTION, is there without the other": not any(
+            " SOLUTION" in solution_of(cell.text) for cell in exercise.cells if cell.code
+        ),
         "it says nothing afterwards": bool(exercise.afterwards),
         f"its bank has {wrong} answers, expected {FEWEST_WRONG} to {MOST_WRONG}": FEWEST_WRONG <= wrong <= MOST_WRONG,
         "two of its checks have one name": len({check.name for check in exercise.checks}) == len(exercise.checks),
@@ -129,6 +132,11 @@ def _bank(exercise: Exercise, matrix: dict[str, tuple[str, ...]]) -> list[str]:
 
 def _entry(exercise: Exercise, entry: WrongAnswer, result: ExerciseResult) -> list[str]:
     twins = {check.name for check in exercise.checks if check.hidden}
+    names = {check.name for check in exercise.checks}
+    if unknown := sorted(name for name in entry.loses if name.removesuffix(":hidden") not in names):
+        return [
+            f"{entry.name} loses {', '.join(unknown)}, and there is no such check; there are {', '.join(sorted(names))}"
+        ]
     expected = set(entry.loses) | {f"{name}:hidden" for name in entry.loses if name in twins}
     lost, problems = set(result.lost), []
     if lost != expected:

@@ -30,7 +30,7 @@ def be_quiet(app: Sphinx, config: Any) -> None:
     if len(config.external_site_map) == 1:
         config.suppress_warnings = [*config.suppress_warnings, "bibtex.key_not_found", "ref.term"]
         for handler in logging.getLogger("sphinx").handlers:
-            handler.addFilter(OfOtherPages())
+            handler.filters.insert(0, OfOtherPages())  # before they are counted
 
 
 def setup(app: Sphinx) -> None:

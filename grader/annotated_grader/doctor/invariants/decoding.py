@@ -33,6 +33,7 @@ OTHER_SCALE = Mistake("Embeddings or logits are scaled in one of the two paths o
 GOES_ON = Mistake("Hypotheses go on after eos and gather its followers' log-probabilities.", 24)
 NOT_NORMALISED = Mistake("Log-probabilities are replaced by logits or probabilities, or are not normalised.", 24, "C24")
 END_FREE = Mistake("The log-probability of eos is not added to a hypothesis that ends.", 24, "C24")
+NO_CAP = Mistake("The search does not count its symbols, or not against the limit that it was given.", 24)
 UNORDERED = Mistake("Hypotheses are not sorted by score, the best first, before they are returned.", 24)
 SAME_POSITION = Mistake("Every step is given the position of the first.", 14)
 CAP = 8
@@ -266,6 +267,7 @@ def _searches_better(probe: Probe, source: Tensor, found: Found, greedy: list[in
     STALE,
     GOES_ON,
     NOT_NORMALISED,
+    NO_CAP,
     paper="section 6.1",
     needs=("beam",),
 )
@@ -277,6 +279,8 @@ def beam_scores(probe: Probe) -> str:
         alone = row[row != probe.subject.pad][None]
         found = probe.subject.beam(alone, 4, alpha, CAP)
         require(0 < len(found) <= 4, f"A beam of four finds {len(found)} hypotheses.")
+        longest = max(len(hypothesis.tokens) for hypothesis in found)
+        require(longest <= CAP, f"A hypothesis has {longest} tokens; the cap is {CAP} symbols.", NO_CAP)
         for hypothesis in found:
             expected = log_probability(probe, alone, hypothesis)
             if not math.isclose(hypothesis.log_probability, expected, rel_tol=1e-3, abs_tol=1e-3):
@@ -392,8 +396,5 @@ def beam_exhaustive(probe: Probe) -> str:
         got = log_probability(probe, source, ended or found[0]) / penalty(ended or found[0], alpha)
         enough = got > best.score or math.isclose(got, best.score, rel_tol=1e-4, abs_tol=1e-3)
         require(enough, f"{said}; the widest beam finds {(ended or found[0]).tokens} with {got:.4f}.")
-    return f"The best of all sequences of up to {longest} symbols are found; they have {_list(lengths)} symbols."
-
-
-def _list(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers))
+    said = ", ".join(map(str, lengths))
+    return f"The best of all sequences of up to {longest} symbols are found; they have {said} symbols."

@@ -66,7 +66,10 @@ CHOICES: dict[str, tuple[str, ...]] = {
         "return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1).float()  ->  "
         "return torch.stack((angles.sin(), angles.cos()), dim=-2).flatten(1).float()",
     ),
-    "Keys and values of the memory need no biases; the paper has none.": (
+    "Projections need no biases; the paper has none.": (
+        "model.attention.MultiHeadAttention.project: q, k, v = F.linear(query, self.in_projection, "
+        "self.in_bias).split(self.widths, dim=-1)  ->  q, k, v = F.linear(query, "
+        "self.in_projection).split(self.widths, dim=-1)",
         "model.attention.MultiHeadAttention.project: "
         "k, v = F.linear(key, w_kv, b_kv).split(self.widths[1:], dim=-1)  ->  "
         "k, v = F.linear(key, w_kv).split(self.widths[1:], dim=-1)",
@@ -82,8 +85,49 @@ CHOICES: dict[str, tuple[str, ...]] = {
         "(not self.config.tie_embeddings) else self.embedding  ->  "
         "return self.target_embedding if not self.config.tie_embeddings else self.embedding",
     ),
+    "What the decoder reads behind the end of a sentence is read by nothing that counts.": (
+        "data.batch.collate: real = np.arange(1, target_out.shape[1]) < target_lengths[:, None]  ->  real = "
+        "np.arange(1, target_out.shape[1]) <= target_lengths[:, None]",
+    ),
+    "How many continuations a search ranks at a step, from the width of its beam on, is its own choice.": (
+        "decoding.beam.BeamSearch.__init__: self.num_candidates = 2 * beam_size if beam_size > 1 else 1  ->  "
+        "self.num_candidates = beam_size if beam_size > 1 else 1",
+        "decoding.beam.BeamSearch.__init__: self.num_candidates = 2 * beam_size if beam_size > 1 else 1  ->  "
+        "self.num_candidates = 3 * beam_size if beam_size > 1 else 1",
+        "decoding.beam.BeamSearch.__init__: self.num_candidates = 2 * beam_size if beam_size > 1 else 1  ->  "
+        "self.num_candidates = 1 * beam_size if beam_size > 1 else 1",
+        "decoding.beam.BeamSearch.grow: best, place = total.flatten(1).topk(min(self.num_candidates, beam_size * "
+        "each), dim=1)  ->  best, place = total.flatten(1).topk(max(self.num_candidates, beam_size * each), "
+        "dim=1)",
+        "decoding.beam.BeamSearch.grow: best, place = total.flatten(1).topk(min(self.num_candidates, beam_size * "
+        "each), dim=1)  ->  best, place = total.flatten(1).topk(min(self.num_candidates, beam_size), dim=1)",
+    ),
+    "A search may keep its best finished hypothesis alone, and stop when nothing can be better.": (
+        "decoding.pools.Finished.add: slots = self.scores.size(1)  ->  slots = 1",
+        "decoding.pools.Finished.add: slots = self.scores.size(1)  ->  slots = self.scores.size(0)",
+        "decoding.beam.BeamSearch.is_done: proven = (self.finished.scores[:, -1] >= bound).tolist()  ->  proven "
+        "= (self.finished.scores[:, 0] >= bound).tolist()",
+        "decoding.beam.BeamSearch.is_done: proven = (self.finished.scores[:, -1] >= bound).tolist()  ->  proven "
+        "= (self.finished.scores[:, -0] >= bound).tolist()",
+    ),
+    "How many hypotheses that were cut come behind the finished ones is nobody's promise.": (
+        "decoding.beam.BeamSearch.results: found += rest[:pool.scores.size(1) - len(found)]  ->  found += rest[:]",
+        "decoding.beam.BeamSearch.results: found += rest[:pool.scores.size(1) - len(found)]  ->  found += "
+        "rest[:pool.scores.size(1)]",
+        "decoding.beam.BeamSearch.results: found += rest[:pool.scores.size(1) - len(found)]  ->  found += "
+        "rest[:pool.scores.size(1) + len(found)]",
+        "decoding.beam.BeamSearch.results: found += rest[:pool.scores.size(1) - len(found)]  ->  found += "
+        "rest[:1 - len(found)]",
+        "decoding.beam.BeamSearch.results: found += rest[:pool.scores.size(1) - len(found)]  ->  found += "
+        "rest[:pool.scores.size(0) - len(found)]",
+    ),
+    "Tokens may be a tensor as well as a list.": (
+        "decoding.beam.BeamSearch.results: for tokens, length, log_probability, score in zip(*(c.tolist() for c "
+        "in columns), strict=True):  ->  for tokens, length, log_probability, score in zip(*(c for c in "
+        "columns), strict=True):",
+    ),
 }
-"""Changes that make another model, which is as right, each with its reason: the doctor must not blame them."""
+"""Changes that make another model or search, as right, each with its reason: the doctor must not blame them."""
 
 # Switched on
 
