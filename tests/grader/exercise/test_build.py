@@ -146,7 +146,7 @@ def test_a_file_that_is_checked_learns_about_its_quiz(
         ("d.py", 'EXERCISE = "ex99-9"', "there is no exercise 'ex99-9'"),
         ("e.py", None, "there is no file"),
         ("ex05-1", None, "ex05-1.ipynb"),
-        ("", None, "Is a directory"),
+        ("", None, "is a folder: name the notebook or the .py file inside it"),
     ],
 )
 def test_files_that_are_no_answer_are_refused_in_one_line(
