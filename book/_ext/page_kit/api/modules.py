@@ -296,7 +296,9 @@ def configure(app: Sphinx, config: Config) -> None:
         setattr(config, key, value)
     # Projects without an inventory, the inside of types from NumPy and traitlets (`t.Any`), and three classes for which
     # the documentation of Python and PyTorch has no entry of that name.
-    without = r"(anywidget|ipywidgets|rich|tokenizers|numpy\._typing|t)\..*|ast\.(expr|stmt)|torch\.cuda\.streams\.Stream"
+    without = (
+        r"(anywidget|ipywidgets|rich|tokenizers|numpy\._typing|t)\..*|ast\.(expr|stmt)|torch\.cuda\.streams\.Stream"
+    )
     config.nitpick_ignore_regex = [("py:.*", without)]
 
 
