@@ -90,9 +90,9 @@ def test_a_slip_of_the_finger_does_not_start_another_training(tmp_path: Path, mo
         with_folder(["train", "wmt14-bse"])
     for words in (["train", "./wmt14-bse"], ["train", "wmt14-bse", "--preset", "tiny"], ["train", "run"]):
         assert with_folder(words) == words
-    (tmp_path / "wmt14-bse").mkdir()
-    (tmp_path / "tabel3-A1").mkdir()
-    assert with_folder(["train", "tabel3-A1"]) == ["train", "tabel3-A1"]  # a run of that name goes on
+    for name in ("wmt14-mine", "tabel3-A1"):
+        (tmp_path / name).mkdir()
+        assert with_folder(["train", name]) == ["train", name]  # a run of that name goes on
     for name in ("wmt14-bse", "wmt14-small", "multi30k2", "wsj-mine", "table3-Z9", "classroom-large"):
         for command in ("train", "dry-run", "preflight"):
             with pytest.raises(

@@ -162,8 +162,8 @@ def with_folder(arguments: Sequence[str]) -> list[str]:
     Raises
     ------
     ValueError
-        If the folder's name begins as recipes do, or is almost that of a recipe, and no preset is given: it would
-        become a training run of another model on other text.
+        If the folder's name begins as recipes do, or is almost that of a recipe, no preset is given, and there is no
+        such folder: it would become a training run of another model on other text.
     """
     words = list(arguments)
     if len(words) < 2 or words[0] not in FOR_A_RUN or option(words, "--preset") is not None:
@@ -173,7 +173,7 @@ def with_folder(arguments: Sequence[str]) -> list[str]:
         return [words[0], f"{RUNS}/{name}", "--preset", name, *words[2:]]
     near = difflib.get_close_matches(name, EVERY_RECIPE, n=1, cutoff=0.8)
     family = next((one for one in EVERY_RECIPE if name.startswith(one.partition("-")[0])), None)
-    if "/" not in name and (family or (near and not Path(name).exists())):
+    if "/" not in name and (family or near) and not Path(name).exists():
         raise ValueError(
             f"no recipe {name!r}; did you mean annotated {words[0]} {near[0] if near else family}? There are "
             f"{', '.join(RECIPES)}. If it is the name of a folder: annotated {words[0]} ./{name}"
