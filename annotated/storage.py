@@ -172,7 +172,9 @@ def sweep(folder: str | Path) -> None:
         if not target.exists():
             rename(path, target)
     for path in (*folder.glob(f"{PARTIAL}*"), *folder.glob(f"{_REPLACED}*")):
-        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+        shutil.rmtree(path, ignore_errors=True)  # which leaves a file as it is
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def rename(source: Path, target: Path) -> None:

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -312,21 +312,19 @@ def _scratch(folder: str | Path | None) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="annotated-rehearsal-") as name:
             yield Path(name)
         return
-    scratch = Path(folder) / _FOLDER
+    scratch, is_new = Path(folder) / _FOLDER, not Path(folder).exists()
     if _is_main():  # the others come after it: the first thing that `train` does is to wait for all
         require_our_folder(scratch, ("*",), lambda place: is_of_a_run(place / _RUN))
         shutil.rmtree(scratch, ignore_errors=True)
-        is_new = not scratch.parent.exists()
         scratch.mkdir(parents=True)
     try:
         yield scratch
-    except BaseException:  # nothing is measured, and nothing is left
-        if _is_main():
-            shutil.rmtree(scratch.parent if is_new else scratch, ignore_errors=True)
-        raise
     finally:
         if _is_main():
             shutil.rmtree(scratch, ignore_errors=True)
+            if is_new:  # for the record, which a dry run that fails does not write
+                with suppress(OSError):
+                    scratch.parent.rmdir()
 
 
 def _is_record(path: Path) -> bool:
