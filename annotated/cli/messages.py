@@ -33,10 +33,11 @@ def in_one_line(box: str, command: Sequence[str], arguments: Sequence[str]) -> s
     if lines and lines[0].startswith("Missing from"):
         return _missing(lines, name)
     if found := re.match(r"Missing value for argument '(.*?)'\. Expected (\S+) value", first):
-        if not found[1].startswith("-"):
-            return f"{name} needs {found[1].upper()}; {name} --help says more"
+        what = found[1].strip("(',)")  # a tuple, in some releases
+        if not what.startswith("-"):
+            return f"{name} needs {what.upper()}; {name} --help says more"
         wanted = "a value is missing" if found[2] == "1" else f"{found[2]} values are wanted"
-        return f"{found[1]}: {wanted}; {name} --help says which"
+        return f"{what}: {wanted}; {name} --help says which"
     if found := re.match(r"invalid choice '(.*)' for argument '(.*?)'\. Expected one of \((.*?),?\)\.", first):
         return f"{found[2]}: {found[1]!r} is none of {found[3].replace(chr(39), '')}"
     text = " ".join(line.strip() for line in _before_ends(lines)) or first
