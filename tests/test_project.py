@@ -17,6 +17,7 @@ import pytest
 import annotated
 from annotated.cli import main
 from annotated_book.pages import page_file
+from tests.wheels_alone import run_the_blocks_of_the_readme
 
 yaml = pytest.importorskip("yaml")
 
@@ -262,11 +263,7 @@ def test_every_page_of_the_table_of_contents_exists() -> None:
 
 
 def test_the_tour_in_the_readme_runs() -> None:
-    blocks = re.findall(r"^```python\n(.*?)^```", read("README.md"), re.MULTILINE | re.DOTALL)
-    assert len(blocks) >= 2
-    names: dict[str, Any] = {}
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), names)
+    names = run_the_blocks_of_the_readme()
     assert names["logits"].shape == (1, 3, 37_000)
     assert isinstance(names["translator"]("The cat sleeps."), str)
 

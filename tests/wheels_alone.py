@@ -38,14 +38,13 @@ def see_that_packages_are_installed() -> None:
             raise SystemExit(f"{name} is the checkout's, {place}: try it with a Python that has the wheels")
 
 
-def run_the_blocks_of_the_readme() -> None:
-    """As `test_the_tour_in_the_readme_runs` does from the checkout."""
+def run_the_blocks_of_the_readme() -> dict[str, Any]:
+    """Run README's Python, block after block; the names that it leaves."""
     names: dict[str, Any] = {}
-    for block in re.findall(
-        r"^```python\n(.*?)^```", (CHECKOUT / "README.md").read_text(encoding="utf-8"), re.M | re.S
-    ):
+    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         exec(compile(block, "README.md", "exec"), names)
-    print("README.md's Python", flush=True)
+    return names
 
 
 def pairs(name: str, numbers: Sequence[int]) -> str:
@@ -57,7 +56,7 @@ def pairs(name: str, numbers: Sequence[int]) -> str:
 def try_everything() -> None:
     """In the present folder, which fills."""
     see_that_packages_are_installed()
-    run_the_blocks_of_the_readme()
+    assert "translator" in run_the_blocks_of_the_readme()
     assert annotated("translate", stdin="The cat sleeps.\n") == "Die Katze schläft.\n"
     files = (
         pairs("train.tsv", range(100, 100 + PAIRS)),
