@@ -61,19 +61,19 @@ def value_at(run: Run, path: str) -> Any:
 
 DERIVED = ("parameters", "tokens per update", "tokens in all", "highest rate")
 TWICE = {
+    "training.schedule.warmup": {"highest rate"},
     "model.d_model": {"parameters", "highest rate"},
     "model.vocab_size": {"parameters"},
     "model.d_ff": {"parameters"},
     "model.layers": {"parameters"},
     "model.d_k": {"parameters"},
-    "training.schedule.warmup": {"highest rate"},
     "training.schedule.scale": {"highest rate"},
     "training.updates": {"tokens in all"},
     "training.batch.devices": {"tokens per update", "tokens in all"},
     "training.batch.accumulate": {"tokens per update", "tokens in all"},
     "training.batch.tokens": {"tokens per update", "tokens in all"},
 }
-"""What else differs if a setting is doubled."""
+"""What else differs if a setting is doubled. One of training first tells who forgets all from who excuses the model."""
 
 
 def is_setting(name: str) -> bool:
@@ -200,7 +200,8 @@ def the_verdict(student: Student, case: Case) -> None:
         ({"training.dropout": 0.0}, part, "one thing"),
         ({"model.attention_dropout": 0.1}, ["model.attention_dropout"], "one thing"),
         ({**heads, "model.d_ff": model["d_ff"] + 1}, list(heads), "confounded"),
-        ({"model.d_ff": model["d_ff"] + 1}, ["model.d_ff"], "confounded"),  # by what follows alone
+        ({"model.d_ff": model["d_ff"] + 1}, ["model.d_ff"], "confounded"),  # by what follows from the model alone
+        ({"training.updates": 50}, ["training.updates"], "confounded"),  # by what follows from the training alone
         ({"training.dropout": 0.0, "data.corpus": "talks"}, ["training.dropout"], "confounded"),  # by a setting alone
         ({}, part, "nothing changed"),
         ({"model.d_ff": model["d_ff"] + 1}, part, "nothing changed"),
