@@ -52,9 +52,9 @@ def test_networks_can_be_switched_off(visit: Any) -> None:
     with visit(PAGE, as_left=True) as v:
         panel = v.page.locator(".live[data-panel=feed_forward]")
         panel.scroll_into_view_if_needed()
-        whole = "Die Großmutter hat die grüne Schultasche aufgemacht."
+        whole = "Die Königin lacht über alte Geschichten."
         said = panel.locator(".live-status")
-        said.filter(has_text="3 of 6 networks off. The words stay the same.").wait_for(timeout=20_000)
+        said.filter(has_text="3 of 6 networks off. The words change.").wait_for(timeout=20_000)
         assert panel.locator(".live-text").inner_text() == whole
         panel.get_by_role("button", name="decoder, layer 1").click()
         said.filter(has_text="4 of 6 networks off. The words change.").wait_for(timeout=20_000)
