@@ -36,8 +36,8 @@ function stageOf(model, last, { toggle, jump }, ...parts) {
 function build(model, el, walks, last, playback, choose) {
   const menu = select(walks.map(({ text }, i) => [i, text]), value => choose(+value));
   const another = button("next sentence", () => choose((model.get("sentence") + 1) % walks.length));
-  const crossing = button("where it leaves", () => playback.jump(walks[model.get("sentence")].leaves),
-    { "aria-label": "where it leaves the most probable translation" });
+  const crossing = button("to the fork", () => playback.jump(walks[model.get("sentence")].leaves),
+    { "aria-label": "to the fork, where it leaves the most probable translation" });
   const source = html("p", { className: "source" }), written = html("p", { className: "written" });
   const bars = html("div", { className: "bars" }), doubt = html("p", { className: "doubt" }), verdict = readout();
   const name = textContent => html("span", { className: "name", textContent });

@@ -27,7 +27,7 @@ livePanels({
           calls[i].show(written, intact);
           changed += written !== intact;
         }
-        say(`${changed} of ${CALLS.length} calls gave another sentence than evaluation mode.`);
+        say(`${changed} of ${CALLS.length} calls differed from evaluation mode.`);
       },
     });
   },

@@ -95,7 +95,7 @@ def _reliability(runs: Sequence[Mapping[str, Any]], strengths: Sequence[float]) 
 
 
 _SEEN = {
-    "loss": ("With few pairs, a little", "smoothing lowers the true loss"),
+    "loss": ("With few pairs, a little smoothing", "lowers the unsmoothed loss"),
     "smoothed_loss": ("The smoothed loss rises,", "because its floor does"),
     "accuracy": ("With few pairs, 0.1 and 0.2", "raise the share of right tokens a little"),
     "ece": ("With many pairs smoothing worsens", "calibration, with few 0.1 improves it"),

@@ -28,12 +28,12 @@ def test_the_player_steps_and_says_where_greedy_leaves(visit: Any) -> None:
         widget.get_by_role("slider").fill("0")
         assert doubt.inner_text().startswith("Step 1 of") and "begins the same way" in verdict.inner_text()
         assert widget.locator(".written span").all_inner_texts() == ["?"]
-        widget.get_by_role("button", name="where it leaves").click()
+        widget.get_by_role("button", name="to the fork").click()
         assert verdict.inner_text().startswith("Greedy search leaves")
         menu = widget.get_by_role("combobox")
         menu.select_option(index=menu.locator("option").count() - 1)  # greedy keeps to the best way
         assert doubt.inner_text().startswith("Step 1 of")
-        assert not widget.get_by_role("button", name="where it leaves").is_visible()
+        assert not widget.get_by_role("button", name="to the fork").is_visible()
         assert v.errors == []
 
 
