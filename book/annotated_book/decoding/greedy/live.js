@@ -1,6 +1,11 @@
-// Live panel of the chapter on greedy search: the reader's sentence, the five best tokens of each step, and any of them forced.
-import { button, html } from "../../viz/controls.js";
-import { livePanels, panel, stream } from "../../viz/engine/panel.js";
+// Live panels of the chapter on greedy search: the reader's sentence, the five best tokens of each step, and any of them
+// forced; and translations that are drawn.
+import { button, html, knob, labelled, select } from "../../viz/controls.js";
+import { NEVER } from "../../viz/engine/decoding.js";
+import { livePanels, nextTask, panel, stream } from "../../viz/engine/panel.js";
+import { choicesOf, drawn } from "../../viz/engine/sampling.js";
+import { complete } from "../../viz/engine/switches.js";
+import { BOS, EOS } from "../../viz/engine/tokenizer.js";
 import { caption, nats, percent, timesText, writtenView } from "../../viz/engine/views.js";
 
 const EXAMPLES = ["The bats were old.", "The grandmother opened the green school bag.", "The small dog sees the cat."];
@@ -22,7 +27,53 @@ export function verdict(own, found) {
 const choice = (name, p, isTaken, choose) => html("li", {}, button(name, choose, { "aria-pressed": String(isTaken), "aria-label": `write ${name}` }),
   html("span", { className: "live-bar", style: `--p:${p.toFixed(3)}` }), html("span", { textContent: percent(p) }));
 
+const DRAWS = 20;
+
+// One translation, each token drawn from what `how` leaves of the model's probabilities.
+function sampled(engine, text, how) {
+  const set = complete({}), source = engine.read(text), most = engine.bound(text), written = [BOS];
+  const state = engine.transformer.start(engine.encoded(source, set), most);
+  while (written.length <= most && written.at(-1) !== EOS) {
+    const row = engine.transformer.next(written, state, set, {});
+    written.push(drawn(choicesOf(row, { ...how, never: NEVER }), Math.random()));
+  }
+  return engine.tokenizer.decode(written.slice(1).filter(id => id !== EOS));
+}
+
+// Different texts with how often each was drawn, the most frequent first.
+export function tallied(texts) {
+  const counts = new Map();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a);
+}
+
+function sampling(box) {
+  const how = { temperature: 1, topK: 0, topP: 1 }, list = html("ol", { className: "draws", "aria-label": "Translations that were drawn" });
+  const set = name => value => { how[name] = +value; made.rerun(); };
+  const temperature = knob("temperature", { min: 0.1, max: 2, step: 0.1, value: 1, digits: 1 }, set("temperature"));
+  const topP = knob("top-p", { min: 0.1, max: 1, step: 0.05, value: 1, digits: 2 }, set("topP"));
+  const topK = select([["0", "all tokens"], ...["1", "2", "5", "20", "100"].map(k => [k, k])], set("topK"));
+  const made = panel(box, {
+    examples: ["The grandmother opened the green school bag.", "The small dog sees the cat.", "The bats were old."],
+    controls: [html("div", { className: "live-switches draw-knobs" }, temperature.label, topP.label, labelled("top-k", topK), button("draw", () => made.rerun()))],
+    output: [list],
+    async run({ engine, text, isCurrent, say }) {
+      const greedy = engine.translation(text).text, texts = [];
+      for (let n = 0; n < DRAWS; n++) {
+        texts.push(sampled(engine, text, how));
+        list.replaceChildren(...tallied(texts).map(([one, count]) =>
+          html("li", {}, html("b", { textContent: `${count} ×` }), one === greedy ? html("strong", { textContent: one }) : one || "(nothing)")));
+        await nextTask();
+        if (!isCurrent()) return;
+      }
+      const same = texts.filter(one => one === greedy).length;
+      say(`${tallied(texts).length} different translations in ${DRAWS} draws. That of greedy search, in bold where it is drawn, came ${same} times: “${greedy}”`);
+    },
+  });
+}
+
 livePanels({
+  sampling,
   greedy(box) {
     const heading = caption(""), choices = html("ol", { className: "live-bars", "aria-label": "Most probable tokens of the step" });
     let steps = [], prefix = [], at = 0, before = "", engineOf;

@@ -37,13 +37,13 @@ def narrowed(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: fl
     top_p
         Of these, only the fewest whose probabilities add up to this are kept.
     """
-    p = (logits / temperature).softmax(dim=-1)
+    p = (logits.double() / temperature).softmax(dim=-1)
     values, order = p.sort(dim=-1, descending=True, stable=True)
     if top_k:
         values[..., top_k:] = 0
     values = values / values.sum(-1, keepdim=True)
-    before = values.cumsum(-1) - values
-    values = values.masked_fill(before >= top_p, 0)
+    if top_p < 1:
+        values = values.masked_fill(values.cumsum(-1) - values >= top_p, 0)
     return torch.zeros_like(p).scatter(-1, order, values / values.sum(-1, keepdim=True))
 
 

@@ -8,7 +8,7 @@ export function choicesOf(row, { temperature = 1, topK = 0, topP = 1, never = []
   const order = largest(row, topK || row.length, never), best = row[order[0]];
   const weights = order.map(id => Math.exp((row[id] - best) / temperature)), all = sum(weights);
   let kept = 0, reached = 0;
-  while (kept < order.length && (kept === 0 || reached < topP * all)) reached += weights[kept++];
+  while (kept < order.length && (kept === 0 || topP >= 1 || reached < topP * all)) reached += weights[kept++];
   return order.slice(0, kept).map((id, i) => [id, weights[i] / reached]);
 }
 
