@@ -123,7 +123,7 @@ def rotation_chart(d_model: int = 64, *, reach: int = 40, pairs: int = 16) -> al
     circle = pd.DataFrame({"i": range(len(turn)), "cos": np.cos(turn), "sin": np.sin(turn)})
     rim = alt.Chart(circle).mark_line(color=GREY, strokeWidth=1).encode(x="sin:Q", y="cos:Q", order="i:Q")
     angle = f"(offset * 180 / PI / pow(10000, 2 * pair / {d_model})) % 360"
-    label = f"'the angle between the hands: ' + format({angle}, '.1f') + '°'"
+    label = f"'The angle between the hands: ' + format({angle}, '.1f') + '°'"
     return titled(
         alt.layer(
             rim,
@@ -147,7 +147,7 @@ def rotation_chart(d_model: int = 64, *, reach: int = 40, pairs: int = 16) -> al
 def _hands(table: pd.DataFrame) -> alt.Chart:
     """The sine and the cosine of the slider's pair at its position and at the later one."""
     span = alt.Scale(domain=[-1.5, 1.5], nice=False)
-    hands = ["position p", "position p + offset"]
+    hands, whole = ["position p", "position p + offset"], alt.Axis(values=[-1, 0, 1])
     return (
         alt.Chart(table)
         .transform_filter("datum.pair == pair")
@@ -162,8 +162,8 @@ def _hands(table: pd.DataFrame) -> alt.Chart:
             ly="datum.cos * 1.25",
         )
         .encode(
-            x=alt.X("sin:Q", scale=span, title="sine"),  # as on a clock: up at position 0, then to the right
-            y=alt.Y("cos:Q", scale=span, title="cosine"),
+            x=alt.X("sin:Q", scale=span, title="sine", axis=whole),  # as on a clock: up at position 0, then to the right
+            y=alt.Y("cos:Q", scale=span, title="cosine", axis=whole),
             color=colour_by("hand:N", hands, [GREEN, ORANGE]),
             tooltip=[alt.Tooltip("p:Q", title="position"), alt.Tooltip("sin:Q"), alt.Tooltip("cos:Q")],
         )

@@ -1,4 +1,4 @@
-"""Four training runs, each in a picture of its own on one scale: its losses, and what it writes at the slider."""
+"""Four training runs, each in a picture of its own on one scale: its losses, and on demand what it writes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ TOP = 8.8
 
 
 def runs_beside_chart(runs: Mapping[str, Records], *, sentence: int = 0, title: str) -> alt.ConcatChart:
-    """Each run's losses in its own colour, before the others' in grey, with a slider for what it writes.
+    """Each run's losses in its own colour, before the others' in grey, with a slider for their values.
+
+    What each run writes, and its losses as numbers, tell the runs apart at once: they are hidden until they are asked for.
 
     Parameters
     ----------
@@ -38,16 +40,20 @@ def runs_beside_chart(runs: Mapping[str, Records], *, sentence: int = 0, title: 
     losses, said = losses[losses["kind"].isin(KINDS)], said[said["i"] == sentence]
     start = next(r for r in next(iter(runs.values())) if r["kind"] == "start")["configuration"]["training"]
     panels = [_panel(name, losses, said, colour, start["updates"]) for name, colour in zip(runs, PALETTE, strict=False)]
-    final = said.groupby("run", sort=False)["text"].last()
     ends = losses.groupby(["run", "kind"], sort=False)["v"].last()
-    description = "Losses of four runs, training solid and validation dashed, with a slider. At the end: " + "; ".join(
-        f"run {name}, training {ends[name, 'training']:.2f}, validation {ends[name, 'validation']:.2f}, "
-        f"writes {final[name]!r}"
-        for name in runs
+    description = (
+        "Losses of four runs, training solid and validation dashed, with a slider, and a box to tick for what each run "
+        "writes. At the end: "
+        + "; ".join(
+            f"run {name}, training {ends[name, 'training']:.2f}, validation {ends[name, 'validation']:.2f}" for name in runs
+        )
     )
     moment = slider("moment", start["updates"], 0, start["updates"], start["log_every"], label="update")
     return titled(
         alt.concat(*panels, columns=1, spacing=14, usermeta={"columns": 2}, title=title_lines(title)),
+        alt.param(
+            name="writes", value=False, bind=alt.binding_checkbox(name="show numbers and what each run writes ")
+        ),
         moment,
         description=f"{description}.",
     )
@@ -67,9 +73,10 @@ def _panel(name: str, losses: pd.DataFrame, said: pd.DataFrame, colour: str, upd
         x=x, y=y, strokeDash=dash, tooltip=["kind:N", "u:Q", alt.Tooltip("v:Q", format=".3f")]
     )  # fmt: skip
     rule = rule_at(alt.X("u:Q"), "moment", color="currentColor", opacity=0.6)
-    latest = _latest(losses[losses["run"] == name], "kind")
+    latest = _latest(losses[losses["run"] == name], "kind").transform_filter("writes")
     place = alt.X(value=6)
-    words = _latest(said[said["run"] == name], "run").transform_calculate(says=f"'{name} writes: ' + datum.text")
+    latest_words = _latest(said[said["run"] == name], "run").transform_filter("writes")
+    words = latest_words.transform_calculate(says=f"'{name} writes: ' + datum.text")
     text = words.mark_text(align="left", fontSize=13, fontWeight="bold", limit=285).encode(
         x=place, y=alt.YDatum(TOP - 0.55), text="says:N"
     )  # fmt: skip

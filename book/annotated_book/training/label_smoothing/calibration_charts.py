@@ -138,13 +138,13 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
         x=x,
         y=alt.Y("mean(v):Q", title=None, scale=scale),
         color=colour,
-        strokeDash=alt.StrokeDash("data:N", legend=None),
+        strokeDash=alt.StrokeDash("data:N", sort=sizes),
     )
     seeds = chosen.mark_point(filled=True, size=60, opacity=0.8).encode(
         x=x,
         y=alt.Y("v:Q", title=None, scale=scale),
         color=colour,
-        shape=alt.Shape("data:N", sort=sizes, legend=None),
+        shape=alt.Shape("data:N", sort=sizes),
         tooltip=["data:N", "e:Q", "seed:Q", "v:Q"],
     )
     lines = json.dumps({name: _SEEN[key] for name, key in MEASURES.items()})

@@ -132,7 +132,7 @@ def _losses(floor: str) -> alt.LayerChart:
         x=x,
         y=y,
         color=colour_by("curve:N", names, [GREY, BLUE, ORANGE], legend=legend),
-        strokeDash=dash_by("curve:N", names, [[5, 3], [1, 0], [4, 2]], legend=None),
+        strokeDash=dash_by("curve:N", names, [[5, 3], [1, 0], [4, 2]], legend=legend),
     )
     now = (
         alt.Chart(ONE_ROW)

@@ -140,7 +140,7 @@ def _sized_layers(table: pd.DataFrame) -> alt.LayerChart:
         x=x,
         y=y,
         color=colour_by("text:N", TEXTS, [BLUE, GREEN], legend=alt.Legend(columns=2, offset=18)),
-        strokeDash=dash_by("text:N", TEXTS, [[1, 0], [5, 3]], legend=None),
+        strokeDash=dash_by("text:N", TEXTS, [[1, 0], [5, 3]], legend=alt.Legend(columns=2, offset=18)),
         tooltip=["text:N", alt.Tooltip("size:Q", format=","), "label:N"],
     )
     here = alt.Chart(ONE_ROW)
@@ -173,7 +173,7 @@ def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
             x=x,
             y=y,
             color=colour_by("language:N", names, [ORANGE, BLUE], legend=alt.Legend(columns=2)),
-            strokeDash=dash_by("language:N", names, [[1, 0], [5, 3]], legend=None),
+            strokeDash=dash_by("language:N", names, [[1, 0], [5, 3]], legend=alt.Legend(columns=2)),
             tooltip=["language:N", alt.Tooltip("running:Q", format=","), alt.Tooltip("different:Q", format=",")],
         )
     )
@@ -183,7 +183,7 @@ def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
     slope = (
         alt.Chart(slopes)
         .mark_text(align="right", dx=-10, dy=-8, fontSize=12, fontWeight="bold")
-        .encode(x=x, y=y, text="slope:N", color=colour_by("language:N", names, [ORANGE, BLUE], legend=None))
+        .encode(x=x, y=y, text="slope:N", color=colour_by("language:N", names, [ORANGE, BLUE], legend=alt.Legend(columns=2)))
     )
     limit = alt.Chart(pd.DataFrame({"different": [37_000], "words": ["37,000 entries"]}))
     rule = limit.mark_rule(color=GREY, strokeDash=[4, 3]).encode(y=y)

@@ -1,4 +1,4 @@
-// Panel of the chapter on teacher forcing: the decoder reads a reference, and beside it its own pieces; any piece can be changed.
+// Panel of the chapter on teacher forcing: the decoder reads a reference, and beside it its own tokens; any of them can be changed.
 import { button, group, html } from "../../viz/controls.js";
 import { livePanels, panel } from "../../viz/engine/panel.js";
 import { caption, nats, percent, tableCell, tableHead } from "../../viz/engine/views.js";
@@ -36,12 +36,12 @@ const slotsText = (count, all) => `${count} of ${all}`;
 export function forcingVerdict({ forced, free }, before, fed, name, written) {
   if (!fed) {
     const right = forced.filter(step => step.best[0][0] === step.id).length, sum = forced.reduce((x, step) => x + step.logProbability, 0);
-    return `Teacher forcing: the reference's piece is the most probable one in ${slotsText(right, forced.length)} slots, and the reference has `
+    return `Teacher forcing: the reference's token is the most probable one in ${slotsText(right, forced.length)} slots, and the reference has `
       + `log-probability ${nats(sum)} nats. Writing: “${written}”`;
   }
   const rows = [[before.forced, forced], [before.free, free]].map(pair => changesOf(...pair, fed.slot));
   const early = rows.every(row => row.same) ? "no probability changes" : "probabilities change";
-  return `Slot ${fed.slot + 1} reads “${name}”. In the slots before it ${early}. From it on, the most probable piece changes in `
+  return `Slot ${fed.slot + 1} reads “${name}”. In the slots before it ${early}. From it on, the most probable token changes in `
     + `${slotsText(rows[0].later, rows[0].slots)} slots under teacher forcing and in ${slotsText(rows[1].later, rows[1].slots)} in writing: “${written}”`;
 }
 
@@ -89,7 +89,7 @@ function forcing(box) {
   let fed = null, slot = 0, before = {}, wantsOther = false;
   const feed = next => { fed = next; return made.rerun(); };
   const changeOne = button("the model's own, one word changed", () => { wantsOther = true; made.rerun(); });
-  const restore = button("feed the pieces as they were", () => feed(null), { className: "live-reset" });
+  const restore = button("feed the tokens as they were", () => feed(null), { className: "live-reset" });
   box.before(html("style", { textContent: LOOKS }));
 
   // For a new English sentence without a reference of its own the model's translation serves, with one word changed.
@@ -108,7 +108,7 @@ function forcing(box) {
       { "aria-pressed": String(fed?.slot === slot && fed.id === id) }))));
   }
   const made = panel(box, {
-    examples: EXAMPLES, target: EXAMPLES[0][1], controls: [changeOne], output: [caption("Choose a piece under “reads” to feed another one to that slot."), table, choices], below: [restore],
+    examples: EXAMPLES, target: EXAMPLES[0][1], controls: [changeOne], output: [caption("Choose a token under “reads” to feed another one to that slot."), table, choices], below: [restore],
     run({ engine, text, target: typed, say }) {
       const target = referenceFor(engine, text, typed), name = id => engine.tokenizer.readable(id).replace("▁", "") || "␣";
       const whole = bothRows(engine, text, target), rows = fed ? bothRows(engine, text, target, fed) : whole;

@@ -34,7 +34,7 @@ def test_dot_products_are_those_of_the_table() -> None:
 @pytest.mark.parametrize("position", [0, 3, 11])
 def test_the_angle_between_the_hands_does_not_depend_on_the_position(position: int) -> None:
     spec = moved(rotation_chart(16).to_dict(), position=position, offset=6, pair=2)
-    assert f"the angle between the hands: {math.degrees(6 / 10000 ** (4 / 16)):.1f}°" in texts(spec)
+    assert f"The angle between the hands: {math.degrees(6 / 10000 ** (4 / 16)):.1f}°" in texts(spec)
 
 
 def test_the_hands_stand_at_the_two_positions() -> None:

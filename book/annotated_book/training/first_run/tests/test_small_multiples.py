@@ -21,4 +21,6 @@ def test_each_run_has_a_picture_of_its_own_before_the_others() -> None:
         rows = [row for layer in picture["layer"][:2] for row in layer["data"]["values"]]
         assert {row["kind"] for row in rows} == {"training", "validation"}
         assert max(row["v"] for row in rows) < TOP - 2, "the words stand above the curves"
-    assert "run B, training 1.11, validation 0.30, writes '(nothing)'" in spec["description"]
+    assert "run B, training 1.11, validation 0.30" in spec["description"]
+    hidden = next(one for one in spec["params"] if one["name"] == "writes")
+    assert hidden["value"] is False and "(nothing)" not in spec["description"], "the reader decides first"

@@ -87,7 +87,7 @@ def test_a_piece_is_changed_and_only_later_slots_follow(visit: Any) -> None:
         assert "In the slots before it no probability changes." in said.inner_text()
         assert table.locator("mark").count() > 0 and table.locator("tbody tr:nth-child(-n+2) mark").count() == 0
         assert v.page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
-        box.get_by_role("button", name="feed the pieces as they were").click()
+        box.get_by_role("button", name="feed the tokens as they were").click()
         v.page.wait_for_function("document.querySelector('.live-status').textContent.startsWith('Teacher forcing')")
         box.get_by_role("combobox", name="Examples").select_option(label="The small dog sees the cat.")
         german = box.get_by_role("textbox", name="German")
