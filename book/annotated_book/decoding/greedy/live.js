@@ -59,6 +59,7 @@ function sampling(box) {
     output: [list],
     async run({ engine, text, isCurrent, say }) {
       const greedy = engine.translation(text).text, texts = [];
+      say(`Drawing ${DRAWS} translations.`);
       for (let n = 0; n < DRAWS; n++) {
         texts.push(sampled(engine, text, how));
         list.replaceChildren(...tallied(texts).map(([one, count]) =>

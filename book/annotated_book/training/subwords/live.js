@@ -18,6 +18,7 @@ function rowOf(label, cut) {
   return { element, written };
 }
 
+const sameTokens = (a, b) => a.tokens.length === b.tokens.length && a.tokens.every((token, i) => token === b.tokens[i]);
 const nameOf = (merges, all) => merges === Infinity ? `all ${all} merges` : merges ? `${merges} merges` : "bytes, no merge";
 
 livePanels({
@@ -27,14 +28,15 @@ livePanels({
       examples: EXAMPLES, output: [caption("Your text, cut by the first merges, and what the model writes from it"), rows],
       async run({ engine, text, isCurrent, say }) {
         const all = engine.tokenizer.rank.size, cuts = MERGES.map(merges => cutOf(engine.tokenizer, text, merges));
-        const made = cuts.map((cut, i) => rowOf(nameOf(MERGES[i], all), cut));
+        const own = cuts.at(-1), names = MERGES.map(merges => nameOf(merges, all));
+        const made = cuts.map((cut, i) => rowOf(cut !== own && sameTokens(cut, own) ? `${names[i]}, the same cut as by all` : names[i], cut));
         rows.replaceChildren(...made.map(row => row.element));
         for (const i of [...made.keys()].reverse()) { // the model's own cut first
           await nextTask();
           if (!isCurrent()) return;
           made[i].written.textContent = `→ ${writtenFrom(engine, cuts[i].ids)}`;
         }
-        say(`${cuts[0].tokens.length} bytes become ${cuts.at(-1).tokens.length} tokens. Only the last cut is the one that the model was trained with.`);
+        say(`${cuts[0].tokens.length} bytes become ${cuts.at(-1).tokens.length} tokens. The model was trained with the cut by all merges.`);
       },
     });
   },
