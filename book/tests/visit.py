@@ -15,6 +15,7 @@ AXE_LOOKS = ("color-contrast", "link-in-text-block", "target-size", "scrollable-
 """Rules that other colours or another width may break."""
 _MEDIA = {"color_scheme", "reduced_motion", "forced_colors"}
 _MARKS = ".chart-stage svg, .chart-still, math"
+_OPEN_FOLDS = "e => { for (let d = e.closest('details'); d; d = d.parentElement.closest('details')) d.open = true; }"
 _DRAWN = """e => e.dataset.ready
   && (e.chart !== e.before || !/"usermeta"|"container"/.test(e.querySelector("script").textContent))"""
 """A chart is drawn; if it follows the width of its page, drawn again since `resize`, which happens after a pause."""
@@ -133,7 +134,8 @@ class Visit:
         return [self.draw(figure) for figure in self.page.query_selector_all("figure.chart")]
 
     def draw(self, figure: Any) -> Any:
-        """Scroll to one chart, and wait until it is drawn."""
+        """Scroll to one chart, in a fold that is opened for it, and wait until it is drawn."""
+        figure.evaluate(_OPEN_FOLDS)
         figure.scroll_into_view_if_needed()
         self.page.wait_for_function(_DRAWN, arg=figure)
         return figure
