@@ -15,7 +15,7 @@ from annotated.model import Transformer
 from annotated.translator import Translator
 
 
-class Draw(TypedDict, total=False):
+class Narrowing(TypedDict, total=False):
     """How a draw is narrowed."""
 
     temperature: float
@@ -62,7 +62,7 @@ def draw(model: Transformer, source: Tensor, *, longest: int = 40, **how: float)
     return [ids[: ids.index(EOS)] if EOS in ids else ids for ids in out[:, 1:].tolist()]
 
 
-WAYS: dict[str, Draw] = {
+WAYS: dict[str, Narrowing] = {
     "temperature 1": {},
     "temperature 0.7": {"temperature": 0.7},
     "temperature 0.3": {"temperature": 0.3},

@@ -35,7 +35,13 @@ def ways_chart(ways: Mapping[str, Mapping[str, Sequence[Sequence[float]]]], upda
         The last update, where the slider starts.
     """
     rows = [
-        {"way": NAMES[name], "matrices": "one" if WAYS[name].tied else "three", "seed": seed, "update": update, "loss": loss}
+        {
+            "way": NAMES[name],
+            "matrices": "one" if WAYS[name].tied else "three",
+            "seed": seed,
+            "update": update,
+            "loss": loss,
+        }
         for name in NAMES
         for seed, curve in ways[name].items()
         for update, loss in curve

@@ -1,4 +1,4 @@
-"""Feed-forward networks of the encoder silenced in every combination: what the loss and the leads of right tokens say."""
+"""Feed-forward networks of the encoder silenced in every combination: what the loss and right tokens' leads say."""
 
 from __future__ import annotations
 
@@ -81,7 +81,11 @@ def subsets_chart(table: pd.DataFrame) -> alt.LayerChart:
     base = alt.Chart(tidy).transform_filter("datum.measure == measure")
     y = alt.Y("off:N", sort=table["off"].tolist(), title="networks off")
     x = x_axis("cost:Q", "rise of the loss, or fall of the lead")
-    tooltip = ["off:N", alt.Tooltip("cost:Q", format=".3f"), alt.Tooltip("sum:Q", format=".3f", title="sum of single costs")]
+    tooltip = [
+        "off:N",
+        alt.Tooltip("cost:Q", format=".3f"),
+        alt.Tooltip("sum:Q", format=".3f", title="sum of single costs"),
+    ]
     bars = base.mark_bar(height=18, color=ORANGE).encode(x=x, y=y, tooltip=tooltip)
     sums = base.mark_tick(thickness=3, height=26, color="currentColor").encode(x=alt.X("sum:Q"), y=y, tooltip=tooltip)
     figures = base.mark_text(align="left", dx=6, fontSize=12).encode(x=x, y=y, text=alt.Text("cost:Q", format=".2f"))
@@ -92,5 +96,6 @@ def subsets_chart(table: pd.DataFrame) -> alt.LayerChart:
         title=["Silenced together, the encoder's networks", "cost more than the sum of their single costs"],
         description="Bars of what is lost when some of the encoder's three feed-forward networks are silenced, for all "
         "seven sets of them, with a tick where the costs of the single ones add up to, and a menu for the measure. "
-        f"All three together raise the loss by {last['rise']:.2f} nats; the single rises add up to {last['rise, sum']:.3f}.",
+        f"All three together raise the loss by {last['rise']:.2f} nats; the single rises add up to "
+        f"{last['rise, sum']:.3f}.",
     )

@@ -162,7 +162,7 @@ def _hands(table: pd.DataFrame) -> alt.Chart:
             ly="datum.cos * 1.25",
         )
         .encode(
-            x=alt.X("sin:Q", scale=span, title="sine", axis=whole),  # as on a clock: up at position 0, then to the right
+            x=alt.X("sin:Q", scale=span, title="sine", axis=whole),  # as on a clock: up at 0, then to the right
             y=alt.Y("cos:Q", scale=span, title="cosine", axis=whole),
             color=colour_by("hand:N", hands, [GREEN, ORANGE]),
             tooltip=[alt.Tooltip("p:Q", title="position"), alt.Tooltip("sin:Q"), alt.Tooltip("cos:Q")],

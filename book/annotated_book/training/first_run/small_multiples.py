@@ -23,7 +23,8 @@ TOP = 8.8
 def runs_beside_chart(runs: Mapping[str, Records], *, sentence: int = 0, title: str) -> alt.ConcatChart:
     """Each run's losses in its own colour, before the others' in grey, with a slider for their values.
 
-    What each run writes, and its losses as numbers, tell the runs apart at once: they are hidden until they are asked for.
+    What each run writes, and its losses as numbers, tell the runs apart at once: they are hidden at
+    first.
 
     Parameters
     ----------
@@ -45,15 +46,14 @@ def runs_beside_chart(runs: Mapping[str, Records], *, sentence: int = 0, title: 
         "Losses of four runs, training solid and validation dashed, with a slider, and a box to tick for what each run "
         "writes. At the end: "
         + "; ".join(
-            f"run {name}, training {ends[name, 'training']:.2f}, validation {ends[name, 'validation']:.2f}" for name in runs
+            f"run {name}, training {ends[name, 'training']:.2f}, validation {ends[name, 'validation']:.2f}"
+            for name in runs
         )
     )
     moment = slider("moment", start["updates"], 0, start["updates"], start["log_every"], label="update")
     return titled(
         alt.concat(*panels, columns=1, spacing=14, usermeta={"columns": 2}, title=title_lines(title)),
-        alt.param(
-            name="writes", value=False, bind=alt.binding_checkbox(name="show numbers and what each run writes ")
-        ),
+        alt.param(name="writes", value=False, bind=alt.binding_checkbox(name="show numbers and what each run writes ")),
         moment,
         description=f"{description}.",
     )

@@ -183,7 +183,9 @@ def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
     slope = (
         alt.Chart(slopes)
         .mark_text(align="right", dx=-10, dy=-8, fontSize=12, fontWeight="bold")
-        .encode(x=x, y=y, text="slope:N", color=colour_by("language:N", names, [ORANGE, BLUE], legend=alt.Legend(columns=2)))
+        .encode(
+            x=x, y=y, text="slope:N", color=colour_by("language:N", names, [ORANGE, BLUE], legend=alt.Legend(columns=2))
+        )
     )
     limit = alt.Chart(pd.DataFrame({"different": [37_000], "words": ["37,000 entries"]}))
     rule = limit.mark_rule(color=GREY, strokeDash=[4, 3]).encode(y=y)
