@@ -107,23 +107,6 @@ def trained(
     return found
 
 
-def first_step(way: Way, *, d: int = 512, rate: float = 1e-3, vocabulary: int = 100) -> float:
-    """The length by which one update of Adam moves the vector that a token enters the model by.
-
-    Adam's first update moves every number of a row by the rate, whatever the gradient's size.
-    """
-    config = small_model().replace(vocab_size=vocabulary, d_model=d)
-    model = built(config, way, seed=1)
-    optimizer, factors = optimizer_of(model, way)
-    for group, factor in zip(optimizer.param_groups, factors, strict=True):
-        group["lr"] = rate * factor
-    token = torch.tensor([7])
-    before = model.embedding(token).detach()
-    model.embedding(token).square().sum().backward()
-    optimizer.step()
-    return float((model.embedding(token).detach() - before).norm())
-
-
 def run() -> dict[str, Any]:
     """Every way with every seed; and the paper's way with and without the factor, four times as long."""
     torch.set_num_threads(1)
