@@ -10,8 +10,6 @@ import { caption, nats, percent, timesText, writtenView } from "../../viz/engine
 
 const EXAMPLES = ["The bats were old.", "The grandmother opened the green school bag.", "The small dog sees the cat."];
 
-export const DOUBT = -0.4; // nats a token: every sentence of the classroom has more, one with strange words less
-
 // The tokens that must be written so that `id` stands at place `at` of a translation.
 export const forcedPrefix = (steps, at, id) => [...steps.slice(0, at).map(step => step.id), id];
 
@@ -19,8 +17,7 @@ export const forcedPrefix = (steps, at, id) => [...steps.slice(0, at).map(step =
 export function verdict(own, found) {
   const n = found.steps.length, positions = `${n} steps: ${n} decoder positions with a cache, ${n * (n + 1) / 2} without.`;
   const sum = `Log-probability ${nats(found.logProbability)} nats${found.ended ? "" : ", without an end token"}. `;
-  const known = own.logProbability / own.steps.length < DOUBT ? "The model knows only the words of the classroom; some of yours seem not to be among them. " : "";
-  if (found.text === own.text || !found.ended || !own.ended) return sum + known + positions;
+  if (found.text === own.text || !found.ended || !own.ended) return sum + positions;
   return `${sum}This is ${timesText(found.logProbability - own.logProbability)} than “${own.text}”. ${positions}`;
 }
 

@@ -5,11 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import annotated
-from annotated import greedy_decode
-from annotated.classroom import classroom_pairs
-from annotated.config import EOS
-from annotated.data import pad
 from annotated_book.pages import page_folder
 from book.tests.javascript import evaluate
 
@@ -35,21 +30,6 @@ def test_a_forced_translation_is_compared_with_that_of_greedy_search() -> None:
     worse = said(own, found("Nein.", -1.0 - math.log(20)))
     assert "20 times less probable than “Ja.”" in worse
     assert "5.00 times more probable" in said(own, found("Doch.", -1.0 + math.log(5)))
-
-
-def test_a_translation_that_is_a_guess_says_so() -> None:
-    guess = said(found("Ich liebe wirft.", -3.0), found("Ich liebe wirft.", -3.0))
-    assert "knows only the words of the classroom" in guess
-    assert "classroom" not in said(found("Ja.", -0.5), found("Nein.", -5.0)), "the reader forced a token, and knows it"
-
-
-def test_what_is_a_guess_follows_from_the_models_own_certainty() -> None:
-    translator, doubt = annotated.load("classroom"), evaluate(PANEL, "({ DOUBT }) => DOUBT")
-    own = [pair.source for pair in classroom_pairs("test", 60)]
-    strange = ["Quantum chromodynamics is hard.", "I love you.", "Democracy needs debate."]
-    ids = [translator.tokenizer.encode(text) + [EOS] for text in own + strange]
-    each = [h.log_probability / h.steps for h in greedy_decode(translator.model, pad(ids))]
-    assert min(each[:60]) > doubt + 0.1 and max(each[60:]) < doubt - 0.1
 
 
 def test_an_unfinished_translation_is_not_compared() -> None:
