@@ -50,7 +50,9 @@ def ways_chart(ways: Mapping[str, Mapping[str, Sequence[Sequence[float]]]], upda
     final = table[table["update"] == updates].groupby("way")["loss"].mean()
     base = alt.Chart(table).transform_filter("datum.update == moment")
     y = alt.Y("way:N", sort=order, title=None, axis=alt.Axis(labels=False, ticks=False, domain=False))
-    x = x_axis("loss:Q", "validation loss (nats per token)", domain=[0, 7], nice=False, values=[0, 1, 2, 3, 4, 5, 6, 7])
+    x = x_axis(
+        "loss:Q", "validation loss (nats per token)", domain=[0, 7], nice=False, values=list(range(8)), format="d"
+    )
     colour = colour_by("matrices:N", ["one", "three"], [ORANGE, BLUE], legend=None)
     dots = base.mark_circle(size=80, opacity=0.85).encode(
         x=x, y=y, color=colour, tooltip=["way:N", "seed:N", alt.Tooltip("loss:Q", format=".3f")]
