@@ -87,7 +87,7 @@ def _panel(name: str, losses: pd.DataFrame, said: pd.DataFrame, colour: str, upd
         .encode(x=alt.X(value=6 + 110 * n), y=alt.YDatum(TOP - 1.45), text="says:N")
         for n, kind in enumerate(KINDS)
     ]
-    return alt.layer(others, own, rule, text, *numbers).properties(width=290, height=190)
+    return alt.layer(others, own, rule, text, *numbers).properties(width=290, height=190, title=f"Run {name}")
 
 
 def _latest(rows: pd.DataFrame, by: str) -> Any:
