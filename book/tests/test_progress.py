@@ -235,7 +235,8 @@ def test_progress_is_shown_saved_loaded_and_erased(visit: Any, tmp_path: Path) -
         erase.click()
         assert kept(v)["read"] == {} and "not yet" in row.inner_text()
         v.page.locator(".progress-tools input").set_input_files(file)
-        v.page.wait_for_function("document.querySelector('[data-page="attention/masks"] .mark-of-reading').textContent.includes('✓')")
+        mark = """document.querySelector('[data-page="attention/masks"] .mark-of-reading')"""
+        v.page.wait_for_function(f"{mark}.textContent.includes('✓')")
         assert kept(v) == before
         other = tmp_path / "other.json"
         other.write_text('{"version": 2}', encoding="utf-8")

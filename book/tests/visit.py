@@ -18,7 +18,8 @@ _MARKS = ".chart-stage svg, .chart-still, math"
 _DRAWN = """e => e.dataset.ready
   && (e.chart !== e.before || !/"usermeta"|"container"/.test(e.querySelector("script").textContent))"""
 """A chart is drawn; if it follows the width of its page, drawn again since `resize`, which happens after a pause."""
-_ALL_SHOWN = 'try { localStorage.getItem("reading") ?? localStorage.setItem("reading", "prove"); } catch { /* private */ }'
+_ALL_SHOWN = """try { localStorage.getItem("reading") ?? localStorage.setItem("reading", "prove"); }
+  catch { /* private */ }"""
 """Tests see what waits behind marks, too."""
 _FORGET = "localStorage.clear(), sessionStorage.clear()"
 _MOST_LEFT = 3

@@ -22,8 +22,9 @@ def titled(chart: Any, *controls: Any, title: Any = None, description: str, capt
     controls
         Parameters that the reader sets, from the top.
     title
-        What to see: a text, which is cut into lines where the chart is drawn; a list, whose lines are kept; an expression of Vega, which follows
-        the controls; or a title with more than a text. None where each view has its own.
+        What to see: a text, which is cut into lines where the chart is drawn; a list, whose lines are kept; an
+        expression of Vega, which follows the controls; or a title with more than a text. None where each view has its
+        own.
     description
         For readers who do not see the chart.
     caption

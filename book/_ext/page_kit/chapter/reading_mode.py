@@ -22,7 +22,8 @@ from page_kit.raw_html import raw
 
 SWITCH = (
     '<p class="reading-switch" role="group" aria-label="How much of the page"><button type="button" data-mode="read" '
-    'aria-pressed="true">read</button><button type="button" data-mode="prove" aria-pressed="false">with proofs</button></p>'
+    'aria-pressed="true">read</button>'
+    '<button type="button" data-mode="prove" aria-pressed="false">with proofs</button></p>'
 )
 
 

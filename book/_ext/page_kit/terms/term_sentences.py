@@ -168,7 +168,8 @@ def _pieces(paragraph: nodes.paragraph, text: nodes.Text | None, start: int, end
         if one is text:
             pieces += [(_kind(one), one[:start]), ("term", one[start:end]), (_kind(one), one[end:])]
         elif citation is not None:
-            pieces += [("text", cited(str(citation["reftarget"]), citation.get("reftype") == "t"))] if id(citation) not in known else []
+            shown = cited(str(citation["reftarget"]), citation.get("reftype") == "t")
+            pieces += [("text", shown)] if id(citation) not in known else []
             known.add(id(citation))
         elif not any(isinstance(node, nodes.raw) for node in around):
             pieces.append((_kind(one), str(one)))

@@ -44,14 +44,16 @@ def test_a_long_title_has_lines_that_fit_and_no_word_is_lost() -> None:
 
 
 def test_titles_that_a_menu_chooses_have_as_many_lines_as_the_longest_and_are_cut_alike_in_the_browser() -> None:
-    titles = {"few": "short", "a \"word\"": "one title of very many words that no narrow column can hold without a break"}
-    chart = alt.Chart(pd.DataFrame({"x": [1]})).mark_point().encode(x="x:Q").properties(title=alt.Title(title_of("menu", titles)))
-    spec = chart.to_dict()
+    long = "one title of very many words that no narrow column can hold without a break"
+    titles = {"few": "short", 'a "word"': long}
+    chart = alt.Chart(pd.DataFrame({"x": [1]})).mark_point().encode(x="x:Q")
+    spec = chart.properties(title=alt.Title(title_of("menu", titles))).to_dict()
     for width in (300, 600):
         expression = static_fallback(spec, width)["title"]["text"]["expr"]
         assert expression.endswith("[menu]")
         lines = json.loads(expression.removesuffix("[menu]"))
         assert {name: " ".join(one).strip() for name, one in lines.items()} == titles
         assert len({len(one) for one in lines.values()}) == 1 and max(map(len, lines["few"])) == 5
-        in_browser = evaluate(BOOK / "viz" / "chart_drawing.js", "({ fit }, [spec, width]) => fit(spec, width).title", [spec, width])
+        fit = "({ fit }, [spec, width]) => fit(spec, width).title"
+        in_browser = evaluate(BOOK / "viz" / "chart_drawing.js", fit, [spec, width])
         assert json.loads(in_browser["text"]["expr"].removesuffix("[menu]")) == lines
