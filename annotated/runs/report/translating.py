@@ -81,7 +81,7 @@ def translate_once(
             began = time.perf_counter()
             options = {**decoding.to_dict(), "num_return": 1}
             with warnings.catch_warnings():
-                for category in (OverlongSourceWarning, LongSourceWarning):  # they would count the sentences of this part
+                for category in (OverlongSourceWarning, LongSourceWarning):  # of this part alone
                     warnings.simplefilter("ignore", category)
                 found = translator.translate([sources[n] for n in part], overlong="truncate", **options)
             lines = [" ".join(text.splitlines()) for text in found]
