@@ -211,7 +211,7 @@ def test_lines_longer_than_any_in_training_are_warned_of_in_one_line(run: Path, 
         "tokens), so parts may be left out of the translation; give one sentence a line"
     )
     for most in (2000, 1):  # lines of a call
-        monkeypatch.setattr("annotated.cli.translate.read_batches.__defaults__", ("standard input", most))
+        monkeypatch.setattr("annotated.cli.translate.read_batches.__defaults__", (most,))
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(text).encode()), encoding="utf-8"))
         assert main(["translate", "--model", str(run), "--max-new-tokens=2"]) == 0
         shown = capsys.readouterr()

@@ -81,6 +81,40 @@ def test_bytes_that_are_not_utf8_are_located(tmp_path, suffix):
         list(read_pairs(path))
 
 
+@pytest.mark.parametrize("encoding", ["gb18030", "shift_jis", "windows-1252", "latin1", "koi8-r"])
+def test_the_advice_on_an_encoding_names_what_it_may_be(tmp_path, encoding):
+    """Latin-1 is named where the bytes are letters of it, and never as the only encoding that there is."""
+    text = {"gb18030": "三", "shift_jis": "です", "koi8-r": "Кот"}.get(encoding, "“ä”" if "w" in encoding else "ä")
+    path = written(tmp_path / "pairs.tsv", f"a\t{text}\n".encode(encoding))
+    with pytest.raises(CorpusError) as caught:
+        list(read_pairs(path))
+    guess = "windows-1252" if encoding in ("shift_jis", "windows-1252") else "latin1"
+    assert f"iconv -f {guess} -t utf-8 pairs.tsv; else" in str(caught.value) and "gb18030" in str(caught.value)
+
+
+def test_one_line_of_another_encoding_is_no_reason_to_convert_the_file(tmp_path):
+    path = written(tmp_path / "pairs.tsv", "a\tfünf\n".encode() + b"b\tf\xfcnf\n")
+    with pytest.raises(CorpusError, match=r"line 2: .* not the file: mend it$"):
+        list(read_pairs(path))
+
+
+def test_line_ends_of_old_macs_are_named_in_two_files_too(tmp_path):
+    for side in ("en", "de"):
+        written(tmp_path / f"text.{side}", b"one\rtwo\rthree")
+    with pytest.raises(CorpusError, match="its lines end as on old Macs; convert it: tr"):
+        list(read_pairs(f"{tmp_path / 'text.en'},{tmp_path / 'text.de'}"))
+    one = written(tmp_path / "one.txt", b"one\rtwo\nthree\n")
+    assert list(read_lines(one)) == ["one\rtwo", "three"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes")
+def test_a_pipe_is_named_and_waits_for_nobody(tmp_path):
+    os.mkfifo(tmp_path / "pairs.tsv")
+    for corpus in (tmp_path / "pairs.tsv", f"{tmp_path / 'pairs.tsv'},{tmp_path / 'pairs.tsv'}", "/dev/null"):
+        with pytest.raises(CorpusError, match="a pipe or a device"):
+            open_corpus(str(corpus), "train", DataConfig())
+
+
 @pytest.mark.parametrize("shorter", ["en", "de"])
 def test_files_of_different_length_name_the_shorter_and_the_line(tmp_path, shorter):
     lines = {"en": b"1\n2\n3\n", "de": b"1\n2\n3\n", shorter: b"1\n2\n"}
