@@ -25,9 +25,9 @@ from annotated.cli.errors import explain
 from annotated.cli.scored_text import text_to_score
 from annotated.cli.train import train_defaults
 from annotated.cli.translate import read_batches
-from annotated.data.text_files import decoded_lines
 from annotated.config import DataConfig
 from annotated.data import Tokenizer, corpora
+from annotated.data.text_files import decoded_lines
 from annotated.evaluation import has_moses, paper_style_bleu
 from annotated.runs import read_records
 from annotated.saving import load_model, save_pretrained

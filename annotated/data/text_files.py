@@ -89,9 +89,7 @@ def decoded_lines(lines: Iterable[bytes], name: str, file: str = "FILE") -> Iter
         except UnicodeDecodeError as error:
             advice = encoding_advice(raw, file)
             if letters:
-                advice = (
-                    "lines before it are, so it is this line that is in another encoding, and not the file: mend it"
-                )
+                advice = "lines before it are, so this line is in another encoding, and not the file: mend it"
             raise CorpusError(
                 f"{name}, line {number}: byte {raw[error.start]:#04x} at position {error.start + 1} of the line is not "
                 f"UTF-8; {advice}"
@@ -152,10 +150,11 @@ def encoding_advice(raw: bytes, name: str) -> str:
     if marked or raw.count(0) > len(raw) / 4:
         coding = marked or ("utf-16be" if raw.startswith(b"\0") else "utf-16le")
         return f"it looks like {coding.upper()}, so convert it: iconv -f {coding} -t utf-8 {name}"
-    latin = "Latin-1" if not re.search(rb"[\x80-\x9f]", raw) else "Windows-1252"  # those are no letters of Latin-1
+    controls = re.search(rb"[\x80-\x9f]", raw)  # no letters of Latin-1
+    known, coding = ("Windows-1252", "windows-1252") if controls else ("Latin-1", "latin1")
     return (
-        f"if it is in {latin}, convert it: iconv -f {latin.lower().replace('n-1', 'n1')} -t utf-8 {name}; else with the "
-        "name of its own encoding, such as gb18030, shift_jis or koi8-r"
+        f"if it is in {known}, convert it: iconv -f {coding} -t utf-8 {name}; else with the name of its own encoding, "
+        "such as gb18030, shift_jis or koi8-r"
     )
 
 

@@ -186,7 +186,8 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
 """Files that are not read, and what is said of them."""
 CONVERTED = {
     "tatoeba.tsv", "four.tsv", "licence.tsv", "score.tsv.gz", "coded.tsv.zst", "three.csv", "semicolons_too.csv",
-    "three_bars.txt", "array.json", "wrapped.json", "mac.tsv", "mac.csv", "pairs.bz2", "pairs.xz", "unnamed.tsv", "sep.csv",
+    "three_bars.txt", "array.json", "wrapped.json", "mac.tsv", "mac.csv", "pairs.bz2", "pairs.xz", "unnamed.tsv",
+    "sep.csv",
 }  # fmt: skip
 """Those for which a command is named."""
 

@@ -26,7 +26,7 @@
 // `load: "asked"`: not before the reader types, chooses an example or a control of yours calls `rerun`) and
 // calls `run` then, when the sentence changes, and when you call the `rerun` that `panel` returns. `run` gets
 //   engine     see engine.js: write, translation, score, beam, trace, loss; or what your own `loader` resolves to, see loader.js
-//   text       the English sentence, trimmed, never empty
+//   text       the English sentence in its normal form (normal_form.js), never empty
 //   target     the text of the second field, if you asked for one: `target: "Der kleine Hund sieht die Katze."`; an example
 //              may then be a pair, [English, German]
 //   isCurrent  false as soon as the reader has asked for something else: then stop, and show nothing more
@@ -37,6 +37,7 @@
 // tokens in lines.js, a panel that only switches parts off in switch_panel.js. Looks are in panel.css.
 import { field, html, labelled, select } from "../controls.js";
 import { loadEngine } from "./loader.js";
+import { normalise } from "./normal_form.js";
 
 const NEAR = "500px", WAIT = 150; // how far below the viewport a panel loads; milliseconds after a key
 
@@ -59,7 +60,7 @@ const exampleMenu = (examples, choose) =>
 
 // The reader's sentence: a field and a menu. `change` hears of every new text, `text()` tells it.
 function sentenceField(first, examples, label, change, choose) {
-  const input = field(text => { ownSentence.set(text.trim()); }, { type: "text", value: ownSentence.get() ?? first,
+  const input = field(text => { ownSentence.set(normalise(text)); }, { type: "text", value: ownSentence.get() ?? first,
     maxLength: 160, autocomplete: "off" });
   const menu = exampleMenu(examples, text => { input.value = text; menu.value = ""; choose(text); change(); });
   document.addEventListener("annotated-sentence", ({ detail }) => {
@@ -67,13 +68,13 @@ function sentenceField(first, examples, label, change, choose) {
     change();
   });
   const notice = ownNotice(first, () => { input.value = first; ownSentence.set(""); choose(first); });
-  const tell = () => { notice.hidden = [first, ...examples, ""].includes(input.value.trim()); };
+  const tell = () => { notice.hidden = [first, ...examples, ""].includes(normalise(input.value)); };
   for (const event of ["input", "change"]) input.addEventListener(event, tell);
   document.addEventListener("annotated-sentence", tell);
   menu.addEventListener("change", tell);
   tell();
   const element = html("div", { className: "live-sentence" }, labelled(label, input), ...(examples.length > 1 ? [menu] : []), notice);
-  return { element, input, text: () => input.value.trim() };
+  return { element, input, text: () => normalise(input.value) };
 }
 
 function ownNotice(first, putBack) {
@@ -101,7 +102,7 @@ export function panel(box, { examples = [], target, controls = [], output = [], 
     try {
       const engine = await loader();
       if (!isCurrent()) return;
-      await run({ engine, text, target: second?.value.trim(), isCurrent, say });
+      await run({ engine, text, target: second && normalise(second.value), isCurrent, say });
       if (isCurrent()) box.dataset.state = "done";
     } catch (error) {
       if (isCurrent()) failed(error);
