@@ -198,6 +198,20 @@ def test_a_real_pipe(translator, folder: str, repository: Path) -> None:
     assert done.stdout.decode().split("\n")[:-1] == expected
 
 
+@pytest.mark.parametrize("command", ["translate", "data show"])
+def test_text_comes_out_in_utf_8_in_every_locale(command: str, folder, tmp_path, monkeypatch) -> None:
+    """Python's output is ASCII in the locale C, and in a code page where it goes into a file on Windows."""
+    (tmp_path / "x.tsv").write_text("猫\tein Kätzchen\n", encoding="utf-8")
+    monkeypatch.setattr("annotated.translator.Translator.hypotheses", lambda *_, **__: [[("ein Kätzchen", None)]])
+    for errors in ("strict", "surrogateescape"):
+        raw = io.BytesIO()
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii", errors=errors))
+        arguments = ["--model", folder] if command == "translate" else []
+        assert main([*command.split(), str(tmp_path / "x.tsv"), *arguments]) == 0
+        sys.stdout.flush()
+        assert "ein Kätzchen\n" in raw.getvalue().decode("utf-8")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes of other systems break otherwise")
 def test_a_reader_that_leaves_breaks_nothing(folder: str, repository: Path) -> None:
     program = [sys.executable, "-m", "annotated", "translate", "--model", folder]

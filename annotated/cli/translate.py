@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 
 import tyro
 
+from annotated.cli.streams import write_text_in_utf_8
 from annotated.config import DecodingConfig, EngineConfig, TrainingConfig
 
 MOST_LINES = 2000
@@ -56,9 +57,7 @@ class Translate:
                 'echo "The cat sleeps." | annotated translate'
             )
         translator = load(self.model, self.device, self.decoding, **self.engine.to_dict())
-        for stream in (sys.stdin, sys.stdout):
-            with contextlib.suppress(AttributeError):
-                stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+        write_text_in_utf_8()
         beyond: list[int] = []
         try:
             self._translate(translator, beyond)
