@@ -23,6 +23,11 @@ _SIGNS = (
     ),
     (re.compile("##AT##-##AT##| @-@ ").search, "tokenised (`@-@`)", "use Moses' detokenizer.perl"),
     (
+        re.compile(r"(?<!['\w])[cdjlmnst]' \w", re.I).search,
+        "tokenised (`l' eau`)",
+        'join them: sed "s/\\b\\([cdjlmnst]\'\\) /\\1/gI"',
+    ),
+    (
         re.compile(r"[^\W\d_] \.$").search,
         "tokenised (a space before the last full stop)",
         "use Moses' detokenizer.perl",

@@ -11,7 +11,7 @@ from annotated.evaluation.prepared_text import looks_prepared
 
 PLAIN = [
     "The cat sleeps.", "Où est-il ?", "Elle dit : « Oui ! »", "a @ b.example", "AT&T, Q&A; R&B", "3 . 5", "v. 2 .",
-    "x ▁ y", "«Привет.»", "猫在睡觉。", "https://a.example/?b=1&c=2", "",
+    "x ▁ y", "«Привет.»", "the dogs' house", "rock 'n' roll", "l'eau", "猫在睡觉。", "https://a.example/?b=1&c=2", "",
 ]  # fmt: skip
 PREPARED = {
     "The c@@ at sle@@ eps.": "cut into subwords",
@@ -20,6 +20,7 @@ PREPARED = {
     "an E @-@ Mail .": "tokenised (`@-@`)",
     "an E ##AT##-##AT## Mail .": "tokenised (`@-@`)",
     "The cat , it sleeps .": "before the last full stop",
+    "Il boit de l' eau.": "tokenised (`l' eau`)",
     "Es ist ka\u0308lter.": "another Unicode form than NFC",
     "Die Auto\u00adbahn.": "signs that nobody sees",
     "\u200fשלום\u2069.": "signs that nobody sees",
