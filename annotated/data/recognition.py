@@ -58,8 +58,36 @@ _TO_JSONL = (
 )
 
 
+_NO_SENTENCES = (
+    (
+        r"<(\?xml|!doctype|html|srcset|refset|tstset|mteval)\b",
+        "mark-up, such as SGM or HTML",
+        r"take the sentences out: sed -n 's|.*<seg[^>]*> *\(.*\) *</seg>.*|\1|p'",
+    ),
+    (r"webvtt|1\s+\d\d:\d\d:\d\d,\d+ -->", "subtitles", "leave out their numbers and times"),
+    (r'(#.*\n)*msgid "', "a gettext catalogue", "make TMX of it: po2tmx"),
+)
+"""What a file of one language may begin with that is no sentence: a pattern, its name, and what to do."""
+
+
 class FormatNotice(UserWarning):
     """How a file of pairs was understood that is not plain TSV."""
+
+
+def of_two_files(paths: Sequence[Path]) -> PairFormat:
+    """The format of a file for each language: a sentence a line, which mark-up, subtitles and catalogues are not.
+
+    Raises
+    ------
+    CorpusError
+        If one of them begins as something else.
+    """
+    for path in paths:
+        beginning = "\n".join(line for line in _beginning(path) if line.strip()).lstrip()
+        for pattern, what, advice in _NO_SENTENCES:
+            if re.match(pattern, beginning, re.IGNORECASE):
+                raise CorpusError(f"{path}: {what}, and not text, one sentence a line; {advice}")
+    return PLAIN
 
 
 def recognised(path: Path, asked: str = "auto", *, say: bool = False) -> PairFormat:

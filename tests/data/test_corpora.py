@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import subprocess
 import tracemalloc
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import zstandard
 
 from annotated.config import DataConfig
 from annotated.data.corpora import CorpusError, PairCounts, open_corpus, read_lines, read_pairs
+from annotated.wmt14.sources import of_files
 
 PAIRS = [("The cat sleeps.", "Die Katze schläft."), ("two  spaces", "zwei\u2028Zeilen\x85?"), ("😀", "ﬁ")]
 
@@ -105,6 +107,33 @@ def test_line_ends_of_old_macs_are_named_in_two_files_too(tmp_path):
         list(read_pairs(f"{tmp_path / 'text.en'},{tmp_path / 'text.de'}"))
     one = written(tmp_path / "one.txt", b"one\rtwo\nthree\n")
     assert list(read_lines(one)) == ["one\rtwo", "three"]
+
+
+NO_SENTENCES = {
+    "a.sgm": ('<refset setid="n" trglang="de">\n<doc docid="1">\n<seg id="1"> eins </seg>\n</doc>\n', "mark-up"),
+    "a.html": ("\n<!DOCTYPE html>\n<p>eins</p>\n", "mark-up"),
+    "a.srt": ("1\n00:00:01,000 --> 00:00:02,000\neins\n", "subtitles"),
+    "a.vtt": ("WEBVTT\n\n00:01.000 --> 00:02.000\neins\n", "subtitles"),
+    "a.po": ('# German\nmsgid ""\nmsgstr ""\n', "a gettext catalogue"),
+}
+
+
+@pytest.mark.parametrize("name", NO_SENTENCES)
+def test_files_of_one_language_that_hold_no_sentences_are_refused(tmp_path, name):
+    content, what = NO_SENTENCES[name]
+    path, other = written(tmp_path / name, content.encode()), written(tmp_path / "text", content.encode())
+    message = f"{what}.* and not text, one sentence a line; "
+    with pytest.raises(CorpusError, match=message) as caught:
+        list(read_pairs(f"{other},{path}"))
+    with pytest.raises(CorpusError, match=message):
+        of_files({"own": f"{other},{path}"}, valid=f"{other},{other}", test=path, pair="en-de")
+    if name == "a.sgm":
+        command = str(caught.value).partition("take the sentences out: ")[2]
+        done = subprocess.run(command, shell=True, input=content, text=True, capture_output=True, check=True)
+        assert done.stdout == "eins \n"
+    for plain in ("1\n2\n", "<b>fett</b>\n", "msgid, die\n", "# 1\n"):
+        sides = [written(tmp_path / side, plain.encode()) for side in ("x", "y")]
+        assert list(read_pairs(f"{sides[0]},{sides[1]}"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="named pipes")
