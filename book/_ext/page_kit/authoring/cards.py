@@ -66,7 +66,7 @@ class CardSee(nodes.General, nodes.Element):
 
 
 def parse(lines: Sequence[str]) -> tuple[list[Option], str]:
-    """Options and answer of a card's text.
+    """Options, shuffled, and answer of a card's text.
 
     Raises
     ------
@@ -88,7 +88,8 @@ def parse(lines: Sequence[str]) -> tuple[list[Option], str]:
     answer = "\n".join(rest).strip()
     if not answer:
         raise ValueError("a card needs an answer after its options")
-    return [Option(text, " ".join(why), right) for right, text, why in options], answer
+    made = [Option(text, " ".join(why), right) for right, text, why in options]
+    return shuffled(answer, made, lambda option: option.text), answer
 
 
 def thread_link(name: str) -> tuple[str, str]:
@@ -147,7 +148,6 @@ class Card(Quiz):
 
     def guess(self, entry: Entry, options: list[Option]) -> nodes.Element:
         """The options, as one question of a quiz."""
-        options = shuffled(entry.id, options, lambda option: option.text)
         name, answer = entry.id.lower(), next(i for i, option in enumerate(options, 1) if option.correct)
         box = nodes.container(classes=["quiz", "card-guess", "try-more"])  # done at leisure: no reading time
         box += raw(
@@ -207,7 +207,8 @@ def section_title(env: Any, page: str, section: str) -> str | None:
     """The title of a page's section by its id, without the mark of its layer; None if there is no such section."""
     toc = env.tocs.get(page)
     links = toc.findall(nodes.reference) if toc is not None else ()
-    found = next((link for link in links if link.get("anchorname") == f"#{section}"), None)
+    names = (f"#{section}", f"#{section}-prove")  # a section that became a proof keeps its address
+    found = next((link for link in links if link.get("anchorname") in names), None)
     return None if found is None else _LAYER.sub("", found.astext())
 
 
