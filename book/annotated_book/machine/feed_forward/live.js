@@ -8,7 +8,7 @@ import { caption, nats } from "../../viz/engine/views.js";
 export const NETWORKS = ["encoder", "decoder"].map(stack => [stack,
   [0, 1, 2].map(layer => [`${stack}.layers.${layer}.feed_forward`, `${layer + 1}`])]);
 // The first three break without the encoder's networks; the last keeps its words.
-const EXAMPLES = ["The queen laughs at old stories.", "Who does not look for a parcel?",
+const SENTENCES = ["The queen laughs at old stories.", "Who does not look for a parcel?",
   "Our bananas were riper than the cherries.", "The grandmother opened the green school bag."];
 const GREATEST = 20; // nats from which a button's colour grows no further
 
@@ -63,7 +63,7 @@ function networkBoard(run) {
 
 function feedForward(box) {
   const made = switchPanel(box, {
-    board: networkBoard, examples: EXAMPLES, label: "Without the networks that are off", tell: networksVerdict,
+    board: networkBoard, examples: SENTENCES, label: "Without the networks that are off", tell: networksVerdict,
     extra({ engine, text }) {
       const { names, cost } = made.board.networks;
       for (const name of names) cost(name, engine.loss(text, { off: new Set([name]) }).change);
