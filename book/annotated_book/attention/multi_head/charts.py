@@ -140,9 +140,14 @@ def head_count_chart(
     for read, curve in measured.items():
         table = curves_table(curve, "h", "seed", "accuracy").drop(columns="seed").round({"accuracy": 4})
         seeds = alt.Chart(table)
-        name = named_table({min(curve): float(np.mean(curve[min(curve)]))}, "h", "accuracy")
+        at = sorted(curve)[len(curve) // 2] if read == "hidden" else min(curve)  # where no other line is near
+        name = named_table({at: float(np.mean(curve[at]))}, "h", "accuracy")
         label = alt.Chart(name.assign(name=READ_BY[read])).mark_text(
-            align="left", dx=10, dy=14 if read == "hidden" else 6, color=_COLOURS[read], fontWeight=600
+            align="left",
+            dx=-30 if read == "hidden" else 10,
+            dy=16 if read == "hidden" else 6,
+            color=_COLOURS[read],
+            fontWeight=600,
         )
         curves += [
             seeds.mark_line(color=_COLOURS[read], strokeWidth=2).encode(
