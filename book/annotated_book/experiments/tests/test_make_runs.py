@@ -19,7 +19,7 @@ from annotated_book.experiments.make_runs import described, make_one_by_one, tra
 from annotated_book.experiments.runs_file import read_runs, write_run
 from annotated_book.experiments.train_one import Trained
 from annotated_book.pages import BOOK
-from annotated_book.results.since_2017.parts import PARTS
+from annotated_book.results.since_2017.parts import PARTS, RATE_SEARCH
 from annotated_book.results.table_3.pilot import chosen_size
 
 FOREVER = math.inf
@@ -105,7 +105,7 @@ def test_after_all_chapters_a_cpu_goes_on_with_table_3(monkeypatch, tmp_path, ar
 
 def test_every_run_of_the_catalogue_has_a_record_of_its_own():
     every = [one for group in groups_of(list(EXPERIMENTS), None, [0, 1, 2]) for one in group]
-    assert len({(one.file(BOOK), one.run) for one in every}) == len(every) == 3 * (20 + len(PARTS) + 3)
+    assert len({(one.file(BOOK), one.run) for one in every}) == len(every) == 3 * (20 + len(PARTS) + len(RATE_SEARCH) + 3)
     assert all(one.training.seed == one.seed for one in every)
 
 
