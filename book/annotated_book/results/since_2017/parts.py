@@ -174,3 +174,9 @@ RATE_SEARCH: dict[str, Part] = {
 
 They are no parts: the table of parts and its tests do not know them.
 """
+RATES_OF_2017 = {
+    "post-norm": 1.0,
+    "post-norm-slow": POST_NORM_SHARE,
+    **{name: float(name.rpartition("-")[2]) for name in RATE_SEARCH},
+}
+"""At which shares of the base's rate the model of 2017 was trained, by row, highest first."""

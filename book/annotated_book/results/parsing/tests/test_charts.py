@@ -163,7 +163,7 @@ def test_titles_say_what_the_chosen_numbers_show(records: tuple[dict[str, Any], 
     assert sizes_title(table, "malformed", "new sentences").endswith("malformed with 500 trees, 0.3\u00a0% with 2,000")
     labels, classes = (detail_table(*records, by=by) for by in ("label", "words"))
     assert behind(labels, "label", 500, 10) == {"NP"} and behind(labels, "label", 500, 18) == set()  # 88 against 70
-    assert labels_title(labels, 500).endswith("more than 10 points behind on NP")
+    assert labels_title(labels, 500).endswith("more than 10 points behind on NP (10)")
     assert labels_title(labels, 2000).endswith("on no label")
     assert lengths_title(classes, 500).endswith("in 1 of 2 classes of length"), "the shorter of two"
     shown = choice([labels_title(labels, n) for n in (500, 2000)], "size")

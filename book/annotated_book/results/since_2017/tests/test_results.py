@@ -31,7 +31,9 @@ from annotated_book.results.since_2017.results import (
     differences,
     diverged,
     measured,
+    rate_table,
     recorded_runs,
+    runs_of_2017,
     seed_table,
     shown_table,
 )
@@ -45,7 +47,8 @@ def record(part: str, seed: int, loss: float) -> dict[str, Any]:
         for n in range(1, 21)
     ]
     end = {"valid_loss": loss, "test_loss": loss + 0.1, "bleu": 10 - loss}
-    return {"row": part, "seed": seed, "curve": curve, "parameters": 7, "diverged": False, **end}
+    size = {"parameters": 7, "training": {"updates": 6000}, "model": {"d_model": 16}}
+    return {"row": part, "seed": seed, "curve": curve, "diverged": False, **size, **end}
 
 
 @pytest.fixture
@@ -157,7 +160,22 @@ def test_titles_say_what_the_records_hold(runs: Any) -> None:
     title = " ".join(title_for(parts_chart(runs), "measure", "BLEU"))
     assert title.startswith("Single parts change BLEU by")
     title = " ".join(years_chart(runs).to_dict()["title"])
-    assert title == "After the same text and updates, 2026 is 0.6 nats above base (pre-norm)"
+    assert title == "6,000 updates, 16 wide: 2026 ends 0.6 nats above base (pre-norm)"
+
+
+def test_2017_is_shown_at_the_best_of_its_rates(tmp_path: Path, runs: Any) -> None:
+    file = tmp_path / "more.jsonl"
+    for row, losses in {"post-norm": [6.0, 6.2], "post-norm-slow": [5.9, 5.9], "post-norm-0.2": [5.7]}.items():
+        for seed, loss in enumerate(losses):
+            write_run(file, f"{row}-{seed}", record(row, seed, loss))
+    tried = runs_of_2017(file)
+    table = rate_table(tried)
+    assert table["share"].tolist() == [1.0, 0.4, 0.2] and table["seeds"].tolist() == [2, 2, 1]
+    assert table["loss"].tolist() == pytest.approx([6.1, 5.9, 5.7]) and table.loc["post-norm", "highest"] == 6.2
+    chart = years_chart({**tried, **runs})
+    assert " ".join(chart.to_dict()["title"]) == "6,000 updates, 16 wide: 2026 ends 1.0 nats below 2017"
+    ends = [row["loss"] for row in data_of(chart) if row.get("name") == "2017"]
+    assert min(ends) == pytest.approx(5.7) and rate_table(runs).empty
 
 
 def test_the_mean_is_marked_on_its_interval(runs: Any) -> None:
