@@ -59,7 +59,8 @@ def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
     told_lines = [_told(one) for one in table.to_dict("records")]
     for line in range(len(told_lines[0])):
         table[f"told_{line}"] = [lines[line] for lines in told_lines]
-    largest = table.loc[table["difference"].abs().idxmax(), "name"]
+    tested = table[table["verdict"] != CHOSE_THE_SIZE]["verdict"]
+    same, opposite = ((tested == word).sum() for word in ("confirmed", "contradicted"))
     order = table.sort_values("difference")["name"].tolist()
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=150))
     x = alt.X(**_stretched("difference:Q", "nats per token, from base"))
@@ -82,7 +83,7 @@ def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
     return titled(
         alt.layer(rule_at(x, 0.0, color=GREY), intervals, seeds, papers, means, ring, *told),
         height=height,
-        title=f"{largest} differs most from base",
+        title=f"Of {len(tested)} rows {same} have the paper's sign, {opposite} the opposite one",
         description="For each of the 19 changed rows of the small Table 3: its seeds as ticks, the mean of their "
         "difference from base in validation loss with its interval of 95 %, and the paper's difference as a diamond. "
         f"The colour is the verdict. At first the lines below tell of {label(row)}.",
