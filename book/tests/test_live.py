@@ -85,18 +85,18 @@ def test_every_head_shows_what_it_is_worth_and_can_be_silenced(visit: Any) -> No
 
 def test_the_readers_sentence_is_kept_for_the_next_page(visit: Any) -> None:
     with visit(LABORATORY) as v:
-        field = v.page.get_by_role("textbox", name="English")
+        field = v.page.get_by_role("combobox", name="English")
         field.fill("The cat sleeps.")
         v.page.wait_for_function(f"({WRITTEN})().startsWith('Die Katze')")
         v.page.reload()
-        assert v.page.get_by_role("textbox", name="English").input_value() == "The cat sleeps."
+        assert v.page.get_by_role("combobox", name="English").input_value() == "The cat sleeps."
         v.page.locator(".live").scroll_into_view_if_needed()
         done(v)
         assert v.page.evaluate(WRITTEN).startswith("Die Katze")
         field.fill("")
         after(v, "Type an English sentence")
         v.page.reload()
-        assert v.page.get_by_role("textbox", name="English").input_value().startswith("The grandmother")
+        assert v.page.get_by_role("combobox", name="English").input_value().startswith("The grandmother")
 
 
 def test_a_model_that_does_not_load_leaves_the_explanation(visit: Any) -> None:
@@ -107,7 +107,7 @@ def test_a_model_that_does_not_load_leaves_the_explanation(visit: Any) -> None:
         after(v, "did not load")
         assert v.page.get_by_text("With scripts you could type a sentence here").is_visible()
         v.context.unroute("**/live/model.js")
-        v.page.get_by_role("textbox", name="English").fill("The cat sleeps.")
+        v.page.get_by_role("combobox", name="English").fill("The cat sleeps.")
         after(v, "Every part is on")
         assert not v.page.get_by_text("With scripts you could type a sentence here").is_visible()
 

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from annotated_grader.exercise.checks import Check, load_checks
+from annotated_grader.exercise.options import shuffled
 
 ID = re.compile(r"ex(\d\d)-(\d+)")
 _LINE = re.compile(r"\S.*[^.\s]")
@@ -212,9 +213,18 @@ def parse(text: str, folder: Path) -> Exercise:
         raise ExerciseError(f"its line is {data['line']!r}; expected what it asks for, in one line without a full stop")
     values: dict[str, Any] = {key: data[key] for key in ("id", "title", "line", "chapter", "kind", "minutes")}
     values |= {key: tuple(data.get(key) or ()) for key in ("paper", "answers", "forbidden", "hints", "quiz")}
+    values["quiz"] = tuple(map(_question, values["quiz"]))
     values["difficulty"] = _difficulty(data)
     values |= {"library": bool(data.get("library", False)), "catches": str(data.get("catches", ""))}
     return Exercise(folder=folder, cells=tuple(_cells(body)), **values)
+
+
+def _question(data: Any) -> Any:
+    """A question with its options in an order that tells nothing; what is wrong with its form, `verify` says."""
+    try:
+        return data | {"options": shuffled(data["question"], data["options"], lambda option: str(option["text"]))}
+    except (KeyError, TypeError):
+        return data
 
 
 def _difficulty(data: dict[str, Any]) -> str:

@@ -38,6 +38,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from annotated_book.pages import page_file
+from annotated_grader.exercise.options import shuffled
 from page_kit.authoring.quiz import Option, Quiz
 from page_kit.chapter.front_matter import chapter
 from page_kit.chapter.page_facts import parts_of
@@ -146,6 +147,7 @@ class Card(Quiz):
 
     def guess(self, entry: Entry, options: list[Option]) -> nodes.Element:
         """The options, as one question of a quiz."""
+        options = shuffled(entry.id, options, lambda option: option.text)
         name, answer = entry.id.lower(), next(i for i, option in enumerate(options, 1) if option.correct)
         box = nodes.container(classes=["quiz", "card-guess", "try-more"])  # done at leisure: no reading time
         box += raw(

@@ -22,13 +22,14 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from annotated_grader.exercise.options import shuffled
 from page_kit.raw_html import raw
 
 _OPTION = re.compile(r"^- \[([ x])\] (?=\S)")
 
 
 def options(lines: Sequence[str]) -> tuple[list[str], int]:
-    """The lines with plain list items for options, and the number of the right option, from 1.
+    """The lines with plain list items for options, shuffled, and the number of the right option, from 1.
 
     Raises
     ------
@@ -37,15 +38,20 @@ def options(lines: Sequence[str]) -> tuple[list[str], int]:
 
     Examples
     --------
-    >>> options(["How many?", "", "- [ ] one", "- [x] two"])
-    (['How many?', '', '- one', '- two'], 2)
+    >>> options(["How many?", "", "- [ ] one", "- [x] two", "", "Two."])
+    (['How many?', '', '- one', '- two', '', 'Two.'], 2)
     """
-    marks = [found[1] for line in lines if (found := _OPTION.match(line))]
-    if len(marks) < 2:
+    starts = [i for i, line in enumerate(lines) if _OPTION.match(line)]
+    if len(starts) < 2:
         raise ValueError("a prediction needs two options or more: `- [ ] wrong` and `- [x] right`")
-    if marks.count("x") != 1:
-        raise ValueError(f"exactly one option of a prediction is right, `- [x]`; here are {marks.count('x')}")
-    return [_OPTION.sub("- ", line) for line in lines], marks.index("x") + 1
+    if (right := sum(lines[i].startswith("- [x]") for i in starts)) != 1:
+        raise ValueError(f"exactly one option of a prediction is right, `- [x]`; here are {right}")
+    end = next((i for i in range(starts[-1] + 1, len(lines)) if not lines[i].startswith("  ")), len(lines))
+    items = [list(lines[i:j]) for i, j in zip(starts, [*starts[1:], end], strict=True)]
+    items = shuffled("\n".join(lines[: starts[0]]), items, "\n".join)
+    answer = next(i for i, item in enumerate(items, 1) if item[0].startswith("- [x]"))
+    plain = [_OPTION.sub("- ", line) for item in items for line in item]
+    return [*lines[: starts[0]], *plain, *lines[end:]], answer
 
 
 class Prediction(SphinxDirective):

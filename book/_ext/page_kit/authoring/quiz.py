@@ -3,7 +3,8 @@
     :::{quiz} 05
     :::
 
-The file is a list of questions. One option of each is correct, and every option says what choosing it means:
+The file is a list of questions. One option of each is correct, and every option says what choosing it means; the build
+shuffles them:
 
     - question: "Markdown, with $math$ and `code`"
       options:
@@ -37,6 +38,7 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from annotated_grader.exercise.options import shuffled
 from page_kit.data import table
 from page_kit.raw_html import raw
 
@@ -112,7 +114,8 @@ def parse(data: Any) -> list[Question]:
             raise ValueError(f"{where} needs exactly one correct option")
         if len({option.text for option in options}) < len(options):
             raise ValueError(f"{where} has the same option twice")
-        questions.append(Question(_text(entry, "question", where), options))
+        text = _text(entry, "question", where)
+        questions.append(Question(text, tuple(shuffled(text, options, lambda option: option.text))))
     return questions
 
 

@@ -1,7 +1,8 @@
 // Panel of the chapter on beam search: one field for the recorded sentences of the tree and for the reader's own.
 import { button, optionsOf } from "../../viz/controls.js";
 import { loadEngine } from "../../viz/engine/loader.js";
-import { livePanels, ownSentence, panel } from "../../viz/engine/panel.js";
+import { livePanels, panel } from "../../viz/engine/panel.js";
+import { ownSentence } from "../../viz/engine/sentence_field.js";
 import { ownSearch } from "./own.js";
 
 const RECORDED = "The model after 800 updates, which is often unsure; its probabilities for this sentence were recorded.";

@@ -9,6 +9,7 @@
 //   engine.beam(text, { size, alpha, count, most, prefix, switches }) -> generator: yields steps, returns hypotheses with `text`
 //   engine.trace(text, target, switches)    -> every box of figure 1 and every attention map, as annotated.analysis.tracing
 //   engine.loss(text, switches)             -> how much less probable the whole model's own translation becomes
+//   engine.reading                          the words and some sentences of the training text: reading.js
 //   engine.derived(Kind)                    -> the same with a class derived from Transformer in place of it
 //
 // A translation is { text, source, tokens, steps, ended, logProbability }: `tokens` without start and end token, `ended` false
@@ -17,6 +18,7 @@
 import { BOS, EOS, Tokenizer } from "./tokenizer.js";
 import { bound, greedy, logProbability, score } from "./decoding.js";
 import { complete, keyOf, memoryKeyOf } from "./switches.js";
+import { Reading } from "./reading.js";
 import { Transformer } from "./transformer.js";
 import { beam } from "./beam.js";
 import { traceOf } from "./tracing.js";
@@ -24,8 +26,9 @@ import { traceOf } from "./tracing.js";
 const REMEMBERED = 300; // results
 
 export class Engine {
-  constructor({ config, tensors, tokenizer, bytes }) {
+  constructor({ config, tensors, tokenizer, bytes, reading }) {
     this.config = config;
+    this.reading = reading && new Reading(reading);
     this.tokenizer = new Tokenizer(tokenizer);
     this.transformer = new Transformer({ config, tensors, bytes });
     this.results = new Map();

@@ -11,6 +11,8 @@ export function farthest(rows) {
   return rows.reduce((best, looks, t) => distance(looks, t) > distance(rows[best], best) + 1e-9 ? t : best, 0);
 }
 
+const wraps = row => row.length > 1 && row.at(-1).offsetTop - row[0].offsetTop > row[0].offsetHeight / 2;
+
 // A picture over `frame`, which holds both rows (or columns) of tokens: `sources()` and `targets()` give their elements.
 // `add(looks)` draws the lines of the next token, `light(i)` brings those of token i to the fore, `clear()` takes all away.
 // Lines are drawn anew when the frame changes its size.
@@ -37,7 +39,15 @@ export function attentionLines(frame, sources, targets) {
   function show() {
     [...picture.children].forEach((group, i) => setAttributes(group, { class: i === lit ? "live-lit" : "" }));
   }
+  // Rows that wrap become columns, so that no line crosses a word.
+  function stack() {
+    if (!frame.classList.contains("live-stacked") && (wraps(sources()) || wraps(targets()))) {
+      frame.classList.add("live-stacked");
+      draw();
+    }
+  }
   function add(looks) {
+    stack();
     rows.push(looks);
     picture.append(lines(looks, rows.length - 1));
     light(rows.length - 1);
@@ -47,6 +57,11 @@ export function attentionLines(frame, sources, targets) {
     show();
   }
   function redraw() {
+    frame.classList.remove("live-stacked");
+    draw();
+    stack();
+  }
+  function draw() {
     picture.replaceChildren(...rows.map(lines));
     picture.classList.add("live-still");
     show();
@@ -55,6 +70,7 @@ export function attentionLines(frame, sources, targets) {
     rows = [];
     picture.replaceChildren();
     picture.classList.remove("live-still");
+    frame.classList.remove("live-stacked");
   }
   frame.append(picture);
   onWidth(frame, redraw);

@@ -32,54 +32,19 @@
 //   isCurrent  false as soon as the reader has asked for something else: then stop, and show nothing more
 //   say(text)  the result as a sentence
 // What the reader types is kept in this browser and shared by all panels of the book; examples are not kept. While a panel
-// holds a sentence of the reader's, a line says which sentence the page speaks of, and a button puts that one back.
+// holds a sentence of the reader's, a line says which sentence the page speaks of, and a button puts that one back; another says
+// which of its words the model has never read (sentence_field.js).
 // Views (tokens with probabilities, source tokens with attention, bars, compared sentences) are in views.js, lines between
 // tokens in lines.js, a panel that only switches parts off in switch_panel.js. Looks are in panel.css.
-import { field, html, labelled, select } from "../controls.js";
+import { field, html, labelled } from "../controls.js";
 import { loadEngine } from "./loader.js";
+import { sentenceField } from "./sentence_field.js";
 
 const NEAR = "500px", WAIT = 150; // how far below the viewport a panel loads; milliseconds after a key
 
 // Mounts the panels of a page: { name: function of the box }. The box holds the text for readers without scripts.
 export function livePanels(panels) {
   for (const box of globalThis.document?.querySelectorAll(".live[data-panel]") ?? []) panels[box.dataset.panel]?.(box);
-}
-
-const store = globalThis.annotatedBook;
-export const ownSentence = {
-  get: () => store?.get("live", "sentence"),
-  set(text) {
-    store?.set("live", "sentence", text || undefined);
-    document.dispatchEvent(new CustomEvent("annotated-sentence", { detail: text }));
-  },
-};
-
-const exampleMenu = (examples, choose) =>
-  select([["", "an example …"], ...examples.map(text => [text, text])], text => { if (text) choose(text); }, { "aria-label": "Examples" }); // goes back to its first line
-
-// The reader's sentence: a field and a menu. `change` hears of every new text, `text()` tells it.
-function sentenceField(first, examples, label, change, choose) {
-  const input = field(text => { ownSentence.set(text.trim()); }, { type: "text", value: ownSentence.get() ?? first,
-    maxLength: 160, autocomplete: "off" });
-  const menu = exampleMenu(examples, text => { input.value = text; menu.value = ""; choose(text); change(); });
-  document.addEventListener("annotated-sentence", ({ detail }) => {
-    if (document.activeElement !== input) input.value = detail || first;
-    change();
-  });
-  const notice = ownNotice(first, () => { input.value = first; ownSentence.set(""); choose(first); });
-  const tell = () => { notice.hidden = [first, ...examples, ""].includes(input.value.trim()); };
-  for (const event of ["input", "change"]) input.addEventListener(event, tell);
-  document.addEventListener("annotated-sentence", tell);
-  menu.addEventListener("change", tell);
-  tell();
-  const element = html("div", { className: "live-sentence" }, labelled(label, input), ...(examples.length > 1 ? [menu] : []), notice);
-  return { element, input, text: () => input.value.trim() };
-}
-
-function ownNotice(first, putBack) {
-  const back = html("button", { type: "button", textContent: "Use it" });
-  back.addEventListener("click", putBack);
-  return html("p", { className: "live-own", hidden: true }, `This is a sentence of yours. The text of this page is about “${first}” `, back);
 }
 
 export function panel(box, { examples = [], target, controls = [], output = [], below = [], run, load = "near", loader = loadEngine,
@@ -96,13 +61,17 @@ export function panel(box, { examples = [], target, controls = [], output = [], 
     const mine = ++number, isCurrent = () => mine === number, text = sentence.text();
     clearTimeout(waiting);
     wanted = true;
-    if (!text) { say("Type an English sentence."); return; }
+    say("");
+    if (!text) { box.dataset.state = "empty"; say(`Type an English sentence, such as “${first}”`); return; }
     box.dataset.state = "busy";
     try {
       const engine = await loader();
       if (!isCurrent()) return;
       await run({ engine, text, target: second?.value.trim(), isCurrent, say });
-      if (isCurrent()) box.dataset.state = "done";
+      if (!isCurrent()) return;
+      box.dataset.state = "done";
+      if (engine?.reading) sentence.learn(engine.reading, text, () => engine.translation(text));
+      for (const tokens of box.querySelectorAll(".live-tokens")) tokens.style.minHeight = ""; // which kept the page still
     } catch (error) {
       if (isCurrent()) failed(error);
     }
@@ -114,6 +83,7 @@ export function panel(box, { examples = [], target, controls = [], output = [], 
   }
   function later() {
     if (!wanted) return;
+    say(""); // what it says is about the sentence before
     clearTimeout(waiting);
     waiting = setTimeout(rerun, WAIT);
   }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import torch
 
 import annotated
+from annotated.classroom import classroom_pairs
 from annotated.loading import load
 from annotated.translator import Translator
 from annotated_book.pages import BOOK
@@ -23,6 +25,8 @@ FOLDER = Path(__file__).parent
 ASSETS = Path(annotated.__file__).parent / "assets"
 MODELS = {"classroom": ("model.js", "annotatedModel"), "parsing": ("parser.js", "annotatedParserModel")}
 """The models that pages load, by name: the script that carries one, and the global variable that it sets."""
+READ_PAIRS, SHORT = 20_000, 10
+"""Pairs of the training text that `words_and_sentences` goes through, and words of its longest sentence."""
 CONFIG = ("d_model", "d_ff", "num_heads", "d_k", "num_encoder_layers", "num_decoder_layers", "norm_epsilon")
 
 
@@ -64,8 +68,27 @@ def unpack(manifest: dict[str, list[Any]], content: bytes) -> dict[str, np.ndarr
     return tensors
 
 
+@cache
+def words_and_sentences() -> dict[str, Any]:
+    """What the classroom model has read: 'words', short 'sentences' with nearly all of them, 'longest' in words.
+
+    Numbers and times of day are left out.
+    """
+    words: set[str] = set()
+    shown: set[str] = set()
+    sentences, longest = [], 0
+    for pair in classroom_pairs("train", READ_PAIRS):
+        longest = max(longest, len(pair.source_words))
+        own = {word.rstrip(".") or word for word in pair.source_words if not word[0].isdigit()}
+        words |= own
+        if len(pair.source_words) <= SHORT and own - shown:
+            sentences.append(pair.source)
+            shown |= own
+    return {"words": sorted(words), "sentences": sentences, "longest": longest}
+
+
 def model_data(name: str = "classroom") -> dict[str, Any]:
-    """A model of the package and its tokenizer: 'config', 'tensors' (the manifest), 'tokenizer', 'bytes' in base64."""
+    """A model of the package: 'config', 'tensors' (the manifest), 'tokenizer', 'bytes' in base64, perhaps 'reading'."""
     translator = load(name)
     bpe = json.loads((ASSETS / name / "tokenizer.json").read_text(encoding="utf-8"))["model"]
     manifest, content = pack(dict(translator.model.named_parameters()))
@@ -77,6 +100,7 @@ def model_data(name: str = "classroom") -> dict[str, Any]:
             "merges": [" ".join(pair) if isinstance(pair, list) else pair for pair in bpe["merges"]],
         },
         "bytes": base64.b64encode(content).decode(),
+        **({"reading": words_and_sentences()} if name == "classroom" else {}),
     }
 
 

@@ -1,6 +1,7 @@
 // Dialog of a box of the small figure 1: what leaves it for the reader's sentence, from the engine in the page.
 import { button, group, html, radios, slider, unique } from "../controls.js";
-import { ownSentence, panel } from "../engine/panel.js";
+import { panel } from "../engine/panel.js";
+import { ownSentence } from "../engine/sentence_field.js";
 import { loadAbout } from "./about.js";
 import { panelOf, titleOf } from "./panel.js";
 import { localState, readingOf, rowName } from "./reading.js";

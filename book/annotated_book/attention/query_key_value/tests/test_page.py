@@ -68,7 +68,7 @@ SAYS = "text => document.querySelector('.live[data-panel=desk] .live-status').te
 def test_the_desk_takes_the_readers_sentences(visit: Any) -> None:
     with visit(PAGE) as v:
         box, widget = v.page.locator(".live[data-panel=desk]"), desk(v)
-        box.get_by_role("textbox", name="English").fill("The cat sleeps.")
+        box.get_by_role("combobox", name="English").fill("The cat sleeps.")
         v.page.wait_for_function(SAYS, arg="Katze")
         assert side(widget, 0)[0] == "<s>" and "".join(side(widget, 0)[1:]) == "DieKatzeschläft."
         assert "".join(side(widget, 1)) == "Thecatsleeps.</s>"
@@ -85,7 +85,7 @@ def test_the_picture_of_a_head_takes_the_readers_sentence(visit: Any) -> None:
         v.page.wait_for_selector(".widget-host[data-ready] .projection .tile")
         box, picture = v.page.locator(".live[data-panel=head]"), v.page.locator(".projection")
         box.scroll_into_view_if_needed()
-        box.get_by_role("textbox", name="English").fill("The small dog sleeps.")
+        box.get_by_role("combobox", name="English").fill("The small dog sleeps.")
         v.page.wait_for_function("document.querySelector('.projection .tokens').children.length === 7")
         picture.get_by_role("combobox", name="Token").select_option(label="▁dog")
         assert "“▁dog”" in picture.locator(".said").inner_text()

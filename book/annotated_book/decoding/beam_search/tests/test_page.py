@@ -117,7 +117,7 @@ def test_a_sentence_of_the_readers_own_is_searched_with_the_same_controls(visit:
         slide(widget, "steps shown", 10)
         assert "der Fledermaus geholfen" in widget.locator(".verdict").inner_text()
         assert not any(url.endswith("model.js") for url in v.asked), "recorded sentences need no weights"
-        field = box.get_by_role("textbox", name="English")
+        field = box.get_by_role("combobox", name="English")
         assert field.input_value() == "This child helped the bat.", "the field names the sentence of the tree"
         box.get_by_role("button", name="use the shipped model").click()  # the same sentence, the other model
         v.page.wait_for_function("document.querySelector('.live-status').textContent.startsWith('The shipped model')")

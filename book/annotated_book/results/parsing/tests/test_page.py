@@ -48,7 +48,7 @@ def test_a_sentence_is_parsed_when_it_is_asked_for(visit: Any) -> None:
         v.page.wait_for_function("window.told.at(-1)?.endsWith('It is the right tree.')")
         assert v.page.evaluate("window.told[0]").endswith("…"), "no old verdict stands while a search runs"
         assert v.page.evaluate("window.told.filter(text => text === 'Searching …').length") == 1
-        box.get_by_role("textbox", name="English").fill("The girl washes the cup with the handle.")
+        box.get_by_role("combobox", name="English").fill("The girl washes the cup with the handle.")
         v.page.wait_for_function("document.querySelectorAll('[data-panel=parse] .parse-node').length === 7")
         assert v.errors == [] and v.foreign == []
 
@@ -57,7 +57,7 @@ def test_strange_words_and_the_rule(visit: Any) -> None:
     with visit(PAGE, as_left=True, viewport={"width": 390, "height": 844}) as v:
         box = panel(v)
         box.get_by_role("checkbox", name="only well-formed brackets").check()
-        box.get_by_role("textbox", name="English").fill("The xylophone sleeps.")
+        box.get_by_role("combobox", name="English").fill("The xylophone sleeps.")
         v.page.wait_for_function("document.querySelector('.live-status').textContent.includes('xylophone')")
         assert parsed(v, box).startswith("Not among the words of the training sentences: “xylophone”.")
         assert v.overflow() <= 0 and v.errors == []
