@@ -105,7 +105,8 @@ def test_after_all_chapters_a_cpu_goes_on_with_table_3(monkeypatch, tmp_path, ar
 
 def test_every_run_of_the_catalogue_has_a_record_of_its_own():
     every = [one for group in groups_of(list(EXPERIMENTS), None, [0, 1, 2]) for one in group]
-    assert len({(one.file(BOOK), one.run) for one in every}) == len(every) == 3 * (20 + len(PARTS) + len(RATE_SEARCH) + 3)
+    rows = 20 + len(PARTS) + len(RATE_SEARCH) + 3
+    assert len({(one.file(BOOK), one.run) for one in every}) == len(every) == 3 * rows
     assert all(one.training.seed == one.seed for one in every)
 
 

@@ -24,8 +24,8 @@ VERDICTS = {
 COSTS = {"parameters": "parameters of the model", "operations": "operations of the training (FLOP)"}
 ROW_HEIGHT = 21
 _FAR, _NEAR = 0.05, 0.02
-"""Nats per token, about which the axes of our differences and of the paper's turn from even steps to ratios: on them the
-rows near base are told apart, though three are far from it."""
+"""Nats per token, about which the axes of our differences and of the paper's turn from even steps to ratios: on them
+the rows near base are told apart, though three are far from it."""
 _TICKS = [-0.5, -0.2, -0.1, 0, 0.1, 0.2, 0.5]
 
 

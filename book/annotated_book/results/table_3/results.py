@@ -15,8 +15,8 @@ from annotated_book.results.table_3.records import SEEDS
 from annotated_book.results.table_3.words import label, signed
 
 CHOSE_THE_SIZE = "chose the size"
-"""In the place of a verdict on `CHOOSER`: the pilot took the first size at which it is worse than base, so that its sign
-is no test."""
+"""In the place of a verdict on `CHOOSER`: the pilot took the first size at which it is worse than base, so its sign is
+no test."""
 CHOOSER = "C1"
 Rows = Sequence[Mapping[str, Any]]
 """`rows` of the summary: see `annotated_book.results.table_3.row_results.row_results`."""
