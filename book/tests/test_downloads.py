@@ -86,7 +86,8 @@ def test_directives_become_plain_markdown(plain: Any, repository: Path) -> None:
     assert "- one\n- two" in asked and "Two, see" not in asked
     assert "Two, see [section 3.2.1](https://arxiv.org/html/1706.03762v7#S3.SS2.SSS1)." in told
     assert "> **Name.** Also *dot-product attention*." in first
-    assert "> It says (vaswani2017) so." in first
+    assert "> It says [Vaswani et al., 2017] so." in first
+    assert notebook["cells"][2]["metadata"]["jupyter"] == {"source_hidden": True}, "folded in the page, and here"
     assert "```python\ndef causal_mask(" in last
     assert 'untouched = "{term}`head`"' in last, "an ordinary code block stays as it is"
     assert "[chapter 7](../attention/masks.ipynb) and `torch.nn.Linear`, a heads. (play)" in last

@@ -289,7 +289,7 @@ def test_the_built_index_has_no_foreign_senses(book: Path) -> None:
 
 
 def test_a_name_in_braces_is_a_label_without_them(extension: Any) -> None:
-    assert extension("terms.term_sentences").labels()["nvidia2019"] == "NVIDIA, 2019"
+    assert extension("reference.citations").labels()["nvidia2019"] == "NVIDIA, 2019"
 
 
 def test_pages_know_their_part_of_the_book(extension: Any) -> None:

@@ -28,9 +28,10 @@ GROUPS = {
     "reference": (
         *("bibliography", "citations", "component_timeline", "doctor", "execution", "exercise_index", "paper_map"),
     ),
-    # What stands around a chapter's text: its head, figure 1 in its margin, its reader's progress, the sidebar. Words
+    # What stands around a chapter's text: its head, figure 1 in its margin, its reader's progress, what waits behind
+    # marks, the sidebar. Words
     # and checks are counted here, so behind those that mark and fold them.
-    "chapter": ("chapter_header", "figure_one_margin", "progress", "sidebar"),
+    "chapter": ("chapter_header", "figure_one_margin", "progress", "reading_mode", "sidebar"),
     # Terms of the glossary: where the text says what they mean, and their index. They look at texts that are complete.
     "terms": ("glossary", "term_counts", "term_index"),
     # Finding: the search, and fields that filter a long page.

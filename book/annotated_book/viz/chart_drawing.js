@@ -2,16 +2,25 @@
 
 const BESIDE = 72, LETTER = 7.4; // pixels: the axes of a view; a letter of a title, on average
 
-// A title of one line becomes several where it would be cut; what an expression writes is short.
-function wrapTitle(spec, width) {
-  const text = spec.title?.text ?? spec.title, most = Math.max(20, Math.floor((width - BESIDE) / LETTER));
-  if (typeof text !== "string" || text.length <= most) return;
+function linesOf(text, most) {
   const lines = [""];
   for (const word of text.split(" ")) {
     const line = lines.at(-1), longer = line ? `${line} ${word}` : word;
     if (line && longer.length > most) lines.push(word); else lines[lines.length - 1] = longer;
   }
-  if (spec.title.text) spec.title.text = lines; else spec.title = lines;
+  return lines;
+}
+
+// A title becomes lines where it would be cut; of those that a menu chooses (`title_of` of titles.py) all become as many.
+function wrapTitle(spec, width) {
+  const text = spec.title?.text ?? spec.title, most = Math.max(20, Math.floor((width - BESIDE) / LETTER));
+  const set = found => { if (spec.title.text) spec.title.text = found; else spec.title = found; };
+  const chosen = /^(\{"(?:[^"\\]|\\.)*": ".*"\})\[(\w+)\]$/s.exec(text?.expr);
+  if (typeof text === "string" && text.length > most) set(linesOf(text, most));
+  if (!chosen) return;
+  const lines = Object.entries(JSON.parse(chosen[1])).map(([option, one]) => [option, linesOf(one, most)]), longest = Math.max(...lines.map(([, some]) => some.length));
+  const padded = Object.fromEntries(lines.map(([option, some]) => [option, [...some, ...Array(longest - some.length).fill("")]]));
+  set({ ...text, expr: `${JSON.stringify(padded)}[${chosen[2]}]` });
 }
 
 // Concatenated views cannot follow their container by themselves: Vega-Lite wants numbers. Nor can a picture that keeps its

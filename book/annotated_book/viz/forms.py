@@ -10,7 +10,6 @@ import pandas as pd
 
 from annotated_book.viz.caption import captioned
 from annotated_book.viz.tables import ONE_ROW
-from annotated_book.viz.titles import title_lines
 
 
 def titled(chart: Any, *controls: Any, title: Any = None, description: str, caption: str = "", **more: Any) -> Any:
@@ -23,8 +22,9 @@ def titled(chart: Any, *controls: Any, title: Any = None, description: str, capt
     controls
         Parameters that the reader sets, from the top.
     title
-        What to see: a text, which is cut into lines; a list, whose lines are kept; an expression of Vega, which follows
-        the controls; or a title with more than a text. None where each view has its own.
+        What to see: a text, which is cut into lines where the chart is drawn; a list, whose lines are kept; an
+        expression of Vega, which follows the controls; or a title with more than a text. None where each view has its
+        own.
     description
         For readers who do not see the chart.
     caption
@@ -38,8 +38,7 @@ def titled(chart: Any, *controls: Any, title: Any = None, description: str, capt
     if not isinstance(chart, (alt.ConcatChart, alt.HConcatChart, alt.VConcatChart)):
         more = {"width": "container", **more}
     if title is not None:
-        heading = title_lines(title) if isinstance(title, str) else title
-        more["title"] = heading if isinstance(heading, (list, alt.TitleParams)) else alt.Title(heading)
+        more["title"] = title if isinstance(title, (list, alt.TitleParams)) else alt.Title(title)
     drawn = drawn.properties(description=description, **more)
     return captioned(drawn, caption) if caption else drawn
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import textwrap
 from typing import Any
 
@@ -10,6 +12,7 @@ COLUMN = 600
 _MULTI_VIEW_MARGIN = 72  # axes of a view, in concatenated charts
 _AXIS_MARGIN = 10  # the axis of a picture that keeps its shape, unless it says
 _LETTER = 7.4  # a letter of a title, on average
+_BY_MENU = re.compile(r'(\{"(?:[^"\\]|\\.)*": ".*"\})\[(\w+)\]', re.S)  # of `title_of`
 
 
 def static_fallback(spec: dict[str, Any], width: int = COLUMN) -> dict[str, Any]:
@@ -30,9 +33,20 @@ def static_fallback(spec: dict[str, Any], width: int = COLUMN) -> dict[str, Any]
 
 def _fitted_title(spec: dict[str, Any], width: int) -> dict[str, Any]:
     title = spec.get("title")
-    text = title.get("text") if isinstance(title, dict) else title
-    if not isinstance(text, str):
+    text = title.get("text", title) if isinstance(title, dict) else title
+    most = max(20, int((width - _MULTI_VIEW_MARGIN) / _LETTER))
+    if isinstance(text, dict) and (chosen := _BY_MENU.fullmatch(text.get("expr", ""))):
+        lines = {option: _wrapped(one, most) for option, one in json.loads(chosen[1]).items()}
+        longest = max(map(len, lines.values()))
+        padded = {option: [*some, *[""] * (longest - len(some))] for option, some in lines.items()}
+        found: Any = {"expr": f"{json.dumps(padded, ensure_ascii=False)}[{chosen[2]}]"}
+    elif isinstance(text, str):
+        lines_of_one = _wrapped(text, most)
+        found = lines_of_one if len(lines_of_one) > 1 else text
+    else:
         return {}
-    lines = textwrap.wrap(text, max(20, int((width - _MULTI_VIEW_MARGIN) / _LETTER))) or [text]
-    found = lines if len(lines) > 1 else text
-    return {"title": {**title, "text": found} if isinstance(title, dict) else found}
+    return {"title": {**title, "text": found} if isinstance(title, dict) and "text" in title else found}
+
+
+def _wrapped(text: str, most: int) -> list[str]:
+    return textwrap.wrap(text, most, break_long_words=False, break_on_hyphens=False) or [text]

@@ -36,9 +36,7 @@ def title_of(parameter: str, titles: Mapping[str, str]) -> Any:
     parameter
         The menu's name in the chart.
     titles
-        A title for each option. All get the number of lines of the longest, so that nothing moves.
+        A title for each option. They are cut into lines where the chart's width is known, all into as many as the
+        longest, so that nothing moves.
     """
-    lines = {option: textwrap.wrap(title, _CHARACTERS, break_on_hyphens=False) for option, title in titles.items()}
-    most = max(map(len, lines.values()))
-    padded = {option: [*some, *[""] * (most - len(some))] for option, some in lines.items()}
-    return alt.expr(f"{json.dumps(padded, ensure_ascii=False)}[{parameter}]")
+    return alt.expr(f"{json.dumps(dict(titles), ensure_ascii=False)}[{parameter}]")

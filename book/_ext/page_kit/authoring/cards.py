@@ -66,7 +66,7 @@ class CardSee(nodes.General, nodes.Element):
 
 
 def parse(lines: Sequence[str]) -> tuple[list[Option], str]:
-    """Options and answer of a card's text.
+    """Options, shuffled, and answer of a card's text.
 
     Raises
     ------
@@ -88,7 +88,8 @@ def parse(lines: Sequence[str]) -> tuple[list[Option], str]:
     answer = "\n".join(rest).strip()
     if not answer:
         raise ValueError("a card needs an answer after its options")
-    return [Option(text, " ".join(why), right) for right, text, why in options], answer
+    made = [Option(text, " ".join(why), right) for right, text, why in options]
+    return shuffled(answer, made, lambda option: option.text), answer
 
 
 def thread_link(name: str) -> tuple[str, str]:
@@ -147,7 +148,6 @@ class Card(Quiz):
 
     def guess(self, entry: Entry, options: list[Option]) -> nodes.Element:
         """The options, as one question of a quiz."""
-        options = shuffled(entry.id, options, lambda option: option.text)
         name, answer = entry.id.lower(), next(i for i, option in enumerate(options, 1) if option.correct)
         box = nodes.container(classes=["quiz", "card-guess", "try-more"])  # done at leisure: no reading time
         box += raw(

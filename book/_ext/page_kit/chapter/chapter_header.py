@@ -22,6 +22,7 @@ from page_kit.chapter.page_facts import (
     parts_of,
     plain_title,
 )
+from page_kit.chapter.reading_mode import SWITCH
 from page_kit.raw_html import raw
 
 _log = logging.getLogger(__name__)
@@ -34,7 +35,8 @@ def strip(app: Sphinx, docname: str) -> nodes.container:
     everyone = chapters_in_order(env)
     me, facts = chapter(env, docname), all_facts(env).get(docname, Facts())
     items: list[tuple[str, list[nodes.Node]]] = []
-    items.append(("Time", [nodes.Text(f"about {in_words(facts.minutes)}")]))
+    more = f", {in_words(facts.minutes_with_proofs)} with proofs" if facts.minutes_with_proofs > facts.minutes else ""
+    items.append(("Time", [nodes.Text(f"about {in_words(facts.minutes)}{more}")]))
     by_number = {fields["number"]: name for name, fields in everyone.items()}
     needs: list[nodes.Node] = []
     for number in me.get("needs") or []:
@@ -60,6 +62,8 @@ def strip(app: Sphinx, docname: str) -> nodes.container:
         words = nodes.paragraph("", "", nodes.inline("", name, classes=["fact-name"]), nodes.Text(" "))
         words += content
         listed += nodes.list_item("", words)
+    if "number" in me:
+        listed += nodes.list_item("", raw(SWITCH))
     return nodes.container("", listed, classes=["chapter-strip"])
 
 

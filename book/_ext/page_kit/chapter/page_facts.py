@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Container
 from dataclasses import dataclass
 from string import ascii_uppercase
@@ -38,11 +39,22 @@ class Facts:
     exercises: int = 0
     quizzes: int = 0
     layers: tuple[str, ...] = ()
+    waiting_words: int = 0
+    """Words in boxes that wait behind a mark, `reading_mode.py`."""
+    waiting_code: int = 0
+    """Cells whose code does, and listings."""
+    waiting_pictures: int = 0
 
     @property
     def minutes(self) -> int:
-        """How long a reader needs, without the exercises."""
+        """How long a reader needs, without the exercises and without what waits."""
         return reading_minutes(self.words, self.code, self.pictures, self.questions)
+
+    @property
+    def minutes_with_proofs(self) -> int:
+        """How long a reader needs for all but the exercises."""
+        words, code = self.words + self.waiting_words, self.code + self.waiting_code
+        return reading_minutes(words, code, self.pictures + self.waiting_pictures, self.questions)
 
 
 def reading_minutes(words: int, code: int = 0, pictures: int = 0, questions: int = 0) -> int:
@@ -67,37 +79,58 @@ def _is_picture(bundle: nodes.Element) -> bool:
     return False
 
 
-def take_stock(doctree: nodes.document) -> Facts:
-    """Count what is on a page as it was read."""
-    words = code = pictures = questions = exercises = quizzes = 0
+def count_words(text: nodes.Node) -> int:
+    """Words of a text; what a hyphen or an apostrophe joins is one."""
+    return len(re.findall(r"\w+(?:['’.-]\w+)*", text.astext()))
+
+
+def is_proof(node: nodes.Node) -> bool:
+    """Whether a section is of the layer `prove`."""
+    title = node.next_node(nodes.title) if isinstance(node, nodes.section) else None
+    return title is not None and "prove" in (m.astext() for m in title.findall(nodes.inline) if "layer" in m["classes"])
+
+
+def is_exercise(node: nodes.Element) -> bool:
+    """Whether a node is a graded exercise, as it was read or as it will be written."""
+    return type(node).__name__ in ("exercise_node", "exercise_enumerable_node") or {"exercise", "graded"} <= set(
+        node["classes"]
+    )
+
+
+def take_stock(page: nodes.Element) -> Facts:
+    """Count what is on a page as it was read, or in a part of one."""
+    count: Counter[str] = Counter()
     layers = set()
-    todo: list[nodes.Node] = [doctree]
+    todo: list[tuple[nodes.Node, bool]] = [(page, False)]
     while todo:
-        node = todo.pop()
+        node, waiting = todo.pop()
+        waits = "waiting_" * waiting
         if isinstance(node, nodes.Text):
-            words += len(re.findall(r"\w+(?:['’.-]\w+)*", node.astext()))
+            count[f"{waits}words"] += count_words(node)
         elif isinstance(node, nodes.raw):
-            questions += node.astext().count("<fieldset data-answer=")
-            quizzes += node.astext().count("data-quiz=")
+            count["questions"] += node.astext().count("<fieldset data-answer=")
+            count["quizzes"] += node.astext().count("data-quiz=")
         elif isinstance(node, nodes.container) and node.get("nb_element") == "cell_code":
-            code += "tag_check" not in node["classes"]  # folded, and not to be read
+            if "tag_check" not in node["classes"]:  # folded, and not to be read
+                count["waiting_code" if waiting or "tag_hide-input" in node["classes"] else "code"] += 1
             bundles = [b for b in node.findall(nodes.container) if b.get("nb_element") == "mime_bundle"]
-            pictures += sum(map(_is_picture, bundles))
+            count[f"{waits}pictures"] += sum(map(_is_picture, bundles))
         elif isinstance(node, nodes.literal_block):
-            code += 1
+            count[f"{waits}code"] += 1
         elif isinstance(node, nodes.math | nodes.math_block):
-            words += 3  # a formula is read slowly
+            count[f"{waits}words"] += 3  # a formula is read slowly
         elif isinstance(node, nodes.inline) and "layer" in node["classes"]:
             layers.add(node.astext())
         elif isinstance(node, nodes.Element) and not isinstance(node, nodes.comment | nodes.meta):
-            questions += bool({"prediction", "try"} & set(node["classes"]))
-            exercises += type(node).__name__ in ("exercise_node", "exercise_enumerable_node")
+            classes = set(node["classes"])
+            count["questions"] += bool({"prediction", "try"} & classes)
+            count["exercises"] += is_exercise(node)
             if type(node).__name__ == "CardNode":
-                todo += node.children[:1]  # the line that opens it; the rest is folded
-            elif not {"graded-more", "try-more"} & set(node["classes"]):  # folded, or done at leisure
-                todo += node.children
-    known = tuple(layer for layer in LAYERS if layer in layers)
-    return Facts(words, code, pictures, questions, exercises, quizzes, known)
+                todo += [(child, waiting) for child in node.children[:1]]  # the line that opens it; the rest is folded
+            elif not {"graded-more", "try-more"} & classes:  # folded, or done at leisure
+                waiting = waiting or "ledger" in classes or is_proof(node)
+                todo += [(child, waiting) for child in node.children]
+    return Facts(**count, layers=tuple(layer for layer in LAYERS if layer in layers))
 
 
 def all_facts(env: Any) -> dict[str, Facts]:

@@ -27,12 +27,14 @@ from page_kit.authoring.quiz import quiz_file
 from page_kit.authoring.source import excerpt, source_of
 from page_kit.claims.claim_boxes import ledger
 from page_kit.data import table
+from page_kit.reference.citations import cited
 
 _OPEN = re.compile(r"^(?P<fence>`{3,}|~{3,}|:{3,})\{(?P<name>[\w-]+)\}[ ]*(?P<argument>.*)$")
 _OPTION = re.compile(r"^:([\w-]+):\s*(.*)$")
 _LAYER = re.compile(r"\s*\[(read|play|run|prove)\]\{\.layer\}")
 _NO_SCRIPT = re.compile(r"<noscript>.*?</noscript>\n?", re.DOTALL)  # a notebook prints it, scripts or not
 _NEEDS_SCRIPTS = re.compile(r"(?:(?<=\.)|\A)\s*[^.]*?\bneeds\s+JavaScript[^.]*\.\s*")
+_CITATION = re.compile(r"\{cite(:t)?\}`([^`]+)`")
 _FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$\n]+\n[^$\n]+\$", re.DOTALL)
 _CHAPTER_LINK = re.compile(r"\]\(([\w./-]+)\.md(#[\w-]+)?\)")
 
@@ -62,6 +64,9 @@ def notebook_of(text: str, first_cell: str, page: Path) -> dict[str, Any]:
         "outputs": [],
         "execution_count": None,
     }
+    for cell in notebook.cells:
+        if {"check", "hide-input"} & set(cell.metadata.get("tags", ())):  # folded in the page, and so in JupyterLab
+            cell.metadata["jupyter"] = {"source_hidden": True}
     cells = [dict(cell) for cell in notebook.cells]
     return {
         "cells": [setup, *cells],
@@ -127,6 +132,7 @@ class Writer:
         return "\n".join(out)
 
     def _inline(self, text: str) -> str:
+        text = _CITATION.sub(lambda m: cited(m[2], textual=bool(m[1])), text)
         text = _LAYER.sub(lambda m: f" ({m[1]})", roles(_NO_SCRIPT.sub("", text)))
         return _CHAPTER_LINK.sub(self._link, text)
 

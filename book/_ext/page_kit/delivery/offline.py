@@ -87,12 +87,14 @@ def finish_page(app: Sphinx, name: str, template: str, context: dict[str, Any], 
     context["metatags"] = policy + context.get("metatags", "")
 
 
-# Light or dark is known before the first paint, also where the browser refuses to remember anything. The fonts of title
-# and text come with the style sheets, not after them; from a folder on a disk a browser loads no font ahead.
+# Light or dark, and how much is shown, is known before the first paint, also where the browser refuses to remember
+# anything. The fonts of title and text come with the style sheets, not after them; from a folder on a disk a browser
+# loads no font ahead.
 _THEME = """<script>(() => {
-    let mode, theme;
-    try { mode = localStorage.getItem("mode"); theme = localStorage.getItem("theme"); } catch { /* private */ }
+    const kept = name => { try { return localStorage.getItem(name); } catch { return null; /* private */ } };
+    const [mode, theme, reading] = ["mode", "theme", "reading"].map(kept);
     const page = document.documentElement.dataset;
+    page.reading = reading || "read";
     page.mode = mode || "auto";
     page.theme = theme && theme !== "auto" && page.mode !== "auto" ? theme
       : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";

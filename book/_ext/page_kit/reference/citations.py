@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from pybtex.database import Entry
+from pybtex.database import Entry, parse_file
 from pybtex.plugin import register_plugin
 from pybtex.style.formatting.unsrt import Style as Plain
 from pybtex.style.labels import BaseLabelStyle
@@ -23,6 +23,7 @@ from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from annotated_book.pages import BOOK
 from page_kit.data import DATA, table
 
 READING = DATA / "reading.yaml"
@@ -57,6 +58,27 @@ class AuthorYearLabels(BaseLabelStyle):  # type: ignore[misc]
             many = len(names) > 2 or names[-1] == "others"
             who = f"{names[0]} et al." if many else " and ".join(names)
             yield f"{who}, {entry.fields['year']}"
+
+
+@cache
+def labels() -> dict[str, str]:
+    """The label of each work of the bibliography by its key."""
+    entries = parse_file(str(BOOK / "references.bib")).entries
+    return dict(zip(entries, AuthorYearLabels().format_labels(list(entries.values())), strict=True))
+
+
+def cited(keys: str, textual: bool = False) -> str:
+    """A citation as the page has it; of a work that the bibliography lacks, nothing.
+
+    Examples
+    --------
+    >>> cited("vaswani2017"), cited("vaswani2017", textual=True)
+    ('[Vaswani et al., 2017]', 'Vaswani et al. [2017]')
+    """
+    known = [labels().get(key.strip(), "") for key in keys.split(",")]
+    if textual:
+        return " and ".join(re.sub(r", (\d+)$", r" [\1]", label) for label in known)
+    return f"[{'; '.join(known)}]"
 
 
 class FirstAuthorYear(BaseSortingStyle):  # type: ignore[misc]

@@ -8,19 +8,15 @@ attend to ...", the sentence that follows belongs to it. A citation is written a
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from docutils import nodes
-from pybtex.database import parse_file
 from sphinx.addnodes import pending_xref
 
-from annotated_book.pages import BOOK
-from page_kit.reference.citations import AuthorYearLabels
+from page_kit.reference.citations import cited
 
 Sentence = tuple[tuple[str, str], ...]
 """Pieces of a kind and a text: 'text', 'math', 'code', 'stress', and 'term' for the words themselves."""
 
-REFERENCES = BOOK / "references.bib"
 FORMULA = "\ue000"
 """Stands for a letter of a formula."""
 _END = re.compile(
@@ -62,21 +58,6 @@ _REFERS = re.compile(r"\s(?:\w+ (?:it|them)|both|neither|they|it|these|those|abo
 """What stands behind a term in a sentence that speaks of something else, which the one before it names."""
 _TORN = re.compile(r"^\w+ing (?:it|them|this|these)\b|\bon that \w+|\bof (?:this|that) kind\b|, then[,.]")
 """Words that refer to the sentence before."""
-
-
-@cache
-def labels() -> dict[str, str]:
-    """'Vaswani et al., 2017', of each entry of the bibliography by its key."""
-    found = parse_file(str(REFERENCES)).entries
-    return dict(zip(found, AuthorYearLabels().format_labels(list(found.values())), strict=True))
-
-
-def cited(reference: pending_xref) -> str:
-    """A citation as the page has it: 'Kaplan et al. [2020]', or '[Kaplan et al., 2020]' where it stands apart."""
-    known = [labels().get(key.strip(), "") for key in str(reference["reftarget"]).split(",")]
-    if reference.get("reftype") == "t":
-        return " and ".join(re.sub(r", (\d+)$", r" [\1]", label) for label in known)
-    return f"[{'; '.join(known)}]"
 
 
 def sentence_of(paragraph: nodes.paragraph, text: nodes.Text, start: int, end: int) -> Sentence:
@@ -187,7 +168,8 @@ def _pieces(paragraph: nodes.paragraph, text: nodes.Text | None, start: int, end
         if one is text:
             pieces += [(_kind(one), one[:start]), ("term", one[start:end]), (_kind(one), one[end:])]
         elif citation is not None:
-            pieces += [("text", cited(citation))] if id(citation) not in known else []
+            shown = cited(str(citation["reftarget"]), citation.get("reftype") == "t")
+            pieces += [("text", shown)] if id(citation) not in known else []
             known.add(id(citation))
         elif not any(isinstance(node, nodes.raw) for node in around):
             pieces.append((_kind(one), str(one)))

@@ -14,11 +14,11 @@ from book.tests.drawing import draw
 TABLE = pd.DataFrame({"n": [1, 2], "loss": [3.0, 2.5], "low": [2.8, 2.4], "high": [3.1, 2.7], "run": ["a", "b"]})
 
 
-def test_a_chart_has_its_title_in_lines_its_controls_and_the_width_of_the_page() -> None:
+def test_a_chart_has_its_title_its_controls_and_the_width_of_the_page() -> None:
     base = alt.Chart(TABLE).mark_point().encode(x="n:Q", y="loss:Q")
     long = "Half of a network's units can be missing at little cost; all of them cannot"
     spec = titled(base, menu("run", ["a", "b"]), height=90, title=long, description="Points.", caption="Two.").to_dict()
-    assert spec["title"] == ["Half of a network's units can be missing", "at little cost; all of them cannot"]
+    assert spec["title"] == {"text": long}, "cut into lines where its width is known"
     assert (spec["width"], spec["height"], spec["description"]) == ("container", 90, "Points.")
     assert [one["name"] for one in spec["params"]] == ["run"] and spec["usermeta"] == {"caption": "Two."}
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
+import altair as alt
+import pandas as pd
+
+from annotated_book.pages import BOOK
 from annotated_book.viz.static_fallback import static_fallback
+from annotated_book.viz.titles import title_of
+from book.tests.javascript import evaluate
 
 
 def test_a_chart_that_follows_its_container_is_as_wide_as_the_column() -> None:
@@ -33,3 +41,19 @@ def test_a_long_title_has_lines_that_fit_and_no_word_is_lost() -> None:
         assert " ".join(lines) == words and max(map(len, lines)) <= (300 - 72) / 7.4
     chosen = {"expr": "a + b"}
     assert static_fallback({"title": {"text": chosen}})["title"]["text"] is chosen
+
+
+def test_titles_that_a_menu_chooses_have_as_many_lines_as_the_longest_and_are_cut_alike_in_the_browser() -> None:
+    long = "one title of very many words that no narrow column can hold without a break"
+    titles = {"few": "short", 'a "word"': long}
+    chart = alt.Chart(pd.DataFrame({"x": [1]})).mark_point().encode(x="x:Q")
+    spec = chart.properties(title=alt.Title(title_of("menu", titles))).to_dict()
+    for width in (300, 600):
+        expression = static_fallback(spec, width)["title"]["text"]["expr"]
+        assert expression.endswith("[menu]")
+        lines = json.loads(expression.removesuffix("[menu]"))
+        assert {name: " ".join(one).strip() for name, one in lines.items()} == titles
+        assert len({len(one) for one in lines.values()}) == 1 and max(map(len, lines["few"])) == 5
+        fit = "({ fit }, [spec, width]) => fit(spec, width).title"
+        in_browser = evaluate(BOOK / "viz" / "chart_drawing.js", fit, [spec, width])
+        assert json.loads(in_browser["text"]["expr"].removesuffix("[menu]")) == lines

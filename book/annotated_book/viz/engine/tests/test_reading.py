@@ -67,7 +67,9 @@ def test_titles_numbers_and_times_are_no_strange_words() -> None:
 
 
 def test_words_are_offered_from_their_second_letter() -> None:
-    offered = read("texts.map(text => reading.completions(text))", ["The gra", "The g", "", "gra", "The cat sees the umbr"])
+    offered = read(
+        "texts.map(text => reading.completions(text))", ["The gra", "The g", "", "gra", "The cat sees the umb"]
+    )
     assert set(offered[0]) == {"The grandmother", "The grandfather", "The grandmother's", "The grandfather's"}
     assert offered[1] == offered[2] == [] and "Grandmother" in offered[3]
     assert "The cat sees the umbrella" in offered[4]
