@@ -58,6 +58,24 @@ class LongSourceWarning(UserWarning):
         )
 
 
+def length_warnings(lengths: Sequence[int], longest: int | None, limit: int) -> list[UserWarning]:
+    """Warnings about sources that are cut, and about those that are longer than any in training.
+
+    Parameters
+    ----------
+    lengths
+        Tokens of each source, eos included.
+    longest
+        Of those in training; None if not known.
+    limit
+        Tokens that the translator takes.
+    """
+    cut = [number for number, length in enumerate(lengths, 1) if length > limit]
+    beyond = [number for number, length in enumerate(lengths, 1) if longest and longest < length <= limit]
+    found: list[UserWarning] = [OverlongSourceWarning(cut, limit)] if cut else []
+    return [*found, LongSourceWarning(beyond, longest)] if longest and beyond else found
+
+
 class OutOfMemory(MemoryError):
     """A batch of sentences and their beams do not fit into memory; the message says what to make smaller."""
 
@@ -276,12 +294,8 @@ class Translator:
         if long and overlong == "error":
             length = len(sources[long[0]])
             raise OverlongSource(long[0], length, self.max_source_tokens, len(long) - 1)
-        if long:
-            numbers = [number + 1 for number in long]
-            warnings.warn(OverlongSourceWarning(numbers, self.max_source_tokens), stacklevel=4)
-        known = self.longest_source or self.max_source_tokens
-        if beyond := [n for n, ids in enumerate(sources, 1) if known < len(ids) <= self.max_source_tokens]:
-            warnings.warn(LongSourceWarning(beyond, known), stacklevel=4)
+        for warning in length_warnings(list(map(len, sources)), self.longest_source, self.max_source_tokens):
+            warnings.warn(warning, stacklevel=4)
         for number in long:
             sources[number] = [*sources[number][: self.max_source_tokens - 1], EOS]
         return [[] if len(ids) == 1 else ids for ids in sources]

@@ -27,6 +27,7 @@ from annotated.cli.train import train_defaults
 from annotated.cli.translate import read_batches
 from annotated.config import DataConfig
 from annotated.data import Tokenizer, corpora
+from annotated.data.text_files import decoded_lines
 from annotated.evaluation import has_moses, paper_style_bleu
 from annotated.runs import read_records
 from annotated.saving import load_model, save_pretrained
@@ -109,7 +110,42 @@ def test_translate_writes_what_came_before_a_bad_line(folder, monkeypatch, capsy
     assert main(["translate", "--model", folder]) == 2
     shown = capsys.readouterr()
     assert len(shown.out.splitlines()) == 1
-    assert shown.err.count("\n") == 1 and "line 2: not UTF-8 (byte 0xdf at 5)" in shown.err
+    assert shown.err.count("\n") == 1 and "line 2: byte 0xdf at position 5 of the line is not UTF-8" in shown.err
+
+
+FOREIGN = {
+    "utf_16.txt": ("one\ntwo\n".encode("utf-16-le"), "it looks like UTF-16LE"),
+    "page.pdf": (b"%PDF-1.4\n", "a PDF, not text"),
+    "sheet.xlsx": (b"PK\x03\x04", "a zip archive or a spreadsheet"),
+    "mac.txt": (b"one\rtwo\rthree", "old Macs"),
+    "packed.txt": (gzip.compress(b"one\n"), "gzip data, not text"),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_translate_refuses_what_is_no_text_as_other_commands_do(name, folder, tmp_path, monkeypatch, capsys) -> None:
+    content, message = FOREIGN[name]
+    (tmp_path / name).write_bytes(content)
+    assert main(["translate", str(tmp_path / name), "--model", folder, "--max-new-tokens", "3"]) == 2
+    feed(monkeypatch, content)
+    assert main(["translate", "--model", folder, "--max-new-tokens", "3"]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert message in first and name in first and message in second and "standard input" in second
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes")
+def test_translate_reads_packed_files_and_pipes(folder, tmp_path, capsys) -> None:
+    (tmp_path / "x.gz").write_bytes(gzip.compress(lines(*TEXTS)))
+    (tmp_path / "x").write_bytes(lines(*TEXTS))
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(lines(*TEXTS)))
+    writer.start()
+    found = set()
+    for name in ("x", "x.gz", "pipe"):
+        assert main(["translate", str(tmp_path / name), "--model", folder, "--max-new-tokens", "3"]) == 0
+        found.add(capsys.readouterr().out)
+    writer.join()
+    assert len(found) == 1 and found.pop().count("\n") == len(TEXTS)
 
 
 def test_translate_names_or_cuts_an_overlong_line(folder, monkeypatch, capsys) -> None:
@@ -122,7 +158,7 @@ def test_translate_names_or_cuts_an_overlong_line(folder, monkeypatch, capsys) -
     assert main(["translate", "--model", folder, "--max-new-tokens", "3", "--overlong", "truncate"]) == 0
     shown = capsys.readouterr()
     assert len(shown.out.splitlines()) == 2 and "warning: cut to 1024 tokens: line 2" in shown.err
-    monkeypatch.setattr(read_batches, "__defaults__", ("standard input", 1))  # a call for each line
+    monkeypatch.setattr(read_batches, "__defaults__", (1,))  # a call for each line
     feed(monkeypatch, lines(TEXTS[1], TEXTS[0], long))
     assert main(["translate", "--model", folder, "--max-new-tokens", "3", "--overlong", "truncate"]) == 0
     assert "cut to 1024 tokens: line 3" in capsys.readouterr().err
@@ -145,13 +181,13 @@ def test_lines_are_given_out_as_they_come_and_in_order() -> None:
             yield b"three"
 
     batches: list[list[str]] = []
-    for batch in read_batches(Slow()):  # type: ignore[arg-type]
+    for batch in read_batches(decoded_lines(Slow(), "a pipe")):
         batches.append(batch)
         if batch[-1] == "two":
             given.set()
     assert [line for batch in batches for line in batch] == ["one", "two", "three"]
     assert batches[-1] == ["three"]
-    assert max(map(len, read_batches(io.BytesIO(b"x\n" * 50), most=7))) <= 7
+    assert max(map(len, read_batches(["x"] * 50, most=7))) <= 7
 
 
 def test_a_real_pipe(translator, folder: str, repository: Path) -> None:
@@ -160,6 +196,20 @@ def test_a_real_pipe(translator, folder: str, repository: Path) -> None:
     assert done.returncode == 0 and done.stderr == b""
     expected = [" ".join(text.splitlines()) for text in translator.translate(TEXTS)]
     assert done.stdout.decode().split("\n")[:-1] == expected
+
+
+@pytest.mark.parametrize("command", ["translate", "data show"])
+def test_text_comes_out_in_utf_8_in_every_locale(command: str, folder, tmp_path, monkeypatch) -> None:
+    """Python's output is ASCII in the locale C, and in a code page where it goes into a file on Windows."""
+    (tmp_path / "x.tsv").write_text("猫\tein Kätzchen\n", encoding="utf-8")
+    monkeypatch.setattr("annotated.translator.Translator.hypotheses", lambda *_, **__: [[("ein Kätzchen", None)]])
+    for errors in ("strict", "surrogateescape"):
+        raw = io.BytesIO()
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii", errors=errors))
+        arguments = ["--model", folder] if command == "translate" else []
+        assert main([*command.split(), str(tmp_path / "x.tsv"), *arguments]) == 0
+        sys.stdout.flush()
+        assert "ein Kätzchen\n" in raw.getvalue().decode("utf-8")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of other systems break otherwise")
@@ -384,7 +434,7 @@ def test_show_says_how_much_there_is_and_what_is_damaged(tmp_path: Path, capsys)
 def test_utf_16_is_named(encoding: str, tmp_path: Path, folder, monkeypatch, capsys) -> None:
     (tmp_path / "x.tsv").write_bytes("Grüße\tgreetings\n".encode(encoding))
     assert main(["data", "show", str(tmp_path / "x.tsv")]) == 2
-    assert "iconv -f utf-16 -t utf-8 x.tsv" in capsys.readouterr().err
+    assert f"iconv -f {encoding.replace('16-', '16')} -t utf-8 x.tsv" in capsys.readouterr().err
     (tmp_path / "x.tsv").write_bytes("Gr\xfc\xdfe\tgreetings\n".encode("latin-1"))
     assert main(["data", "show", str(tmp_path / "x.tsv")]) == 2
     assert "iconv -f latin1" in capsys.readouterr().err

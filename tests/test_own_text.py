@@ -15,11 +15,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+import annotated
 from annotated.cli import main
-from annotated.config import DataConfig
+from annotated.config import DataConfig, DecodingConfig
 from annotated.data import Tokenizer
 from annotated.data.recognition import FormatNotice
 from annotated.runs.dataset import prepare_data
+from annotated.runs.report.translating import translate_once
 from annotated.saving import longest_source
 from annotated.speed.machine.distributed import Processes
 from annotated.wmt14 import PreparationError, PreparationOptions, PreparedCorpus, prepare_files
@@ -209,7 +211,7 @@ def test_lines_longer_than_any_in_training_are_warned_of_in_one_line(run: Path, 
         "tokens), so parts may be left out of the translation; give one sentence a line"
     )
     for most in (2000, 1):  # lines of a call
-        monkeypatch.setattr("annotated.cli.translate.read_batches.__defaults__", ("standard input", most))
+        monkeypatch.setattr("annotated.cli.translate.read_batches.__defaults__", (most,))
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(text).encode()), encoding="utf-8"))
         assert main(["translate", "--model", str(run), "--max-new-tokens=2"]) == 0
         shown = capsys.readouterr()
@@ -218,6 +220,16 @@ def test_lines_longer_than_any_in_training_are_warned_of_in_one_line(run: Path, 
     corpus.write_text("".join(f"{line}\tx\n" for line in text))
     assert main(["evaluate", str(run), "--corpus", str(corpus), "--max-new-tokens=2"]) == 0
     assert said.format("sentence") in capsys.readouterr().err.splitlines()
+    finished = tmp_path / "finished"
+    shutil.copytree(run, finished)
+    assert main(["finish", str(finished), "--quiet", "--test", str(corpus), "--beam=1"]) == 0
+    shown = [line for line in capsys.readouterr().err.splitlines() if "longest source" in line]
+    assert shown == [said.format("sentence")], "once, though the last checkpoint translates them again"
+    translator = annotated.load(run)
+    translator.max_source_tokens = sizes[3] - 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a part of a test set has numbers of its own
+        translate_once(translator, text, tmp_path / "journal", "", DecodingConfig(beam_size=1, max_new_tokens=2))
     old = tmp_path / "old"
     shutil.copytree(run / "model", old)
     about = json.loads((old / "config.json").read_text())

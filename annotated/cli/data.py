@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import tyro
 
 from annotated.cli.own_text import fitted_defaults
+from annotated.cli.streams import write_text_in_utf_8
 from annotated.cli.train import check_validation
 from annotated.config import DataConfig, TrainingConfig
 from annotated.ownership import new_texts
@@ -70,6 +71,7 @@ class Show:
         pairs = iter(corpus)
         shown = list(itertools.islice(pairs, self.pairs))
         rest = sum(1 for _ in itertools.islice(pairs, MOST_PAIRS_READ))
+        write_text_in_utf_8()
         for source, target in shown:
             print(f"{source}\t{target}")
         more = "more than " if rest == MOST_PAIRS_READ else ""

@@ -43,8 +43,14 @@ def replace_closed_streams() -> None:
 def escape_what_the_output_lacks() -> None:
     """Print what standard output cannot encode as escapes such as \\u221a: pipes on Windows are not in UTF-8."""
     with contextlib.suppress(AttributeError):
-        if sys.stdout.errors == "strict":
+        if sys.stdout.errors in ("strict", "surrogateescape"):  # the second where the locale is C
             sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def write_text_in_utf_8() -> None:
+    """For commands whose output is text, which goes into files and other programs as it came out of them."""
+    with contextlib.suppress(AttributeError):
+        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
 
 
 def flush_output() -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import queue
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal
+from typing import Annotated, Literal
 
 import tyro
 
+from annotated.cli.streams import write_text_in_utf_8
 from annotated.config import DecodingConfig, EngineConfig, TrainingConfig
 
 MOST_LINES = 2000
@@ -51,31 +51,31 @@ class Translate:
         """Translate until the input ends."""
         from annotated.loading import load
 
-        if self.file is not None and self.file.is_dir():
-            raise ValueError(f"{self.file}: a folder, not a file; name the file inside it")
-        if self.file is not None and not self.file.is_file():
+        if self.file is not None and not self.file.exists():
             raise ValueError(
                 f"{self.file}: no such file. Text comes from a file or from standard input: "
                 'echo "The cat sleeps." | annotated translate'
             )
         translator = load(self.model, self.device, self.decoding, **self.engine.to_dict())
-        for stream in (sys.stdin, sys.stdout):
-            with contextlib.suppress(AttributeError):
-                stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-        given = contextlib.nullcontext(sys.stdin.buffer) if self.file is None else self.file.open("rb")
+        write_text_in_utf_8()
         beyond: list[int] = []
-        with given as stream:
-            try:
-                self._translate(translator, stream, beyond)
-            finally:
-                _warn_of(beyond, translator.longest_source)
+        try:
+            self._translate(translator, beyond)
+        finally:
+            _warn_of(beyond, translator.longest_source)
         return 0
 
-    def _translate(self, translator, stream: BinaryIO, beyond: list[int]) -> None:
+    def _translate(self, translator, beyond: list[int]) -> None:
+        from annotated.data.text_files import decoded_lines, raw_lines
         from annotated.translator import OverlongSource
 
         done = 0
-        for lines in read_batches(stream, "standard input" if self.file is None else str(self.file)):
+        if self.file is None:
+            text, typed = decoded_lines(sys.stdin.buffer, "standard input"), sys.stdin.buffer.isatty()
+        else:
+            raw = raw_lines(self.file, once=True)
+            text, typed = decoded_lines(raw, str(self.file), self.file.name), False
+        for lines in read_batches(text):
             try:
                 with _lines_named(done, beyond):
                     self._write(translator, lines, done)
@@ -87,7 +87,7 @@ class Translate:
                     "model takes: split it, or use --overlong truncate. It and the lines after it are not translated"
                 ) from None
             done += len(lines)
-            if stream.isatty():
+            if typed:
                 _warn_of(beyond, translator.longest_source)
 
     def _write(self, translator, lines: list[str], done: int) -> None:
@@ -130,27 +130,18 @@ def _lines_named(done: int, beyond: list[int]) -> Iterator[None]:
         warnings.warn(message, stacklevel=3)
 
 
-def read_batches(stream: BinaryIO, name: str = "standard input", most: int = MOST_LINES) -> Iterator[list[str]]:
+def read_batches(text: Iterable[str], most: int = MOST_LINES) -> Iterator[list[str]]:
     """Lines as they come: all that are waiting, at most `most`, and at least one.
 
-    A line that is typed is answered at once, and a file is translated in large batches.
-
-    Parameters
-    ----------
-    name
-        Of the stream, for messages.
-
-    Raises
-    ------
-    ValueError
-        If a line is not UTF-8; after the lines before it have been given out.
+    A line that is typed is answered at once, and a file is translated in large batches. An error of the text is raised
+    after the lines before it have been given out.
     """
     waiting: queue.Queue[str | Exception | None] = queue.Queue(4 * most)
 
     def read() -> None:
         try:
-            for number, raw in enumerate(stream, start=1):
-                waiting.put(_decoded(raw, name, number))
+            for line in text:
+                waiting.put(line)
             waiting.put(None)
         except Exception as error:
             waiting.put(error)
@@ -170,16 +161,3 @@ def read_batches(stream: BinaryIO, name: str = "standard input", most: int = MOS
             return
         if isinstance(item, Exception):
             raise item
-
-
-def _decoded(raw: bytes, name: str, number: int) -> str:
-    from annotated.data.text_files import encoding_advice
-
-    try:
-        text = raw.removeprefix(codecs.BOM_UTF8).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{name}, line {number}: not UTF-8 (byte 0x{raw[error.start]:02x} at {error.start + 1}); "
-            + encoding_advice(raw, "FILE")
-        ) from None
-    return text.rstrip("\r\n")

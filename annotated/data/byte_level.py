@@ -10,7 +10,7 @@ from typing import Any
 from tokenizers import Regex, normalizers, pre_tokenizers
 
 from annotated.config import SPECIAL_TOKENS
-from annotated.text.normal_form import CONTROL, IDLE_JOINER, INVISIBLE, WHITE_SPACE
+from annotated.text.normal_form import CONTROL, EARLIER_INVISIBLE, IDLE_JOINER, INVISIBLE, WHITE_SPACE
 
 
 @functools.cache
@@ -44,8 +44,11 @@ def normalizer() -> normalizers.Normalizer:
 
 
 def has_normal_form(content: dict[str, Any]) -> bool:
-    """Whether a parsed tokenizer.json carries our normal form."""
-    return bool(content.get("normalizer") == json.loads(normalizer().__getstate__()))
+    """Whether a parsed tokenizer.json carries our normal form, or that of a version that knew fewer invisible signs."""
+    ours: Any = json.loads(normalizer().__getstate__())
+    earlier: Any = json.loads(normalizer().__getstate__())
+    earlier["normalizers"][0]["pattern"]["Regex"] = EARLIER_INVISIBLE
+    return content.get("normalizer") in (ours, earlier)
 
 
 def why_foreign(content: Any) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from annotated.checked import not_a_path
 from annotated.config import DataConfig
 from annotated.data.formats import PLAIN, PairFormat, formatted_pairs
-from annotated.data.recognition import recognised
+from annotated.data.recognition import of_two_files, recognised
 from annotated.data.text_files import CorpusError, read_lines
 from annotated.text.normal_form import is_blank
 
@@ -71,7 +71,7 @@ def read_pairs(
         TSV line has not exactly two columns, two files have different numbers of lines, or there is no pair at all.
     """
     paths = _paths(spec)
-    found = recognised(paths[0], format, say=True) if len(paths) == 1 else PLAIN
+    found = recognised(paths[0], format, say=True) if len(paths) == 1 else of_two_files(paths)
     return _read(spec, paths, found, PairCounts() if counts is None else counts, keep_empty)
 
 
@@ -164,7 +164,7 @@ def open_corpus(spec: str, split: str, config: DataConfig) -> Corpus:
             next(read_lines(path), None)  # raises the message that fits
         status = path.stat()
         found.append([str(path.resolve()), status.st_size, status.st_mtime_ns])
-    format = recognised(paths[0], config.format, say=True) if len(paths) == 1 else PLAIN
+    format = recognised(paths[0], config.format, say=True) if len(paths) == 1 else of_two_files(paths)
     identity = _hash(found if format == PLAIN else [*found, format.key])
     return Corpus(spec, lambda counts, keep: _read(spec, paths, format, counts, keep), identity, format)
 

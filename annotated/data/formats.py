@@ -70,16 +70,16 @@ def _other_pairs(path: Path, found: PairFormat) -> Iterator[Pair]:
     for number, row in enumerate(rows_of(path, found.kind, found.delimiter), start=1):
         if len(row) < 2 and not any(row):  # a blank line
             row = {}
-        elif header:
+        elif header or (found.header and ", ".join(row) == found.header):  # that of a second file, after `cat`
             header = False
             continue
         if not isinstance(row, Mapping) and len(row) != found.width:
             raise CorpusError(
-                f"{path}: row {number} has {len(row)} columns, and those before it have {found.width}: "
+                f"{path}: row {number} has {len(row)} columns, and not {found.width}, as the others: "
                 + ("a text that holds the delimiter must stand in quotes" if found.kind == "csv" else "mend it")
             )
-        pair = (row.get(source, ""), row.get(target, "")) if isinstance(row, Mapping) else (row[source], row[target])
-        yield _one_line(pair[0]), _one_line(pair[1])
+        pair = (row.get(source), row.get(target)) if isinstance(row, Mapping) else (row[source], row[target])
+        yield _one_line(path, number, pair[0]), _one_line(path, number, pair[1])
 
 
 def _plain_pairs(path: Path) -> Iterator[Pair]:
@@ -147,15 +147,21 @@ def json_value(line: str) -> Any:
         return None
 
 
-def _texts(path: Path, number: int, value: Any) -> dict[str, str]:
-    """The texts of an object, or of the object `translation` in it."""
+def _texts(path: Path, number: int, value: Any) -> dict[str, Any]:
+    """An object, or the object `translation` in it."""
     if not isinstance(value, dict):
         raise CorpusError(f"{path}, line {number}: not a JSON object; a line is one object, with the texts of one pair")
     inner = value.get("translation")
-    return {key: text for key, text in (inner if isinstance(inner, dict) else value).items() if isinstance(text, str)}
+    return inner if isinstance(inner, dict) else value
 
 
-def _one_line(text: str) -> str:
+def _one_line(path: Path, number: int, text: Any) -> str:
+    if text is None:
+        return ""
+    if not isinstance(text, str):
+        raise CorpusError(
+            f"{path}, row {number}: {json.dumps(text)} is no text; put it in quotes, or leave the row out"
+        )
     if text.isprintable():
         return text
     return re.sub("[\ud800-\udfff]", "\ufffd", re.sub(r"[\t\r\n]+", " ", text))

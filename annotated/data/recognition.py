@@ -58,8 +58,36 @@ _TO_JSONL = (
 )
 
 
+_NO_SENTENCES = (
+    (
+        r"<(\?xml|!doctype|html|srcset|refset|tstset|mteval)\b",
+        "mark-up, such as SGM or HTML",
+        r"take the sentences out: sed -n 's|.*<seg[^>]*> *\(.*\) *</seg>.*|\1|p'",
+    ),
+    (r"webvtt|1\s+\d\d:\d\d:\d\d,\d+ -->", "subtitles", "leave out their numbers and times"),
+    (r'(#.*\n)*msgid "', "a gettext catalogue", "make TMX of it: po2tmx"),
+)
+"""What a file of one language may begin with that is no sentence: a pattern, its name, and what to do."""
+
+
 class FormatNotice(UserWarning):
     """How a file of pairs was understood that is not plain TSV."""
+
+
+def of_two_files(paths: Sequence[Path]) -> PairFormat:
+    """The format of a file for each language: a sentence a line, which mark-up, subtitles and catalogues are not.
+
+    Raises
+    ------
+    CorpusError
+        If one of them begins as something else.
+    """
+    for path in paths:
+        beginning = "\n".join(line for line in _beginning(path) if line.strip()).lstrip()
+        for pattern, what, advice in _NO_SENTENCES:
+            if re.match(pattern, beginning, re.IGNORECASE):
+                raise CorpusError(f"{path}: {what}, and not text, one sentence a line; {advice}")
+    return PLAIN
 
 
 def recognised(path: Path, asked: str = "auto", *, say: bool = False) -> PairFormat:
@@ -146,6 +174,9 @@ def _of_columns(path: Path, kind: str, places: tuple[str, ...]) -> PairFormat:
 def _of_csv(path: Path, kind: str, places: tuple[str, ...]) -> PairFormat:
     """The format of a CSV file, with the delimiter that gives every row equally many columns, two if one does."""
     first = next(iter(_beginning(path)), "")
+    if first.startswith("sep="):
+        tail = converted(path, "tail -n +2", unpacked(path).suffix)
+        raise CorpusError(f"{path}: its first line, {first!r}, is for a spreadsheet and none of the pairs; {tail}")
     by_count = sorted(DELIMITERS, key=lambda delimiter: -first.count(delimiter))
     found, why = [], ""
     for delimiter in by_count:
@@ -167,7 +198,12 @@ def _of_csv(path: Path, kind: str, places: tuple[str, ...]) -> PairFormat:
     if not found:
         why = why or f"{path}: its rows have one column, and a pair has two"
         raise CorpusError(f"{why}. If it is no CSV: format tsv takes each line of a TSV file as it stands")
-    delimiter, rows = min(found, key=lambda one: len(one[1][0]) != 2)
+    pairs = [one for one in found if len(one[1][0]) == 2]
+    if len(pairs) > 1:
+        commands = (converted(path, _TO_TSV.format(0, 1, one.replace("\t", "\\t"))) for one, _ in pairs)
+        names = " or ".join(DELIMITERS[one] for one, _ in pairs)
+        raise CorpusError(f"{path}: can be read as {names}; {'; or '.join(commands)}")
+    delimiter, rows = (pairs or found)[0]
     return _columns(path, kind, delimiter, rows, places)
 
 
@@ -206,7 +242,8 @@ def _columns(
 
 def _of_objects(path: Path, kind: str, places: tuple[str, ...]) -> PairFormat:
     """The format of JSON objects, one a line: which keys hold the texts."""
-    keys = list(dict.fromkeys(key for row in islice(rows_of(path, kind), _SAMPLE) for key in row))
+    rows = islice(rows_of(path, kind), _SAMPLE)
+    keys = list(dict.fromkeys(key for row in rows for key, text in row.items() if isinstance(text, str)))
     if missing := [place for place in places if place not in keys]:
         raise CorpusError(f"{path}: its objects have no text {missing[0]!r}; they have {', '.join(keys) or 'none'}")
     if len(places) == 2:

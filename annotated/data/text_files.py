@@ -5,8 +5,9 @@ from __future__ import annotations
 import codecs
 import gzip
 import re
+import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shlex import quote
 from typing import BinaryIO
@@ -25,6 +26,9 @@ _FOREIGN = (
     (rb"PK\x03\x04", "a zip archive or a spreadsheet", "unpack it (unzip {0}), or save it as CSV in UTF-8"),
     (rb"PAR1", "a Parquet table", "convert it: python3 -c 'import pandas, sys; print(end=pandas.read_parquet("
      "sys.argv[1]).to_json(orient=\"records\", lines=True, force_ascii=False))' {0} > {1}.jsonl"),
+    (rb"%PDF-", "a PDF", "save its text in UTF-8, one sentence a line"),
+    (rb"\{\\rtf|\xd0\xcf\x11\xe0", "a document of an office program", "save it as plain text, or as CSV, in UTF-8"),
+    (rb"ARROW1|SQLite format 3|(?s:.{257}ustar)", "a data base or an archive", "take the text out of it, in UTF-8"),
 )  # fmt: skip
 """What is no text by its first bytes: a pattern, its name, and what to do."""
 _MAGIC = {".gz": (b"\x1f\x8b", "gzip"), ".zst": (b"\x28\xb5\x2f\xfd", "Zstandard")}
@@ -56,12 +60,53 @@ def read_lines(path: str | Path) -> Iterator[str]:
         If the file is missing, unreadable, not what its name says, truncated, or not UTF-8.
     """
     path = Path(path)
-    for number, raw in enumerate(raw_lines(path), start=1):
-        yield _decoded(path, number, raw)
+    yield from decoded_lines(raw_lines(path), str(path), path.name)
 
 
-def raw_lines(path: Path) -> Iterator[bytes]:
+def decoded_lines(lines: Iterable[bytes], name: str, file: str = "FILE") -> Iterator[str]:
+    """Lines of a file or a stream as text.
+
+    Parameters
+    ----------
+    lines
+        With or without their line ends.
+    name, file
+        What messages call the text, and a file of it in the commands that they give.
+
+    Raises
+    ------
+    CorpusError
+        If a line is not UTF-8, or the text is none; after the lines before it have been given out.
+    """
+    letters, number, line = False, 0, ""
+    for number, raw in enumerate(lines, start=1):
+        if number == 1:
+            _require_text(raw, name, file)
+            if raw.count(0) > len(raw) / 4:  # letters of ASCII in UTF-16 without a mark: UTF-8 by the letter
+                raise CorpusError(f"{name}, line 1: a quarter of its bytes are zero; {encoding_advice(raw, file)}")
+        try:
+            line = raw.removeprefix(_MARK).rstrip(b"\r\n").decode("utf-8")
+        except UnicodeDecodeError as error:
+            advice = encoding_advice(raw, file)
+            if letters:
+                advice = "lines before it are, so this line is in another encoding, and not the file: mend it"
+            raise CorpusError(
+                f"{name}, line {number}: byte {raw[error.start]:#04x} at position {error.start + 1} of the line is not "
+                f"UTF-8; {advice}"
+            ) from None
+        letters = letters or not line.isascii()
+        yield line
+    if number == 1 and "\r" in line:
+        raise CorpusError(f"{name}: its lines end as on old Macs; convert it: tr '\\r' '\\n' < {file} > {file}.txt")
+
+
+def raw_lines(path: Path, *, once: bool = False) -> Iterator[bytes]:
     r"""Lines of a file as bytes, without "\n": for those who decode many at once.
+
+    Parameters
+    ----------
+    once
+        Whether the file is read this once, so that it may be a pipe.
 
     Raises
     ------
@@ -70,6 +115,8 @@ def raw_lines(path: Path) -> Iterator[bytes]:
     """
     number = 0
     try:
+        if not once and not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
+            raise CorpusError(f"{path}: a pipe or a device, and text is read more than once: write it to a file first")
         with open(path, "rb") as file:
             for raw in _split(path, _chunks(path, file)):
                 number += 1
@@ -88,25 +135,27 @@ def raw_lines(path: Path) -> Iterator[bytes]:
         raise CorpusError(f"{path}: cannot be read ({error.strerror or error})") from None
 
 
-def _decoded(path: Path, number: int, raw: bytes) -> str:
-    if raw.startswith(_MARK):
-        raw = raw[len(_MARK) :]
-    if number == 1 and raw.count(0) > len(raw) / 4:  # letters of ASCII in UTF-16 without a mark: UTF-8 by the letter
-        raise CorpusError(f"{path}, line 1: a quarter of its bytes are zero; {encoding_advice(raw, path.name)}")
-    try:
-        return raw.rstrip(b"\r").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"{path}, line {number}: byte {raw[error.start]:#04x} at position {error.start + 1} of the line is not "
-            f"UTF-8; {encoding_advice(raw, path.name)}"
-        ) from None
+def _require_text(beginning: bytes, name: str, file: str) -> None:
+    """Raise `CorpusError` if a text begins as other data do; `file` is what the command in the message names."""
+    for pattern, called, advice in _FOREIGN:
+        if re.match(pattern, beginning):
+            made = file.rpartition(".")[0] if file.endswith((".bz2", ".xz", ".parquet")) else f"{file}.txt"
+            raise CorpusError(f"{name}: {called}, not text; {advice.format(quote(file), quote(made))}")
 
 
 def encoding_advice(raw: bytes, name: str) -> str:
     """How to convert text whose line `raw` is not UTF-8: every second byte of UTF-16 is zero in most languages."""
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or raw.count(0) > len(raw) / 4:
-        return f"it looks like UTF-16, so convert it: iconv -f utf-16 -t utf-8 {name}"
-    return f"if it is in Latin-1, convert it: iconv -f latin1 -t utf-8 {name}"
+    marks = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+    marked = next((coding for mark, coding in marks.items() if raw.startswith(mark)), None)
+    if marked or raw.count(0) > len(raw) / 4:
+        coding = marked or ("utf-16be" if raw.startswith(b"\0") else "utf-16le")
+        return f"it looks like {coding.upper()}, so convert it: iconv -f {coding} -t utf-8 {name}"
+    controls = re.search(rb"[\x80-\x9f]", raw)  # no letters of Latin-1
+    known, coding = ("Windows-1252", "windows-1252") if controls else ("Latin-1", "latin1")
+    return (
+        f"if it is in {known}, convert it: iconv -f {coding} -t utf-8 {name}; else with the name of its own encoding, "
+        "such as gb18030, shift_jis or koi8-r"
+    )
 
 
 def _split(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -125,11 +174,8 @@ def _chunks(path: Path, file: BinaryIO) -> Iterator[bytes]:
     """The decompressed bytes of a file."""
     if path.suffix not in _MAGIC:
         beginning = file.peek(16)  # type: ignore[attr-defined]
-        for pattern, name, advice in _FOREIGN:
-            if re.match(pattern, beginning):
-                made = path.with_suffix("") if path.suffix in (".bz2", ".xz", ".parquet") else f"{path}.txt"
-                raise CorpusError(f"{path}: {name}, not text; {advice.format(quote(str(path)), quote(str(made)))}")
-        yield from iter(lambda: file.read(_CHUNK_BYTES), b"")
+        _require_text(beginning, str(path), str(path))
+        yield from iter(lambda: file.read1(_CHUNK_BYTES), b"")  # type: ignore[attr-defined]
         return
     magic, name = _MAGIC[path.suffix]
     beginning = file.read(len(magic))

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from annotated.text.normal_form import INVISIBLE
+
 
 def _is_decomposed(text: str) -> bool:
     return not unicodedata.is_normalized("NFC", text)
@@ -21,11 +23,22 @@ _SIGNS = (
     ),
     (re.compile("##AT##-##AT##| @-@ ").search, "tokenised (`@-@`)", "use Moses' detokenizer.perl"),
     (
+        re.compile(r"(?<!['\w])[cdjlmnst]' \w", re.I).search,
+        "tokenised (`l' eau`)",
+        'join them: sed "s/\\b\\([cdjlmnst]\'\\) /\\1/gI"',
+    ),
+    (
         re.compile(r"[^\W\d_] \.$").search,
         "tokenised (a space before the last full stop)",
         "use Moses' detokenizer.perl",
     ),
     (_is_decomposed, "written in another Unicode form than NFC", "put them into it: uconv -x any-nfc"),
+    (
+        re.compile(INVISIBLE).search,
+        "written with signs that nobody sees, such as soft hyphens and direction marks",
+        "take them out: perl -CSD -pe "
+        r"'s/[\x{ad}\x{61c}\x{200b}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2060}-\x{206f}\x{feff}]//g'",
+    ),
 )
 _SHARE = 0.02
 """Of lines with a sign, from which on it is no accident."""

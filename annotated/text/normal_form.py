@@ -12,8 +12,10 @@ import unicodedata
 
 _JOINED = r"[^\x00-\u02ff\u1680\u1e00-\u1eff\u2000-\u206f\u3000]"
 """What the zero-width joiner and non-joiner change the look of: letters of Arabic, Indian and other scripts, emoji."""
-INVISIBLE = r"[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
+INVISIBLE = r"[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
 """Characters without a glyph: soft hyphen, zero-width space, direction marks, byte-order mark."""
+EARLIER_INVISIBLE = r"[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
+"""Those of tokenizers that were trained before the Arabic letter mark and directional isolates were among them."""
 IDLE_JOINER = rf"(?<!{_JOINED})[\u200c\u200d]+|[\u200c\u200d]+(?![\u200c\u200d]|{_JOINED})"
 """A zero-width joiner or non-joiner that has nothing to join or to part."""
 CONTROL = r"[\x00-\x08\x0e-\x1f\x7f]"

@@ -11,7 +11,7 @@ from typing import Any
 from annotated.checked import not_a_path
 from annotated.config import DataConfig
 from annotated.data.formats import PLAIN, PairFormat, formatted_pairs, uneven
-from annotated.data.recognition import recognised
+from annotated.data.recognition import of_two_files, recognised
 from annotated.data.text_files import CorpusError, raw_lines
 from annotated.wmt14.options import PreparationError
 from annotated.wmt14.runner import Stage
@@ -112,10 +112,12 @@ def of_files(
             raise PreparationError(f"{spec!r}: give one TSV file, or two text files as SOURCE,TARGET")
         names = [f"{kind}-{label}.{side}" for side in (["tsv"] if len(paths) == 1 else ["source", "target"])]
         for one, path in zip(names, paths, strict=True):
-            if not path.is_file():
+            if not path.exists():
                 raise PreparationError(f"{path}: no such file; check the path")
             elsewhere[one] = path.resolve()
-        if len(paths) == 1 and (found := recognised(paths[0], format, say=True)) != PLAIN:
+        plain = [path for path in paths if kind == "train" or path.suffix != ".sgm"]  # see `evaluation_pairs`
+        found = recognised(paths[0], format, say=True) if len(paths) == 1 else of_two_files(plain)
+        if found != PLAIN:
             formats[names[0]] = found
         return Text(label, names[0], names[1] if len(names) == 2 else None)
 

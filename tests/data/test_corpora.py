@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import subprocess
 import tracemalloc
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import zstandard
 
 from annotated.config import DataConfig
 from annotated.data.corpora import CorpusError, PairCounts, open_corpus, read_lines, read_pairs
+from annotated.wmt14.sources import of_files
 
 PAIRS = [("The cat sleeps.", "Die Katze schläft."), ("two  spaces", "zwei\u2028Zeilen\x85?"), ("😀", "ﬁ")]
 
@@ -79,6 +81,67 @@ def test_bytes_that_are_not_utf8_are_located(tmp_path, suffix):
     path = written(tmp_path / f"pairs.tsv{suffix}", b"a\tb\nc\tsch\xe4n\n")
     with pytest.raises(CorpusError, match=r"line 2: byte 0xe4 at position 6 of the line is not UTF-8"):
         list(read_pairs(path))
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "shift_jis", "windows-1252", "latin1", "koi8-r"])
+def test_the_advice_on_an_encoding_names_what_it_may_be(tmp_path, encoding):
+    """Latin-1 is named where the bytes are letters of it, and never as the only encoding that there is."""
+    text = {"gb18030": "三", "shift_jis": "です", "koi8-r": "Кот"}.get(encoding, "“ä”" if "w" in encoding else "ä")
+    path = written(tmp_path / "pairs.tsv", f"a\t{text}\n".encode(encoding))
+    with pytest.raises(CorpusError) as caught:
+        list(read_pairs(path))
+    guess = "windows-1252" if encoding in ("shift_jis", "windows-1252") else "latin1"
+    assert f"iconv -f {guess} -t utf-8 pairs.tsv; else" in str(caught.value) and "gb18030" in str(caught.value)
+
+
+def test_one_line_of_another_encoding_is_no_reason_to_convert_the_file(tmp_path):
+    path = written(tmp_path / "pairs.tsv", "a\tfünf\n".encode() + b"b\tf\xfcnf\n")
+    with pytest.raises(CorpusError, match=r"line 2: .* not the file: mend it$"):
+        list(read_pairs(path))
+
+
+def test_line_ends_of_old_macs_are_named_in_two_files_too(tmp_path):
+    for side in ("en", "de"):
+        written(tmp_path / f"text.{side}", b"one\rtwo\rthree")
+    with pytest.raises(CorpusError, match="its lines end as on old Macs; convert it: tr"):
+        list(read_pairs(f"{tmp_path / 'text.en'},{tmp_path / 'text.de'}"))
+    one = written(tmp_path / "one.txt", b"one\rtwo\nthree\n")
+    assert list(read_lines(one)) == ["one\rtwo", "three"]
+
+
+NO_SENTENCES = {
+    "a.sgm": ('<refset setid="n" trglang="de">\n<doc docid="1">\n<seg id="1"> eins </seg>\n</doc>\n', "mark-up"),
+    "a.html": ("\n<!DOCTYPE html>\n<p>eins</p>\n", "mark-up"),
+    "a.srt": ("1\n00:00:01,000 --> 00:00:02,000\neins\n", "subtitles"),
+    "a.vtt": ("WEBVTT\n\n00:01.000 --> 00:02.000\neins\n", "subtitles"),
+    "a.po": ('# German\nmsgid ""\nmsgstr ""\n', "a gettext catalogue"),
+}
+
+
+@pytest.mark.parametrize("name", NO_SENTENCES)
+def test_files_of_one_language_that_hold_no_sentences_are_refused(tmp_path, name):
+    content, what = NO_SENTENCES[name]
+    path, other = written(tmp_path / name, content.encode()), written(tmp_path / "text", content.encode())
+    message = f"{what}.* and not text, one sentence a line; "
+    with pytest.raises(CorpusError, match=message) as caught:
+        list(read_pairs(f"{other},{path}"))
+    with pytest.raises(CorpusError, match=message):
+        of_files({"own": f"{other},{path}"}, valid=f"{other},{other}", test=path, pair="en-de")
+    if name == "a.sgm":
+        command = str(caught.value).partition("take the sentences out: ")[2]
+        done = subprocess.run(command, shell=True, input=content, text=True, capture_output=True, check=True)
+        assert done.stdout == "eins \n"
+    for plain in ("1\n2\n", "<b>fett</b>\n", "msgid, die\n", "# 1\n"):
+        sides = [written(tmp_path / side, plain.encode()) for side in ("x", "y")]
+        assert list(read_pairs(f"{sides[0]},{sides[1]}"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes")
+def test_a_pipe_is_named_and_waits_for_nobody(tmp_path):
+    os.mkfifo(tmp_path / "pairs.tsv")
+    for corpus in (tmp_path / "pairs.tsv", f"{tmp_path / 'pairs.tsv'},{tmp_path / 'pairs.tsv'}", "/dev/null"):
+        with pytest.raises(CorpusError, match="a pipe or a device"):
+            open_corpus(str(corpus), "train", DataConfig())
 
 
 @pytest.mark.parametrize("shorter", ["en", "de"])

@@ -106,6 +106,7 @@ READ: dict[str, tuple[str | bytes, str]] = {
     "twice_windows.tsv": (lines("S", "T").replace("\n", "\r\r\n"), ""),
     "two_marks.tsv": ("\ufeff" + lines("S", "T").replace("\n", "\n\ufeff", 1), ""),  # cat a.tsv b.tsv
     "header.tsv": ("Source\tTarget\n" + lines("S", "T"), "TSV, column 1 .* the header 'Source, Target' is left out"),
+    "two_headers.tsv": ("source\ttarget\n" + lines("S", "T") + "source\ttarget\n", "the header 'source, target'"),
     "codes.tsv": ("en\tde\n" + lines("S", "T"), "the header 'en, de' is left out"),
     "names.tsv": ("English\tGerman\n" + lines("S", "T"), "the header 'English, German' is left out"),
     "turned.tsv": ("tgt\tsrc\n" + lines("T", "S"), "column 2 as the source and column 1 as the target"),
@@ -155,6 +156,16 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "mac.tsv": (lines("S", "T").replace("\n", "\r"), "old Macs"),
     "mac.csv": (table(",", "S", "T").replace("\r\n", "\r"), "old Macs"),
     "keys.jsonl": (objects(lambda s, t: {"a": s, "b": t}), "Its texts are a, b; say so: --data.format jsonl:a,b"),
+    "number.jsonl": (objects() + '{"source": 1984, "target": "a"}\n', "row 4: 1984 is no text"),
+    "list.jsonl": (objects() + '{"source": ["a"], "target": "a"}\n', 'row 4: \\["a"\\] is no text'),
+    "either.csv": ("a;1,5\nb;2,5\n", "CSV with commas or CSV with semicolons"),
+    "sep.csv": ("sep=,\r\n" + table(",", "S", "T"), "its first line, 'sep=,', is for a spreadsheet"),
+    "bars_first.txt": ("a ||| b ||| c\nd ||| e\n", "row 1 has 3 columns, and not 2"),
+    "letter.rtf": ("{\\rtf1 a\tb}\n", "a document of an office program"),
+    "old.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), "a document of an office program"),
+    "page.pdf": ("%PDF-1.4\na\tb\n", "a PDF, not text"),
+    "pairs.tar": (b"a.tsv".ljust(257, b"\0") + b"ustar\0", "an archive"),
+    "twice.tsv.gz": (gzip.compress(lines("S", "T").encode()), "gzip data, not text"),
     "array_of_texts.jsonl": ('{"source": "a", "target": "b"}\n["a", "b"]\n', "line 2: not a JSON object"),
     "unquoted.csv": ("a,b\nc, d,e\n", "a text with the delimiter must be in quotes"),
     "one_column.csv": ("a\nb\n", "its rows have one column, and a pair has two"),
@@ -176,6 +187,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
 CONVERTED = {
     "tatoeba.tsv", "four.tsv", "licence.tsv", "score.tsv.gz", "coded.tsv.zst", "three.csv", "semicolons_too.csv",
     "three_bars.txt", "array.json", "wrapped.json", "mac.tsv", "mac.csv", "pairs.bz2", "pairs.xz", "unnamed.tsv",
+    "sep.csv",
 }  # fmt: skip
 """Those for which a command is named."""
 
@@ -364,7 +376,7 @@ def test_a_line_that_is_not_utf_8_is_no_other_format(tmp_path: Path) -> None:
 
 def test_a_row_of_another_width_is_named(tmp_path: Path) -> None:
     path = written(tmp_path / "a.csv", "a,b\n" * 300 + "c,d,e\n")
-    with pytest.raises(CorpusError, match=r"a\.csv: row 301 has 3 columns, and those before it have 2: .* in quotes"):
+    with pytest.raises(CorpusError, match=r"a\.csv: row 301 has 3 columns, and not 2, as the others: .* in quotes"):
         read(path)
 
 

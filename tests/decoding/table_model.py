@@ -37,8 +37,8 @@ class TableState:
 class TableModel:
     """A sentence that starts with token 4 + i follows `tables[i]`."""
 
-    def __init__(self, *tables: Table) -> None:
-        self.tables = tables
+    def __init__(self, *tables: Table, vocab: int = VOCAB) -> None:
+        self.tables, self.vocab = tables, vocab
         self.rows_of_steps: list[int] = []
 
     def start_state(self, source: Tensor, beam_size: int = 1, *, max_new_tokens: int) -> TableState:
@@ -52,7 +52,7 @@ class TableModel:
         else:
             assert token.tolist() == [BOS] * len(token)
         self.rows_of_steps.append(len(token))
-        probabilities = torch.zeros(len(token), VOCAB)
+        probabilities = torch.zeros(len(token), self.vocab)
         for row, (sentence, written) in enumerate(zip(state.sentences, state.written, strict=True)):
             for following, probability in self.tables[sentence].get(written, {EOS: 1.0}).items():
                 probabilities[row, following] = probability

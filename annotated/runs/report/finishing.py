@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,6 +48,7 @@ from annotated.runs.report.translating import Translated, translate_once
 from annotated.saving import CheckpointError, load_model, longest_source, read_tensors, save_pretrained
 from annotated.speed.machine.distributed import choose_device
 from annotated.storage import atomic_write, checksum, sha256, translate_disk_full
+from annotated.translator import length_warnings
 
 MODEL = "model"
 _JOURNAL = "translations.{system}.jsonl"
@@ -218,6 +220,10 @@ def _translate(
     model, tokenizer = load_model(place, choose_device(options.device))
     if tokenizer is None:
         raise CheckpointError(f"{place}: the model was saved without a tokenizer, so it cannot read text")
+    if system == "average":  # the last checkpoint reads the same sentences
+        lengths = [len(ids) + 1 for ids in tokenizer.encode_batch([source.strip() for source in test.sources])]
+        for warning in length_warnings(lengths, longest_source(place), model.config.max_positions):
+            warnings.warn(warning, stacklevel=3)
     weights = sha256(place / "model.safetensors")
     journal = folder / _JOURNAL.format(system=system)
     done = translate_once(translator(model, tokenizer), test.sources, journal, weights, options.decoding, progress)

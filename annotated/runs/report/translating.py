@@ -18,7 +18,7 @@ from annotated.evaluation.corpus import TranslatesText
 from annotated.ownership import begins_with, require_our_file
 from annotated.runs.log import read_records
 from annotated.storage import atomic_write
-from annotated.translator import LongSourceWarning
+from annotated.translator import LongSourceWarning, OverlongSourceWarning
 
 PART_TOKENS = 16_384
 """Source tokens between two writes: what a kill costs, at most."""
@@ -52,7 +52,8 @@ def translate_once(
     """Translate sentences, and take up what an earlier call with the same arguments has done.
 
     Sentences of like length go together, longest first, always in the same parts: a translation that was interrupted
-    ends with the same texts as one that was not.
+    ends with the same texts as one that was not. Of sources that are cut, or longer than any in training, it does not
+    warn: the caller knows their numbers (`annotated.translator.length_warnings`).
 
     Parameters
     ----------
@@ -80,7 +81,8 @@ def translate_once(
             began = time.perf_counter()
             options = {**decoding.to_dict(), "num_return": 1}
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", LongSourceWarning)  # it would count the sentences of this part
+                for category in (OverlongSourceWarning, LongSourceWarning):  # of this part alone
+                    warnings.simplefilter("ignore", category)
                 found = translator.translate([sources[n] for n in part], overlong="truncate", **options)
             lines = [" ".join(text.splitlines()) for text in found]
             took = time.perf_counter() - began

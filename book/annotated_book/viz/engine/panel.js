@@ -26,7 +26,7 @@
 // `load: "asked"`: not before the reader types, chooses an example or a control of yours calls `rerun`) and
 // calls `run` then, when the sentence changes, and when you call the `rerun` that `panel` returns. `run` gets
 //   engine     see engine.js: write, translation, score, beam, trace, loss; or what your own `loader` resolves to, see loader.js
-//   text       the English sentence, trimmed, never empty
+//   text       the English sentence in its normal form (normal_form.js), never empty
 //   target     the text of the second field, if you asked for one: `target: "Der kleine Hund sieht die Katze."`; an example
 //              may then be a pair, [English, German]
 //   isCurrent  false as soon as the reader has asked for something else: then stop, and show nothing more
@@ -38,6 +38,7 @@
 // tokens in lines.js, a panel that only switches parts off in switch_panel.js. Looks are in panel.css.
 import { field, html, labelled } from "../controls.js";
 import { loadEngine } from "./loader.js";
+import { normalise } from "./normal_form.js";
 import { sentenceField } from "./sentence_field.js";
 
 const NEAR = "500px", WAIT = 150; // how far below the viewport a panel loads; milliseconds after a key
@@ -67,7 +68,7 @@ export function panel(box, { examples = [], target, controls = [], output = [], 
     try {
       const engine = await loader();
       if (!isCurrent()) return;
-      await run({ engine, text, target: second?.value.trim(), isCurrent, say });
+      await run({ engine, text, target: second && normalise(second.value), isCurrent, say });
       if (!isCurrent()) return;
       box.dataset.state = "done";
       if (engine?.reading) sentence.learn(engine.reading, text, () => engine.translation(text));

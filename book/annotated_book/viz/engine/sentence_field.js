@@ -1,5 +1,6 @@
 // The reader's sentence in a live panel: a field, a menu of examples, and what the model has never read of it.
 import { button, field, html, labelled, select, unique } from "../controls.js";
+import { normalise } from "./normal_form.js";
 
 const FIELD_LETTERS = 300; // letters that the field takes
 
@@ -38,7 +39,7 @@ function underlinedField(change, properties) {
 export function sentenceField(first, examples, label, change, choose) {
   let reading, doubts = {};
   const take = text => { input.value = text; tell(); };
-  const { input, mark, element: underlined } = underlinedField(text => { ownSentence.set(text.trim()); },
+  const { input, mark, element: underlined } = underlinedField(text => { ownSentence.set(normalise(text)); },
     { type: "text", value: ownSentence.get() ?? first, maxLength: FIELD_LETTERS, autocomplete: "off" });
   const menu = exampleMenu(examples, text => { take(text); menu.value = ""; choose(text); change(); });
   const offered = html("datalist", { id: unique("words") }), notes = html("p", { className: "live-notes", hidden: true, role: "status" });
@@ -46,13 +47,14 @@ export function sentenceField(first, examples, label, change, choose) {
     button("Use it", () => { take(first); ownSentence.set(""); choose(first); }));
 
   function tell() {
-    const text = input.value, own = ![first, ...examples, ""].includes(text.trim()), noted = own && reading ? reading.notes(text) : [];
-    if (own && !noted.length) noted.push(...(doubts[text.trim()] ?? []));
+    const text = input.value, plain = normalise(text), own = ![first, ...examples, ""].includes(plain);
+    const noted = own && reading ? reading.notes(plain) : [];
+    if (own && !noted.length) noted.push(...(doubts[plain] ?? []));
     about.hidden = !own;
     notes.hidden = !noted.length;
     mark(noted.length ? reading.unknown(text).map(({ start, end }) => [start, end]) : []);
     if (noted.length) {
-      const instead = reading.instead(text);
+      const instead = reading.instead(plain);
       notes.replaceChildren(noted.join(" "), " A sentence that it knows: ", button(instead, () => { take(instead); ownSentence.set(instead); change(); }));
     }
     offered.replaceChildren(...(own && reading ? reading.completions(text) : []).map(value => html("option", { value })));
@@ -71,5 +73,5 @@ export function sentenceField(first, examples, label, change, choose) {
     if (![first, ...examples].includes(text) && !reading.notes(text).length) doubts = { [text]: reading.doubts(translation()) };
     tell();
   }
-  return { element, input, text: () => input.value.trim(), learn };
+  return { element, input, text: () => normalise(input.value), learn };
 }

@@ -3,6 +3,8 @@ import { BYTES, cutWords, mergeAll } from "../byte_pairs.js";
 
 export const PAD = 0, BOS = 1, EOS = 2, SPECIAL = 4; // below SPECIAL: pad, bos, eos, unk
 
+const decoderOf = () => new TextDecoder("utf-8", { ignoreBOM: true }); // the mark is text here: nothing is to be lost
+
 export class Tokenizer {
   constructor({ pieces, merges }) {
     this.pieces = pieces;
@@ -19,7 +21,7 @@ export class Tokenizer {
   }
 
   decode(ids) {
-    return new TextDecoder().decode(new Uint8Array(ids.flatMap(id => this.bytesOf(id))));
+    return decoderOf().decode(new Uint8Array(ids.flatMap(id => this.bytesOf(id))));
   }
 
   // A token for human eyes: the space that it begins with shows as "▁".
@@ -30,7 +32,7 @@ export class Tokenizer {
   // Of one token after another: its text as in the sentence, and whether a new word begins. A letter that two tokens share
   // is written with the second.
   speller() {
-    const decoder = new TextDecoder();
+    const decoder = decoderOf();
     let first = true;
     return id => {
       if (id < SPECIAL) return { text: this.pieces[id], begins: true, special: true };

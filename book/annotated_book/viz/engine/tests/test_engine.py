@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import pytest
@@ -12,8 +13,10 @@ import annotated
 from annotated.analysis.tracing import trace
 from annotated.classroom import classroom_pairs
 from annotated.config import BOS, EOS
+from annotated.text.normal_form import normalise
 from annotated_book.viz.engine.tests.changes import CHANGES, changed, log_probabilities, written_by
 from book.tests.javascript import PACKAGE, evaluate
+from tests.test_one_way_in import WRITTEN
 
 FOLDER = PACKAGE / "viz" / "engine"
 ODD = [
@@ -25,9 +28,14 @@ ODD = [
     "don't WE'LL it's",
     "日本語 text",
     "\x00\u0301e<s>",
+    *WRITTEN,
 ]
 SENTENCES = [range(40), pytest.param(range(40, 200), marks=pytest.mark.nightly)]
 CHANGED_SENTENCES = [range(3), pytest.param(range(3, 10), marks=pytest.mark.nightly)]  # for each change
+SIGNS = (
+    "\t\n\r\x00\x1c\x1f\x7f \x85\xa0\xad\u0301\u0308\u061c\u1680\u200b\u200c\u200d\u200e\u2028\u202e\u202f\u2060"
+    "\u2065\u2069\u3000\ufe0f\ufeff"
+)
 CLOSE = 1e-3  # nats: two tokens that are closer may change places by rounding
 
 
@@ -73,6 +81,15 @@ def test_tokens_are_those_of_the_library(
     for text, (_, _, spelled) in list(zip(texts, found, strict=True))[len(ODD) :]:
         words = "".join(" " * token["begins"] + token["text"] for token in spelled)
         assert words.strip().replace("␣", "") == text, "a token that is a space alone is shown; the rest reads as text"
+
+
+def test_the_readers_line_is_prepared_as_the_library_prepares_text() -> None:
+    """Whatever is pasted into a panel: white space, forms and invisible signs, at both ends and inside."""
+    signs = random.Random(3)
+    mixed = ["".join(signs.choices([*SIGNS, "a", "ä", "م", "👩"], k=signs.randint(1, 12))) for _ in range(2000)]
+    texts = [*WRITTEN, *ODD, *mixed]
+    code = "({ normalise }, { texts }) => texts.map(normalise)"
+    assert evaluate(FOLDER / "normal_form.js", code, {"texts": texts}) == [normalise(text) for text in texts]
 
 
 def test_greedy_translations_are_those_of_the_library(
