@@ -129,12 +129,12 @@ def data_of(chart: Any) -> list[dict[str, Any]]:
     return found + [row for data in inline for row in data["values"]]
 
 
-def title_for(chart: Any, parameter: str, option: str) -> list[str]:
-    """The lines of a title that follows a menu, for one of its options."""
+def title_for(chart: Any, parameter: str, option: str) -> str:
+    """The title that follows a menu, for one of its options."""
     expression = chart.to_dict()["title"]["text"]["expr"]
     assert expression.endswith(f"[{parameter}]")
-    lines: list[str] = json.loads(expression.removesuffix(f"[{parameter}]"))[option]
-    return lines
+    titles: dict[str, str] = json.loads(expression.removesuffix(f"[{parameter}]"))
+    return titles[option]
 
 
 def test_every_seed_has_a_dot_for_every_measure(runs: Any) -> None:
@@ -155,11 +155,11 @@ def test_a_dot_is_the_difference_from_the_base_with_the_same_seed(runs: Any) -> 
 
 def test_titles_say_what_the_records_hold(runs: Any) -> None:
     """RoPE is 0.5 below the base and Muon at its mean; 2026, 4.7 on average, is 0.6 above it."""
-    title = " ".join(title_for(parts_chart(runs), "measure", "validation loss, nats"))
+    title = title_for(parts_chart(runs), "measure", "validation loss, nats")
     assert title.strip() == "Single parts change the validation loss by −0.50 nats (RoPE) to +0.00 (Muon)"
-    title = " ".join(title_for(parts_chart(runs), "measure", "BLEU"))
+    title = title_for(parts_chart(runs), "measure", "BLEU")
     assert title.startswith("Single parts change BLEU by")
-    title = " ".join(years_chart(runs).to_dict()["title"])
+    title = years_chart(runs).to_dict()["title"]["text"]
     assert title == "6,000 updates, 16 wide: 2026 ends 0.6 nats above base (pre-norm)"
 
 
@@ -173,7 +173,7 @@ def test_2017_is_shown_at_the_best_of_its_rates(tmp_path: Path, runs: Any) -> No
     assert table["share"].tolist() == [1.0, 0.4, 0.2] and table["seeds"].tolist() == [2, 2, 1]
     assert table["loss"].tolist() == pytest.approx([6.1, 5.9, 5.7]) and table.loc["post-norm", "highest"] == 6.2
     chart = years_chart({**tried, **runs})
-    assert " ".join(chart.to_dict()["title"]) == "6,000 updates, 16 wide: 2026 ends 1.0 nats below 2017"
+    assert chart.to_dict()["title"]["text"] == "6,000 updates, 16 wide: 2026 ends 1.0 nats below 2017"
     ends = [row["loss"] for row in data_of(chart) if row.get("name") == "2017"]
     assert min(ends) == pytest.approx(5.7) and rate_table(runs).empty
 

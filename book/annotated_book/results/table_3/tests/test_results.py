@@ -109,7 +109,7 @@ def test_verdicts_that_no_row_has_are_not_in_the_legend(rows: list[dict[str, Any
 
 def test_the_title_of_the_costs_is_about_rows_with_as_many_parameters_as_base(rows: list[dict[str, Any]]) -> None:
     more = [*rows, row("D2", [4.3])]  # as large as base, and A4 at 4.0; C1 and big are not
-    assert " ".join(cost_chart(more).to_dict()["title"]).endswith("lie up to 0.3 nats apart")
+    assert cost_chart(more).to_dict()["title"]["text"].endswith("lie up to 0.3 nats apart")
 
 
 def test_names_of_rows_as_large_as_base_are_those_of_the_farthest_two(rows: list[dict[str, Any]]) -> None:
