@@ -426,3 +426,25 @@ def test_a_term_of_the_glossary_shows_its_definition(visit: Any) -> None:
         found = v.page.locator(".search-place:has(a[href*='glossary.html#term-']) p").first
         found.wait_for()
         assert "rotation of each query and key" in found.inner_text()
+
+
+@pytest.mark.parametrize("folder", [False, True], ids=["a site", "a folder on a disk"])
+def test_the_dialog_answers_while_one_types(visit: Any, book: Path, folder: bool) -> None:
+    page = (book / "reference" / "notation.html").as_uri() if folder else "reference/notation.html"
+    with visit(page, alone=True) as v:
+        v.page.keyboard.press("Control+k")
+        v.page.keyboard.type("warm-up")
+        found = v.page.frame_locator("iframe.search-answers")
+        found.locator(".search-page > a").first.wait_for()
+        assert "Warm-up" in found.locator(".search-page > a").first.inner_text()
+        v.page.keyboard.press("Control+a")
+        v.page.keyboard.type("label smoothing")
+        found.locator(".search-page > a", has_text="Label smoothing").first.wait_for()
+        assert found.locator("h1").is_hidden() and found.locator(".search-group").count() <= 4
+        v.page.keyboard.press("Control+a")
+        v.page.keyboard.press("Backspace")
+        v.page.wait_for_function("document.querySelector('.search-answers').hidden")
+        v.page.keyboard.type("masks")
+        found.locator(".search-page > a", has_text="Masks").first.click()
+        v.page.wait_for_url("**/attention/masks.html*")
+        assert v.errors == []

@@ -37,6 +37,7 @@ def sections(page: str) -> set[str]:
 
     text = re.sub(r"^(`{3,}).*?^\1\s*$", "", page_file(page).read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
     headings = re.findall(r"^#{2,} +(.+)$", text, re.MULTILINE)
+    headings += [heading.removesuffix(" [prove]{.layer}") for heading in headings]  # which keep their address
     return {make_id(re.sub(r"\[(\w+)\]\{\.layer\}", r"\1", heading)) for heading in headings}
 
 

@@ -193,8 +193,9 @@
     if (found.missing) status.prepend(`The paper has no ${found.missing}; `, link("reference/paper_map.html", "the map of the paper"), " has all its parts. ");
     if (correction) status.before(correction);
   }
+  let latest = 0, wanted;
   async function answer(typed) {
-    const named = await namedBy(typed), dotted = named.length && /\./.test(typed);
+    const mine = ++latest, named = await namedBy(typed), dotted = named.length && /\./.test(typed);
     // Of a dotted name the words are its last: "model.attention.MultiHeadAttention" is one class, and no question of models.
     let found = { ...await run(dotted ? typed.replace(/\(.*/, "").split(".").pop() : typed), typed, named }, correction;
     // A name of code that nothing has whole is looked for in its parts: warm_up_steps as warm up steps.
@@ -205,7 +206,10 @@
       found = { ...await run(better), named };
       correction = make("p", "search-meant", `No page has “${typed}”. These pages have `, make("strong", "", better), ".");
     } else if (better) correction = make("p", "search-meant", "Did you mean ", searchFor(better), "?");
+    if (mine !== latest) return; // something else was asked for meanwhile
     engine.stopPulse();
+    place.querySelectorAll(".search-group, .search-meant").forEach(old => old.remove());
+    engine.status.classList.remove("search-nothing");
     engine.title.textContent = `Results for “${typed}”`;
     engine.output.remove();
     summary(found, found.pages.length ? correction : undefined);
@@ -217,7 +221,11 @@
     }
     place.dataset.done = "yes";
   }
-  engine.query = answer;
+  engine.query = typed => answer(wanted ?? typed);
+  globalThis.annotatedSearchFor = typed => { // of the dialog, find.js; perhaps before the index is there
+    wanted = typed;
+    if (engine._index) answer(typed);
+  };
 
   if (!new URLSearchParams(location.search).get("q")) {
     place.append(make("p", "search-common", "Try: ", ...COMMON.flatMap((text, i) => [i ? " · " : "", searchFor(text)])));

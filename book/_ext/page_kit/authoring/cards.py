@@ -207,7 +207,8 @@ def section_title(env: Any, page: str, section: str) -> str | None:
     """The title of a page's section by its id, without the mark of its layer; None if there is no such section."""
     toc = env.tocs.get(page)
     links = toc.findall(nodes.reference) if toc is not None else ()
-    found = next((link for link in links if link.get("anchorname") == f"#{section}"), None)
+    names = (f"#{section}", f"#{section}-prove")  # a section that became a proof keeps its address
+    found = next((link for link in links if link.get("anchorname") in names), None)
     return None if found is None else _LAYER.sub("", found.astext())
 
 

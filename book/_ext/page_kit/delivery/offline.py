@@ -189,3 +189,4 @@ def setup(app: Sphinx) -> None:
         app.add_css_file(f"book/{sheet}.css")
     app.add_js_file("book/store.js", defer="defer", priority=400)
     app.add_js_file("book/charts.js", defer="defer")
+    app.add_js_file("book/find.js", defer="defer")
