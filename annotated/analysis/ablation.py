@@ -1,4 +1,4 @@
-"""Ablation of attention heads: each silenced in turn, and the loss counted."""
+"""Ablation of attention heads: each silenced, or replaced by its mean output, and the loss counted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from annotated.analysis.heads import KINDS, HeadCorpus
+from annotated.config import PAD
 from annotated.decoding import greedy_decode
 from annotated.model import Transformer
 from annotated.model.attention import MultiHeadAttention
@@ -61,6 +62,49 @@ def silenced(model: Transformer, *heads: Head) -> Iterator[None]:
             stack.callback(columns.copy_, columns.clone())
             columns.zero_()
         yield
+
+
+@contextmanager
+def averaged(model: Transformer, corpus: HeadCorpus, *heads: Head) -> Iterator[None]:
+    """Put a head's mean output in its place for the length of a `with` block: it says the same at every position.
+
+    The mean is over all positions of the queries in the corpus but padding, in the model as it is. Silencing takes away
+    what a head says *and* the value that later parts are used to; the mean leaves them the second.
+
+    Parameters
+    ----------
+    model
+        Of which `silenced` can silence the heads.
+    corpus
+        The sentences over which outputs are averaged.
+    heads
+        As in `silenced`.
+    """
+    with ExitStack() as stack:
+        constants = [_mean_contribution(model, corpus, head) for head in heads]
+        stack.enter_context(silenced(model, *heads))
+        for (kind, layer, _), constant in zip(heads, constants, strict=True):
+            projection = attention_of(model, kind, layer).out_projection
+            hook = projection.register_forward_hook(lambda _, __, out, constant=constant: out + constant)
+            stack.callback(hook.remove)
+        yield
+
+
+@torch.no_grad()
+def _mean_contribution(model: Transformer, corpus: HeadCorpus, head: Head) -> Tensor:
+    """What a head adds to the output of its layer, on average: `[D]`."""
+    kind, layer, number = head
+    attention, seen = attention_of(model, kind, layer), []
+    columns = columns_of(model, *head)
+    hook = attention.out_projection.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    try:
+        model(corpus.source, corpus.target_in)
+    finally:
+        hook.remove()
+    queries = corpus.source if kind == "encoder" else corpus.target_in
+    first = number * attention.d_v
+    outputs = seen[0][queries != PAD][:, first : first + attention.d_v]
+    return outputs.mean(0) @ columns.T
 
 
 @torch.no_grad()

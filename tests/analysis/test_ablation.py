@@ -67,3 +67,38 @@ def test_losing_everything_costs_everything(translator: annotated.Translator, co
     assert whole["exact"] == 1.0 > without["exact"] == 0.0
     assert without["loss"] > 10 * whole["loss"]
     assert whole["loss"] == a.next_token_loss(model, corpus)
+
+
+def test_an_averaged_head_adds_its_mean_at_every_position(translator: annotated.Translator, corpus: HeadCorpus) -> None:
+    model = translator.model
+    head = ("cross", 2, 0)
+    attention, seen = a.attention_of(model, "cross", 2), []
+    hook = attention.register_forward_pre_hook(lambda _, given: seen.append(given[:3]))
+    with torch.no_grad():
+        model(corpus.source, corpus.target_in)
+        hook.remove()
+        inputs = seen[0]
+        with a.silenced(model, head):
+            without = attention(*inputs)
+        with a.averaged(model, corpus, head):
+            one = attention(*inputs) - without
+        torch.testing.assert_close(one, one[:1, :1].expand_as(one), atol=1e-5, rtol=0)
+        assert one[0, 0].abs().max() > 0.01
+    real = torch.tensor([a.next_token_loss(model, corpus)])
+    with a.averaged(model, corpus, head):
+        assert a.next_token_loss(model, corpus) > real
+    assert a.next_token_loss(model, corpus) == real, "put back"
+    assert not attention.out_projection._forward_hooks
+
+
+def test_the_mean_of_all_heads_is_the_mean_of_the_layer(translator: annotated.Translator, corpus: HeadCorpus) -> None:
+    model = translator.model
+    attention, out = a.attention_of(model, "encoder", 1), []
+    hook = attention.out_projection.register_forward_hook(lambda _, __, output: out.append(output))
+    with torch.no_grad():
+        model(corpus.source, corpus.target_in)
+        hook.remove()
+        mean = out[0][corpus.source != 0].mean(0)
+        with a.averaged(model, corpus, *[("encoder", 1, h) for h in range(4)]):
+            x = torch.randn(1, 3, 128)
+            torch.testing.assert_close(attention(x, x, x)[0, 0], mean, atol=1e-4, rtol=0)

@@ -7,12 +7,15 @@ import re
 
 _CODE = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"\b([dhxqv]|W)_(model|ff|[A-Za-z0-9])\b")
+_RECORDED = re.compile(r"Recorded on \d{4}-\d\d-\d\d with torch .+?, by: .+?(?=[.;](?:\s|$)|$)")
+"""What `Record.caption` says; a page shows it with the proofs."""
 
 
 def inline(text: str) -> str:
     """The line, escaped: '`torch.nn.GRU`, d_k and W_O' has code, an index below and a name above the line."""
     parts = _CODE.split(html.escape(text))
-    return "".join(f"<code>{part}</code>" if n % 2 else _NAME.sub(_marked, part) for n, part in enumerate(parts))
+    made = "".join(f"<code>{part}</code>" if n % 2 else _NAME.sub(_marked, part) for n, part in enumerate(parts))
+    return _RECORDED.sub(r'<span class="recorded">\g<0></span>', made)
 
 
 def _marked(name: re.Match[str]) -> str:

@@ -17,6 +17,7 @@ from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
 from annotated_book.viz.titles import title_of
 
 _NAMES = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
+_SHORT = {"encoder": "enc", "decoder": "dec", "cross": "cross"}
 _EVEN = "even spread"
 _SHADE = alt.Scale(domain=[0, 1], range=[0, 0.85], clamp=True)
 
@@ -26,9 +27,9 @@ def head_label(layer: int, head: int) -> str:
     return f"layer {layer + 1}, head {head + 1}"
 
 
-def short_label(layer: int, head: int) -> str:
-    """'1.2' for (0, 1)."""
-    return f"{layer + 1}.{head + 1}"
+def short_label(kind: str, layer: int, head: int) -> str:
+    """'enc 1.2' for ('encoder', 0, 1): the same number in another attention is another head."""
+    return f"{_SHORT[kind]} {layer + 1}.{head + 1}"
 
 
 def roles_chart(
@@ -79,14 +80,15 @@ def roles_chart(
         f"{head_label(best['layer'], best['head'])}, {best['role']}, {best['score']:.0%} against "
         f"{best['chance']:.0%}.",
         caption="Share of each head's weight on the cells of a role, in per cent, over the rows in which the role "
-        "exists. Heads are written as layer.head; the first row is what an even spread would give.",
+        "exists. Heads are written as kind, layer.head; the first row is what an even spread would give.",
     )
 
 
 def _role_shares(scores: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """What each head gives to each role; and the rows of the even spread, which is the same for all heads."""
     given = pd.DataFrame(scores)
-    heads = [short_label(layer, head) for layer, head in zip(given["layer"], given["head"], strict=True)]
+    places = zip(given["kind"], given["layer"], given["head"], strict=True)
+    heads = [short_label(*place) for place in places]
     even = given[(given["layer"] == 0) & (given["head"] == 0)]
     table = pd.concat([given.assign(row=heads, share=given["score"]), even.assign(row=_EVEN, share=even["chance"])])
     table = table.assign(k=table["kind"].map(_NAMES))[["k", "row", "role", "share"]].round({"share": 6})
@@ -194,7 +196,7 @@ def looks_and_matters_chart(
         {
             "layer": [f"layer {layer + 1}" for layer, _ in looks],
             "name": [head_label(*at) for at in looks],
-            "label": [short_label(*at) if at in named else "" for at in looks],
+            "label": [short_label("cross", *at) if at in named else "" for at in looks],
             "hits": [round(hits, 6) for hits in looks.values()],
             "lost": [round(loses[at], 6) for at in looks],
         }
@@ -213,7 +215,7 @@ def looks_and_matters_chart(
     return titled(
         alt.layer(points, names),
         height=280,
-        title="The head that aligns best (3.3) is not the one that matters most (3.1)",
+        title="The head that aligns best (cross 3.3) is not the one that matters most (cross 3.1)",
         description="A point for each cross-attention head: how often it looks at the aligned word, and what share "
         f"of exact translations is lost without it. {said}.",
     )

@@ -1,7 +1,8 @@
 // Picture of one head: x becomes q, k and v; the query meets all keys; the weights mix the values. Six steps.
-import { backAndNext, clamp, html, labelled, onTraits, optionsOf, readout, select, setter, unique } from "../../viz/controls.js";
+import { button, clamp, html, labelled, onTraits, optionsOf, readout, select, setter, unique } from "../../viz/controls.js";
 import { bytesOf, pixels } from "../../viz/drawing.js";
 import { onOwnSentence } from "../../viz/own_sentence.js";
+import { isCalm, playing } from "../../viz/player.js";
 import { headNumbers, whole } from "./head_numbers.js";
 
 const POSITIVE = [59, 131, 214], NEGATIVE = [217, 115, 26];
@@ -9,13 +10,16 @@ const STEPS = 6;
 
 const signed = x => x.toFixed(2).replace(/^-(?=0\.00$)/, "").replace("-", "−");
 
-// The tiles of the picture: in which step each appears, its row of the picture, its name and shape.
+// The tiles of the picture: in which step each appears, in which a phone shows it, its row, its name and sign.
 export const TILES = [
-  { name: "x", row: "query", step: 0 }, { name: "w_q", row: "query", step: 1, sign: "×" }, { name: "q", row: "query", step: 1, sign: "=" },
-  { name: "X for K", row: "key", step: 1 }, { name: "w_k", row: "key", step: 1, sign: "×" }, { name: "k", row: "key", step: 1, sign: "=" },
-  { name: "scores", row: "key", step: 3, sign: "→" }, { name: "weights", row: "key", step: 4, sign: "→" },
-  { name: "X for V", row: "value", step: 1 }, { name: "w_v", row: "value", step: 1, sign: "×" }, { name: "v", row: "value", step: 1, sign: "=" },
-  { name: "mixed", row: "value", step: 5, sign: "→" }, { name: "output", row: "value", step: 5, sign: "=" },
+  { name: "x", row: "query", step: 0, narrow: [0, 1] }, { name: "w_q", row: "query", step: 1, narrow: [1], sign: "×" },
+  { name: "q", row: "query", step: 1, narrow: [1, 3], sign: "=" },
+  { name: "X for K", row: "key", step: 1, narrow: [1, 2] }, { name: "w_k", row: "key", step: 1, narrow: [1, 2], sign: "×" },
+  { name: "k", row: "key", step: 1, narrow: [1, 2, 3], sign: "=" },
+  { name: "scores", row: "key", step: 3, narrow: [3, 4], sign: "→" }, { name: "weights", row: "key", step: 4, narrow: [4], sign: "→" },
+  { name: "X for V", row: "value", step: 1, narrow: [1, 2] }, { name: "w_v", row: "value", step: 1, narrow: [1, 2], sign: "×" },
+  { name: "v", row: "value", step: 1, narrow: [1, 2, 5], sign: "=" },
+  { name: "mixed", row: "value", step: 5, narrow: [5], sign: "→" }, { name: "output", row: "value", step: 5, narrow: [5], sign: "=" },
 ];
 
 // Matrices by name: `rows`, `columns`, `at`, and `most`, the largest size of a number.
@@ -60,6 +64,7 @@ const NAMES = {
   scores: ["q · k / √dₖ", "S"], weights: ["softmax", "S"], "X for V": ["X", "S × D"], w_v: ["W V", "D × K"], v: ["V", "S × K"],
   mixed: ["weights × V", "S × K"], output: ["sum", "K"],
 };
+const AGAIN = { 3: "k", 4: "scores", 5: "v" }; // where a phone, which shows no X any more, names the tokens again
 const LETTERS = { q: "q of this token", x: "x of this token" };
 
 // The names of the sizes, in numbers.
@@ -92,13 +97,14 @@ function content(name, found, { tokens, numbers }, token, step) {
   return rows;
 }
 
-function tile({ name, step: from, sign }, found, about, token, step) {
+function tile({ name, step: from, narrow, sign }, found, about, token, step) {
   const [label, shape] = NAMES[name], count = about.tokens.length, isRow = ["x", "q", "output"].includes(name);
+  const words = className => html("ol", { className }, ...about.tokens.map((word, i) =>
+    html("li", { className: i === token ? "now" : "", textContent: word })));
   const body = html("div", { className: `tensor${isRow ? " single" : ""}${name.startsWith("w_") ? " weight" : ""}` },
-    ...(name.startsWith("X") ? [html("ol", { className: "tokens" }, ...about.tokens.map((word, i) =>
-      html("li", { className: i === token ? "now" : "", textContent: word })))] : []),
+    ...(name.startsWith("X") ? [words("tokens")] : AGAIN[step] === name ? [words("tokens again")] : []),
     content(name, found, about, token, step));
-  return html("div", { className: `tile tile-${name.replaceAll(" ", "-")}${step < from ? " later" : ""}${step === from ? " new" : ""}` },
+  return html("div", { className: `tile tile-${name.replaceAll(" ", "-")}${step < from ? " later" : ""}${step === from ? " new" : ""}${narrow.includes(step) ? "" : " aside"}` },
     html("span", { className: "sign", textContent: sign ?? "" }),
     html("div", {}, html("p", { className: "name" }, html("b", {}, ...symbol(LETTERS[name] ?? label)), ` ${shapeText(shape, about.sizes, count)}`), body));
 }
@@ -107,18 +113,24 @@ const choices = tokens => tokens.map((text, i) => [i, text]);
 
 function render({ model, el }) {
   const set = setter(model), id = unique("projection"), sizes = model.get("sizes");
-  let about = { tokens: model.get("tokens"), numbers: model.get("numbers"), sizes };
-  let found = matrices(bytesOf(model.get("data")), model.get("scales"), about.numbers, sizes, about.tokens.length);
+  const shown = { tokens: model.get("tokens"), numbers: model.get("numbers"), sizes };
+  const drawn = matrices(bytesOf(model.get("data")), model.get("scales"), shown.numbers, sizes, shown.tokens.length);
+  let about = shown, found = drawn;
   const word = select(choices(about.tokens), i => set({ token: +i }), { id: `${id}-token` });
-  const go = by => set({ step: clamp(model.get("step") + by, STEPS) });
-  const above = backAndNext(go), below = backAndNext(go); // the lower ones where the picture is taller than the window
+  const at = () => model.get("step"), go = step => set({ step: clamp(step, STEPS) });
+  const { stop, toggle } = playing({ every: isCalm() ? 5000 : 3200, begin: () => go(at() === STEPS - 1 ? 0 : at() + 1),
+    forward: () => { if (at() === STEPS - 1 || !el.isConnected) stop(); else go(at() + 1); },
+    show: on => { play.textContent = on ? "❚❚ pause" : "▶ play"; } });
+  const jump = by => { stop(); go(at() + by); };
+  const back = button("‹ back", () => jump(-1)), next = button("next ›", () => jump(1)), play = button("▶ play", toggle);
   const number = html("b", { className: "step" }), said = readout("p", { className: "said" }), stage = html("div", { className: "stage" });
   el.append(html("div", { className: "projection" }, html("div", { className: "controls" }, labelled("Token", word, { htmlFor: word.id }),
-    number, above.element), said, stage, html("div", { className: "controls below" }, below.element)));
+    number, html("span", { className: "buttons" }, back, play, next)), said, stage));
   function draw() {
-    const now = model.get("step"), token = clamp(model.get("token"), about.tokens.length);
+    const now = at(), token = clamp(model.get("token"), about.tokens.length);
     word.value = token;
-    for (const buttons of [above, below]) buttons.show(now, STEPS);
+    back.disabled = now === 0;
+    next.disabled = now === STEPS - 1;
     number.textContent = `Step ${now + 1} of ${STEPS}`;
     said.textContent = saying(now, token, about);
     stage.replaceChildren(...["query", "key", "value"].map(row => html("div", { className: `equation equation-${row}` },
@@ -126,13 +138,15 @@ function render({ model, el }) {
   }
   onTraits(model, ["step", "token"], draw);
   draw();
-  return onOwnSentence("head", traced => {
-    const own = headNumbers(traced, sizes);
-    about = { ...own, sizes };
-    found = { ...found, ...own.found };
-    word.replaceChildren(...optionsOf(choices(own.tokens)));
+  const forget = onOwnSentence("head", traced => {
+    const own = headNumbers(traced, sizes), same = own.tokens.join(" ") === shown.tokens.join(" ");
+    // The page's model has weights of one byte: for the sentence that is shown already, the exact numbers stay.
+    about = same ? shown : { ...own, sizes };
+    found = same ? drawn : { ...drawn, ...own.found };
+    word.replaceChildren(...optionsOf(choices(about.tokens)));
     draw();
   });
+  return () => { stop(); forget(); };
 }
 
 export default { render };

@@ -22,7 +22,7 @@ livePanels({
         const sentence = tracedSentence(engine, text);
         say("");
         if (state) { state.set({ sentence, step: 0 }); return; }
-        state = localState({ sentence, box: "decoder.*.cross_attention", layer: 1, step: Math.min(4, sentence.next.length - 1) });
+        state = localState({ sentence, box: "decoder.*.cross_attention", layer: 3, step: Math.min(4, sentence.next.length - 1) });
         const drawing = drawn.querySelector("svg").outerHTML;
         stage.replaceChildren(); // the panel needs its width before it draws
         stage.append(machine(about, drawing, state).element);

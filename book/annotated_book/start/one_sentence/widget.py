@@ -5,8 +5,6 @@ Tensors travel as one byte a number, exact to half a per cent of the largest, wh
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,23 +18,13 @@ from annotated.analysis.tracing import Trace, trace
 from annotated.config import ModelConfig
 from annotated.translator import Translator
 from annotated_book.viz.figure_one.about import about_machine
-from annotated_book.viz.figure_one.boxes import BOXES, Box, code_of
+from annotated_book.viz.figure_one.boxes import BOXES, Box
 from annotated_book.viz.figure_one.drawing import drawing
 from annotated_book.viz.javascript import KIT, esm
 
 _HERE = Path(__file__).parent
 _BEST = 6  # tokens listed of each distribution
 _BINS = 28  # of the histogram of logits
-_TABLE_STYLE = """
-table.boxes { font-size: .85rem; line-height: 1.35; border-collapse: collapse; width: 100%; text-align: start; }
-table.boxes th, table.boxes td { padding: .2rem .5rem .2rem 0; vertical-align: top; text-align: start; }
-table.boxes tr { border-bottom: 1px solid color-mix(in srgb, currentcolor 20%, transparent); background: none; }
-table.boxes tbody th[scope=row] { font-weight: 400; }
-table.boxes code { font-size: .8rem; overflow-wrap: normal; word-break: normal; }
-table.boxes .numbers { white-space: nowrap; }
-html[data-theme="dark"] .bd-content div.cell_output .output.text_html:has(table.boxes) {
-  background: none; color: inherit; padding: 0; }
-"""
 
 
 class Architecture(anywidget.AnyWidget):
@@ -132,27 +120,6 @@ def architecture_twin(traced: Trace, config: ModelConfig) -> Twin:
     caption = "The Transformer, after figure 1, with the shapes of one sentence."
     markup = f'<figure class="architecture architecture-twin">{figure}<figcaption>{caption}</figcaption></figure>'
     return Twin(markup, caption)
-
-
-def architecture_table(traced: Trace, config: ModelConfig) -> Twin:
-    """Every box as a row: what leaves it, its shape in letters and in numbers, its code, its section."""
-    parts = []
-    for side, name in (("source", "Encoder side"), ("target", "Decoder side")):
-        parts.append(f"<tbody><tr><th scope='rowgroup' colspan='4'>{name}</th></tr>")
-        for box in (box for box in BOXES if box.side == side):
-            code = "<br>".join(f"<code>{_short(c['name'])}</code>" for c in code_of(box))
-            shape = f"{box.shape} <span class='numbers'>{_numbers(box, traced, config)}</span>"
-            label = html.escape(box.label)
-            parts.append(f"<tr><th scope='row'>{label}</th><td>{shape}</td><td>{code}</td><td>{box.paper}</td></tr>")
-        parts.append("</tbody>")
-    head = "".join(f"<th scope='col'>{name}</th>" for name in ("Box", "Shape", "Code", "Section"))
-    table = f"<table class='boxes'><thead><tr>{head}</tr></thead>{''.join(parts)}</table>"
-    return Twin(f"<style>{_TABLE_STYLE}</style>{table}", f"A table of {len(BOXES)} boxes")
-
-
-def _short(name: str) -> str:
-    """The name without its module, as HTML that may break between words: Multi|Head|Attention.|forward."""
-    return re.sub(r"(?<=[a-z_.])(?=[A-Z])|(?<=\.)(?=[a-z_])|(?<=[a-z]_)", "<wbr>", ".".join(name.split(".")[1:]))
 
 
 def _layers(config: ModelConfig) -> int:

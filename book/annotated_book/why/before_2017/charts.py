@@ -188,7 +188,7 @@ def timeline_chart(works: Sequence[Any]) -> alt.LayerChart:
     return titled(
         alt.layer(points, *texts),
         menu("kind", ["all", *kinds], label="show"),
-        height=33 * len(works),
+        height=26 * len(works),
         title=["From recurrent networks", "to attention alone, 2012 to 2017"],
         description=(
             "Works before the Transformer by the month of their first public version: "

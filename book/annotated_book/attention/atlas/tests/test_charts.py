@@ -25,7 +25,7 @@ def rows_of(chart: object) -> list[dict]:
 def test_roles_have_a_row_for_chance() -> None:
     rows = rows_of(roles_chart(scores(), titles=TITLES))
     encoder = [(r["row"], r["share"]) for r in rows if r["k"] == "encoder self-attention"]
-    assert encoder == [("1.1", 0.5), ("1.2", 0.5), ("even spread", 0.1)]
+    assert encoder == [("enc 1.1", 0.5), ("enc 1.2", 0.5), ("even spread", 0.1)]
     with pytest.raises(ValueError, match="between 0 and 1"):
         roles_chart(scores(1.5), titles=TITLES)
     with pytest.raises(ValueError, match="there is no attention"):
@@ -55,6 +55,6 @@ def test_ablation_shades_by_the_worst_and_names_it() -> None:
 
 def test_both_measures_need_the_same_heads() -> None:
     chart = looks_and_matters_chart({(0, 0): 0.9, (0, 1): 0.2}, {(0, 0): 0.01, (0, 1): 0.5}, marked=[(0, 1)])
-    assert [r["label"] for r in rows_of(chart)] == ["", "1.2"]
+    assert [r["label"] for r in rows_of(chart)] == ["", "cross 1.2"]
     with pytest.raises(ValueError, match="same heads"):
         looks_and_matters_chart({(0, 0): 0.9}, {(0, 1): 0.5}, marked=[])

@@ -7,7 +7,6 @@ import pytest
 from annotated_book.attention.multi_head.charts import (
     head_count_chart,
     one_head_chart,
-    projection_chart,
     reads_chart,
     retrieval_chart,
 )
@@ -31,10 +30,11 @@ def data(chart: object) -> list[dict]:
     return found
 
 
-def test_retrieval_has_a_row_for_each_offset_and_their_mean() -> None:
-    chart = retrieval_chart({"a": {"by_offset": [1.0, 0.5]}, "b": {"by_offset": [0.2, 0.4]}}, chance=0.1)
-    rows = {(r["heads"], r["offset"]): r["accuracy"] for r in data(chart) if "heads" in r}
-    assert rows == {
+def test_retrieval_has_a_row_for_each_read_out_and_offset_and_their_mean() -> None:
+    arms = {"a": {"by_offset": [1.0, 0.5]}, "b": {"by_offset": [0.2, 0.4]}}
+    chart = retrieval_chart({"linear": arms, "hidden": {name: {"by_offset": [1.0, 1.0]} for name in arms}}, chance=0.1)
+    rows = {(r["read"], r["heads"], r["offset"]): r["accuracy"] for r in data(chart) if "heads" in r}
+    assert {key[1:]: value for key, value in rows.items() if key[0] == "linear"} == {
         ("a", "1"): 1,
         ("a", "2"): 0.5,
         ("a", "all"): 0.75,
@@ -42,15 +42,17 @@ def test_retrieval_has_a_row_for_each_offset_and_their_mean() -> None:
         ("b", "2"): 0.4,
         ("b", "all"): 0.3,
     }
-    assert "a 75%" in chart.to_dict()["description"]
+    assert {value for key, value in rows.items() if key[0] == "hidden"} == {1}
+    assert "read by one matrix, a 75%" in chart.to_dict()["description"]
     with pytest.raises(ValueError, match="between 0 and 1"):
-        retrieval_chart({"a": {"by_offset": [1.2]}}, chance=0.1)
+        retrieval_chart({"linear": {"a": {"by_offset": [1.2]}}}, chance=0.1)
 
 
-def test_head_counts_stand_on_one_axis() -> None:
-    chart = head_count_chart({1: [0.3, 0.4], 2: [0.9]}, {1: 24.9, 8: 25.8})
+def test_head_counts_have_one_axis_and_a_curve_for_each_read_out() -> None:
+    chart = head_count_chart({"linear": {1: [0.3, 0.4], 2: [0.9]}, "hidden": {1: [0.95], 2: [1.0]}}, {1: 24.9, 8: 25.8})
     text = str(chart.to_dict())
     assert text.count("[1, 2, 8]") >= 2, "both pictures have the same domain"
+    assert {r["name"] for r in data(chart) if "name" in r} == {"one matrix", "a hidden layer"}
     with pytest.raises(ValueError):
         head_count_chart({}, {1: 24.9})
 
@@ -64,18 +66,7 @@ def test_reads_are_scaled_to_the_largest() -> None:
         reads_chart({"flat": [[1, 2]]})
 
 
-def test_the_projection_chart_has_a_panel_for_each_read_out_and_a_dot_for_each_seed() -> None:
-    results = {
-        "trained": {"with": {"accuracy": [1.0, 0.9]}, "without": {"accuracy": [0.8, 1.0]}},
-        "fixed": {"with": {"accuracy": [1.0, 1.0]}, "without": {"accuracy": [0.5, 0.7]}},
-    }
-    chart = projection_chart(results)
-    assert "trained, without: 90%" in chart.to_dict()["description"]
-    assert "fixed, without: 60%" in chart.to_dict()["description"]
-    rows = {(r["read"], r["arm"], r["accuracy"]) for r in data(chart) if "arm" in r}
-    assert ("fixed", "without", 0.7) in rows and ("trained", "with", 0.9) in rows and len(rows) == 7
-
-
-def test_the_hill_of_one_head_is_the_mean_over_seeds() -> None:
-    chart = one_head_chart([[0.1, 0.5], [0.3, 0.7]])
-    assert "0 back 20%, 1 back 60%" in chart.to_dict()["description"]
+def test_the_weights_of_one_head_are_means_over_seeds_for_each_read_out() -> None:
+    chart = one_head_chart({"linear": [[0.1, 0.5], [0.3, 0.7]], "hidden": [[0.0, 0.2]]})
+    assert "read by one matrix: 0 back 20%, 1 back 60%" in chart.to_dict()["description"]
+    assert "read by a hidden layer: 0 back 0%, 1 back 20%" in chart.to_dict()["description"]

@@ -41,7 +41,7 @@ def test_averaged_heads_are_averaged() -> None:
 def test_a_linear_read_out_can_take_over_w_o() -> None:
     """A model with W_O and one without, whose read-out is W_O times the first one's, name the same tokens."""
     torch.manual_seed(0)
-    whole, bare = o.Retriever(o.ARMS["concatenated"]), o.Retriever(o.PROJECTION["read-out trained"]["without W_O"])
+    whole, bare = o.Retriever(o.ARMS["concatenated"]), o.Retriever(o.PROJECTION["linear"]["without W_O"])
     state = {name: tensor for name, tensor in whole.state_dict().items() if not name.startswith("w_o")}
     state["read_out.weight"] = whole.read_out.weight @ whole.w_o.weight
     bare.load_state_dict(state)
@@ -50,12 +50,25 @@ def test_a_linear_read_out_can_take_over_w_o() -> None:
 
 
 def test_a_fixed_read_out_is_not_trained() -> None:
-    model, _ = o.train(o.PROJECTION["read-out fixed"]["without W_O"], seed=1, steps=3)
+    model, _ = o.train(o.PROJECTION["fixed"]["without W_O"], seed=1, steps=3)
     with torch.random.fork_rng():
         torch.manual_seed(1)
-        fresh = o.Retriever(o.PROJECTION["read-out fixed"]["without W_O"])
+        fresh = o.Retriever(o.PROJECTION["fixed"]["without W_O"])
     assert torch.equal(model.read_out.weight, fresh.read_out.weight)
     assert not torch.equal(model.w_v.weight, fresh.w_v.weight)
+
+
+def test_the_hidden_layer_is_the_papers_and_the_control_differs_by_the_relu_alone() -> None:
+    one = o.ARMS["one head"]
+    hidden = o.Retriever(one._replace(read_out="hidden")).read_out
+    control = o.Retriever(one._replace(read_out="two matrices")).read_out
+    shapes = [p.shape for p in hidden.parameters()]
+    assert shapes == [p.shape for p in control.parameters()] and shapes[0] == (4 * one.d_model, one.d_model)
+    x = torch.randn(2, one.d_model)
+    control.load_state_dict(hidden.state_dict())
+    midway = control(x[:1] + x[1:]) + control(torch.zeros(1, one.d_model))
+    torch.testing.assert_close(midway, control(x[:1]) + control(x[1:]))  # no ReLU: affine
+    assert not torch.allclose(hidden(x), control(x))
 
 
 def test_training_is_repeatable_and_leaves_the_global_seed_alone() -> None:
@@ -68,12 +81,14 @@ def test_training_is_repeatable_and_leaves_the_global_seed_alone() -> None:
 
 def test_the_record_belongs_to_this_code() -> None:
     results = recorded("multi_head").results
-    assert list(results["arms"]) == list(o.ARMS) and results["settings"]["steps"] == o.STEPS
-    assert [int(h) for h in results["heads"]] == list(o.HEADS) and [int(k) for k in results["d_k"]] == list(
-        o.KEY_WIDTHS
-    )
-    assert all(len(arm["accuracy"]) == len(o.SEEDS) for arm in results["arms"].values())
+    assert results["settings"]["steps"] == o.STEPS and results["settings"]["many"] == o.MANY
+    for read in o.READ_OUTS:
+        assert list(results["arms"][read]) == list(o.ARMS)
+        assert [int(h) for h in results["heads"][read]] == list(o.HEADS)
+        assert [int(k) for k in results["d_k"][read]] == list(o.KEY_WIDTHS)
+        assert all(len(arm["accuracy"]) == len(o.SEEDS) for arm in results["arms"][read].values())
+        assert all(arm["read_out"] == read for arm in results["arms"][read].values())
+        assert all(len(weights) == o.REACH and sum(weights) < 1.001 for weights in results["one_head"][read])
     assert {read: set(both) for read, both in results["projection"].items()} == {
         read: set(both) for read, both in o.PROJECTION.items()
     }
-    assert all(len(hill) == o.REACH and sum(hill) < 1 for hill in results["one_head"])

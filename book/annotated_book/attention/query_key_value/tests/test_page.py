@@ -93,19 +93,30 @@ def test_the_picture_of_a_head_takes_the_readers_sentence(visit: Any) -> None:
         assert v.errors == [] and v.overflow() <= 0
 
 
-def test_the_picture_opens_whole_and_is_walked_with_buttons_above_and_below(visit: Any) -> None:
+def test_the_picture_opens_at_its_first_step_and_each_step_fits_a_phone(visit: Any) -> None:
     with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}) as v:
         v.page.wait_for_selector(".widget-host[data-ready] .projection .tile")
         picture = v.page.locator(".projection")
-        above, below = picture.locator(".controls").all()
-        assert "Step 6 of 6" in above.inner_text() and picture.locator(".tile.later").count() == 0
-        assert above.get_by_role("button", name="next").is_disabled()
-        below.get_by_role("button", name="back").click()
-        assert "Step 5 of 6" in above.inner_text() and picture.locator(".tile.later").count() == 2
-        for _ in range(4):
-            above.get_by_role("button", name="back").click()
-        assert above.get_by_role("button", name="back").is_disabled()
-        assert below.get_by_role("button", name="next").is_enabled() and v.errors == []
+        assert "Step 1 of 6" in picture.inner_text() and picture.locator(".tile.later").count() == 12
+        assert picture.get_by_role("button", name="back").is_disabled()
+        for step in range(2, 7):
+            picture.get_by_role("button", name="next").click()
+            assert f"Step {step} of 6" in picture.inner_text()
+            assert 0 < box_of(picture)["height"] < 760, "picture, sentence and controls are seen together"
+            tiles = [box_of(one) for one in picture.locator(".tile:not(.aside)").all()]
+            assert tiles and all(one["x"] + one["width"] <= 390 for one in tiles)
+        assert picture.locator(".tile.later").count() == 0
+        assert picture.get_by_role("button", name="next").is_disabled() and v.errors == []
+
+
+def test_the_picture_plays(visit: Any) -> None:
+    with visit(PAGE, as_left=True) as v:
+        v.page.wait_for_selector(".widget-host[data-ready] .projection .tile")
+        picture = v.page.locator(".projection")
+        picture.get_by_role("button", name="play").click()
+        v.page.wait_for_function("document.querySelector('.projection .step').textContent.startsWith('Step 3')")
+        picture.get_by_role("button", name="pause").click()
+        assert picture.get_by_role("button", name="play").is_visible() and v.errors == []
 
 
 def test_a_longer_query_gives_the_nearest_key_all_the_weight(visit: Any) -> None:

@@ -71,11 +71,11 @@ def test_a_row_of_the_decoder_has_two_names(visit: Any) -> None:
         row = "Having read “ht”, about to write “▁auf”"
         assert widget.locator(".maps .note").inner_text().startswith(row)
         assert widget.locator(".row-said").inner_text().startswith(row)
-        up = [widget.locator(".head b").all_inner_texts().count("▁up")]
-        for layer in ("2", "3"):
+        up = []
+        for layer in ("3", "2", "1"):
             widget.get_by_label(layer, exact=True).check()
             up.append(widget.locator(".head b").all_inner_texts().count("▁up"))
-        assert up == [0, 1, 3], "heads that give most to “up”, by layer, as the text says"
+        assert up == [3, 1, 0], "heads that give most to “up”, by layer, as the text says"
 
 
 def test_a_sentence_of_ones_own_goes_through_the_machine(visit: Any) -> None:
@@ -109,9 +109,10 @@ def test_layers_are_chosen(visit: Any) -> None:
         widget = machine(v)
         box(widget, "encoder.*.self_attention").click()
         before = box(widget, "encoder.*.self_attention").locator("image").get_attribute("href")
-        widget.get_by_label("3", exact=True).check()
-        assert box(widget, "encoder.*.self_attention").locator("image").get_attribute("href") != before
         assert "layer 3" in widget.locator(".panel .title").inner_text()
+        widget.get_by_label("1", exact=True).check()
+        assert box(widget, "encoder.*.self_attention").locator("image").get_attribute("href") != before
+        assert "layer 1" in widget.locator(".panel .title").inner_text()
 
 
 def test_the_keyboard_goes_along_the_flow_and_across(visit: Any) -> None:
@@ -171,7 +172,6 @@ def test_without_scripts_the_drawing_and_its_shapes_are_there(visit: Any) -> Non
         drawing = v.page.locator(".architecture-twin svg.figure-1")
         assert drawing.is_visible()
         assert "10 × 128" in drawing.text_content() and "11 × 2,000" in drawing.text_content()
-        assert v.page.locator("table.boxes tbody tr").count() == 23
 
 
 def test_with_scripts_the_drawing_is_shown_once(visit: Any) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import annotated
 from annotated.analysis.tracing import Trace, trace
-from annotated_book.start.one_sentence.widget import Architecture, architecture, architecture_table, architecture_twin
+from annotated_book.start.one_sentence.widget import Architecture, architecture, architecture_twin
 from annotated_book.viz.figure_one.boxes import BOXES
 from book.tests.javascript import PACKAGE, evaluate
 
@@ -65,15 +65,13 @@ def test_the_distributions_are_those_of_the_steps(widget: Architecture, traced: 
         assert chances == sorted(chances, reverse=True)
 
 
-def test_without_a_script_there_is_a_drawing_and_a_table(translator: annotated.Translator, traced: Trace) -> None:
+def test_without_a_script_there_is_a_drawing(translator: annotated.Translator, traced: Trace) -> None:
     config = translator.model.config
     drawing = architecture_twin(traced, config)._repr_html_()
-    table = architecture_table(traced, config)._repr_html_()
     s, t = len(traced.source_ids), len(traced.target_ids)
     for box in BOXES:
         assert f'data-box="{box.name}"' in drawing
     assert drawing.count(f"{s} × 128") == 8 and f"{t} × 2,000" in drawing and 'role="img"' in drawing
-    assert table.count("<tr>") == 1 + 2 + len(BOXES) and "Multi<wbr>Head<wbr>Attention.<wbr>forward" in table
 
 
 def test_other_sentences_can_be_shown_later(translator: annotated.Translator) -> None:
