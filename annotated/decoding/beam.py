@@ -41,9 +41,9 @@ def beam_search(
     allowed: Allowed | None = None,
     return_attention: bool = False,
 ) -> list[list[Hypothesis]]:
-    """Keep the `beam_size` most probable beginnings at every step; return the finished ones that score best.
+    """Keep the `beam_size` most probable hypotheses at every step; return the finished ones that score best.
 
-    Each step takes the best 2k candidates (k beginnings can end in eos at most, so k go on): those that
+    Each step takes the best 2k candidates (at most k of them end in eos, so k go on): those that
     end compete for the finished pool by score, the best k others stay alive. A sentence is done when no
     alive hypothesis can still beat the worst that would be returned: log-probabilities only fall and
     penalties only grow, so the best alive log-probability divided by the penalty at the cap bounds all
@@ -61,7 +61,7 @@ def beam_search(
     alpha
         Exponent of the length penalty; 0 ranks by log-probability alone.
     max_new_tokens
-        Most symbols to write, eos included; None for each source's own length + `extra_tokens`, eos included.
+        Most tokens to write, eos included; None for each source's own length + `extra_tokens`, eos included.
     num_return
         Hypotheses to return for each sentence, at most `beam_size`.
     extra_tokens

@@ -46,7 +46,7 @@ def greedy_decode(
     source
         Token ids `[B, S]`, padded with 0 on the right, each sentence ending in eos.
     max_new_tokens
-        Most symbols to write, eos included; None for each source's own length + `extra_tokens`, eos included.
+        Most tokens to write, eos included; None for each source's own length + `extra_tokens`, eos included.
     alpha
         Exponent of the length penalty in `score`; it changes nothing else.
     extra_tokens

@@ -38,7 +38,7 @@ def length_penalty(length: int, alpha: float) -> float:
     """((5 + length) / 6) ** alpha, by which a log-probability is divided.
 
     The paper gives only alpha = 0.6 and a reference to Wu et al. (2016), whose formula this is. As in the
-    paper's released code, `length` counts every symbol written, eos included.
+    paper's released code, `length` counts every token written, eos included.
 
     Paper: section 6.1
     """

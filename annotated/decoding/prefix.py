@@ -20,7 +20,7 @@ class Prefixes:
     tokens
         For each sentence its forced token ids; they may differ in length, and be empty.
     max_lengths
-        Most symbols to write for each sentence.
+        Most tokens to write for each sentence.
 
     Raises
     ------

@@ -76,7 +76,7 @@ def _device_of(model: StepModel) -> torch.device:
 
 
 def max_lengths(model: StepModel, source: Tensor, max_new_tokens: int | None, extra_tokens: int) -> list[int]:
-    """Most symbols (eos included) to write for each sentence: its own length + `extra_tokens`, whatever the batch's is.
+    """Most tokens (eos included) to write for each sentence: its own length + `extra_tokens`, whatever the batch's is.
 
     Learned positions set a limit of their own.
 

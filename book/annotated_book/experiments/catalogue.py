@@ -14,7 +14,7 @@ from annotated.training.optimizer import make_optimizer
 from annotated.training.schedule import learning_rate
 from annotated_book.experiments.runs_file import RUNS
 from annotated_book.experiments.settings import SIZES, Size
-from annotated_book.results.since_2017.parts import PARTS, Part
+from annotated_book.results.since_2017.parts import PARTS, RATE_SEARCH, Part
 from annotated_book.results.table_3.records import run_name
 from annotated_book.results.table_3.rows import ROWS
 from annotated_book.results.versions import trained
@@ -84,8 +84,8 @@ def table_3_experiments(seed: int) -> list[ChapterTraining]:
 
 
 def since_2017_experiments(seed: int) -> list[ChapterTraining]:
-    """Parts of chapter 34, its base among them."""
-    return [_part(name, part, seed) for name, part in PARTS.items()]
+    """Parts of chapter 34, its base among them, and the rates at which its model of 2017 was tried."""
+    return [_part(name, part, seed) for name, part in {**PARTS, **RATE_SEARCH}.items()]
 
 
 def _part(name: str, part: Part, seed: int) -> ChapterTraining:

@@ -17,19 +17,21 @@ const drawnTree = () => new Promise(resolve => {
 function beamPanel(box, host) {
   const { beamTree } = host, groups = beamTree.takeMenu();
   const numbers = new Map(groups.flatMap(([, choices]) => choices.map(([number, text]) => [text, number])));
+  const other = button("use the shipped model", () => { shipped = true; made.rerun(); shipped = false; });
   let shipped = false; // whether the shipped model is asked for a recorded sentence
   const made = panel(box, {
     examples: [...numbers.keys()], load: "asked",
     loader: async () => !shipped && numbers.has(made.sentence.text()) ? null : loadEngine(), // recorded sentences need no weights
     async run({ engine, text, say }) {
       if (engine) beamTree.show(ownSearch(engine, text)); else beamTree.choose(numbers.get(text));
+      other.hidden = !numbers.has(text); // for a sentence of one's own it is the only model
       say(engine ? SHIPPED : RECORDED);
     },
   });
   const menu = made.sentence.element.querySelector("select");
   menu.setAttribute("aria-label", "Recorded sentences");
   menu.replaceChildren(...optionsOf([["", "recorded …"], ...groups.map(([name, choices]) => [name, choices.map(([, text]) => [text, text])])]));
-  made.sentence.element.append(button("use the shipped model", () => { shipped = true; made.rerun(); shipped = false; }));
+  made.sentence.element.append(other);
   made.status.after(host);
   made.say(ownSentence.get() ? `The tree shows “${box.dataset.sentence}” The button searches for the sentence in the field.` : RECORDED);
 }

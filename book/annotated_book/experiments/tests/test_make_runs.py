@@ -19,7 +19,7 @@ from annotated_book.experiments.make_runs import described, make_one_by_one, tra
 from annotated_book.experiments.runs_file import read_runs, write_run
 from annotated_book.experiments.train_one import Trained
 from annotated_book.pages import BOOK
-from annotated_book.results.since_2017.parts import PARTS
+from annotated_book.results.since_2017.parts import PARTS, RATE_SEARCH, RATES_OF_2017
 from annotated_book.results.table_3.pilot import chosen_size
 
 FOREVER = math.inf
@@ -105,17 +105,18 @@ def test_after_all_chapters_a_cpu_goes_on_with_table_3(monkeypatch, tmp_path, ar
 
 def test_every_run_of_the_catalogue_has_a_record_of_its_own():
     every = [one for group in groups_of(list(EXPERIMENTS), None, [0, 1, 2]) for one in group]
-    assert len({(one.file(BOOK), one.run) for one in every}) == len(every) == 3 * (20 + len(PARTS) + 3)
+    rows = 20 + len(PARTS) + len(RATE_SEARCH) + 3
+    assert len({(one.file(BOOK), one.run) for one in every}) == len(every) == 3 * rows
     assert all(one.training.seed == one.seed for one in every)
 
 
-def test_parts_share_budget_and_highest_rate_but_for_the_one_that_lowers_it():
+def test_parts_share_budget_and_highest_rate_but_for_those_that_lower_it():
     found = {one.row: one for one in EXPERIMENTS["since_2017"](0)}
     rates = {row: max(map(one.rate, range(1, SHORT.updates + 1))) for row, one in found.items()}
     assert {one.training.batch_tokens * one.training.updates for one in found.values()} == {1_024_000}
     expected = 0.3 / (32 * 100) ** 0.5
     for row, rate in rates.items():
-        assert rate == pytest.approx(expected * (0.4 if row == "post-norm-slow" else 1)), row
+        assert rate == pytest.approx(expected * RATES_OF_2017.get(row, 1)), row
 
 
 def test_versions_keep_the_published_ratios():

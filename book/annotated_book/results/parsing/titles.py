@@ -56,7 +56,7 @@ def labels_title(table: pd.DataFrame, trees: int) -> str:
     """
     lags = behind(table, "label", trees, FAR)
     cases = table.groupby("label")["cases"].max()
-    names = sorted(map(str, lags), key=lambda label: -cases[label])
+    names = [f"{label} ({cases[label]:,})" for label in sorted(map(str, lags), key=lambda label: -cases[label])]
     start = f"With {trees:,} trees the Transformer is more than {FAR} points behind on "
     if len(names) > 3:
         return f"{start}{len(names)} of {len(cases)} labels"
@@ -74,7 +74,8 @@ def lengths_title(table: pd.DataFrame, trees: int) -> str:
     lags, classes = behind(table, "words", trees), sorted(table["words"].unique())
     start = f"With {trees:,} trees the Transformer is behind the better grammar "
     if lags == {classes[-1]}:
-        return f"{start}on the longest sentences only"
+        count = int(table.loc[table["words"] == classes[-1], "cases"].max())
+        return f"{start}on the {count:,} longest sentences only"
     if len(lags) == len(classes):
         return f"{start}in every class of length"
     return f"{start}in {len(lags) or 'none'} of {len(classes)} classes of length"

@@ -6,7 +6,14 @@ import altair as alt
 import pandas as pd
 
 from annotated_book.results.since_2017.parts import PARTS
-from annotated_book.results.since_2017.results import MEASURES, Runs, curve_table, differences, seed_table
+from annotated_book.results.since_2017.results import (
+    MEASURES,
+    Runs,
+    curve_table,
+    differences,
+    rate_table,
+    seed_table,
+)
 from annotated_book.viz.channels import colour_by, x_axis, y_axis
 from annotated_book.viz.forms import interval_rules, line_layers, rule_at, titled
 from annotated_book.viz.parameters import menu
@@ -15,13 +22,12 @@ from annotated_book.viz.titles import title_of
 
 COLOURS = {"better": BLUE, "worse": ORANGE, "not told apart": GREY}
 YEARS = {
-    "post-norm-slow": ("2017", ORANGE),
     "base": ("base (pre-norm)", GREY),
     "2026-model": ("2026's model", GREEN),
     "2026-training": ("2026's training", "#b45fc4"),
     "2026": ("2026", BLUE),
 }
-"""Parts of the chart of years, their names there, and colours."""
+"""Parts of the chart of years, their names there, and colours; before them comes 2017 at its best rate."""
 ROW_HEIGHT = 24
 TICKS = [-1, -0.3, -0.1, 0, 0.1, 0.3, 1]
 _FITTED = alt.Scale(zero=False, nice=False)
@@ -97,9 +103,17 @@ def part_curves_chart(runs: Runs, part: str) -> alt.LayerChart:
 
 
 def years_chart(runs: Runs) -> alt.LayerChart:
-    """2017's model and 2026's, each with its training, over the tokens read; a line for each seed."""
-    table = _visible(curve_table(runs))
-    names = {part: name for part, (name, _) in YEARS.items() if part in set(table["part"])}
+    """2017's model, at the best rate that was tried, and 2026's, over the tokens read; a line for each seed.
+
+    Parameters
+    ----------
+    runs
+        Of the parts, and of the model of 2017 at every rate.
+    """
+    table, rates = _visible(curve_table(runs)), rate_table(runs)
+    oldest = {} if rates.empty else {rates["loss"].idxmin(): ("2017", ORANGE)}
+    years = {**oldest, **YEARS}
+    names = {part: name for part, (name, _) in years.items() if part in set(table["part"])}
     table = table[table["part"].isin(names)].assign(name=lambda t: t["part"].map(names))
     lines = (
         alt.Chart(table)
@@ -107,7 +121,7 @@ def years_chart(runs: Runs) -> alt.LayerChart:
         .encode(
             x_axis("tokens:Q", "target tokens read, millions", scale=_FITTED, tickCount=6),
             y_axis("loss:Q", "validation loss, nats per token", zero=False),
-            colour_by("name:N", list(names.values()), [YEARS[part][1] for part in names], legend=alt.Legend(columns=2)),
+            colour_by("name:N", list(names.values()), [years[part][1] for part in names], legend=alt.Legend(columns=2)),
             detail="seed:N",
         )
     )
@@ -116,10 +130,12 @@ def years_chart(runs: Runs) -> alt.LayerChart:
     first, *_, last = names.values()
     apart = final[last] - final[first]
     side = "below" if apart < 0 else "above"
+    one = next(iter(runs.values()))
+    size = f"{one['training']['updates']:,} updates, {one['model']['d_model']} wide"
     return titled(
         alt.layer(lines),
         height=300,
-        title=f"After the same text and updates, {last} is {abs(apart):.1f} nats {side} {first}",
+        title=f"{size}: {last} ends {abs(apart):.1f} nats {side} {first}",
         description=f"Validation loss over millions of target tokens, a line for each seed. At the end: {said}.",
     )
 

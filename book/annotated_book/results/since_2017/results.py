@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from annotated_book.experiments.runs_file import RUNS, read_runs
-from annotated_book.results.since_2017.parts import PARTS
+from annotated_book.results.since_2017.parts import PARTS, RATE_SEARCH, RATES_OF_2017
 from annotated_book.results.table_3.differences import tested
 from annotated_book.results.table_3.pairing import fit_rows_and_seeds
 
@@ -27,6 +27,39 @@ def recorded_runs(records: Path = RECORDS) -> dict[tuple[str, int], dict[str, An
     """All runs of parts that are on record, in the order of `PARTS`."""
     known = {(one["row"], one["seed"]): one for one in read_runs(records).values()}
     return {key: known[key] for key in sorted((k for k in known if k[0] in PARTS), key=_place)}
+
+
+def runs_of_2017(records: Path = RECORDS) -> dict[tuple[str, int], dict[str, Any]]:
+    """All runs of the model of 2017 that are on record, at every rate."""
+    known = {(one["row"], one["seed"]): one for one in read_runs(records).values()}
+    return {key: known[key] for row in RATES_OF_2017 for key in sorted(known) if key[0] == row}
+
+
+def rate_table(runs: Runs) -> pd.DataFrame:
+    """What the model of 2017 reached at each rate.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by row, highest rate first: share of the base's rate, seeds, loss (nats per token, mean), lowest and
+        highest of its seeds.
+    """
+    found = {row: list(losses.values()) for row, losses in measured(runs).items() if row in RATES_OF_2017}
+    return pd.DataFrame(
+        [
+            {
+                "row": row,
+                "share": share,
+                "seeds": len(found[row]),
+                "loss": sum(found[row]) / len(found[row]),
+                "lowest": min(found[row]),
+                "highest": max(found[row]),
+            }
+            for row, share in RATES_OF_2017.items()
+            if row in found
+        ],
+        columns=["row", "share", "seeds", "loss", "lowest", "highest"],
+    ).set_index("row")
 
 
 def _place(key: tuple[str, int]) -> tuple[int, int]:
@@ -135,7 +168,7 @@ def curve_table(runs: Runs) -> pd.DataFrame:
         [
             {
                 "part": part,
-                "title": PARTS[part].title,
+                "title": {**PARTS, **RATE_SEARCH}[part].title,
                 "seed": seed,
                 "tokens": round(point["tokens_seen"] / 1e6, 4),
                 "loss": point["validation_loss"],

@@ -224,7 +224,7 @@ def run_price_chart(
     quantity: str = "device-hours",
     *,
     device: str = "H100",
-    utilisation: int = 35,
+    utilisation: int = 19,
     share: int = 29,
     price: float = 2.0,
     overhead: float = 1.0,

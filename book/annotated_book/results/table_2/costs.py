@@ -16,8 +16,8 @@ class Device(NamedTuple):
 
     name: str
     """As it is sold; the key in `DEVICES`."""
-    year: int | None
-    """From which it was sold; None for what is no product of its own."""
+    year: int
+    """From which it was sold."""
     peak: float
     """FLOP/s of dense matrix products, without sparsity, in `precision`."""
     precision: str
@@ -27,9 +27,7 @@ class Device(NamedTuple):
     power: float | None
     """Watts that the maker allows it to draw, an upper limit; None where nobody measured or promised any."""
     source: str
-    """Where the figures are printed, or what measured them."""
-    sustained: float | None = None
-    """FLOP/s of this library's training on it, where measured; everything else is a projection."""
+    """Where the figures are printed."""
 
 
 DEVICES = {
@@ -42,20 +40,10 @@ DEVICES = {
         Device("H100", 2022, 989e12, "bfloat16", 80, 700, "NVIDIA, H100 data sheet, SXM board"),
         Device("H200", 2024, 989e12, "bfloat16", 141, 700, "NVIDIA, H200 data sheet, SXM board"),
         Device("B200", 2024, 2250e12, "bfloat16", 180, 1000, "NVIDIA, Blackwell architecture brief, HGX B200"),
-        Device(
-            "2 CPU cores",
-            None,
-            0.2e12,
-            "float32",
-            24,
-            None,
-            "measured: benchmarks/recorded/peers.json, 2048 x 2048 products; training of the base shape on ragged text",
-            0.15e12,
-        ),
     )
 }
-"""Processors by name. The graphics processors' figures are as printed by their maker, where the sheet
-prints only a peak 'with sparsity' half of it; the last one is measured."""
+"""Processors by name. The figures are as printed by their maker, where the sheet prints only a peak 'with sparsity'
+half of it."""
 
 BOARD_PEAKS = {"K80": 4.37e12, "K40": 5.04e12, "M40": 6.8e12, "P100": 10.6e12}
 """Float32 peak of one GPU: twice its number of cores times its highest clock, both from NVIDIA's specifications (a K80

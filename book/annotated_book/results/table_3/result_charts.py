@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from annotated_book.results.table_3.noise import TRANSFORMER_XL
-from annotated_book.results.table_3.results import Rows, cost_table, difference_table, seed_table
+from annotated_book.results.table_3.results import CHOSE_THE_SIZE, Rows, cost_table, difference_table, seed_table
 from annotated_book.results.table_3.words import label, paper_words, seed_words, signed
 from annotated_book.viz.channels import colour_by, x_axis, y_axis
 from annotated_book.viz.forms import interval_rules, rule_at, titled
@@ -19,10 +19,25 @@ from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, PALETTE
 
 VERDICTS = {
     "confirmed": BLUE, "contradicted": ORANGE, "not told apart": PALETTE[3], "no sign to confirm": GREEN,
-    "too few runs": GREY,
+    CHOSE_THE_SIZE: PALETTE[4], "too few runs": GREY,
 }  # fmt: skip
 COSTS = {"parameters": "parameters of the model", "operations": "operations of the training (FLOP)"}
 ROW_HEIGHT = 21
+_FAR, _NEAR = 0.05, 0.02
+"""Nats per token, about which the axes of our differences and of the paper's turn from even steps to ratios: on them
+the rows near base are told apart, though three are far from it."""
+_TICKS = [-0.5, -0.2, -0.1, 0, 0.1, 0.2, 0.5]
+
+
+def _stretched(field: str, title: str, constant: float = _FAR) -> dict[str, Any]:
+    """A channel of differences from base: in even steps near zero, by ratios far from it."""
+    axis = alt.Axis(values=_TICKS, format="~g", labelOverlap="greedy", labelSeparation=3)
+    return {"shorthand": field, "title": title, "axis": axis, "scale": alt.Scale(type="symlog", constant=constant)}
+
+
+def _stretch(values: pd.Series, constant: float) -> pd.Series:
+    """Where such an axis has its values."""
+    return np.sign(values) * np.log1p(values.abs() / constant)
 
 
 def _verdict_colour(table: pd.DataFrame, columns: int) -> alt.Color:
@@ -44,10 +59,11 @@ def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
     told_lines = [_told(one) for one in table.to_dict("records")]
     for line in range(len(told_lines[0])):
         table[f"told_{line}"] = [lines[line] for lines in told_lines]
-    largest = table.loc[table["difference"].abs().idxmax(), "name"]
+    tested = table[table["verdict"] != CHOSE_THE_SIZE]["verdict"]
+    same, opposite = ((tested == word).sum() for word in ("confirmed", "contradicted"))
     order = table.sort_values("difference")["name"].tolist()
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=150))
-    x = x_axis("difference:Q", "nats per token, from base", tickMinStep=0.2)
+    x = alt.X(**_stretched("difference:Q", "nats per token, from base"))
     base, colour = alt.Chart(table), _verdict_colour(table, columns=1)  # two are cut on a phone, beside long names
     picked = alt.selection_point(
         name="picked", fields=["row"], on="pointerover", nearest=True, clear=False, empty=False, value=[{"row": row}]
@@ -67,7 +83,7 @@ def rows_chart(rows: Rows, row: str = "C1") -> alt.LayerChart:
     return titled(
         alt.layer(rule_at(x, 0.0, color=GREY), intervals, seeds, papers, means, ring, *told),
         height=height,
-        title=f"{largest} differs most from base",
+        title=f"Of {len(tested)} rows {same} have the paper's sign, {opposite} the opposite one",
         description="For each of the 19 changed rows of the small Table 3: its seeds as ticks, the mean of their "
         "difference from base in validation loss with its interval of 95 %, and the paper's difference as a diamond. "
         f"The colour is the verdict. At first the lines below tell of {label(row)}.",
@@ -149,8 +165,8 @@ def paper_chart(rows: Rows, deviation: float = TRANSFORMER_XL.deviation) -> alt.
         Of one run of the paper, in nats per token, 0 to 0.05, where the slider starts.
     """
     table = difference_table(rows).reset_index()
-    x = alt.X("paper:Q", title="the paper: nats per token, from base")
-    y = alt.Y("difference:Q", title="here: nats per token, from base")
+    x = alt.X(**_stretched("paper:Q", "the paper: nats per token, from base", _NEAR))
+    y = alt.Y(**_stretched("difference:Q", "here: nats per token, from base"))
     base = alt.Chart(table)
     colour = _verdict_colour(table, columns=2)
     wide = base.transform_calculate(
@@ -162,7 +178,10 @@ def paper_chart(rows: Rows, deviation: float = TRANSFORMER_XL.deviation) -> alt.
         x, y, color=colour,
         tooltip=["name:N", alt.Tooltip("paper:Q", format="+.3f"), alt.Tooltip("difference:Q", format="+.3f")],
     )  # fmt: skip
-    names = _names(table, "paper", "difference", x, y, _CORNERS)
+    places = table.assign(  # as the stretched axes have them
+        across=_stretch(table["paper"], _NEAR), up=_stretch(table["difference"], _FAR)
+    )
+    names = _names(places, "across", "up", x, y, _CORNERS)
     axes = [
         alt.Chart(pd.DataFrame({"paper": [0.0], "difference": [0.0]})).mark_rule(color=GREY).encode(**{c: e})
         for c, e in (("x", x), ("y", y))

@@ -14,6 +14,10 @@ from annotated_book.results.table_3.pairing import fit_rows_and_seeds
 from annotated_book.results.table_3.records import SEEDS
 from annotated_book.results.table_3.words import label, signed
 
+CHOSE_THE_SIZE = "chose the size"
+"""In the place of a verdict on `CHOOSER`: the pilot took the first size at which it is worse than base, so its sign is
+no test."""
+CHOOSER = "C1"
 Rows = Sequence[Mapping[str, Any]]
 """`rows` of the summary: see `annotated_book.results.table_3.row_results.row_results`."""
 
@@ -24,7 +28,7 @@ def losses_of(rows: Rows) -> dict[str, dict[int, float]]:
 
 
 def difference_table(rows: Rows) -> pd.DataFrame:
-    """Differences from base, with what each row costs; a verdict for rows with `SEEDS` runs.
+    """Differences from base, with what each row costs; a verdict for rows with `SEEDS` runs, and `CHOSE_THE_SIZE`.
 
     Returns
     -------
@@ -32,6 +36,7 @@ def difference_table(rows: Rows) -> pd.DataFrame:
         As `annotated_book.results.table_3.differences.paired_differences`, with the columns name, parameters and gflop.
     """
     table, by_row = paired_differences(losses_of(rows), runs=SEEDS), {one["row"]: one for one in rows}
+    table.loc[table.index == CHOOSER, "verdict"] = CHOSE_THE_SIZE
     for what in ("parameters", "gflop"):
         table[what] = [by_row[row][what] for row in table.index]
     table.insert(0, "name", [label(row) for row in table.index])

@@ -47,7 +47,7 @@ def test_the_still_tree_shows_what_was_kept(tree, tokenizer) -> None:
 def test_rankings_follow_alpha() -> None:
     short, long = Hypothesis([4], -3.0, 0.0), Hypothesis([4] * 12, -3.5, 0.0)
     spec = alpha_chart([short, long], ["short", "long"], title="The long one wins").to_dict()
-    assert " ".join(spec["title"]) == "The long one wins"
+    assert spec["title"]["text"] == "The long one wins"
     values = _data(spec)[0]["values"]
     behind = {(v["text"], v["alpha"]): v["behind"] for v in values}
     assert behind["short", 0.0] == 0 and behind["long", 0.0] == -0.5 and behind["long", 2.0] == 0 > behind["short", 2.0]

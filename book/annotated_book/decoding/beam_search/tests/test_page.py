@@ -126,6 +126,7 @@ def test_a_sentence_of_the_readers_own_is_searched_with_the_same_controls(visit:
         v.page.wait_for_function("document.querySelector('.beam-tree .verdict').textContent.startsWith('Der alte')")
         assert widget.locator(".verdict").inner_text().startswith("Der alte Bäcker gibt dem Mädchen einen Schläger.")
         assert scores(widget) == sorted(scores(widget), reverse=True) and len(scores(widget)) == 4
+        assert not box.get_by_role("button", name="use the shipped model").is_visible(), "it is in use"
         assert widget.get_by_role("button", name="the reference's path").is_disabled()
         widget.locator(".node.alive").nth(2).click(force=True)
         assert "You force" in widget.locator(".stories").inner_text()

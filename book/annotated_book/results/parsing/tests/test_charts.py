@@ -163,7 +163,7 @@ def test_titles_say_what_the_chosen_numbers_show(records: tuple[dict[str, Any], 
     assert sizes_title(table, "malformed", "new sentences").endswith("malformed with 500 trees, 0.3\u00a0% with 2,000")
     labels, classes = (detail_table(*records, by=by) for by in ("label", "words"))
     assert behind(labels, "label", 500, 10) == {"NP"} and behind(labels, "label", 500, 18) == set()  # 88 against 70
-    assert labels_title(labels, 500).endswith("more than 10 points behind on NP")
+    assert labels_title(labels, 500).endswith("more than 10 points behind on NP (10)")
     assert labels_title(labels, 2000).endswith("on no label")
     assert lengths_title(classes, 500).endswith("in 1 of 2 classes of length"), "the shorter of two"
     shown = choice([labels_title(labels, n) for n in (500, 2000)], "size")
@@ -174,7 +174,7 @@ def test_titles_say_what_the_chosen_numbers_show(records: tuple[dict[str, Any], 
 def test_a_cap_cuts_off_what_is_longer() -> None:
     # 5 words: 9 tokens exceed 5 + 3, and 8 do not.
     chart = caps_chart([(5, 9), (5, 8), (5, 8), (2, 5)], extra=3)
-    assert " ".join(chart.to_dict()["title"]) == "1.8 tokens for each word, and the cap grows by one"
+    assert chart.to_dict()["title"]["text"] == "1.8 tokens for each word, and the cap grows by one"
     trees = {(row["words"], row["tokens"]): row["trees"] for row in data_of(chart) if "trees" in row}
     assert trees == {(5, 9): 1, (5, 8): 2, (2, 5): 1}
 
@@ -182,7 +182,7 @@ def test_a_cap_cuts_off_what_is_longer() -> None:
 def test_the_head_that_looks_back_is_named() -> None:
     heads = [{"layer": 1, "head": 1, "writing": 0.1, "reading": 0.2, "chance": 0.05, "pairs": 9},
              {"layer": 2, "head": 3, "writing": 0.62, "reading": 0.1, "chance": 0.05, "pairs": 9}]  # fmt: skip
-    assert " ".join(brackets_chart(heads).to_dict()["title"]).startswith("Head 3 of layer 2 puts 62")
+    assert brackets_chart(heads).to_dict()["title"]["text"].startswith("Head 3 of layer 2 puts 62")
 
 
 def test_table_4_is_the_papers() -> None:

@@ -24,14 +24,16 @@ from annotated_book.results.since_2017.part_charts import (
     rotary_scores,
     schedules_chart,
 )
-from annotated_book.results.since_2017.parts import PARTS
+from annotated_book.results.since_2017.parts import PARTS, RATE_SEARCH
 from annotated_book.results.since_2017.results import (
     RECORDS,
     curve_table,
     differences,
     diverged,
     measured,
+    rate_table,
     recorded_runs,
+    runs_of_2017,
     seed_table,
     shown_table,
 )
@@ -45,7 +47,8 @@ def record(part: str, seed: int, loss: float) -> dict[str, Any]:
         for n in range(1, 21)
     ]
     end = {"valid_loss": loss, "test_loss": loss + 0.1, "bleu": 10 - loss}
-    return {"row": part, "seed": seed, "curve": curve, "parameters": 7, "diverged": False, **end}
+    size = {"parameters": 7, "training": {"updates": 6000}, "model": {"d_model": 16}}
+    return {"row": part, "seed": seed, "curve": curve, "diverged": False, **size, **end}
 
 
 @pytest.fixture
@@ -126,12 +129,12 @@ def data_of(chart: Any) -> list[dict[str, Any]]:
     return found + [row for data in inline for row in data["values"]]
 
 
-def title_for(chart: Any, parameter: str, option: str) -> list[str]:
-    """The lines of a title that follows a menu, for one of its options."""
+def title_for(chart: Any, parameter: str, option: str) -> str:
+    """The title that follows a menu, for one of its options."""
     expression = chart.to_dict()["title"]["text"]["expr"]
     assert expression.endswith(f"[{parameter}]")
-    lines: list[str] = json.loads(expression.removesuffix(f"[{parameter}]"))[option]
-    return lines
+    titles: dict[str, str] = json.loads(expression.removesuffix(f"[{parameter}]"))
+    return titles[option]
 
 
 def test_every_seed_has_a_dot_for_every_measure(runs: Any) -> None:
@@ -152,12 +155,27 @@ def test_a_dot_is_the_difference_from_the_base_with_the_same_seed(runs: Any) -> 
 
 def test_titles_say_what_the_records_hold(runs: Any) -> None:
     """RoPE is 0.5 below the base and Muon at its mean; 2026, 4.7 on average, is 0.6 above it."""
-    title = " ".join(title_for(parts_chart(runs), "measure", "validation loss, nats"))
+    title = title_for(parts_chart(runs), "measure", "validation loss, nats")
     assert title.strip() == "Single parts change the validation loss by −0.50 nats (RoPE) to +0.00 (Muon)"
-    title = " ".join(title_for(parts_chart(runs), "measure", "BLEU"))
+    title = title_for(parts_chart(runs), "measure", "BLEU")
     assert title.startswith("Single parts change BLEU by")
-    title = " ".join(years_chart(runs).to_dict()["title"])
-    assert title == "After the same text and updates, 2026 is 0.6 nats above base (pre-norm)"
+    title = years_chart(runs).to_dict()["title"]["text"]
+    assert title == "6,000 updates, 16 wide: 2026 ends 0.6 nats above base (pre-norm)"
+
+
+def test_2017_is_shown_at_the_best_of_its_rates(tmp_path: Path, runs: Any) -> None:
+    file = tmp_path / "more.jsonl"
+    for row, losses in {"post-norm": [6.0, 6.2], "post-norm-slow": [5.9, 5.9], "post-norm-0.2": [5.7]}.items():
+        for seed, loss in enumerate(losses):
+            write_run(file, f"{row}-{seed}", record(row, seed, loss))
+    tried = runs_of_2017(file)
+    table = rate_table(tried)
+    assert table["share"].tolist() == [1.0, 0.4, 0.2] and table["seeds"].tolist() == [2, 2, 1]
+    assert table["loss"].tolist() == pytest.approx([6.1, 5.9, 5.7]) and table.loc["post-norm", "highest"] == 6.2
+    chart = years_chart({**tried, **runs})
+    assert chart.to_dict()["title"]["text"] == "6,000 updates, 16 wide: 2026 ends 1.0 nats below 2017"
+    ends = [row["loss"] for row in data_of(chart) if row.get("name") == "2017"]
+    assert min(ends) == pytest.approx(5.7) and rate_table(runs).empty
 
 
 def test_the_mean_is_marked_on_its_interval(runs: Any) -> None:
@@ -218,6 +236,7 @@ def test_no_slider_moves_the_gate_out_of_its_frame() -> None:
 
 def test_what_is_on_record_is_of_known_parts_with_seeds_of_their_own() -> None:
     found = read_runs(RECORDS)
-    assert len(found) == 3 * len(PARTS)
+    assert sum(one["row"] in PARTS for one in found.values()) == 3 * len(PARTS)
+    assert {one["row"] for one in found.values()} == PARTS.keys() | RATE_SEARCH.keys()
     for name, one in found.items():
-        assert name == f"{one['row']}-{one['seed']}" and one["row"] in PARTS
+        assert name == f"{one['row']}-{one['seed']}"

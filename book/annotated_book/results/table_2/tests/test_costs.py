@@ -11,8 +11,9 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from annotated import Transformer, base, big, tiny
-from annotated.analysis.parameters import count_parameters
+from annotated.analysis.parameters import count_parameters, forward_flops
 from annotated.paper import SETTINGS, TABLE_2
+from annotated_book import recorded
 from annotated_book.results.table_2.costs import (
     BOARD_PEAKS,
     DEVICES,
@@ -23,6 +24,7 @@ from annotated_book.results.table_2.costs import (
     update_flops,
     utilisation,
 )
+from annotated_book.results.table_2.experiment import LONGEST, mixed_batch, rate
 from annotated_book.results.table_2.systems import REPRODUCTIONS, RUNS, SYSTEMS, results
 
 RECORD = Path(__file__).resolve().parents[5] / "benchmarks" / "recorded" / "peers.json"
@@ -110,16 +112,25 @@ def test_the_front_and_who_beats_whom() -> None:
         results("en-it")  # type: ignore[arg-type]
 
 
-def test_devices_are_plausible_and_the_measured_one_is_what_was_recorded() -> None:
+def test_devices_are_plausible_and_the_core_is_as_fast_as_in_the_benchmark() -> None:
     for device in DEVICES.values():
         assert 1e11 < device.peak < 3e15 and device.source
     assert all(SETTINGS["FLOP/s"][name] < peak for name, peak in BOARD_PEAKS.items())
     records = json.loads(RECORD.read_text(encoding="utf-8"))["records"]
     ours = [r["flops"] / r["seconds"] for r in records if (r["peer"], r["task"]) == ("annotated", "train_ragged")]
     limit = [r["2048x2048x2048"] * 1e9 for r in records if r["task"] == "limit"]
-    cpu = DEVICES["2 CPU cores"]
-    assert cpu.sustained == pytest.approx(statistics.median(ours), rel=0.03)
-    assert cpu.peak == pytest.approx(statistics.median(limit), rel=0.03)
+    core = recorded("table_2").results  # of one of the two threads, with another program of measuring
+    assert 2 * core["training"] == pytest.approx(statistics.median(ours), rel=0.2)
+    assert 2 * core["products"] == pytest.approx(statistics.median(limit), rel=0.2)
+
+
+def test_a_rate_counts_what_an_update_needs() -> None:
+    config = tiny(vocab_size=50, d_model=16, d_ff=24, num_heads=2, d_k=8, d_v=8, dropout=0.0)
+    batch, needed = mixed_batch(config, 3, seed=0)
+    lengths = list(zip(batch.source_lengths, batch.target_lengths, strict=True))
+    assert all(5 <= n <= LONGEST for pair in lengths for n in pair) and len({n for pair in lengths for n in pair}) > 3
+    assert needed == 3 * sum(sum(forward_flops(config, *pair).values()) for pair in lengths)
+    assert rate(lambda: float(sum(range(1_000_000)))) > 0
 
 
 def test_reproductions_name_where_they_were_reported() -> None:
