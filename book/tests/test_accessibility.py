@@ -89,8 +89,8 @@ def test_the_printed_page_has_every_chart_and_no_control(visit: Any, some_chart_
         assert max(ink) < 100 and ground == "rgb(255, 255, 255)", "dark on white, also from the dark page"
         assert v.page.locator("article h1").is_visible()
         # Not printed: answers, an exercise's tests, a cell's checks, code of pictures, the figure in the margin.
-        answers = (".prediction > details", ".quiz-option details", ".try details", ".graded-solution", ".graded-tested")
-        unprinted = (*answers, ".checks", ".cell details.hide", ".machine-fold")
+        answers = (".prediction > details", ".quiz-option details", ".try details", ".graded-solution")
+        unprinted = (*answers, ".graded-tested", ".checks", ".cell details.hide", ".machine-fold")
         left = f":not({', '.join(f'{name}, {name} *' for name in unprinted)})"
         closed = v.page.locator(f"article details{left} > :not(summary)").all()
         assert all(part.is_visible() for part in closed if part.evaluate("e => e.tagName") != "SCRIPT")

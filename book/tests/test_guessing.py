@@ -1,4 +1,4 @@
-"""Nobody finds the right option by its place or by its length: predictions, quizzes, cards and questions of exercises."""
+"""Nobody finds the right option of a prediction, quiz, card or exercise by its place or by its length."""
 
 from __future__ import annotations
 

@@ -16,7 +16,9 @@ def test_other_names_with_underscores_stay() -> None:
 
 
 def test_where_and_when_it_was_recorded_is_a_part_of_its_own() -> None:
-    recorded = "Recorded on 2026-11-21 with torch 2.13 on 2 cores of AMD EPYC, in 3 CPU minutes, by: python -m x --rate 0.5"
+    recorded = (
+        "Recorded on 2026-11-21 with torch 2.13 on 2 cores of AMD EPYC, in 3 CPU minutes, by: python -m x --rate 0.5"
+    )
     assert inline(recorded) == f'<span class="recorded">{recorded}</span>'
     assert inline(f"Two seeds. {recorded}. More; d_k") == (
         f'Two seeds. <span class="recorded">{recorded}</span>. More; d<sub>k</sub>'
