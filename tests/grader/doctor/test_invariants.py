@@ -373,3 +373,12 @@ def test_logits_are_enough_to_be_examined() -> None:
 )
 def test_a_strange_model_is_found_out(wrong: str, failed: set[str]) -> None:
     assert failed <= {finding.id for finding in examine(ByHand(wrong)).of("failed")}
+
+
+def test_a_weight_too_small_for_a_number_in_one_head_is_no_mask() -> None:
+    """exp(-104) is zero in float32; a mask hides a key from every head."""
+    sharp = model()
+    with torch.no_grad():
+        for layer in [*sharp.encoder.layers, *sharp.decoder.layers]:
+            layer.self_attention.in_projection[: sharp.config.d_k] *= 3000  # the queries of the first head
+    assert examine(subject_of(sharp), ["attention-hidden"]).healthy
