@@ -116,8 +116,8 @@ def test_start_never_overwrites_and_check_reads_what_it_wrote(
 @pytest.mark.parametrize(
     ("letter", "says"),
     [
-        ("C", "Question 1 of the quiz: C. ✗ Not this one."),
-        ("a", "Question 1 of the quiz: A. ✓ Right."),
+        ("A", "Question 1 of the quiz: A. ✗ Not this one."),
+        ("c", "Question 1 of the quiz: C. ✓ Right."),
         ("Z", "The quiz: 'Z' is none of the options; choose one of A, B, C"),
         ("", None),
     ],
@@ -127,7 +127,7 @@ def test_a_file_that_is_checked_learns_about_its_quiz(
 ) -> None:
     monkeypatch.setenv("ANNOTATED_PROGRESS", str(tmp_path / "progress.json"))
     exercise = find("ex05-1")
-    assert [option.get("correct", False) for option in exercise.quiz[0]["options"]] == [True, False, False]
+    assert [option.get("correct", False) for option in exercise.quiz[0]["options"]] == [False, False, True]
     file = tmp_path / "mine.py"
     file.write_text(f'EXERCISE = "ex05-1"\n{exercise.solution_code}\nanswer(1, "{letter}")\n', encoding="utf-8")
     code = f"from annotated_grader import answer\n{file.read_text('utf-8')}"
