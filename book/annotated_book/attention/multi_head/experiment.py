@@ -30,8 +30,7 @@ SEEDS = range(5)
 FEW_SEEDS = range(3)  # for the sweeps
 MANY = 64  # kinds of tokens of a harder task
 
-ReadOut = Literal["linear", "hidden", "two matrices", "fixed"]
-READ_OUTS: tuple[ReadOut, ...] = ("linear", "hidden")
+READ_OUTS: tuple[str, ...] = ("linear", "hidden")
 
 
 class Arm(NamedTuple):
@@ -48,7 +47,7 @@ class Arm(NamedTuple):
     join: Literal["concat", "mean"] = "concat"
     d_model: int = 64
     w_o: bool = True
-    read_out: ReadOut = "linear"
+    read_out: str = "linear"
     tokens: int = TOKENS
 
 
@@ -58,7 +57,7 @@ ARMS = {
     "averaged, full width": Arm(4, 64, 64, "mean"),
     "one head": Arm(1, 64, 64),
 }
-TRAINED_OR_NOT: tuple[ReadOut, ...] = (*READ_OUTS, "fixed")
+TRAINED_OR_NOT: tuple[str, ...] = (*READ_OUTS, "fixed")
 PROJECTION = {
     read: {"with W_O": Arm(4, 16, 16, read_out=read), "without W_O": Arm(4, 16, 16, w_o=False, read_out=read)}
     for read in TRAINED_OR_NOT
