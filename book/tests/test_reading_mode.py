@@ -54,7 +54,7 @@ def test_a_proof_waits_as_a_whole_and_keeps_the_address_that_it_had(extension: A
     mode.keep_addresses(None, document)
     mode.set_marks(page)
     assert proof["ids"] == ["proof-prove", "proof"] and "waits-section" in proof["classes"]
-    assert "the proof, 3 min" in proof[1].astext() and "waits" not in proof[3]["classes"], "its checks open with it"
+    assert "3 min more" in proof[1].astext() and "waits" not in proof[3]["classes"], "its checks open with it"
 
 
 def test_what_waits_takes_no_time_on_a_first_reading(extension: Any) -> None:

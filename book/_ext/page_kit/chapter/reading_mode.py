@@ -82,11 +82,11 @@ def set_marks(section: nodes.Element) -> None:
 
 
 def contents(section: nodes.section) -> str:
-    """What the mark of a whole section says: '4 exercises', '3 min'."""
+    """What the mark of a whole section says: "4 exercises", "3 min more"."""
     facts = take_stock(section)
     if facts.exercises:
         return f"{facts.exercises} exercise{'s' * (facts.exercises != 1)}"
-    return f"the proof, {in_words(facts.minutes_with_proofs)}"
+    return f"{in_words(facts.minutes_with_proofs)} more"
 
 
 def mark(kinds: list[str]) -> nodes.raw:
