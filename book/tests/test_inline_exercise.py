@@ -168,6 +168,8 @@ def test_a_right_number_may_be_written_in_many_ways(hand_made: Any, text: str) -
         ("1536.2", "It is more than that"),
         ("-0.75", "Not doubled"),
         ("−3/4", "Not doubled"),
+        ("-75 %", "Not doubled"),
+        ("-75%", "Not doubled"),
         ("8", "Doubled twice, 3073.0"),
         ("", "Type a number"),
         ("about 1536.5", "Type a number"),

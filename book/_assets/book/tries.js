@@ -8,15 +8,16 @@
   };
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-  // A number as readers write it: 1,024 and 1 024; 0.75, 0,75 and 3/4; with its unit or without. NaN for anything else.
+  // A number as readers write it: 1,024 and 1 024; 0.75, 0,75, 3/4 and 75 %; with its unit or without. NaN for anything else.
   function numberOf(text, unit) {
     let plain = text.trim();
     if (unit && plain.toLowerCase().endsWith(unit.toLowerCase())) plain = plain.slice(0, -unit.length);
-    plain = plain.replace(/[\s_]/g, "").replace(/[−–]/g, "-");
+    const hundredths = /\s*(%|per ?cent)$/i.test(plain) ? 100 : 1;
+    plain = plain.replace(/\s*(%|per ?cent)$/i, "").replace(/[\s_]/g, "").replace(/[−–]/g, "-");
     plain = /^-?\d{1,3}(,\d{3})+(\.\d+)?$/.test(plain) ? plain.replaceAll(",", "") : plain.replace(",", ".");
     const [above, below, ...more] = plain.split("/");
     const read = part => /^-?(\d+\.?\d*|\.\d+)(e-?\d+)?$/i.test(part) ? Number(part) : NaN;
-    return more.length ? NaN : below === undefined ? read(above) : read(above) / read(below);
+    return more.length ? NaN : (below === undefined ? read(above) : read(above) / read(below)) / hundredths;
   }
 
   // [2, 8, 5, 64], with brackets or without, joined by commas, crosses or spaces; null for anything else.
