@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 KIB = 1024
-ON_ARRIVAL = 650 * KIB
+ON_ARRIVAL = 700 * KIB
 """What a page may load before its reader scrolls or asks for anything."""
 PLAIN = 480 * KIB
 """What a page without charts may load: some 270, and its own text with the data of its widgets."""

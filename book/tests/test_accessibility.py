@@ -60,11 +60,12 @@ def test_nothing_moves_for_who_asked_for_stillness(visit: Any) -> None:
 
 
 def test_forced_colours_keep_borders_and_choices(visit: Any) -> None:
-    with visit("start/how_to_use.html", forced_colors="active") as v:
-        v.page.locator(".quiz input").first.check()
-        chosen = v.page.locator(".quiz-option.chosen").first
+    with visit("attention/masks.html", forced_colors="active") as v:
+        quiz = v.page.locator("#check-yourself .quiz")
+        quiz.locator("input").first.check()
+        chosen = quiz.locator(".quiz-option.chosen").first
         assert chosen.evaluate("e => getComputedStyle(e).borderInlineStartStyle") == "solid"
-        assert v.page.locator(".quiz-status .quiz-verdict").first.is_visible()
+        assert quiz.locator(".quiz-status .quiz-verdict").first.is_visible()
 
 
 HIDDEN_IN_PRINT = ".bd-sidebar-primary, .bd-header-article, .prev-next-footer, .vega-bindings, .widget-host, .mark-read"

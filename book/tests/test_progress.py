@@ -167,7 +167,8 @@ def kept(v: Any) -> Any:
 
 def test_a_quiz_answers_with_the_keyboard_and_remembers(visit: Any) -> None:
     with visit(PAGE) as v:
-        first, count = v.page.locator(".quiz fieldset").first, v.page.locator(".quiz fieldset").count()
+        quiz = v.page.locator("#check-yourself .quiz")
+        first, count = quiz.locator("fieldset").first, quiz.locator("fieldset").count()
         right = int(first.get_attribute("data-answer")) - 1
         wrong = 1 if right == 0 else 0
         first.locator("input").nth(wrong).focus()
@@ -178,13 +179,13 @@ def test_a_quiz_answers_with_the_keyboard_and_remembers(visit: Any) -> None:
             v.page.keyboard.press("ArrowDown" if right > wrong else "ArrowUp")
         v.page.keyboard.press("Enter")
         assert status.inner_text().startswith("✓ Right")
-        assert v.page.locator(".quiz-score").inner_text() == f"1 of {count} right, {count - 1} to go."
+        assert quiz.locator(".quiz-score").inner_text() == f"1 of {count} right, {count - 1} to go."
         v.page.reload()
         assert first.locator("input").nth(right).is_checked()
         assert first.locator("[role=status]").inner_text().startswith("✓")
         assert kept(v)["quizzes"]["07"]["first"]["1"] == wrong + 1, "the first choice is kept too"
-        v.page.get_by_role("button", name="Start again").click()
-        assert v.page.locator(".quiz input:checked").count() == 0 and kept(v)["quizzes"] == {}
+        quiz.get_by_role("button", name="Start again").click()
+        assert quiz.locator("input:checked").count() == 0 and kept(v)["quizzes"] == {}
         assert v.errors == [] and v.foreign == []
 
 
@@ -250,8 +251,8 @@ def test_progress_is_shown_saved_loaded_and_erased(visit: Any, tmp_path: Path) -
 def test_a_browser_that_remembers_nothing_is_no_error(visit: Any) -> None:
     refuse = "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('refused') }})"
     with visit(PAGE, prepare=lambda page: page.add_init_script(refuse)) as v:
-        v.page.locator(".quiz input").first.check()
-        assert v.page.locator(".quiz .quiz-status").first.inner_text()
+        v.page.locator("#check-yourself .quiz input").first.check()
+        assert v.page.locator("#check-yourself .quiz-status").first.inner_text()
         v.page.goto(v.page.url.replace(PAGE, MAP))
         v.page.locator(".mark-read button").click()
         assert v.page.locator(".mark-read button").get_attribute("aria-pressed") == "true"

@@ -36,12 +36,12 @@ def test_one_mark_stands_for_each_run_of_what_waits(extension: Any) -> None:
     mode.set_marks(page)
     kinds = ["mark" if isinstance(one, nodes.raw) else type(one).__name__ for one in page.children[1:]]
     assert kinds == [
-        *["paragraph", "container", "container", "container", "mark"],
-        *["paragraph", "container", "container", "mark"],
+        *["paragraph", "container", "mark", "container", "container"],
+        *["paragraph", "container", "mark", "container"],
     ]
     marks = [one.astext() for one in page.children if isinstance(one, nodes.raw)]
     assert "code · 2 checks · often said</button>" in marks[0] and ">1 check</button>" in marks[1]
-    assert "waits-code" in page[2]["classes"] and "waits" in box["classes"] and "waits" not in page[6]["classes"]
+    assert "waits-code" in page[2]["classes"] and "waits" in box["classes"] and "waits" not in page[7]["classes"]
 
 
 def test_a_proof_waits_as_a_whole_and_keeps_the_address_that_it_had(extension: Any) -> None:
@@ -77,6 +77,7 @@ def test_a_reader_opens_one_mark_or_everything(visit: Any) -> None:
         mark = v.page.locator(".waits-mark button", has_text="check").first
         mark.click()
         assert mark.get_attribute("aria-expanded") == "true" and checks.first.is_visible()
+        assert checks.first.get_attribute("open") is not None, "one click is enough"
         mark.click()
         assert not checks.first.is_visible()
         v.page.evaluate("location.hash = 'claim-c12'")

@@ -4,6 +4,9 @@
   if (window !== window.top) { // the page of the search, in a dialog
     root.dataset.inside = "yes";
     document.head.append(Object.assign(document.createElement("base"), { target: "_top" }));
+    const close = () => parent.postMessage({ annotatedSearchEnds: true }, "*");
+    addEventListener("keydown", event => { if (event.key === "Escape") close(); });
+    addEventListener("click", event => { if (event.target.closest?.("a[href]")) close(); });
     addEventListener("message", ({ data }) => { if (typeof data?.annotatedSearch === "string") globalThis.annotatedSearchFor?.(data.annotatedSearch); });
     return;
   }
@@ -20,5 +23,6 @@
     frame.addEventListener("load", () => { if (input.value.trim() !== text) ask(); }, { once: true });
     dialog.append(frame);
   }
+  addEventListener("message", ({ data }) => { if (data?.annotatedSearchEnds) dialog.close(); });
   input.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(ask, REST); });
 })();

@@ -4,15 +4,19 @@
   const WAITS = ".waits, .waits-code, .waits-section", show = mode => buttons.forEach(one => one.setAttribute("aria-pressed", one.dataset.mode === mode));
   const buttons = [...document.querySelectorAll(".reading-switch button")];
 
-  // The elements that a mark stands for: the section that it heads, or those before it, up to what does not wait.
+  // The elements that a mark stands for: the section that it heads, or those before and behind it, up to what does not wait.
   function behind(mark) {
     if (mark.parentElement.matches(".waits-section") && mark.previousElementSibling?.matches("h2, h3, h4")) return [mark.parentElement];
-    const found = [];
-    for (let one = mark.previousElementSibling; one?.matches(WAITS); one = one.previousElementSibling) found.push(one);
+    const found = [], gather = step => { for (let one = mark[step]; one?.matches(WAITS); one = one[step]) found.push(one); };
+    gather("previousElementSibling");
+    gather("nextElementSibling");
     return found;
   }
   function open(mark, is = true) {
-    behind(mark).forEach(one => one.classList.toggle("waits-open", is));
+    for (const one of behind(mark)) {
+      one.classList.toggle("waits-open", is);
+      for (const fold of one.querySelectorAll(":scope > details.checks, :scope > details.hide")) fold.open = is; // one click is enough
+    }
     mark.firstChild.setAttribute("aria-expanded", is);
   }
   for (const mark of marks) mark.firstChild.addEventListener("click", () => open(mark, mark.firstChild.getAttribute("aria-expanded") !== "true"));

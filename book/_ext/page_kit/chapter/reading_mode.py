@@ -63,14 +63,14 @@ def only_draws(code: str) -> bool:
 
 
 def set_marks(section: nodes.Element) -> None:
-    """Mark what waits, and set one mark after each run of it, in a section and those in it."""
-    waiting: list[str] = []
+    """Mark what waits, and set one mark at each run of it, in a section and those in it."""
+    waiting: list[tuple[str, nodes.Element]] = []
     for child in list(section.children):
         if kind := kind_of(child):
             child["classes"].append("waits-code" if kind == "code" else "waits")
-            waiting.append(kind)
+            waiting.append((kind, child))
         elif waiting and not isinstance(child, nodes.comment | nodes.target | nodes.substitution_definition):
-            section.insert(section.index(child), mark(waiting))
+            set_mark(section, waiting)
             waiting = []
         if is_proof(child):
             child["classes"].append("waits-section")
@@ -78,7 +78,14 @@ def set_marks(section: nodes.Element) -> None:
         elif isinstance(child, nodes.section):
             set_marks(child)
     if waiting:
-        section.append(mark(waiting))
+        set_mark(section, waiting)
+
+
+def set_mark(section: nodes.Element, waiting: list[tuple[str, nodes.Element]]) -> None:
+    """One mark for a run: before what waits as a whole, which opens below it, and behind a picture with its code."""
+    whole = next((node for kind, node in waiting if kind != "code"), None)
+    place = section.index(waiting[-1][1]) + 1 if whole is None else section.index(whole)
+    section.insert(place, mark([kind for kind, _ in waiting]))
 
 
 def contents(section: nodes.section) -> str:

@@ -65,7 +65,8 @@ function sampling(box) {
         if (!isCurrent()) return;
       }
       const same = texts.filter(one => one === greedy).length;
-      say(`${tallied(texts).length} different translations in ${DRAWS} draws. That of greedy search, in bold where it is drawn, came ${same} times: “${greedy}”`);
+      const different = tallied(texts).length;
+      say(`${different} different ${different === 1 ? "translation" : "translations"} in ${DRAWS} draws. That of greedy search, in bold where it is drawn, came ${same} times: “${greedy}”`);
     },
   });
 }

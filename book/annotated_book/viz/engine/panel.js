@@ -62,7 +62,7 @@ export function panel(box, { examples = [], target, controls = [], output = [], 
     const mine = ++number, isCurrent = () => mine === number, text = sentence.text();
     clearTimeout(waiting);
     wanted = true;
-    say("");
+    say("…");
     if (!text) { box.dataset.state = "empty"; say(`Type an English sentence, such as “${first}”`); return; }
     box.dataset.state = "busy";
     try {
@@ -84,7 +84,7 @@ export function panel(box, { examples = [], target, controls = [], output = [], 
   }
   function later() {
     if (!wanted) return;
-    say(""); // what it says is about the sentence before
+    say("…"); // what it said is about the sentence before
     clearTimeout(waiting);
     waiting = setTimeout(rerun, WAIT);
   }

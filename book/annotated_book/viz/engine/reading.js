@@ -13,7 +13,8 @@ const uncapital = word => word[0].toLowerCase() + word.slice(1);
 // Words and marks of a text: { word, start, end, first }; `first` for the first one of a sentence.
 export function partsOfText(text) {
   const found = [...text.replace(TITLES, "$1 ").matchAll(TEXT_PART)].map(({ 0: word, index }) => ({ word, start: index, end: index + word.length }));
-  return found.map((one, i) => ({ ...one, first: i === 0 || /[.?!]/.test(found[i - 1].word) }));
+  const ends = i => /^[.?!]$/.test(found[i].word) && !/^\p{L}\.\p{L}$/u.test(found[i - 1]?.word ?? ""); // "e.g." ends no sentence
+  return found.map((one, i) => ({ ...one, first: i === 0 || ends(i - 1) }));
 }
 
 export class Reading {
@@ -79,9 +80,11 @@ export class Reading {
     const spelled = new Set(unknown.filter(({ word }) => this.lower.has(word.toLowerCase())));
     const strange = new Set(unknown.filter(one => !spelled.has(one)).map(({ word }) => word));
     if (strange.size) notes.push(`This model has never read ${inQuotes(strange, "or")}: its training text has about ${Math.round(this.words.size / 100)}00 different words.`);
-    if (spelled.size) notes.push(`It has read ${inQuotes(new Set([...spelled].map(one => this.spelling(one))), "and")} in this spelling only.`);
-    if (!/[.?!]\s*$/.test(text)) notes.push("Its sentences end with a full stop or a question mark.");
-    if (words.slice(0, -1).some(({ word }) => /^[.?!]$/.test(word))) notes.push("It was trained on single sentences; of several it often translates the first only.");
+    const asRead = is => new Set([...spelled].filter(({ first }) => first === is).map(one => this.spelling(one))), begun = asRead(true), inside = asRead(false);
+    if (begun.size) notes.push(`At the beginning of a sentence it has read ${inQuotes(begun, "and")} in this spelling only.`);
+    if (inside.size) notes.push(`It has read ${inQuotes(inside, "and")} in this spelling only.`);
+    if (!/[.?!]\s*$/.test(text)) notes.push("Its sentences end with a full stop, “?” or “!”.");
+    if (words.filter(({ first }) => first).length > 1) notes.push("It was trained on single sentences; of several it often translates the first only.");
     if (words.length > this.longest) notes.push(`The longest sentence of its training has ${this.longest} words and marks; this text has ${words.length}.`);
     return notes;
   }
@@ -93,16 +96,19 @@ export class Reading {
       `sentences have more than ${signedText(UNSURE)}. Its training text may lack the construction.`];
   }
 
-  // A sentence in the place of one with notes: the same as training would spell it, if that is all, or else the nearest one.
+  // A sentence in the place of one with notes, and what is said before it: the same, or the first of several, as training would
+  // spell it, if that is all, or else the nearest one that it has read.
   instead(text) {
-    const tidy = this.tidied(text);
-    return tidy === text || tidy.split(" ").length < FEWEST || this.notes(tidy).length ? this.nearest(text) : tidy;
+    const [, second] = partsOfText(text).filter(({ first }) => first), tidy = this.tidied(text.slice(0, second?.start));
+    const fits = tidy !== text && tidy.split(" ").length >= FEWEST && !this.notes(tidy).length;
+    return fits ? { said: "As its training text would have it:", sentence: tidy } : { said: "A sentence that it has read:", sentence: this.nearest(text) };
   }
 }
 
-const MOST_NAMED = 6;
+const MOST_NAMED = 6, LONGEST_NAME = 24;
 function inQuotes(words, last) {
-  const named = [...words].slice(0, MOST_NAMED).map(word => `“${word}”`), more = words.size - named.length;
+  const short = word => word.length > LONGEST_NAME ? `${word.slice(0, LONGEST_NAME)} …` : word;
+  const named = [...words].slice(0, MOST_NAMED).map(word => `“${short(word)}”`), more = words.size - named.length;
   if (more > 0) named.push(`${more} more`);
   return named.length > 1 ? `${named.slice(0, -1).join(", ")} ${last} ${named.at(-1)}` : named[0];
 }

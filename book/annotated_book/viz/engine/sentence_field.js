@@ -42,20 +42,20 @@ export function sentenceField(first, examples, label, change, choose) {
   const { input, mark, element: underlined } = underlinedField(text => { ownSentence.set(normalise(text)); },
     { type: "text", value: ownSentence.get() ?? first, maxLength: FIELD_LETTERS, autocomplete: "off" });
   const menu = exampleMenu(examples, text => { take(text); menu.value = ""; choose(text); change(); });
-  const offered = html("datalist", { id: unique("words") }), notes = html("p", { className: "live-notes", hidden: true, role: "status" });
+  const offered = html("datalist", { id: unique("words") }), notes = html("p", { className: "live-notes", hidden: true, "aria-live": "polite" });
   const about = html("p", { className: "live-own", hidden: true }, `This is a sentence of yours. The text of this page is about “${first}” `,
-    button("Use it", () => { take(first); ownSentence.set(""); choose(first); }));
+    button("Use it", () => { take(first); ownSentence.set(""); input.focus(); choose(first); }));
 
   function tell() {
     const text = input.value, plain = normalise(text), own = ![first, ...examples, ""].includes(plain);
     const noted = own && reading ? reading.notes(plain) : [];
     if (own && !noted.length) noted.push(...(doubts[plain] ?? []));
-    about.hidden = !own;
+    about.hidden = !own && Boolean(plain);
     notes.hidden = !noted.length;
     mark(noted.length ? reading.unknown(text).map(({ start, end }) => [start, end]) : []);
     if (noted.length) {
-      const instead = reading.instead(plain);
-      notes.replaceChildren(noted.join(" "), " A sentence that it knows: ", button(instead, () => { take(instead); ownSentence.set(instead); change(); }));
+      const { said, sentence } = reading.instead(plain);
+      notes.replaceChildren(`${noted.join(" ")} ${said} `, button(sentence, () => { take(sentence); ownSentence.set(sentence); input.focus(); change(); }));
     }
     offered.replaceChildren(...(own && reading ? reading.completions(text) : []).map(value => html("option", { value })));
   }

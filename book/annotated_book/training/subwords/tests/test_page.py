@@ -98,6 +98,6 @@ def test_the_panel_cuts_and_translates_the_readers_text(visit: Any) -> None:
         written = box.locator(".cut-written").all_inner_texts()
         assert written[-1] == "→ Die Großmutter verkauft Äpfel." and len(set(written)) == 5
         assert "29 bytes become 6 tokens" in box.locator(".live-status").inner_text()
-        box.get_by_role("textbox").fill("The cat 🍎")
+        box.get_by_role("combobox", name="English").fill("The cat 🍎")
         v.page.wait_for_function("document.querySelectorAll('.cut')[0].querySelectorAll('.cut-token').length === 12")
         assert v.overflow() <= 0 and v.errors == []
