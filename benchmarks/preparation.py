@@ -20,7 +20,7 @@ import numpy as np
 
 from annotated.data import Tokenizer
 from annotated.data.store_files import StoreInfo
-from annotated.data.text_files import raw_lines
+from annotated.text.text_files import raw_lines
 from annotated.wmt14 import PreparationOptions, encode, prepare_files
 from annotated.wmt14.overlap import first_of_each
 from annotated.wmt14.workers import in_order

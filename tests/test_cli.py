@@ -27,10 +27,10 @@ from annotated.cli.train import train_defaults
 from annotated.cli.translate import read_batches
 from annotated.config import DataConfig
 from annotated.data import Tokenizer, corpora
-from annotated.data.text_files import decoded_lines
 from annotated.evaluation import has_moses, paper_style_bleu
 from annotated.runs import read_records
 from annotated.saving import load_model, save_pretrained
+from annotated.text.text_files import decoded_lines
 from annotated.wmt14 import PreparedCorpus
 
 pytestmark = pytest.mark.process

@@ -19,11 +19,11 @@ import annotated
 from annotated.cli import main
 from annotated.config import DataConfig, DecodingConfig
 from annotated.data import Tokenizer
-from annotated.data.recognition import FormatNotice
 from annotated.runs.dataset import prepare_data
 from annotated.runs.report.translating import translate_once
 from annotated.saving import longest_source
 from annotated.speed.machine.distributed import Processes
+from annotated.text.recognition import FormatNotice
 from annotated.wmt14 import PreparationError, PreparationOptions, PreparedCorpus, prepare_files
 
 pytestmark = pytest.mark.process

@@ -66,7 +66,7 @@ class Translate:
         return 0
 
     def _translate(self, translator, beyond: list[int]) -> None:
-        from annotated.data.text_files import decoded_lines, raw_lines
+        from annotated.text.text_files import decoded_lines, raw_lines
         from annotated.translator import OverlongSource
 
         done = 0

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from annotated.checked import not_a_path
 from annotated.config import DataConfig
-from annotated.data.formats import PLAIN, PairFormat, formatted_pairs
-from annotated.data.recognition import of_two_files, recognised
-from annotated.data.text_files import CorpusError, read_lines
+from annotated.text.formats import PLAIN, PairFormat, formatted_pairs
 from annotated.text.normal_form import is_blank
+from annotated.text.recognition import of_two_files, recognised
+from annotated.text.text_files import CorpusError, read_lines
 
 __all__ = [
     "Corpus",

@@ -17,14 +17,14 @@ import numpy as np
 
 from annotated.config import DataConfig
 from annotated.data.corpora import Corpus, open_corpus
-from annotated.data.formats import PLAIN
-from annotated.data.recognition import FormatNotice
 from annotated.data.store import TokenStore
 from annotated.data.tokenizer import Tokenizer
 from annotated.runs.own_folder import ORIGIN, require_own_folder
 from annotated.saving import CheckpointError, read_json, write_json
 from annotated.speed.machine.distributed import Processes
 from annotated.storage import sha256
+from annotated.text.formats import PLAIN
+from annotated.text.recognition import FormatNotice
 
 TOKENIZER = "tokenizer.json"
 _OFFSETS_AT_ONCE = 1 << 20

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from annotated.data.corpora import side_by_side
-from annotated.data.text_files import CorpusError, read_lines
+from annotated.text.text_files import CorpusError, read_lines
 
 MemberFormat = Literal["plain", "sgm", "gzip"]
 """How the text of an archive member is written: one sentence a line, an SGM test set, or lines within a .gz file."""

@@ -10,9 +10,9 @@ from typing import Any
 
 from annotated.checked import not_a_path
 from annotated.config import DataConfig
-from annotated.data.formats import PLAIN, PairFormat, formatted_pairs, uneven
-from annotated.data.recognition import of_two_files, recognised
-from annotated.data.text_files import CorpusError, raw_lines
+from annotated.text.formats import PLAIN, PairFormat, formatted_pairs, uneven
+from annotated.text.recognition import of_two_files, recognised
+from annotated.text.text_files import CorpusError, raw_lines
 from annotated.wmt14.options import PreparationError
 from annotated.wmt14.runner import Stage
 from annotated.wmt14.sgm import read_parallel

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from annotated import storage
-from annotated.data.formats import PLAIN
 from annotated.data.store_files import StoreInfo
 from annotated.data.tokenizer import Tokenizer
+from annotated.text.formats import PLAIN
 from annotated.text.normal_form import normalise
 from annotated.wmt14 import encode
 from annotated.wmt14.clean import NOT_UTF8, RULES, SCRIPTS, Cleaned, CleaningLimits, clean_block

@@ -220,7 +220,7 @@ def test_a_specification_that_is_neither_one_file_nor_two(spec):
 
 
 def test_a_binary_file_without_lines_is_not_collected_in_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("annotated.data.text_files._LONGEST_LINE", 100_000)
+    monkeypatch.setattr("annotated.text.text_files._LONGEST_LINE", 100_000)
     with pytest.raises(CorpusError, match="is this text"):
         list(read_lines(written(tmp_path / "blob.gz", bytes(1_000_000))))
 

@@ -25,8 +25,8 @@ from hypothesis import strategies as st
 import annotated.cli
 from annotated.config import DataConfig
 from annotated.data.corpora import CorpusError, open_corpus, read_pairs
-from annotated.data.formats import PairFormat
-from annotated.data.recognition import FormatNotice, recognised
+from annotated.text.formats import PairFormat
+from annotated.text.recognition import FormatNotice, recognised
 from annotated.wmt14.sources import blocks
 
 PAIRS = [("The cat, it sleeps.", 'Die "Katze" schläft.'), ("Yes; no?", "Ja; nein?"), ("'Tis 5 < 6 & so.", "😀 ok")]

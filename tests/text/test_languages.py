@@ -13,7 +13,7 @@ from annotated.cli import main
 from annotated.cli.scored_text import language_of
 from annotated.config import DataConfig
 from annotated.data import Tokenizer
-from annotated.data.text_files import read_lines
+from annotated.text.text_files import read_lines
 from tests.text.languages import LANGUAGES, pairs
 
 pytestmark = pytest.mark.process

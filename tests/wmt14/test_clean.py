@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotated.data.text_files import CorpusError
+from annotated.text.text_files import CorpusError
 from annotated.wmt14 import sources
 from annotated.wmt14.clean import RULES, CleaningLimits, clean_block
 from annotated.wmt14.encode import ranges

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
-from annotated.data.text_files import CorpusError, raw_lines
+from annotated.text.text_files import CorpusError, raw_lines
 
 _CODES = {"bpt", "ept", "ph", "it", "ut"}
 """Elements within a text that hold the mark-up of another program."""

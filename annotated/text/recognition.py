@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from annotated.data.formats import (
+from annotated.text.formats import (
     DELIMITERS,
     PLAIN,
     SIGNS,
@@ -25,7 +25,7 @@ from annotated.data.formats import (
     rows_of,
     unpacked,
 )
-from annotated.data.text_files import CorpusError, raw_lines
+from annotated.text.text_files import CorpusError, raw_lines
 
 _SAMPLE = 200
 """Lines, or rows, by which a format is recognised."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotated.data.text_files import CorpusError, read_lines
-from annotated.data.xml_pairs import read_tmx, read_xliff
+from annotated.text.text_files import CorpusError, read_lines
+from annotated.text.xml_pairs import read_tmx, read_xliff
 
 Pair = tuple[str, str]
 
