@@ -88,11 +88,12 @@ def test_the_sentences_have_nearly_every_word_and_no_number() -> None:
     assert not any(re.match(r"\d", word) for word in data["words"])
 
 
-def test_the_model_is_sure_of_its_own_test_sentences_only(translator: annotated.Translator) -> None:
-    own = [pair.source for pair in classroom_pairs("test", 30)]
+@pytest.mark.parametrize("count", [30, pytest.param(400, marks=pytest.mark.nightly)])
+def test_the_model_is_sure_of_its_own_test_sentences_only(translator: annotated.Translator, count: int) -> None:
+    own = [pair.source for pair in classroom_pairs("test", count)]
     jobs = []
     for source in [*own, "I love you.", "You see me."]:
         found = translator.score(source, translator.translate([source], beam_size=1)[0])
         jobs.append({"logProbability": found.log_probability, "steps": [0] * (len(found.tokens) + 1)})
     doubts = read("texts.map(one => reading.doubts(one).length)", jobs)
-    assert doubts == [0] * 30 + [1, 1]
+    assert doubts == [0] * count + [1, 1]
