@@ -18,7 +18,7 @@ from page_kit.claims.claim_boxes import ROWS, Entry, ledger
 from page_kit.data import DATA, records
 
 FILE = DATA / "sentences.yaml"
-VERDICTS = ("confirmed", "refuted", "depends", "not tested")
+VERDICTS = ("confirmed", "refuted", "imprecise", "depends", "not tested")
 ARITHMETIC = "arithmetic"
 """How a verdict came about that used printed numbers alone."""
 ABSTRACT = "abstract"
