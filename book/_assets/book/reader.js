@@ -98,7 +98,19 @@
   const reach = () => document.querySelectorAll(`.bd-article :is(${SCROLLING})`).forEach(box => {
     if (box.scrollWidth > box.clientWidth && /auto|scroll/.test(getComputedStyle(box).overflowX)) box.tabIndex = 0;
   });
+  // Above a table that is wider than its place stands that it scrolls.
+  const WIDE = ".pst-scrollable-table-container";
+  function tell() {
+    for (const box of document.querySelectorAll(`.bd-article ${WIDE}`)) {
+      const scrolls = box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX), told = box.previousElementSibling?.matches(".scrolls-sideways");
+      box.toggleAttribute("data-scrolls", scrolls);
+      if (scrolls && !told) box.before(Object.assign(document.createElement("p"), { className: "scrolls-sideways", textContent: "more columns: scroll sideways" }));
+      else if (!scrolls && told) box.previousElementSibling.remove();
+    }
+  }
   const settle = () => { fit(); reach(); };
+  const shown = new ResizeObserver(tell); // also when a part that waits is opened
+  document.querySelectorAll(`.bd-article ${WIDE}`).forEach(box => shown.observe(box));
   addEventListener("load", settle);
   addEventListener("resize", settle);
   document.fonts?.ready.then(() => dispatchEvent(new Event("resize"))); // what was measured in another font
