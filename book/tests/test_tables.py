@@ -11,7 +11,8 @@ import pytest
 LIST_COLUMNS = 4
 """Of a table that a phone shows row by row at most; its first one is the title of a block."""
 MOVED = """box => {
-  const place = cell => Math.round(cell.getBoundingClientRect().left), [first, second] = box.querySelector("tbody tr").cells;
+  const place = cell => Math.round(cell.getBoundingClientRect().left);
+  const [first, second] = box.querySelector("tbody tr").cells;
   const before = [first, second].map(place);
   box.scrollLeft = 80;
   return [first, second].map((cell, i) => place(cell) - before[i]);
