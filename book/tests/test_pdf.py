@@ -26,4 +26,7 @@ def test_the_printed_book_has_contents_an_outline_and_numbers(extension: Any, bo
     assert all(re.search(rf"^{number}$", text, re.M) for number, text in enumerate(texts, 1) if number > 1)
     starts = [*listed.values(), len(texts) + 1]
     assert max(b - a for a, b in zip(starts, starts[1:], strict=False)) <= LONGEST
-    assert [one["/Title"] for one in written.outline if isinstance(one, dict)] == ["Attention", "The rest of the machine"]
+    assert [one["/Title"] for one in written.outline if isinstance(one, dict)] == [
+        "Attention",
+        "The rest of the machine",
+    ]
