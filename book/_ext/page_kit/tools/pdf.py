@@ -19,14 +19,14 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import yaml
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, PdfMargins, sync_playwright
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, DictionaryObject, NameObject
 
 ROOT = Path(__file__).resolve().parents[4]
 TITLE = "Attention Is All You Need, annotated"
 LEFT_OUT = "reference/api/"
-_MARGIN = {"top": "18mm", "bottom": "18mm", "left": "16mm", "right": "16mm"}
+_MARGIN: PdfMargins = {"top": "18mm", "bottom": "18mm", "left": "16mm", "right": "16mm"}
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def numbered(browser: Browser, writer: PdfWriter) -> None:
         sheet.merge_page(foot)
 
 
-def _pdf_of(browser: Browser, html: str, margin: dict[str, str]) -> bytes:
+def _pdf_of(browser: Browser, html: str, margin: PdfMargins) -> bytes:
     page = browser.new_page()
     page.set_content(html)
     printed: bytes = page.pdf(format="A4", margin=margin)
