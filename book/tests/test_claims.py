@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import re
@@ -79,7 +80,22 @@ def test_the_sections_where_proofs_are_exist_in_the_sources(extension: Any, repo
         boxes = {f"claim-{id.lower()}" for id in re.findall(r"^:::\{claim\} (\w+)", text, re.M)}
         labels = set(re.findall(r"^\(([\w-]+)\)=", text, re.M))
         plain = (re.sub(r"\{\.?layer\}|\{(\w+)\}(?=`)", "", head) for head in re.findall(r"^#+ (.+)$", text, re.M))
-        assert names <= boxes | labels | {make_id(head) for head in plain}, (page, names)
+        headings = {make_id(head) for head in plain}
+        kept = {name.removesuffix("-prove") for name in headings}  # `reading_mode.keep_addresses`
+        assert names <= boxes | labels | headings | kept, (page, names)
+
+
+def test_an_address_with_the_mark_of_a_section_is_complained_about(
+    extension: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mark may go, and come; the address without it stays."""
+    part, anchors = extension("claims.sentences"), all_proofs(extension)
+    known = part.sentences()
+    id, one = next((id, one) for id, one in known.items() if "#" in one.proof)
+    marked = dataclasses.replace(one, proof=f"{one.proof}-prove")
+    monkeypatch.setattr(part, "sentences", lambda: {**known, id: marked})
+    told = list(part.faults(anchors, {"page": all_effects(extension)}, anchors))
+    assert f"the proof of {id}: write {one.proof}, which holds with and without a mark" in told
 
 
 def test_every_promised_effect_is_recorded_in_a_check_of_a_chapter(extension: Any, repository: Path) -> None:

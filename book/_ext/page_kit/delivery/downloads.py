@@ -30,13 +30,14 @@ _IN_THE_WHEELS = (
     "annotated grader exercises book/annotated_book book/pyproject.toml book/README.md book/LICENSE "
     "pyproject.toml setup.py README.md LICENSE LICENSE-TEXT"
 ).split()
+_IN_WORDS = {".ipynb": "Notebook (.ipynb)", ".md": "Source of the page (.md)", ".pdf": "Print, or save as PDF"}
 _OFFERED = {
-    "annotated": (".whl", "Download the library, which the notebook needs beside it"),
+    "annotated": ("Library (.whl)", "Download the library, which the notebook needs beside it"),
     "annotated_book": (
-        ".whl, book",
+        "Charts and widgets (.whl)",
         "Download the pages' charts and widgets, which the notebook needs beside it",
     ),
-    "annotated_grader": (".whl, grader", "Download the grader, which notebooks of exercises need beside them"),
+    "annotated_grader": ("Grader (.whl)", "Download the grader, which notebooks of exercises need beside them"),
 }
 """What each wheel is called in the download menu, and its title there."""
 
@@ -122,8 +123,11 @@ def wheels_for(text: str) -> dict[str, str]:
 
 
 def offer_wheels(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Let the download menu of a page that offers its notebook offer what that needs, too."""
+    """Say in words what the download menu has, and let it offer what the page's notebook needs, too."""
     for menu in context.get("header_buttons", []):
+        if menu.get("label") == "download-buttons":
+            for button in menu["buttons"]:
+                button["text"] = _IN_WORDS.get(button["text"], button["text"])
         if menu.get("label") == "download-buttons" and "ipynb_source" in context:
             menu["buttons"][1:1] = [
                 {
