@@ -124,10 +124,11 @@ def versions_site(extension: Any, tmp_path_factory: pytest.TempPathFactory) -> I
     handler = functools.partial(Quiet, directory=str(root))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, pytest.MonkeyPatch.context() as patched:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}/annotated/"
+        address = f"http://localhost:{server.server_port}/annotated/"
         publishing = extension("delivery.publishing")
         for folder, version in (("", "0.2.0"), ("v0.2.0/", "0.2.0"), ("v0.1.3/", "0.1.3"), (None, "0.2.0")):
-            patched.setenv("BOOK_URL", "" if folder is None else address + folder)
+            told = address.replace("localhost", "LocalHost")  # GitHub's owners have capitals, and a browser has none
+            patched.setenv("BOOK_URL", "" if folder is None else told + folder)
             patched.setattr(publishing.annotated, "__version__", version)
             name = "alone" if folder is None else "annotated/" + re.sub(r"v([0-9.]+)[.][0-9]/", r"\1", folder)
             settings = {
@@ -166,15 +167,21 @@ def test_all_but_the_newest_release_lead_to_it(
     page.close()
 
 
-def test_a_book_in_a_folder_and_one_without_an_address_ask_for_no_versions(
+def test_a_book_elsewhere_and_one_without_an_address_ask_for_no_versions(
     versions_site: tuple[Path, str], chromium: Any
 ) -> None:
-    root, _ = versions_site
-    for name in ("annotated/0.1", "alone"):
+    root, address = versions_site
+    shutil.copytree(root / "annotated" / "0.1", root / "preview")  # as tests and `make serve` see it
+    for place in (
+        (root / "annotated/0.1/index.html").as_uri(),
+        (root / "alone/index.html").as_uri(),
+        address.replace("annotated/", "preview/index.html"),
+        address.replace("annotated/", "alone/index.html"),
+    ):
         page, asked, errors = chromium.new_page(), [], []
         page.on("request", lambda request, asked=asked: asked.append(request.url))
         page.on("pageerror", lambda error, errors=errors: errors.append(str(error)))
-        page.goto((root / name / "index.html").as_uri())
+        page.goto(place)
         page.wait_for_timeout(500)
         assert not [url for url in asked if "switcher" in url] and errors == []
         assert page.locator(BANNER).count() == 0

@@ -12,6 +12,7 @@ neither, and asks nobody:
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from typing import Any
@@ -23,8 +24,10 @@ import annotated
 
 _TAG = re.compile(r"/v(\d+\.\d+)\.\d+/$")
 _RELEASE = re.compile(r"(?<=/)(\d+\.\d+)/$")
-# A browser reads no file for a page from a folder: nothing is asked for there.
-_NOT_FROM_A_FOLDER = 'if (location.protocol === "file:") delete DOCUMENTATION_OPTIONS.theme_switcher_json_url;'
+# In a folder, in a preview or on another host there is no such list: nothing is asked for there.
+_ONLY_THERE = (
+    "if (!location.href.startsWith(new URL({root}).href)) delete DOCUMENTATION_OPTIONS.theme_switcher_json_url;"
+)
 
 
 def address() -> str:
@@ -45,13 +48,13 @@ def set_address(app: Sphinx, config: Any) -> None:
         return
     config.html_baseurl = address()
     config.version = config.release = annotated.__version__ + ("" if release() else "-dev")
-    place = urlsplit(_RELEASE.sub("", address())).path + "switcher.json"
+    root = _RELEASE.sub("", address())
     config.html_theme_options |= {
-        "switcher": {"json_url": place, "version_match": config.release},
+        "switcher": {"json_url": urlsplit(root).path + "switcher.json", "version_match": config.release},
         "show_version_warning_banner": True,
         "check_switcher": False,  # which would ask for it now
     }
-    app.add_js_file(None, body=_NOT_FROM_A_FOLDER, priority=900)  # behind what the theme says
+    app.add_js_file(None, body=_ONLY_THERE.format(root=json.dumps(root)), priority=900)  # behind what the theme says
 
 
 def elsewhere(page: str) -> dict[str, str]:
