@@ -175,7 +175,9 @@ def test_a_notebook_of_somebody_else_shows_its_pictures_before_it_is_run(lab: La
     output, _ = notebook_renderer({"data": {"values": [{"a": 1, "b": 2}]}, "mark": "point", "encoding": axes})
     saved = nbformat.v4.new_output("display_data", output)
     cell = nbformat.v4.new_code_cell("chart", outputs=[saved])
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), server.folder / "saved.ipynb")
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})
+    nbformat.write(notebook, server.folder / "saved.ipynb")
     try:
         lab.open("saved.ipynb")
         picture = lab.outputs(0).wait_for_selector("img[src^='data:image/png']")

@@ -171,7 +171,9 @@ def test_a_book_elsewhere_and_one_without_an_address_ask_for_no_versions(
     versions_site: tuple[Path, str], chromium: Any
 ) -> None:
     root, address = versions_site
-    shutil.copytree(root / "annotated" / "0.1", root / "preview")  # as tests and `make serve` see it
+    shutil.copytree(
+        root / "annotated" / "0.1", root / "preview", dirs_exist_ok=True
+    )  # as tests and `make serve` see it
     for place in (
         (root / "annotated/0.1/index.html").as_uri(),
         (root / "alone/index.html").as_uri(),
