@@ -16,6 +16,7 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from annotated_book.viz.inline import inline
 from annotated_book.viz.javascript import KIT, esm
 from annotated_book.viz.static_fallback import converter, static_fallback
 from annotated_book.viz.theme import INK, VEGA_LITE, with_theme
@@ -39,6 +40,8 @@ class NotebookChart(anywidget.AnyWidget):
     specification = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, spec: dict[str, Any]) -> None:
+        if caption := (spec.get("usermeta") or {}).get("caption"):  # HTML, as in a page: names of code look so
+            spec = {**spec, "usermeta": {**spec["usermeta"], "caption": inline(caption)}}
         super().__init__(library=drawing_library(), specification=json.dumps(with_theme(spec), separators=(",", ":")))
 
 

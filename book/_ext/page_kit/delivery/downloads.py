@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -93,11 +92,6 @@ def build_wheels(folder: Path) -> dict[str, Path]:
     return wheels
 
 
-def set_address(app: Sphinx, config: Any) -> None:
-    """Take the address at which the book will stand from BOOK_URL: notebooks then install the wheels from there."""
-    config.html_baseurl = os.environ.get("BOOK_URL", "") or config.html_baseurl
-
-
 def add_wheels(app: Sphinx, config: Any) -> None:
     """Put the wheels among the book's static files."""
     folder = Path(app.outdir).parent / ".wheel"
@@ -144,7 +138,6 @@ def offer_wheels(app: Sphinx, name: str, template: str, context: dict[str, Any],
 
 def setup(app: Sphinx) -> None:
     """Connect the above; the theme makes its download menu at priority 501."""
-    app.connect("config-inited", set_address, priority=400)  # before pages of exercises are written
     app.connect("config-inited", add_wheels)
     app.connect("html-page-context", offer_notebook, priority=490)
     app.connect("html-page-context", offer_wheels, priority=510)
