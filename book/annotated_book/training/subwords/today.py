@@ -1,4 +1,4 @@
-"""How tokenizers of well-known models cut texts of our own. Only the pieces are recorded, and no vocabulary is kept.
+"""Cuts: how tokenizers of well-known models cut texts of our own. Only the pieces are recorded, and no vocabulary is kept.
 
 Needs a wheel of the Python package `litellm`, which carries the vocabularies and is not installed for this:
 
