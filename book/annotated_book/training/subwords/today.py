@@ -1,4 +1,4 @@
-"""Cuts: how tokenizers of well-known models cut texts of our own. Only the pieces are recorded, and no vocabulary is kept.
+"""Cuts: texts of our own by the tokenizers of well-known models. The pieces are recorded, no vocabulary is kept.
 
 Needs a wheel of the Python package `litellm`, which carries the vocabularies and is not installed for this:
 
@@ -105,7 +105,7 @@ def bytes_of_letters() -> dict[str, int]:
     return {chr(byte): byte for byte in plain} | {chr(256 + n): byte for n, byte in enumerate(others)}
 
 
-def cuts(wheel: zipfile.ZipFile, name: str) -> tuple[int, dict[str, list[str]]]:
+def _cuts(wheel: zipfile.ZipFile, name: str) -> tuple[int, dict[str, list[str]]]:
     """Of one tokenizer in the wheel its number of entries, and its cuts of the texts."""
     if name in PATTERNS:
         ranks = ranks_of(
@@ -132,6 +132,6 @@ def run() -> dict[str, Any]:
     rows = []
     with zipfile.ZipFile(path) as wheel:
         for model, name in MODELS.items():
-            entries, examples = cuts(wheel, name)
+            entries, examples = _cuts(wheel, name)
             rows.append({"name": model, "entries": entries, "examples": examples})
     return {"source": "-".join(Path(path).name.split("-")[:2]), "tokenizers": rows}

@@ -38,7 +38,7 @@ def test_a_list_of_a_wheel_is_read_and_used(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "made.whl", "w") as made:
         made.writestr(today.FOLDER + name, lines)
     with zipfile.ZipFile(tmp_path / "made.whl") as wheel:
-        size, found = today.cuts(wheel, "cl100k_base")
+        size, found = today._cuts(wheel, "cl100k_base")
     assert size == len(entries) and found["1234567 + 89"][:3] == ["1", "2", "3"]
     ranks = today.ranks_of(lines)
     assert today.by_ranks("a seat", ranks, today.PATTERNS["cl100k_base"]) == ["a", "▁sea", "t"]
