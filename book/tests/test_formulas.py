@@ -123,5 +123,5 @@ def test_punctuation_stays_with_its_formula(tex: Any) -> None:
         with pytest.raises(nodes.SkipNode):
             visit_inline(writer, formula)
         made.append("".join(writer.body))
-    assert made[0].startswith("&#8288;<span>") and made[0].endswith("</span>&#8288;")
-    assert made[1].startswith("<span>") and made[1].endswith("</span>")
+    assert made[0].startswith("<span>&#8288;<math") and made[0].endswith("</math>&#8288;</span>")
+    assert made[1].startswith("<span><math") and made[1].endswith("</math></span>")

@@ -15,7 +15,7 @@ from sphinx.util.math import get_node_equation_number
 from page_kit.formulas.tex import mathml
 
 _log = logging.getLogger(__name__)
-_JOINER = "&#8288;"  # a browser would break a line between a formula and the comma behind it
+_JOINER = "&#8288;"  # no line breaks between a formula and the comma behind it; Chromium heeds it only in `nowrap`
 _OPENING, _CLOSING = '([“‘"-', '.,;:!?)]”’"-'
 
 
@@ -42,8 +42,8 @@ def visit_inline(self: Any, node: nodes.math) -> None:
         _JOINER if touches else ""
         for touches in (beside[0][-1:] in _OPENING and beside[0], beside[1][:1] in _CLOSING and beside[1])
     )
-    self.body.append(before + self.starttag(node, "span", "", CLASS="math notranslate nohighlight"))
-    self.body.append(f"{_made(node, False)}</span>{after}")
+    self.body.append(self.starttag(node, "span", "", CLASS="math notranslate nohighlight"))
+    self.body.append(f"{before}{_made(node, False)}{after}</span>")
     raise nodes.SkipNode
 
 
