@@ -35,7 +35,8 @@ def strip(app: Sphinx, docname: str) -> nodes.container:
     everyone = chapters_in_order(env)
     me, facts = chapter(env, docname), all_facts(env).get(docname, Facts())
     items: list[tuple[str, list[nodes.Node]]] = []
-    more = f", {in_words(facts.minutes_with_proofs)} with proofs" if facts.minutes_with_proofs > facts.minutes else ""
+    longer = "number" in me and facts.minutes_with_proofs > facts.minutes  # a page without a number has no switch
+    more = f", {in_words(facts.minutes_with_proofs)} with proofs" if longer else ""
     items.append(("Time", [nodes.Text(f"about {in_words(facts.minutes)}{more}")]))
     by_number = {fields["number"]: name for name, fields in everyone.items()}
     needs: list[nodes.Node] = []
