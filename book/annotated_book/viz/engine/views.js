@@ -13,8 +13,8 @@ export function timesText(change) {
   const ratio = Math.exp(Math.abs(change)), power = Math.floor(Math.abs(change) / Math.LN10);
   if (ratio < 1.005) return "equally probable";
   const more = change > 0 ? "more" : "less";
-  if (ratio < 10) return `${ratio.toFixed(2)} times ${more} probable`;
-  if (ratio < 9999.5) return `${Math.round(ratio).toLocaleString("en-GB")} times ${more} probable`;
+  if (ratio < 9.95) return `${ratio.toFixed(ratio < 1.95 ? 2 : 1)} times ${more} probable`;
+  if (ratio < 9999.5) return `${Number(ratio.toPrecision(2)).toLocaleString("en-GB")} times ${more} probable`;
   const [about, tens] = power > LAST_POWER ? ["more than", LAST_POWER] : ["about", power];
   return `${about} 10${[...String(tens)].map(digit => TENS[digit]).join("")} times ${more} probable`;
 }

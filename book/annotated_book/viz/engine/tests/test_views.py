@@ -38,10 +38,11 @@ def test_words_that_changed_are_those_outside_the_longest_common_sequence() -> N
     ("change", "text"),
     [
         (0.0, "equally probable"),
-        (-0.693147, "2.00 times less probable"),
-        (0.693147, "2.00 times more probable"),
+        (-0.693147, "2.0 times less probable"),
+        (0.693147, "2.0 times more probable"),
+        (0.0296, "1.03 times more probable"),
         (-4.60517, "100 times less probable"),
-        (-8.0, "2,981 times less probable"),
+        (-8.0, "3,000 times less probable"),
         (-28.0, "about 10¹² times less probable"),  # 28 / ln 10 = 12.16
         (-6_698_053.9, "more than 10³⁰⁰ times less probable"),
     ],
