@@ -267,7 +267,7 @@ def _checked(name: str, factors: Factors) -> tuple[list[str], np.ndarray]:
 
 def _figure(value: str) -> str:
     """A Vega expression that prints a probability readably, however small."""
-    steps = ((0.0001, ".0e"), (0.001, ".4f"), (0.1, ".3f"))
+    steps = ((0.000001, ".0e"), (0.0001, ".1r"), (0.001, ".4f"), (0.1, ".3f"))
     return (
         "("
         + "".join(f"{value} < {below} ? format({value}, '{form}') : " for below, form in steps)
