@@ -22,7 +22,7 @@ PARTS = (
     PicturePart(
         "head",
         '<small>Chapter 7 · Attention</small><b class="name">Masks</b><i>What may position 3 see?</i>'
-        "<small><b>Time</b> about 37 min &nbsp; <b>Needs</b> chapter 5, 6 &nbsp; <b>Paper</b> 3.1, 3.2.3</small>",
+        "<small><b>Time</b> about 14 min &nbsp; <b>Needs</b> chapter 5, 6 &nbsp; <b>Paper</b> 3.1, 3.2.3</small>",
         "<b>Head.</b> The question of the chapter, its time, and the chapters to read before it.",
     ),
     PicturePart(
@@ -57,7 +57,7 @@ PARTS = (
     ),
     PicturePart(
         "plain",
-        "<span><b>Result 1.</b> No output depends on a later token.</span><small>▸ 6 checks passed</small>",
+        "<span><b>Result 1.</b> No output depends on a later token.</span><small>▸ 6 checks</small>",
         "<b>Result and checks.</b> The page measures or proves the statement. If a check fails, the book is not built.",
     ),
     PicturePart(
