@@ -135,7 +135,7 @@ function showControls({ sentence, use, fill, padding, causal, meters, verdict },
 function answerTo(map, state, i, j) {
   const { opened, weights } = weigh(map, state, i), name = (tokens, n) => `${n + 1} “${unmarked(tokens[n])}”`;
   return `Query ${name(map.queries, i)}, key ${name(map.keys, j)}: score `
-    + `${map.scores[i * map.keys.length + j].toFixed(2)}, ${opened[j] ? "open" : "hidden"}, weight `
+    + `${map.scores[i * map.keys.length + j].toFixed(2).replace("-", "−")}, ${opened[j] ? "open" : "hidden"}, weight `
     + `${Number.isNaN(weights[j]) ? "NaN" : percent(weights[j])}.`;
 }
 
