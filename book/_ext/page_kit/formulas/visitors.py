@@ -15,7 +15,6 @@ from sphinx.util.math import get_node_equation_number
 from page_kit.formulas.tex import mathml
 
 _log = logging.getLogger(__name__)
-_JOINER = "&#8288;"  # no line breaks between a formula and the comma behind it; Chromium heeds it only in `nowrap`
 _OPENING, _CLOSING = '([“‘"-', '.,;:!?)]”’"-'
 
 
@@ -25,6 +24,30 @@ def _made(node: nodes.Element, block: bool) -> str:
     except ValueError as error:
         _log.warning(str(error), location=node)
         return f"<code>{node.astext()}</code>"
+
+
+class HeldMark(nodes.Text):
+    """Punctuation that its formula writes; it remains in the text of the page, for the search."""
+
+
+def skip(self: Any, node: HeldMark) -> None:
+    """Write nothing."""
+    raise nodes.SkipNode
+
+
+def hold_marks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Give each formula in a line the punctuation at its sides: a browser would break the line between the two."""
+    if app.builder.format != "html":
+        return
+    for formula in list(doctree.findall(nodes.math)):
+        before, after = (_text_beside(formula, step) for step in (-1, 1))
+        kept, rest = before.rstrip(_OPENING), after.lstrip(_CLOSING)
+        formula["held"] = before[len(kept) :], after[: len(after) - len(rest)]
+        for step, marks, left in ((-1, formula["held"][0], kept), (1, formula["held"][1], rest)):
+            if marks:
+                siblings = formula.parent.children
+                parts = [nodes.Text(left), HeldMark(marks)][::-step]
+                formula.parent.replace(siblings[siblings.index(formula) + step], parts)
 
 
 def _text_beside(node: nodes.Node, step: int) -> str:
@@ -37,13 +60,10 @@ def _text_beside(node: nodes.Node, step: int) -> str:
 
 def visit_inline(self: Any, node: nodes.math) -> None:
     """Write a formula in a line; the punctuation at its sides stays with it."""
-    beside = [_text_beside(node, step) for step in (-1, 1)]
-    before, after = (
-        _JOINER if touches else ""
-        for touches in (beside[0][-1:] in _OPENING and beside[0], beside[1][:1] in _CLOSING and beside[1])
-    )
-    self.body.append(self.starttag(node, "span", "", CLASS="math notranslate nohighlight"))
-    self.body.append(f"{before}{_made(node, False)}{after}</span>")
+    before, after = node.get("held", ("", ""))
+    opening, closing = ('<span class="held">', "</span>") if before or after else ("", "")
+    self.body.append(opening + before + self.starttag(node, "span", "", CLASS="math notranslate nohighlight"))
+    self.body.append(f"{_made(node, False)}</span>{after}{closing}")
     raise nodes.SkipNode
 
 
@@ -59,4 +79,6 @@ def visit_block(self: Any, node: nodes.math_block) -> None:
 
 def setup(app: Sphinx) -> None:
     """Register the renderer that `html_math_renderer` names."""
+    app.connect("doctree-resolved", hold_marks)
+    app.add_node(HeldMark, html=(skip, None))
     app.add_html_math_renderer("mathml", inline_renderers=(visit_inline, None), block_renderers=(visit_block, None))
