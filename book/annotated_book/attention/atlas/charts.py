@@ -70,7 +70,7 @@ def roles_chart(
             base.transform_calculate(percent="round(100 * datum.share)").mark_text().encode(text=alt.Text("percent:Q")),
         ),
         menu("attention", list(_NAMES.values()), _NAMES[kind]),
-        height=24 * (len(heads) + 1),
+        height=28 * int(table.groupby("k")["row"].nunique().max()),  # one attention is shown at a time
         title=title_of("attention", {name: titles[k] for k, name in _NAMES.items()}),
         description="A table of heads and roles, shaded by the share of attention, with a menu for the three kinds "
         f"of attention; the first row is what an even spread would give. The largest excess: {_NAMES[best['kind']]}, "

@@ -32,6 +32,10 @@ def test_roles_have_a_row_for_chance() -> None:
         roles_chart(scores(), titles=TITLES, kind="self")
 
 
+def test_the_roles_are_as_high_as_the_rows_of_one_attention() -> None:
+    assert roles_chart(scores(), titles=TITLES).to_dict()["height"] == 28 * 3, "two heads of the encoder, and chance"
+
+
 def test_the_title_of_the_roles_follows_the_menu() -> None:
     title = roles_chart(scores(), titles=TITLES).to_dict()["title"]["text"]["expr"]
     assert '"encoder self-attention": "Encoder"' in title and title.endswith("[attention]")
