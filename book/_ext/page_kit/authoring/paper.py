@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxRole
 
 from annotated.paper_links import resolve
@@ -27,6 +28,25 @@ class PaperRole(SphinxRole):
             return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
 
 
+class CapitalOfSentence(SphinxTransform):
+    """A link that begins a sentence begins with a capital: "Section 5.1 says", and in a sentence "section 5.1"."""
+
+    default_priority = 400
+
+    def apply(self, **kwargs: object) -> None:
+        """Give it to the links of the document."""
+        for link in self.document.findall(lambda node: isinstance(node, nodes.reference) and "paper" in node["classes"]):
+            paragraph = link.parent
+            if not isinstance(paragraph, nodes.paragraph) or isinstance(paragraph.parent, nodes.entry):
+                continue
+            before = "".join(node.astext() for node in paragraph.children[: paragraph.index(link)])
+            if not before or (before[-1].isspace() and before.rstrip().endswith((".", "?", "!"))):
+                shown = link.astext()
+                link.children = []
+                link += nodes.Text(shown[0].upper() + shown[1:])
+
+
 def setup(app: Sphinx) -> None:
-    """Register the role."""
+    """Register the role, and the capital where it begins a sentence."""
     app.add_role("paper", PaperRole())
+    app.add_transform(CapitalOfSentence)

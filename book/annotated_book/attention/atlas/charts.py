@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -33,7 +32,7 @@ def short_label(kind: str, layer: int, head: int) -> str:
 
 
 def roles_chart(
-    scores: Sequence[Mapping[str, Any]], *, titles: Mapping[str, Sequence[str]], kind: str = "encoder"
+    scores: Sequence[Mapping[str, Any]], *, titles: Mapping[str, str], kind: str = "encoder"
 ) -> alt.LayerChart:
     """The share of its attention that each head gives to each role, under a row of what an even spread would give.
 
@@ -42,7 +41,7 @@ def roles_chart(
     scores
         As `annotated.analysis.heads.role_scores` returns them.
     titles
-        What to see, in lines, for 'encoder', 'decoder' and 'cross'.
+        What to see, for 'encoder', 'decoder' and 'cross'.
     kind
         Where the menu starts: 'encoder', 'decoder' or 'cross'.
     """
@@ -53,8 +52,6 @@ def roles_chart(
     heads = [row for row in table["row"].unique() if row != _EVEN]
     best = max((r for r in scores if r["role"] != "itself"), key=lambda r: r["score"] - r["chance"])
     across = alt.Axis(orient="top", labelAngle=-90, labelLimit=170, ticks=False, labelPadding=6)
-    said = {name: json.dumps(list(titles[k]), ensure_ascii=False) for k, name in _NAMES.items()}
-    title = "".join(f"attention == '{name}' ? {lines} : " for name, lines in said.items()) + "''"
     base = (
         alt.Chart(table)
         .transform_filter("datum.k == attention")
@@ -73,8 +70,8 @@ def roles_chart(
             base.transform_calculate(percent="round(100 * datum.share)").mark_text().encode(text=alt.Text("percent:Q")),
         ),
         menu("attention", list(_NAMES.values()), _NAMES[kind]),
-        height=24 * (len(heads) + 1),
-        title=alt.expr(title),
+        height=28 * int(table.groupby("k")["row"].nunique().max()),  # one attention is shown at a time
+        title=title_of("attention", {name: titles[k] for k, name in _NAMES.items()}),
         description="A table of heads and roles, shaded by the share of attention, with a menu for the three kinds "
         f"of attention; the first row is what an even spread would give. The largest excess: {_NAMES[best['kind']]}, "
         f"{head_label(best['layer'], best['head'])}, {best['role']}, {best['score']:.0%} against "

@@ -93,7 +93,7 @@ def subsets_chart(table: pd.DataFrame) -> alt.LayerChart:
         alt.layer(bars, sums, figures),
         menu("measure", labels, label="measure"),
         height=alt.Step(32),
-        title=["Silenced together, the encoder's networks", "cost more than the sum of their single costs"],
+        title="Silenced together, the encoder's networks cost more than one by one",
         description="Bars of what is lost when some of the encoder's three feed-forward networks are silenced, for all "
         "seven sets of them, with a tick where the costs of the single ones add up to, and a menu for the measure. "
         f"All three together raise the loss by {last['rise']:.2f} nats; the single rises add up to "

@@ -184,7 +184,7 @@ def agreement_chart(table: pd.DataFrame) -> alt.LayerChart:
     return titled(
         alt.layer(*line_layers(base, shape=shape, opacity=None)),
         height=280,
-        title="In the upper layers, the stronger the context, the more often the value names the next token",
+        title="In the upper layers the strongest contexts agree most often",
         description="Agreement of values with the token that followed, over the number of contexts asked, for each "
         f"layer and for chance. In the top layer it falls from {top.iloc[0]:.0%} to {top.iloc[-1]:.0%}.",
     )

@@ -38,7 +38,7 @@ def clock_hands_chart(
     lines = -(-len(pairs) // _COLUMNS)
     x, y = (
         x_axis("x:Q", domain=[-1.3, 2.6 * (_COLUMNS - 1) + 1.3], axis=None),
-        y_axis("y:Q", domain=[-3.3 * (lines - 1) - 2.5, 1.3], axis=None),
+        y_axis("y:Q", domain=[-3.3 * (lines - 1) - 2.1, 1.3], axis=None),
     )
     # Twelve o'clock is position 0: up is the cosine, right is the sine.
     base = alt.Chart(table).transform_calculate(
@@ -56,12 +56,12 @@ def clock_hands_chart(
         alt.layer(_rims(table, x, y), hands, tips, first.encode(**label), second.encode(**label)),
         slider("position", position, 0, length),
         width=330,
-        height=round(330 * (3.3 * lines + 0.5) / (2.6 * _COLUMNS)),
+        height=round(330 * (3.3 * lines + 0.1) / (2.6 * _COLUMNS)),
         title=alt.expr("'Each hand has its own speed: position ' + position"),
         description=f"{len(pairs)} clocks, one for each of a few sine-cosine pairs of an encoding of width "
         f"{d_model}, with a slider for the position. The hand of the first turns once in {fastest} positions, that "
         f"of the last once in {slowest}: a position is what all hands say together.",
-        usermeta={"widest": 720, "aspect": (3.3 * lines + 0.5) / (2.6 * _COLUMNS)},
+        usermeta={"widest": 720, "aspect": (3.3 * lines + 0.1) / (2.6 * _COLUMNS)},
     )
 
 

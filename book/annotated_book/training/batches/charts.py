@@ -54,7 +54,7 @@ def waste_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         alt.layer(bars, text),
         pick,
         height=24 * len(labels),
-        title=["Sorting in large pools removes most", "of the padding, packing all of it"],
+        title="Sorting in large pools removes most of the padding, packing all of it",
         description=f"Bars: the share of a batch's cells that holds no token, for {len(labels)} ways of batching "
         "real sentence pairs, with a menu for the size of a batch. From fixed widths and unsorted pairs, with more "
         "than half wasted, it falls to nothing for packed rows.",

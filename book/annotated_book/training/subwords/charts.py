@@ -196,7 +196,7 @@ def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
     return titled(
         alt.layer(rule, name, law, lines, slope),
         height=260,
-        title=["New words never stop: both lines", "stay close to a straight one"],
+        title="New words never stop: both lines stay close to a straight one",
         description="Different words against words read, both on logarithmic axes, for German and English, each with "
         f"a straight line fitted to it. Neither becomes flat: after all the text German has {most[0]:,} different "
         f"words and English {most[1]:,}, both far above a line at 37,000.",

@@ -6,7 +6,7 @@ import pytest
 
 from annotated_book.attention.atlas.charts import ablation_chart, looks_and_matters_chart, roles_chart
 
-TITLES = {"encoder": ["Encoder, in", "two lines"], "decoder": ["Decoder"], "cross": ["Cross"]}
+TITLES = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
 HEADS = [("encoder", 0, 0), ("encoder", 0, 1), ("cross", 0, 0)]
 
 
@@ -32,9 +32,13 @@ def test_roles_have_a_row_for_chance() -> None:
         roles_chart(scores(), titles=TITLES, kind="self")
 
 
+def test_the_roles_are_as_high_as_the_rows_of_one_attention() -> None:
+    assert roles_chart(scores(), titles=TITLES).to_dict()["height"] == 28 * 3, "two heads of the encoder, and chance"
+
+
 def test_the_title_of_the_roles_follows_the_menu() -> None:
     title = roles_chart(scores(), titles=TITLES).to_dict()["title"]["text"]["expr"]
-    assert """attention == 'encoder self-attention' ? ["Encoder, in", "two lines"] :""" in title
+    assert '"encoder self-attention": "Encoder"' in title and title.endswith("[attention]")
 
 
 def test_large_losses_have_a_frame() -> None:
