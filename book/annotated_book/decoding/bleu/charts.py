@@ -120,7 +120,8 @@ def bootstrap_chart(
     return titled(
         alt.layer(bars, lines).resolve_scale(color="independent"),
         height=230,
-        title=f"{names[1]} is better on {100 * np.mean(values > 0):.1f}\u00a0% of the resampled test sets",
+        title=f"{names[1][:1].upper()}{names[1][1:]} is better on {100 * np.mean(values > 0):.1f}\u00a0% "
+        "of the resampled test sets",
         description=f"A histogram of {len(values)} resampled test sets: {names[1]} minus {names[0]} is {score:.2f} "
         f"BLEU on the whole test set, and lies between {low:.2f} and {high:.2f} in 95 % of the resampled ones.",
     )

@@ -50,7 +50,7 @@ def smoothing_chart(
     floor = "(epsilon == 0 ? 0 : -(1 - epsilon) * log(1 - epsilon) - epsilon * log(epsilon / (V - 1)))"
     best = "(log(1 - epsilon) - log(epsilon / (V - 1)))"
     title = (
-        f"'loss ' + format({_loss('gap')}, '.3f') + ' at gap ' + format(gap, '~g')"
+        f"'Smoothed loss ' + format({_loss('gap')}, '.3f') + ' at gap ' + format(gap, '~g')"
         f" + '; floor ' + format({floor}, '.3f')"
         f" + (epsilon == 0 ? ', never reached' : ' at gap ' + format({best}, '.1f'))"
     )

@@ -13,7 +13,7 @@ def test_charts_hold_what_they_are_given() -> None:
     assert next(row["y"] for row in curve if row["x"] == 0.5) == pytest.approx(np.exp(-1), abs=1e-3)
     assert all(row["y"] == 1 for row in curve if row["x"] >= 1)
     histogram = bootstrap_chart([-0.05, 0.01, 0.02, 0.19], ("a", "b"), score=0.04).to_dict()
-    assert histogram["title"]["text"] == "b is better on 75.0\u00a0% of the resampled test sets"
+    assert histogram["title"]["text"] == "B is better on 75.0\u00a0% of the resampled test sets"
     bars = histogram["layer"][0]["data"]["values"]
     assert [(row["from"], row["share"]) for row in bars] == [(-0.1, 0.25), (0.0, 0.5), (0.1, 0.25)]
     assert [row["side"] for row in bars] == ["a is better", "b is better", "b is better"]
