@@ -9,6 +9,7 @@ from setuptools import setup
 REPOSITORY = os.environ.get("GITHUB_REPOSITORY", "")
 """OWNER/NAME, where GitHub builds a release: the project has no address of its own that could stand in a file."""
 SOURCE = f"https://github.com/{REPOSITORY}"
+BOOK_URL = os.environ.get("BOOK_URL", "")
 
 
 def readme() -> str:
@@ -22,5 +23,6 @@ def readme() -> str:
 setup(
     long_description=readme(),
     long_description_content_type="text/markdown",
-    project_urls={"Source": SOURCE, "Issues": f"{SOURCE}/issues"} if REPOSITORY else {},
+    project_urls=({"Documentation": BOOK_URL} if BOOK_URL else {})
+    | ({"Source": SOURCE, "Issues": f"{SOURCE}/issues"} if REPOSITORY else {}),
 )

@@ -15,7 +15,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TextIO
 
-from annotated.storage import atomic_write, last_lock_holder, sha256
+from annotated.locks import last_lock_holder
+from annotated.storage import atomic_write, sha256
 
 _MARK_BYTES = 1 << 26
 """A larger file is no mark of ours: none is read further than that."""

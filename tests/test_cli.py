@@ -487,6 +487,7 @@ def test_pairs_that_are_left_out_are_said(tmp_path: Path, capsys) -> None:
         (["translate", "--compute-type", "int4"], 2, "--compute-type must be one of float32"),
         (["evaluate", "--device", "gpu"], 2, "no device 'gpu': take 'auto', 'cpu', 'cuda'"),
         (["translte"], 2, "no command 'translte' of annotated; did you mean annotated translate?"),
+        (["report"], 2, "no command 'report' of annotated; did you mean annotated info?"),
         (["data", "shw"], 2, "did you mean annotated data show?"),
         (["--verson"], 2, "did you mean annotated --version?"),
         (["data"], 2, "annotated data needs one of classroom, prepare, show"),

@@ -19,8 +19,8 @@ import torch
 import annotated.parsing
 from annotated import DataConfig, ModelConfig, TrainingConfig, Translator, tiny
 from annotated.cli import main
+from annotated.locks import exclusive_lock
 from annotated.ownership import is_lock, new_texts, output_path, require_our_file, require_our_folder
-from annotated.storage import exclusive_lock
 from tests.command_lines import COMMANDS, READS, SHAPE, contents, filled, leaves, make_places
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,6 +99,7 @@ WRITES = {
 """Names of what is called by a function that writes."""
 PARTS = {
     "annotated.storage": "the tools themselves",
+    "annotated.locks": "a lock writes over no other file",
     "annotated.ownership": "the rule itself; its tests are below",
     "annotated.data.store_files": "parts of TokenStore.build",
     "annotated.interop.ctranslate2.write_ctranslate2": "into an empty folder of export_folder",
@@ -124,7 +125,7 @@ PARTS = {
     "annotated.wmt14.manifest.write_json": "of the runner, in manifest/",
     "annotated.wmt14.sgm": "reads",
     "annotated.wmt14.sources": "reads",
-    "annotated_grader.instructor.exports.gradescope": "in a folder of its own",
+    "annotated_grader.instructor.exports.gradescope.grade": "in a folder of its own",
     "annotated_grader.instructor.gradebook.write_whole": "of the Gradebook",
 }
 """Functions, or modules of such, that are given a path and write over nothing of a user's, and why."""
@@ -225,6 +226,7 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "annotated_grader.doctor.report.Report.save": ("report", ("",)),
     "annotated_grader.exercise.scaffold.write_exercise": ("scaffold", ("ex99_1_a_mean/exercise.md",)),
     "annotated_grader.exercise.build.write_notebooks": ("notebooks", ("student/ex05-1.ipynb",)),
+    "annotated_grader.instructor.exports.gradescope.write_results": ("results", ("",)),
     "annotated_grader.instructor.grade_folder.grade_folder": ("grade", ("gradebook.csv", "run.log", "salt.txt")),
     "annotated_grader.instructor.gradebook.Gradebook.__init__": ("gradebook", ("gradebook.csv", "results/a")),
 }  # fmt: skip
@@ -289,6 +291,7 @@ def _call(name: str, places: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -
         "notebooks": lambda out: function([find("ex05-1")], out),
         "grade": lambda out: function(places["class"], out, GradingOptions("none")),
         "gradebook": lambda out: function(out),
+        "results": lambda out: function(places["class"], out, "ex05-1", "salt", "none"),
     }
     return ways[how]
 

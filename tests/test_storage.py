@@ -1,15 +1,13 @@
-"""Files and folders that appear whole or not at all, their checksums, locks, and what a full disk says."""
+"""Files and folders that appear whole or not at all, their checksums, and what a full disk says."""
 
 from __future__ import annotations
 
 import errno
 import os
-import signal
 import stat
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -17,16 +15,11 @@ import pytest
 from annotated import storage
 from annotated.storage import (
     DiskFull,
-    Locked,
-    LockHolder,
     atomic_folder,
     atomic_write,
     checksum,
     checksums,
-    exclusive_lock,
     format_bytes,
-    last_lock_holder,
-    lock_holder,
     sha256,
     sweep,
     translate_disk_full,
@@ -43,11 +36,6 @@ storage = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(storage)
 """
 """The module stands alone, so a process need not import the library, which takes seconds."""
-HOLD = """
-with storage.exclusive_lock(sys.argv[1]):
-    print("held", flush=True)
-    time.sleep(600)
-"""
 KILLED = """
 kind, when, path = sys.argv[1:]
 die = lambda *arguments: os._exit(9)
@@ -284,96 +272,6 @@ def test_checksums_find_every_damage(tmp_path):
     assert verify_checksums(tmp_path, expected) == "a has 4 bytes instead of 3"
     (tmp_path / "a").unlink()
     assert verify_checksums(tmp_path, expected) == "a is missing"
-
-
-def test_a_lock_keeps_others_out_and_ends_with_its_process(tmp_path, repository):
-    path = tmp_path / "new" / "lock"
-    assert lock_holder(path) is None and last_lock_holder(path) is None
-    command = [sys.executable, "-c", LOAD + HOLD, str(path)]
-    process = subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None and process.stdout.readline() == "held\n"
-        holder = lock_holder(path)
-        assert holder is not None and holder.pid == process.pid and holder.is_here and not holder.is_gone
-        refused = f"{path}: held by process {process.pid} on"
-        with pytest.raises(Locked, match=refused) as caught, exclusive_lock(path, 0.1):
-            pass
-        assert caught.value.holder == holder == lock_holder(path), "a refused process leaves the holder's name"
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert lock_holder(path) is None and last_lock_holder(path) == holder and holder.is_gone
-    with exclusive_lock(path, 0):
-        assert lock_holder(path) == LockHolder(os.getpid(), storage.socket.gethostname())
-
-
-def test_a_lock_is_waited_for(tmp_path):
-    seen = []
-
-    def wait() -> None:
-        with exclusive_lock(tmp_path / "lock"):
-            seen.append("second")
-
-    with exclusive_lock(tmp_path / "lock", agent=7):
-        waiting = threading.Thread(target=wait)
-        waiting.start()
-        time.sleep(0.2)
-        seen.append("first")
-        holder = lock_holder(tmp_path / "lock")
-        assert holder is not None and (holder.agent, holder.signal_pid) == (7, 7)
-    waiting.join(timeout=300)
-    assert seen == ["first", "second"]
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_process_that_was_forked_under_a_lock_does_not_keep_it(tmp_path):
-    with exclusive_lock(tmp_path / "lock"):
-        child = os.fork()
-        if not child:
-            time.sleep(600)
-            os._exit(0)
-    try:
-        assert lock_holder(tmp_path / "lock") is None
-        with exclusive_lock(tmp_path / "lock", 0):
-            pass
-    finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-
-
-def test_who_holds_a_lock_goes_by_the_lock_and_not_by_what_is_written_there(tmp_path, monkeypatch):
-    fcntl = pytest.importorskip("fcntl")
-    monkeypatch.setattr(storage, "_UNSIGNED_SECONDS", 0.1)
-    path, dead = tmp_path / "lock", subprocess.Popen(["true"])
-    dead.wait()
-    path.write_text(f"{os.getpid()} {storage.socket.gethostname()}\n")
-    assert lock_holder(path) is None, "left over"
-    with path.open("r+") as file:  # as in the moment between taking the lock and signing it
-        fcntl.flock(file, fcntl.LOCK_EX)
-        for text in (f"{dead.pid} {storage.socket.gethostname()}\n", "left over\n", ""):
-            path.write_text(text)
-            assert lock_holder(path) == (0, "", 0) and str(lock_holder(path)) == "another process"
-        path.write_text("1 elsewhere 5\n")
-        assert lock_holder(path) == (1, "elsewhere", 5)
-
-
-def test_whoever_looks_at_a_lock_keeps_nobody_out_and_is_not_taken_for_its_holder(tmp_path):
-    fcntl = pytest.importorskip("fcntl")
-    path = tmp_path / "lock"
-    path.write_text(f"{os.getpid()} {storage.socket.gethostname()}\n")
-    path.chmod(0o444)  # of a run of somebody else
-    with path.open() as looking:
-        fcntl.flock(looking, fcntl.LOCK_SH)
-        assert lock_holder(path) is None
-        path.chmod(0o644)
-        threading.Timer(0.2, fcntl.flock, (looking, fcntl.LOCK_UN)).start()
-        with exclusive_lock(path, 30):
-            assert lock_holder(path) == (os.getpid(), storage.socket.gethostname(), 0)
-
-
-def test_the_module_imports_locks_only_when_one_is_taken(repository):
-    code = LOAD + "sys.exit('filelock' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=repository, check=False).returncode == 0
 
 
 def test_bytes_for_people() -> None:

@@ -58,6 +58,10 @@ def parse(commands: Any, arguments: Sequence[str], description: str, least: int 
         raise
 
 
+_MEANT = {"report": ["info"], "bug": ["info"]}
+"""Commands that people look for by other names."""
+
+
 def _table(commands: Any) -> dict[str, Any]:
     """Commands by name; none for one that has no commands below it."""
     found = [one for one in get_args(commands) if hasattr(one, "__metadata__")]
@@ -83,7 +87,10 @@ def _find(commands: Any, arguments: Sequence[str]) -> tuple[list[str], Any, dict
             raise ValueError(f"{before} needs one of {', '.join(table)}; {before} --help says more")
         if word not in table:
             kind = "option" if word.startswith("-") else "command"
-            near = difflib.get_close_matches(word, [*table, *([] if named else ["--version"]), "--help"], n=1)
+            options = [] if named else ["--version"]
+            near = (not named and _MEANT.get(word, [])) or difflib.get_close_matches(
+                word, [*table, *options, "--help"], n=1
+            )
             hint = f"did you mean {before} {near[0]}?" if near else f"there are {', '.join(table)}"
             raise ValueError(f"no {kind} {word!r} of {before}; {hint}")
         named.append(word)

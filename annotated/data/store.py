@@ -21,8 +21,8 @@ from annotated.config import EOS
 from annotated.data import store_files
 from annotated.data.store_files import StoreError, StoreInfo, token_dtype
 from annotated.data.tokenizer import Tokenizer
+from annotated.locks import exclusive_lock
 from annotated.ownership import output_path
-from annotated.storage import exclusive_lock
 
 __all__ = ["StoreError", "StoreInfo", "TokenStore"]
 

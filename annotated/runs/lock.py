@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from annotated.locks import Locked, LockHolder, exclusive_lock, last_lock_holder, lock_holder
 from annotated.saving import CheckpointError
-from annotated.storage import Locked, LockHolder, exclusive_lock, last_lock_holder, lock_holder
 
 LOCK = "training.lock"
 _WAIT_SECONDS, _PAUSE = 0.5, 0.05

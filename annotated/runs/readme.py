@@ -1,11 +1,13 @@
 """README of a run's folder: what is trained, on what data, by which command, and which files lie there.
 
-It is written anew at each start, from the configuration and from the log, so that somebody who finds it in a year
-knows what it is and how to go on with it.
+Each start brings it up to date, from the configuration and from the log, so that somebody who finds it in a year knows
+what it is and how to go on with it. Its last line has a digest of what stands above it: what somebody else wrote or
+changed stays as it is.
 """
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,9 +20,10 @@ from annotated.runs.setup import Run
 from annotated.storage import atomic_write
 
 README = "README.md"
+_MARK = "<!-- annotated: of what stands above, "
 
 _FILES = {
-    "README.md": "this file, written anew at each start",
+    "README.md": "this file, which each start brings up to date, until somebody changes it",
     "log.jsonl": "what happened, a JSON object a line: losses, rates, speed, validations, checkpoints",
     "log.discarded.jsonl": "lines about updates that were lost and made again",
     "output.txt": "what the training said on its console, if `annotated.runs.launch` started it",
@@ -37,14 +40,29 @@ _FILES = {
 
 
 def write_readme(run: Run, samples: Sequence[str] = ()) -> Path:
-    """Write the README.md of a run, whole or not at all; the log must have the record of this start.
+    """Write the README.md of a run, whole or not at all, unless somebody has changed it or nothing in it has changed.
 
-    `samples` are the sentences that the run translates at each validation.
+    The log must have the record of this start. `samples` are the sentences that the run translates at each validation.
     """
-    path = run.folder / README
-    with atomic_write(path) as file:
-        file.write(readme(run, samples))
+    path, text = run.folder / README, readme(run, samples)
+    text += f"\n{_MARK}{_digest(text)} -->\n"
+    there = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    if there != text and (not there or _is_ours(there)):
+        with atomic_write(path) as file:
+            file.write(text)
     return path
+
+
+def _is_ours(text: str) -> bool:
+    """Whether a README.md is as a training wrote it; those of 0.1 have no digest, but its words."""
+    above, mark, digest = text.rpartition(f"\n{_MARK}")
+    if not mark:
+        return text.startswith("# Run ") and "The training writes this file at each start" in text
+    return digest == f"{_digest(above)} -->\n"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def readme(run: Run, samples: Sequence[str] = ()) -> str:
@@ -57,8 +75,8 @@ def readme(run: Run, samples: Sequence[str] = ()) -> str:
         [
             f"# Run {run.folder.resolve().name}",
             "",
-            "A Transformer is trained here. The training writes this file at each start; what happened since is in "
-            "`log.jsonl`.",
+            "A Transformer is trained here. Each start brings this file up to date, until somebody changes it; what "
+            "happened since is in `log.jsonl`.",
             "",
             "## What",
             "",

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from annotated import storage
+from annotated.locks import exclusive_lock
 from annotated.wmt14.http_response import HttpResponse, Interrupted, SourceError, WrongContent
 
 DownloadProgress = Callable[[int, int | None], None]
@@ -112,7 +113,7 @@ def download(
         If the disk is full. What has come stays, and the same call goes on from there.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with storage.exclusive_lock(folder / ".download.lock"):
+    with exclusive_lock(folder / ".download.lock"):
         found, problems = _present(file, folder / file.name)
         if found:
             _remove(_parts(found.path))

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annotated.config import DataConfig
+from annotated.locks import Locked, exclusive_lock
 from annotated.ownership import is_json_of, is_lock, output_path, require_our_folder
-from annotated.storage import Locked, atomic_write, exclusive_lock, format_bytes, sweep
+from annotated.storage import atomic_write, format_bytes, sweep
 from annotated.wmt14 import readme
 from annotated.wmt14.corpus import PreparedCorpus
 from annotated.wmt14.manifest import MANIFESTS

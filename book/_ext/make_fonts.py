@@ -1,9 +1,10 @@
-"""Makes the book's fonts: the used part of Source Serif 4, Noto Serif SC, IBM Plex Mono and STIX Two Math.
+"""Makes the book's fonts: the used part of Source Serif 4, Noto Serif SC, IBM Plex Sans and Mono, and STIX Two Math.
 
-They go into `_assets/fonts`. Run it again only when the book needs another letter, such as a new Chinese term in the
-glossary: `python book/_ext/make_fonts.py` fetches four packages from npm, checks them, and writes the files that are
-committed. It needs `fonttools` and `brotli`. With `--metrics` it prints how far each fallback font must be scaled so
-that a line keeps its length when the real font arrives.
+They go into `_assets/fonts`; that of the charts goes into `annotated_book/viz/fonts`, too, for their still pictures.
+Run it again only when the book needs another letter, such as a new Chinese term in the glossary:
+`python book/_ext/make_fonts.py` fetches five packages from npm, checks them, and writes the files that are committed.
+It needs `fonttools` and `brotli`. With `--metrics` it prints how far each fallback font must be scaled so that a line
+keeps its length when the real font arrives.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ from fontTools.ttLib import TTFont
 FOLDER = Path(__file__).resolve().parents[1] / "_assets" / "fonts"
 PACKAGES = {
     "source-serif@4.5.1": "19a448df98f4aa777de3452b0a1e29aa7ffe29252fe552c8a2d2531702d80746",
+    "@ibm/plex-sans@1.1.0": "c3818979c2a2c82927ea3e7c485e389a18de0b7462887dd4f7acc9a525568962",
     "@ibm/plex-mono@2.5.0": "55b5ffcfcd5e9db36ef2070b2b07a573434ca02c6f3be2b921c0b88fff29acad",
     "@fontsource/stix-two-math@5.3.0": "948de1b5470fbbd745fedbe6135797454fe833d94feecc6f2073cd771fe2f5fd",
     "@fontsource/noto-serif-sc@5.3.0": "e46d02fdaba2e816c8cdbc38188c80830b5f6af75fff207d0204e25d23d48fd4",
 }
 """Packages of npm, and the SHA-256 of their archives."""
 _SERIF = "package/WOFF2/TTF/SourceSerif4{}.ttf.woff2"
+_SANS = "package/fonts/complete/woff2/IBMPlexSans-{}.woff2"
 _MONO = "package/fonts/complete/woff2/IBMPlexMono-{}.woff2"
 ASCII = range(0x20, 0x7F)
 LATIN = [*ASCII, *range(0xA0, 0x100), *map(ord, "āćčęěğĠıłńňőœřśşšťūůźżžŒŠŽ")]
@@ -43,6 +46,8 @@ FONTS = {
     "serif-italic": (_SERIF.format("-It"), TEXT),
     "serif-semibold": (_SERIF.format("-Semibold"), [*LATIN, *PUNCTUATION, *SIGNS]),
     "serif-display": (_SERIF.format("Display-Regular"), [*ASCII, *PUNCTUATION, *map(ord, "ÄÖÜßäöüé×−")]),
+    "sans-regular": (_SANS.format("Regular"), TEXT),
+    "sans-semibold": (_SANS.format("SemiBold"), [*LATIN, *PUNCTUATION, *GREEK, *SIGNS]),
     "mono-regular": (_MONO.format("Regular"), TEXT),
     "mono-semibold": (_MONO.format("SemiBold"), [*LATIN, *PUNCTUATION, *SIGNS]),
 }
@@ -70,11 +75,15 @@ def chinese(book: Path = BOOK) -> list[int]:
 _CHINESE = "package/files/noto-serif-sc-chinese-simplified-400-normal.woff2"
 LICENCES = {
     "source-serif@4.5.1": ("LICENSE.md", "OFL-Source-Serif.txt"),
+    "@ibm/plex-sans@1.1.0": ("LICENSE.txt", "OFL-IBM-Plex.txt"),
     "@ibm/plex-mono@2.5.0": ("fonts/complete/woff2/license.txt", "OFL-IBM-Plex.txt"),
     "@fontsource/stix-two-math@5.3.0": ("LICENSE", "OFL-STIX-Two.txt"),
     "@fontsource/noto-serif-sc@5.3.0": ("LICENSE", "OFL-Noto-Serif-SC.txt"),
 }
 FONTS["chinese"] = (_CHINESE, chinese())  # chinese.txt lists them: a test reads it, which has no brotli
+CHARTS = FOLDER.parents[1] / "annotated_book" / "viz" / "fonts"
+SANS = "Book Sans"
+"""The family of the charts' letters: a part of a font must not have the reserved name of the whole."""
 FEATURES = ["kern", "mark", "ccmp", "locl", "liga", "tnum", "ssty", "dtls"]
 """What fonts do besides: `ssty` and `dtls` are for indices and accents in formulas."""
 
@@ -109,12 +118,17 @@ def fetch() -> dict[str, bytes]:
 def write(source: bytes, characters: list[int], place: Path) -> None:
     """The part of a font that has these characters."""
     font = TTFont(io.BytesIO(source))
-    options = subset.Options(layout_features=FEATURES, hinting=False, name_IDs=[0, 1, 2, 13, 14])
+    options = subset.Options(layout_features=FEATURES, hinting=False, name_IDs=[0, 1, 2, 6, 13, 14])
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=characters)
     subsetter.subset(font)
     if "MATH" in font:
         even_roots(font)
+    if place.stem.startswith("sans-"):
+        for record in font["name"].names:
+            record.string = {1: SANS, 6: f"Book{place.stem.title()}"}.get(record.nameID, record.string)
+        font.flavor = None
+        font.save(CHARTS / f"{place.stem}.ttf")
     font.flavor = "woff2"
     font.save(place)
 
@@ -168,7 +182,8 @@ def mean_width(font: TTFont) -> float:
 
 def main() -> None:
     """Write the fonts and their licences."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    for folder in (FOLDER, CHARTS):
+        folder.mkdir(parents=True, exist_ok=True)
     files = fetch()
     for name, (path, characters) in FONTS.items():
         write(files[path], characters, FOLDER / f"{name}.woff2")

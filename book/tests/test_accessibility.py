@@ -97,6 +97,18 @@ def test_the_printed_page_has_every_chart_and_no_control(visit: Any, some_chart_
         assert all(part.is_visible() for part in closed if part.evaluate("e => e.tagName") != "SCRIPT")
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_link_to_the_content_has_the_colours_of_the_page(visit: Any, theme: str) -> None:
+    with visit("intro.html", color_scheme=theme) as v:
+        colours = "e => ['background-color', 'color'].map(name => getComputedStyle(e).getPropertyValue(name))"
+        bar = v.page.locator("#pst-skip-link").evaluate(colours)[0]
+        surface = v.page.evaluate(
+            "() => { const e = document.body.appendChild(document.createElement('i'));"
+            " e.style.background = 'var(--pst-color-surface)'; return getComputedStyle(e).backgroundColor; }"
+        )
+        assert bar == surface
+
+
 def test_the_pdf_of_a_chapter_has_its_charts(visit: Any, some_chart_page: str) -> None:
     pypdf = pytest.importorskip("pypdf", reason="pypdf is in the extra `dev`")
     with visit(f"{some_chart_page}.html") as v:

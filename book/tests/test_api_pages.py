@@ -265,3 +265,11 @@ def test_a_page_of_chapters_is_folded_and_a_link_or_a_word_opens_its_place(exten
         page.wait_for_function(f"document.querySelectorAll('[open]').length === {len(folds)}")
         assert page.evaluate(opened) == folds
     page.close()
+
+
+def test_a_signature_has_the_values_of_the_defaults(extension: Any) -> None:
+    from annotated.decoding import beam_search
+
+    signature = "(beam_size: int = DEFAULTS.beam_size, allowed=<function f at 0x1>)"
+    shown, _ = extension("api.modules").plain_defaults(None, "function", "", beam_search, None, signature, None)
+    assert shown == "(beam_size: int = 4, allowed=...)"

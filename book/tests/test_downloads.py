@@ -199,6 +199,9 @@ def test_the_built_book_offers_the_notebook_and_the_wheel(book: Path, repository
         links = re.findall(r'href="([^"]+\.whl)"', page)
         offered = [(book / name).parent.joinpath(link).resolve().is_file() for link in links]
         assert offered == [True, True, True], f"{name} does not offer the wheels"
+        menu = re.search(r'<div class="dropdown dropdown-download-buttons">.*?</ul>', page, re.DOTALL)[0]
+        words = re.findall(r'<span class="btn__text-container">(.*?)</span>', menu)
+        assert len(words) >= 5 and not [text for text in words if text.startswith(".")], "a suffix is no name"
 
 
 @pytest.fixture(scope="module")

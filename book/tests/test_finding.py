@@ -428,6 +428,20 @@ def test_a_term_of_the_glossary_shows_its_definition(visit: Any) -> None:
         assert "rotation of each query and key" in found.inner_text()
 
 
+def test_the_dialog_keeps_its_query_when_it_is_closed_and_on_the_next_page(visit: Any) -> None:
+    with visit("reference/notation.html", alone=True) as v:
+        v.page.keyboard.press("Control+k")
+        v.page.keyboard.type("warm-up")
+        found = v.page.frame_locator("iframe.search-answers").locator(".search-page > a")
+        found.first.wait_for()
+        for open_again in (lambda: v.page.keyboard.press("Escape"), v.page.reload):
+            open_again()
+            v.page.keyboard.press("Control+k")
+            assert v.page.locator("#pst-search-dialog input[type=search]").input_value() == "warm-up"
+            found.first.wait_for()
+        assert v.errors == []
+
+
 @pytest.mark.parametrize("folder", [False, True], ids=["a site", "a folder on a disk"])
 def test_the_dialog_answers_while_one_types(visit: Any, book: Path, folder: bool) -> None:
     page = (book / "reference" / "notation.html").as_uri() if folder else "reference/notation.html"

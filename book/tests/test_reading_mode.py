@@ -64,6 +64,17 @@ def test_what_waits_takes_no_time_on_a_first_reading(extension: Any) -> None:
     assert (facts.minutes, facts.minutes_with_proofs) == (3, 5) and facts.layers == ("prove",)
 
 
+def test_answers_to_choices_not_made_take_no_time(extension: Any) -> None:
+    take_stock = extension("chapter.page_facts").take_stock
+    fold = nodes.raw("", "<details><summary>If you chose this</summary>", format="html")
+    reason, end = nodes.paragraph("", "word " * 900), nodes.raw("", "</details>", format="html")
+    words = nodes.paragraph("", "word " * 390)
+    waiting = section("Two", nodes.container("", nodes.paragraph("", "Try"), classes=["try"]), layer="prove")
+    facts = take_stock(section("One", words, nodes.container("", fold, reason, end, classes=["quiz"]), waiting))
+    assert (facts.words, facts.minutes) == (391, 2)
+    assert (facts.questions, facts.waiting_questions) == (1, 1)
+
+
 def test_a_reader_opens_one_mark_or_everything(visit: Any) -> None:
     if not built(PAGE):
         pytest.skip(f"{PAGE} is not built")

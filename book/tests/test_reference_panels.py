@@ -91,6 +91,7 @@ def test_a_training_is_played_back_and_ends_with_numbers_that_are_right(visit: A
         assert box.locator("select").input_value() == "10", "ten numbers in a row"
         assert v.page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
         assert v.overflow() <= 0 and v.errors == [] and v.axe(within=".loop-replay") == []
+        assert "Jupyter to start, pause and resume" in (v.page.locator(".needs-kernel").first.text_content() or "")
 
 
 # Translation in production

@@ -326,8 +326,32 @@ MORE = {
 """The same ways, with other words."""
 
 
+ASKED = {
+    "how do I train a model": "22. The", "O(n^2)": "4. Table 1", "self-attention vs cross attention": "6. Query",
+    "机器翻译": "2. Sequence", "attention is all you need pdf": "Attention Is All You Need", "GPU hours": "27. Table 2",
+    "number of parameters": "15. Assemble",
+}  # fmt: skip
+"""What readers of the book typed and were led astray with."""
+QUERIES = ASKED | {
+    "quadratic complexity": "4. Table 1", "self-attention": "6. Query", "cross-attention": "6. Query",
+    "positional encoding": "14. Pos", "positonal encodng": "14. Pos", "atention": "5. Scaled",
+    "trasnformer": "1. One", "Beamsearch": "24. Beam", "beam search": "24. Beam", "多头注意力": "8. Multi",
+    "位置编码": "14. Pos", "自注意力": "6. Query", "注意力": "5. Scaled", "why divide by sqrt(d_k)": "5. Scaled",
+    "multi-head attention": "8. Multi", "mask": "7. Masks", "causal mask": "7. Masks", "padding mask": "7. Masks",
+    "teacher forcing": "18. Teacher", "label smoothing": "19. Label", "dropout": "21. Dropout", "bleu": "26. BLEU",
+    "learning rate schedule": "20. Adam", "warmup": "20. Adam", "checkpoint averaging": "25. ",
+    "byte pair encoding": "16. Subwords", "weight tying": "13. Emb", "residual connection": "12. ",
+    "layer normalization": "12. ", "feed-forward network": "10. ", "table 3": "28. ", "softmax": "5. Scaled",
+    "constituency parsing": "29. ", "query key value": "6. Query", "RoPE": "14. Pos", "what is a token": "16. Sub",
+    "greedy decoding": "23. ", "KV cache": "23. ", "exposure bias": "18. Teacher",
+}  # fmt: skip
+"""All that they typed."""
+
+
 @pytest.mark.parametrize(
-    "first", [FIRST, pytest.param(MORE, marks=pytest.mark.nightly)], ids=["of each way", "more of each"]
+    "first",
+    [FIRST, ASKED, *(pytest.param(more, marks=pytest.mark.nightly) for more in (MORE, QUERIES))],
+    ids=["of each way", "asked", "more of each", "all asked"],
 )
 def test_numbers_parts_and_terms_lead_to_their_chapters(visit: Any, book: Path, first: dict[str, str]) -> None:
     if not (book / "reference" / "paper_map.html").is_file():

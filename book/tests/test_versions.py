@@ -76,12 +76,12 @@ def test_a_source_is_compared_with_the_paper_and_a_sentence_is_chosen(visit: Any
         everything = cell.locator("thead th:visible").count()
         menu.select_option(label="T2T v3")
         assert cell.locator("thead th:visible").all_inner_texts() == ["setting", "paper", "T2T v3"]
-        assert cell.locator("[role=status]").inner_text() == "8 of 11 settings differ."
+        assert cell.locator("[role=status]").inner_text() == "8 of 10 settings differ."
         pairs = [row.locator("td:visible").all_inner_texts() for row in rows.all()]
         assert [row.get_attribute("class") == "same" for row in rows.all()] == [a == b for a, b in pairs]
         menu.select_option(label="PyTorch")
         said = cell.locator("[role=status]").inner_text()
-        assert said == "5 of 11 settings differ. 5 are absent or left to the user."
+        assert said == "4 of 10 settings differ. 5 are absent or left to the user."
         menu.select_option(label="all")
         assert cell.locator("thead th:visible").count() == everything
         cell = v.page.locator(".tag_choose-column")

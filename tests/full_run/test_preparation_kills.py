@@ -21,7 +21,8 @@ from typing import Any
 import pytest
 
 from annotated.cli import main
-from annotated.storage import last_lock_holder, sha256
+from annotated.locks import last_lock_holder
+from annotated.storage import sha256
 from annotated.wmt14 import PreparedCorpus, encode, progress, sources
 from annotated.wmt14.manifest import MANIFESTS, read_manifest
 from annotated.wmt14.mirror import Mirror, write_mirror

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from annotated import storage
+from annotated import locks
 from annotated.config import TrainingConfig, base, tiny
 from annotated.runs.lock import run_lock
 from annotated.runs.preflight import machine
@@ -85,7 +85,7 @@ def test_the_folder_of_a_run(small: SmallRun) -> None:
 
 
 def test_a_file_system_whose_locks_do_nothing(small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storage, "_is_held", lambda path: False)
+    monkeypatch.setattr(locks, "_is_held", lambda path: False)
     found = preflight(small.model, small.training, small.data, small.folder / "run")["file system"]
     assert found.status == "fail" and "locks do nothing" in found.found
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from annotated.cli.program import _command
-from annotated.runs import list_checkpoints, read_records, train
+from annotated.runs import list_checkpoints, read_records, readme, train
 from annotated.runs.validation_callbacks import sample_translations
 from annotated.saving import load_model
 from annotated.training import CheckpointError
@@ -39,6 +40,36 @@ def test_the_readme_has_a_command_that_goes_on_with_the_run(small):
     for path in folder.iterdir():
         known = path.name in ("tokenizer.origin.json",) or f"`{path.name}" in text
         assert known, f"{path.name} is not explained"
+
+
+def test_a_start_brings_the_readme_up_to_date_but_leaves_what_somebody_wrote(small):
+    small.trained(updates=8)
+    readme = small.folder / "run" / "README.md"
+    first = readme.read_text(encoding="utf-8")
+    small.train(updates=16)
+    second = readme.read_text(encoding="utf-8")
+    assert (first.count("\n| 20"), second.count("\n| 20")) == (1, 2)
+    above, mark, _ = second.rpartition("\n<!-- annotated")  # as a training of 0.1 left it
+    earlier = above.replace("Each start brings this file", "The training writes this file at each start")
+    readme.write_text(earlier, encoding="utf-8")
+    small.train(updates=20)
+    assert mark and readme.read_text(encoding="utf-8").count("\n| 20") == 3
+    notes = readme.read_text(encoding="utf-8").replace("## What", "The second seed, for the thesis.\n\n## What", 1)
+    readme.write_text(notes, encoding="utf-8")
+    small.train()
+    assert readme.read_text(encoding="utf-8") == notes
+
+
+def test_a_readme_that_says_the_same_is_not_written_again(small, monkeypatch):
+    small.trained(updates=8)
+    place = small.folder / "run" / "README.md"
+    with monkeypatch.context() as patched:
+        patched.setattr(readme, "readme", lambda run, samples: "# Run a\n")
+        run = SimpleNamespace(folder=small.folder)
+        assert readme.write_readme(run) == small.folder / "README.md"
+        patched.setattr(readme, "atomic_write", lambda path: pytest.fail("written again"))
+        readme.write_readme(run)
+    assert place.is_file()
 
 
 def test_the_command_in_the_readme_names_the_sentences_that_are_watched(small):

@@ -15,9 +15,10 @@ from annotated.cli import main
 from annotated.cli.program import _command
 from annotated.config import DataConfig
 from annotated.data import Tokenizer, TokenStore, read_pairs
+from annotated.locks import exclusive_lock
 from annotated.runs.preflight.folder import check_data
 from annotated.runs.report import prepared_test_sets
-from annotated.storage import DiskFull, exclusive_lock, sha256
+from annotated.storage import DiskFull, sha256
 from annotated.wmt14 import (
     DownloadError,
     Preparation,

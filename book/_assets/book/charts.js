@@ -8,6 +8,8 @@
   let library;
   const load = () => library ??= new Promise((resolve, reject) => document.head.append(
     Object.assign(document.createElement("script"), { src: base + "vendor/vega.js", onload: resolve, onerror: reject })));
+  // The drawing is laid out by the width of its words, so their font comes first; without it, another one is measured.
+  const letters = () => Promise.allSettled(["12px", "600 14px"].map(size => document.fonts.load(`${size} "Book Sans"`)));
 
   // Puts the picture that came with the page aside: it is seen in print only.
   function keepStill(before) {
@@ -19,7 +21,7 @@
   }
 
   async function draw(figure) {
-    await load();
+    await Promise.all([load(), letters()]);
     const host = figure.querySelector(".chart-host"), canvas = figure.dataset.renderer === "canvas", old = views.get(figure);
     const width = figure.clientWidth, before = old ? host.querySelector(".chart-stage") : host.firstElementChild;
     const { result } = await drawIn(host, before, figure.querySelector("script").textContent, canvas, old?.result);

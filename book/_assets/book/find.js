@@ -12,10 +12,16 @@
   }
   const dialog = document.getElementById("pst-search-dialog"), input = dialog?.querySelector("input[type=search]"), REST = 200, FEWEST = 2;
   if (!input) return;
+  const KEPT = "annotated-search"; // the query stays while the tab does: a reader goes from hit to hit
   let frame, waiting;
+  function keep(text) { try { sessionStorage.setItem(KEPT, text); } catch { /* private */ } }
+  try { input.value ||= sessionStorage.getItem(KEPT) ?? ""; } catch { /* private */ }
+  // Escape would empty the field first.
+  input.addEventListener("keydown", event => { if (event.key === "Escape") { event.preventDefault(); dialog.close(); } });
   function ask() {
     const text = input.value.trim(), page = new URL(`${root.dataset.content_root || "./"}search.html`, location.href);
     page.search = new URLSearchParams({ q: text });
+    keep(text);
     if (frame) frame.hidden = text.length < FEWEST;
     if (text.length < FEWEST) return;
     if (frame) { frame.contentWindow.postMessage({ annotatedSearch: text }, "*"); return; }
@@ -24,5 +30,6 @@
     dialog.append(frame);
   }
   addEventListener("message", ({ data }) => { if (data?.annotatedSearchEnds) dialog.close(); });
+  input.addEventListener("focus", () => { if (!frame && input.value) { input.select(); ask(); } });
   input.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(ask, REST); });
 })();

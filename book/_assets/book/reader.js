@@ -93,12 +93,51 @@
     boxes.forEach((box, i) => { if (ratios[i] < 0.75) box.classList.add("too-wide"); });
   }
 
+  // A note stands beside the paragraph after it, and what uses the margin begins below it. So that no hole is left in the text,
+  // such a note begins higher, beside the lines above, as far as the margin is free.
+  const USES_MARGIN = ".wide, .cell.tag_wide, .cell.tag_full-width, div.library-source";
+  const above = element => { // the last thing in the column before it
+    for (let e = element; !e.matches(".bd-article"); e = e.parentElement) {
+      for (let one = e.previousElementSibling; one; one = one.previousElementSibling) if (!one.matches("aside") && one.offsetHeight) return one;
+    }
+    return null;
+  };
+  function raiseNotes() {
+    const notes = [...document.querySelectorAll(".bd-article aside.margin-note")];
+    notes.forEach(note => note.style.removeProperty("margin-top"));
+    if (!notes.length || !matchMedia("(min-width: 1200px)").matches) return;
+    let last, free = 0;
+    const box = e => e.getBoundingClientRect();
+    for (const one of document.querySelectorAll(`.bd-article :is(aside.margin-note, ${USES_MARGIN})`)) {
+      if (!one.offsetHeight) continue;
+      if (one.matches("aside")) { if (last) free = Math.max(free, box(last).bottom); last = one; continue; }
+      const before = last && above(one), hole = before ? box(one).top - box(before).bottom - parseFloat(getComputedStyle(one).marginTop) : 0;
+      const lift = last ? Math.min(hole, box(last).top - free - 16) : 0;
+      if (hole > 30 && lift > 8) last.style.marginTop = `calc(0.2rem - ${Math.round(lift)}px)`;
+      free = box(one).bottom;
+      last = undefined;
+    }
+  }
+
   // Boxes that scroll sideways can be reached with the keyboard.
   const SCROLLING = "pre, table, div.math, .pst-scrollable-table-container, .cell_output .output, figure.chart, div.equation-code-formula";
   const reach = () => document.querySelectorAll(`.bd-article :is(${SCROLLING})`).forEach(box => {
     if (box.scrollWidth > box.clientWidth && /auto|scroll/.test(getComputedStyle(box).overflowX)) box.tabIndex = 0;
   });
-  const settle = () => { fit(); reach(); };
+  // Above a table that is wider than its place stands that it scrolls.
+  const WIDE = ".pst-scrollable-table-container";
+  function tell() {
+    for (const box of document.querySelectorAll(`.bd-article ${WIDE}`)) {
+      const scrolls = box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX), told = box.previousElementSibling?.matches(".scrolls-sideways");
+      box.toggleAttribute("data-scrolls", scrolls);
+      if (scrolls && !told) box.before(Object.assign(document.createElement("p"), { className: "scrolls-sideways", textContent: "more columns: scroll sideways" }));
+      else if (!scrolls && told) box.previousElementSibling.remove();
+    }
+  }
+  const settle = () => { fit(); reach(); raiseNotes(); };
+  const shown = new ResizeObserver(tell); // also when a part that waits is opened
+  document.querySelectorAll(`.bd-article ${WIDE}`).forEach(box => shown.observe(box));
+  raiseNotes();
   addEventListener("load", settle);
   addEventListener("resize", settle);
   document.fonts?.ready.then(() => dispatchEvent(new Event("resize"))); // what was measured in another font

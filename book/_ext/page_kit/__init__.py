@@ -39,7 +39,9 @@ GROUPS = {
     # Running the chapters: which run again, and how they run side by side.
     "running": ("one_page", "output_cache", "parallel_execution"),
     # Finished pages: light, offline, accessible, and chapters to take away. It changes what all others have made.
-    "delivery": ("downloads", "languages", "no_break", "offline", "on_demand", "page_folders", "page_size"),
+    "delivery": (
+        *("downloads", "languages", "no_break", "offline", "on_demand", "page_folders", "page_size", "publishing"),
+    ),
 }
 """The parts of each group, which is a folder. Other modules of a folder serve these; `tools` are run by hand."""
 PARTS = tuple(f"{group}.{part}" for group, parts in GROUPS.items() for part in parts)

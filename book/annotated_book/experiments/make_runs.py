@@ -11,12 +11,12 @@ from typing import Any
 
 import torch
 
+from annotated.locks import Locked, exclusive_lock
 from annotated.model import Transformer
 from annotated.runs.hardware import describe_machine
 from annotated.runs.random_states import seed_everything
 from annotated.saving import load_model
 from annotated.speed.steps.cuda_graphs import GraphRecorder
-from annotated.storage import Locked, exclusive_lock
 from annotated_book.experiments.catalogue import ChapterTraining
 from annotated_book.experiments.device_batches import Stream, training_stream, validation_stream
 from annotated_book.experiments.recorded_updates import Training

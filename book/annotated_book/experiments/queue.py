@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from annotated.storage import lock_holder
+from annotated.locks import lock_holder
 
 TAKEN = 75
 """Exit status of a run that another process has claimed."""

@@ -14,8 +14,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from annotated.locks import Locked, exclusive_lock
 from annotated.ownership import is_json_of, require_our_folder
-from annotated.storage import Locked, atomic_write, exclusive_lock
+from annotated.storage import atomic_write
 from annotated_book.experiments.queue import Run
 from annotated_book.experiments.sentences import classroom_text
 from annotated_book.experiments.settings import READER_SMOKE, ClassroomSize

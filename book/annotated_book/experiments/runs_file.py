@@ -10,7 +10,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from annotated.storage import atomic_write, exclusive_lock
+from annotated.locks import exclusive_lock
+from annotated.storage import atomic_write
 
 RUNS = "runs.jsonl"
 """Name of a chapter's file, in the chapter's folder."""

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from annotated.analysis.real_text import data_folder
 from annotated.config import DataConfig, TrainingConfig, base
-from annotated.storage import atomic_write, exclusive_lock
+from annotated.locks import exclusive_lock
+from annotated.storage import atomic_write
 from annotated_book.experiments.settings import ClassroomSize, Size
 
 if TYPE_CHECKING:

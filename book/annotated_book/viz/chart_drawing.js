@@ -1,6 +1,6 @@
 // Draws a chart's specification, fitted to a width and in the colour of the text around it: for pages and notebooks.
 
-const BESIDE = 72, LETTER = 7.4; // pixels: the axes of a view; a letter of a title, on average
+const BESIDE = 72, LETTER = 6.8; // pixels: the axes of a view; a letter of a title, on average
 
 function linesOf(text, most) {
   const lines = [""];
@@ -15,7 +15,7 @@ function linesOf(text, most) {
 function wrapTitle(spec, width) {
   const text = spec.title?.text ?? spec.title, most = Math.max(20, Math.floor((width - BESIDE) / LETTER));
   const set = found => { if (spec.title.text) spec.title.text = found; else spec.title = found; };
-  const chosen = /^(\{"(?:[^"\\]|\\.)*": ".*"\})\[(\w+)\]$/s.exec(text?.expr);
+  const chosen = /^(\{"(?:[^"\\]|\\.)*": ".*"\})\[([^[\]]+)\]$/s.exec(text?.expr);
   if (typeof text === "string" && text.length > most) set(linesOf(text, most));
   if (!chosen) return;
   const lines = Object.entries(JSON.parse(chosen[1])).map(([option, one]) => [option, linesOf(one, most)]), longest = Math.max(...lines.map(([, some]) => some.length));

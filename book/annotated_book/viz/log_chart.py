@@ -17,7 +17,6 @@ import pandas as pd
 from annotated_book.viz.parameters import slider
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
-from annotated_book.viz.titles import title_lines
 from annotated_book.viz.training_numbers import fraction_of_peak
 
 Records = Sequence[Mapping[str, Any]]
@@ -195,8 +194,8 @@ def _run_colour(names: Sequence[str], colours: Sequence[str]) -> alt.Color:
     return alt.Color("run:N", sort=list(names), scale=scale, legend=legend)
 
 
-def _title(text: str) -> dict[str, list[str]]:
-    return {"title": title_lines(text)} if text else {}
+def _title(text: str) -> dict[str, str]:
+    return {"title": text} if text else {}
 
 
 def validations(records: Records) -> list[Mapping[str, Any]]:

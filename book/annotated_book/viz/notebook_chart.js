@@ -33,7 +33,7 @@ function render({ model, el }) {
     try {
       const scale = await drawOnce(1);
       if (scale > 1) await drawOnce(scale);
-      if (caption && !note) el.append(note = Object.assign(document.createElement("p"), { textContent: caption }));
+      if (caption && !note) el.append(note = Object.assign(document.createElement("p"), { innerHTML: caption }));
       else if (note) el.append(note); // below the new drawing
       el.dataset.ready = "yes";
     } catch (error) {

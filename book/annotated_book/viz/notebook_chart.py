@@ -16,8 +16,9 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from annotated_book.viz.inline import inline
 from annotated_book.viz.javascript import KIT, esm
-from annotated_book.viz.static_fallback import static_fallback
+from annotated_book.viz.static_fallback import converter, static_fallback
 from annotated_book.viz.theme import INK, VEGA_LITE, with_theme
 
 _DARK_INK = "#333333"
@@ -39,6 +40,8 @@ class NotebookChart(anywidget.AnyWidget):
     specification = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, spec: dict[str, Any]) -> None:
+        if caption := (spec.get("usermeta") or {}).get("caption"):  # HTML, as in a page: names of code look so
+            spec = {**spec, "usermeta": {**spec["usermeta"], "caption": inline(caption)}}
         super().__init__(library=drawing_library(), specification=json.dumps(with_theme(spec), separators=(",", ":")))
 
 
@@ -75,13 +78,11 @@ def saved_picture(spec: dict[str, Any]) -> bytes | None:
     Not as SVG, which JupyterLab leaves out of a notebook that it has no reason to trust. None for a chart of a reader's
     own that cannot be drawn here: its data lie elsewhere, are too many, or it is wrong, as the widget will say.
     """
-    import vl_convert
-
     text = json.dumps(static_fallback(with_theme(spec))).replace(f'"{INK}"', f'"{_DARK_INK}"')
     if len(text) > _LARGEST_SPECIFICATION:
         return None
     still = json.loads(text)
     still["config"]["background"] = "white"
     with contextlib.suppress(ValueError):
-        return vl_convert.vegalite_to_png(still, vl_version=VEGA_LITE, allowed_base_urls=[])
+        return converter().vegalite_to_png(still, vl_version=VEGA_LITE, allowed_base_urls=[])
     return None

@@ -18,7 +18,7 @@ import altair as alt
 
 from annotated_book.viz.inline import inline
 from annotated_book.viz.png import transparent_png
-from annotated_book.viz.static_fallback import static_fallback
+from annotated_book.viz.static_fallback import converter, static_fallback
 from annotated_book.viz.theme import INK, VEGA_LITE, with_theme
 
 BOOK_VARIABLE = "ANNOTATED_BOOK"
@@ -47,14 +47,12 @@ def book_renderer(spec: dict[str, Any], **_: Any) -> dict[str, str]:
     ValueError
         If the chart has no description: a reader who cannot see it would get nothing.
     """
-    import vl_convert
-
     description = spec.get("description")
     if not description:
         raise ValueError("a chart in the book needs .properties(description=...): some readers hear it, not see it")
     spec = with_theme(spec)
     renderer = spec.get("usermeta", {}).get("renderer", "svg")
-    svg = vl_convert.vegalite_to_svg(static_fallback(spec), vl_version=VEGA_LITE)
+    svg = converter().vegalite_to_svg(static_fallback(spec), vl_version=VEGA_LITE)
     height = float(re.search(r'height="([\d.]+)"', svg)[1])  # type: ignore[index]
     height += 34 * sum("bind" in parameter for parameter in spec.get("params", []))
     # "</" would end the script element early.
@@ -83,11 +81,9 @@ def _caption(spec: dict[str, Any]) -> str:
 
 
 def _png(data: str) -> str:
-    import vl_convert
-
     spec = json.loads(data.replace(f'"{INK}"', f'"{_GREY_INK}"'))
     on_black, on_white = (
-        vl_convert.vegalite_to_png({**spec, "config": {**spec["config"], "background": colour}}, vl_version=VEGA_LITE)
+        converter().vegalite_to_png({**spec, "config": {**spec["config"], "background": colour}}, vl_version=VEGA_LITE)
         for colour in ("black", "white")
     )
     return f'<img alt="" src="data:image/png;base64,{base64.b64encode(transparent_png(on_black, on_white)).decode()}">'

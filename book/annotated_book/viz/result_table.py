@@ -21,6 +21,7 @@ _DEFAULT_DIGITS = 2
 _LONG = 10_000  # from here on thousands are set apart; years stay whole
 _SHORT = 1000  # in a column that holds a long number they are set apart in every cell
 _NOTHING = "–"
+_LIST_COLUMNS = 4
 # A notebook has no style of the book.
 _STYLE = """<style>
 .result-table { overflow-x: auto; }
@@ -61,7 +62,12 @@ class ResultTable:
     caption: str = ""
     note: str = ""
     blocks: bool = False
-    """Whether a narrow page sets each row as a block, with the heads before the cells."""
+    """Whether a narrow page sets each row as a block, with the heads before the cells; see `is_list`."""
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it may become blocks: with many columns it is compared down its columns, so it scrolls instead."""
+        return self.blocks and len(self.columns) <= _LIST_COLUMNS
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
@@ -73,14 +79,14 @@ class ResultTable:
         note = f'<p class="result-note">{inline(self.note)}</p>' if self.note else ""
         head = "".join(_head(column) for column in self.columns)
         body = "".join(self._row(number, cells) for number, cells in enumerate(self.rows))
-        kind = "results blocks" if self.blocks else "results"
+        kind = "results blocks" if self.is_list else "results"
         table = f'<table class="{kind}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
         style = "" if os.environ.get(BOOK_VARIABLE) else _STYLE
         return f'{style}<div class="result-table pst-scrollable-table-container">{table}{note}</div>'
 
     def _row(self, number: int, cells: Sequence[str]) -> str:
         made = (
-            _cell(column, text, self.blocks and place > 0)
+            _cell(column, text, self.is_list and place > 0)
             for place, (column, text) in enumerate(zip(self.columns, cells, strict=True))
         )
         stressed = ' class="stressed"' if number in self.stressed else ""
@@ -125,7 +131,8 @@ def result_table(
     note
         How the results came about, below the table: "Recorded on ...".
     blocks
-        For tables of words: on a narrow page of the book each row is a block, with the heads before the cells.
+        For tables of words: on a narrow page of the book each row is a block, with the heads before the cells. A table
+        of more than four columns stays a table, whose first column stands while the others scroll.
 
     Raises
     ------

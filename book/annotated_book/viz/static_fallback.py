@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import textwrap
+from pathlib import Path
 from typing import Any
 
 COLUMN = 600
 """Pixels of the text column, less the room of a controls' margin."""
 _MULTI_VIEW_MARGIN = 72  # axes of a view, in concatenated charts
 _AXIS_MARGIN = 10  # the axis of a picture that keeps its shape, unless it says
-_LETTER = 7.4  # a letter of a title, on average
-_BY_MENU = re.compile(r'(\{"(?:[^"\\]|\\.)*": ".*"\})\[(\w+)\]', re.S)  # of `title_of`
+_LETTER = 6.8  # a letter of a title, on average
+_BY_MENU = re.compile(r'(\{"(?:[^"\\]|\\.)*": ".*"\})\[([^\[\]]+)\]', re.S)  # of `title_of`
+_FONTS = Path(__file__).parent / "fonts"
+
+
+@functools.cache
+def converter() -> Any:
+    """The module vl-convert, which knows the letters of the charts: a still picture has them as the page has."""
+    import vl_convert
+
+    vl_convert.register_font_directory(str(_FONTS))
+    return vl_convert
 
 
 def static_fallback(spec: dict[str, Any], width: int = COLUMN) -> dict[str, Any]:

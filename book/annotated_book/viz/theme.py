@@ -14,7 +14,7 @@ _LABELS = {"labelColor": INK, "titleColor": INK, "labelFontSize": TEXT_SIZE, "ti
 _TITLE = {"color": INK, "subtitleColor": INK, "anchor": "start", "fontSize": TITLE_SIZE, "subtitleFontSize": TEXT_SIZE}
 CONFIG: dict[str, Any] = {
     "background": None,
-    "font": "Token Mark, system-ui, sans-serif",
+    "font": "Token Mark, Book Sans, system-ui, sans-serif",
     "title": {**_TITLE, "offset": 10},
     "view": {"stroke": INK, "strokeOpacity": 0.3, "continuousWidth": 300, "continuousHeight": 220},
     "axis": {**_LABELS, "titleFontWeight": "normal", "domainColor": INK, "tickColor": INK, "gridColor": INK,

@@ -60,9 +60,9 @@ def find(id: str, folder: Path | None = None) -> Exercise:
     if near := [exercise.id for exercise in found if exercise.id[:4] == wanted[:4]]:
         raise ExerciseError(f"there is no exercise {id!r}; there are {', '.join(near)}")
     close = difflib.get_close_matches(wanted, [exercise.id for exercise in found], n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    ends = f"They run from {found[0].id} to {found[-1].id}" if found else "There are none"
-    raise ExerciseError(f"there is no exercise {id!r}: {hint}{ends}; annotated exercise list names them")
+    hint = f"did you mean {close[0]}? They" if close else "they"
+    ends = f"{hint} run from {found[0].id} to {found[-1].id}" if found else "there are none"
+    raise ExerciseError(f"there is no exercise {id!r}: {ends}; annotated exercise list names them")
 
 
 @cache

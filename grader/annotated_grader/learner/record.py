@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from annotated.storage import atomic_write, exclusive_lock
+from annotated.locks import exclusive_lock
+from annotated.storage import atomic_write
 
 VARIABLE = "ANNOTATED_PROGRESS"
 """The environment variable that names another file."""

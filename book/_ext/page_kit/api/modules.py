@@ -237,9 +237,18 @@ def _shortened(name: str) -> str:
 def plain_defaults(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
-    """Leave out defaults that are no code, such as `<function f at 0x...>`: a signature with one is not parsed."""
+    """Leave out defaults that are no code, such as `<function f at 0x...>`: a signature with one is not parsed.
+
+    A field of `DEFAULTS` is written as its value: a reader wants the 4 of `beam_size`.
+    """
     pattern = r"= ?<[^<>]*(?:<[^<>]*>[^<>]*)*>"
-    return signature and re.sub(pattern, "=...", signature), returns
+    fields = getattr(obj, "__globals__", {}).get("DEFAULTS")
+
+    def value(field: re.Match[str]) -> str:
+        return repr(getattr(fields, field[1]))
+
+    plain = signature and re.sub(pattern, "=...", signature)
+    return plain and (plain if fields is None else re.sub(r"\bDEFAULTS\.(\w+)", value, plain)), returns
 
 
 def shorten_values(app: Sphinx, document: nodes.document) -> None:

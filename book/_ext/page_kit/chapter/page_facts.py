@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any
@@ -35,7 +35,7 @@ class Facts:
     pictures: int = 0
     """Charts and widgets."""
     questions: int = 0
-    """Predictions, small exercises, and the questions of quizzes."""
+    """Predictions, small exercises, and the questions of quizzes; those that wait, too."""
     exercises: int = 0
     quizzes: int = 0
     layers: tuple[str, ...] = ()
@@ -44,11 +44,12 @@ class Facts:
     waiting_code: int = 0
     """Cells whose code does, and listings."""
     waiting_pictures: int = 0
+    waiting_questions: int = 0
 
     @property
     def minutes(self) -> int:
         """How long a reader needs, without the exercises and without what waits."""
-        return reading_minutes(self.words, self.code, self.pictures, self.questions)
+        return reading_minutes(self.words, self.code, self.pictures, self.questions - self.waiting_questions)
 
     @property
     def minutes_with_proofs(self) -> int:
@@ -97,6 +98,17 @@ def is_exercise(node: nodes.Element) -> bool:
     )
 
 
+def unfolded(children: Iterable[nodes.Node]) -> Iterator[nodes.Node]:
+    """Those that are not within a fold, such as what a quiz answers to a choice: a reader sees one of them at most."""
+    folded = False
+    for child in children:
+        markup = child.astext() if isinstance(child, nodes.raw) else ""
+        folded = folded or "<details" in markup
+        if not folded or markup:
+            yield child
+        folded = folded and "</details>" not in markup
+
+
 def take_stock(page: nodes.Element) -> Facts:
     """Count what is on a page as it was read, or in a part of one."""
     count: Counter[str] = Counter()
@@ -108,10 +120,12 @@ def take_stock(page: nodes.Element) -> Facts:
         if isinstance(node, nodes.Text):
             count[f"{waits}words"] += count_words(node)
         elif isinstance(node, nodes.raw):
-            count["questions"] += node.astext().count("<fieldset data-answer=")
+            asked = node.astext().count("<fieldset data-answer=")
+            count["questions"] += asked
+            count["waiting_questions"] += asked * waiting
             count["quizzes"] += node.astext().count("data-quiz=")
         elif isinstance(node, nodes.container) and node.get("nb_element") == "cell_code":
-            if "tag_check" not in node["classes"]:  # folded, and not to be read
+            if not {"tag_check", "tag_remove-input"} & set(node["classes"]):  # folded or not there: not to be read
                 count["waiting_code" if waiting or "tag_hide-input" in node["classes"] else "code"] += 1
             bundles = [b for b in node.findall(nodes.container) if b.get("nb_element") == "mime_bundle"]
             count[f"{waits}pictures"] += sum(map(_is_picture, bundles))
@@ -123,13 +137,15 @@ def take_stock(page: nodes.Element) -> Facts:
             layers.add(node.astext())
         elif isinstance(node, nodes.Element) and not isinstance(node, nodes.comment | nodes.meta):
             classes = set(node["classes"])
-            count["questions"] += bool({"prediction", "try"} & classes)
+            asks = bool({"prediction", "try"} & classes)
+            count["questions"] += asks
+            count["waiting_questions"] += asks and waiting
             count["exercises"] += is_exercise(node)
             if type(node).__name__ == "CardNode":
                 todo += [(child, waiting) for child in node.children[:1]]  # the line that opens it; the rest is folded
             elif not {"graded-more", "try-more"} & classes:  # folded, or done at leisure
                 waiting = waiting or "ledger" in classes or is_proof(node)
-                todo += [(child, waiting) for child in node.children]
+                todo += [(child, waiting) for child in unfolded(node.children)]
     return Facts(**count, layers=tuple(layer for layer in LAYERS if layer in layers))
 
 

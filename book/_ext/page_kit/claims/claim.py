@@ -15,7 +15,7 @@ from page_kit.reference.exercise_index import claims_of
 
 PAGE = claim_boxes.ROWS
 SENTENCE, BELIEF = "the paper's sentence", "a reader's belief"
-TESTED = ("confirmed", "depends", "refuted")
+TESTED = ("confirmed", "depends", "imprecise", "refuted")
 """Verdicts that a proof gave, in the order in which they are drawn."""
 
 
@@ -107,11 +107,17 @@ def counts(claims: list[Claim]) -> str:
     )
     return (
         f"Of {paper.total()} sentences of the paper, {paper['confirmed']} are confirmed, {paper['depends']} depend on "
-        f"a condition that is named, {paper['refuted']} are refuted, and {paper['not tested']} are not tested here."
+        f"a condition that is named, {_of('imprecise', paper)}, {_of('refuted', paper)}, and {paper['not tested']} are "
+        f"not tested here."
         f"{printed} Of "
         f"{beliefs.total()} beliefs of readers, {beliefs['refuted']} are refuted and {beliefs['depends']} are true in "
         f"part." + (f" For {measured} claims, cells of this build computed the size of an effect." if measured else "")
     )
+
+
+def _of(verdict: str, found: Counter[str]) -> str:
+    """'2 are imprecise', '1 is refuted'."""
+    return f"{found[verdict]} {'is' if found[verdict] == 1 else 'are'} {verdict}"
 
 
 def as_data(claims: list[Claim]) -> dict[str, Any]:

@@ -18,10 +18,12 @@ from page_kit.claims.claim_boxes import ROWS, Entry, ledger
 from page_kit.data import DATA, records
 
 FILE = DATA / "sentences.yaml"
-VERDICTS = ("confirmed", "refuted", "depends", "not tested")
+VERDICTS = ("confirmed", "refuted", "imprecise", "depends", "not tested")
 ARITHMETIC = "arithmetic"
 """How a verdict came about that used printed numbers alone."""
 ABSTRACT = "abstract"
+_MARKED = "-prove"
+"""What the mark of a section adds to its first address; it keeps the other one, too (`reading_mode.keep_addresses`)."""
 _OF_BELIEFS = {"false": "refuted", "misleading": "depends"}
 
 
@@ -130,6 +132,8 @@ def faults(
         if not one.proof and one.verdict != "not tested":
             yield f"{one.id} is {one.verdict} without a proof"
         page, _, anchor = one.proof.partition("#")
+        if anchor.endswith(_MARKED):
+            yield f"the proof of {one.id}: write {one.proof.removesuffix(_MARKED)}, which holds with and without a mark"
         if one.proof and (page not in known or (whole and page not in anchors)):
             yield f"the proof of {one.id} is on {page}, and the book has no such page"
         elif one.proof and page in anchors and anchor not in anchors[page]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -30,13 +29,14 @@ _IN_THE_WHEELS = (
     "annotated grader exercises book/annotated_book book/pyproject.toml book/README.md book/LICENSE "
     "pyproject.toml setup.py README.md LICENSE LICENSE-TEXT"
 ).split()
+_IN_WORDS = {".ipynb": "Notebook (.ipynb)", ".md": "Source of the page (.md)", ".pdf": "Print, or save as PDF"}
 _OFFERED = {
-    "annotated": (".whl", "Download the library, which the notebook needs beside it"),
+    "annotated": ("Library (.whl)", "Download the library, which the notebook needs beside it"),
     "annotated_book": (
-        ".whl, book",
+        "Charts and widgets (.whl)",
         "Download the pages' charts and widgets, which the notebook needs beside it",
     ),
-    "annotated_grader": (".whl, grader", "Download the grader, which notebooks of exercises need beside them"),
+    "annotated_grader": ("Grader (.whl)", "Download the grader, which notebooks of exercises need beside them"),
 }
 """What each wheel is called in the download menu, and its title there."""
 
@@ -92,11 +92,6 @@ def build_wheels(folder: Path) -> dict[str, Path]:
     return wheels
 
 
-def set_address(app: Sphinx, config: Any) -> None:
-    """Take the address at which the book will stand from BOOK_URL: notebooks then install the wheels from there."""
-    config.html_baseurl = os.environ.get("BOOK_URL", "") or config.html_baseurl
-
-
 def add_wheels(app: Sphinx, config: Any) -> None:
     """Put the wheels among the book's static files."""
     folder = Path(app.outdir).parent / ".wheel"
@@ -122,8 +117,11 @@ def wheels_for(text: str) -> dict[str, str]:
 
 
 def offer_wheels(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Let the download menu of a page that offers its notebook offer what that needs, too."""
+    """Say in words what the download menu has, and let it offer what the page's notebook needs, too."""
     for menu in context.get("header_buttons", []):
+        if menu.get("label") == "download-buttons":
+            for button in menu["buttons"]:
+                button["text"] = _IN_WORDS.get(button["text"], button["text"])
         if menu.get("label") == "download-buttons" and "ipynb_source" in context:
             menu["buttons"][1:1] = [
                 {
@@ -140,7 +138,6 @@ def offer_wheels(app: Sphinx, name: str, template: str, context: dict[str, Any],
 
 def setup(app: Sphinx) -> None:
     """Connect the above; the theme makes its download menu at priority 501."""
-    app.connect("config-inited", set_address, priority=400)  # before pages of exercises are written
     app.connect("config-inited", add_wheels)
     app.connect("html-page-context", offer_notebook, priority=490)
     app.connect("html-page-context", offer_wheels, priority=510)

@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 
 from annotated_book.pages import page_file
 
-_OTHER_PAGE = re.compile(r"Unknown source document '([^']+)'")
+_OTHER_PAGE = re.compile(r"Unknown source document '([^']+)'|there is no page (\S+) to play on")
 
 
 class OfOtherPages(logging.Filter):
@@ -22,7 +22,7 @@ class OfOtherPages(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """False for a link to a page that the whole book has."""
         other = _OTHER_PAGE.search(record.getMessage())
-        return other is None or not page_file(other[1]).is_file()
+        return other is None or not page_file(other[1] or other[2]).is_file()
 
 
 def be_quiet(app: Sphinx, config: Any) -> None:

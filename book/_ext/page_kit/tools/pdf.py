@@ -2,7 +2,8 @@
 
     python book/_ext/page_kit/tools/pdf.py _build/html _build/book.pdf
 
-Charts stand in it as their still pictures, answers are unfolded, and links between pages lead inside the file.
+Charts are their still pictures, what proves is left out, and links between pages lead inside the file. It has a table
+of contents, an outline and page numbers. Pages of the API are left out: they are looked up, not read.
 """
 
 from __future__ import annotations
@@ -11,15 +12,37 @@ import argparse
 import io
 import shutil
 import sys
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import yaml
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, PdfMargins, sync_playwright
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, DictionaryObject, NameObject
 
 ROOT = Path(__file__).resolve().parents[4]
+TITLE = "Attention Is All You Need, annotated"
+LEFT_OUT = "reference/api/"
+_MARGIN: PdfMargins = {"top": "18mm", "bottom": "18mm", "left": "16mm", "right": "16mm"}
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A printed page of the book."""
+
+    caption: str
+    """Of its part."""
+    file: Path
+    title: str
+    printed: bytes
+
+    @cached_property
+    def sheets(self) -> int:
+        """Its length on paper."""
+        return len(PdfReader(io.BytesIO(self.printed)).pages)
 
 
 def parts_in_order(toc: Path) -> list[tuple[str, list[str]]]:
@@ -42,9 +65,8 @@ def print_page(browser: Browser, file: Path) -> tuple[str, bytes]:
     page.goto(file.as_uri())
     page.wait_for_function("!window.MathJax?.startup?.promise || MathJax.startup.promise.then(() => true)")
     page.emulate_media(media="print")
-    margin = {"top": "18mm", "bottom": "18mm", "left": "16mm", "right": "16mm"}
-    title = page.locator("article h1").first.evaluate("e => e.firstChild.textContent.trim()")
-    printed = page.pdf(format="A4", print_background=True, margin=margin)
+    title = page.title().partition(" \N{EM DASH} ")[0]  # with the chapter's number
+    printed = page.pdf(format="A4", print_background=True, margin=_MARGIN)
     page.close()
     return title, printed
 
@@ -66,28 +88,67 @@ def lead_inside(writer: PdfWriter, starts: dict[Path, int]) -> int:
     return changed
 
 
+def contents(browser: Browser, chapters: list[Chapter], first: int) -> bytes:
+    """The table of contents, for a book whose first chapter begins on a sheet, counted from 1."""
+    rows, at, caption = [], first, ""
+    for chapter in chapters:
+        if chapter.caption != caption:
+            rows.append(f"<h2>{escape(chapter.caption)}</h2>")
+            caption = chapter.caption
+        rows.append(f"<p><span>{escape(chapter.title)}</span><span>{at}</span></p>")
+        at += chapter.sheets
+    style = "h2 { font-size: 12pt; margin: 5mm 0 1mm; break-after: avoid; } p { display: flex; justify-content: "
+    style += "space-between; margin: 0 0 1mm; } body { font: 10.5pt/1.35 Georgia, 'DejaVu Serif', serif; }"
+    return _pdf_of(browser, f"<style>{style}</style><h1>{TITLE}</h1>{''.join(rows)}", _MARGIN)
+
+
+def numbered(browser: Browser, writer: PdfWriter) -> None:
+    """Put its number at the foot of each sheet but the first."""
+    style = "div { height: 296mm; position: relative; break-after: page; } span { position: absolute; bottom: 9mm; "
+    style += (
+        "width: 100%; text-align: center; font: 9pt Georgia, 'DejaVu Serif', serif; color: #444; } body { margin: 0; }"
+    )
+    feet = "".join(
+        f"<div><span>{number if number > 1 else ''}</span></div>" for number in range(1, len(writer.pages) + 1)
+    )
+    printed = PdfReader(io.BytesIO(_pdf_of(browser, f"<style>{style}</style>{feet}", {})))
+    for sheet, foot in zip(writer.pages, printed.pages, strict=False):
+        sheet.merge_page(foot)
+
+
+def _pdf_of(browser: Browser, html: str, margin: PdfMargins) -> bytes:
+    page = browser.new_page()
+    page.set_content(html)
+    printed: bytes = page.pdf(format="A4", margin=margin)
+    page.close()
+    return printed
+
+
 def make(html: Path, place: Path, only: list[str] | None = None) -> PdfWriter:
     """Print, join, and write the book."""
-    chromium = shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("no Chromium to print with")
-    writer, starts = PdfWriter(), {}
+    program = shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("no Chromium to print with")
+    writer, starts, chapters = PdfWriter(), {}, []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for caption, names in parts_in_order(ROOT / "_toc.yml"):
-            heading = None
             for name in names:
                 file = (html / f"{name}.html").resolve()
-                if not file.is_file() or (only and name not in only):
-                    continue
-                title, printed = print_page(browser, file)
-                starts[file] = len(writer.pages)
-                writer.append(PdfReader(io.BytesIO(printed)), import_outline=False)
-                if caption and heading is None:
-                    heading = writer.add_outline_item(caption, starts[file])
-                writer.add_outline_item(title, starts[file], parent=heading)
-                print(f"{len(writer.pages):5} sheets after {name}", flush=True)
+                if file.is_file() and (name in only if only else not name.startswith(LEFT_OUT)):
+                    chapters.append(Chapter(caption, file, *print_page(browser, file)))
+                    print(f"{chapters[-1].sheets:5} sheets: {name}", flush=True)
+        before = len(PdfReader(io.BytesIO(contents(browser, chapters, 1))).pages)
+        writer.append(PdfReader(io.BytesIO(contents(browser, chapters, before + 1))))
+        heading, caption = None, ""
+        for chapter in chapters:
+            starts[chapter.file] = at = len(writer.pages)
+            writer.append(PdfReader(io.BytesIO(chapter.printed)), import_outline=False)
+            if chapter.caption != caption:
+                caption, heading = chapter.caption, writer.add_outline_item(title=chapter.caption, page_number=at)
+            writer.add_outline_item(title=chapter.title, page_number=at, parent=heading)
+        numbered(browser, writer)
         browser.close()
     lead_inside(writer, starts)
-    writer.add_metadata({"/Title": "Attention Is All You Need, annotated"})
+    writer.add_metadata({"/Title": TITLE})
     writer.compress_identical_objects()
     place.parent.mkdir(parents=True, exist_ok=True)
     writer.write(place)

@@ -14,7 +14,7 @@ from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import curves_table
 from annotated_book.viz.theme import BLUE, GREY, INK, ORANGE, PALETTE
-from annotated_book.viz.titles import title_lines, title_of
+from annotated_book.viz.titles import title_of
 
 
 def last_k_chart(
@@ -228,7 +228,7 @@ def translated_line_chart(
             alt.layer(*lines).properties(width=300, height=38, view=alt.ViewConfig(stroke=None)),
             spacing=8,
             usermeta={"fit": True},
-            title=title_lines(title),
+            title=title,
         ),
         slider("t", t, 0, 1, step),
         description=f"The loss along a straight line from {ends[0]} to {ends[1]}, with a slider for the place. "

@@ -189,18 +189,13 @@ def alpha_chart(
     )
 
 
-def beam_sizes_chart(
-    sizes: Mapping[str, Sequence[Mapping[str, Any]]], chance: Mapping[str, float] | None = None
-) -> alt.VConcatChart:
+def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VConcatChart:
     """Log-probability, BLEU and length for beams of many sizes: a menu of models, a line for each alpha.
 
     Parameters
     ----------
     sizes
         For each model the rows of `annotated_book.decoding.beam_search.beam_sizes`.
-    chance
-        For some models how far two beams' BLEU may lie apart by chance: a grey band, as far above and below the BLEU of
-        a beam of 4 with the paper's alpha.
     """
     models = list(sizes)
     table = pd.concat([pd.DataFrame(sizes[model]).assign(model=model) for model in models], ignore_index=True)
@@ -224,10 +219,9 @@ def beam_sizes_chart(
         )
         if not number:
             base = base.add_params(menu("model", models))
-        layers = [*line_layers(base, size=55)]
-        if name == "bleu" and chance:
-            layers.insert(0, _band(table, chance))
-        charts.append(alt.layer(*layers).properties(width=440, height=170 if name == "bleu" else 130))
+        charts.append(
+            alt.layer(*line_layers(base, size=55)).properties(width=440, height=170 if name == "bleu" else 130)
+        )
     return titled(
         alt.vconcat(*charts),
         title="Wider beams: more probable, shorter, and with 40 a lower BLEU",
@@ -235,16 +229,4 @@ def beam_sizes_chart(
         f"{len(lines)} alphas: the mean log-probability of what the search returns rises with the beam, its length "
         "falls, and BLEU peaks at a small beam and falls when alpha is zero.",
         usermeta={"fit": True},
-    )
-
-
-def _band(table: pd.DataFrame, chance: Mapping[str, float]) -> alt.Chart:
-    """A band around the BLEU of the paper's search, for the models whose noise is known."""
-    paper = table[(table["beam"] == 4) & (table["alpha"] == 0.6)].set_index("model")["bleu"]
-    rows = [{"model": model, "bleu": paper[model] - half, "top": paper[model] + half} for model, half in chance.items()]
-    return (
-        alt.Chart(pd.DataFrame(rows))
-        .transform_filter("datum.model == model")
-        .mark_rect(color=GREY, opacity=0.22)
-        .encode(y="bleu:Q", y2="top:Q")
     )

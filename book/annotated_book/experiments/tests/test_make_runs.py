@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from annotated.config import TrainingConfig
-from annotated.storage import exclusive_lock
+from annotated.locks import exclusive_lock
 from annotated_book.experiments import __main__ as command
 from annotated_book.experiments import make_runs
 from annotated_book.experiments.__main__ import groups_of, parse

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from annotated.storage import exclusive_lock
+from annotated.locks import exclusive_lock
 from annotated_book.experiments.queue import TAKEN, Queue, Run
 from annotated_book.experiments.settings import SIZES
 from annotated_book.results.table_3.records import (

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from annotated.config import table_3
-from annotated.storage import exclusive_lock
+from annotated.locks import exclusive_lock
 from annotated_book.experiments import train_one
 from annotated_book.experiments.queue import Run
 from annotated_book.experiments.reader_runs import (

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from annotated.storage import exclusive_lock
+from annotated.locks import exclusive_lock
 from annotated_book.experiments.runs_file import RUNS, read_runs, write_run
 from annotated_book.pages import BOOK
 

@@ -56,29 +56,29 @@ def unit_chart(activity: Activity, sentences: Sequence[int], unit: tuple[int, in
     base = (
         alt.Chart(table)
         .transform_filter("datum.sentence == sentence")
-        .encode(x=alt.X("token:N", sort=None, title="tokens of the sentence", axis=_TOKENS))
+        .encode(y=alt.Y("token:N", sort=None, title=None, axis=_TOKENS))
     )
     tip = ["token:N", alt.Tooltip("score:Q", title="score"), alt.Tooltip("passed:Q", title="after the ReLU")]
     span = [float(np.floor(table["score"].min())), float(np.ceil(table["score"].max() + 0.5))]
-    y = y_axis("score:Q", "score  x · k + b", domain=span, tickCount=6)
+    x = x_axis("score:Q", "score  x · k + b", domain=span, tickCount=6)
     bars = base.mark_bar(stroke="currentColor", strokeOpacity=0.4).encode(
-        y=y, color=alt.condition("datum.score > 0", alt.value(BLUE), alt.value(f"{GREY}55")), tooltip=tip
+        x=x, color=alt.condition("datum.score > 0", alt.value(BLUE), alt.value(f"{GREY}55")), tooltip=tip
     )
-    kept = base.transform_filter("datum.score > 0").mark_text(dy=-8, fontSize=12)
-    zero = rule_at(alt.Y("score:Q"), 0, color="currentColor")
+    kept = base.transform_filter("datum.score > 0").mark_text(align="left", dx=4, fontSize=12)
+    zero = rule_at(alt.X("score:Q"), 0, color="currentColor")
     told = table[table["sentence"] == table["sentence"].iloc[0]]
     active = ", ".join(f"{row.token} {row.score:.1f}" for row in told[told["score"] > 0].itertuples())
     return titled(
-        alt.layer(bars, kept.encode(y=y, text=alt.Text("score:Q", format=".1f")), zero),
+        alt.layer(bars, kept.encode(x=x, text=alt.Text("score:Q", format=".1f")), zero),
         menu("sentence", list(dict.fromkeys(table["sentence"]))),
-        height=230,
+        height=alt.Step(20),
         title=f"{unit_label(*unit).capitalize()}: the ReLU sets every score below zero (grey) to zero",
         description=f"Bars of the score of {unit_label(*unit)} at each token of a sentence, with a menu of "
         f"{len(sentences)} sentences. Above zero in the first: {active}.",
     )
 
 
-_TOKENS = alt.Axis(labelAngle=-40, labelExpr="slice(datum.label, indexof(datum.label, ' ') + 1)", labelOverlap=False)
+_TOKENS = alt.Axis(labelExpr="slice(datum.label, indexof(datum.label, ' ') + 1)", labelOverlap=False)
 
 
 def activations_chart(activity: Activity, units: Units, *, named: int = 4, bins: int = 16) -> alt.LayerChart:

@@ -116,7 +116,7 @@ function render({ model, el }) {
     parts.list.replaceChildren(...all.map(context => contextItem(context, all[0].strength, sentences, next)));
     if (!all.length) parts.list.append(html("li", { textContent: "never active in these sentences" }));
     parts.tally.replaceChildren(...(tally.active ? tallyRows(tally, next.length > 0) : []));
-    if (promoted.length) parts.says.replaceChildren("Its value row promotes: ", ...promoted.flatMap((id, i) =>
+    if (promoted.length) parts.says.replaceChildren("Its value raises most the logits of: ", ...promoted.flatMap((id, i) =>
       [i ? ", " : "", html("b", { textContent: named(vocabulary[id]) })]));
   }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ from annotated_book.viz.forms import line_layers, rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import curves_table, named_table
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
-from annotated_book.viz.titles import title_lines
+from annotated_book.viz.titles import title_of
 
 PLACEMENT_COLOURS = {"post-norm": BLUE, "pre-norm": ORANGE, "no residual": GREEN, "no norm": PALETTE[3]}
 _SHAPES = ["circle", "square", "triangle-up", "diamond"]
@@ -143,11 +142,8 @@ def stream_chart(
 
 
 def _heading(heading: str | Mapping[str, str]) -> Any:
-    """A title in lines; one for each measure follows the menu."""
-    if isinstance(heading, str):
-        return title_lines(heading)
-    lines = {measure: title_lines(text) for measure, text in heading.items()}
-    return alt.Title(alt.expr(f"{json.dumps(lines)}[measure]"))
+    """A title; one for each measure follows the menu."""
+    return heading if isinstance(heading, str) else title_of("measure", heading)
 
 
 def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]]]], *, depth: int) -> alt.LayerChart:

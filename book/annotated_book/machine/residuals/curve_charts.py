@@ -1,4 +1,4 @@
-"""Training curves to choose among: placements of the normalisation, and variants of a layer."""
+"""Training curves to choose among: placements of the normalisation, with and without warm-up."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 
 from annotated_book.machine.residuals.charts import PLACEMENT_COLOURS, placement_colour
-from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
-from annotated_book.viz.forms import rule_at, titled
-from annotated_book.viz.parameters import menu, slider
-from annotated_book.viz.theme import BLUE, GREEN, ORANGE
+from annotated_book.viz.channels import dash_by, y_axis
+from annotated_book.viz.forms import titled
+from annotated_book.viz.parameters import menu
 
 _WARM = ["with warm-up", "without"]
 
@@ -66,75 +65,3 @@ def placement_curves_chart(
         "without, one for each seed, with menus for placement, warm-up and seed. A line along the upper edge lies "
         "above it.",
     )
-
-
-def variant_curves_chart(
-    runs: Sequence[Mapping[str, Any]], names: Mapping[str, str], *, block: int, window: int = 3
-) -> alt.LayerChart:
-    """Learning curves of some variants of a layer, as differences from the first: mean of the seeds, and their band.
-
-    Parameters
-    ----------
-    runs
-        Of the record `feed_forward_as_attention`: variant, seed and loss.
-    names
-        What the reader calls each variant; the others are compared with the first, seed by seed.
-    block
-        Updates that one number of a loss stands for.
-    window
-        Neighbouring numbers of a loss that are averaged.
-    """
-    table = _variant_table(runs, names, window)
-    first_name = next(iter(names.values()))
-    known = [names[key] for key in names if names[key] in set(table["variant"])]
-    last = block * len(runs[0]["loss"])
-    step = 10 * block
-    first = slider("start", step * (last // 2 // step), 0, step * (last * 4 // 5 // step), step, label="from update")
-    chart = (
-        alt.Chart(table)
-        .transform_filter("variant == 'all' || datum.variant == variant")
-        .transform_flatten(["mean", "low", "high"])
-        .transform_window(step="row_number()", groupby=["variant"])
-        .transform_calculate(update=f"(datum.step + {window - 1}) * {block}")
-        .transform_filter("datum.update > start")
-    )
-    x = x_axis("update:Q", "updates", zero=False)
-    legend = alt.Legend(orient="top", columns=1, labelLimit=300, symbolOpacity=1)
-    colour = colour_by("variant:N", known, [BLUE, ORANGE, GREEN], legend=legend)
-    title = "difference of the training loss (nats)"
-    lines = chart.mark_line(strokeWidth=2.2).encode(
-        x=x,
-        y=y_axis("mean:Q", title, zero=False),
-        color=colour,
-        tooltip=["variant:N", "update:Q", "mean:Q", "low:Q", "high:Q"],
-    )
-    bands = chart.mark_area(opacity=0.18).encode(x=x, y=alt.Y("low:Q", title=title), y2="high:Q", color=colour)
-    zero = rule_at(alt.Y("mean:Q"), 0, color="currentColor", opacity=0.7)
-    return titled(
-        alt.layer(bands, zero, lines),
-        menu("variant", ["all", *known], label="layer"),
-        first,
-        height=280,
-        title=f"From update 300 on both layers are a little behind the {first_name}, the line at zero",
-        description=f"Learning curves of {', '.join(known)}, as differences from the {first_name}: the mean of the "
-        "seeds, and a band from the lowest to the highest; a menu chooses the layer, a slider the first update shown.",
-    )
-
-
-def _variant_table(runs: Sequence[Mapping[str, Any]], names: Mapping[str, str], window: int) -> pd.DataFrame:
-    """A row for each variant but the first: mean, lowest and highest difference from it, smoothed over `window`."""
-    even = np.ones(window) / window
-    base, *others = names
-    zero = {run["seed"]: np.asarray(run["loss"]) for run in runs if run["variant"] == base}
-    rows = []
-    for key in others:
-        name = names[key]
-        losses = [
-            np.convolve(np.asarray(run["loss"]) - zero[run["seed"]], even, mode="valid")
-            for run in runs
-            if run["variant"] == key
-        ]
-        if losses:
-            drawn = {"mean": np.mean(losses, axis=0), "low": np.min(losses, axis=0), "high": np.max(losses, axis=0)}
-            rows.append({"variant": name, **{column: line.round(3).tolist() for column, line in drawn.items()}})
-    return pd.DataFrame(rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import altair as alt
@@ -12,7 +11,7 @@ from annotated_book.viz.channels import x_axis
 from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREY, INK
-from annotated_book.viz.titles import title_lines
+from annotated_book.viz.titles import title_of
 
 QUANTITIES = {
     "rate": ("sentences, all in one call", "per CPU second", "translates the most sentences", "as many as"),
@@ -47,7 +46,6 @@ def engines_chart(measured: pd.DataFrame) -> Any:
         for engine, row in measured.iterrows()
         for key, (name, unit, *_) in QUANTITIES.items()
     )  # fmt: skip
-    at = f"indexof({json.dumps(names)}, quantity)"
     base = alt.Chart(table).transform_filter("datum.quantity === quantity")
     engine = alt.Y("engine:N", sort=list(measured.index), axis=None)
     value = x_axis("value:Q", None, tickCount=4, nice=True, zero=True)
@@ -67,19 +65,19 @@ def engines_chart(measured: pd.DataFrame) -> Any:
         alt.layer(bars, label),
         menu("quantity", names, label="show"),
         height=_ROW * len(measured),
-        title=alt.expr(f"{json.dumps([headline(measured, key) for key in QUANTITIES])}[{at}]"),
+        title=title_of("quantity", {name: headline(measured, key) for key, (name, *_) in QUANTITIES.items()}),
         description=_description(measured),
     )
 
 
-def headline(measured: pd.DataFrame, quantity: str) -> list[str]:
-    """Which engine is best, and how it compares with the first, in lines for a title."""
+def headline(measured: pd.DataFrame, quantity: str) -> str:
+    """Which engine is best, and how it compares with the first: a title."""
     _, _, best_at, compared = QUANTITIES[quantity]
     values, most = measured[quantity].astype(float), best_at.endswith("most sentences")
     best, first = values.idxmax() if most else values.idxmin(), measured.index[0]
     if best == first:
-        return title_lines(f"{first} {best_at}")
-    return title_lines(f"{best} {best_at}, {values[best] / values[first]:.2g} times {compared} {first}")
+        return f"{first} {best_at}"
+    return f"{best} {best_at}, {values[best] / values[first]:.2g} times {compared} {first}"
 
 
 def _description(measured: pd.DataFrame) -> str:

@@ -14,7 +14,6 @@ from annotated.runs.validation_callbacks import SentenceHeads
 from annotated_book.viz.channels import colour_by, x_axis, y_axis
 from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.theme import BLUE, GREEN, ORANGE
-from annotated_book.viz.titles import title_lines
 
 
 def spread(weights: NDArray[Any]) -> NDArray[np.float64]:
@@ -75,7 +74,7 @@ def concentration_chart(table: pd.DataFrame, bleu: Mapping[int, float], *, title
             _entropies(table, names, x, wide),
             below.properties(width=300, height=90),
             spacing=8,
-            title=title_lines(title),
+            title=title,
             usermeta={"fit": True},
         ),
         description="Entropy of the cross-attention over the updates, a thin line for each head and a thick one for "

@@ -15,7 +15,7 @@ from annotated_book.viz.end_labels import EXTENT, axis_title_from, label_line_en
 from annotated_book.viz.forms import labelled_cells, line_layers, titled
 from annotated_book.viz.parameters import menu, steps
 from annotated_book.viz.theme import BLUE, GREY, INK, ORANGE, PALETTE
-from annotated_book.viz.titles import title_lines, title_of
+from annotated_book.viz.titles import title_of
 
 _MEASURES = {"processor time, ms": "ms", "highest memory, MiB": "MiB"}
 _SPEEDS = {"tokens per pass of the model": "gain", "speed, the loop without guesses = 1": "speed"}
@@ -269,6 +269,6 @@ def marginals_chart(
     return titled(
         alt.layer(*cells),
         height=alt.Step(34),
-        title=alt.Title(title_lines("Two letters share each place, and no place knows the others' choice")),
+        title="Two letters share each place, and no place knows the others' choice",
         description=f"{said}.",
     )

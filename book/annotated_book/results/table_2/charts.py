@@ -17,7 +17,7 @@ from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
-from annotated_book.viz.titles import title_lines
+from annotated_book.viz.titles import title_of
 
 VIEWS = {
     "German": results("en-de"),
@@ -43,13 +43,10 @@ _SIDES = {"Transformer (base model)": "left", "GNMT + RL": "left"} | dict.fromke
 """How the names of systems are aligned to their points; the others' are 'right', where there is room."""
 HEIGHT = 330
 """Height of each of the two plots in pixels, without the lines of text below their axes."""
-_FRONTS = [
-    json.dumps(title_lines(text))
-    for text in (
-        "Both Transformers are on the front: no result is better and cheaper",
-        "With 41.0 for the big model, two ensembles join the front",
-    )
-]
+_FRONTS = {
+    "0": "Both Transformers are on the front: no result is better and cheaper",
+    "1": "With 41.0 for the big model, two ensembles join the front",
+}
 """Titles: with the scores of the table, and with the text's score of the big model."""
 _LIFTED: dict[str | tuple[str, str], float] = {
     ("French, 41.0 as in the text", "GNMT + RL ensemble"): -0.42,  # below the front
@@ -199,7 +196,7 @@ def bleu_flops_chart(language: str = "German", *, budget: float = 20.0) -> alt.L
         _choice("language", list(VIEWS), language),
         chosen,
         height=HEIGHT,
-        title=alt.expr(f"language == '{list(VIEWS)[-1]}' ? {_FRONTS[1]} : {_FRONTS[0]}"),
+        title=title_of(f"language == '{list(VIEWS)[-1]}' ? 1 : 0", _FRONTS),
         description=_description(language, budget),
     )
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from annotated.storage import Locked, exclusive_lock
+from annotated.locks import Locked, exclusive_lock
 from annotated_book.experiments.queue import TAKEN, Queue, Run
 from annotated_book.experiments.runs_file import RUNS
 from annotated_book.experiments.sentences import WORK, prepared_text

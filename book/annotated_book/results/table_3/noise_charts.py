@@ -22,7 +22,7 @@ from annotated_book.viz.channels import colour_by, x_axis, y_axis
 from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.theme import BLUE, GREY, INK, ORANGE
-from annotated_book.viz.titles import title_lines
+from annotated_book.viz.titles import title_of
 
 HEIGHT = 20
 """Pixels of a row."""
@@ -145,8 +145,6 @@ def noise_chart(deviation: float = 0.16, measure: Measure = "BLEU") -> alt.Layer
     if not 0 <= deviation <= drawn.most:
         raise ValueError(f"the slider goes from 0 to {drawn.most} {drawn.unit}, not to {deviation}")
     tables = _tables(measure)
-    titles = [title_lines(one) for one in (drawn.title, _BY_CHANCE)]
-    titles = [one + [""] * (max(map(len, titles)) - len(one)) for one in titles]
     said = len(significant_rows(deviation, measure=measure))
     what = f"standard deviation of one run, {drawn.unit}"
     shown = ["the paper's", *(f"by chance, {n}" for n in range(1, int(tables["table"].max()) + 1))]
@@ -156,7 +154,7 @@ def noise_chart(deviation: float = 0.16, measure: Measure = "BLEU") -> alt.Layer
         menu("counting", COUNTINGS, label="differences tested"),
         steps("table", shown, label="table"),
         height=HEIGHT * len(ROWS),
-        title=alt.expr(f"{json.dumps(titles)}[table ? 1 : 0]"),
+        title=title_of("table ? 1 : 0", {"0": drawn.title, "1": _BY_CHANCE}),
         description=f"Bars of the 19 differences of Table 3 from base in {drawn.unit}, each over the band of "
         "differences that are not significant. A slider sets the standard deviation of one training run, a menu how "
         "differences are tested, and a second slider shows tables of chance alone. At first the deviation is "

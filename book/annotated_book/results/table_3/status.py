@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from statistics import mean, stdev
 
-from annotated.storage import lock_holder
+from annotated.locks import lock_holder
 from annotated_book.experiments.settings import SIZES, Size
 from annotated_book.results.table_3.pilot import PILOT_ROWS, compare
 from annotated_book.results.table_3.records import claim_file, cpu_seconds, needed_runs, recorded_runs

@@ -13,7 +13,6 @@ from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.log_chart import Records, log_data
 from annotated_book.viz.parameters import slider
 from annotated_book.viz.theme import GREY, PALETTE
-from annotated_book.viz.titles import title_lines
 
 KINDS = ["training", "validation"]
 TOP = 8.8
@@ -52,7 +51,7 @@ def runs_beside_chart(runs: Mapping[str, Records], *, sentence: int = 0, title: 
     )
     moment = slider("moment", start["updates"], 0, start["updates"], start["log_every"], label="update")
     return titled(
-        alt.concat(*panels, columns=1, spacing=14, usermeta={"columns": 2}, title=title_lines(title)),
+        alt.concat(*panels, columns=1, spacing=14, usermeta={"columns": 2}, title=title),
         alt.param(name="writes", value=False, bind=alt.binding_checkbox(name="show numbers and what each run writes ")),
         moment,
         description=f"{description}.",

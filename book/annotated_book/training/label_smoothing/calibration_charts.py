@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,9 @@ import pandas as pd
 from annotated_book.viz.channels import colour_by, shape_by, x_axis, y_axis
 from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu
+from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREY, ORANGE
+from annotated_book.viz.titles import title_of
 
 
 def reliability_chart(
@@ -45,7 +46,7 @@ def reliability_chart(
         menu("beside", strengths, beside, "compared with"),
         menu("size", sizes, data, "training pairs"),
         height=300,
-        title=["Below the diagonal the model is too", "certain, above it too modest"],
+        title="Below the diagonal the model is too certain, above it too modest",
         description="The share of right tokens against the probability that the model gave them, for two values of "
         "epsilon, a dashed diagonal where share and probability agree, and menus for both values and for the "
         "training pairs. Below the diagonal the model is too certain, above it too modest. Mean calibration errors: "
@@ -95,13 +96,13 @@ def _reliability(runs: Sequence[Mapping[str, Any]], strengths: Sequence[float]) 
 
 
 _SEEN = {
-    "loss": ("With few pairs, a little smoothing", "lowers the unsmoothed loss"),
-    "smoothed_loss": ("The smoothed loss rises,", "because its floor does"),
-    "accuracy": ("With few pairs, 0.1 and 0.2", "raise the share of right tokens a little"),
-    "ece": ("With many pairs smoothing worsens", "calibration, with few 0.1 improves it"),
-    "gap": ("More smoothing makes the", "gap of the logits smaller"),
-    "beam_1": ("Two seeds of one strength", "differ by up to 3.0 points"),
-    "beam_4": ("Two seeds of one strength", "differ by up to 3.2 points"),
+    "loss": "With few pairs, a little smoothing lowers the unsmoothed loss",
+    "smoothed_loss": "The smoothed loss rises, because its floor does",
+    "accuracy": "With few pairs, 0.1 and 0.2 raise the share of right tokens a little",
+    "ece": "With many pairs smoothing worsens calibration, with few 0.1 improves it",
+    "gap": "More smoothing makes the gap of the logits smaller",
+    "beam_1": "Two seeds of one strength differ by up to 3.0 points",
+    "beam_4": "Two seeds of one strength differ by up to 3.2 points",
 }
 """What to see in each measure of the shipped runs, by its key."""
 MEASURES = {
@@ -147,14 +148,19 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
         shape=alt.Shape("data:N", sort=sizes),
         tooltip=["data:N", "e:Q", "seed:Q", "v:Q"],
     )
-    lines = json.dumps({name: _SEEN[key] for name, key in MEASURES.items()})
+    unit = (
+        alt.Chart(ONE_ROW)
+        .transform_calculate(text="measure")
+        .mark_text(align="left", baseline="bottom", fontSize=12)
+        .encode(x=alt.value(0), y=alt.value(-6), text="text:N")
+    )
     mean = table.groupby(["data", "e"])[first].mean()
     said = "; ".join(f"{size} pairs: " + ", ".join(f"{mean[size, e]:.2f}" for e in strengths) for size in sizes)
     return titled(
-        alt.layer(means, seeds),
+        alt.layer(means, seeds, unit),
         menu("measure", list(MEASURES), first, "show"),
         height=240,
-        title=alt.expr(f"[{lines}[measure][0], {lines}[measure][1], measure]"),
+        title=title_of("measure", {name: _SEEN[key] for name, key in MEASURES.items()}),
         description="A measure of the models against epsilon, a line through the means of the seeds for each amount "
         f"of training data, and a menu for the measure. {first}, from the smallest epsilon: {said}.",
     )

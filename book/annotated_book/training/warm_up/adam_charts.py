@@ -114,7 +114,7 @@ def first_updates_chart(measured: Mapping[str, Sequence[float]], updates: Sequen
     return titled(
         alt.layer(*drawn, *_line_names(table, encoding)),
         height=220,
-        title=["The first step is the largest, and", "agrees least with other batches"],
+        title="The first step is the largest, and agrees least with other batches",
         description=f"Lines over the gradients that Adam has seen, 1 to {updates[-1]}. {said}.",
     )
 

@@ -66,8 +66,20 @@ export function writtenView(label, { choose } = {}) {
       if (token.classList.contains("live-begins")) word++;
       token.classList.toggle("live-changed", Boolean(words[word]?.[1]));
     }
+    if (!choose) foldEnd(element);
   }
   return { element, start, add, pick, compare, show(engine, all) { start(engine); all.forEach(add); }, tokens: () => [...element.children] };
+}
+
+const MOST_ALIKE = 8; // of one token, over and over at the end
+
+// Hides what only repeats the last token, and says how often.
+function foldEnd(element) {
+  const tokens = [...element.children], spelled = tokens.map(token => token.querySelector("span")?.textContent);
+  const alike = tokens.length - 1 - spelled.findLastIndex(word => word !== spelled.at(-1));
+  if (alike <= MOST_ALIKE) return;
+  for (const token of tokens.slice(tokens.length - alike + MOST_ALIKE)) token.hidden = true;
+  element.append(html("small", { textContent: `… ${alike - MOST_ALIKE} more` }));
 }
 
 // Tokens of the source. `show(engine, ids)` writes them; `weigh(weights)` underlines each by its share of attention.

@@ -40,7 +40,7 @@ def test_the_chart_reads_out_the_slider_and_what_was_written_by_then() -> None:
     assert "Katze 20." in picture and "Katze 30." not in picture and "A cat." in picture
     assert "ln 100" in picture
     titled = training_chart(records, title="What to see").to_dict()
-    assert titled["title"] == ["What to see"] and "title" not in training_chart(records).to_dict()
+    assert titled["title"] == "What to see" and "title" not in training_chart(records).to_dict()
     with pytest.raises(ValueError, match="start"):
         training_chart(records[1:])
 

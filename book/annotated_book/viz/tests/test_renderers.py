@@ -93,6 +93,14 @@ def test_a_notebook_gets_a_widget_in_the_houses_colours(monkeypatch: pytest.Monk
     assert "application/vnd.jupyter.widget-view+json" in data and data["text/plain"] == "one point"
 
 
+def test_a_caption_in_a_notebook_is_that_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notebook_chart, "drawing_library", notebook_chart.DrawingLibrary)
+    spec = captioned(chart(), "Made by `python -m a < b`.").to_dict()
+    shown = json.loads(notebook_chart.NotebookChart(spec).specification)["usermeta"]["caption"]
+    assert shown == "Made by <code>python -m a &lt; b</code>."
+    assert f"<figcaption>{shown}</figcaption>" in renderers.book_renderer(spec)["text/html"]
+
+
 def test_a_chart_that_cannot_be_drawn_here_has_no_saved_picture() -> None:
     assert notebook_chart.saved_picture(chart().to_dict())[:4] == b"\x89PNG"  # type: ignore[index]
     far = alt.Chart("https://example.invalid/points.csv").mark_point().encode(x="a:Q")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 
 import altair as alt
 import pandas as pd
+import pytest
 
 from annotated_book.pages import BOOK
-from annotated_book.viz.static_fallback import static_fallback
+from annotated_book.viz.static_fallback import converter, static_fallback
+from annotated_book.viz.theme import CONFIG, VEGA_LITE
 from annotated_book.viz.titles import title_of
 from book.tests.javascript import evaluate
 
@@ -38,9 +41,24 @@ def test_a_long_title_has_lines_that_fit_and_no_word_is_lost() -> None:
     for title in (words, {"text": words, "anchor": "start"}):
         made = static_fallback({"title": title}, 300)["title"]
         lines = made["text"] if isinstance(made, dict) else made
-        assert " ".join(lines) == words and max(map(len, lines)) <= (300 - 72) / 7.4
+        assert " ".join(lines) == words and max(map(len, lines)) <= (300 - 72) / 6.8
     chosen = {"expr": "a + b"}
     assert static_fallback({"title": {"text": chosen}})["title"]["text"] is chosen
+
+
+def test_still_pictures_are_in_the_letters_of_the_page() -> None:
+    """A narrow font and a wide one give pictures of different widths, so the shipped one must be found by its name."""
+    vl_convert = pytest.importorskip("vl_convert", reason="drawing needs the extra `book`")
+    words = {"values": [{"n": "a long name of a row in letters of the book"}]}
+    chart = alt.Chart(words, height=20).mark_point().encode(y=alt.Y("n:N").axis(labelLimit=900))
+
+    def width(font: str) -> float:
+        spec = chart.to_dict() | {"config": {"font": font}}
+        return float(re.search(r'width="([0-9.]+)"', converter().vegalite_to_svg(spec, vl_version=VEGA_LITE))[1])
+
+    assert CONFIG["font"].split(", ")[1] == "Book Sans", "what follows the sign of a token"
+    assert width("Book Sans") != width("No such font")
+    assert vl_convert is converter()
 
 
 def test_titles_that_a_menu_chooses_have_as_many_lines_as_the_longest_and_are_cut_alike_in_the_browser() -> None:

@@ -78,6 +78,7 @@ def cost_chart(*, n: int = 32, d: int = 512, k: int = 3, r: int = 33) -> alt.VCo
     )
     table = pd.MultiIndex.from_product([LABELS, np.arange(6, 27) / 2], names=["layer", "p"]).to_frame(index=False)
     chart = alt.Chart(table).transform_calculate(n="pow(2, datum.p)").transform_calculate(value=f"{chosen} : 0")
+    seen = " : ".join(f"what == {i} ? {text}" for i, text in enumerate(_SEEN))
     return titled(
         alt.vconcat(_cost_lines(chart), _cost_bars(chart), usermeta={"fit": True}).resolve_scale(color="shared"),
         menu("column", WHAT, label="column"),
@@ -88,6 +89,7 @@ def cost_chart(*, n: int = 32, d: int = 512, k: int = 3, r: int = 33) -> alt.VCo
         alt.param(name="length", expr=f"pow(2, n_step) * {LENGTHS[0]}"),
         alt.param(name="d", expr=f"pow(2, d_step) * {WIDTHS[0]}"),
         alt.param(name="what", expr=f"indexof({json.dumps(WHAT)}, column)"),
+        title=alt.expr(f"{seen} : ''"),
         description="Table 1 as a chart on logarithmic axes: multiplications, products in sequence, or hops from the "
         "first position to the last, against the length, for six kinds of layer. Sliders set length, width, kernel "
         "and neighbourhood; bars give the values at the chosen length. Self-attention climbs more steeply than the "
@@ -104,10 +106,8 @@ def _cost_lines(chart: alt.Chart) -> alt.LayerChart:
     here = rule_at(alt.X("n:Q"), "length", color=GREY)
     at = chart.transform_filter("datum.n == length").mark_point(filled=True, size=70, opacity=1)
     dots = at.encode(x=x, y=y, color=_COLOUR, tooltip=tip)
-    seen = " : ".join(f"what == {i} ? {text}" for i, text in enumerate(_SEEN))
-    return alt.layer(here, lines, dots).properties(
-        width=300, height=260, title=alt.Title(alt.expr(f"[{seen} : '', {json.dumps(UNITS)}[what]]"))
-    )
+    unit = alt.Title(alt.expr(f"{json.dumps(UNITS)}[what]"), fontSize=12, fontWeight="normal")
+    return alt.layer(here, lines, dots).properties(width=300, height=260, title=unit)
 
 
 def _cost_bars(chart: alt.Chart) -> alt.LayerChart:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
 from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import menu, slider
-from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
+from annotated_book.viz.theme import BLUE, GREY, ORANGE
 
 Factors = tuple[Sequence[str], ArrayLike]
 """Pieces, eos last, and the natural logarithm of the probability that each had when it was written."""
@@ -212,34 +212,6 @@ def _influence(table: pd.DataFrame, steps: alt.Scale) -> alt.LayerChart:
         here.mark_point(color=ORANGE, filled=True, shape="diamond", size=150),
         here.mark_text(dy=-13, align="center").encode(text=alt.Text("size:Q", format=".2g")),
     ).properties(width=320, height=130, title="The influence of x₁ shrinks")
-
-
-def lengths_chart(lengths: Sequence[tuple[int, int]]) -> alt.LayerChart:
-    """Pieces of the source against pieces of the target; the diagonal is where they are equal."""
-    if not lengths or min(min(pair) for pair in lengths) < 1:
-        raise ValueError("lengths must be pairs of positive numbers")
-    pairs = pd.DataFrame(lengths, columns=["n", "m"])
-    table = pairs.groupby(["n", "m"], sort=False).size().reset_index(name="sentences")
-    most = max(max(pair) for pair in lengths) + 1
-    scale = alt.Scale(domain=[0, most], nice=False)
-    x, y = (
-        alt.X("n:Q", scale=scale, title="tokens of the English sentence"),
-        alt.Y("m:Q", scale=scale, title="tokens of the German sentence"),
-    )
-    dots = (
-        alt.Chart(table)
-        .mark_circle(color=BLUE, opacity=0.75)
-        .encode(x=x, y=y, size=alt.Size("sentences:Q", legend=None), tooltip=["n:Q", "m:Q", "sentences:Q"])
-    )
-    ends = pd.DataFrame({"n": [0, most], "m": [0, most]})
-    line = alt.Chart(ends).mark_line(color=GREEN, strokeDash=[5, 4]).encode(x=x, y=y)
-    return titled(
-        alt.layer(line, dots),
-        height=260,
-        title="Source and target may differ in length",
-        description=f"Dots for {len(lengths)} sentence pairs: English tokens to the right, German tokens upwards, "
-        "larger where pairs coincide. They lie around the dashed diagonal of equal lengths, on both sides of it.",
-    )
 
 
 def end_chart(tokens: Sequence[str], chances: Sequence[float]) -> alt.LayerChart:

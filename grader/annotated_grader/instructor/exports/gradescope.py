@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from annotated.ownership import is_json_of, output_path, require_our_file
 from annotated.storage import atomic_write
 from annotated_grader.exercise.exercise import Exercise
 from annotated_grader.exercise.markdown import terminal
@@ -122,14 +123,32 @@ def grade(submission: Path, exercise: str, salt: str, level: Level) -> dict[str,
     return {**form, "output": f"{form['output']}\n\nGraded: {graded.file}{aside}"}
 
 
+def _is_results(file: Path) -> bool:
+    return is_json_of(file, "output", "tests") or is_json_of(file, "output", "score")
+
+
+def write_results(submission: Path, place: Path, exercise: str, salt: str, level: Level) -> None:
+    """Grade one submission into a `results.json`, which is new or an earlier call's.
+
+    Raises
+    ------
+    FileExistsError
+        If the file holds something else; nothing is graded then.
+    ValueError
+        If the grader itself fails: no result is written, and Gradescope says so.
+    """
+    require_our_file(place, _is_results)
+    graded = grade(submission, exercise, salt, level)
+    with atomic_write(place) as file:
+        file.write(json.dumps(graded, indent=1, ensure_ascii=False) + "\n")
+
+
 def main(arguments: list[str]) -> int:
-    """What the autograder runs. If the grader itself fails, no result is written, and Gradescope says so."""
+    """What the autograder runs."""
     submission, place, exercise, salt, *trust = arguments
     # Without isolation an answer could write its own result into the container: refused, unless it is trusted.
     level = best_level(trust=trust == ["--trust"])
-    graded = grade(Path(submission), exercise, Path(salt).read_text(encoding="utf-8").strip(), level)
-    with atomic_write(place) as file:
-        file.write(json.dumps(graded, indent=1, ensure_ascii=False) + "\n")
+    write_results(Path(submission), output_path(place), exercise, Path(salt).read_text(encoding="utf-8").strip(), level)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Chapter 11: the switch between ReLU and softmax, the lookup of keys and values, the learning curves."""
+"""Chapter 11: the switch between ReLU and softmax, the lookup of keys and values."""
 
 from __future__ import annotations
 
@@ -52,16 +52,6 @@ def test_the_value_row_says_what_follows(visit: Any) -> None:
         assert "unit 130" in widget.locator(".title").inner_text()
         assert widget.locator(".says b").count() == 6
         assert v.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
-
-
-def test_one_layers_curves_can_be_shown_alone(visit: Any) -> None:
-    with visit(PAGE, as_left=True) as v:
-        chart = described(v, "Learning curves of")
-        lines = "e => e.querySelectorAll('.chart-stage [aria-roledescription=\"line mark\"]').length"
-        assert chart.evaluate(lines) == 2, "differences from the network, which is the line at zero"
-        chart.query_selector("select").select_option("first layer of the appendix")
-        settle(chart)
-        assert chart.evaluate(lines) == 1
 
 
 def test_a_softmax_in_the_top_layer_changes_the_words_unless_it_gives_as_much(visit: Any) -> None:

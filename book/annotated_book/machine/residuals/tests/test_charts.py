@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from annotated_book.machine.residuals.charts import gradient_chart, layer_norm_chart, stream_chart
-from annotated_book.machine.residuals.curve_charts import placement_curves_chart, variant_curves_chart
+from annotated_book.machine.residuals.curve_charts import placement_curves_chart
 from annotated_book.viz.renderers import book_renderer
 
 RUNS = [
@@ -62,18 +62,3 @@ def test_a_curve_for_each_run_and_three_menus() -> None:
     chart = placement_curves_chart(RUNS, block=10)
     assert [p["bind"]["options"][0] for p in chart.to_dict()["params"]] == ["all"] * 3
     assert picture(chart).count('aria-roledescription="line mark"') == len(RUNS) / 2, "one of two seeds"
-
-
-def test_variants_are_smoothed_without_inventing_updates() -> None:
-    runs = [
-        {"variant": "network", "seed": 0, "loss": [9.0, 6.0, 3.0, 0.0]},
-        {"variant": "network", "seed": 1, "loss": [6.0, 3.0, 0.0, 0.0]},
-        {"variant": "base", "seed": 0, "loss": [1.0, 1.0, 1.0, 1.0]},
-        {"variant": "base", "seed": 1, "loss": [0.0, 0.0, 0.0, 3.0]},
-    ]
-    spec = variant_curves_chart(runs, {"base": "b", "network": "feed-forward", "missing": "x"}, block=10).to_dict()
-    (row,) = next(
-        v["data"]["values"] for v in [spec, *spec["layer"]] if "variant" in str(v.get("data", {}).get("values"))
-    )
-    # Differences by seed: 8, 5, 2, -1 and 6, 3, 0, -3; each number is a mean of three.
-    assert row == {"variant": "feed-forward", "mean": [4.0, 1.0], "low": [3.0, 0.0], "high": [5.0, 2.0]}

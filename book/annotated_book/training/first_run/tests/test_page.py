@@ -1,4 +1,4 @@
-"""Chapter 22: the slider goes back in time, in the curves and in what the model wrote; the panel is announced."""
+"""Chapter 22: the slider goes back in time, in the curves and in what the model wrote."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ def test_the_slider_moves_through_both_runs_and_through_the_cheat(visit: Any) ->
         assert "Wacht er auf?" in " ".join(texts(recorded)) and "Die Winterjacke ist rot." in " ".join(texts(recorded))
         honest = " ".join(texts(cheat))
         assert "honest writes" in honest and "cheating writes" in honest
-        assert "Jupyter to start, pause and resume" in (v.page.locator(".needs-kernel").first.text_content() or "")
         assert v.errors == [] and v.foreign == []
 
 

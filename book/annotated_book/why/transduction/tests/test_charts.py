@@ -9,7 +9,6 @@ import pytest
 from annotated_book.why.transduction.charts import (
     end_chart,
     factors_chart,
-    lengths_chart,
     running_sum_chart,
     unroll_chart,
 )
@@ -61,12 +60,6 @@ def test_the_unrolled_chain_has_a_node_for_each_step() -> None:
     assert slider["bind"]["max"] == 3
 
 
-def test_equal_lengths_are_counted_together() -> None:
-    spec = lengths_chart([(3, 4), (3, 4), (5, 2)]).to_dict()
-    rows = next(v for v in find(spec, "values") if isinstance(v[0], dict) and "sentences" in v[0])
-    assert {(row["n"], row["m"]): row["sentences"] for row in rows} == {(3, 4): 2, (5, 2): 1}
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -77,7 +70,6 @@ def test_equal_lengths_are_counted_together() -> None:
         (lambda: running_sum_chart({}), "at least one"),
         (lambda: unroll_chart([1.0, 0.0]), "positive"),
         (lambda: unroll_chart([1.0]), "two or more"),
-        (lambda: lengths_chart([]), "pairs"),
     ],
 )
 def test_what_cannot_be_is_refused(make, message: str) -> None:
@@ -91,7 +83,6 @@ def test_what_cannot_be_is_refused(make, message: str) -> None:
         factors_chart({"right": RIGHT}),
         running_sum_chart({"right": RIGHT}),
         unroll_chart([1.0, 0.5]),
-        lengths_chart([(1, 2)]),
     ],
 )
 def test_every_chart_speaks(chart) -> None:

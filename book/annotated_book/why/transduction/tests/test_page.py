@@ -40,7 +40,7 @@ def test_the_first_input_travels_as_far_as_the_slider_says(visit: Any) -> None:
 
 def test_it_fits_a_phone(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 844}, color_scheme="dark") as v:
-        assert len(v.draw_charts()) == 5
+        assert len(v.draw_charts()) == 4
         assert v.page.evaluate("document.documentElement.scrollWidth") <= 390
         for figure in v.page.query_selector_all("figure.chart"):
             assert figure.evaluate("e => e.scrollWidth <= e.clientWidth + 1"), "no chart needs sideways scrolling"
