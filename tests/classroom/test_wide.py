@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,8 @@ from annotated.classroom.wide.tables import lines
 from annotated.classroom.wide.typing import contracted
 from annotated.classroom.wide.verb_phrases import parse, patterns
 from annotated.classroom.wide.verbs import english_verb, german_verb
+from annotated.cli.data import Classroom
+from annotated.config import DataConfig
 
 
 def said(line: str, who: str, tense: str = "present", negated: bool = False, how: str = "main") -> tuple[str, str]:
@@ -29,7 +32,11 @@ def said(line: str, who: str, tense: str = "present", negated: bool = False, how
     return joined(tuple(w for w, _ in english)), joined(tuple(w for w, _ in build(clause)))
 
 
-HUNGRY, UP, TEETH = "be hungry = Hunger/m haben", "get up = auf|stehen | - | sein", "brush one's teeth = sich.d die Zähne putzen"
+HUNGRY, UP, TEETH = (
+    "be hungry = Hunger/m haben",
+    "get up = auf|stehen | - | sein",
+    "brush one's teeth = sich.d die Zähne putzen",
+)
 HOME, CALL = "go home = nach Hause gehen", "call {p:'baker' !the} = {p.a} an|rufen"
 CAR, HELP = "buy {o:'car' !a} = {o.a} kaufen", "help {p:'baker' !the} = {p.d} helfen"
 CINEMA, BUS = "go to the cinema = ins Kino gehen", "wait for {o:'bus' !the} = auf {o.a} warten"
@@ -58,13 +65,17 @@ CINEMA, BUS = "go to the cinema = ins Kino gehen", "wait for {o:'bus' !the} = au
         (CAR, "she", "past perfect", False, "final", "she had bought a car", "sie ein Auto gekauft hatte"),
         (CINEMA, "I", "could", True, "main", "I could not go to the cinema", "ich konnte nicht ins Kino gehen"),
         (CINEMA, "you", "could", False, "question", "could you go to the cinema", "könntest du ins Kino gehen"),
-        (BUS, "I", "wanted to", True, "main", "I did not want to wait for the bus", "ich wollte nicht auf den Bus warten"),
-        (BUS, "they", "past progressive", False, "main", "they were waiting for the bus", "sie haben auf den Bus gewartet"),
+        (BUS, "I", "wanted to", True, "main", "I did not want to wait for the bus",
+         "ich wollte nicht auf den Bus warten"),
+        (BUS, "they", "past progressive", False, "main", "they were waiting for the bus",
+         "sie haben auf den Bus gewartet"),
         ("be here = hier sein | - | state", "we", "past", False, "main", "we were here", "wir waren hier"),
         ("be here = hier sein | - | state", "I", "would", False, "main", "I would be here", "ich wäre hier"),
-        ("know that = das wissen | - | state", "I", "present", True, "main", "I do not know that", "ich weiß das nicht"),
+        ("know that = das wissen | - | state", "I", "present", True, "main", "I do not know that",
+         "ich weiß das nicht"),
         ("rain = regnen | it", "it", "past", False, "main", "it rained", "es hat geregnet"),
-        ("repeat that = das wiederholen", "you", "can", False, "question", "can you repeat that", "kannst du das wiederholen"),
+        ("repeat that = das wiederholen", "you", "can", False, "question", "can you repeat that",
+         "kannst du das wiederholen"),
     ],
 )  # fmt: skip
 def test_a_clause_is_what_a_teacher_would_write(
@@ -121,6 +132,7 @@ def test_german_verbs(
     assert (forms.auxiliary, forms.imperative) == (auxiliary, imperative)
 
 
+NO_DIMINUTIVE = ("kuchen", "knochen")
 ENDINGS = {"f": ("ung", "heit", "keit", "schaft", "tät", "tion", "ette"), "n": ("chen", "lein"),
            "m": ("ismus", "ling")}  # fmt: skip
 
@@ -131,7 +143,7 @@ def test_the_gender_of_nouns_agrees_with_their_ending() -> None:
         for noun in nouns()
         for form in [noun.forms[noun.gender][0]]
         for gender, endings in ENDINGS.items()
-        if form.endswith(endings) and noun.gender not in (gender, "p") and not form.endswith(("kuchen", "Kuchen", "Knochen"))
+        if form.endswith(endings) and noun.gender not in (gender, "p") and not form.lower().endswith(NO_DIMINUTIVE)
     ]
     assert wrong == []
 
@@ -205,3 +217,12 @@ def test_names_that_nobody_knows_are_copied() -> None:
             word, wort = pair.written[i], pair.german[j]
             copied += word == wort and word[0].isupper() and i > 0
     assert copied > 300
+
+
+def test_the_command_writes_files_that_a_training_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert Classroom(tmp_path / "everyday", wide=True, data=DataConfig(classroom_pairs=60)).run() == 0
+    names = sorted(path.name for path in (tmp_path / "everyday").iterdir())
+    assert names == ["test.tsv", "train.tsv", "valid.tsv"]
+    train = [line.split("\t") for line in (tmp_path / "everyday" / "train.tsv").read_text("utf-8").splitlines()]
+    assert len(train) == 60 and train == [[p.source, p.target] for p in wide_pairs("train", 60)]
+    assert "60 pairs" in capsys.readouterr().out

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from annotated.classroom import morphology as m
 from annotated.classroom.phrases import CONTRACTIONS, Draw
 from annotated.classroom.wide.lexicon import pairs_of
-from annotated.classroom.wide.nominals import Phrase, Token
+from annotated.classroom.wide.nominals import SICH, Phrase, Token, fixed
 from annotated.classroom.wide.verb_phrases import Item, Pattern, VerbPhrase, instantiate
-from annotated.classroom.wide.verbs import HAETTE, WAERE, german_verb, modal
+from annotated.classroom.wide.verbs import HAETTE, WAERE, english_verb, german_verb, modal
 
 Both = tuple[list[Token], list[Token]]
 
@@ -30,7 +30,7 @@ PAST = frozenset(("past", "past progressive", "perfect", "wanted to", "had to", 
 
 
 @dataclass(slots=True)
-class Clause:
+class WideClause:
     """Who does what, when and where; `keys` are those of the auxiliary, of *not* and of what only English has."""
 
     subject: Phrase
@@ -56,7 +56,7 @@ def be(subject: Phrase, past: bool = False) -> str:
     return {"I": "am", "3": "is", "p": "are"}[subject.agrees]
 
 
-def english_group(clause: Clause, question: bool = False) -> tuple[list[Token], list[Token]]:
+def english_group(clause: WideClause, question: bool = False) -> tuple[list[Token], list[Token]]:
     """What precedes the subject of a question, and the other verbs; *not* is at the end of the first."""
     verb, tense, subject = clause.phrase.pattern.verb, clause.tense, clause.subject
     key, (auxiliary, negation) = clause.phrase.key, clause.keys
@@ -77,16 +77,14 @@ def english_group(clause: Clause, question: bool = False) -> tuple[list[Token], 
         **{name: [name, verb.base] for name in SIMPLE},
     }
     if tense in chains:
-        first, *rest = chains[tense]
-        return [(first, auxiliary), *not_], [*((w, auxiliary) for w in rest[:-1]), (rest[-1], key)]
+        first, *others = chains[tense]
+        return [(first, auxiliary), *not_], [*((w, auxiliary) for w in others[:-1]), (others[-1], key)]
     if verb.base == "be" and tense in ("present", "past"):
         return [(be(subject, tense == "past"), key), *not_], []
     past = tense in ("past", "wanted to", "had to", "used to")
     do = "did" if past else "does" if third else "do"
     if tense in WITH_TO:
         lemma = WITH_TO[tense][0]
-        from annotated.classroom.wide.verbs import english_verb
-
         forms = english_verb(lemma)
         rest = [("to", auxiliary), (verb.base, key)]
         if question or clause.negated:
@@ -99,7 +97,7 @@ def english_group(clause: Clause, question: bool = False) -> tuple[list[Token], 
     return [], [(verb.third if third else verb.base, key)]
 
 
-def english_rest(clause: Clause, time: bool = True) -> list[Token]:
+def english_rest(clause: WideClause, time: bool = True) -> list[Token]:
     """What follows the verbs."""
     words = [*clause.phrase.english, *clause.phrase.particle]
     for part in (clause.manner, clause.place, clause.time if time else None):
@@ -107,7 +105,7 @@ def english_rest(clause: Clause, time: bool = True) -> list[Token]:
     return words
 
 
-def english_statement(clause: Clause, time: bool = True, subject: bool = True) -> list[Token]:
+def english_statement(clause: WideClause, time: bool = True, subject: bool = True) -> list[Token]:
     """Subject, verbs, the rest."""
     head, rest = english_group(clause)
     often = clause.middle[0] if clause.middle else []
@@ -115,7 +113,7 @@ def english_statement(clause: Clause, time: bool = True, subject: bool = True) -
     return [*first, *head, *often, *rest, *english_rest(clause, time)]
 
 
-def english_question(clause: Clause, time: bool = True) -> list[Token]:
+def english_question(clause: WideClause, time: bool = True) -> list[Token]:
     """Finite verb, subject, the rest."""
     head, rest = english_group(clause, question=True)
     finite, not_ = head[:1], head[1:]
@@ -132,7 +130,7 @@ def english_infinitive(phrase: VerbPhrase, form: str = "base") -> list[Token]:
 # German
 
 
-def settle_negation(clause: Clause) -> None:
+def settle_negation(clause: WideClause) -> None:
     """*kein* in place of an article, or *nicht*."""
     if not clause.negated:
         return
@@ -151,14 +149,18 @@ def settle_negation(clause: Clause) -> None:
             return
 
 
-def _parts(clause: Clause) -> tuple[list[Token], list[Token], list[Token], list[Token]]:
-    """Pronouns, known things, new things, and what belongs to the verb."""
-    from annotated.classroom.wide.nominals import SICH
+def _is_pronoun(items: Sequence[Item], place: int) -> bool:
+    """'das' and 'es' of the table, where no noun follows: *das wissen*, and not *das Auto waschen*."""
+    following = items[place + 1].tokens[:1] if place + 1 < len(items) else []
+    return items[place].tokens[0][0] in ("das", "es") and not (following and following[0][0][0].isupper())
 
+
+def _parts(clause: WideClause) -> tuple[list[Token], list[Token], list[Token], list[Token]]:
+    """Pronouns, known things, new things, and what belongs to the verb."""
     person = clause.subject.person
     items = clause.phrase.items
     lead = 0
-    while lead < len(items) and (items[lead].kind in ("np", "sich") or items[lead].tokens[0][0] in ("das", "es")):
+    while lead < len(items) and (items[lead].kind in ("np", "sich") or _is_pronoun(items, lead)):
         lead += 1
     pronouns: list[tuple[int, list[Token]]] = []
     known: list[Token] = []
@@ -179,8 +181,6 @@ def _parts(clause: Clause) -> tuple[list[Token], list[Token], list[Token], list[
 
 def _joined(items: Sequence[Item], person: int) -> list[Token]:
     """The words one after the other, *in dem* being *im*."""
-    from annotated.classroom.wide.nominals import SICH
-
     words: list[Token] = []
     for item in items:
         tokens = item.german(person)
@@ -195,7 +195,7 @@ def _joined(items: Sequence[Item], person: int) -> list[Token]:
     return words
 
 
-def middle_field(clause: Clause, time: bool = True, subject: Sequence[Token] = ()) -> list[Token]:
+def middle_field(clause: WideClause, time: bool = True, subject: Sequence[Token] = ()) -> list[Token]:
     """All between the two ends of the German verb; a subject that is a noun follows the pronouns."""
     pronouns, known, new, rest = _parts(clause)
     pronouns = [*pronouns, *subject]
@@ -210,7 +210,7 @@ def middle_field(clause: Clause, time: bool = True, subject: Sequence[Token] = (
     return [*pronouns, *when, *often, *known, *manner, *place, *new, *rest]
 
 
-def german_group(clause: Clause) -> tuple[Token, list[Token]]:
+def german_group(clause: WideClause) -> tuple[Token, list[Token]]:
     """The finite verb, and what closes the clause."""
     pattern, person, tense = clause.phrase.pattern, clause.subject.person, clause.tense
     verb, key, auxiliary = pattern.infinitive, clause.phrase.key, clause.keys[0]
@@ -240,7 +240,7 @@ def german_group(clause: Clause) -> tuple[Token, list[Token]]:
     return (verb.present[person], key | auxiliary), [(pattern.prefix, key)] if pattern.prefix else []
 
 
-def german_verb_first(clause: Clause, time: bool = True) -> list[Token]:
+def german_verb_first(clause: WideClause, time: bool = True) -> list[Token]:
     """Questions, and main clauses whose first place is taken by something else."""
     finite, end = german_group(clause)
     subject = clause.subject.german(0)
@@ -249,13 +249,13 @@ def german_verb_first(clause: Clause, time: bool = True) -> list[Token]:
     return [finite, *middle_field(clause, time, subject), *end]
 
 
-def german_main(clause: Clause, time: bool = True) -> list[Token]:
+def german_main(clause: WideClause, time: bool = True) -> list[Token]:
     """Subject, finite verb, the rest."""
     finite, end = german_group(clause)
     return [*clause.subject.german(0), finite, *middle_field(clause, time), *end]
 
 
-def german_final(clause: Clause, subject: bool = True) -> list[Token]:
+def german_final(clause: WideClause, subject: bool = True) -> list[Token]:
     """Finite verb last, as in subordinate clauses; a prefix rejoins its verb."""
     (word, key), end = german_group(clause)
     prefix = clause.phrase.pattern.prefix
@@ -265,7 +265,7 @@ def german_final(clause: Clause, subject: bool = True) -> list[Token]:
     return [*first, *middle_field(clause), *end, (word, key)]
 
 
-def german_infinitive(clause: Clause, zu: bool = False) -> list[Token]:
+def german_infinitive(clause: WideClause, zu: bool = False) -> list[Token]:
     """'ein Buch kaufen', 'ein Buch zu kaufen', 'die Tür aufzumachen'."""
     pattern, key = clause.phrase.pattern, clause.phrase.key
     verb = pattern.infinitive.infinitive
@@ -278,7 +278,7 @@ def german_infinitive(clause: Clause, zu: bool = False) -> list[Token]:
     return [*middle_field(clause), *end]
 
 
-def german_imperative(clause: Clause) -> tuple[list[Token], list[Token]]:
+def german_imperative(clause: WideClause) -> tuple[list[Token], list[Token]]:
     """The verb (with *Sie* for the polite form), and the rest."""
     pattern, key = clause.phrase.pattern, clause.phrase.key
     verb, person = pattern.infinitive, clause.subject.person
@@ -293,15 +293,15 @@ def german_imperative(clause: Clause) -> tuple[list[Token], list[Token]]:
     return first, [*middle_field(clause), *([(pattern.prefix, key)] if pattern.prefix else [])]
 
 
-def make(draw: Draw, subject: Phrase, pattern: Pattern, tense: str, negated: bool = False, gap: str = "") -> Clause:
+def make(draw: Draw, subject: Phrase, pattern: Pattern, tense: str, negated: bool = False, gap: str = "") -> WideClause:
     """A clause without adverbials."""
-    clause = Clause(subject, instantiate(draw, pattern, subject, gap), tense, negated, keys=(draw.key(), draw.key()))
+    clause = WideClause(
+        subject, instantiate(draw, pattern, subject, gap), tense, negated, keys=(draw.key(), draw.key())
+    )
     settle_negation(clause)
     return clause
 
 
 def adverbial(draw: Draw, group: str) -> Both:
     """One of a group of `adverbials.txt`."""
-    from annotated.classroom.wide.nominals import fixed
-
     return fixed(draw, *draw.pick(pairs_of("adverbials", group)))

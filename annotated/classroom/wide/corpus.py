@@ -12,7 +12,7 @@ from annotated.classroom.phrases import Draw
 from annotated.classroom.wide import clauses as c
 from annotated.classroom.wide.drawing import Wishes, draw_clause
 from annotated.classroom.wide.frames import Both, draw_frame, frames
-from annotated.classroom.wide.nominals import Token
+from annotated.classroom.wide.nominals import Phrase, Token
 from annotated.classroom.wide.typing import as_typed
 
 Split = Literal["train", "valid", "test"]
@@ -63,12 +63,10 @@ def wh_question(draw: Draw) -> Both:
     if roll < 0.35:
         clause = draw_clause(draw, Wishes(negated=0, time=0.15, kinds=("people", "direct"), gap=True, adverbs=0.4))
         people = "person" in clause.phrase.pattern.specs[clause.phrase.pattern.direct].split()
-        english, german = (("who", "wen") if people else ("what", "was"))
+        english, german = ("who", "wen") if people else ("what", "was")
         asked = [(english, key), *c.english_question(clause)]
         return [*asked, ("?", MARK)], [(german, key), *c.german_verb_first(clause), ("?", MARK)]
     if roll < 0.5:
-        from annotated.classroom.wide.nominals import Phrase
-
         who = Phrase([("who", key)], lambda case: [("wer", key)], 2, "3")
         clause = draw_clause(draw, Wishes(negated=0.03, kinds=("people",)), who)
         return [*c.english_statement(clause), ("?", MARK)], [*c.german_main(clause), ("?", MARK)]
@@ -94,7 +92,8 @@ KINDS = {"statement": (statement, 34), "question": (question, 10), "wh-question"
          "frame": (framed, 33), "set-phrase": (set_phrase, 12)}  # fmt: skip
 _BAG = tuple(name for name, (_, share) in KINDS.items() for _ in range(share))
 _OPENINGS = tuple(pair.split(" = ") for pair in (
-    "Hello , = Hallo ,", "Hi , = Hi ,", "Yes , = Ja ,", "No , = Nein ,", "Well , = Also ,", "Sorry , = Entschuldigung ,",
+    "Hello , = Hallo ,", "Hi , = Hi ,", "Yes , = Ja ,", "No , = Nein ,", "Well , = Also ,",
+    "Sorry , = Entschuldigung ,",
     "Oh , = Oh ,", "And = Und", "But = Aber", "So = Also", "Okay , = Okay ,"))  # fmt: skip
 
 

@@ -70,9 +70,9 @@ def draw_subject(draw: Draw, classes: Sequence[str]) -> Phrase:
 
 
 def _two(draw: Draw) -> Phrase:
-    first = draw.pick((person_name, person_name, lambda d: noun_phrase(d, ("family",), ("my",), adjective=0, plural=0)))(
-        draw
-    )
+    first = draw.pick(
+        (person_name, person_name, lambda d: noun_phrase(d, ("family",), ("my",), adjective=0, plural=0))
+    )(draw)
     second, key = person_name(draw), draw.key()
     if draw.chance(0.3):
         second, third = pronoun(draw, "I"), first
@@ -96,9 +96,11 @@ def draw_pattern(draw: Draw, wishes: Wishes) -> Pattern:
 _BAG = tuple(name for name, weight in TENSES.items() for _ in range(weight))
 
 
-LASTING = frozenset("arbeiten wohnen leben lernen warten spielen studieren schlafen lesen kochen suchen telefonieren "
-                    "reisen regnen schneien putzen schreiben unterrichten üben sparen fernsehen sehen hören sitzen "
-                    "stehen liegen reden sprechen tanzen singen schwimmen laufen streiten weinen rauchen".split())
+LASTING = frozenset(
+    "arbeiten wohnen leben lernen warten spielen studieren schlafen lesen kochen suchen telefonieren "
+    "reisen regnen schneien putzen schreiben unterrichten üben sparen fernsehen sehen hören sitzen "
+    "stehen liegen reden sprechen tanzen singen schwimmen laufen streiten weinen rauchen".split()
+)
 """German verbs of what goes on for a while: 'I have been waiting for an hour'."""
 
 
@@ -121,7 +123,9 @@ def draw_tense(draw: Draw, pattern: Pattern, wishes: Wishes, subject: Phrase) ->
     return tense
 
 
-def draw_clause(draw: Draw, wishes: Wishes, subject: Phrase | None = None, pattern: Pattern | None = None) -> c.Clause:
+def draw_clause(
+    draw: Draw, wishes: Wishes, subject: Phrase | None = None, pattern: Pattern | None = None
+) -> c.WideClause:
     """A clause as a frame wishes it."""
     pattern = pattern or draw_pattern(draw, wishes)
     if subject is None:
@@ -140,7 +144,7 @@ def draw_clause(draw: Draw, wishes: Wishes, subject: Phrase | None = None, patte
     return clause
 
 
-def _adverbials(draw: Draw, clause: c.Clause, wishes: Wishes) -> None:
+def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
     """Time, place, manner, and words in the middle."""
     tense, options = clause.tense, clause.phrase.pattern.options
     state = "state" in options
@@ -160,8 +164,13 @@ def _adverbials(draw: Draw, clause: c.Clause, wishes: Wishes) -> None:
         key = clause.keys[0]
         clause.middle = ([], [("früher", key)])
     elif tense in ("like to", "love to"):
-        gern = [("gern", clause.keys[0])] if tense == "like to" else [("sehr", clause.keys[0]), ("gern", clause.keys[0])]
-        clause.manner = (clause.manner[0] if clause.manner else [], [*gern, *(clause.manner[1] if clause.manner else [])])
+        gern = (
+            [("gern", clause.keys[0])] if tense == "like to" else [("sehr", clause.keys[0]), ("gern", clause.keys[0])]
+        )
+        clause.manner = (
+            clause.manner[0] if clause.manner else [],
+            [*gern, *(clause.manner[1] if clause.manner else [])],
+        )
     elif tense == "progressive" and clause.time is None and draw.chance(0.15):
         clause.middle = ([("just", clause.keys[0])] if draw.chance(0.3) else [], [("gerade", clause.keys[0])])
     elif tense == "present" and not state and clause.time is None and draw.chance(middle * 2):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotated.classroom.morphology import number_words
 from annotated.classroom.phrases import Draw
-from annotated.classroom.wide.lexicon import Adjective, adjectives, nouns_of, pairs_of
+from annotated.classroom.wide.lexicon import WideAdjective, adjectives, nouns_of, pairs_of
 from annotated.classroom.wide.nominals import INTENSIFIERS, Phrase, Token, fixed, invented
 
 Both = tuple[list[Token], list[Token]]
@@ -59,7 +59,7 @@ def _job(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
     return [(article, key), *((w, key) for w in noun.singular.split())], [(chosen.forms[chosen.gender][0], key)]
 
 
-def pick_adjective(draw: Draw, classes: list[str]) -> Adjective:
+def pick_adjective(draw: Draw, classes: list[str]) -> WideAdjective:
     """One that fits one of the classes."""
     wanted = set(classes or ["person"])
     return draw.pick([a for a in adjectives() if a.classes & wanted])
@@ -137,8 +137,10 @@ def _price(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
     return fixed(draw, f"{english} {coin}", f"{german} {münze}")
 
 
-_ORDINALS = ("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),
-             "ersten zweiten dritten vierten fünften sechsten siebten achten neunten zehnten elften zwölften".split())
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),
+    "ersten zweiten dritten vierten fünften sechsten siebten achten neunten zehnten elften zwölften".split(),
+)
 
 
 def _date(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
@@ -166,5 +168,6 @@ def _noun(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
 
 _MAKERS = {
     "CITY": _city, "NAME": _name, "NUM": _number, "JOB": _job, "ADJ": _adjective, "ADJBARE": _bare_adjective,
-    "MORE": _comparative, "MOST": _superlative, "CLOCK": _clock, "PRICE": _price, "DATE": _date, "YEAR": _year, "NOUN": _noun,
+    "MORE": _comparative, "MOST": _superlative, "CLOCK": _clock, "PRICE": _price, "DATE": _date, "YEAR": _year,
+    "NOUN": _noun,
 }  # fmt: skip

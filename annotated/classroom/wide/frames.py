@@ -4,7 +4,7 @@ A slot is `{name.form:spec}`; the spec is given once, in the English.
 
 | spec | English forms | German forms |
 |---|---|---|
-| `S wishes` a clause | `{c}` statement, `{c.q}` question, `{c.p}` predicate | `m` main, `v` verb first, `s` last, `p` and `sp` without subject |
+| `S wishes` a clause | `{c}`; `q` question, `p` predicate | `m` main, `v` verb first, `s` last; `p`, `sp` predicate |
 | `VP wishes` a verb phrase | `{v}` base, `{v.ing}` | `inf`, `zu`, `i1` and `i2` (imperative: verb, rest) |
 | classes of nouns, as in verb phrases | `{o}`, `be`, `was`, `v-cost` | `n`, `a`, `d`, `g`, `sein`, `war`, `v-kosten` |
 | `KIND` | as in verb phrases | |
@@ -99,11 +99,11 @@ class Filled:
     def __init__(self, draw: Draw, english: str) -> None:
         self.draw = draw
         self.specs = {name: spec for name, _, spec in SLOT.findall(english) if spec}
-        self.values: dict[str, c.Clause | Phrase | Both] = {}
+        self.values: dict[str, c.WideClause | Phrase | Both] = {}
         for name, spec in self.specs.items():
             self.values[name] = self._draw(spec)
 
-    def _draw(self, spec: str) -> c.Clause | Phrase | Both:
+    def _draw(self, spec: str) -> c.WideClause | Phrase | Both:
         kind = spec.split()[0] if spec.split() else ""
         if kind in ("S", "VP"):
             wishes, more = read_wishes(spec)
@@ -128,7 +128,7 @@ class Filled:
     def _subject_of(self, name: str) -> Phrase:
         """The subject of another clause, once more: as a pronoun if it is no pronoun yet."""
         value = self.values[name]
-        subject = value.subject if isinstance(value, c.Clause) else value
+        subject = value.subject if isinstance(value, c.WideClause) else value
         assert isinstance(subject, Phrase)
         if subject.pronoun:
             return pronoun(self.draw, subject.pronoun)
@@ -138,7 +138,7 @@ class Filled:
     def english(self, name: str, form: str) -> list[Token]:
         """The English of a slot."""
         value = self.values[name]
-        if isinstance(value, c.Clause):
+        if isinstance(value, c.WideClause):
             if self.specs[name].startswith("VP"):
                 words = c.english_infinitive(value.phrase, "ing" if form == "ing" else "base")
                 more = c.english_rest(value)[len(value.phrase.english) + len(value.phrase.particle) :]
@@ -154,7 +154,7 @@ class Filled:
     def german(self, name: str, form: str) -> list[Token]:
         """The German of a slot."""
         value = self.values[name]
-        if isinstance(value, c.Clause):
+        if isinstance(value, c.WideClause):
             if form in ("i1", "i2"):
                 return c.german_imperative(value)[form == "i2"]
             if form in ("inf", "zu"):

@@ -10,7 +10,7 @@ from annotated.classroom.wide.tables import lines, rows
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Noun:
+class WideNoun:
     """A noun with its forms; `forms[column]` has the four German cases, columns being a gender or 'p'."""
 
     singular: str
@@ -19,7 +19,7 @@ class Noun:
     gender: str
     forms: dict[str, tuple[str, ...]]
     classes: frozenset[str]
-    feminine: Noun | None = None
+    feminine: WideNoun | None = None
     """Lehrerin beside Lehrer."""
 
     @property
@@ -39,7 +39,7 @@ def english_plural(noun: str) -> str:
     return noun[:-1] + "ies" if noun.endswith("y") and noun[-2] not in "aeiou" else noun + "s"
 
 
-def parse_noun(row: list[str]) -> Noun:
+def parse_noun(row: list[str]) -> WideNoun:
     """'child/children | Kind n Kinder | person'; plural '-' for none; a genitive in -n for weak nouns."""
     english, german, classes, *feminine = row
     singular, _, plural = english.partition("/")
@@ -47,7 +47,7 @@ def parse_noun(row: list[str]) -> Noun:
     many, genitive = (*rest, "")[:2] if len(rest) > 0 else ("-", "")
     if gender == "p":
         plural, forms = singular, {"p": m.decline(word, "n", word)["p"]}
-        return Noun(singular, plural, "p", forms, frozenset(classes.split()))
+        return WideNoun(singular, plural, "p", forms, frozenset(classes.split()))
     plural = "" if plural == "-" or (many == "-" and not plural) else plural or english_plural(singular)
     forms = m.decline(word, gender, many, genitive)
     if many == "-":
@@ -55,12 +55,12 @@ def parse_noun(row: list[str]) -> Noun:
     her = None
     if feminine:
         name = feminine[0] if len(feminine[0]) > 2 else word + "in"
-        her = Noun(singular, plural, "f", m.decline(name, "f", name + "nen"), frozenset(classes.split()))
-    return Noun(singular, plural, gender, forms, frozenset(classes.split()), her)
+        her = WideNoun(singular, plural, "f", m.decline(name, "f", name + "nen"), frozenset(classes.split()))
+    return WideNoun(singular, plural, gender, forms, frozenset(classes.split()), her)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Adjective:
+class WideAdjective:
     """`german` is the predicative form and `stem` what endings join; no comparative where it is ''."""
 
     english: str
@@ -94,7 +94,7 @@ _IRREGULAR = {"good": ("better", "best"), "bad": ("worse", "worst"), "far": ("fu
               "fun": ("more fun", "most fun")}  # fmt: skip
 
 
-def parse_adjective(row: list[str]) -> Adjective:
+def parse_adjective(row: list[str]) -> WideAdjective:
     """'big | groß größer größt | person thing'; one word where all is regular; 'teuer=teur' names the stem."""
     english, german, classes = row
     positive, *degrees = german.split()
@@ -107,18 +107,18 @@ def parse_adjective(row: list[str]) -> Adjective:
     else:
         comparative = (stem or word.removesuffix("e")) + "er"
         superlative = word.removesuffix("e") + ("est" if word.endswith(("t", "d", "ß", "s", "z", "sch")) else "st")
-    return Adjective(english, word, stem or word.removesuffix("e"), more, most, comparative, superlative,
+    return WideAdjective(english, word, stem or word.removesuffix("e"), more, most, comparative, superlative,
                      frozenset(classes.split()))  # fmt: skip
 
 
 @cache
-def nouns() -> tuple[Noun, ...]:
+def nouns() -> tuple[WideNoun, ...]:
     """All of them."""
     return tuple(parse_noun(row) for row in rows("nouns"))
 
 
 @cache
-def nouns_of(name: str) -> tuple[Noun, ...]:
+def nouns_of(name: str) -> tuple[WideNoun, ...]:
     """Those of a class, or the one noun of that name in quotes.
 
     Raises
@@ -136,13 +136,13 @@ def nouns_of(name: str) -> tuple[Noun, ...]:
 
 
 @cache
-def adjectives() -> tuple[Adjective, ...]:
+def adjectives() -> tuple[WideAdjective, ...]:
     """All of them."""
     return tuple(parse_adjective(row) for row in rows("adjectives"))
 
 
 @cache
-def adjectives_for(noun: Noun) -> tuple[Adjective, ...]:
+def adjectives_for(noun: WideNoun) -> tuple[WideAdjective, ...]:
     """Those that fit at least one of a noun's classes, or the noun itself."""
     return tuple(a for a in adjectives() if a.classes & noun.classes or noun.singular in a.classes)
 

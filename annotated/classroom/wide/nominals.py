@@ -1,6 +1,6 @@
-"""Noun phrases, names and pronouns, drawn in both languages at once.
+"""WideNoun phrases, names and pronouns, drawn in both languages at once.
 
-A token is a word and a key, a bit mask: words that translate each other share a bit, as in `annotated.classroom.phrases`.
+A token is a word and a key, a bit mask: words that translate each other share a bit (`annotated.classroom.phrases`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from annotated.classroom import morphology as m
 from annotated.classroom.phrases import Draw
-from annotated.classroom.wide.lexicon import Adjective, Noun, adjectives_for, nouns_of, pairs_of
+from annotated.classroom.wide.lexicon import WideAdjective, WideNoun, adjectives_for, nouns_of, pairs_of
 
 Token = tuple[str, int]
 
@@ -29,7 +29,7 @@ class Phrase:
     pronoun: str = ""
     """'I', 'you', 'she' ... where it is one."""
     gender: str = "m"
-    noun: Noun | None = None
+    noun: WideNoun | None = None
     negate: Callable[[int], bool] | None = None
     """Turns 'ein' into 'kein', and says whether it could."""
     after: tuple[list[Token], list[Token]] = ((), ())  # type: ignore[assignment]
@@ -139,13 +139,13 @@ def quantity(german: str, case: int) -> str:
 class _Built:
     """What a noun phrase is made of, before it is put into words."""
 
-    noun: Noun
+    noun: WideNoun
     column: str
     determiner: str = ""
     """One of the English determiners of `annotated.classroom.morphology`, or ''."""
     amount: str = ""
     """A number or a quantity in German."""
-    adjective: Adjective | None = None
+    adjective: WideAdjective | None = None
     degree: str = ""
     owner: tuple[list[Token], list[Token]] | None = None
     intensifier: str = ""
@@ -191,7 +191,7 @@ def noun_phrase(
     subject: Phrase | None = None,
     adjective: float = 0.22,
     plural: float = 0.2,
-    noun: Noun | None = None,
+    noun: WideNoun | None = None,
 ) -> Phrase:
     """A noun with what precedes it; 'own' is the possessive of the subject, 'my' any, 'number' a number."""
     noun = noun or draw.pick(nouns_of(draw.pick(classes)))
@@ -224,14 +224,20 @@ def _article(following: str) -> str:
     return "an" if (following[0].lower() in "aeiou" and not sounded) or silent else "a"
 
 
+def possessive_of(subject: Phrase) -> str:
+    """'my', 'her', 'their': what refers back to a subject."""
+    if subject.pronoun:
+        return POSSESSIVE[subject.pronoun]
+    return "their" if subject.agrees == "p" else "her" if subject.gender == "f" else "his"
+
+
 def _determined(
-    draw: Draw, noun: Noun, chosen: str, subject: Phrase | None, plural: float
+    draw: Draw, noun: WideNoun, chosen: str, subject: Phrase | None, plural: float
 ) -> tuple[_Built, list[Token]]:
     keys = (draw.key(), draw.key(), draw.key())
     column = "p" if noun.plural_only else "p" if not noun.mass and draw.chance(plural) else noun.gender
     if chosen == "own":
-        owner = POSSESSIVE.get(subject.pronoun, "") if subject is not None else "my"
-        chosen = owner or ("their" if subject and subject.agrees == "p" else "her" if subject.gender == "f" else "his")
+        chosen = "my" if subject is None else possessive_of(subject)
     elif chosen == "my":
         chosen = draw.pick(OWNERS)
     if chosen == "its":
@@ -265,7 +271,7 @@ def _determined(
     return _Built(noun, column, determiner, keys=keys), [(shown, keys[0])]
 
 
-def _described(draw: Draw, built: _Built, options: Sequence[Adjective], english: list[Token]) -> list[Token]:
+def _described(draw: Draw, built: _Built, options: Sequence[WideAdjective], english: list[Token]) -> list[Token]:
     built.adjective = draw.pick(options)
     word = built.adjective.english
     if built.determiner == "the" and built.adjective.superlative and draw.chance(0.25):

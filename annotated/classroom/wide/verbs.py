@@ -24,7 +24,7 @@ class EnglishVerb:
 
 @dataclass(frozen=True, slots=True)
 class GermanVerb:
-    """Forms without a separable prefix: six of the present, of the preterite and of the subjunctive where it is used."""
+    """Forms without a separable prefix: six persons in the present and in the preterite."""
 
     infinitive: str
     present: tuple[str, ...]
@@ -95,8 +95,8 @@ def german_verb(infinitive: str) -> GermanVerb:
     A verb that is not in the table is weak: kaufen, kaufte, gekauft.
     """
     if infinitive in _SPECIAL:
-        present, past, participle, auxiliary = _SPECIAL[infinitive]
-        forms, imperative = tuple(present.split()), {"sein": "sei", "haben": "hab"}.get(infinitive, infinitive[:-2])
+        special, past, participle, auxiliary = _SPECIAL[infinitive]
+        forms, imperative = tuple(special.split()), {"sein": "sei", "haben": "hab"}.get(infinitive, infinitive[:-2])
         return GermanVerb(infinitive, forms, m.preterite(past), participle, auxiliary, imperative,
                           infinitive in PLAIN_PAST)  # fmt: skip
     third, past, participle, auxiliary = "", "", "", "haben"
@@ -110,8 +110,8 @@ def german_verb(infinitive: str) -> GermanVerb:
     past = past or regular + link + "te"
     present = m.present(infinitive, third)
     if infinitive.endswith(("eln", "ern")):
-        first = infinitive[:-3] + ("le" if infinitive.endswith("eln") else "ere")
-        present = (first, regular + "st", regular + "t", infinitive, regular + "t", infinitive)
+        first_person = infinitive[:-3] + ("le" if infinitive.endswith("eln") else "ere")
+        present = (first_person, regular + "st", regular + "t", infinitive, regular + "t", infinitive)
     elif link and not third:
         present = (regular + "e", regular + "est", regular + "et", infinitive, regular + "et", infinitive)
     return GermanVerb(infinitive, present, m.preterite(past), participle or _participle(infinitive, regular, link),
