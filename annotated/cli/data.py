@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -19,6 +19,8 @@ from annotated.ownership import new_texts
 
 MOST_PAIRS_READ = 500_000
 """Pairs that `data show` reads on, so that a file that breaks off is noticed."""
+WIDE_HELD_OUT = 2000
+"""Pairs of the wide corpus for validation, and as many for testing."""
 SPLITS = ("train", "valid", "test", "constructions")
 
 
@@ -26,26 +28,36 @@ SPLITS = ("train", "valid", "test", "constructions")
 class Classroom:
     """Write the classroom corpus to TSV files: train, valid, test, and held-out constructions.
 
-    All four are written or none; a file of that name that is another is never replaced.
+    All are written or none; a file of that name that is another is never replaced.
     """
 
     out: tyro.conf.Positional[Path]
     """Folder for train.tsv, valid.tsv, test.tsv and constructions.tsv."""
+    wide: bool = False
+    """Everyday sentences instead, of thousands of words, as people type them; without constructions.tsv."""
     data: Annotated[DataConfig, tyro.conf.arg(name="")] = field(default_factory=DataConfig)
 
     def run(self) -> int:
-        """Write the four files, which get their names when all are whole."""
-        from annotated.data import open_corpus
-
-        counts = dict.fromkeys((f"{split}.tsv" for split in SPLITS), 0)
+        """Write the files, which get their names when all are whole."""
+        counts = dict.fromkeys((f"{split}.tsv" for split in SPLITS[: 3 if self.wide else 4]), 0)
         with new_texts(self.out, counts) as files:
-            for split, (name, file) in zip(SPLITS, files.items(), strict=True):
-                for source, target in open_corpus("classroom", split, self.data):
+            for name, file in files.items():
+                for source, target in self.pairs(name.removesuffix(".tsv")):
                     file.write(f"{source}\t{target}\n")
                     counts[name] += 1
         for name, count in counts.items():
             print(f"{self.out / name}\t{count} pairs")
         return 0
+
+    def pairs(self, split: Any) -> Iterator[tuple[str, str]]:
+        """Those of one file."""
+        from annotated.classroom.wide import wide_pairs
+        from annotated.data import open_corpus
+
+        if not self.wide:
+            return iter(open_corpus("classroom", split, self.data))
+        count = self.data.classroom_pairs if split == "train" else WIDE_HELD_OUT
+        return ((pair.source, pair.target) for pair in wide_pairs(split, count))
 
 
 @dataclass

@@ -1,0 +1,307 @@
+"""Clauses: a subject, a verb phrase, a tense, perhaps a negation, a time and a place; then the order of words.
+
+English is subject, verbs, objects, place, time. German has the finite verb first, second or last, and between the
+verbs a middle field: pronouns, time, what is known, manner, place, what is new, *nicht*, and what belongs to the verb.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annotated.classroom import morphology as m
+from annotated.classroom.phrases import CONTRACTIONS, Draw
+from annotated.classroom.wide.lexicon import pairs_of
+from annotated.classroom.wide.nominals import SICH, Phrase, Token, fixed
+from annotated.classroom.wide.verb_phrases import Item, Pattern, VerbPhrase, instantiate
+from annotated.classroom.wide.verbs import HAETTE, WAERE, english_verb, german_verb, modal
+
+Both = tuple[list[Token], list[Token]]
+
+SIMPLE = {"can": "can", "could": "could", "must": "must", "should": "should", "may": "may", "might": "could",
+          "would": "would", "will": "will", "shall": "shall"}  # fmt: skip
+"""English modals that go before a bare infinitive -> the German one."""
+WITH_TO = {"want to": ("want", "want"), "have to": ("have", "must"), "need to": ("need", "must"),
+           "would like to": ("would like", "would like"), "like to": ("like", ""), "love to": ("love", ""),
+           "wanted to": ("want", "want"), "had to": ("have", "must"), "going to": ("be", "will"),
+           "used to": ("use", ""), "be able to": ("be", "can"), "be allowed to": ("be", "may")}  # fmt: skip
+"""Those with *to* -> the English verb that is inflected, and the German modal ('' for none)."""
+PAST = frozenset(("past", "past progressive", "perfect", "wanted to", "had to", "used to"))
+
+
+@dataclass(slots=True)
+class WideClause:
+    """Who does what, when and where; `keys` are those of the auxiliary, of *not* and of what only English has."""
+
+    subject: Phrase
+    phrase: VerbPhrase
+    tense: str = "present"
+    negated: bool = False
+    time: Both | None = None
+    place: Both | None = None
+    manner: Both | None = None
+    middle: Both | None = None
+    """'always', 'also', 'already'."""
+    keys: tuple[int, int] = (0, 0)
+    kein: bool = False
+
+
+# English
+
+
+def be(subject: Phrase, past: bool = False) -> str:
+    """'am', 'is', 'are', 'was', 'were'."""
+    if past:
+        return "was" if subject.agrees in ("I", "3") else "were"
+    return {"I": "am", "3": "is", "p": "are"}[subject.agrees]
+
+
+def english_group(clause: WideClause, question: bool = False) -> tuple[list[Token], list[Token]]:
+    """What precedes the subject of a question, and the other verbs; *not* is at the end of the first."""
+    verb, tense, subject = clause.phrase.pattern.verb, clause.tense, clause.subject
+    key, (auxiliary, negation) = clause.phrase.key, clause.keys
+    third = subject.agrees == "3"
+    not_ = [("not", negation)] if clause.negated else []
+    have = "has" if third else "have"
+    chains = {
+        "progressive": [be(subject), verb.ing],
+        "past progressive": [be(subject, past=True), verb.ing],
+        "perfect": [have, verb.participle],
+        "perfect progressive": [have, "been", verb.ing],
+        "past perfect": ["had", verb.participle],
+        "would have": ["would", "have", verb.participle],
+        "going to": [be(subject), "going", "to", verb.base],
+        "would like to": ["would", "like", "to", verb.base],
+        "be able to": [be(subject), "able", "to", verb.base],
+        "be allowed to": [be(subject), "allowed", "to", verb.base],
+        **{name: [name, verb.base] for name in SIMPLE},
+    }
+    if tense in chains:
+        first, *others = chains[tense]
+        return [(first, auxiliary), *not_], [*((w, auxiliary) for w in others[:-1]), (others[-1], key)]
+    if verb.base == "be" and tense in ("present", "past"):
+        return [(be(subject, tense == "past"), key), *not_], []
+    past = tense in ("past", "wanted to", "had to", "used to")
+    do = "did" if past else "does" if third else "do"
+    if tense in WITH_TO:
+        lemma = WITH_TO[tense][0]
+        forms = english_verb(lemma)
+        rest = [("to", auxiliary), (verb.base, key)]
+        if question or clause.negated:
+            return [(do, negation or auxiliary), *not_], [(forms.base, auxiliary), *rest]
+        return [], [(forms.past if past else forms.third if third else forms.base, auxiliary), *rest]
+    if question or clause.negated:
+        return [(do, auxiliary if past else negation or key), *not_], [(verb.base, key)]
+    if past:
+        return [], [(verb.past, key | auxiliary)]
+    return [], [(verb.third if third else verb.base, key)]
+
+
+def english_rest(clause: WideClause, time: bool = True) -> list[Token]:
+    """What follows the verbs."""
+    words = [*clause.phrase.english, *clause.phrase.particle]
+    for part in (clause.manner, clause.place, clause.time if time else None):
+        words += part[0] if part else []
+    return words
+
+
+def english_statement(clause: WideClause, time: bool = True, subject: bool = True) -> list[Token]:
+    """Subject, verbs, the rest."""
+    head, rest = english_group(clause)
+    often = clause.middle[0] if clause.middle else []
+    first = clause.subject.english if subject else []
+    return [*first, *head, *often, *rest, *english_rest(clause, time)]
+
+
+def english_question(clause: WideClause, time: bool = True) -> list[Token]:
+    """Finite verb, subject, the rest."""
+    head, rest = english_group(clause, question=True)
+    finite, not_ = head[:1], head[1:]
+    often = clause.middle[0] if clause.middle else []
+    return [*finite, *clause.subject.english, *not_, *often, *rest, *english_rest(clause, time)]
+
+
+def english_infinitive(phrase: VerbPhrase, form: str = "base") -> list[Token]:
+    """'buy a book', 'buying a book'."""
+    verb = phrase.pattern.verb
+    return [({"base": verb.base, "ing": verb.ing}[form], phrase.key), *phrase.english, *phrase.particle]
+
+
+# German
+
+
+def settle_negation(clause: WideClause) -> None:
+    """*kein* in place of an article, or *nicht*."""
+    if not clause.negated:
+        return
+    for item in clause.phrase.items:
+        if item.kind == "np" and item.case == m.ACCUSATIVE and item.phrase and item.phrase.negate:
+            clause.kein = item.phrase.negate(clause.keys[1])
+            return
+        if item.noun_gender:
+            article = m.DETERMINERS["no"][m.ACCUSATIVE][item.noun_gender]
+            item.tokens = [(article, clause.keys[1]), *item.tokens]
+            clause.kein = True
+            return
+        if item.kind == "text" and item.tokens[0][0] in ("ein", "eine", "einen"):
+            item.tokens = [("k" + item.tokens[0][0], item.tokens[0][1] | clause.keys[1]), *item.tokens[1:]]
+            clause.kein = True
+            return
+
+
+def _is_pronoun(items: Sequence[Item], place: int) -> bool:
+    """'das' and 'es' of the table, where no noun follows: *das wissen*, and not *das Auto waschen*."""
+    following = items[place + 1].tokens[:1] if place + 1 < len(items) else []
+    return items[place].tokens[0][0] in ("das", "es") and not (following and following[0][0][0].isupper())
+
+
+def _parts(clause: WideClause) -> tuple[list[Token], list[Token], list[Token], list[Token]]:
+    """Pronouns, known things, new things, and what belongs to the verb."""
+    person = clause.subject.person
+    items = clause.phrase.items
+    lead = 0
+    while lead < len(items) and (items[lead].kind in ("np", "sich") or _is_pronoun(items, lead)):
+        lead += 1
+    pronouns: list[tuple[int, list[Token]]] = []
+    known: list[Token] = []
+    new: list[Token] = []
+    for item in items[:lead]:
+        if item.kind == "text":
+            pronouns.append((9 if item.tokens[0][0] == "das" else -1, item.tokens))
+        elif item.kind == "sich":
+            pronouns.append((0, [(SICH[item.case - 1][person], item.tokens[0][1])]))
+        elif item.phrase is not None and item.phrase.pronoun:
+            pronouns.append((item.case, item.german()))
+        else:
+            assert item.phrase is not None
+            (known if item.phrase.definite and not new else new).extend(item.german())
+    rest = _joined(items[lead:], person)
+    return [t for _, tokens in sorted(pronouns, key=lambda p: p[0]) for t in tokens], known, new, rest
+
+
+def _joined(items: Sequence[Item], person: int) -> list[Token]:
+    """The words one after the other, *in dem* being *im*."""
+    words: list[Token] = []
+    for item in items:
+        tokens = item.german(person)
+        if item.kind == "sich":
+            tokens = [(SICH[item.case - 1][person], item.tokens[0][1])]
+        if words and item.kind == "np" and item.phrase is not None and item.phrase.noun is not None:
+            short = CONTRACTIONS.get((words[-1][0], tokens[0][0]))
+            if short:
+                before = words.pop()
+                tokens = [(short, before[1] | tokens[0][1]), *tokens[1:]]
+        words += tokens
+    return words
+
+
+def middle_field(clause: WideClause, time: bool = True, subject: Sequence[Token] = ()) -> list[Token]:
+    """All between the two ends of the German verb; a subject that is a noun follows the pronouns."""
+    pronouns, known, new, rest = _parts(clause)
+    pronouns = [*pronouns, *subject]
+    when = clause.time[1] if clause.time and time else []
+    often = clause.middle[1] if clause.middle else []
+    manner = clause.manner[1] if clause.manner else []
+    place = clause.place[1] if clause.place else []
+    if clause.negated and not clause.kein:
+        return [*pronouns, *known, *when, *often, *new, ("nicht", clause.keys[1]), *manner, *place, *rest]
+    if clause.kein:
+        return [*pronouns, *when, *known, *often, *manner, *place, *new, *rest]
+    return [*pronouns, *when, *often, *known, *manner, *place, *new, *rest]
+
+
+def german_group(clause: WideClause) -> tuple[Token, list[Token]]:
+    """The finite verb, and what closes the clause."""
+    pattern, person, tense = clause.phrase.pattern, clause.subject.person, clause.tense
+    verb, key, auxiliary = pattern.infinitive, clause.phrase.key, clause.keys[0]
+    infinitive = [(pattern.prefix + verb.infinitive, key)]
+    participle = [(pattern.prefix + verb.participle, key)]
+    perfect = german_verb(pattern.auxiliary)
+    if tense == "must" and clause.negated:
+        return (modal("may", person), auxiliary), infinitive
+    if tense == "could" and not clause.negated or tense in ("might",):
+        return (modal("could", person), auxiliary), infinitive
+    if tense == "could":
+        return (modal("can", person, past=True), auxiliary), infinitive
+    if tense == "would" and verb.infinitive in ("sein", "haben"):
+        return ((WAERE if verb.infinitive == "sein" else HAETTE)[person], key | auxiliary), []
+    if tense in SIMPLE:
+        return (modal(SIMPLE[tense], person), auxiliary), infinitive
+    if tense in WITH_TO and WITH_TO[tense][1]:
+        return (modal(WITH_TO[tense][1], person, past=tense in PAST), auxiliary), infinitive
+    if tense == "would have":
+        return ((WAERE if pattern.auxiliary == "sein" else HAETTE)[person], auxiliary), participle
+    if tense == "past perfect":
+        return (perfect.preterite[person], auxiliary), participle
+    if tense in PAST and not (verb.plain_past and tense != "perfect"):
+        return (perfect.present[person], auxiliary), participle
+    if tense in PAST:
+        return (verb.preterite[person], key | auxiliary), [(pattern.prefix, key)] if pattern.prefix else []
+    return (verb.present[person], key | auxiliary), [(pattern.prefix, key)] if pattern.prefix else []
+
+
+def german_verb_first(clause: WideClause, time: bool = True) -> list[Token]:
+    """Questions, and main clauses whose first place is taken by something else."""
+    finite, end = german_group(clause)
+    subject = clause.subject.german(0)
+    if clause.subject.pronoun:
+        return [finite, *subject, *middle_field(clause, time), *end]
+    return [finite, *middle_field(clause, time, subject), *end]
+
+
+def german_main(clause: WideClause, time: bool = True) -> list[Token]:
+    """Subject, finite verb, the rest."""
+    finite, end = german_group(clause)
+    return [*clause.subject.german(0), finite, *middle_field(clause, time), *end]
+
+
+def german_final(clause: WideClause, subject: bool = True) -> list[Token]:
+    """Finite verb last, as in subordinate clauses; a prefix rejoins its verb."""
+    (word, key), end = german_group(clause)
+    prefix = clause.phrase.pattern.prefix
+    if prefix and [w for w, _ in end] == [prefix]:
+        end, word = [], prefix + word
+    first = clause.subject.german(0) if subject else []
+    return [*first, *middle_field(clause), *end, (word, key)]
+
+
+def german_infinitive(clause: WideClause, zu: bool = False) -> list[Token]:
+    """'ein Buch kaufen', 'ein Buch zu kaufen', 'die Tür aufzumachen'."""
+    pattern, key = clause.phrase.pattern, clause.phrase.key
+    verb = pattern.infinitive.infinitive
+    if not zu:
+        end = [(pattern.prefix + verb, key)]
+    elif pattern.prefix:
+        end = [(f"{pattern.prefix}zu{verb}", key)]
+    else:
+        end = [("zu", key), (verb, key)]
+    return [*middle_field(clause), *end]
+
+
+def german_imperative(clause: WideClause) -> tuple[list[Token], list[Token]]:
+    """The verb (with *Sie* for the polite form), and the rest."""
+    pattern, key = clause.phrase.pattern, clause.phrase.key
+    verb, person = pattern.infinitive, clause.subject.person
+    if clause.subject.pronoun == "you":
+        first = [(verb.imperative, key)]
+    elif verb.infinitive == "sein":
+        first = [("seid" if person == 4 else "seien", key)]
+    else:
+        first = [(verb.present[person], key)]
+    if clause.subject.pronoun == "formal you":
+        first += clause.subject.german(0)
+    return first, [*middle_field(clause), *([(pattern.prefix, key)] if pattern.prefix else [])]
+
+
+def make(draw: Draw, subject: Phrase, pattern: Pattern, tense: str, negated: bool = False, gap: str = "") -> WideClause:
+    """A clause without adverbials."""
+    clause = WideClause(
+        subject, instantiate(draw, pattern, subject, gap), tense, negated, keys=(draw.key(), draw.key())
+    )
+    settle_negation(clause)
+    return clause
+
+
+def adverbial(draw: Draw, group: str) -> Both:
+    """One of a group of `adverbials.txt`."""
+    return fixed(draw, *draw.pick(pairs_of("adverbials", group)))

@@ -1,0 +1,181 @@
+"""Subjects, tenses, times and places of a clause, drawn so that they go together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annotated.classroom.phrases import Draw
+from annotated.classroom.wide import clauses as c
+from annotated.classroom.wide.nominals import Phrase, noun_phrase, owned, person_name, pronoun, titled
+from annotated.classroom.wide.verb_phrases import PEOPLE, Pattern, patterns_for
+
+PRONOUNS = ("I",) * 8 + ("you",) * 5 + ("he",) * 3 + ("she",) * 3 + ("we",) * 3 + ("they",) * 3
+TENSES = {
+    "present": 30, "progressive": 9, "past": 18, "perfect": 7, "will": 6, "going to": 5, "can": 6, "must": 2,
+    "should": 3, "want to": 5, "have to": 5, "would like to": 4, "need to": 3, "could": 2, "would": 2, "wanted to": 2,
+    "had to": 2, "may": 1, "might": 1, "past progressive": 2, "past perfect": 1, "like to": 1, "love to": 1,
+    "used to": 1, "would have": 1, "perfect progressive": 1, "be allowed to": 1, "be able to": 1,
+}  # fmt: skip
+STATES = frozenset(("present", "past", "perfect", "will", "going to", "would", "can", "past perfect", "used to",
+                    "would have", "must", "could", "should", "might", "want to"))  # fmt: skip
+PLACED = {"present", "progressive", "past", "perfect", "will", "going to", "want to", "can", "past progressive"}
+TIMES = {
+    **dict.fromkeys(("past", "past progressive", "had to", "wanted to", "could"), "past"),
+    **dict.fromkeys(("will", "going to", "must", "should", "have to", "want to", "would like to", "need to", "can"),
+                    "future"),
+    "present": "habit", "progressive": "now", "perfect": "", "like to": "habit", "love to": "habit",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a frame asks of a clause."""
+
+    subjects: tuple[str, ...] = ()
+    """Pronouns; none for any subject."""
+    tenses: tuple[str, ...] = ()
+    negated: float = 0.14
+    time: float = 0.3
+    kinds: tuple[str, ...] = ()
+    """For `patterns_for`."""
+    groups: tuple[str, ...] = ()
+    gap: bool = False
+    adverbs: float = 1.0
+
+
+def draw_subject(draw: Draw, classes: Sequence[str]) -> Phrase:
+    """Someone or something of these classes."""
+    if classes[0] == "it":
+        return pronoun(draw, "it")
+    if not PEOPLE & set(classes):
+        roll = draw.random()
+        if roll < 0.15 and classes[0] not in ("weather", "time") and "no-pronoun" not in classes:
+            return pronoun(draw, draw.pick(("it", "it", "they")))
+        if roll < 0.22:
+            return owned(draw, classes)
+        return noun_phrase(draw, classes, ("the", "the", "the", "my", "this", "that", "my"), plural=0.2)
+    roll = draw.random()
+    if roll < 0.62:
+        return pronoun(draw, draw.pick(PRONOUNS))
+    if roll < 0.74:
+        return person_name(draw)
+    if roll < 0.77:
+        return titled(draw)
+    if roll < 0.8:
+        return _two(draw)
+    if roll < 0.92:
+        return noun_phrase(draw, ("family",), ("my", "my", "my"), adjective=0.0, plural=0.18)
+    return noun_phrase(draw, ("person", "person", "job"), ("the", "the", "the", "a", "this", "my", "many"), plural=0.25)
+
+
+def _two(draw: Draw) -> Phrase:
+    first = draw.pick(
+        (person_name, person_name, lambda d: noun_phrase(d, ("family",), ("my",), adjective=0, plural=0))
+    )(draw)
+    second, key = person_name(draw), draw.key()
+    if draw.chance(0.3):
+        second, third = pronoun(draw, "I"), first
+        english = [*third.english, ("and", key), ("I", second.english[0][1])]
+        return Phrase(english, lambda case: [*third.german(case), ("und", key), *second.german(case)], 3, "p")
+    english = [*first.english, ("and", key), *second.english]
+    return Phrase(english, lambda case: [*first.german(case), ("und", key), *second.german(case)], 5, "p")
+
+
+def draw_pattern(draw: Draw, wishes: Wishes) -> Pattern:
+    """A verb phrase that a frame can use; a rare one is drawn once in four times."""
+    options = patterns_for(*wishes.kinds)
+    if wishes.groups:
+        options = tuple(p for p in options if p.group in wishes.groups)
+    pattern = draw.pick(options)
+    while "rare" in pattern.options and draw.chance(0.75):
+        pattern = draw.pick(options)
+    return pattern
+
+
+_BAG = tuple(name for name, weight in TENSES.items() for _ in range(weight))
+
+
+LASTING = frozenset(
+    "arbeiten wohnen leben lernen warten spielen studieren schlafen lesen kochen suchen telefonieren "
+    "reisen regnen schneien putzen schreiben unterrichten üben sparen fernsehen sehen hören sitzen "
+    "stehen liegen reden sprechen tanzen singen schwimmen laufen streiten weinen rauchen".split()
+)
+"""German verbs of what goes on for a while: 'I have been waiting for an hour'."""
+
+
+def draw_tense(draw: Draw, pattern: Pattern, wishes: Wishes, subject: Phrase) -> str:
+    """One that the verb phrase takes."""
+    if wishes.tenses:
+        return draw.pick(wishes.tenses)
+    tense = draw.pick(_BAG)
+    things = not PEOPLE & set(pattern.subjects)
+    if pattern.subjects == ("it",) and "state" not in pattern.options:
+        return draw.pick(("present", "progressive", "progressive", "past", "will", "will", "going to", "perfect"))
+    while ("state" in pattern.options and tense not in STATES) or (
+        things and tense not in ("present", "past", "perfect", "will", "going to", "can", "progressive", "should")
+    ):
+        tense = draw.pick(_BAG)
+    if tense == "perfect progressive" and (pattern.infinitive.infinitive not in LASTING or pattern.prefix):
+        return "present"
+    if "state" in pattern.options and tense in ("can", "want to") and draw.chance(0.8):
+        return "present"
+    return tense
+
+
+def draw_clause(
+    draw: Draw, wishes: Wishes, subject: Phrase | None = None, pattern: Pattern | None = None
+) -> c.WideClause:
+    """A clause as a frame wishes it."""
+    pattern = pattern or draw_pattern(draw, wishes)
+    if subject is None:
+        if wishes.subjects:
+            name = draw.pick(wishes.subjects)
+            subject = draw_subject(draw, ("person",)) if name == "any" else pronoun(draw, name.replace("_", " "))
+        else:
+            subject = draw_subject(draw, pattern.subjects)
+    tense = draw_tense(draw, pattern, wishes, subject)
+    negated = draw.chance(wishes.negated) and "no-neg" not in pattern.options
+    if tense in ("might", "used to", "may", "would have") or (tense == "going to" and draw.chance(0.7)):
+        negated = False
+    gap = pattern.direct if wishes.gap else ""
+    clause = c.make(draw, subject, pattern, tense, negated, gap)
+    _adverbials(draw, clause, wishes)
+    return clause
+
+
+def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
+    """Time, place, manner, and words in the middle."""
+    tense, options = clause.tense, clause.phrase.pattern.options
+    state = "state" in options
+    if tense == "perfect progressive":
+        clause.time = c.adverbial(draw, "since")
+        clause.tense = "perfect progressive"
+        return
+    group = TIMES.get(tense, "")
+    if group and draw.chance(wishes.time) and not (state and group != "past") and "no-time" not in options:
+        clause.time = c.adverbial(draw, "any" if draw.chance(0.25) else group)
+    if "place" in options and draw.chance(0.22 * wishes.adverbs):
+        clause.place = c.adverbial(draw, "place")
+    elif "manner" in options and not clause.negated and draw.chance(0.22 * wishes.adverbs):
+        clause.manner = c.adverbial(draw, "manner")
+    middle = 0.13 * wishes.adverbs
+    if tense == "used to":
+        key = clause.keys[0]
+        clause.middle = ([], [("früher", key)])
+    elif tense in ("like to", "love to"):
+        gern = (
+            [("gern", clause.keys[0])] if tense == "like to" else [("sehr", clause.keys[0]), ("gern", clause.keys[0])]
+        )
+        clause.manner = (
+            clause.manner[0] if clause.manner else [],
+            [*gern, *(clause.manner[1] if clause.manner else [])],
+        )
+    elif tense == "progressive" and clause.time is None and draw.chance(0.15):
+        clause.middle = ([("just", clause.keys[0])] if draw.chance(0.3) else [], [("gerade", clause.keys[0])])
+    elif tense == "present" and not state and clause.time is None and draw.chance(middle * 2):
+        clause.middle = c.adverbial(draw, "not often" if clause.negated else "often")
+    elif tense == "perfect" and draw.chance(0.4):
+        clause.middle = c.adverbial(draw, "yet" if clause.negated else "already")
+    elif draw.chance(middle) and not clause.negated:
+        clause.middle = c.adverbial(draw, "middle")

@@ -1,0 +1,315 @@
+"""WideNoun phrases, names and pronouns, drawn in both languages at once.
+
+A token is a word and a key, a bit mask: words that translate each other share a bit (`annotated.classroom.phrases`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from annotated.classroom import morphology as m
+from annotated.classroom.phrases import Draw
+from annotated.classroom.wide.lexicon import WideAdjective, WideNoun, adjectives_for, nouns_of, pairs_of
+
+Token = tuple[str, int]
+
+
+@dataclass(slots=True)
+class Phrase:
+    """A noun phrase: its English, its German in each case, and what verbs agree with."""
+
+    english: list[Token]
+    german: Callable[[int], list[Token]]
+    person: int = 2
+    """0 ich ... 5 sie: the form of the German verb."""
+    agrees: str = "3"
+    """'I', '3' (an -s on the verb) or 'p'."""
+    definite: bool = True
+    pronoun: str = ""
+    """'I', 'you', 'she' ... where it is one."""
+    gender: str = "m"
+    noun: WideNoun | None = None
+    negate: Callable[[int], bool] | None = None
+    """Turns 'ein' into 'kein', and says whether it could."""
+    after: tuple[list[Token], list[Token]] = ((), ())  # type: ignore[assignment]
+
+
+def fixed(draw: Draw, english: str, german: str) -> tuple[list[Token], list[Token]]:
+    """Two texts that translate each other as a whole."""
+    key = draw.key()
+    return [(w, key) for w in english.split()], [(w, key) for w in german.split()]
+
+
+# Pronouns and names
+
+PERSONS = {"I": (0, "I"), "you": (1, "p"), "he": (2, "3"), "she": (2, "3"), "it": (2, "3"), "we": (3, "p"),
+           "plural you": (4, "p"), "they": (5, "p"), "formal you": (5, "p")}  # fmt: skip
+OBJECTIVE = {"I": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
+REFLEXIVE = {"I": "myself", "you": "yourself", "he": "himself", "she": "herself", "it": "itself", "we": "ourselves",
+             "they": "themselves", "formal you": "yourself", "plural you": "yourselves"}  # fmt: skip
+POSSESSIVE = {"I": "my", "you": "your", "he": "his", "she": "her", "it": "its", "we": "our", "they": "their",
+              "formal you": "formal your", "plural you": "plural your"}  # fmt: skip
+SICH = ("mich dich sich uns euch sich".split(), "mir dir sich uns euch sich".split())
+"""Accusative and dative of the reflexive pronoun, by person."""
+
+
+def pronoun(draw: Draw, name: str, subject: bool = True) -> Phrase:
+    """'she' sie, 'her' sie or ihr; 'formal you' is Sie."""
+    key = draw.key()
+    forms = ("es", "es", "ihm") if name == "it" else m.PERSONAL[name]
+    shown = "you" if name.endswith("you") else name
+    english = shown if subject else OBJECTIVE.get(name, shown)
+    person, agrees = PERSONS[name]
+    gender = {"she": "f", "it": "n"}.get(name, "m")
+    return Phrase([(english, key)], lambda case: [(forms[case], key)], person, agrees, True, name, gender)
+
+
+def named(draw: Draw, english: str, german: str = "", gender: str = "m") -> Phrase:
+    """A name, the same in all cases."""
+    key = draw.key()
+    words, wörter = english.split(), (german or english).split()
+    return Phrase([(w, key) for w in words], lambda case: [(w, key) for w in wörter], 2, "3", True, "", gender)
+
+
+_ONSETS = "b br d dr f fl g gr h j k kl kr l m n p pl r s sch st t tr v w z".split()
+_VOWELS = "a e i o u ai ei ie a e i o u".split()
+_CODAS = ["", "", "n", "l", "r", "s", "m", "ck", "tt", "nd", "rt", "x"]
+_ENDINGS = "a o i e us in er y".split()
+
+
+def invented(draw: Draw) -> str:
+    """A name that nobody has seen: it can only be copied."""
+    parts = [draw.pick(_ONSETS) + draw.pick(_VOWELS) + draw.pick(_CODAS) for _ in range(1 + draw.chance(0.4))]
+    word = "".join(parts) + draw.pick(_ENDINGS)
+    return word[0].upper() + word[1:]
+
+
+def person_name(draw: Draw) -> Phrase:
+    """A first name, now and then one that no table has; some with a surname."""
+    gender = draw.pick("mf")
+    if draw.chance(0.15):
+        return named(draw, invented(draw), gender=gender)
+    first = draw.pick(pairs_of("names", "female" if gender == "f" else "male"))[0]
+    if draw.chance(0.1):
+        last = invented(draw) if draw.chance(0.3) else draw.pick(pairs_of("names", "surname"))[0]
+        return named(draw, f"{first} {last}", gender=gender)
+    return named(draw, first, gender=gender)
+
+
+def titled(draw: Draw) -> Phrase:
+    """Mr. Weber, Herr Weber; Herrn in the other cases."""
+    last = invented(draw) if draw.chance(0.2) else draw.pick(pairs_of("names", "surname"))[0]
+    gender = draw.pick("mf")
+    title, key = draw.key(), draw.key()
+    english = draw.pick(("Mr.", "Mr.", "Mr") if gender == "m" else ("Mrs.", "Ms.", "Mrs"))
+
+    def german(case: int) -> list[Token]:
+        herr = "Frau" if gender == "f" else "Herr" if case == 0 else "Herrn"
+        return [(herr, title), (last, key)]
+
+    return Phrase([(english, title), (last, key)], german, 2, "3", True, "", gender)
+
+
+# Nouns
+
+_QUANTITIES = {
+    "some": ("ein paar", "etwas"), "many": ("viele", ""), "a few": ("ein paar", ""), "a lot of": ("viele", "viel"),
+    "lots of": ("viele", "viel"), "much": ("", "viel"), "a little": ("", "ein bisschen"), "several": ("mehrere", ""),
+    "enough": ("genug", "genug"), "more": ("mehr", "mehr"), "all the": ("alle", ""), "any": ("", ""),
+    "both": ("beide", ""), "most": ("die meisten", ""), "too many": ("zu viele", ""), "too much": ("", "zu viel"),
+    "a bit of": ("", "ein bisschen"),
+}  # fmt: skip
+"""English -> German with a plural, and with a mass noun."""
+_INFLECTED = frozenset("viele mehrere alle beide".split())
+_WEAK_AFTER = frozenset(("alle", "beide", "die meisten"))
+
+
+def quantity(german: str, case: int) -> str:
+    """'viele', 'vielen', 'vieler'; 'ein paar' does not change."""
+    head = german.split()[-1] if german else ""
+    if german == "die meisten":
+        return ("die meisten", "die meisten", "den meisten", "der meisten")[case]
+    if head not in _INFLECTED:
+        return german
+    return german[: len(german) - 1] + ("e", "e", "en", "er")[case]
+
+
+@dataclass(slots=True)
+class _Built:
+    """What a noun phrase is made of, before it is put into words."""
+
+    noun: WideNoun
+    column: str
+    determiner: str = ""
+    """One of the English determiners of `annotated.classroom.morphology`, or ''."""
+    amount: str = ""
+    """A number or a quantity in German."""
+    adjective: WideAdjective | None = None
+    degree: str = ""
+    owner: tuple[list[Token], list[Token]] | None = None
+    intensifier: str = ""
+    keys: tuple[int, int, int] = (0, 0, 0)
+
+    def german(self, case: int) -> list[Token]:
+        determiner, described, named = self.keys
+        before, behind = self.owner or ([], [])
+        tokens: list[Token] = list(before)
+        if not before and self.determiner:
+            tokens.append((m.DETERMINERS[self.determiner][case][self.column], determiner))
+        for word in quantity(self.amount, case).split():
+            tokens.append((word, determiner))
+        if self.adjective is not None:
+            if self.intensifier:
+                tokens.append((self.intensifier, described))
+            stem = {"er": self.adjective.comparative, "est": self.adjective.superlative}.get(
+                self.degree, self.adjective.stem
+            )
+            tokens.append((stem + self.ending(bool(before), case), described))
+        tokens.append((self.noun.forms[self.column][case], named))
+        return [*tokens, *behind]
+
+    def ending(self, owned: bool, case: int) -> str:
+        if self.amount in _WEAK_AFTER:
+            return "en"
+        determiner = "" if owned else self.determiner
+        if not determiner and self.column != "p" and case == m.DATIVE and not owned:
+            return {"m": "em", "n": "em", "f": "er"}[self.column]
+        return m.ADJECTIVE_ENDINGS[determiner][case][self.column]
+
+
+INTENSIFIERS = (("very", "sehr"), ("really", "wirklich"), ("quite", "ziemlich"), ("extremely", "extrem"))
+_DETERMINERS = ("the", "the", "the", "the", "a", "a", "a", "my", "my", "own", "", "", "this", "that", "some", "number",
+                "many")  # fmt: skip
+OWNERS = ("my", "my", "my", "your", "his", "her", "our", "their")
+
+
+def noun_phrase(
+    draw: Draw,
+    classes: Sequence[str],
+    determiners: Sequence[str] = _DETERMINERS,
+    subject: Phrase | None = None,
+    adjective: float = 0.22,
+    plural: float = 0.2,
+    noun: WideNoun | None = None,
+) -> Phrase:
+    """A noun with what precedes it; 'own' is the possessive of the subject, 'my' any, 'number' a number."""
+    noun = noun or draw.pick(nouns_of(draw.pick(classes)))
+    chosen = draw.pick(determiners)
+    if noun.feminine is not None and draw.chance(0.25) and chosen != "job":
+        noun = noun.feminine
+    if "family" in noun.classes and chosen in ("a", "this", "that", "", "the", "some", "many"):
+        chosen = "own" if subject is not None and draw.chance(0.4) else "my"
+    built, english = _determined(draw, noun, chosen, subject, plural)
+    column = built.column
+    adjective_ok = adjectives_for(noun)
+    if adjective and adjective_ok and draw.chance(adjective) and "family" not in noun.classes:
+        english = _described(draw, built, adjective_ok, english)
+    head = noun.plural if column == "p" and noun.plural else noun.singular
+    words = [*english, *((w, built.keys[2]) for w in head.split())]
+    words = [(_article(words[1][0]), k) if w == "a" and i == 0 else (w, k) for i, (w, k) in enumerate(words)]
+    plural_english = column == "p" and bool(noun.plural)
+    definite = bool(built.determiner not in ("", "a", "no") or built.owner) or built.amount in _WEAK_AFTER
+    phrase = Phrase(words, built.german, 5 if column == "p" else 2, "p" if plural_english else "3", definite)
+    phrase.noun, phrase.gender = noun, column
+    phrase.negate = lambda key: _negate(built, key)
+    if column == "p" and not noun.plural:  # German plural, English singular: 'glasses' the other way round
+        phrase.person = 5
+    return phrase
+
+
+def _article(following: str) -> str:
+    silent = following.startswith(("hour", "honest"))
+    sounded = following.startswith(("uni", "use", "euro", "one"))
+    return "an" if (following[0].lower() in "aeiou" and not sounded) or silent else "a"
+
+
+def possessive_of(subject: Phrase) -> str:
+    """'my', 'her', 'their': what refers back to a subject."""
+    if subject.pronoun:
+        return POSSESSIVE[subject.pronoun]
+    return "their" if subject.agrees == "p" else "her" if subject.gender == "f" else "his"
+
+
+def _determined(
+    draw: Draw, noun: WideNoun, chosen: str, subject: Phrase | None, plural: float
+) -> tuple[_Built, list[Token]]:
+    keys = (draw.key(), draw.key(), draw.key())
+    column = "p" if noun.plural_only else "p" if not noun.mass and draw.chance(plural) else noun.gender
+    if chosen == "own":
+        chosen = "my" if subject is None else possessive_of(subject)
+    elif chosen == "my":
+        chosen = draw.pick(OWNERS)
+    if chosen == "its":
+        chosen = "the"
+    if noun.mass and chosen in ("a", "number", "many", "several", "a few", "both", "every", "all the"):
+        chosen = draw.pick(("", "some", "the", "a little"))
+    if not noun.mass and chosen in ("much", "a little", "a bit of"):
+        chosen = "a lot of"
+    if noun.plural_only and chosen in ("a", "every", "number"):
+        chosen = "some" if chosen == "a" else "the"
+    if chosen == "number":
+        number = draw.pick((2, 2, 2, 3, 3, 4, 5, 6, 10, 12, 20))
+        spoken, zahl = m.number_words(number)
+        if draw.chance(0.3):
+            spoken = zahl = str(number)
+        return _Built(noun, "p", amount=zahl, keys=keys), [(spoken, keys[0])]
+    if chosen in _QUANTITIES:
+        many, mass = _QUANTITIES[chosen]
+        column = column if noun.mass else "p"
+        amount = mass if noun.mass else many
+        return _Built(noun, column, amount=amount, keys=keys), [(w, keys[0]) for w in chosen.split()]
+    if chosen == "":
+        return _Built(noun, column if noun.mass else "p", keys=keys), []
+    if chosen in ("a", "every"):
+        column = noun.gender
+    shown, determiner = chosen.split()[-1] if chosen.endswith("your") else chosen, chosen
+    if chosen in ("this", "that"):
+        determiner = "this"
+        plural_english = column == "p" and bool(noun.plural)
+        shown = {"this": "these", "that": "those"}[chosen] if plural_english else chosen
+    return _Built(noun, column, determiner, keys=keys), [(shown, keys[0])]
+
+
+def _described(draw: Draw, built: _Built, options: Sequence[WideAdjective], english: list[Token]) -> list[Token]:
+    built.adjective = draw.pick(options)
+    word = built.adjective.english
+    if built.determiner == "the" and built.adjective.superlative and draw.chance(0.25):
+        built.degree, word = "est", built.adjective.most
+    elif built.determiner in ("a", "") and built.adjective.comparative and draw.chance(0.08):
+        built.degree, word = "er", built.adjective.more
+    elif draw.chance(0.1):
+        intensifier, built.intensifier = draw.pick(INTENSIFIERS)
+        word = f"{intensifier} {word}"
+    return [*english, *((w, built.keys[1]) for w in word.split())]
+
+
+def _negate(built: _Built, key: int) -> bool:
+    if built.determiner not in ("", "a") or built.owner or (built.amount and built.amount != "etwas"):
+        return False
+    first = built.keys[0] if built.determiner or built.amount else 0
+    built.determiner, built.amount, built.keys = "no", "", (first | key, *built.keys[1:])
+    return True
+
+
+def owned(draw: Draw, classes: Sequence[str]) -> Phrase:
+    """'my sister's house' das Haus meiner Schwester; 'Tom's car' Toms Auto."""
+    phrase = noun_phrase(draw, classes, ("the",), adjective=0.12, plural=0.15)
+    german = phrase.german
+    bare = phrase.english[1:]
+    key = draw.key()
+    if draw.chance(0.5):
+        name = draw.pick(pairs_of("names", draw.pick(("female", "male"))))[0]
+        while name[-1] in "sxz":
+            name = draw.pick(pairs_of("names", "female"))[0]
+        phrase.english = [(name + "'s", key), *bare]
+        built = german.__self__  # type: ignore[attr-defined]
+        built.owner = ([(name + "s", key)], [])
+    else:
+        owner = noun_phrase(draw, ("family",), ("my",), adjective=0.0, plural=0.0)
+        last, mark = owner.english[-1], "'" if owner.english[-1][0].endswith("s") else "'s"
+        phrase.english = [*owner.english[:-1], (last[0] + mark, last[1]), *bare]
+        built = german.__self__  # type: ignore[attr-defined]
+        built.owner = ([], owner.german(m.GENITIVE))
+    phrase.negate = None
+    return phrase

@@ -1,0 +1,240 @@
+"""Verb phrases: pairs of infinitives such as *wait for {o:person} = auf {o.a} warten*, read and filled.
+
+Format of a line: English = German | classes of the subject (people, if there is none) | options.
+
+- `{o:person 'bus' !the,a}`: someone or something, of these classes, with these determiners; `{o.a}` in the German
+  says in which case (n, a, d, g). `{x:KIND ...}` is one of the `fillers`.
+- `sich`, `sich.d`: reflexive; English has *oneself*, *one's* or nothing.
+- `pick +up {o}`: the particle follows a pronoun (*pick it up*).
+- `Hunger/m haben`: is negated by *keinen*; so is *ein* before a noun.
+- options: `sein` (perfect), `state` (no progressive, no imperative, few modals), `place`, `manner`, `no-neg`, `rare`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+
+from annotated.classroom.phrases import Draw
+from annotated.classroom.wide.fillers import fill
+from annotated.classroom.wide.nominals import (
+    OBJECTIVE,
+    POSSESSIVE,
+    REFLEXIVE,
+    Phrase,
+    Token,
+    noun_phrase,
+    owned,
+    person_name,
+    pronoun,
+    titled,
+)
+from annotated.classroom.wide.tables import lines
+from annotated.classroom.wide.verbs import EnglishVerb, GermanVerb, english_verb, german_verb
+
+CASES = {"n": 0, "a": 1, "d": 2, "g": 3}
+PEOPLE = frozenset(("person", "family", "job"))
+_SLOT = re.compile(r"\{(\w+)(?::([^}]*))?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A line of the table, taken apart."""
+
+    english: tuple[str, ...]
+    german: tuple[str, ...]
+    specs: dict[str, str]
+    subjects: tuple[str, ...]
+    options: frozenset[str]
+    verb: EnglishVerb
+    prefix: str
+    infinitive: GermanVerb
+    auxiliary: str
+    group: str = ""
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    @property
+    def direct(self) -> str:
+        """The name of the one slot in the accusative that a question or relative clause can ask for, or ''."""
+        plain = [t for t in self.german if t.startswith("{") and t.endswith(".a}")]
+        lead = self.german[: len(plain)]
+        return plain[0][1:-3] if len(plain) == 1 and list(lead) == plain else ""
+
+
+def parse(line: str, group: str = "") -> Pattern:
+    """One line of the table.
+
+    Raises
+    ------
+    ValueError
+        If a slot stands on one side only.
+    """
+    pair, *rest = (part.strip() for part in line.split(" | "))
+    english, german = (part.strip() for part in pair.split(" = "))
+    subjects = tuple(rest[0].split()) if rest and rest[0] not in ("", "-") else ("person",)
+    options = frozenset(rest[1].split()) if len(rest) > 1 else frozenset()
+    specs = {name: spec for name, spec in _SLOT.findall(english)}
+    words = tuple(_SLOT.sub(lambda found: "{" + found[1] + "}", english).split())
+    wörter = tuple(german.split())
+    if set(specs) != {w[1:-1].split(".")[0] for w in wörter if w.startswith("{")}:
+        raise ValueError(f"{line}: a slot stands on one side only")
+    prefix, _, verb = wörter[-1].rpartition("|")
+    forms = german_verb(verb)
+    auxiliary = "sein" if "sein" in options else "haben" if "haben" in options else forms.auxiliary
+    return Pattern(words[1:], wörter[:-1], specs, subjects, options, english_verb(words[0]), prefix, forms, auxiliary,
+                   group)  # fmt: skip
+
+
+@cache
+def patterns() -> tuple[Pattern, ...]:
+    """All lines of the table."""
+    return tuple(parse(line, group) for group, line in lines("verb_phrases"))
+
+
+@cache
+def patterns_for(*wanted: str) -> tuple[Pattern, ...]:
+    """Those that meet all wishes: 'people' (subjects), 'action' (no state), 'place', 'direct' (asks for an object)."""
+    found = patterns()
+    for wish in wanted:
+        if wish == "people":
+            found = tuple(p for p in found if PEOPLE & set(p.subjects))
+        elif wish == "things":
+            found = tuple(p for p in found if not PEOPLE & set(p.subjects))
+        elif wish == "action":
+            found = tuple(p for p in found if "state" not in p.options)
+        elif wish == "direct":
+            found = tuple(p for p in found if p.direct)
+        else:
+            found = tuple(p for p in found if wish in p.options)
+    return found
+
+
+@dataclass(slots=True)
+class Item:
+    """One part of the German middle field."""
+
+    kind: str
+    """'np', 'text' or 'sich'."""
+    case: int = 1
+    phrase: Phrase | None = None
+    tokens: list[Token] = field(default_factory=list)
+    noun_gender: str = ""
+    """Of a bare noun that *kein* negates: Hunger haben."""
+
+    def german(self, person: int = 2) -> list[Token]:
+        return self.phrase.german(self.case) if self.phrase is not None else self.tokens
+
+
+@dataclass(slots=True)
+class VerbPhrase:
+    """A pattern with its slots filled: English words after the verb, and the parts of the German middle field."""
+
+    pattern: Pattern
+    key: int
+    english: list[Token]
+    items: list[Item]
+    particle: list[Token] = field(default_factory=list)
+
+
+def draw_object(draw: Draw, spec: str, subject: Phrase | None) -> Phrase:
+    """Something of these classes; a person may be a pronoun or a name."""
+    classes, marked, chosen = spec.partition("!")
+    kinds = [word for word in classes.split() if word]
+    determiners = tuple(word.strip().replace("_", " ") for word in chosen.split(",")) if marked else ()
+    roll = draw.random()
+    if PEOPLE & set(kinds) and not determiners:
+        if roll < 0.3:
+            names = [n for n in OBJECTIVE if subject is None or (n != subject.pronoun and (n in ("he", "she", "they")
+                     or (subject.pronoun not in ("I", "we"))))]  # fmt: skip
+            if subject is None:
+                names = ["he", "she", "they", "he", "she"]
+            elif subject.pronoun not in ("you", "plural you", "formal you"):
+                names.append("you")
+            return pronoun(draw, draw.pick(names), subject=False)
+        if roll < 0.45:
+            return person_name(draw)
+        if roll < 0.5:
+            return titled(draw)
+    elif not determiners and roll < 0.08:
+        return pronoun(draw, draw.pick(("it", "it", "they")), subject=False)
+    elif not determiners and roll < 0.13:
+        return owned(draw, kinds)
+    if determiners:
+        return noun_phrase(draw, kinds, determiners, subject=subject)
+    return noun_phrase(draw, kinds, subject=subject)
+
+
+def instantiate(draw: Draw, pattern: Pattern, subject: Phrase | None, gap: str = "") -> VerbPhrase:
+    """Fill the slots; `gap` names one that stays empty, for a question word or a relative pronoun."""
+    slots: dict[str, tuple[Phrase | None, tuple[list[Token], list[Token]] | None]] = {}
+    for name, spec in pattern.specs.items():
+        if name == gap:
+            continue
+        kind = spec.split()[0] if spec else ""
+        if kind.isupper():
+            slots[name] = (None, fill(draw, spec, subject))
+        else:
+            slots[name] = (draw_object(draw, spec, subject), None)
+    key = draw.key()
+    english, particle = _english(pattern, slots, key, subject, gap)
+    return VerbPhrase(pattern, key, english, _german(pattern, slots, key, gap), particle)
+
+
+def _english(
+    pattern: Pattern, slots: dict, key: int, subject: Phrase | None, gap: str
+) -> tuple[list[Token], list[Token]]:
+    words: list[Token] = []
+    particle: list[Token] = []
+    for text in pattern.english:
+        if text.startswith("{"):
+            name = text[1:-1]
+            if name == gap:
+                continue
+            phrase, filler = slots[name]
+            words += phrase.english if phrase is not None else filler[0]
+            if particle:
+                if phrase is not None and phrase.pronoun:
+                    words += particle
+                else:
+                    words[-len(phrase.english) : -len(phrase.english)] = particle
+                particle = []
+        elif text.startswith("+"):
+            particle = [(text[1:], key)]
+        elif text in ("oneself", "one's"):
+            table = REFLEXIVE if text == "oneself" else POSSESSIVE
+            words.append((_bound(table, subject), key))
+        else:
+            words.append((text, key))
+    return words, particle  # a particle is left where its object is asked for
+
+
+def _bound(table: dict[str, str], subject: Phrase | None) -> str:
+    """'myself', 'my' for the subject."""
+    if subject is None:
+        return table["I"]
+    if subject.pronoun:
+        return table[subject.pronoun].split()[-1]
+    return table["they" if subject.agrees == "p" else {"f": "she", "n": "it"}.get(subject.gender, "he")]
+
+
+def _german(pattern: Pattern, slots: dict, key: int, gap: str) -> list[Item]:
+    items: list[Item] = []
+    for text in pattern.german:
+        if text.startswith("{"):
+            name, _, case = text[1:-1].partition(".")
+            if name == gap:
+                continue
+            phrase, filler = slots[name]
+            if phrase is not None:
+                items.append(Item("np", CASES[case or "n"], phrase))
+            else:
+                items.append(Item("text", tokens=filler[1]))
+        elif text in ("sich", "sich.d"):
+            items.append(Item("sich", 2 if text == "sich.d" else 1, tokens=[(text, key)]))
+        else:
+            word, _, gender = text.partition("/")
+            items.append(Item("text", tokens=[(word, key)], noun_gender=gender))
+    return items
