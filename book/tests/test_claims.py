@@ -81,7 +81,7 @@ def test_the_sections_where_proofs_are_exist_in_the_sources(extension: Any, repo
         labels = set(re.findall(r"^\(([\w-]+)\)=", text, re.M))
         plain = (re.sub(r"\{\.?layer\}|\{(\w+)\}(?=`)", "", head) for head in re.findall(r"^#+ (.+)$", text, re.M))
         headings = {make_id(head) for head in plain}
-        kept = {name.removesuffix("-prove") for name in headings}  # `reading_mode.keep_addresses`
+        kept = {name.removesuffix("-prove") for name in headings | labels}  # `reading_mode.keep_addresses`
         assert names <= boxes | labels | headings | kept, (page, names)
 
 

@@ -136,7 +136,7 @@
   }
   const settle = () => { fit(); reach(); raiseNotes(); };
   const shown = new ResizeObserver(tell); // also when a part that waits is opened
-  document.querySelectorAll(`.bd-article ${WIDE}`).forEach(box => shown.observe(box));
+  for (const box of document.querySelectorAll(`.bd-article ${WIDE}`)) { shown.observe(box); for (const inner of box.children) shown.observe(inner); } // a menu may hide columns
   raiseNotes();
   addEventListener("load", settle);
   addEventListener("resize", settle);

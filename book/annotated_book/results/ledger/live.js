@@ -25,19 +25,19 @@ export function computed({ sentences, counts }, drawn) {
 }
 
 const key = (names, colours) => names.map((textContent, i) => html("span", { className: "ledger-key", style: `--key:${colours[i]}`, textContent }));
-const labelOf = (what, names, ranges, count) => `${what} of ${number(count)} drawn test sets, 95 % intervals: ${names.map((name, i) => `${name} ${range(ranges[i])}`).join(", ")}`;
+const labelOf = (what, names, ranges, count) => `${what} of ${number(count)} drawn test sets, 95 % intervals: ${names.map((name, i) => `${name} ${range(ranges[i])}`).join(", ")}`;
 
 function pictures({ drawn, between, ranges }, width) {
   const names = NAMES.slice(0, 2), of = between.length;
   const both = histogram({ series: drawn, names, ranges: ranges.slice(0, 2), bin: BIN, axis: "BLEU", colour: s => COLOURS[s], width, label: labelOf("BLEU", names, ranges, of) });
   const one = histogram({ series: [between], names: ["average minus last alone"], ranges: ranges.slice(2), bin: BIN / 2, axis: "difference in BLEU", zero: true,
     colour: (_, v) => SIGNS[+(v < 0)], width, label: labelOf("Difference in BLEU", ["average minus last alone"], ranges.slice(2), of) });
-  const what = "Drawn test sets by their score; lines: the middle 95 %";
+  const what = "Drawn test sets by their score; lines: the middle 95 %";
   return [html("p", { className: "live-caption", textContent: `${what}, for each system:` }), both,
     html("p", { className: "live-caption" }, `${what}, for the difference on the same test set: `, ...key(["average better", "last alone better"], SIGNS)), one];
 }
 
-const HEAD = ["system", "BLEU, computed here", "BLEU, in the report", "95 % interval, drawn here", "95 % interval, in the report"];
+const HEAD = ["system", "BLEU, computed here", "BLEU, in the report", "95 % interval, drawn here", "95 % interval, in the report"];
 const rowsOf = (found, reported) => NAMES.map((name, i) => html("tr", {}, html("th", { scope: "row", textContent: name }),
   ...[signed(found.score[i]), signed(reported[i][0]), range(found.ranges[i]), range(reported[i].slice(1))].map(textContent => html("td", { textContent }))));
 

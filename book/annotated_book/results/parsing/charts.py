@@ -135,7 +135,7 @@ def sizes_chart(table: pd.DataFrame, held_out: str = "new sentences") -> alt.Lay
         menu("measure", list(MEASURES.values()), "F1", "measure"),
         menu("set", sets, held_out, "measured on"),
         height=280,
-        title=alt.expr(titles.choice(shown, "measure", "set")),
+        title=titles.choice(shown, "measure", "set"),
         description="Scores of each parser over the number of training trees. Menus choose measure and text.",
     )
 
@@ -165,7 +165,7 @@ def lengths_chart(table: pd.DataFrame, trees: int) -> alt.LayerChart:
         alt.layer(line.transform_filter("datum.size == size"), points.transform_filter("datum.size == size")),
         steps("size", sizes, trees, "training trees"),
         height=250,
-        title=alt.expr(shown),
+        title=shown,
         description="F1 over the length of the sentence for each parser. A slider chooses the training trees.",
     )
 

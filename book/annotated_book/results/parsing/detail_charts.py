@@ -82,7 +82,7 @@ def labels_chart(table: pd.DataFrame, trees: int) -> alt.Chart:
         steps("size", sizes, trees, "training trees"),
         menu("sorted", ORDERS, label="sorted by"),
         height=_LANE * len(parsers) * len(names),
-        title=alt.expr(shown),
+        title=shown,
         description="F1 of each label for each parser. A slider chooses the number of training trees, a menu how the "
         "labels are sorted. The axis stretches the scores near 100.",
     )
@@ -119,7 +119,7 @@ def attachments_chart(table: pd.DataFrame) -> alt.LayerChart:
         alt.layer(even, words, path, seen, dots),
         steps("size", sizes, sizes[-1], "training trees"),
         height=280,
-        title=alt.expr(titles.choice([titles.attachments_title(table, n) for n in sizes], "size")),
+        title=titles.choice([titles.attachments_title(table, n) for n in sizes], "size"),
         description="Shares of phrases of the noun and of the verb that each parser attaches rightly, from "
         f"{sizes[0]:,} training trees to the number of a slider. A dashed line marks parsers that attach the same "
         "share of both kinds to the verb.",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import textwrap
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
+
+from annotated_book.viz.titles import title_of
 
 _CALLED = {
     "Transformer": "Transformer without the rule",
@@ -14,7 +15,6 @@ _CALLED = {
     "CKY, parents": "grammar",
     "CKY": "grammar",
 }
-_CHARACTERS = 36  # of a line: labels in capitals are wide, on a phone too
 FAR = 10
 """Points of F1 by which a label lags far behind."""
 
@@ -104,8 +104,8 @@ def behind(table: pd.DataFrame, by: str, trees: int, points: float = 0) -> set[s
     return set(f1.index[grammars > f1["Transformer, rule"] + points])
 
 
-def choice(titles: Sequence[str] | Mapping[str, Mapping[str, str]], *controls: str) -> str:
-    """A Vega expression for the title that the controls choose; all have as many lines, so that the chart stays put.
+def choice(titles: Sequence[str] | Mapping[str, Mapping[str, str]], *controls: str) -> Any:
+    """The title that the controls choose, as `annotated_book.viz.titles.title_of` makes it.
 
     Parameters
     ----------
@@ -114,19 +114,7 @@ def choice(titles: Sequence[str] | Mapping[str, Mapping[str, str]], *controls: s
     *controls
         Names of the controls, in the order in which they choose.
     """
-    flat = (
-        list(titles)
-        if not isinstance(titles, Mapping)
-        else [one for inner in titles.values() for one in inner.values()]
-    )
-    most = max(len(textwrap.wrap(one, _CHARACTERS)) for one in flat)
-
-    def lines(text: str) -> list[str]:
-        cut = textwrap.wrap(text, _CHARACTERS)
-        return cut + [""] * (most - len(cut))
-
-    if isinstance(titles, Mapping):
-        table = json.dumps({key: {inner: lines(one) for inner, one in value.items()} for key, value in titles.items()})
-    else:
-        table = json.dumps([lines(one) for one in titles])
-    return table + "".join(f"[{name}]" for name in controls)
+    if not isinstance(titles, Mapping):
+        return title_of(controls[0], {str(step): one for step, one in enumerate(titles)})
+    flat = {f"{outer}: {inner}": one for outer, some in titles.items() for inner, one in some.items()}
+    return title_of(" + ': ' + ".join(controls), flat)

@@ -57,11 +57,12 @@ def small_drawing(lit: Iterable[str], link: Callable[[Box], tuple[str, str]]) ->
 
 
 def lit_labels(names: Iterable[str]) -> list[str]:
-    """What is lit, in the words of the drawing: 'Encoder: Self-attention'."""
+    """What is lit, in the words of the drawing, each word once for a stack: 'Encoder: Self-attention, Add & Norm'."""
     chosen, words = set(names), []
-    for box in BOXES:
-        if _is_lit(box, chosen):
-            words.append(f"{'Encoder' if box.side == 'source' else 'Decoder'}: {box.label}")
+    for stack, side in (("Encoder", "source"), ("Decoder", "target")):
+        lit = dict.fromkeys(box.label for box in BOXES if box.side == side and _is_lit(box, chosen))
+        if lit:
+            words.append(f"{stack}: {', '.join(lit)}")
     return words + [
         {"feedback": "The written token goes back", "next": "The next token"}[a] for a in ARROWS if a in chosen
     ]

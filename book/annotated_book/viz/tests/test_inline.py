@@ -23,3 +23,7 @@ def test_where_and_when_it_was_recorded_is_a_part_of_its_own() -> None:
     assert inline(f"Two seeds. {recorded}. More; d_k") == (
         f'Two seeds. <span class="recorded">{recorded}</span>. More; d<sub>k</sub>'
     )
+
+
+def test_no_line_ends_between_a_number_and_its_sign() -> None:
+    assert inline("an interval of 95 %, `7 % 3`") == "an interval of 95\u00a0%, <code>7 % 3</code>"

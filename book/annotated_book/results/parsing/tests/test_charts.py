@@ -167,8 +167,10 @@ def test_titles_say_what_the_chosen_numbers_show(records: tuple[dict[str, Any], 
     assert labels_title(labels, 2000).endswith("on no label")
     assert lengths_title(classes, 500).endswith("in 1 of 2 classes of length"), "the shorter of two"
     shown = choice([labels_title(labels, n) for n in (500, 2000)], "size")
-    lines = json.loads(shown.removesuffix("[size]"))
-    assert len({len(one) for one in lines}) == 1 and " ".join(lines[1]).strip() == labels_title(labels, 2000)
+    by_step = json.loads(shown.to_dict()["expr"].removesuffix("[size]"))
+    assert by_step == {str(step): labels_title(labels, n) for step, n in enumerate((500, 2000))}
+    menus = choice({"F1": {"new": "one", "old": "two"}}, "measure", "set").to_dict()["expr"]
+    assert menus == """{"F1: new": "one", "F1: old": "two"}[measure + ': ' + set]"""
 
 
 def test_a_cap_cuts_off_what_is_longer() -> None:

@@ -59,6 +59,8 @@ def test_boxes_lie_inside_and_apart() -> None:
 def test_words_name_the_stack() -> None:
     found = lit_labels(["memory", "decoder.feed_forward", "feedback"])
     assert found == ["Encoder: Memory", "Decoder: Feed-forward", "The written token goes back"]
+    both = lit_labels(["encoder.self_attention", "encoder.add_norm_1", "encoder.add_norm_2"])
+    assert both == ["Encoder: Self-attention, Add & Norm"], "once for a stack"
 
 
 def chapters() -> list[Path]:
