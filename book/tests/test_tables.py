@@ -40,3 +40,21 @@ def test_no_table_of_many_columns_becomes_a_list(book: Path) -> None:
     }
     many = {page for page, heads in tables.items() for head in heads if head.count("<th ") > LIST_COLUMNS}
     assert any(tables.values()) and not many
+
+
+@pytest.mark.parametrize("page", ["why/transduction", "why/table_1"])
+def test_a_table_makes_up_its_mind_whether_it_scrolls(visit: Any, book: Path, page: str) -> None:
+    """A first column that becomes narrow may make a table fit: it stays so, and does not become wide again."""
+    if not (book / f"{page}.html").is_file():
+        pytest.skip("a preview without this page")
+    with visit(f"{page}.html", width=390) as v:
+        v.page.wait_for_timeout(1000)
+        changes = v.page.evaluate("""async () => {
+            let changes = 0;
+            const watch = new MutationObserver(all => changes += all.filter(one =>
+                one.attributeName === "data-scrolls" || [...one.addedNodes].some(node => node.className === "scrolls-sideways")).length);
+            watch.observe(document.body, { subtree: true, childList: true, attributes: true });
+            await new Promise(done => setTimeout(done, 600));
+            return changes;
+        }""")
+        assert changes == 0

@@ -128,8 +128,10 @@
   const WIDE = ".pst-scrollable-table-container";
   function tell() {
     for (const box of document.querySelectorAll(`.bd-article ${WIDE}`)) {
-      const scrolls = box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX), told = box.previousElementSibling?.matches(".scrolls-sideways");
-      box.toggleAttribute("data-scrolls", scrolls);
+      const told = box.previousElementSibling?.matches(".scrolls-sideways"), wide = () => box.scrollWidth > box.clientWidth + 1;
+      box.removeAttribute("data-scrolls"); // each time from the same beginning: the narrower first column may make it fit
+      box.toggleAttribute("data-scrolls", wide() && /auto|scroll/.test(getComputedStyle(box).overflowX));
+      const scrolls = box.hasAttribute("data-scrolls") && wide();
       if (scrolls && !told) box.before(Object.assign(document.createElement("p"), { className: "scrolls-sideways", textContent: "more columns: scroll sideways" }));
       else if (!scrolls && told) box.previousElementSibling.remove();
     }
