@@ -202,7 +202,7 @@ def test_references_to_the_paper_lead_there(extension: Any, text: str, shown: st
 
 
 def test_a_reference_to_the_paper_has_a_capital_where_it_begins_a_sentence(site: Any) -> None:
-    pages, _ = site(a="{paper}`5.1`: \"One.\" In {paper}`5.2` two. {paper}`equation 1` is it: {paper}`3.4`.")
+    pages, _ = site(a='{paper}`5.1`: "One." In {paper}`5.2` two. {paper}`equation 1` is it: {paper}`3.4`.')
     shown = re.findall(r'<a class="paper[^>]*>([^<]*)</a>', pages["a"])
     assert shown == ["Section 5.1", "section 5.2", "Equation 1", "section 3.4"]
 

@@ -35,7 +35,9 @@ class CapitalOfSentence(SphinxTransform):
 
     def apply(self, **kwargs: object) -> None:
         """Give it to the links of the document."""
-        for link in self.document.findall(lambda node: isinstance(node, nodes.reference) and "paper" in node["classes"]):
+        for link in self.document.findall(
+            lambda node: isinstance(node, nodes.reference) and "paper" in node["classes"]
+        ):
             paragraph = link.parent
             if not isinstance(paragraph, nodes.paragraph) or isinstance(paragraph.parent, nodes.entry):
                 continue
