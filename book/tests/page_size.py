@@ -14,8 +14,8 @@ from urllib.parse import unquote, urlsplit
 
 KIB = 1024
 ON_ARRIVAL = 740 * KIB
-"""What a page may load before its reader scrolls or asks for anything; where a chart is in the first screen, Vega and its
-letters are 340 of this."""
+"""What a page may load before its reader scrolls or asks for anything; with a chart in the first screen, 340 of it are
+Vega and the charts' letters."""
 PLAIN = 480 * KIB
 """What a page without charts may load: some 270, and its own text with the data of its widgets."""
 WITH_CHARTS = 810 * KIB
