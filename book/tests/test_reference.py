@@ -97,7 +97,7 @@ def test_names_resolve_however_they_are_written(site: Any) -> None:
     assert "docs/stable/tensors.html#torch.Tensor" in signature and "functions.html#int" in signature
     described = text_of(api[api.index('id="annotated.model.masks.padding_mask"') :])
     assert "Boolean [B, 1, 1, S]" in described.split("Returns")[1]
-    assert "section 3.2.3" in described.split("Paper")[1]
+    assert "Section 3.2.3" in described.split("Paper")[1]
 
 
 @pytest.mark.parametrize("name", ["altair", "numpy", "pandas", "python", "torch"])

@@ -109,7 +109,7 @@ def test_the_widget_computes_the_softmax(visit: Any) -> None:
         scores, weights = [], []
         for _ in range(11):
             parts = widget.locator("output").inner_text()
-            scores.append(float(parts.split("score ")[1].split(",")[0]))
+            scores.append(float(parts.split("score ")[1].split(",")[0].replace("−", "-")))
             weights.append(float(parts.split("weight ")[1].split(" %")[0]) / 100)
             v.page.keyboard.press("ArrowRight")
         powers = [math.exp(score) for score in scores]
