@@ -43,17 +43,19 @@ def _words(tokens: list[Token]) -> list[str]:
     return words
 
 
-def _align(source: list[Token], target: list[Token]) -> tuple[tuple[int, int], ...]:
+def align(source: list[Token], target: list[Token]) -> tuple[tuple[int, int], ...]:
+    """Pairs of indices of words whose keys share a bit."""
     german = [(j, key) for j, (_, key) in enumerate(target)]
     return tuple([(i, j) for i, (_, key) in enumerate(source) if key for j, other in german if key & other])
 
 
 def split_of(source: str) -> str:
     """A tenth of all source sentences is for validation, a tenth for testing: decided by the sentence alone."""
-    return _split_of(_digest(source))
+    return _split_of(digest(source))
 
 
-def _digest(source: str) -> int:
+def digest(source: str) -> int:
+    """A number of 64 bits that a text always has."""
     return int.from_bytes(hashlib.blake2b(source.encode(), digest_size=8).digest(), "big")
 
 
@@ -122,15 +124,15 @@ def _generate(split: Split, count: int, seed: int) -> Iterator[tuple[ClassroomPa
             continue
         words = _words(english)
         source = join_words(words)
-        digest = _digest(source)
-        if digest in seen or (wanted is None and _split_of(digest) != split):
+        place = digest(source)
+        if place in seen or (wanted is None and _split_of(place) != split):
             continue
-        seen.add(digest)
+        seen.add(place)
         yield _pair(source, words, english, german, draw), english
 
 
 def _pair(source: str, words: list[str], english: list[Token], german: list[Token], draw: Draw) -> ClassroomPair:
     target_words = _words(german)
     features = frozenset(draw.features)
-    return ClassroomPair(source, join_words(target_words), _align(english, german), tuple(words), tuple(target_words),
+    return ClassroomPair(source, join_words(target_words), align(english, german), tuple(words), tuple(target_words),
                          features)  # fmt: skip

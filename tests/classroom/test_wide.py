@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from annotated.classroom import join_words
 from annotated.classroom.phrases import Draw
 from annotated.classroom.wide import clauses as c
 from annotated.classroom.wide import wide_pairs
-from annotated.classroom.wide.corpus import joined
+from annotated.classroom.wide.corpus import KINDS
 from annotated.classroom.wide.frames import draw_frame, frames
 from annotated.classroom.wide.lexicon import adjectives, nouns, nouns_of
 from annotated.classroom.wide.nominals import Phrase, named, pronoun
 from annotated.classroom.wide.tables import lines
-from annotated.classroom.wide.typing import contracted
+from annotated.classroom.wide.typed import contracted
 from annotated.classroom.wide.verb_phrases import parse, patterns
 from annotated.classroom.wide.verbs import english_verb, german_verb
 from annotated.cli.data import Classroom
@@ -29,7 +30,7 @@ def said(line: str, who: str, tense: str = "present", negated: bool = False, how
     clause = c.make(draw, subject, parse(line), tense, negated)
     english = c.english_question(clause) if how == "question" else c.english_statement(clause)
     build = {"main": c.german_main, "question": c.german_verb_first, "final": c.german_final}[how]
-    return joined(tuple(w for w, _ in english)), joined(tuple(w for w, _ in build(clause)))
+    return join_words(tuple(w for w, _ in english)), join_words(tuple(w for w, _ in build(clause)))
 
 
 HUNGRY, UP, TEETH = (
@@ -180,7 +181,7 @@ def test_every_frame_can_be_said(table: str) -> None:
         for seed in range(4):
             both = draw_frame(Draw(random.Random(seed).random), frame)
             for side in both:
-                text = joined(tuple(word for word, _ in side))
+                text = join_words(tuple(word for word, _ in side))
                 assert text and not set("{}[]()|=") & set(text), (frame.english, text)
 
 
@@ -194,6 +195,7 @@ def test_no_line_is_there_twice() -> None:
 def test_the_same_seed_gives_the_same_pairs_and_splits_share_no_sentence() -> None:
     pairs = {split: list(wide_pairs(split, 1500, seed=1, typed=False)) for split in ("train", "valid", "test")}
     assert list(wide_pairs("train", 50, seed=1, typed=False)) == pairs["train"][:50]
+    assert {p.kind for p in pairs["valid"]} == {p.kind for p in pairs["test"]} == set(KINDS) - {"set-phrase"}
     texts = {split: {p.source for p in some if p.kind != "set-phrase"} for split, some in pairs.items()}
     assert not texts["train"] & texts["valid"] and not texts["train"] & texts["test"]
     for pair in pairs["train"][:300]:

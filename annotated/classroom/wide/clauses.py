@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from annotated.classroom import morphology as m
 from annotated.classroom.phrases import CONTRACTIONS, Draw
 from annotated.classroom.wide.lexicon import pairs_of
-from annotated.classroom.wide.nominals import SICH, Phrase, Token, fixed
+from annotated.classroom.wide.nominals import SICH, Phrase, Token, fixed, negate
 from annotated.classroom.wide.verb_phrases import Item, Pattern, VerbPhrase, instantiate
 from annotated.classroom.wide.verbs import HAETTE, WAERE, english_verb, german_verb, modal
 
@@ -135,8 +135,8 @@ def settle_negation(clause: WideClause) -> None:
     if not clause.negated:
         return
     for item in clause.phrase.items:
-        if item.kind == "np" and item.case == m.ACCUSATIVE and item.phrase and item.phrase.negate:
-            clause.kein = item.phrase.negate(clause.keys[1])
+        if item.kind == "np" and item.case == m.ACCUSATIVE and item.phrase and item.phrase.built:
+            clause.kein = negate(item.phrase.built, clause.keys[1])
             return
         if item.noun_gender:
             article = m.DETERMINERS["no"][m.ACCUSATIVE][item.noun_gender]
@@ -183,7 +183,7 @@ def _joined(items: Sequence[Item], person: int) -> list[Token]:
     """The words one after the other, *in dem* being *im*."""
     words: list[Token] = []
     for item in items:
-        tokens = item.german(person)
+        tokens = item.german()
         if item.kind == "sich":
             tokens = [(SICH[item.case - 1][person], item.tokens[0][1])]
         if words and item.kind == "np" and item.phrase is not None and item.phrase.noun is not None:

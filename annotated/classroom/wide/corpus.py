@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from annotated.classroom.phrases import Draw
+from annotated.classroom.corpus import align, digest, join_words
+from annotated.classroom.phrases import FINAL_MARK, Draw
 from annotated.classroom.wide import clauses as c
 from annotated.classroom.wide.drawing import Wishes, draw_clause
 from annotated.classroom.wide.frames import Both, draw_frame, frames
 from annotated.classroom.wide.nominals import Phrase, Token
-from annotated.classroom.wide.typing import as_typed
+from annotated.classroom.wide.typed import as_typed
 
 Split = Literal["train", "valid", "test"]
-MARK = 1
-"""Key of the last mark of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class WidePair:
 def statement(draw: Draw) -> Both:
     """A clause; sometimes its time comes first."""
     clause = draw_clause(draw, Wishes())
-    mark = ((".", MARK), (".", MARK)) if draw.chance(0.93) else (("!", MARK), ("!", MARK))
+    mark = ((".", FINAL_MARK), (".", FINAL_MARK)) if draw.chance(0.93) else (("!", FINAL_MARK), ("!", FINAL_MARK))
     if clause.time and draw.chance(0.25):
         english = [*clause.time[0], *([(",", 0)] if draw.chance(0.4) else []), *c.english_statement(clause, time=False)]
         return [*english, mark[0]], [*clause.time[1], *c.german_verb_first(clause, time=False), mark[1]]
@@ -48,7 +46,7 @@ def statement(draw: Draw) -> Both:
 def question(draw: Draw) -> Both:
     """Yes or no."""
     clause = draw_clause(draw, Wishes(negated=0.06))
-    return [*c.english_question(clause), ("?", MARK)], [*c.german_verb_first(clause), ("?", MARK)]
+    return [*c.english_question(clause), ("?", FINAL_MARK)], [*c.german_verb_first(clause), ("?", FINAL_MARK)]
 
 
 _WHEN = (("where", "wo"), ("when", "wann"), ("why", "warum"), ("how often", "wie oft"), ("how", "wie"),
@@ -65,17 +63,21 @@ def wh_question(draw: Draw) -> Both:
         people = "person" in clause.phrase.pattern.specs[clause.phrase.pattern.direct].split()
         english, german = ("who", "wen") if people else ("what", "was")
         asked = [(english, key), *c.english_question(clause)]
-        return [*asked, ("?", MARK)], [(german, key), *c.german_verb_first(clause), ("?", MARK)]
+        return [*asked, ("?", FINAL_MARK)], [(german, key), *c.german_verb_first(clause), ("?", FINAL_MARK)]
     if roll < 0.5:
         who = Phrase([("who", key)], lambda case: [("wer", key)], 2, "3")
         clause = draw_clause(draw, Wishes(negated=0.03, kinds=("people",)), who)
-        return [*c.english_statement(clause), ("?", MARK)], [*c.german_main(clause), ("?", MARK)]
+        return [*c.english_statement(clause), ("?", FINAL_MARK)], [*c.german_main(clause), ("?", FINAL_MARK)]
     asking, german = draw.pick(_WHEN)
     kinds = ("people", "place") if asking == "where" else ("people", "action")
     clause = draw_clause(draw, Wishes(negated=0.15 if asking == "why" else 0, time=0.1 if asking in ("why", "where")
                                       else 0, kinds=kinds, adverbs=0))  # fmt: skip
     asked = [*((w, key) for w in asking.split()), *c.english_question(clause)]
-    return [*asked, ("?", MARK)], [*((w, key) for w in german.split()), *c.german_verb_first(clause), ("?", MARK)]
+    return [*asked, ("?", FINAL_MARK)], [
+        *((w, key) for w in german.split()),
+        *c.german_verb_first(clause),
+        ("?", FINAL_MARK),
+    ]
 
 
 def framed(draw: Draw) -> Both:
@@ -94,7 +96,7 @@ _BAG = tuple(name for name, (_, share) in KINDS.items() for _ in range(share))
 _OPENINGS = tuple(pair.split(" = ") for pair in (
     "Hello , = Hallo ,", "Hi , = Hi ,", "Yes , = Ja ,", "No , = Nein ,", "Well , = Also ,",
     "Sorry , = Entschuldigung ,",
-    "Oh , = Oh ,", "And = Und", "But = Aber", "So = Also", "Okay , = Okay ,"))  # fmt: skip
+    "Oh , = Oh ,", "And = Und", "But = Aber", "Okay , = Okay ,"))  # fmt: skip
 
 
 def _capital(tokens: list[Token]) -> list[Token]:
@@ -114,35 +116,22 @@ def draw_pair(draw: Draw) -> tuple[str, Both]:
         first, erstes = draw.pick(_OPENINGS)
         key = draw.key()
         english, german = [*((w, key) for w in first.split()), *english], [*((w, key) for w in erstes.split()), *german]
-        if erstes == "Also" and kind == "statement":
-            german = german[1:]
-            english = english[1:]
     if draw.chance(0.07):
         other = KINDS[draw.pick(_BAG)][0](draw)
         english, german = [*english, *other[0]], [*german, *other[1]]
     return kind, (_capital(english), _capital(german))
 
 
-def joined(words: tuple[str, ...]) -> str:
-    """Words to text: no space before a mark."""
-    text = " ".join(words)
-    for mark in ",.?!;":
-        text = text.replace(f" {mark}", mark)
-    return text
-
-
-def _digest(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
-
-
 def wide_pairs(split: Split, count: int, seed: int = 0, typed: bool = True) -> Iterator[WidePair]:
-    """Draw pairs, the same ones for the same seed; no written sentence is in two splits.
+    """Draw pairs, the same ones for the same seed; what a sentence says decides in which split it is.
+
+    What begins with a set phrase is for training alone, so that of the others those few are in two splits that are set
+    phrases, too (*It is late.*). Short sentences come more than once, as they do in life.
 
     Parameters
     ----------
     typed
-        Whether the sources have contractions, small letters, missing marks and slips of the finger; set phrases and
-        short sentences come more than once, as they do in life.
+        Whether the sources have contractions, small letters, missing marks and slips of the finger.
 
     Raises
     ------
@@ -159,11 +148,10 @@ def wide_pairs(split: Split, count: int, seed: int = 0, typed: bool = True) -> I
         draw = Draw(chance.random)
         kind, (english, german) = draw_pair(draw)
         written, target = tuple(w for w, _ in english), tuple(w for w, _ in german)
-        text = joined(written)
-        bucket = _digest(text) % 50
-        home = "valid" if bucket == 0 else "test" if bucket == 1 else "train"
-        if home != split and kind != "set-phrase":
+        text = join_words(written)
+        home = {0: "valid", 1: "test"}.get(digest(text) % 50, "train") if kind != "set-phrase" else "train"
+        if home != split:
             continue
         made += 1
-        alignment = tuple((i, j) for i, (_, a) in enumerate(english) for j, (_, b) in enumerate(german) if a & b)
-        yield WidePair(as_typed(draw, text) if typed else text, joined(target), written, target, alignment, kind)
+        source = as_typed(draw, text) if typed else text
+        yield WidePair(source, join_words(target), written, target, align(english, german), kind)

@@ -19,7 +19,6 @@ TENSES = {
 }  # fmt: skip
 STATES = frozenset(("present", "past", "perfect", "will", "going to", "would", "can", "past perfect", "used to",
                     "would have", "must", "could", "should", "might", "want to"))  # fmt: skip
-PLACED = {"present", "progressive", "past", "perfect", "will", "going to", "want to", "can", "past progressive"}
 TIMES = {
     **dict.fromkeys(("past", "past progressive", "had to", "wanted to", "could"), "past"),
     **dict.fromkeys(("will", "going to", "must", "should", "have to", "want to", "would like to", "need to", "can"),
@@ -50,7 +49,7 @@ def draw_subject(draw: Draw, classes: Sequence[str]) -> Phrase:
         return pronoun(draw, "it")
     if not PEOPLE & set(classes):
         roll = draw.random()
-        if roll < 0.15 and classes[0] not in ("weather", "time") and "no-pronoun" not in classes:
+        if roll < 0.15 and classes[0] not in ("weather", "time"):
             return pronoun(draw, draw.pick(("it", "it", "they")))
         if roll < 0.22:
             return owned(draw, classes)
@@ -75,9 +74,9 @@ def _two(draw: Draw) -> Phrase:
     )(draw)
     second, key = person_name(draw), draw.key()
     if draw.chance(0.3):
-        second, third = pronoun(draw, "I"), first
-        english = [*third.english, ("and", key), ("I", second.english[0][1])]
-        return Phrase(english, lambda case: [*third.german(case), ("und", key), *second.german(case)], 3, "p")
+        me = pronoun(draw, "I")
+        together = [*first.english, ("and", key), *me.english]
+        return Phrase(together, lambda case: [*first.german(case), ("und", key), *me.german(case)], 3, "p")
     english = [*first.english, ("and", key), *second.english]
     return Phrase(english, lambda case: [*first.german(case), ("und", key), *second.german(case)], 5, "p")
 
@@ -150,7 +149,6 @@ def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
     state = "state" in options
     if tense == "perfect progressive":
         clause.time = c.adverbial(draw, "since")
-        clause.tense = "perfect progressive"
         return
     group = TIMES.get(tense, "")
     if group and draw.chance(wishes.time) and not (state and group != "past") and "no-time" not in options:
@@ -161,16 +159,11 @@ def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
         clause.manner = c.adverbial(draw, "manner")
     middle = 0.13 * wishes.adverbs
     if tense == "used to":
-        key = clause.keys[0]
-        clause.middle = ([], [("früher", key)])
+        clause.middle = ([], [("früher", clause.keys[0])])
     elif tense in ("like to", "love to"):
-        gern = (
-            [("gern", clause.keys[0])] if tense == "like to" else [("sehr", clause.keys[0]), ("gern", clause.keys[0])]
-        )
-        clause.manner = (
-            clause.manner[0] if clause.manner else [],
-            [*gern, *(clause.manner[1] if clause.manner else [])],
-        )
+        english, german = clause.manner or ([], [])
+        gern = [(word, clause.keys[0]) for word in (["gern"] if tense == "like to" else ["sehr", "gern"])]
+        clause.manner = (english, [*gern, *german])
     elif tense == "progressive" and clause.time is None and draw.chance(0.15):
         clause.middle = ([("just", clause.keys[0])] if draw.chance(0.3) else [], [("gerade", clause.keys[0])])
     elif tense == "present" and not state and clause.time is None and draw.chance(middle * 2):

@@ -98,6 +98,8 @@ class Filled:
 
     def __init__(self, draw: Draw, english: str) -> None:
         self.draw = draw
+        self.block = draw.key()
+        """Of all that stands between the slots, in both languages."""
         self.specs = {name: spec for name, _, spec in SLOT.findall(english) if spec}
         self.values: dict[str, c.WideClause | Phrase | Both] = {}
         for name, spec in self.specs.items():
@@ -188,9 +190,7 @@ class Filled:
 def fill_text(filled: Filled, text: str, english: bool) -> list[Token]:
     """The words of one side; what stands between slots is one block, aligned with the other side's."""
     tokens: list[Token] = []
-    block = filled.draw.key() if not hasattr(filled, "block") else filled.block  # type: ignore[attr-defined]
-    filled.block = block  # type: ignore[attr-defined]
-    position = 0
+    block, position = filled.block, 0
     for found in SLOT.finditer(text):
         tokens += [(w, block) for w in split_words(text[position : found.start()].strip())]
         name, form, _ = found.groups()

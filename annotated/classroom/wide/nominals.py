@@ -30,9 +30,8 @@ class Phrase:
     """'I', 'you', 'she' ... where it is one."""
     gender: str = "m"
     noun: WideNoun | None = None
-    negate: Callable[[int], bool] | None = None
-    """Turns 'ein' into 'kein', and says whether it could."""
-    after: tuple[list[Token], list[Token]] = ((), ())  # type: ignore[assignment]
+    built: Built | None = None
+    """What a phrase with a noun is made of, for owners and for *kein*."""
 
 
 def fixed(draw: Draw, english: str, german: str) -> tuple[list[Token], list[Token]]:
@@ -136,7 +135,7 @@ def quantity(german: str, case: int) -> str:
 
 
 @dataclass(slots=True)
-class _Built:
+class Built:
     """What a noun phrase is made of, before it is put into words."""
 
     noun: WideNoun
@@ -196,25 +195,22 @@ def noun_phrase(
     """A noun with what precedes it; 'own' is the possessive of the subject, 'my' any, 'number' a number."""
     noun = noun or draw.pick(nouns_of(draw.pick(classes)))
     chosen = draw.pick(determiners)
-    if noun.feminine is not None and draw.chance(0.25) and chosen != "job":
+    if noun.feminine is not None and draw.chance(0.25):
         noun = noun.feminine
     if "family" in noun.classes and chosen in ("a", "this", "that", "", "the", "some", "many"):
         chosen = "own" if subject is not None and draw.chance(0.4) else "my"
     built, english = _determined(draw, noun, chosen, subject, plural)
     column = built.column
-    adjective_ok = adjectives_for(noun)
-    if adjective and adjective_ok and draw.chance(adjective) and "family" not in noun.classes:
-        english = _described(draw, built, adjective_ok, english)
+    options = adjectives_for(noun)
+    if adjective and options and draw.chance(adjective) and "family" not in noun.classes:
+        english = _described(draw, built, options, english)
     head = noun.plural if column == "p" and noun.plural else noun.singular
     words = [*english, *((w, built.keys[2]) for w in head.split())]
     words = [(_article(words[1][0]), k) if w == "a" and i == 0 else (w, k) for i, (w, k) in enumerate(words)]
     plural_english = column == "p" and bool(noun.plural)
     definite = bool(built.determiner not in ("", "a", "no") or built.owner) or built.amount in _WEAK_AFTER
     phrase = Phrase(words, built.german, 5 if column == "p" else 2, "p" if plural_english else "3", definite)
-    phrase.noun, phrase.gender = noun, column
-    phrase.negate = lambda key: _negate(built, key)
-    if column == "p" and not noun.plural:  # German plural, English singular: 'glasses' the other way round
-        phrase.person = 5
+    phrase.noun, phrase.gender, phrase.built = noun, column, built
     return phrase
 
 
@@ -233,7 +229,7 @@ def possessive_of(subject: Phrase) -> str:
 
 def _determined(
     draw: Draw, noun: WideNoun, chosen: str, subject: Phrase | None, plural: float
-) -> tuple[_Built, list[Token]]:
+) -> tuple[Built, list[Token]]:
     keys = (draw.key(), draw.key(), draw.key())
     column = "p" if noun.plural_only else "p" if not noun.mass and draw.chance(plural) else noun.gender
     if chosen == "own":
@@ -253,14 +249,14 @@ def _determined(
         spoken, zahl = m.number_words(number)
         if draw.chance(0.3):
             spoken = zahl = str(number)
-        return _Built(noun, "p", amount=zahl, keys=keys), [(spoken, keys[0])]
+        return Built(noun, "p", amount=zahl, keys=keys), [(spoken, keys[0])]
     if chosen in _QUANTITIES:
         many, mass = _QUANTITIES[chosen]
         column = column if noun.mass else "p"
         amount = mass if noun.mass else many
-        return _Built(noun, column, amount=amount, keys=keys), [(w, keys[0]) for w in chosen.split()]
+        return Built(noun, column, amount=amount, keys=keys), [(w, keys[0]) for w in chosen.split()]
     if chosen == "":
-        return _Built(noun, column if noun.mass else "p", keys=keys), []
+        return Built(noun, column if noun.mass else "p", keys=keys), []
     if chosen in ("a", "every"):
         column = noun.gender
     shown, determiner = chosen.split()[-1] if chosen.endswith("your") else chosen, chosen
@@ -268,10 +264,10 @@ def _determined(
         determiner = "this"
         plural_english = column == "p" and bool(noun.plural)
         shown = {"this": "these", "that": "those"}[chosen] if plural_english else chosen
-    return _Built(noun, column, determiner, keys=keys), [(shown, keys[0])]
+    return Built(noun, column, determiner, keys=keys), [(shown, keys[0])]
 
 
-def _described(draw: Draw, built: _Built, options: Sequence[WideAdjective], english: list[Token]) -> list[Token]:
+def _described(draw: Draw, built: Built, options: Sequence[WideAdjective], english: list[Token]) -> list[Token]:
     built.adjective = draw.pick(options)
     word = built.adjective.english
     if built.determiner == "the" and built.adjective.superlative and draw.chance(0.25):
@@ -284,7 +280,8 @@ def _described(draw: Draw, built: _Built, options: Sequence[WideAdjective], engl
     return [*english, *((w, built.keys[1]) for w in word.split())]
 
 
-def _negate(built: _Built, key: int) -> bool:
+def negate(built: Built, key: int) -> bool:
+    """Turn 'ein' or the bare noun into *kein*; False where the phrase takes *nicht*."""
     if built.determiner not in ("", "a") or built.owner or (built.amount and built.amount != "etwas"):
         return False
     first = built.keys[0] if built.determiner or built.amount else 0
@@ -295,21 +292,17 @@ def _negate(built: _Built, key: int) -> bool:
 def owned(draw: Draw, classes: Sequence[str]) -> Phrase:
     """'my sister's house' das Haus meiner Schwester; 'Tom's car' Toms Auto."""
     phrase = noun_phrase(draw, classes, ("the",), adjective=0.12, plural=0.15)
-    german = phrase.german
-    bare = phrase.english[1:]
-    key = draw.key()
+    assert phrase.built is not None
+    bare, key = phrase.english[1:], draw.key()
     if draw.chance(0.5):
         name = draw.pick(pairs_of("names", draw.pick(("female", "male"))))[0]
         while name[-1] in "sxz":
             name = draw.pick(pairs_of("names", "female"))[0]
         phrase.english = [(name + "'s", key), *bare]
-        built = german.__self__  # type: ignore[attr-defined]
-        built.owner = ([(name + "s", key)], [])
+        phrase.built.owner = ([(name + "s", key)], [])
     else:
         owner = noun_phrase(draw, ("family",), ("my",), adjective=0.0, plural=0.0)
         last, mark = owner.english[-1], "'" if owner.english[-1][0].endswith("s") else "'s"
         phrase.english = [*owner.english[:-1], (last[0] + mark, last[1]), *bare]
-        built = german.__self__  # type: ignore[attr-defined]
-        built.owner = ([], owner.german(m.GENITIVE))
-    phrase.negate = None
+        phrase.built.owner = ([], owner.german(m.GENITIVE))
     return phrase

@@ -124,7 +124,7 @@ class Item:
     noun_gender: str = ""
     """Of a bare noun that *kein* negates: Hunger haben."""
 
-    def german(self, person: int = 2) -> list[Token]:
+    def german(self) -> list[Token]:
         return self.phrase.german(self.case) if self.phrase is not None else self.tokens
 
 
