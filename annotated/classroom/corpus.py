@@ -51,11 +51,10 @@ def align(source: list[Token], target: list[Token]) -> tuple[tuple[int, int], ..
 
 def split_of(source: str) -> str:
     """A tenth of all source sentences is for validation, a tenth for testing: decided by the sentence alone."""
-    return _split_of(digest(source))
+    return _split_of(_digest(source))
 
 
-def digest(source: str) -> int:
-    """A number of 64 bits that a text always has."""
+def _digest(source: str) -> int:
     return int.from_bytes(hashlib.blake2b(source.encode(), digest_size=8).digest(), "big")
 
 
@@ -124,10 +123,10 @@ def _generate(split: Split, count: int, seed: int) -> Iterator[tuple[ClassroomPa
             continue
         words = _words(english)
         source = join_words(words)
-        place = digest(source)
-        if place in seen or (wanted is None and _split_of(place) != split):
+        digest = _digest(source)
+        if digest in seen or (wanted is None and _split_of(digest) != split):
             continue
-        seen.add(place)
+        seen.add(digest)
         yield _pair(source, words, english, german, draw), english
 
 

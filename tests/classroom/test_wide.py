@@ -185,7 +185,7 @@ def test_every_frame_can_be_said(table: str) -> None:
                 assert text and not set("{}[]()|=") & set(text), (frame.english, text)
 
 
-def test_no_line_is_there_twice() -> None:
+def test_a_line_stands_at_most_three_times_which_is_its_weight() -> None:
     for table in ("verb_phrases", "frames", "set_phrases"):
         english = [line.split(" = ")[0] + "|" + "|".join(line.split(" | ")[1:]) for _, line in lines(table)]
         twice = {line for line in english if english.count(line) > 3}
