@@ -155,6 +155,21 @@ def _is_pronoun(items: Sequence[Item], place: int) -> bool:
     return items[place].tokens[0][0] in ("das", "es") and not (following and following[0][0][0].isupper())
 
 
+_DEFINITE = frozenset("der die das den dem diese dieses diesen".split())
+
+
+def _definite_text(items: Sequence[Item]) -> int:
+    """How many items are an object with its article that stands in the table: *die Frage* beantworten."""
+    if not items or items[0].kind != "text" or items[0].tokens[0][0] not in _DEFINITE:
+        return 0
+    for place, item in enumerate(items[1:4], 1):
+        if item.kind != "text":
+            return 0
+        if item.tokens[0][0][:1].isupper():
+            return place + 1
+    return 0
+
+
 def _parts(clause: WideClause) -> tuple[list[Token], list[Token], list[Token], list[Token]]:
     """Pronouns, known things, new things, and what belongs to the verb."""
     person = clause.subject.person
@@ -175,6 +190,10 @@ def _parts(clause: WideClause) -> tuple[list[Token], list[Token], list[Token], l
         else:
             assert item.phrase is not None
             (known if item.phrase.definite and not new else new).extend(item.german())
+    if (lead == 0 or items[lead - 1].kind != "sich") and clause.phrase.pattern.infinitive.infinitive != "sein":
+        settled = _definite_text(items[lead:])
+        known += _joined(items[lead : lead + settled], person)
+        lead += settled
     rest = _joined(items[lead:], person)
     return [t for _, tokens in sorted(pronouns, key=lambda p: p[0]) for t in tokens], known, new, rest
 
@@ -295,9 +314,8 @@ def german_imperative(clause: WideClause) -> tuple[list[Token], list[Token]]:
 
 def make(draw: Draw, subject: Phrase, pattern: Pattern, tense: str, negated: bool = False, gap: str = "") -> WideClause:
     """A clause without adverbials."""
-    clause = WideClause(
-        subject, instantiate(draw, pattern, subject, gap), tense, negated, keys=(draw.key(), draw.key())
-    )
+    phrase = instantiate(draw, pattern, subject, gap, several=not negated)
+    clause = WideClause(subject, phrase, tense, negated, keys=(draw.key(), draw.key()))
     settle_negation(clause)
     return clause
 

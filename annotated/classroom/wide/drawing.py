@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from annotated.classroom.phrases import Draw
 from annotated.classroom.wide import clauses as c
-from annotated.classroom.wide.nominals import Phrase, noun_phrase, owned, person_name, pronoun, titled
+from annotated.classroom.wide.nominals import Phrase, coordinated, noun_phrase, owned, person_name, pronoun, titled
 from annotated.classroom.wide.verb_phrases import PEOPLE, Pattern, patterns_for
 
 PRONOUNS = ("I",) * 8 + ("you",) * 5 + ("he",) * 3 + ("she",) * 3 + ("we",) * 3 + ("they",) * 3
@@ -72,13 +72,11 @@ def _two(draw: Draw) -> Phrase:
     first = draw.pick(
         (person_name, person_name, lambda d: noun_phrase(d, ("family",), ("my",), adjective=0, plural=0))
     )(draw)
-    second, key = person_name(draw), draw.key()
     if draw.chance(0.3):
-        me = pronoun(draw, "I")
-        together = [*first.english, ("and", key), *me.english]
-        return Phrase(together, lambda case: [*first.german(case), ("und", key), *me.german(case)], 3, "p")
-    english = [*first.english, ("and", key), *second.english]
-    return Phrase(english, lambda case: [*first.german(case), ("und", key), *second.german(case)], 5, "p")
+        both = coordinated(draw, first, pronoun(draw, "I"))
+        both.person = 3
+        return both
+    return coordinated(draw, first, person_name(draw))
 
 
 def draw_pattern(draw: Draw, wishes: Wishes) -> Pattern:
@@ -137,7 +135,9 @@ def draw_clause(
     negated = draw.chance(wishes.negated) and "no-neg" not in pattern.options
     if tense in ("might", "used to", "may", "would have") or (tense == "going to" and draw.chance(0.7)):
         negated = False
-    gap = pattern.direct if wishes.gap else ""
+    gap = ""
+    if wishes.gap:
+        gap = pattern.asked.name if pattern.asked else pattern.direct
     clause = c.make(draw, subject, pattern, tense, negated, gap)
     _adverbials(draw, clause, wishes)
     return clause

@@ -8,6 +8,9 @@ A slot is `{name.form:spec}`; the spec is given once, in the English.
 | `VP wishes` a verb phrase | `{v}` base, `{v.ing}` | `inf`, `zu`, `i1` and `i2` (imperative: verb, rest) |
 | classes of nouns, as in verb phrases | `{o}`, `be`, `was`, `v-cost` | `n`, `a`, `d`, `g`, `sein`, `war`, `v-kosten` |
 | `KIND` | as in verb phrases | |
+| `GAP of=a !the` what clause `a` (wish `gap`) asks for | `{o}`, `rel` that | `a`, `rel` den, auf den, dem |
+| `ONE of=o colour` (or `mine`, `this`, `more`) | `{x}` the red one | `n`, `a`, `d` |
+| any noun | `rel`, `whose`, `it`, `ita` | `rel`, `whose`, `it` er, `ita` ihn, `itd` ihm, `wurde` |
 
 Wishes: `subj=I,you`, `t=past`, `neg=0.5`, `time=0`, `k=place` (kind of verb phrase), `g=group`, `gap`, `of=name` (the
 subject of another clause, as a pronoun). `(a|b)` in both languages draws the same alternative of each, `[word]` in
@@ -22,11 +25,12 @@ from functools import cache
 
 from annotated.classroom.phrases import Draw
 from annotated.classroom.wide import clauses as c
+from annotated.classroom.wide.agreeing import is_person, one, referring, relative
 from annotated.classroom.wide.drawing import Wishes, draw_clause, draw_subject
 from annotated.classroom.wide.fillers import fill
-from annotated.classroom.wide.nominals import Phrase, Token, pronoun
+from annotated.classroom.wide.nominals import OBJECTIVE, Phrase, Token, pronoun
 from annotated.classroom.wide.tables import lines
-from annotated.classroom.wide.verb_phrases import CASES, draw_object
+from annotated.classroom.wide.verb_phrases import CASES, Pattern, draw_object, patterns
 from annotated.classroom.wide.verbs import english_verb, german_verb
 
 SLOT = re.compile(r"\{(\w+)(?:\.([\w-]+))?(?::([^}]*))?\}")
@@ -102,7 +106,7 @@ class Filled:
         """Of all that stands between the slots, in both languages."""
         self.specs = {name: spec for name, _, spec in SLOT.findall(english) if spec}
         self.values: dict[str, c.WideClause | Phrase | Both] = {}
-        for name, spec in self.specs.items():
+        for name, spec in sorted(self.specs.items(), key=lambda item: " of=" in item[1]):
             self.values[name] = self._draw(spec)
 
     def _draw(self, spec: str) -> c.WideClause | Phrase | Both:
@@ -110,6 +114,7 @@ class Filled:
         if kind in ("S", "VP"):
             wishes, more = read_wishes(spec)
             subject = self._subject_of(more["of"]) if "of" in more else None
+            pattern = self._fitting(subject, more["of"]) if subject else None
             if kind == "VP":
                 subject = subject or pronoun(self.draw, self.draw.pick(wishes.subjects or ("I",)).replace("_", " "))
                 wishes = Wishes(negated=wishes.negated if "neg" in spec else 0.0, time=wishes.time if "time" in spec
@@ -118,7 +123,9 @@ class Filled:
                 clause = draw_clause(self.draw, wishes, subject)
                 clause.middle = None
                 return clause
-            return draw_clause(self.draw, wishes, subject)
+            return draw_clause(self.draw, wishes, subject, pattern)
+        if kind in ("GAP", "ONE"):
+            return self._noun_of(spec)
         if kind == "SUBJ":
             return draw_subject(self.draw, spec.split()[1:] or ("person",))
         if kind == "PRON":
@@ -127,20 +134,58 @@ class Filled:
             return fill(self.draw, spec)
         return draw_object(self.draw, spec if "!" in spec else spec + " ", None)
 
+    def _noun_of(self, spec: str) -> Phrase:
+        """'GAP of=a !the' what the clause asks for; 'ONE of=o colour' the red one."""
+        kind, source, *more = spec.split()
+        value = self.values[source.removeprefix("of=")]
+        if kind == "ONE":
+            assert isinstance(value, Phrase)
+            return one(self.draw, value, more[0])
+        assert isinstance(value, c.WideClause)
+        asked = value.phrase.pattern.asked
+        assert asked is not None
+        wanted = value.phrase.pattern.specs[asked.name].partition("!")[0]
+        return draw_object(self.draw, f"{wanted} {' '.join(more)}", None)
+
     def _subject_of(self, name: str) -> Phrase:
-        """The subject of another clause, once more: as a pronoun if it is no pronoun yet."""
+        """The subject of another clause, or a noun, once more: as a pronoun if it is no pronoun yet."""
         value = self.values[name]
         subject = value.subject if isinstance(value, c.WideClause) else value
         assert isinstance(subject, Phrase)
-        if subject.pronoun:
+        if subject.pronoun and subject.noun is None:
             return pronoun(self.draw, subject.pronoun)
-        plural = {3: "we"}.get(subject.person, "they")
-        return pronoun(self.draw, plural if subject.agrees == "p" else "she" if subject.gender == "f" else "he")
+        if subject.person == 3:
+            return pronoun(self.draw, "we")
+        return referring(self.draw, subject)
+
+    def _fitting(self, subject: Phrase, source: str) -> Pattern | None:
+        """A verb phrase for a thing; for people there are the wishes."""
+        value = self.values[source]
+        if is_person(subject) and subject.pronoun != "it":
+            return None
+        classes = set(subject.noun.classes if subject.noun else value.phrase.pattern.subjects
+                      if isinstance(value, c.WideClause) else ()) | {"thing"}  # fmt: skip
+        options = [p for p in patterns() if classes & set(p.subjects)]
+        return self.draw.pick([p for p in options if "thing" not in p.subjects] or options)
+
+    def _relative(self, name: str, phrase: Phrase, english: bool, form: str) -> list[Token]:
+        spec = self.specs[name].split()
+        clause = self.values[spec[1].removeprefix("of=")] if spec[0] == "GAP" else None
+        asked = clause.phrase.pattern.asked if isinstance(clause, c.WideClause) else None
+        if form == "whose":
+            return [("whose", phrase.english[-1][1])] if english else relative(phrase, 3)
+        if english:
+            return [("who" if asked is None and is_person(phrase) else "that", phrase.english[-1][1])]
+        return relative(phrase, asked.case, asked.preposition) if asked else relative(phrase)
 
     def english(self, name: str, form: str) -> list[Token]:
         """The English of a slot."""
         value = self.values[name]
+        if isinstance(value, Phrase) and form in ("rel", "whose"):
+            return self._relative(name, value, True, form)
         if isinstance(value, c.WideClause):
+            if form == "part":
+                return [(value.phrase.pattern.verb.participle, value.phrase.key), *c.english_rest(value, time=False)]
             if self.specs[name].startswith("VP"):
                 words = c.english_infinitive(value.phrase, "ing" if form == "ing" else "base")
                 more = c.english_rest(value)[len(value.phrase.english) + len(value.phrase.particle) :]
@@ -156,7 +201,13 @@ class Filled:
     def german(self, name: str, form: str) -> list[Token]:
         """The German of a slot."""
         value = self.values[name]
+        if isinstance(value, Phrase) and form in ("rel", "whose"):
+            return self._relative(name, value, False, form)
         if isinstance(value, c.WideClause):
+            if form == "part":
+                pattern = value.phrase.pattern
+                ending = (pattern.prefix + pattern.infinitive.participle, value.phrase.key)
+                return [*c.middle_field(value, time=False), ending]
             if form in ("i1", "i2"):
                 return c.german_imperative(value)[form == "i2"]
             if form in ("inf", "zu"):
@@ -170,16 +221,26 @@ class Filled:
             return value.german(CASES[form]) if form in CASES else self._agreeing(value, form or "n", english=False)
         return value[1]
 
+    def _referring_word(self, phrase: Phrase, form: str, english: bool) -> str:
+        """'it', 'them'; 'sie', 'ihn', 'ihm'."""
+        again = referring(self.draw, phrase)
+        if not english:
+            return again.german(CASES[form[2:] or "n"])[0][0]
+        return OBJECTIVE.get(again.pronoun, again.pronoun) if form != "it" else again.pronoun
+
     def _agreeing(self, phrase: Phrase, form: str, english: bool) -> list[Token]:
         key = phrase.english[0][1] if english else phrase.german(0)[0][1]
         if form in ("be", "was"):
             return [(c.be(phrase, form == "was"), key)]
+        if form in ("it", "ita", "itd"):
+            return [(self._referring_word(phrase, form, english), key)]
         if form in ("have", "do"):
             return [({"have": ("have", "has"), "do": ("do", "does")}[form][phrase.agrees == "3"], key)]
         if form == "n":
             return phrase.german(0)
-        if form == "war":
-            return [(german_verb("sein").preterite[phrase.person], key)]
+        if form in ("war", "wurde"):
+            verb = {"war": "sein", "wurde": "werden"}[form]
+            return [(german_verb(verb).preterite[phrase.person], key)]
         verb = form.removeprefix("v-")
         if english:
             forms = english_verb(verb)
