@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from annotated.classroom import morphology as m
 from annotated.classroom.phrases import CONTRACTIONS, Draw
-from annotated.classroom.wide.lexicon import pairs_of
+from annotated.classroom.wide.lexicon import pairs_of, plurals
 from annotated.classroom.wide.nominals import SICH, Phrase, Token, fixed, negate
-from annotated.classroom.wide.verb_phrases import Item, Pattern, VerbPhrase, instantiate
+from annotated.classroom.wide.verb_phrases import PREPOSITIONS, Item, Pattern, VerbPhrase, instantiate
 from annotated.classroom.wide.verbs import HAETTE, WAERE, english_verb, german_verb, modal
 
 Both = tuple[list[Token], list[Token]]
@@ -135,16 +135,20 @@ def settle_negation(clause: WideClause) -> None:
     if not clause.negated:
         return
     for item in clause.phrase.items:
-        if item.kind == "np" and item.case == m.ACCUSATIVE and item.phrase and item.phrase.built:
-            clause.kein = negate(item.phrase.built, clause.keys[1])
+        first = item.tokens[0][0] if item.tokens else ""
+        if item.kind == "text" and first in PREPOSITIONS:
             return
-        if item.noun_gender:
-            article = m.DETERMINERS["no"][m.ACCUSATIVE][item.noun_gender]
+        if item.kind == "np" and item.case in (m.ACCUSATIVE, m.DATIVE) and item.phrase and item.phrase.built:
+            clause.kein = negate(item.phrase.built, clause.keys[1])
+            if clause.kein or item.case == m.ACCUSATIVE:
+                return
+        if item.noun_gender or (first in plurals() and item is clause.phrase.items[0]):
+            article = m.DETERMINERS["no"][m.ACCUSATIVE][item.noun_gender or "p"]
             item.tokens = [(article, clause.keys[1]), *item.tokens]
             clause.kein = True
             return
-        if item.kind == "text" and item.tokens[0][0] in ("ein", "eine", "einen"):
-            item.tokens = [("k" + item.tokens[0][0], item.tokens[0][1] | clause.keys[1]), *item.tokens[1:]]
+        if first in ("ein", "eine", "einen"):
+            item.tokens = [("k" + first, item.tokens[0][1] | clause.keys[1]), *item.tokens[1:]]
             clause.kein = True
             return
 
@@ -192,7 +196,7 @@ def _parts(clause: WideClause) -> tuple[list[Token], list[Token], list[Token], l
             (known if item.phrase.definite and not new else new).extend(item.german())
     if (lead == 0 or items[lead - 1].kind != "sich") and clause.phrase.pattern.infinitive.infinitive != "sein":
         settled = _definite_text(items[lead:])
-        known += _joined(items[lead : lead + settled], person)
+        (new if new else known).extend(_joined(items[lead : lead + settled], person))
         lead += settled
     rest = _joined(items[lead:], person)
     return [t for _, tokens in sorted(pronouns, key=lambda p: p[0]) for t in tokens], known, new, rest
@@ -214,14 +218,15 @@ def _joined(items: Sequence[Item], person: int) -> list[Token]:
     return words
 
 
-def middle_field(clause: WideClause, time: bool = True, subject: Sequence[Token] = ()) -> list[Token]:
-    """All between the two ends of the German verb; a subject that is a noun follows the pronouns."""
+def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
+    """All between the two ends of the German verb, without the subject."""
     pronouns, known, new, rest = _parts(clause)
-    pronouns = [*pronouns, *subject]
     when = clause.time[1] if clause.time and time else []
     often = clause.middle[1] if clause.middle else []
     manner = clause.manner[1] if clause.manner else []
     place = clause.place[1] if clause.place else []
+    if clause.negated and not clause.kein and often and often[0][0] in ("oft", "immer", "wirklich"):
+        return [*pronouns, *known, *when, ("nicht", clause.keys[1]), *often, *new, *manner, *place, *rest]
     if clause.negated and not clause.kein:
         return [*pronouns, *known, *when, *often, *new, ("nicht", clause.keys[1]), *manner, *place, *rest]
     if clause.kein:
@@ -262,10 +267,7 @@ def german_group(clause: WideClause) -> tuple[Token, list[Token]]:
 def german_verb_first(clause: WideClause, time: bool = True) -> list[Token]:
     """Questions, and main clauses whose first place is taken by something else."""
     finite, end = german_group(clause)
-    subject = clause.subject.german(0)
-    if clause.subject.pronoun:
-        return [finite, *subject, *middle_field(clause, time), *end]
-    return [finite, *middle_field(clause, time, subject), *end]
+    return [finite, *clause.subject.german(0), *middle_field(clause, time), *end]
 
 
 def german_main(clause: WideClause, time: bool = True) -> list[Token]:

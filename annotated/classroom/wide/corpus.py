@@ -111,8 +111,8 @@ def set_phrase(draw: Draw) -> Both:
     return draw_frame(draw, draw.pick(frames("set_phrases")))
 
 
-KINDS = {"statement": (statement, 34), "question": (question, 10), "wh-question": (wh_question, 11),
-         "frame": (framed, 33), "set-phrase": (set_phrase, 12)}  # fmt: skip
+KINDS = {"statement": (statement, 29), "question": (question, 9), "wh-question": (wh_question, 10),
+         "frame": (framed, 41), "set-phrase": (set_phrase, 11)}  # fmt: skip
 _BAG = tuple(name for name, (_, share) in KINDS.items() for _ in range(share))
 _OPENINGS = tuple(pair.split(" = ") for pair in (
     "Hello , = Hallo ,", "Hi , = Hi ,", "Yes , = Ja ,", "No , = Nein ,", "Well , = Also ,",
@@ -137,7 +137,7 @@ def draw_pair(draw: Draw) -> tuple[str, Both]:
         first, erstes = draw.pick(_OPENINGS)
         key = draw.key()
         english, german = [*((w, key) for w in first.split()), *english], [*((w, key) for w in erstes.split()), *german]
-    if draw.chance(0.07):
+    if draw.chance(0.09):
         other = KINDS[draw.pick(_BAG)][0](draw)
         english, german = [*english, *other[0]], [*german, *other[1]]
     return kind, (_capital(english), _capital(german))

@@ -44,9 +44,14 @@ class Wishes:
 
 
 def draw_subject(draw: Draw, classes: Sequence[str]) -> Phrase:
-    """Someone or something of these classes."""
+    """Someone or something of these classes; 'other' is neither I nor you nor we."""
     if classes[0] == "it":
         return pronoun(draw, "it")
+    if classes[0] == "other":
+        subject = draw_subject(draw, ("person",))
+        while subject.pronoun in ("I", "you", "we") or subject.person == 3:
+            subject = draw_subject(draw, ("person",))
+        return subject
     if not PEOPLE & set(classes):
         roll = draw.random()
         if roll < 0.15 and classes[0] not in ("weather", "time"):
@@ -93,14 +98,6 @@ def draw_pattern(draw: Draw, wishes: Wishes) -> Pattern:
 _BAG = tuple(name for name, weight in TENSES.items() for _ in range(weight))
 
 
-LASTING = frozenset(
-    "arbeiten wohnen leben lernen warten spielen studieren schlafen lesen kochen suchen telefonieren "
-    "reisen regnen schneien putzen schreiben unterrichten üben sparen fernsehen sehen hören sitzen "
-    "stehen liegen reden sprechen tanzen singen schwimmen laufen streiten weinen rauchen".split()
-)
-"""German verbs of what goes on for a while: 'I have been waiting for an hour'."""
-
-
 def draw_tense(draw: Draw, pattern: Pattern, wishes: Wishes, subject: Phrase) -> str:
     """One that the verb phrase takes."""
     if wishes.tenses:
@@ -113,7 +110,7 @@ def draw_tense(draw: Draw, pattern: Pattern, wishes: Wishes, subject: Phrase) ->
         things and tense not in ("present", "past", "perfect", "will", "going to", "can", "progressive", "should")
     ):
         tense = draw.pick(_BAG)
-    if tense == "perfect progressive" and (pattern.infinitive.infinitive not in LASTING or pattern.prefix):
+    if tense == "perfect progressive" and not pattern.lasting:
         return "present"
     if "state" in pattern.options and tense in ("can", "want to") and draw.chance(0.8):
         return "present"
@@ -150,7 +147,7 @@ def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
     if tense == "perfect progressive":
         clause.time = c.adverbial(draw, "since")
         return
-    group = TIMES.get(tense, "")
+    group = "future" if tense == "could" and not clause.negated else TIMES.get(tense, "")
     if group and draw.chance(wishes.time) and not (state and group != "past") and "no-time" not in options:
         clause.time = c.adverbial(draw, "any" if draw.chance(0.25) else group)
     if "place" in options and draw.chance(0.22 * wishes.adverbs):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from annotated.classroom.morphology import number_words
 from annotated.classroom.phrases import Draw
 from annotated.classroom.wide.lexicon import WideAdjective, adjectives, nouns_of, pairs_of
@@ -69,10 +71,17 @@ def pick_adjective(draw: Draw, classes: list[str]) -> WideAdjective:
 
 
 def _adjective(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
-    entry = pick_adjective(draw, arguments)
+    return predicate(draw, [pick_adjective(draw, arguments)])
+
+
+def predicate(draw: Draw, options: Sequence[WideAdjective], how: str = "") -> Both:
+    """One of the adjectives, sometimes with *very*; 'bare' never with it, 'more' as the comparative."""
+    entry = draw.pick(options) if options else pick_adjective(draw, ["thing"])
+    if how == "more" and entry.comparative:
+        return fixed(draw, entry.more, entry.comparative)
     key = draw.key()
     english, german = [(w, key) for w in entry.english.split()], [(entry.german, key)]
-    if entry.comparative and draw.chance(0.3):
+    if entry.comparative and not how and draw.chance(0.3):
         very = draw.key()
         degree = draw.pick(DEGREES)
         english = [*((w, very) for w in degree[0].split()), *english]

@@ -27,16 +27,18 @@ from annotated.classroom.phrases import Draw
 from annotated.classroom.wide import clauses as c
 from annotated.classroom.wide.agreeing import is_person, one, referring, relative
 from annotated.classroom.wide.drawing import Wishes, draw_clause, draw_subject
-from annotated.classroom.wide.fillers import fill
+from annotated.classroom.wide.fillers import fill, predicate
+from annotated.classroom.wide.lexicon import adjectives_for
 from annotated.classroom.wide.nominals import OBJECTIVE, Phrase, Token, pronoun
 from annotated.classroom.wide.tables import lines
 from annotated.classroom.wide.verb_phrases import CASES, Pattern, draw_object, patterns
-from annotated.classroom.wide.verbs import english_verb, german_verb
+from annotated.classroom.wide.verbs import english_verb, german_verb, modal
 
 SLOT = re.compile(r"\{(\w+)(?:\.([\w-]+))?(?::([^}]*))?\}")
 _CHOICE = re.compile(r"\(([^()|]*(?:\|[^()|]*)+)\)")
 _MARK = re.compile(r"(?<=[^\s.,?!;])([.,?!;]+)(?=\s|$)")
 _KEEP = frozenset("Mr. Mrs. Ms. Dr. a.m. p.m. o'clock".split())
+_MODALS = {"müssen": "must", "können": "can", "wollen": "want", "sollen": "shall"}
 Both = tuple[list[Token], list[Token]]
 
 
@@ -117,13 +119,16 @@ class Filled:
             pattern = self._fitting(subject, more["of"]) if subject else None
             if kind == "VP":
                 subject = subject or pronoun(self.draw, self.draw.pick(wishes.subjects or ("I",)).replace("_", " "))
+                often = ("people",) if self.draw.chance(0.06) else ("people", "action")
                 wishes = Wishes(negated=wishes.negated if "neg" in spec else 0.0, time=wishes.time if "time" in spec
-                                else 0.15, tenses=("present",), kinds=wishes.kinds or ("people", "action"),
+                                else 0.15, tenses=("present",), kinds=wishes.kinds if "k=" in spec else often,
                                 groups=wishes.groups, adverbs=0.5)  # fmt: skip
                 clause = draw_clause(self.draw, wishes, subject)
                 clause.middle = None
                 return clause
             return draw_clause(self.draw, wishes, subject, pattern)
+        if kind == "FIT":
+            return self._fitting_adjective(spec)
         if kind in ("GAP", "ONE"):
             return self._noun_of(spec)
         if kind == "SUBJ":
@@ -146,6 +151,14 @@ class Filled:
         assert asked is not None
         wanted = value.phrase.pattern.specs[asked.name].partition("!")[0]
         return draw_object(self.draw, f"{wanted} {' '.join(more)}", None)
+
+    def _fitting_adjective(self, spec: str) -> Both:
+        """'FIT of=o' an adjective for a noun, as a predicate; 'bare' without *very*, 'more' the comparative."""
+        _, source, *how = spec.split()
+        phrase = self.values[source.removeprefix("of=")]
+        assert isinstance(phrase, Phrase)
+        options = adjectives_for(phrase.noun) if phrase.noun else ()
+        return predicate(self.draw, [a for a in options if a.comparative or not how], *how)
 
     def _subject_of(self, name: str) -> Phrase:
         """The subject of another clause, or a noun, once more: as a pronoun if it is no pronoun yet."""
@@ -176,12 +189,14 @@ class Filled:
             return [("whose", phrase.english[-1][1])] if english else relative(phrase, 3)
         if english:
             return [("who" if asked is None and is_person(phrase) else "that", phrase.english[-1][1])]
-        return relative(phrase, asked.case, asked.preposition) if asked else relative(phrase)
+        if asked:
+            return relative(phrase, asked.case, asked.preposition)
+        return relative(phrase, CASES[form[3:] or "n"])
 
     def english(self, name: str, form: str) -> list[Token]:
         """The English of a slot."""
         value = self.values[name]
-        if isinstance(value, Phrase) and form in ("rel", "whose"):
+        if isinstance(value, Phrase) and form in ("rel", "rela", "reld", "whose"):
             return self._relative(name, value, True, form)
         if isinstance(value, c.WideClause):
             if form == "part":
@@ -201,7 +216,7 @@ class Filled:
     def german(self, name: str, form: str) -> list[Token]:
         """The German of a slot."""
         value = self.values[name]
-        if isinstance(value, Phrase) and form in ("rel", "whose"):
+        if isinstance(value, Phrase) and form in ("rel", "rela", "reld", "whose"):
             return self._relative(name, value, False, form)
         if isinstance(value, c.WideClause):
             if form == "part":
@@ -245,6 +260,8 @@ class Filled:
         if english:
             forms = english_verb(verb)
             return [(forms.third if phrase.agrees == "3" else forms.base, key)]
+        if verb in _MODALS:
+            return [(modal(_MODALS[verb], phrase.person), key)]
         return [(german_verb(verb).present[phrase.person], key)]
 
 

@@ -136,6 +136,12 @@ def nouns_of(name: str) -> tuple[WideNoun, ...]:
 
 
 @cache
+def plurals() -> frozenset[str]:
+    """German plurals that are no singular: *Videos* sehen is negated by *keine*."""
+    return frozenset(n.forms["p"][0] for n in nouns() if not n.mass and n.forms["p"][0] != n.forms[n.gender][0])
+
+
+@cache
 def adjectives() -> tuple[WideAdjective, ...]:
     """All of them."""
     return tuple(parse_adjective(row) for row in rows("adjectives"))

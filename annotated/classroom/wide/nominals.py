@@ -212,15 +212,23 @@ def noun_phrase(
     plural: float = 0.2,
     noun: WideNoun | None = None,
 ) -> Phrase:
-    """A noun with what precedes it; 'own' is the possessive of the subject, 'my' any, 'number' a number."""
+    """A noun with what precedes it; 'own' is the possessive of the subject, 'my' any, 'number' a number.
+
+    'the+s', 'my+p' and 'a+b' are singular, plural, bare of adjectives ('the+sb' is both); 'best' is a superlative.
+    """
     noun = noun or draw.pick(nouns_of(draw.pick(classes)))
     chosen, _, number = draw.pick(determiners).partition("+")
-    plural = {"p": 1.0, "s": 0.0}.get(number, plural)
+    plural = 1.0 if "p" in number else 0.0 if "s" in number else plural
+    adjective = 0.0 if "b" in number else adjective
     ordinal = _ORDINAL.get(chosen.removeprefix("the "))
     best, chosen = chosen == "best", "the" if ordinal or chosen == "best" else chosen
     if noun.feminine is not None and draw.chance(0.25):
         noun = noun.feminine
-    if "family" in noun.classes and chosen in ("a", "this", "that", "", "the", "some", "many"):
+    if (
+        "family" in noun.classes
+        and "person" not in noun.classes
+        and chosen in ("a", "this", "that", "", "the", "some", "many")
+    ):
         chosen = "own" if subject is not None and draw.chance(0.4) else "my"
     built, english = _determined(draw, noun, chosen, subject, plural)
     column = built.column

@@ -40,7 +40,7 @@ PEOPLE = frozenset(("person", "family", "job"))
 _SLOT = re.compile(r"\{(\w+)(?::([^}]*))?\}")
 
 
-_PREPOSITIONS = frozenset(
+PREPOSITIONS = frozenset(
     "an auf aus bei für gegen in mit nach neben über um unter von vor zu durch ohne hinter".split()
 )
 _PASSIVE = frozenset(
@@ -51,6 +51,14 @@ _PASSIVE = frozenset(
     "beantworten ab|holen fragen untersuchen operieren verhaften verletzen stören brauchen".split()
 )
 """Verbs of which a passive is often said."""
+
+
+_LASTING = frozenset(
+    "arbeiten wohnen leben lernen warten spielen studieren schlafen lesen kochen suchen telefonieren "
+    "reisen regnen schneien putzen schreiben unterrichten üben sparen fernsehen sehen hören sitzen "
+    "stehen liegen reden sprechen tanzen singen schwimmen laufen streiten weinen rauchen".split()
+)
+"""German verbs of what goes on for a while: 'I have been waiting for an hour'."""
 
 
 class Asked(NamedTuple):
@@ -96,9 +104,14 @@ class Pattern:
         name, _, case = self.german[place][1:-1].partition(".")
         before = self.german[place - 1] if place else ""
         last = self.english[-1] == f"{{{name}}}" and self.verb.base != "be" and "Nähe" not in self.german
-        if before in _PREPOSITIONS and last:
+        if before in PREPOSITIONS and last:
             return Asked(name, CASES[case], before)
         return Asked(name, CASES[case], "") if before in ("", "sich.d") and (last or self.direct) else None
+
+    @property
+    def lasting(self) -> bool:
+        """Whether it goes on for a while."""
+        return self.infinitive.infinitive in _LASTING and not self.prefix and "state" not in self.options
 
     @property
     def passive(self) -> bool:
@@ -127,7 +140,8 @@ def parse(line: str, group: str = "") -> Pattern:
     prefix, _, verb = wörter[-1].rpartition("|")
     forms = german_verb(verb)
     auxiliary = "sein" if "sein" in options else "haben" if "haben" in options else forms.auxiliary
-    return Pattern(words[1:], wörter[:-1], specs, subjects, options, english_verb(words[0]), prefix, forms, auxiliary,
+    before = tuple(word.replace("|", "") for word in wörter[:-1])
+    return Pattern(words[1:], before, specs, subjects, options, english_verb(words[0]), prefix, forms, auxiliary,
                    group)  # fmt: skip
 
 
@@ -139,7 +153,7 @@ def patterns() -> tuple[Pattern, ...]:
 
 @cache
 def patterns_for(*wanted: str) -> tuple[Pattern, ...]:
-    """Those that meet all wishes: 'people' (subjects), 'action' (no state), 'direct' object, 'asked', 'passive'."""
+    """Those that meet all wishes: 'people' (subjects), 'action' (no state), 'direct' object, 'asked' ..."""
     found = patterns()
     for wish in wanted:
         if wish == "people":
@@ -148,7 +162,7 @@ def patterns_for(*wanted: str) -> tuple[Pattern, ...]:
             found = tuple(p for p in found if not PEOPLE & set(p.subjects))
         elif wish == "action":
             found = tuple(p for p in found if "state" not in p.options)
-        elif wish in ("direct", "passive", "asked"):
+        elif wish in ("direct", "passive", "asked", "lasting"):
             found = tuple(p for p in found if getattr(p, wish))
         else:
             found = tuple(p for p in found if wish in p.options)
@@ -285,7 +299,7 @@ def _german(pattern: Pattern, slots: dict, key: int, gap: str) -> list[Item]:
         if text.startswith("{"):
             name, _, case = text[1:-1].partition(".")
             if name == gap:
-                if items and items[-1].tokens and items[-1].tokens[0][0] in _PREPOSITIONS:
+                if items and items[-1].tokens and items[-1].tokens[0][0] in PREPOSITIONS:
                     items.pop()
                 continue
             phrase, filler = slots[name]
