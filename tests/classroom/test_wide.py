@@ -89,6 +89,8 @@ CINEMA, BUS = "go to the cinema = ins Kino gehen", "wait for {o:'bus' !the} = au
          "ich warte nicht auf einen Bus"),
         ("show {o:'dog' !a+sb} the way = {o.d} den Weg zeigen", "we", "past", False, "main", "we showed a dog the way",
          "wir haben einem Hund den Weg gezeigt"),
+        ("save money = Geld sparen", "you", "should", True, "main", "you should not save money",
+         "du solltest kein Geld sparen"),
         ("get washed = sich waschen", "Anna", "past", False, "question", "did Anna get washed",
          "hat Anna sich gewaschen"),
         ("repeat that = das wiederholen", "you", "can", False, "question", "can you repeat that",
@@ -106,6 +108,26 @@ def test_cases_and_the_order_of_objects() -> None:
     assert said(HELP, "I")[1] in ("ich helfe dem Bäcker", "ich helfe der Bäckerin", "ich helfe den Bäckern")
     give = "give {p:'child' !the} {o:'book' !a} = {p.d} {o.a} geben"
     assert said(give, "I", "past")[1] in ("ich habe dem Kind ein Buch gegeben", "ich habe den Kindern ein Buch gegeben")
+
+
+@pytest.mark.parametrize(
+    ("line", "late", "around", "english", "german"),
+    [
+        (HOME, "yet", ("noch", ""), "I do not go home yet", "ich gehe noch nicht nach Hause"),
+        (UP, "any more", ("", "mehr"), "I do not get up any more", "ich stehe nicht mehr auf"),
+        (HUNGRY, "any more", ("", "mehr"), "I am not hungry any more", "ich habe keinen Hunger mehr"),
+        (CAR, "either", ("auch", ""), "I do not buy a car either", "ich kaufe auch kein Auto"),
+    ],
+)  # fmt: skip
+def test_what_stands_about_the_negation(
+    line: str, late: str, around: tuple[str, str], english: str, german: str
+) -> None:
+    draw = Draw(random.Random(0).random)
+    clause = c.make(draw, pronoun(draw, "I"), parse(line), "present", negated=True)
+    clause.late = [(word, 1) for word in late.split()]
+    clause.around = ([(w, 1) for w in around[0].split()], [(w, 1) for w in around[1].split()])
+    assert join_words(tuple(w for w, _ in c.english_statement(clause))) == english
+    assert join_words(tuple(w for w, _ in c.german_main(clause))) == german
 
 
 @pytest.mark.parametrize(
@@ -139,7 +161,7 @@ def test_relative_clauses_ask_in_the_case_of_the_verb(line: str, noun: str, engl
          ("what kind of car is that?", "was für ein Auto ist das?")),
         ("{o:'bus' !what_kind_of} is that?", "{o.n} ist das?",
          ("what kind of bus is that?", "was für ein Bus ist das?")),
-        ("I want {o:'banana' !another}.", "Ich will {o.a}.", ("I want another banana.", "Ich will noch eine Banane.")),
+        ("I want {o:'banana' !another+b}.", "Ich will {o.a}.", ("I want another banana.", "Ich will noch eine Banane.")),
         ("by {o:'bus' !the_next+sb}", "mit {o.d}", ("by the next bus", "mit dem nächsten Bus")),
         ("Where is {o:'bag' !the+sb}? I cannot find {o.ita}.", "Wo ist {o.n}? Ich kann {o.ita} nicht finden.",
          ("Where is the bag? I cannot find it.", "Wo ist die Tasche? Ich kann sie nicht finden.")),

@@ -7,11 +7,11 @@ verbs a middle field: pronouns, time, what is known, manner, place, what is new,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from annotated.classroom import morphology as m
 from annotated.classroom.phrases import CONTRACTIONS, Draw
-from annotated.classroom.wide.lexicon import pairs_of, plurals
+from annotated.classroom.wide.lexicon import bare_columns, pairs_of
 from annotated.classroom.wide.nominals import SICH, Phrase, Token, fixed, negate
 from annotated.classroom.wide.verb_phrases import PREPOSITIONS, Item, Pattern, VerbPhrase, instantiate
 from annotated.classroom.wide.verbs import HAETTE, WAERE, english_verb, german_verb, modal
@@ -44,6 +44,10 @@ class WideClause:
     """'always', 'also', 'already'."""
     keys: tuple[int, int] = (0, 0)
     kein: bool = False
+    late: list[Token] = field(default_factory=list)
+    """English words at the end: *too*, *any more*."""
+    around: Both = field(default_factory=lambda: ([], []))
+    """German words before and after the negation: *noch* nicht, nicht *mehr*."""
 
 
 # English
@@ -102,7 +106,7 @@ def english_rest(clause: WideClause, time: bool = True) -> list[Token]:
     words = [*clause.phrase.english, *clause.phrase.particle]
     for part in (clause.manner, clause.place, clause.time if time else None):
         words += part[0] if part else []
-    return words
+    return [*words, *clause.late]
 
 
 def english_statement(clause: WideClause, time: bool = True, subject: bool = True) -> list[Token]:
@@ -142,8 +146,9 @@ def settle_negation(clause: WideClause) -> None:
             clause.kein = negate(item.phrase.built, clause.keys[1])
             if clause.kein or item.case == m.ACCUSATIVE:
                 return
-        if item.noun_gender or (first in plurals() and item is clause.phrase.items[0]):
-            article = m.DETERMINERS["no"][m.ACCUSATIVE][item.noun_gender or "p"]
+        gender = item.noun_gender or (bare_columns().get(first, "") if item is clause.phrase.items[0] else "")
+        if gender:
+            article = m.DETERMINERS["no"][m.ACCUSATIVE][gender]
             item.tokens = [(article, clause.keys[1]), *item.tokens]
             clause.kein = True
             return
@@ -227,10 +232,12 @@ def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
     place = clause.place[1] if clause.place else []
     if clause.negated and not clause.kein and often and often[0][0] in ("oft", "immer", "wirklich"):
         return [*pronouns, *known, *when, ("nicht", clause.keys[1]), *often, *new, *manner, *place, *rest]
+    before, after = clause.around
     if clause.negated and not clause.kein:
-        return [*pronouns, *known, *when, *often, *new, ("nicht", clause.keys[1]), *manner, *place, *rest]
+        not_ = [*before, ("nicht", clause.keys[1]), *after]
+        return [*pronouns, *known, *when, *often, *new, *not_, *manner, *place, *rest]
     if clause.kein:
-        return [*pronouns, *when, *known, *often, *manner, *place, *new, *rest]
+        return [*pronouns, *when, *known, *often, *before, *manner, *place, *new, *rest, *after]
     return [*pronouns, *when, *often, *known, *manner, *place, *new, *rest]
 
 

@@ -140,6 +140,14 @@ def draw_clause(
     return clause
 
 
+_MORE, _EITHER, _YET = ("any more", "", "mehr"), ("either", "auch", ""), ("yet", "noch", "")
+LATE = {
+    "present": (_MORE, ("anymore", "", "mehr"), _EITHER, _YET), "can": (_MORE, _EITHER, _YET),
+    "perfect": (_YET, _EITHER), "want to": (_MORE, _EITHER, _YET), "past": (_EITHER, _MORE), "will": (_EITHER, _MORE),
+}  # fmt: skip
+"""What ends a negated English clause -> German before and after *nicht*."""
+
+
 def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
     """Time, place, manner, and words in the middle."""
     tense, options = clause.tense, clause.phrase.pattern.options
@@ -154,6 +162,12 @@ def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
         clause.place = c.adverbial(draw, "place")
     elif "manner" in options and not clause.negated and draw.chance(0.22 * wishes.adverbs):
         clause.manner = c.adverbial(draw, "manner")
+    if clause.negated and clause.time is None and tense in LATE and draw.chance(0.22 * wishes.adverbs):
+        late, before, after = draw.pick(LATE[tense])
+        key = clause.keys[1]
+        clause.late = [(word, key) for word in late.split()]
+        clause.around = ([(w, key) for w in before.split()], [(w, key) for w in after.split()])
+        return
     middle = 0.13 * wishes.adverbs
     if tense == "used to":
         clause.middle = ([], [("früher", clause.keys[0])])
@@ -165,7 +179,10 @@ def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
         clause.middle = ([("just", clause.keys[0])] if draw.chance(0.3) else [], [("gerade", clause.keys[0])])
     elif tense == "present" and not state and clause.time is None and draw.chance(middle * 2):
         clause.middle = c.adverbial(draw, "not often" if clause.negated else "often")
-    elif tense == "perfect" and draw.chance(0.4):
-        clause.middle = c.adverbial(draw, "yet" if clause.negated else "already")
+    elif tense == "perfect" and not clause.negated and draw.chance(0.4):
+        clause.middle = c.adverbial(draw, "already")
     elif draw.chance(middle) and not clause.negated:
         clause.middle = c.adverbial(draw, "middle")
+    if clause.middle and clause.time is None and [w for w, _ in clause.middle[0]] == ["also"] and draw.chance(0.5):
+        clause.late = [("too", clause.middle[0][0][1])]
+        clause.middle = ([], clause.middle[1])

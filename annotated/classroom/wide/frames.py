@@ -23,7 +23,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from annotated.classroom.phrases import Draw
+from annotated.classroom.phrases import CONTRACTIONS, Draw
 from annotated.classroom.wide import clauses as c
 from annotated.classroom.wide.agreeing import is_person, one, referring, relative
 from annotated.classroom.wide.drawing import Wishes, draw_clause, draw_subject
@@ -125,6 +125,7 @@ class Filled:
                                 groups=wishes.groups, adverbs=0.5)  # fmt: skip
                 clause = draw_clause(self.draw, wishes, subject)
                 clause.middle = None
+                clause.late = clause.late if clause.negated else []
                 return clause
             return draw_clause(self.draw, wishes, subject, pattern)
         if kind == "FIT":
@@ -272,7 +273,12 @@ def fill_text(filled: Filled, text: str, english: bool) -> list[Token]:
     for found in SLOT.finditer(text):
         tokens += [(w, block) for w in split_words(text[position : found.start()].strip())]
         name, form, _ = found.groups()
-        tokens += filled.english(name, form or "") if english else filled.german(name, form or "")
+        filling = filled.english(name, form or "") if english else filled.german(name, form or "")
+        if tokens and filling and not english and form in CASES:
+            short = CONTRACTIONS.get((tokens[-1][0], filling[0][0]))
+            if short:
+                filling = [(short, tokens.pop()[1] | filling[0][1]), *filling[1:]]
+        tokens += filling
         position = found.end()
     return [*tokens, *((w, block) for w in split_words(text[position:].strip()))]
 

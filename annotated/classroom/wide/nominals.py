@@ -188,7 +188,8 @@ class Built:
 
 
 _LEADING = {
-    "another": ("noch", "a"), "such a": ("so", "a"), "what kind of": ("was für", "a"), "all my": ("alle", "my"),
+    "another": ("noch", "a"), "such a": ("so", "a"), "what kind of": ("was für", "a"), "what a": ("was für", "a"),
+    "all my": ("alle", "my"),
     "almost all my": ("fast alle", "my"), "all of my": ("alle", "my"), "almost all of my": ("fast alle", "my"),
 }  # fmt: skip
 """English -> what precedes the German article, and which article."""
@@ -238,11 +239,11 @@ def noun_phrase(
         english = [*english, (ordinal.english, built.keys[1])]
     elif best and (graded := [a for a in options if a.superlative]):
         english = _described(draw, built, graded, english, best=True)
-    elif adjective and options and not built.lead and draw.chance(adjective) and "family" not in noun.classes:
+    elif adjective and options and chosen != "what kind of" and draw.chance(adjective) and "family" not in noun.classes:
         english = _described(draw, built, options, english)
     head = noun.plural if column == "p" and noun.plural else noun.singular
     words = [*english, *((w, built.keys[2]) for w in head.split())]
-    words = [(_article(words[1][0]), k) if w == "a" and i == 0 else (w, k) for i, (w, k) in enumerate(words)]
+    words = [(_article(words[i + 1][0]), k) if w == "a" else (w, k) for i, (w, k) in enumerate(words)]
     plural_english = column == "p" and bool(noun.plural)
     definite = bool(built.determiner not in ("", "a", "no") or built.owner) or built.amount in _WEAK_AFTER
     phrase = Phrase(words, built.german, 5 if column == "p" else 2, "p" if plural_english else "3", definite)
@@ -275,7 +276,7 @@ def _determined(
             built = Built(noun, column, own, keys=keys, lead=lead)
             return built, [(w, keys[0]) for w in [*chosen.split()[:-1], own]]
         if noun.mass or noun.plural_only:
-            article, chosen = "", "more" if chosen == "another" else "such" if chosen == "such a" else chosen
+            article, chosen = "", "more" if chosen == "another" else chosen.removesuffix(" a")
             lead = "mehr" if chosen == "more" else lead
         built = Built(noun, noun.gender, article, keys=keys, lead=lead)
         return built, [(w, keys[0]) for w in chosen.split()]
@@ -321,7 +322,7 @@ def _described(
     word = built.adjective.english
     if best or (built.determiner == "the" and built.adjective.superlative and draw.chance(0.25)):
         built.degree, word = "est", built.adjective.most
-    elif built.determiner in ("a", "") and built.adjective.comparative and draw.chance(0.08):
+    elif built.determiner in ("a", "") and not built.lead and built.adjective.comparative and draw.chance(0.08):
         built.degree, word = "er", built.adjective.more
     elif draw.chance(0.1):
         intensifier, built.intensifier = draw.pick(INTENSIFIERS)
