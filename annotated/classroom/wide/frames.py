@@ -4,7 +4,7 @@ A slot is `{name.form:spec}`; the spec is given once, in the English.
 
 | spec | English forms | German forms |
 |---|---|---|
-| `S wishes` a clause | `{c}`; `q` question, `p` predicate | `m` main, `v` verb first, `s` last; `p`, `sp` predicate |
+| `S wishes` a clause | `{c}`; `q` question, `p` predicate | `m` main, `v` verb first, `s` last; `p`, `pe`, `sp` |
 | `VP wishes` a verb phrase | `{v}` base, `{v.ing}` | `inf`, `zu`, `i1` and `i2` (imperative: verb, rest) |
 | classes of nouns, as in verb phrases | `{o}`, `be`, `was`, `v-cost` | `n`, `a`, `d`, `g`, `sein`, `war`, `v-kosten` |
 | `KIND` | as in verb phrases | |
@@ -12,6 +12,7 @@ A slot is `{name.form:spec}`; the spec is given once, in the English.
 | `ONE of=o colour` (or `mine`, `this`, `more`) | `{x}` the red one | `n`, `a`, `d` |
 | any noun | `rel`, `whose`, `it`, `ita` | `rel`, `whose`, `it` er, `ita` ihn, `itd` ihm, `wurde` |
 
+`p` and `sp` are `m` and `s` without their subject, `pe` without an auxiliary that has just been said, too.
 Wishes: `subj=I,you`, `t=past`, `neg=0.5`, `time=0`, `k=place` (kind of verb phrase), `g=group`, `gap`, `of=name` (the
 subject of another clause, as a pronoun). `(a|b)` in both languages draws the same alternative of each, `[word]` in
 the English alone is there half of the time.
@@ -228,8 +229,9 @@ class Filled:
                 return c.german_imperative(value)[form == "i2"]
             if form in ("inf", "zu"):
                 return c.german_infinitive(value, zu=form == "zu")
-            if form == "p":
-                return c.german_main(value)[len(value.subject.german(0)) :]
+            if form in ("p", "pe"):
+                words = c.german_main(value)[len(value.subject.german(0)) :]
+                return words[self._shares_auxiliary(name, value) :] if form == "pe" else words
             if form == "sp":
                 return c.german_final(value, subject=False)
             return {"m": c.german_main, "v": c.german_verb_first, "s": c.german_final, "": c.german_main}[form](value)
@@ -243,6 +245,18 @@ class Filled:
         if not english:
             return again.german(CASES[form[2:] or "n"])[0][0]
         return OBJECTIVE.get(again.pronoun, again.pronoun) if form != "it" else again.pronoun
+
+    def _shares_auxiliary(self, name: str, clause: c.WideClause) -> bool:
+        """Whether the first verb is that of the clause before: ich habe gegessen und (habe) getrunken."""
+        before = self.values[self.specs[name].partition("of=")[2].split()[0]]
+        finite, end = c.german_group(clause)
+        if not isinstance(before, c.WideClause) or before.negated:
+            return False
+        return (
+            bool(end)
+            and c.german_group(before)[0][0] == finite[0]
+            and [w for w, _ in end] != [clause.phrase.pattern.prefix]
+        )
 
     def _agreeing(self, phrase: Phrase, form: str, english: bool) -> list[Token]:
         key = phrase.english[0][1] if english else phrase.german(0)[0][1]

@@ -153,7 +153,7 @@ def patterns() -> tuple[Pattern, ...]:
 
 @cache
 def patterns_for(*wanted: str) -> tuple[Pattern, ...]:
-    """Those that meet all wishes: 'people' (subjects), 'action' (no state), 'direct' object, 'asked' ..."""
+    """Those that meet all wishes: 'people' (subjects), 'action' (no state), 'direct' object, 'plain' (not reflexive) ..."""
     found = patterns()
     for wish in wanted:
         if wish == "people":
@@ -162,6 +162,8 @@ def patterns_for(*wanted: str) -> tuple[Pattern, ...]:
             found = tuple(p for p in found if not PEOPLE & set(p.subjects))
         elif wish == "action":
             found = tuple(p for p in found if "state" not in p.options)
+        elif wish == "plain":
+            found = tuple(p for p in found if not {"sich", "sich.d"} & set(p.german))
         elif wish in ("direct", "passive", "asked", "lasting"):
             found = tuple(p for p in found if getattr(p, wish))
         else:
