@@ -59,7 +59,7 @@ CINEMA, BUS = "go to the cinema = ins Kino gehen", "wait for {o:'bus' !the} = au
         (UP, "I", "must", True, "main", "I must not get up", "ich darf nicht aufstehen"),
         (TEETH, "I", "progressive", False, "main", "I am brushing my teeth", "ich putze mir die Zähne"),
         (TEETH, "she", "perfect", False, "main", "she has brushed her teeth", "sie hat sich die Zähne geputzt"),
-        (TEETH, "we", "present", True, "main", "we do not brush our teeth", "wir putzen uns nicht die Zähne"),
+        (TEETH, "we", "present", True, "main", "we do not brush our teeth", "wir putzen uns die Zähne nicht"),
         (HOME, "he", "going to", False, "main", "he is going to go home", "er wird nach Hause gehen"),
         (HOME, "I", "would like to", False, "question", "would I like to go home", "möchte ich nach Hause gehen"),
         (HOME, "they", "past", True, "main", "they did not go home", "sie sind nicht nach Hause gegangen"),
@@ -108,6 +108,20 @@ def test_cases_and_the_order_of_objects() -> None:
     assert said(HELP, "I")[1] in ("ich helfe dem Bäcker", "ich helfe der Bäckerin", "ich helfe den Bäckern")
     give = "give {p:'child' !the} {o:'book' !a} = {p.d} {o.a} geben"
     assert said(give, "I", "past")[1] in ("ich habe dem Kind ein Buch gegeben", "ich habe den Kindern ein Buch gegeben")
+
+
+def test_please_follows_the_pronouns() -> None:
+    draw = Draw(random.Random(0).random)
+    for line, german in (
+        ("sit down = sich hin|setzen", "setz dich bitte hin"),
+        ("wash one's hands = sich.d die Hände waschen", "wasch dir bitte die Hände"),
+        ("open the door = die Tür auf|machen", "mach bitte die Tür auf"),
+    ):
+        clause = c.make(draw, pronoun(draw, "you"), parse(line), "present")
+        assert join_words(tuple(w for w, _ in c.german_request(clause, 1))) == german
+    clause = c.make(draw, pronoun(draw, "you"), parse("sit down = sich hin|setzen"), "present")
+    words = c.german_request(clause, 1, infinitive=True)
+    assert join_words(tuple(w for w, _ in words)) == "dich bitte hinsetzen"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +175,8 @@ def test_relative_clauses_ask_in_the_case_of_the_verb(line: str, noun: str, engl
          ("what kind of car is that?", "was für ein Auto ist das?")),
         ("{o:'bus' !what_kind_of} is that?", "{o.n} ist das?",
          ("what kind of bus is that?", "was für ein Bus ist das?")),
-        ("I want {o:'banana' !another+b}.", "Ich will {o.a}.", ("I want another banana.", "Ich will noch eine Banane.")),
+        ("I want {o:'banana' !another+b}.", "Ich will {o.a}.",
+         ("I want another banana.", "Ich will noch eine Banane.")),
         ("by {o:'bus' !the_next+sb}", "mit {o.d}", ("by the next bus", "mit dem nächsten Bus")),
         ("Where is {o:'bag' !the+sb}? I cannot find {o.ita}.", "Wo ist {o.n}? Ich kann {o.ita} nicht finden.",
          ("Where is the bag? I cannot find it.", "Wo ist die Tasche? Ich kann sie nicht finden.")),

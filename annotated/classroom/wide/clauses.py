@@ -199,7 +199,7 @@ def _parts(clause: WideClause) -> tuple[list[Token], list[Token], list[Token], l
         else:
             assert item.phrase is not None
             (known if item.phrase.definite and not new else new).extend(item.german())
-    if (lead == 0 or items[lead - 1].kind != "sich") and clause.phrase.pattern.infinitive.infinitive != "sein":
+    if clause.phrase.pattern.infinitive.infinitive != "sein":
         settled = _definite_text(items[lead:])
         (new if new else known).extend(_joined(items[lead : lead + settled], person))
         lead += settled
@@ -319,6 +319,13 @@ def german_imperative(clause: WideClause) -> tuple[list[Token], list[Token]]:
     if clause.subject.pronoun == "formal you":
         first += clause.subject.german(0)
     return first, [*middle_field(clause), *([(pattern.prefix, key)] if pattern.prefix else [])]
+
+
+def german_request(clause: WideClause, key: int, infinitive: bool = False) -> list[Token]:
+    """With *bitte* after the pronouns: 'setz dich bitte hin', 'gib bitte Anna das Buch', 'mir bitte helfen'."""
+    first, rest = ([], german_infinitive(clause)) if infinitive else german_imperative(clause)
+    pronouns = len(_parts(clause)[0])
+    return [*first, *rest[:pronouns], ("bitte", key), *rest[pronouns:]]
 
 
 def make(draw: Draw, subject: Phrase, pattern: Pattern, tense: str, negated: bool = False, gap: str = "") -> WideClause:

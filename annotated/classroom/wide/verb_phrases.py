@@ -153,7 +153,7 @@ def patterns() -> tuple[Pattern, ...]:
 
 @cache
 def patterns_for(*wanted: str) -> tuple[Pattern, ...]:
-    """Those that meet all wishes: 'people' (subjects), 'action' (no state), 'direct' object, 'plain' (not reflexive) ..."""
+    """Those that meet all wishes: 'people' (subjects), 'action' (no state), 'direct' object, 'plain' (no sich) ..."""
     found = patterns()
     for wish in wanted:
         if wish == "people":
