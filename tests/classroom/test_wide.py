@@ -11,10 +11,12 @@ from annotated.classroom import join_words
 from annotated.classroom.phrases import Draw
 from annotated.classroom.wide import clauses as c
 from annotated.classroom.wide import wide_pairs
+from annotated.classroom.wide.agreeing import possessive_pronoun, relative
 from annotated.classroom.wide.corpus import KINDS
-from annotated.classroom.wide.frames import draw_frame, frames
+from annotated.classroom.wide.fillers import fill
+from annotated.classroom.wide.frames import Frame, draw_frame, frames
 from annotated.classroom.wide.lexicon import adjectives, nouns, nouns_of
-from annotated.classroom.wide.nominals import Phrase, named, pronoun
+from annotated.classroom.wide.nominals import Phrase, named, noun_phrase, pronoun
 from annotated.classroom.wide.tables import lines
 from annotated.classroom.wide.typed import contracted
 from annotated.classroom.wide.verb_phrases import parse, patterns
@@ -57,7 +59,7 @@ CINEMA, BUS = "go to the cinema = ins Kino gehen", "wait for {o:'bus' !the} = au
         (UP, "I", "must", True, "main", "I must not get up", "ich darf nicht aufstehen"),
         (TEETH, "I", "progressive", False, "main", "I am brushing my teeth", "ich putze mir die Zähne"),
         (TEETH, "she", "perfect", False, "main", "she has brushed her teeth", "sie hat sich die Zähne geputzt"),
-        (TEETH, "we", "present", True, "main", "we do not brush our teeth", "wir putzen uns nicht die Zähne"),
+        (TEETH, "we", "present", True, "main", "we do not brush our teeth", "wir putzen uns die Zähne nicht"),
         (HOME, "he", "going to", False, "main", "he is going to go home", "er wird nach Hause gehen"),
         (HOME, "I", "would like to", False, "question", "would I like to go home", "möchte ich nach Hause gehen"),
         (HOME, "they", "past", True, "main", "they did not go home", "sie sind nicht nach Hause gegangen"),
@@ -75,6 +77,22 @@ CINEMA, BUS = "go to the cinema = ins Kino gehen", "wait for {o:'bus' !the} = au
         ("know that = das wissen | - | state", "I", "present", True, "main", "I do not know that",
          "ich weiß das nicht"),
         ("rain = regnen | it", "it", "past", False, "main", "it rained", "es hat geregnet"),
+        ("answer the question = die Frage beantworten", "I", "present", True, "main", "I do not answer the question",
+         "ich beantworte die Frage nicht"),
+        ("answer the question = die Frage beantworten", "she", "can", True, "final", "she can not answer the question",
+         "sie die Frage nicht beantworten kann"),
+        ("watch videos = Videos sehen", "he", "present", True, "main", "he does not watch videos",
+         "er sieht keine Videos"),
+        ("follow {o:'dog' !a+sb} = {o.d} folgen", "I", "present", True, "main", "I do not follow a dog",
+         "ich folge keinem Hund"),
+        ("wait for {o:'bus' !a+sb} = auf {o.a} warten", "I", "present", True, "main", "I do not wait for a bus",
+         "ich warte nicht auf einen Bus"),
+        ("show {o:'dog' !a+sb} the way = {o.d} den Weg zeigen", "we", "past", False, "main", "we showed a dog the way",
+         "wir haben einem Hund den Weg gezeigt"),
+        ("save money = Geld sparen", "you", "should", True, "main", "you should not save money",
+         "du solltest kein Geld sparen"),
+        ("get washed = sich waschen", "Anna", "past", False, "question", "did Anna get washed",
+         "hat Anna sich gewaschen"),
         ("repeat that = das wiederholen", "you", "can", False, "question", "can you repeat that",
          "kannst du das wiederholen"),
     ],
@@ -90,6 +108,156 @@ def test_cases_and_the_order_of_objects() -> None:
     assert said(HELP, "I")[1] in ("ich helfe dem Bäcker", "ich helfe der Bäckerin", "ich helfe den Bäckern")
     give = "give {p:'child' !the} {o:'book' !a} = {p.d} {o.a} geben"
     assert said(give, "I", "past")[1] in ("ich habe dem Kind ein Buch gegeben", "ich habe den Kindern ein Buch gegeben")
+
+
+def test_please_follows_the_pronouns() -> None:
+    draw = Draw(random.Random(0).random)
+    for line, german in (
+        ("sit down = sich hin|setzen", "setz dich bitte hin"),
+        ("wash one's hands = sich.d die Hände waschen", "wasch dir bitte die Hände"),
+        ("open the door = die Tür auf|machen", "mach bitte die Tür auf"),
+    ):
+        clause = c.make(draw, pronoun(draw, "you"), parse(line), "present")
+        assert join_words(tuple(w for w, _ in c.german_request(clause, 1))) == german
+    clause = c.make(draw, pronoun(draw, "you"), parse("sit down = sich hin|setzen"), "present")
+    words = c.german_request(clause, 1, infinitive=True)
+    assert join_words(tuple(w for w, _ in words)) == "dich bitte hinsetzen"
+
+
+@pytest.mark.parametrize(
+    ("line", "late", "around", "english", "german"),
+    [
+        (HOME, "yet", ("noch", ""), "I do not go home yet", "ich gehe noch nicht nach Hause"),
+        (UP, "any more", ("", "mehr"), "I do not get up any more", "ich stehe nicht mehr auf"),
+        (HUNGRY, "any more", ("", "mehr"), "I am not hungry any more", "ich habe keinen Hunger mehr"),
+        (CAR, "either", ("auch", ""), "I do not buy a car either", "ich kaufe auch kein Auto"),
+    ],
+)  # fmt: skip
+def test_what_stands_about_the_negation(
+    line: str, late: str, around: tuple[str, str], english: str, german: str
+) -> None:
+    draw = Draw(random.Random(0).random)
+    clause = c.make(draw, pronoun(draw, "I"), parse(line), "present", negated=True)
+    clause.late = [(word, 1) for word in late.split()]
+    clause.around = ([(w, 1) for w in around[0].split()], [(w, 1) for w in around[1].split()])
+    assert join_words(tuple(w for w, _ in c.english_statement(clause))) == english
+    assert join_words(tuple(w for w, _ in c.german_main(clause))) == german
+
+
+@pytest.mark.parametrize(
+    ("line", "noun", "english", "german"),
+    [
+        ("buy {o:'book' !the} = {o.a} kaufen", "'book'", "I bought", "das Buch, das ich gekauft habe"),
+        ("wait for {o:'bus' !the} = auf {o.a} warten", "'bus'", "I waited for",
+         "der Bus, auf den ich gewartet habe"),
+        ("help {o:'child' !the} = {o.d} helfen", "'child'", "I helped", "das Kind, dem ich geholfen habe"),
+        ("live in {o:'flat' !the} = in {o.d} wohnen", "'flat'", "I lived in",
+         "die Wohnung, in der ich gewohnt habe"),
+        ("take care of {o:'cat' !the} = sich um {o.a} kümmern", "'cat'", "I took care of",
+         "die Katze, um die ich mich gekümmert habe"),
+    ],
+)  # fmt: skip
+def test_relative_clauses_ask_in_the_case_of_the_verb(line: str, noun: str, english: str, german: str) -> None:
+    draw = Draw(random.Random(0).random)
+    pattern = parse(line)
+    assert pattern.asked is not None
+    clause = c.make(draw, pronoun(draw, "I"), pattern, "past", gap=pattern.asked.name)
+    thing = noun_phrase(draw, (noun,), ("the+sb",))
+    words = [*thing.german(0), (",", 0), *relative(thing, pattern.asked.case, pattern.asked.preposition)]
+    assert join_words(tuple(w for w, _ in c.english_statement(clause))) == english
+    assert join_words(tuple(w for w, _ in [*words, *c.german_final(clause)])) == german
+
+
+@pytest.mark.parametrize(
+    ("english", "german", "expected"),
+    [
+        ("{o:'car' !what_kind_of} is that?", "{o.n} ist das?",
+         ("what kind of car is that?", "was für ein Auto ist das?")),
+        ("{o:'bus' !what_kind_of} is that?", "{o.n} ist das?",
+         ("what kind of bus is that?", "was für ein Bus ist das?")),
+        ("I want {o:'banana' !another+b}.", "Ich will {o.a}.",
+         ("I want another banana.", "Ich will noch eine Banane.")),
+        ("by {o:'bus' !the_next+sb}", "mit {o.d}", ("by the next bus", "mit dem nächsten Bus")),
+        ("Where is {o:'bag' !the+sb}? I cannot find {o.ita}.", "Wo ist {o.n}? Ich kann {o.ita} nicht finden.",
+         ("Where is the bag? I cannot find it.", "Wo ist die Tasche? Ich kann sie nicht finden.")),
+        ("I have {o:'coat' !the+sb}, but {o.it} is wet.", "Ich habe {o.a}, aber {o.it} ist nass.",
+         ("I have the coat, but it is wet.", "Ich habe den Mantel, aber er ist nass.")),
+        ("{o:'child' !the+sb} {o.whose} cat is ill", "{o.n}, {o.whose} Katze krank ist",
+         ("the child whose cat is ill", "das Kind, dessen Katze krank ist")),
+        ("{o:'church' !the+sb} {o.was} built in 1920.", "{o.n} {o.wurde} 1920 gebaut.",
+         ("the church was built in 1920.", "die Kirche wurde 1920 gebaut.")),
+        ("{o:'bag' !the+sb} or {x:ONE of=o this}", "{o.n} oder {x.a}",
+         ("the bag or this one", "die Tasche oder diese")),
+        ("{o:'bus' !the+pb} or {x:ONE of=o that}", "{o.n} oder {x.n}",
+         ("the buses or those ones", "die Busse oder diese")),
+    ],
+)  # fmt: skip
+def test_words_that_agree_with_a_noun(english: str, german: str, expected: tuple[str, str]) -> None:
+    for seed in range(5):
+        sides = draw_frame(Draw(random.Random(seed).random), Frame(english, german, ""))
+        assert tuple(join_words(tuple(w for w, _ in side)) for side in sides) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "forms"),
+    [
+        ("mine", "m", "meiner meinen meinem"), ("mine", "n", "meins meins meinem"),
+        ("yours", "f", "deine deine deiner"),
+        ("hers", "p", "ihre ihre ihren"), ("ours", "n", "unseres unseres unserem"),
+        ("none", "m", "keiner keinen keinem"),
+        ("one", "n", "eins eins einem"), ("one", "p", "welche welche welchen"),
+    ],
+)  # fmt: skip
+def test_possessive_pronouns(name: str, column: str, forms: str) -> None:
+    assert " ".join(possessive_pronoun(name, column, case) for case in range(3)) == forms
+
+
+@pytest.mark.parametrize(
+    ("kind", "english", "german"),
+    [
+        ("CLOCK", "half past nine", "halb zehn"), ("CLOCK", "quarter to six", "Viertel vor sechs"),
+        ("CLOCK", "eight", "acht"), ("CLOCK", "one o'clock", "ein Uhr"), ("CLOCK", "ten to two", "zehn vor zwei"),
+        ("CLOCK", "half past twelve", "halb eins"), ("CLOCK", "2 pm", "14 Uhr"),
+        ("QTY", "two glasses of water", "zwei Gläser Wasser"), ("QTY", "a litre of milk", "einen Liter Milch"),
+        ("SOMETHING", "something nice", "etwas Schönes"), ("SOMETHING nothing", "nothing new", "nichts Neues"),
+        ("PRICE", "2.50 euros", "2,50 Euro"), ("NUM 200 900", "three hundred", "dreihundert"),
+        ("HALF hours", "two and a half hours", "zweieinhalb Stunden"),
+    ],
+)  # fmt: skip
+def test_numbers_times_and_quantities(kind: str, english: str, german: str) -> None:
+    draw = Draw(random.Random(0).random)
+    drawn = (fill(draw, kind) for _ in range(6000))
+    found = {join_words(tuple(w for w, _ in e)): join_words(tuple(w for w, _ in g)) for e, g in drawn}
+    assert found[english] == german
+
+
+def said_by(frame: str, draws: int = 400) -> set[tuple[str, str]]:
+    """What a line of the table says, drawn often."""
+    (line,) = {f for f in frames() if f.english.startswith(frame)}
+    sides = [draw_frame(Draw(random.Random(seed).random), line) for seed in range(draws)]
+    return {(join_words(tuple(w for w, _ in e)), join_words(tuple(w for w, _ in g))) for e, g in sides}
+
+
+@pytest.mark.parametrize(
+    ("frame", "english", "german"),
+    [
+        ("There must be a (", "There must be a mistake.", "Es muss einen Fehler geben."),
+        ("The (sooner", "The sooner, the better.", "Je früher, desto besser."),
+        ("I don't know what to", "I don't know what to say.", "Ich weiß nicht, was ich sagen soll."),
+        ("Would you mind", "Would you mind accepting the invitation?",
+         "Würde es dir etwas ausmachen, die Einladung anzunehmen?"),
+        ("Help me {v", "Help me make the bed.", "Hilf mir, das Bett zu machen."),
+        ("(Come in|Come here|Sit down|Stand up|Wake up|Get up|Calm down|Hurry up|Turn around|Wait), please",
+         "Sit down, please.", "Setz dich bitte."),
+        ("We don't have any more (", "We don't have any more tickets.", "Wir haben keine Karten mehr."),
+        ("How long have you (", "How long have you been waiting?", "Wie lange wartest du schon?"),
+        ("I have (lived|worked|been) here for", "I have lived here for a year.", "Ich wohne seit einem Jahr hier."),
+        ("Thanks for (", "Thanks for your help.", "Danke für deine Hilfe."),
+        ("Does this (", "Does this bus go to the city centre?", "Fährt dieser Bus ins Stadtzentrum?"),
+    ],
+)  # fmt: skip
+def test_frames_say_what_a_teacher_would(frame: str, english: str, german: str) -> None:
+    assert (english, german) in said_by(frame, 2500)
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,15 @@ def nouns_of(name: str) -> tuple[WideNoun, ...]:
 
 
 @cache
+def bare_columns() -> dict[str, str]:
+    """The column of German nouns that stand without an article, *keine* Videos and *kein* Geld."""
+    found = {n.forms[n.gender][0]: n.gender for n in nouns() if n.mass and n.gender != "p"}
+    singular = {n.forms[n.gender][0] for n in nouns() if not n.mass and n.gender != "p"}
+    found |= {n.forms["p"][0]: "p" for n in nouns() if not n.mass}
+    return {word: column for word, column in found.items() if word not in singular}
+
+
+@cache
 def adjectives() -> tuple[WideAdjective, ...]:
     """All of them."""
     return tuple(parse_adjective(row) for row in rows("adjectives"))
