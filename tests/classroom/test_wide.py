@@ -12,6 +12,7 @@ from annotated.classroom.phrases import Draw
 from annotated.classroom.wide import clauses as c
 from annotated.classroom.wide import wide_pairs
 from annotated.classroom.wide.corpus import KINDS
+from annotated.classroom.wide.drawing import Wishes, draw_clause
 from annotated.classroom.wide.frames import draw_frame, frames
 from annotated.classroom.wide.lexicon import adjectives, nouns, nouns_of
 from annotated.classroom.wide.nominals import Phrase, named, pronoun
@@ -77,6 +78,16 @@ CINEMA, BUS = "go to the cinema = ins Kino gehen", "wait for {o:'bus' !the} = au
         ("rain = regnen | it", "it", "past", False, "main", "it rained", "es hat geregnet"),
         ("repeat that = das wiederholen", "you", "can", False, "question", "can you repeat that",
          "kannst du das wiederholen"),
+        ("have blue eyes = blaue/p Augen haben | - | state", "he", "present", True, "main",
+         "he does not have blue eyes", "er hat keine blauen Augen"),
+        ("turn off the light = das Licht aus|machen", "we", "past", True, "main", "we did not turn off the light",
+         "wir haben das Licht nicht ausgemacht"),
+        ("let him go = ihn gehen lassen | - | ersatz", "she", "past", False, "main", "she let him go",
+         "sie hat ihn gehen lassen"),
+        ("hang it up = es auf|hängen | - | weak", "he", "past", False, "main", "he hung it up", "er hat es aufgehängt"),
+        ("hang there = dort hängen | - | state", "it", "past", False, "main", "it hung there", "es hat dort gehangen"),
+        ("start the car = das Auto starten | - | haben", "I", "past", False, "main", "I started the car",
+         "ich habe das Auto gestartet"),
     ],
 )  # fmt: skip
 def test_a_clause_is_what_a_teacher_would_write(
@@ -101,6 +112,11 @@ def test_cases_and_the_order_of_objects() -> None:
         ("make", "makes", "made", "made", "making"), ("visit", "visits", "visited", "visited", "visiting"),
         ("watch", "watches", "watched", "watched", "watching"), ("see", "sees", "saw", "seen", "seeing"),
         ("have", "has", "had", "had", "having"), ("rain", "rains", "rained", "rained", "raining"),
+        ("regret", "regrets", "regretted", "regretted", "regretting"), ("quit", "quits", "quit", "quit", "quitting"),
+        ("babysit", "babysits", "babysat", "babysat", "babysitting"), ("dig", "digs", "dug", "dug", "digging"),
+        ("bleed", "bleeds", "bled", "bled", "bleeding"), ("spread", "spreads", "spread", "spread", "spreading"),
+        ("sting", "stings", "stung", "stung", "stinging"), ("die", "dies", "died", "died", "dying"),
+        ("tear", "tears", "tore", "torn", "tearing"), ("ski", "skis", "skied", "skied", "skiing"),
     ],
 )  # fmt: skip
 def test_english_verbs(base: str, third: str, past: str, participle: str, ing: str) -> None:
@@ -123,6 +139,21 @@ def test_english_verbs(base: str, third: str, past: str, participle: str, ing: s
         ("umarmen", "umarmst", "umarmt", "umarmt", "haben", "umarm"),
         ("bügeln", "bügelst", "bügelt", "gebügelt", "haben", "bügel"),
         ("bleiben", "bleibst", "bleibt", "geblieben", "sein", "bleib"),
+        ("halten", "hältst", "hält", "gehalten", "haben", "halte"),
+        ("raten", "rätst", "rät", "geraten", "haben", "rate"),
+        ("treten", "trittst", "tritt", "getreten", "sein", "tritt"),
+        ("laden", "lädst", "lädt", "geladen", "haben", "lade"),
+        ("trocknen", "trocknest", "trocknet", "getrocknet", "haben", "trockne"),
+        ("atmen", "atmest", "atmet", "geatmet", "haben", "atme"), ("tun", "tust", "tut", "getan", "haben", "tu"),
+        ("entschuldigen", "entschuldigst", "entschuldigt", "entschuldigt", "haben", "entschuldige"),
+        ("ändern", "änderst", "ändert", "geändert", "haben", "ändere"),
+        ("beschreiben", "beschreibst", "beschreibt", "beschrieben", "haben", "beschreib"),
+        ("entlassen", "entlässt", "entlässt", "entlassen", "haben", "entlass"),
+        ("übernehmen", "übernimmst", "übernimmt", "übernommen", "haben", "übernimm"),
+        ("erziehen", "erziehst", "erzieht", "erzogen", "haben", "erzieh"),
+        ("stoßen", "stößt", "stößt", "gestoßen", "haben", "stoß"),
+        ("fließen", "fließt", "fließt", "geflossen", "sein", "fließ"),
+        ("verbrennen", "verbrennst", "verbrennt", "verbrannt", "haben", "verbrenn"),
     ],
 )  # fmt: skip
 def test_german_verbs(
@@ -131,6 +162,45 @@ def test_german_verbs(
     forms = german_verb(infinitive)
     assert (forms.present[1], forms.present[2], forms.participle) == (second, third, participle)
     assert (forms.auxiliary, forms.imperative) == (auxiliary, imperative)
+
+
+def test_the_second_person_plural_has_no_change_of_vowel() -> None:
+    plural = {v: german_verb(v).present[4] for v in ("halten", "trocknen", "nehmen", "laden", "fahren", "sein")}
+    assert plural == {"halten": "haltet", "trocknen": "trocknet", "nehmen": "nehmt", "laden": "ladet",
+                      "fahren": "fahrt", "sein": "seid"}  # fmt: skip
+
+
+STRONG = ("bleiben schreiben steigen nehmen geben ziehen lassen raten stehen gehen kommen brennen denken bringen"
+          " sprechen treffen brechen fangen schlagen tragen fahren halten finden trinken binden gießen schließen bieten"
+          " werfen sehen treten stoßen reißen schneiden laufen schlafen waschen sitzen liegen").split()  # fmt: skip
+INSEPARABLE = ("be", "ver", "er", "ent", "zer", "miss", "über", "unter", "hinter", "wider")
+
+
+def test_an_inseparable_verb_is_strong_where_its_root_is() -> None:
+    wrong = {
+        verb
+        for verb in {p.infinitive.infinitive for p in patterns()}
+        for prefix in INSEPARABLE
+        if verb.removeprefix(prefix) in STRONG and verb != verb.removeprefix(prefix)
+        if german_verb(verb).participle[-2:] != german_verb(verb.removeprefix(prefix)).participle[-2:]
+    }
+    assert wrong == set()
+
+
+def test_every_verb_phrase_can_be_said() -> None:
+    for pattern in patterns():
+        for seed in range(2):
+            clause = draw_clause(Draw(random.Random(seed).random), Wishes(), None, pattern)
+            text = " ".join(w for w, _ in [*c.english_statement(clause), *c.german_final(clause)])
+            assert not set("{}[]()|=/+") & set(text), (pattern.verb.base, text)
+
+
+def test_each_other_and_together_are_said_of_several() -> None:
+    together = [p for p in patterns() if "plural" in p.options]
+    assert len(together) > 20
+    for seed, pattern in enumerate(together):
+        clause = draw_clause(Draw(random.Random(seed).random), Wishes(kinds=("people",)), None, pattern)
+        assert clause.phrase.pattern is not pattern or clause.subject.person in (3, 4, 5)
 
 
 NO_DIMINUTIVE = ("kuchen", "knochen")

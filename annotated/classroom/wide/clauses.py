@@ -140,7 +140,9 @@ def settle_negation(clause: WideClause) -> None:
             return
         if item.noun_gender:
             article = m.DETERMINERS["no"][m.ACCUSATIVE][item.noun_gender]
-            item.tokens = [(article, clause.keys[1]), *item.tokens]
+            word, key = item.tokens[0]
+            ending = "n" if item.noun_gender == "p" and word.islower() else ""  # blaue Augen, keine blauen Augen
+            item.tokens = [(article, clause.keys[1]), (word + ending, key), *item.tokens[1:]]
             clause.kein = True
             return
         if item.kind == "text" and item.tokens[0][0] in ("ein", "eine", "einen"):
@@ -204,6 +206,9 @@ def middle_field(clause: WideClause, time: bool = True, subject: Sequence[Token]
     manner = clause.manner[1] if clause.manner else []
     place = clause.place[1] if clause.place else []
     if clause.negated and not clause.kein:
+        thing = len(rest) == 2 and rest[0][0] in ("den", "die", "das") and rest[1][0][0].isupper()
+        if thing and all(item.kind != "sich" for item in clause.phrase.items):
+            known, rest = [*known, *rest], []  # das Licht nicht anmachen
         return [*pronouns, *known, *when, *often, *new, ("nicht", clause.keys[1]), *manner, *place, *rest]
     if clause.kein:
         return [*pronouns, *when, *known, *often, *manner, *place, *new, *rest]

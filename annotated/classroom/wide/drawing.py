@@ -133,6 +133,8 @@ def draw_clause(
             subject = draw_subject(draw, ("person",)) if name == "any" else pronoun(draw, name.replace("_", " "))
         else:
             subject = draw_subject(draw, pattern.subjects)
+    while "plural" in pattern.options and subject.person not in (3, 4, 5):  # *together*
+        pattern = draw_pattern(draw, wishes)
     tense = draw_tense(draw, pattern, wishes, subject)
     negated = draw.chance(wishes.negated) and "no-neg" not in pattern.options
     if tense in ("might", "used to", "may", "would have") or (tense == "going to" and draw.chance(0.7)):
