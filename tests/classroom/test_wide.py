@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from annotated.classroom.wide.frames import draw_frame, frames
 from annotated.classroom.wide.lexicon import adjectives, nouns, nouns_of
 from annotated.classroom.wide.nominals import Phrase, named, pronoun
 from annotated.classroom.wide.tables import lines
-from annotated.classroom.wide.typed import contracted
+from annotated.classroom.wide.typed import as_typed, contracted, expanded, misspelt, slip, without_apostrophes
 from annotated.classroom.wide.verb_phrases import parse, patterns
 from annotated.classroom.wide.verbs import english_verb, german_verb
 from annotated.cli.data import Classroom
@@ -29,6 +30,8 @@ def said(line: str, who: str, tense: str = "present", negated: bool = False, how
     draw = Draw(random.Random(0).random)
     subject: Phrase = named(draw, who, gender="f") if who[0].isupper() and who != "I" else pronoun(draw, who)
     clause = c.make(draw, subject, parse(line), tense, negated)
+    if tense == "love to":
+        clause.manner = [], [("sehr", 0), ("gern", 0)]
     english = c.english_question(clause) if how == "question" else c.english_statement(clause)
     build = {"main": c.german_main, "question": c.german_verb_first, "final": c.german_final}[how]
     return join_words(tuple(w for w, _ in english)), join_words(tuple(w for w, _ in build(clause)))
@@ -88,6 +91,11 @@ CINEMA, BUS = "go to the cinema = ins Kino gehen", "wait for {o:'bus' !the} = au
         ("hang there = dort hängen | - | state", "it", "past", False, "main", "it hung there", "es hat dort gehangen"),
         ("start the car = das Auto starten | - | haben", "I", "past", False, "main", "I started the car",
          "ich habe das Auto gestartet"),
+        ("have the same problem = das gleiche Problem haben | - | state", "we", "past", False, "main",
+         "we had the same problem", "wir hatten das gleiche Problem"),
+        (CAR, "he", "love to", True, "main", "he does not love to buy a car", "er kauft nicht sehr gern ein Auto"),
+        ("ask for a glass of water = um ein Glas Wasser bitten", "I", "present", True, "main",
+         "I do not ask for a glass of water", "ich bitte nicht um ein Glas Wasser"),
     ],
 )  # fmt: skip
 def test_a_clause_is_what_a_teacher_would_write(
@@ -280,6 +288,48 @@ def test_contractions() -> None:
     assert contracted("Do not do that!") == "Don't do that!"
     assert contracted("Yes, I am.") == "Yes, I am."
     assert contracted("They have not seen it.") == "They've not seen it."
+
+
+def test_contractions_are_undone_where_the_words_keep_their_places() -> None:
+    assert expanded("I don't know what's wrong.") == "I do not know what is wrong."
+    assert expanded("Don't do that, it's late!") == "Do not do that, it is late!"
+    assert expanded("Don't you like it?") == "Don't you like it?"
+    assert expanded("It's been a long day.") == "It's been a long day."
+
+
+def test_apostrophes_are_left_out_where_no_other_word_comes_of_it() -> None:
+    assert without_apostrophes("I'm sure it doesn't work, can't you see?") == "Im sure it doesnt work, cant you see?"
+    assert without_apostrophes("We're here and I'll wait.") == "We're here and I'll wait."
+    assert without_apostrophes("That's my brother's bike.") == "Thats my brothers bike."
+
+
+def test_words_are_misspelt_as_people_do() -> None:
+    ways = {misspelt(Draw(random.Random(seed).random), "Tom comes tomorrow.") for seed in range(20)}
+    assert ways == {"Tom comes tommorow.", "Tom comes tomorow.", "Tom comes tommorrow."}
+    assert misspelt(Draw(random.Random(0).random), "He is bigger than me.") == "He is bigger then me."
+    assert misspelt(Draw(random.Random(0).random), "I like it a lot.") == "I like it alot."
+    assert misspelt(Draw(random.Random(0).random), "Definitely not.") == "Definately not."
+    assert misspelt(Draw(random.Random(0).random), "Tom is here.") == "Tom is here."
+
+
+def test_no_slip_of_the_finger_touches_names_or_short_words() -> None:
+    for seed in range(200):
+        text = slip(Draw(random.Random(seed).random), "Klakerte and Anna's cat can see the window")
+        assert (
+            text.startswith("Klakerte and Anna's cat can see the w") and text != "Klakerte and Anna's cat can see the"
+        )
+    assert slip(Draw(random.Random(0).random), "Tom and I see it.") == "Tom and I see it."
+
+
+def test_a_text_is_typed_in_many_ways_of_which_most_are_right() -> None:
+    text = "Yes, I don't think that it will rain tomorrow."
+    typed = [as_typed(Draw(random.Random(seed).random), text) for seed in range(2000)]
+    assert sum(t == t.lower() for t in typed) in range(160, 340)
+    assert sum("," not in t for t in typed) in range(160, 340)
+    assert sum(t[-1] not in ".!?" for t in typed) in range(160, 340)
+    assert sum(re.search("don'?’?t|do not", t, re.IGNORECASE) is not None for t in typed) > 1900
+    assert sum("tomorrow" in t for t in typed) > 1700
+    assert {"dont", "do not", "don't"} <= {t.split("I ")[-1].split(" think")[0] for t in typed}
 
 
 def test_names_that_nobody_knows_are_copied() -> None:

@@ -130,11 +130,21 @@ def english_infinitive(phrase: VerbPhrase, form: str = "base") -> list[Token]:
 # German
 
 
+LIKING = ("like to", "love to")
+"""These are *gern*, and *nicht gern*, in German."""
+PREPOSITIONS = frozenset("an auf aus bei durch für gegen hinter in mit nach neben ohne um von vor zu zwischen über"
+                         " unter als wie bis seit".split())  # fmt: skip
+
+
 def settle_negation(clause: WideClause) -> None:
     """*kein* in place of an article, or *nicht*."""
-    if not clause.negated:
+    if not clause.negated or clause.tense in LIKING:
         return
+    before = ""
     for item in clause.phrase.items:
+        after, before = before, item.tokens[-1][0] if item.kind == "text" and item.tokens else ""
+        if after in PREPOSITIONS:  # nicht um ein Glas bitten
+            continue
         if item.kind == "np" and item.case == m.ACCUSATIVE and item.phrase and item.phrase.built:
             clause.kein = negate(item.phrase.built, clause.keys[1])
             return
@@ -152,9 +162,11 @@ def settle_negation(clause: WideClause) -> None:
 
 
 def _is_pronoun(items: Sequence[Item], place: int) -> bool:
-    """'das' and 'es' of the table, where no noun follows: *das wissen*, and not *das Auto waschen*."""
-    following = items[place + 1].tokens[:1] if place + 1 < len(items) else []
-    return items[place].tokens[0][0] in ("das", "es") and not (following and following[0][0][0].isupper())
+    """'das' and 'es' of the table, where no noun follows: *das wissen*; not *das Auto waschen*, *das ganze Geld*."""
+    following = [item.tokens[0][0] for item in items[place + 1 : place + 3] if item.tokens]
+    if following[1:] and following[0].endswith("e") and following[1][0].isupper():
+        return False
+    return items[place].tokens[0][0] in ("das", "es") and not (following and following[0][0].isupper())
 
 
 def _parts(clause: WideClause) -> tuple[list[Token], list[Token], list[Token], list[Token]]:
@@ -209,6 +221,8 @@ def middle_field(clause: WideClause, time: bool = True, subject: Sequence[Token]
         thing = len(rest) == 2 and rest[0][0] in ("den", "die", "das") and rest[1][0][0].isupper()
         if thing and all(item.kind != "sich" for item in clause.phrase.items):
             known, rest = [*known, *rest], []  # das Licht nicht anmachen
+        if clause.tense in LIKING:
+            new, rest = [], [*new, *rest]  # nicht gern ein Bad nehmen
         return [*pronouns, *known, *when, *often, *new, ("nicht", clause.keys[1]), *manner, *place, *rest]
     if clause.kein:
         return [*pronouns, *when, *known, *often, *manner, *place, *new, *rest]
