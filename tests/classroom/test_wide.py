@@ -124,6 +124,8 @@ def test_cases_and_the_order_of_objects() -> None:
         ("babysit", "babysits", "babysat", "babysat", "babysitting"), ("dig", "digs", "dug", "dug", "digging"),
         ("bleed", "bleeds", "bled", "bled", "bleeding"), ("spread", "spreads", "spread", "spread", "spreading"),
         ("sting", "stings", "stung", "stung", "stinging"), ("die", "dies", "died", "died", "dying"),
+        ("shrink", "shrinks", "shrank", "shrunk", "shrinking"), ("rub", "rubs", "rubbed", "rubbed", "rubbing"),
+        ("forbid", "forbids", "forbade", "forbidden", "forbidding"),
         ("tear", "tears", "tore", "torn", "tearing"), ("ski", "skis", "skied", "skied", "skiing"),
     ],
 )  # fmt: skip
@@ -155,6 +157,8 @@ def test_english_verbs(base: str, third: str, past: str, participle: str, ing: s
         ("atmen", "atmest", "atmet", "geatmet", "haben", "atme"), ("tun", "tust", "tut", "getan", "haben", "tu"),
         ("entschuldigen", "entschuldigst", "entschuldigt", "entschuldigt", "haben", "entschuldige"),
         ("ändern", "änderst", "ändert", "geändert", "haben", "ändere"),
+        ("knien", "kniest", "kniet", "gekniet", "haben", "knie"),
+        ("benehmen", "benimmst", "benimmt", "benommen", "haben", "benimm"),
         ("beschreiben", "beschreibst", "beschreibt", "beschrieben", "haben", "beschreib"),
         ("entlassen", "entlässt", "entlässt", "entlassen", "haben", "entlass"),
         ("übernehmen", "übernimmst", "übernimmt", "übernommen", "haben", "übernimm"),

@@ -43,7 +43,7 @@ def _doubles(base: str) -> bool:
     return (short and groups == 1) or base in _DOUBLING
 
 
-_DOUBLING = frozenset("prefer forget begin admit travel cancel permit control refer babysit regret quit".split())
+_DOUBLING = frozenset("prefer forget begin admit travel cancel permit control refer forbid babysit regret quit".split())
 
 
 @cache
@@ -78,9 +78,10 @@ _SPECIAL = {
     "wissen": ("weiß weißt weiß wissen wisst wissen", "wusste", "gewusst", "haben"),
     "mögen": ("mag magst mag mögen mögt mögen", "mochte", "gemocht", "haben"),
     "wollen": ("will willst will wollen wollt wollen", "wollte", "gewollt", "haben"),
+    "knien": ("knie kniest kniet knien kniet knien", "kniete", "gekniet", "haben"),
     "tun": ("tue tust tut tun tut tun", "tat", "getan", "haben"),
 }
-_IMPERATIVES = {"sein": "sei", "haben": "hab", "werden": "werde", "tun": "tu", "wissen": "wisse"}
+_IMPERATIVES = {"sein": "sei", "haben": "hab", "werden": "werde", "tun": "tu", "knien": "knie", "wissen": "wisse"}
 PLAIN_PAST = frozenset("sein haben wissen mögen wollen".split())
 
 
