@@ -19,7 +19,7 @@ from annotated.classroom.wide.lexicon import adjectives, nouns, nouns_of
 from annotated.classroom.wide.nominals import Phrase, named, pronoun
 from annotated.classroom.wide.tables import lines
 from annotated.classroom.wide.typed import as_typed, contracted, expanded, misspelt, slip, without_apostrophes
-from annotated.classroom.wide.verb_phrases import parse, patterns
+from annotated.classroom.wide.verb_phrases import needs_noun, parse, patterns
 from annotated.classroom.wide.verbs import english_verb, german_verb
 from annotated.cli.data import Classroom
 from annotated.config import DataConfig
@@ -213,6 +213,15 @@ def test_each_other_and_together_are_said_of_several() -> None:
     for seed, pattern in enumerate(together):
         clause = draw_clause(Draw(random.Random(seed).random), Wishes(kinds=("people",)), None, pattern)
         assert clause.phrase.pattern is not pattern or clause.subject.person in (3, 4, 5)
+
+
+def test_a_subject_is_named_where_the_verb_has_several_senses() -> None:
+    for pattern in (p for p in patterns() if p.verb.base == "work" and not p.english and "medicine" in str(p.subjects)):
+        assert needs_noun(pattern)
+        for seed in range(60):
+            clause = draw_clause(Draw(random.Random(seed).random), Wishes(), None, pattern)
+            assert not clause.subject.pronoun
+    assert not needs_noun(parse("bark = bellen | 'dog'"))
 
 
 NO_DIMINUTIVE = ("kuchen", "knochen")

@@ -98,6 +98,21 @@ def patterns() -> tuple[Pattern, ...]:
 
 
 @cache
+def _senses() -> dict[tuple[str, ...], set[str]]:
+    found: dict[tuple[str, ...], set[str]] = {}
+    for p in patterns():
+        german = " ".join((*p.german, p.prefix + p.infinitive.infinitive))
+        found.setdefault((p.verb.base, *p.english), set()).add(german)
+    return found
+
+
+def needs_noun(pattern: Pattern) -> bool:
+    """Whether its subject must be named: *it works* does not say whether a plan does, a pill or a machine."""
+    several = len(_senses().get((pattern.verb.base, *pattern.english), ())) > 1
+    return several and pattern.subjects[0] != "it" and not PEOPLE & set(pattern.subjects)
+
+
+@cache
 def patterns_for(*wanted: str) -> tuple[Pattern, ...]:
     """Those that meet all wishes: 'people' (subjects), 'action' (no state), 'place', 'direct' (asks for an object)."""
     found = patterns()
