@@ -104,6 +104,17 @@ def test_a_clause_is_what_a_teacher_would_write(
     assert said(line, who, tense, negated, how) == (english, german)
 
 
+def test_not_often_is_nicht_oft_and_not_usually_normalerweise_nicht() -> None:
+    draw = Draw(random.Random(0).random)
+    said_so = {}
+    for english, german in (("often", "oft"), ("really", "wirklich"), ("usually", "normalerweise")):
+        clause = c.make(draw, pronoun(draw, "he"), parse(CALL), "present", negated=True)
+        clause.middle = [(english, 1)], [(german, 1)]
+        said_so[english] = " ".join(w for w, _ in c.german_main(clause)[-4:])
+    assert said_so["often"].endswith("nicht oft an") and said_so["really"].endswith("nicht wirklich an")
+    assert said_so["usually"].endswith("nicht an")
+
+
 def test_cases_and_the_order_of_objects() -> None:
     assert said(CALL, "I")[1] in ("ich rufe den Bäcker an", "ich rufe die Bäckerin an", "ich rufe die Bäcker an")
     assert said(HELP, "I")[1] in ("ich helfe dem Bäcker", "ich helfe der Bäckerin", "ich helfe den Bäckern")

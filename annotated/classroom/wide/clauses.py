@@ -223,7 +223,9 @@ def middle_field(clause: WideClause, time: bool = True, subject: Sequence[Token]
             known, rest = [*known, *rest], []  # das Licht nicht anmachen
         if clause.tense in LIKING:
             new, rest = [], [*new, *rest]  # nicht gern ein Bad nehmen
-        return [*pronouns, *known, *when, *often, *new, ("nicht", clause.keys[1]), *manner, *place, *rest]
+        after = often if [w for w, _ in often] in (["oft"], ["immer"], ["wirklich"]) else []  # nicht oft
+        often = [] if after else often
+        return [*pronouns, *known, *when, *often, *new, ("nicht", clause.keys[1]), *after, *manner, *place, *rest]
     if clause.kein:
         return [*pronouns, *when, *known, *often, *manner, *place, *new, *rest]
     return [*pronouns, *when, *often, *known, *manner, *place, *new, *rest]
