@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,14 @@ from annotated.classroom.wide import clauses as c
 from annotated.classroom.wide import wide_pairs
 from annotated.classroom.wide.agreeing import possessive_pronoun, relative
 from annotated.classroom.wide.corpus import KINDS
+from annotated.classroom.wide.drawing import Wishes, draw_clause
 from annotated.classroom.wide.fillers import fill
 from annotated.classroom.wide.frames import Frame, draw_frame, frames
 from annotated.classroom.wide.lexicon import adjectives, nouns, nouns_of
 from annotated.classroom.wide.nominals import Phrase, named, noun_phrase, pronoun
 from annotated.classroom.wide.tables import lines
-from annotated.classroom.wide.typed import contracted
-from annotated.classroom.wide.verb_phrases import parse, patterns
+from annotated.classroom.wide.typed import as_typed, contracted, expanded, misspelt, slip, without_apostrophes
+from annotated.classroom.wide.verb_phrases import needs_noun, parse, patterns
 from annotated.classroom.wide.verbs import english_verb, german_verb
 from annotated.cli.data import Classroom
 from annotated.config import DataConfig
@@ -30,6 +32,8 @@ def said(line: str, who: str, tense: str = "present", negated: bool = False, how
     draw = Draw(random.Random(0).random)
     subject: Phrase = named(draw, who, gender="f") if who[0].isupper() and who != "I" else pronoun(draw, who)
     clause = c.make(draw, subject, parse(line), tense, negated)
+    if tense == "love to":
+        clause.manner = [], [("sehr", 0), ("gern", 0)]
     english = c.english_question(clause) if how == "question" else c.english_statement(clause)
     build = {"main": c.german_main, "question": c.german_verb_first, "final": c.german_final}[how]
     return join_words(tuple(w for w, _ in english)), join_words(tuple(w for w, _ in build(clause)))
@@ -95,12 +99,38 @@ CINEMA, BUS = "go to the cinema = ins Kino gehen", "wait for {o:'bus' !the} = au
          "hat Anna sich gewaschen"),
         ("repeat that = das wiederholen", "you", "can", False, "question", "can you repeat that",
          "kannst du das wiederholen"),
+        ("have blue eyes = blaue/p Augen haben | - | state", "he", "present", True, "main",
+         "he does not have blue eyes", "er hat keine blauen Augen"),
+        ("turn off the light = das Licht aus|machen", "we", "past", True, "main", "we did not turn off the light",
+         "wir haben das Licht nicht ausgemacht"),
+        ("let him go = ihn gehen lassen | - | ersatz", "she", "past", False, "main", "she let him go",
+         "sie hat ihn gehen lassen"),
+        ("hang it up = es auf|hängen | - | weak", "he", "past", False, "main", "he hung it up", "er hat es aufgehängt"),
+        ("hang there = dort hängen | - | state", "it", "past", False, "main", "it hung there", "es hat dort gehangen"),
+        ("start the car = das Auto starten | - | haben", "I", "past", False, "main", "I started the car",
+         "ich habe das Auto gestartet"),
+        ("have the same problem = das gleiche Problem haben | - | state", "we", "past", False, "main",
+         "we had the same problem", "wir hatten das gleiche Problem"),
+        (CAR, "he", "love to", True, "main", "he does not love to buy a car", "er kauft nicht sehr gern ein Auto"),
+        ("ask for a glass of water = um ein Glas Wasser bitten", "I", "present", True, "main",
+         "I do not ask for a glass of water", "ich bitte nicht um ein Glas Wasser"),
     ],
 )  # fmt: skip
 def test_a_clause_is_what_a_teacher_would_write(
     line: str, who: str, tense: str, negated: bool, how: str, english: str, german: str
 ) -> None:
     assert said(line, who, tense, negated, how) == (english, german)
+
+
+def test_not_often_is_nicht_oft_and_not_usually_normalerweise_nicht() -> None:
+    draw = Draw(random.Random(0).random)
+    said_so = {}
+    for english, german in (("often", "oft"), ("really", "wirklich"), ("usually", "normalerweise")):
+        clause = c.make(draw, pronoun(draw, "he"), parse(CALL), "present", negated=True)
+        clause.middle = [(english, 1)], [(german, 1)]
+        said_so[english] = " ".join(w for w, _ in c.german_main(clause)[-4:])
+    assert said_so["often"].endswith("nicht oft an") and said_so["really"].endswith("nicht wirklich an")
+    assert said_so["usually"].endswith("nicht an")
 
 
 def test_cases_and_the_order_of_objects() -> None:
@@ -231,6 +261,21 @@ def test_numbers_times_and_quantities(kind: str, english: str, german: str) -> N
     assert found[english] == german
 
 
+@pytest.mark.parametrize(
+    ("frame", "verb", "english", "german"),
+    [
+        ("Would you mind", "accept the invitation", "Would you mind accepting the invitation?",
+         "Würde es dir etwas ausmachen, die Einladung anzunehmen?"),
+        ("Help me {v", "make the bed", "Help me make the bed.", "Hilf mir, das Bett zu machen."),
+    ],
+)  # fmt: skip
+def test_frames_take_a_verb_phrase(frame: str, verb: str, english: str, german: str, monkeypatch) -> None:
+    only = tuple(p for p in patterns() if " ".join((p.verb.base, *p.english)) == verb)
+    assert only
+    monkeypatch.setattr("annotated.classroom.wide.drawing.patterns_for", lambda *wanted: only)
+    assert (english, german) in said_by(frame)
+
+
 def said_by(frame: str, draws: int = 400) -> set[tuple[str, str]]:
     """What a line of the table says, drawn often."""
     (line,) = {f for f in frames() if f.english.startswith(frame)}
@@ -244,9 +289,6 @@ def said_by(frame: str, draws: int = 400) -> set[tuple[str, str]]:
         ("There must be a (", "There must be a mistake.", "Es muss einen Fehler geben."),
         ("The (sooner", "The sooner, the better.", "Je früher, desto besser."),
         ("I don't know what to", "I don't know what to say.", "Ich weiß nicht, was ich sagen soll."),
-        ("Would you mind", "Would you mind accepting the invitation?",
-         "Würde es dir etwas ausmachen, die Einladung anzunehmen?"),
-        ("Help me {v", "Help me make the bed.", "Hilf mir, das Bett zu machen."),
         ("(Come in|Come here|Sit down|Stand up|Wake up|Get up|Calm down|Hurry up|Turn around|Wait), please",
          "Sit down, please.", "Setz dich bitte."),
         ("We don't have any more (", "We don't have any more tickets.", "Wir haben keine Karten mehr."),
@@ -269,6 +311,13 @@ def test_frames_say_what_a_teacher_would(frame: str, english: str, german: str) 
         ("make", "makes", "made", "made", "making"), ("visit", "visits", "visited", "visited", "visiting"),
         ("watch", "watches", "watched", "watched", "watching"), ("see", "sees", "saw", "seen", "seeing"),
         ("have", "has", "had", "had", "having"), ("rain", "rains", "rained", "rained", "raining"),
+        ("regret", "regrets", "regretted", "regretted", "regretting"), ("quit", "quits", "quit", "quit", "quitting"),
+        ("babysit", "babysits", "babysat", "babysat", "babysitting"), ("dig", "digs", "dug", "dug", "digging"),
+        ("bleed", "bleeds", "bled", "bled", "bleeding"), ("spread", "spreads", "spread", "spread", "spreading"),
+        ("sting", "stings", "stung", "stung", "stinging"), ("die", "dies", "died", "died", "dying"),
+        ("shrink", "shrinks", "shrank", "shrunk", "shrinking"), ("rub", "rubs", "rubbed", "rubbed", "rubbing"),
+        ("forbid", "forbids", "forbade", "forbidden", "forbidding"),
+        ("tear", "tears", "tore", "torn", "tearing"), ("ski", "skis", "skied", "skied", "skiing"),
     ],
 )  # fmt: skip
 def test_english_verbs(base: str, third: str, past: str, participle: str, ing: str) -> None:
@@ -291,6 +340,23 @@ def test_english_verbs(base: str, third: str, past: str, participle: str, ing: s
         ("umarmen", "umarmst", "umarmt", "umarmt", "haben", "umarm"),
         ("bügeln", "bügelst", "bügelt", "gebügelt", "haben", "bügel"),
         ("bleiben", "bleibst", "bleibt", "geblieben", "sein", "bleib"),
+        ("halten", "hältst", "hält", "gehalten", "haben", "halte"),
+        ("raten", "rätst", "rät", "geraten", "haben", "rate"),
+        ("treten", "trittst", "tritt", "getreten", "sein", "tritt"),
+        ("laden", "lädst", "lädt", "geladen", "haben", "lade"),
+        ("trocknen", "trocknest", "trocknet", "getrocknet", "haben", "trockne"),
+        ("atmen", "atmest", "atmet", "geatmet", "haben", "atme"), ("tun", "tust", "tut", "getan", "haben", "tu"),
+        ("entschuldigen", "entschuldigst", "entschuldigt", "entschuldigt", "haben", "entschuldige"),
+        ("ändern", "änderst", "ändert", "geändert", "haben", "ändere"),
+        ("knien", "kniest", "kniet", "gekniet", "haben", "knie"),
+        ("benehmen", "benimmst", "benimmt", "benommen", "haben", "benimm"),
+        ("beschreiben", "beschreibst", "beschreibt", "beschrieben", "haben", "beschreib"),
+        ("entlassen", "entlässt", "entlässt", "entlassen", "haben", "entlass"),
+        ("übernehmen", "übernimmst", "übernimmt", "übernommen", "haben", "übernimm"),
+        ("erziehen", "erziehst", "erzieht", "erzogen", "haben", "erzieh"),
+        ("stoßen", "stößt", "stößt", "gestoßen", "haben", "stoß"),
+        ("fließen", "fließt", "fließt", "geflossen", "sein", "fließ"),
+        ("verbrennen", "verbrennst", "verbrennt", "verbrannt", "haben", "verbrenn"),
     ],
 )  # fmt: skip
 def test_german_verbs(
@@ -299,6 +365,54 @@ def test_german_verbs(
     forms = german_verb(infinitive)
     assert (forms.present[1], forms.present[2], forms.participle) == (second, third, participle)
     assert (forms.auxiliary, forms.imperative) == (auxiliary, imperative)
+
+
+def test_the_second_person_plural_has_no_change_of_vowel() -> None:
+    plural = {v: german_verb(v).present[4] for v in ("halten", "trocknen", "nehmen", "laden", "fahren", "sein")}
+    assert plural == {"halten": "haltet", "trocknen": "trocknet", "nehmen": "nehmt", "laden": "ladet",
+                      "fahren": "fahrt", "sein": "seid"}  # fmt: skip
+
+
+STRONG = ("bleiben schreiben steigen nehmen geben ziehen lassen raten stehen gehen kommen brennen denken bringen"
+          " sprechen treffen brechen fangen schlagen tragen fahren halten finden trinken binden gießen schließen bieten"
+          " werfen sehen treten stoßen reißen schneiden laufen schlafen waschen sitzen liegen").split()  # fmt: skip
+INSEPARABLE = ("be", "ver", "er", "ent", "zer", "miss", "über", "unter", "hinter", "wider")
+
+
+def test_an_inseparable_verb_is_strong_where_its_root_is() -> None:
+    wrong = {
+        verb
+        for verb in {p.infinitive.infinitive for p in patterns()}
+        for prefix in INSEPARABLE
+        if verb.removeprefix(prefix) in STRONG and verb != verb.removeprefix(prefix)
+        if german_verb(verb).participle[-2:] != german_verb(verb.removeprefix(prefix)).participle[-2:]
+    }
+    assert wrong == set()
+
+
+def test_every_verb_phrase_can_be_said() -> None:
+    for pattern in patterns():
+        for seed in range(2):
+            clause = draw_clause(Draw(random.Random(seed).random), Wishes(), None, pattern)
+            text = " ".join(w for w, _ in [*c.english_statement(clause), *c.german_final(clause)])
+            assert not set("{}[]()|=/+") & set(text), (pattern.verb.base, text)
+
+
+def test_each_other_and_together_are_said_of_several() -> None:
+    together = [p for p in patterns() if "plural" in p.options]
+    assert len(together) > 20
+    for seed, pattern in enumerate(together):
+        clause = draw_clause(Draw(random.Random(seed).random), Wishes(kinds=("people",)), None, pattern)
+        assert clause.phrase.pattern is not pattern or clause.subject.person in (3, 4, 5)
+
+
+def test_a_subject_is_named_where_the_verb_has_several_senses() -> None:
+    for pattern in (p for p in patterns() if p.verb.base == "work" and not p.english and "medicine" in str(p.subjects)):
+        assert needs_noun(pattern)
+        for seed in range(60):
+            clause = draw_clause(Draw(random.Random(seed).random), Wishes(), None, pattern)
+            assert not clause.subject.pronoun
+    assert not needs_noun(parse("bark = bellen | 'dog'"))
 
 
 NO_DIMINUTIVE = ("kuchen", "knochen")
@@ -378,6 +492,48 @@ def test_contractions() -> None:
     assert contracted("Do not do that!") == "Don't do that!"
     assert contracted("Yes, I am.") == "Yes, I am."
     assert contracted("They have not seen it.") == "They've not seen it."
+
+
+def test_contractions_are_undone_where_the_words_keep_their_places() -> None:
+    assert expanded("I don't know what's wrong.") == "I do not know what is wrong."
+    assert expanded("Don't do that, it's late!") == "Do not do that, it is late!"
+    assert expanded("Don't you like it?") == "Don't you like it?"
+    assert expanded("It's been a long day.") == "It's been a long day."
+
+
+def test_apostrophes_are_left_out_where_no_other_word_comes_of_it() -> None:
+    assert without_apostrophes("I'm sure it doesn't work, can't you see?") == "Im sure it doesnt work, cant you see?"
+    assert without_apostrophes("We're here and I'll wait.") == "We're here and I'll wait."
+    assert without_apostrophes("That's my brother's bike.") == "Thats my brothers bike."
+
+
+def test_words_are_misspelt_as_people_do() -> None:
+    ways = {misspelt(Draw(random.Random(seed).random), "Tom comes tomorrow.") for seed in range(20)}
+    assert ways == {"Tom comes tommorow.", "Tom comes tomorow.", "Tom comes tommorrow."}
+    assert misspelt(Draw(random.Random(0).random), "He is bigger than me.") == "He is bigger then me."
+    assert misspelt(Draw(random.Random(0).random), "I like it a lot.") == "I like it alot."
+    assert misspelt(Draw(random.Random(0).random), "Definitely not.") == "Definately not."
+    assert misspelt(Draw(random.Random(0).random), "Tom is here.") == "Tom is here."
+
+
+def test_no_slip_of_the_finger_touches_names_or_short_words() -> None:
+    for seed in range(200):
+        text = slip(Draw(random.Random(seed).random), "Klakerte and Anna's cat can see the window")
+        assert (
+            text.startswith("Klakerte and Anna's cat can see the w") and text != "Klakerte and Anna's cat can see the"
+        )
+    assert slip(Draw(random.Random(0).random), "Tom and I see it.") == "Tom and I see it."
+
+
+def test_a_text_is_typed_in_many_ways_of_which_most_are_right() -> None:
+    text = "Yes, I don't think that it will rain tomorrow."
+    typed = [as_typed(Draw(random.Random(seed).random), text) for seed in range(2000)]
+    assert sum(t == t.lower() for t in typed) in range(160, 340)
+    assert sum("," not in t for t in typed) in range(160, 340)
+    assert sum(t[-1] not in ".!?" for t in typed) in range(160, 340)
+    assert sum(re.search("don'?’?t|do not", t, re.IGNORECASE) is not None for t in typed) > 1900
+    assert sum("tomorrow" in t for t in typed) > 1700
+    assert {"dont", "do not", "don't"} <= {t.split("I ")[-1].split(" think")[0] for t in typed}
 
 
 def test_names_that_nobody_knows_are_copied() -> None:

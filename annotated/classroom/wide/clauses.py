@@ -134,9 +134,13 @@ def english_infinitive(phrase: VerbPhrase, form: str = "base") -> list[Token]:
 # German
 
 
+LIKING = ("like to", "love to")
+"""These are *gern*, and *nicht gern*, in German."""
+
+
 def settle_negation(clause: WideClause) -> None:
     """*kein* in place of an article, or *nicht*."""
-    if not clause.negated:
+    if not clause.negated or clause.tense in LIKING:
         return
     for item in clause.phrase.items:
         first = item.tokens[0][0] if item.tokens else ""
@@ -149,7 +153,9 @@ def settle_negation(clause: WideClause) -> None:
         gender = item.noun_gender or (bare_columns().get(first, "") if item is clause.phrase.items[0] else "")
         if gender:
             article = m.DETERMINERS["no"][m.ACCUSATIVE][gender]
-            item.tokens = [(article, clause.keys[1]), *item.tokens]
+            word, key = item.tokens[0]
+            ending = "n" if gender == "p" and word.islower() else ""  # blaue Augen, keine blauen Augen
+            item.tokens = [(article, clause.keys[1]), (word + ending, key), *item.tokens[1:]]
             clause.kein = True
             return
         if first in ("ein", "eine", "einen"):
@@ -159,9 +165,11 @@ def settle_negation(clause: WideClause) -> None:
 
 
 def _is_pronoun(items: Sequence[Item], place: int) -> bool:
-    """'das' and 'es' of the table, where no noun follows: *das wissen*, and not *das Auto waschen*."""
-    following = items[place + 1].tokens[:1] if place + 1 < len(items) else []
-    return items[place].tokens[0][0] in ("das", "es") and not (following and following[0][0][0].isupper())
+    """'das' and 'es' of the table, where no noun follows: *das wissen*; not *das Auto waschen*, *das ganze Geld*."""
+    following = [item.tokens[0][0] for item in items[place + 1 : place + 3] if item.tokens]
+    if following[1:] and following[0].endswith("e") and following[1][0].isupper():
+        return False
+    return items[place].tokens[0][0] in ("das", "es") and not (following and following[0][0].isupper())
 
 
 _DEFINITE = frozenset("der die das den dem diese dieses diesen".split())
@@ -234,6 +242,8 @@ def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
         return [*pronouns, *known, *when, ("nicht", clause.keys[1]), *often, *new, *manner, *place, *rest]
     before, after = clause.around
     if clause.negated and not clause.kein:
+        if clause.tense in LIKING:
+            new, rest = [], [*new, *rest]  # nicht gern ein Bad nehmen
         not_ = [*before, ("nicht", clause.keys[1]), *after]
         return [*pronouns, *known, *when, *often, *new, *not_, *manner, *place, *rest]
     if clause.kein:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from annotated.classroom.phrases import Draw
 from annotated.classroom.wide import clauses as c
 from annotated.classroom.wide.nominals import Phrase, coordinated, noun_phrase, owned, person_name, pronoun, titled
-from annotated.classroom.wide.verb_phrases import PEOPLE, Pattern, patterns_for
+from annotated.classroom.wide.verb_phrases import PEOPLE, Pattern, needs_noun, patterns_for
 
 PRONOUNS = ("I",) * 8 + ("you",) * 5 + ("he",) * 3 + ("she",) * 3 + ("we",) * 3 + ("they",) * 3
 TENSES = {
@@ -128,6 +128,10 @@ def draw_clause(
             subject = draw_subject(draw, ("person",)) if name == "any" else pronoun(draw, name.replace("_", " "))
         else:
             subject = draw_subject(draw, pattern.subjects)
+            while subject.pronoun and needs_noun(pattern):
+                subject = draw_subject(draw, pattern.subjects)
+    while "plural" in pattern.options and subject.person not in (3, 4, 5):  # *together*
+        pattern = draw_pattern(draw, wishes)
     tense = draw_tense(draw, pattern, wishes, subject)
     negated = draw.chance(wishes.negated) and "no-neg" not in pattern.options
     if tense in ("might", "used to", "may", "would have") or (tense == "going to" and draw.chance(0.7)):

@@ -75,12 +75,16 @@ _ONSETS = "b br d dr f fl g gr h j k kl kr l m n p pl r s sch st t tr v w z".spl
 _VOWELS = "a e i o u ai ei ie a e i o u".split()
 _CODAS = ["", "", "n", "l", "r", "s", "m", "ck", "tt", "nd", "rt", "x"]
 _ENDINGS = "a o i e us in er y".split()
+_RUDE = ("fuck fick fic shit schit schiss schei piss pis tit dick dic sex hur nig nazi kack kak arsch ars fot pimmel"
+         " pim slut klit pen wix wich porn cum cun bitch but pup rap hit kot pus mös mos gei nutt").split()  # fmt: skip
 
 
 def invented(draw: Draw) -> str:
     """A name that nobody has seen: it can only be copied."""
-    parts = [draw.pick(_ONSETS) + draw.pick(_VOWELS) + draw.pick(_CODAS) for _ in range(1 + draw.chance(0.4))]
-    word = "".join(parts) + draw.pick(_ENDINGS)
+    word = ""
+    while not word or any(rude in word for rude in _RUDE):
+        parts = [draw.pick(_ONSETS) + draw.pick(_VOWELS) + draw.pick(_CODAS) for _ in range(1 + draw.chance(0.4))]
+        word = "".join(parts) + draw.pick(_ENDINGS)
     return word[0].upper() + word[1:]
 
 

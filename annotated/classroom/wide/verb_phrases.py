@@ -6,14 +6,15 @@ Format of a line: English = German | classes of the subject (people, if there is
   says in which case (n, a, d, g). `{x:KIND ...}` is one of the `fillers`.
 - `sich`, `sich.d`: reflexive; English has *oneself*, *one's* or nothing.
 - `pick +up {o}`: the particle follows a pronoun (*pick it up*).
-- `Hunger/m haben`: is negated by *keinen*; so is *ein* before a noun.
-- options: `sein` (perfect), `state` (no progressive, no imperative, few modals), `place`, `manner`, `no-neg`, `rare`.
+- `Hunger/m haben`, `blaue/p Augen haben`: are negated by *keinen*, *keine*; so is *ein* before a noun.
+- options: `sein` (perfect), `state` (no progressive, no imperative, few modals), `place`, `manner`, `no-neg`, `rare`;
+  `plural` (of the subject: *live together*), `weak` (hängte; the table has hing), `ersatz` (er hat sie gehen lassen).
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -138,7 +139,9 @@ def parse(line: str, group: str = "") -> Pattern:
     if set(specs) != {w[1:-1].split(".")[0] for w in wörter if w.startswith("{")}:
         raise ValueError(f"{line}: a slot stands on one side only")
     prefix, _, verb = wörter[-1].rpartition("|")
-    forms = german_verb(verb)
+    forms = german_verb(verb, weak="weak" in options)
+    if "ersatz" in options:
+        forms = replace(forms, participle=verb)
     auxiliary = "sein" if "sein" in options else "haben" if "haben" in options else forms.auxiliary
     before = tuple(word.replace("|", "") for word in wörter[:-1])
     return Pattern(words[1:], before, specs, subjects, options, english_verb(words[0]), prefix, forms, auxiliary,
@@ -149,6 +152,21 @@ def parse(line: str, group: str = "") -> Pattern:
 def patterns() -> tuple[Pattern, ...]:
     """All lines of the table."""
     return tuple(parse(line, group) for group, line in lines("verb_phrases"))
+
+
+@cache
+def _senses() -> dict[tuple[str, ...], set[str]]:
+    found: dict[tuple[str, ...], set[str]] = {}
+    for p in patterns():
+        german = " ".join((*p.german, p.prefix + p.infinitive.infinitive))
+        found.setdefault((p.verb.base, *p.english), set()).add(german)
+    return found
+
+
+def needs_noun(pattern: Pattern) -> bool:
+    """Whether its subject must be named: *it works* does not say whether a plan does, a pill or a machine."""
+    several = len(_senses().get((pattern.verb.base, *pattern.english), ())) > 1
+    return several and pattern.subjects[0] != "it" and not PEOPLE & set(pattern.subjects)
 
 
 @cache
