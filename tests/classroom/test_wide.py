@@ -133,7 +133,7 @@ def test_german_verbs(
     assert (forms.auxiliary, forms.imperative) == (auxiliary, imperative)
 
 
-NO_DIMINUTIVE = ("kuchen", "knochen")
+NO_DIMINUTIVE = ("kuchen", "knochen", "drachen", "rechen", "baguette")
 ENDINGS = {"f": ("ung", "heit", "keit", "schaft", "tät", "tion", "ette"), "n": ("chen", "lein"),
            "m": ("ismus", "ling")}  # fmt: skip
 
