@@ -44,7 +44,7 @@ def english_plural(noun: str) -> str:
 
 
 def parse_noun(row: list[str], weight: int = 1) -> WideNoun:
-    """'child/children | Kind n Kinder | person'; plural '-' for none, '=' for a pair; a genitive in -n for weak nouns."""
+    """'child/children | Kind n Kinder | person'; plural '-' for none, '=' for trousers; of weak nouns the genitive."""
     english, german, classes, *feminine = row
     singular, _, plural = english.partition("/")
     word, gender, *rest = german.split()
@@ -53,7 +53,8 @@ def parse_noun(row: list[str], weight: int = 1) -> WideNoun:
         plural, forms = singular, {"p": m.decline(word, "n", word)["p"]}
         return WideNoun(singular, plural, "p", forms, frozenset(classes.split()), weight=weight)
     pair = plural == "="
-    plural = singular if pair else "" if plural == "-" or (many == "-" and not plural) else plural or english_plural(singular)
+    mass = plural == "-" or (many == "-" and not plural)
+    plural = singular if pair else "" if mass else plural or english_plural(singular)
     forms = m.decline(word, gender, many, genitive)
     if many == "-":
         forms["p"] = forms[gender]
