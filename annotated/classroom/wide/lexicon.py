@@ -43,6 +43,25 @@ def english_plural(noun: str) -> str:
     return noun[:-1] + "ies" if noun.endswith("y") and noun[-2] not in "aeiou" else noun + "s"
 
 
+def _declined(word: str, gender: str, many: str, genitive: str) -> dict[str, tuple[str, ...]]:
+    """With the genitives of *Bus*, *Kaktus*, *Chef* and *Name*: des Busses, des Kaktus, des Chefs, des Namens."""
+    if not genitive and gender != "f":
+        if word.endswith("us") and len(word) > 4 and word[-3:] not in ("aus", "bus"):
+            genitive = word
+        elif word.lower().endswith("bus"):
+            genitive = word + "ses"
+        elif many.endswith("s") and word[-1] not in "sßxz":
+            genitive = word + "s"
+    forms = m.decline(word, gender, many, genitive)
+    if word.lower().endswith(("name", "gedanke")):
+        forms[gender] = (*forms[gender][:3], genitive + "s")
+    return forms
+
+
+_MANY = {"in": "nen", "er": "n", "ne": "n", "au": "en"}
+"""Of women: Lehrerinnen, Krankenschwestern, Cousinen, Feuerwehrfrauen. By the last two letters."""
+
+
 def parse_noun(row: list[str], weight: int = 1) -> WideNoun:
     """'child/children | Kind n Kinder | person'; plural '-' for none, '=' for trousers; of weak nouns the genitive."""
     english, german, classes, *feminine = row
@@ -55,13 +74,13 @@ def parse_noun(row: list[str], weight: int = 1) -> WideNoun:
     pair = plural == "="
     mass = plural == "-" or (many == "-" and not plural)
     plural = singular if pair else "" if mass else plural or english_plural(singular)
-    forms = m.decline(word, gender, many, genitive)
+    forms = _declined(word, gender, many, genitive)
     if many == "-":
         forms["p"] = forms[gender]
     her = None
     if feminine:
         name = feminine[0] if len(feminine[0]) > 2 else word + "in"
-        her = WideNoun(singular, plural, "f", m.decline(name, "f", name + "nen"), frozenset(classes.split()))
+        her = WideNoun(singular, plural, "f", m.decline(name, "f", name + _MANY[name[-2:]]), frozenset(classes.split()))
     return WideNoun(singular, plural, gender, forms, frozenset(classes.split()), her, pair, weight)
 
 

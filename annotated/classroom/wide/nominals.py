@@ -197,7 +197,8 @@ def noun_phrase(
     chosen = draw.pick(determiners)
     if noun.feminine is not None and draw.chance(0.25):
         noun = noun.feminine
-    if "family" in noun.classes and chosen in ("a", "this", "that", "", "the", "some", "many"):
+    impersonal = ("a", "this", "that", "", "the", "some", "many", *(("number", "both", "several") if noun.mass else ()))
+    if "family" in noun.classes and chosen in impersonal:
         chosen = "own" if subject is not None and draw.chance(0.4) else "my"
     built, english = _determined(draw, noun, chosen, subject, plural)
     column = built.column
