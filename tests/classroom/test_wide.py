@@ -13,7 +13,7 @@ from annotated.classroom.wide import clauses as c
 from annotated.classroom.wide import wide_pairs
 from annotated.classroom.wide.corpus import KINDS
 from annotated.classroom.wide.frames import CHOICE, draw_frame, frames
-from annotated.classroom.wide.lexicon import adjectives, nouns, nouns_of
+from annotated.classroom.wide.lexicon import adjectives, adjectives_for, nouns, nouns_of
 from annotated.classroom.wide.nominals import Phrase, named, noun_phrase, pronoun
 from annotated.classroom.wide.tables import lines
 from annotated.classroom.wide.typed import contracted
@@ -240,6 +240,10 @@ def test_no_class_is_named_that_nothing_belongs_to() -> None:
                 assert classes, (pattern.verb.base, name)
                 assert all(nouns_of(each) for each in classes)
         assert all(each == "it" or nouns_of(each) for each in pattern.subjects)
+
+
+def test_nothing_is_said_of_a_people_as_a_whole() -> None:
+    assert [n.singular for n in nouns_of("folk") if adjectives_for(n)] == []
 
 
 def test_every_adjective_fits_something() -> None:
