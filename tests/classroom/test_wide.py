@@ -166,8 +166,8 @@ def test_the_gender_of_nouns_agrees_with_their_ending() -> None:
 def test_nouns_have_the_dative_plural_and_weak_ones_their_ending() -> None:
     for noun in nouns():
         assert noun.gender in "mfnp", noun.singular
-        if not noun.mass:
-            plural = noun.forms["p"]
+        plural = noun.forms["p"]
+        if not noun.mass and (noun.plural_only or plural is not noun.forms[noun.gender]):
             assert plural[2] == plural[0] or plural[2] == plural[0] + "n", noun.singular
             assert plural[2].endswith(("n", "s")), noun.singular
         genitive = noun.forms[noun.gender][3]
@@ -207,6 +207,14 @@ def test_trousers_are_plural_in_english_alone() -> None:
     assert said_of["a"] == ("a pair of trousers", "eine Hose", "3", 2)
     english, german, agrees, person = said_of["number"]
     assert english.endswith("pairs of trousers") and german.endswith("Hosen") and (agrees, person) == ("p", 5)
+
+
+def test_vegetables_are_gemüse() -> None:
+    vegetables = next(n for n in nouns() if n.singular == "vegetables")
+    for determiner, english, german in (("a", "vegetables", "Gemüse"), ("the", "the vegetables", "dem Gemüse")):
+        phrase = noun_phrase(Draw(random.Random(0).random), (), (determiner,), adjective=0, noun=vegetables)
+        assert " ".join(w for w, _ in phrase.english) == english and phrase.agrees == "p"
+        assert " ".join(w for w, _ in phrase.german(2 if determiner == "the" else 1)) == german
 
 
 def test_an_article_goes_by_the_sound() -> None:

@@ -208,7 +208,7 @@ def noun_phrase(
     head = noun.plural if column == "p" and noun.plural else noun.singular
     words = [*english, *((w, built.keys[2]) for w in head.split())]
     words = [(_article(words[1][0]), k) if w == "a" and i == 0 else (w, k) for i, (w, k) in enumerate(words)]
-    plural_english = (column == "p" and bool(noun.plural)) or (noun.pair and words[0][0] != "a")
+    plural_english = (column == "p" and bool(noun.plural)) or (noun.pair and built.determiner != "a")
     definite = bool(built.determiner not in ("", "a", "no") or built.owner) or built.amount in _WEAK_AFTER
     phrase = Phrase(words, built.german, 5 if column == "p" else 2, "p" if plural_english else "3", definite)
     phrase.noun, phrase.gender, phrase.built = noun, column, built
@@ -249,11 +249,14 @@ def _determined(
         chosen = "a lot of"
     if noun.plural_only and chosen in ("a", "every", "number"):
         chosen = "some" if chosen == "a" else "the"
+    countable = noun.forms["p"] is not noun.forms[noun.gender]
     if noun.pair and chosen not in m.DETERMINERS and chosen not in ("this", "that", "number"):
         chosen = "a"
-    if noun.pair and chosen != "number":
+    if noun.pair and (chosen != "number" or not countable):
         column = noun.gender
-        if chosen == "a":
+        if not countable and chosen in ("a", "every", "number"):
+            return Built(noun, column, keys=keys), []
+        if chosen in ("a", "every"):
             return Built(noun, column, "a", keys=keys), [(w, keys[0]) for w in "a pair of".split()]
     if chosen == "number":
         number = draw.pick((2, 2, 2, 3, 3, 4, 5, 6, 10, 12, 20))
