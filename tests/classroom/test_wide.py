@@ -16,8 +16,8 @@ from annotated.classroom.wide.agreeing import possessive_pronoun, relative
 from annotated.classroom.wide.corpus import KINDS
 from annotated.classroom.wide.drawing import Wishes, draw_clause
 from annotated.classroom.wide.fillers import fill
-from annotated.classroom.wide.frames import Frame, draw_frame, frames
-from annotated.classroom.wide.lexicon import adjectives, nouns, nouns_of
+from annotated.classroom.wide.frames import CHOICE, Frame, draw_frame, frames
+from annotated.classroom.wide.lexicon import adjectives, adjectives_for, nouns, nouns_of
 from annotated.classroom.wide.nominals import Phrase, named, noun_phrase, pronoun
 from annotated.classroom.wide.tables import lines
 from annotated.classroom.wide.typed import as_typed, contracted, expanded, misspelt, slip, without_apostrophes
@@ -37,6 +37,20 @@ def said(line: str, who: str, tense: str = "present", negated: bool = False, how
     english = c.english_question(clause) if how == "question" else c.english_statement(clause)
     build = {"main": c.german_main, "question": c.german_verb_first, "final": c.german_final}[how]
     return join_words(tuple(w for w, _ in english)), join_words(tuple(w for w, _ in build(clause)))
+
+
+def alternatives(english: str, german: str) -> list[tuple[str, str]]:
+    """All that '(a|b)' can become, in both languages."""
+    found = CHOICE.search(english)
+    if not found:
+        return [(english, german)]
+    options, other = found[1].split("|"), CHOICE.search(german)
+    pairs = []
+    for index, option in enumerate(options):
+        same = other if other and len(other[1].split("|")) == len(options) else None
+        theirs = german[: same.start()] + same[1].split("|")[index] + german[same.end() :] if same else german
+        pairs += alternatives(english[: found.start()] + option + english[found.end() :], theirs)
+    return pairs
 
 
 HUNGRY, UP, TEETH = (
@@ -416,6 +430,9 @@ def test_a_subject_is_named_where_the_verb_has_several_senses() -> None:
 
 
 NO_DIMINUTIVE = ("kuchen", "knochen")
+
+
+NO_DIMINUTIVE = ("kuchen", "knochen", "drachen", "rechen", "baguette")
 ENDINGS = {"f": ("ung", "heit", "keit", "schaft", "tät", "tion", "ette"), "n": ("chen", "lein"),
            "m": ("ismus", "ling")}  # fmt: skip
 
@@ -434,12 +451,78 @@ def test_the_gender_of_nouns_agrees_with_their_ending() -> None:
 def test_nouns_have_the_dative_plural_and_weak_ones_their_ending() -> None:
     for noun in nouns():
         assert noun.gender in "mfnp", noun.singular
-        if not noun.mass:
-            plural = noun.forms["p"]
+        plural = noun.forms["p"]
+        if not noun.mass and (noun.plural_only or plural is not noun.forms[noun.gender]):
             assert plural[2] == plural[0] or plural[2] == plural[0] + "n", noun.singular
             assert plural[2].endswith(("n", "s")), noun.singular
         genitive = noun.forms[noun.gender][3]
         assert noun.gender in "fp" or genitive.endswith(("s", "n")), noun.singular
+
+
+def test_no_noun_stands_twice_and_none_in_a_wrong_plural() -> None:
+    both = [(noun.singular, noun.forms[noun.gender][0]) for noun in nouns()]
+    assert not {each for each in both if both.count(each) > 1}
+    for noun in nouns():
+        if not noun.mass and not noun.pair and not noun.plural_only:
+            irregular = noun.plural == noun.singular or noun.plural[-1] != "s"
+            head = noun.plural.split()[-1].split("-")[0]
+            assert not irregular or not head.endswith(("ss", "x", "ch")), noun.singular
+    women = {n.singular: n.feminine.forms["p"][0] for n in nouns() if n.feminine is not None}
+    assert women["nurse"] == "Krankenschwestern" and women["firefighter"] == "Feuerwehrfrauen"
+    assert women["teacher"] == "Lehrerinnen"
+    assert [many for many in women.values() if not many.endswith(("innen", "schwestern", "frauen", "Cousinen"))] == []
+
+
+def test_genitives_that_are_not_regular() -> None:
+    genitives = {n.singular: n.forms[n.gender][3] for n in nouns()}
+    expected = {"bus": "Busses", "cactus": "Kaktus", "house": "Hauses", "boss": "Chefs", "name": "Namens",
+                "thought": "Gedankens", "heart": "Herzens", "boy": "Jungen", "hotel": "Hotels"}  # fmt: skip
+    assert {word: genitives[word] for word in expected} == expected
+
+
+def test_trousers_are_plural_in_english_alone() -> None:
+    trousers = next(n for n in nouns() if n.singular == "trousers")
+    said_of = {}
+    for determiner in ("the", "a", "this", "number"):
+        phrase = noun_phrase(Draw(random.Random(0).random), (), (determiner,), adjective=0, noun=trousers)
+        said_of[determiner] = (" ".join(w for w, _ in phrase.english), " ".join(w for w, _ in phrase.german(1)),
+                               phrase.agrees, phrase.person)  # fmt: skip
+    assert said_of["the"] == ("the trousers", "die Hose", "p", 2)
+    assert said_of["this"] == ("these trousers", "diese Hose", "p", 2)
+    assert said_of["a"] == ("a pair of trousers", "eine Hose", "3", 2)
+    english, german, agrees, person = said_of["number"]
+    assert english.endswith("pairs of trousers") and german.endswith("Hosen") and (agrees, person) == ("p", 5)
+
+
+def test_vegetables_are_gemüse() -> None:
+    vegetables = next(n for n in nouns() if n.singular == "vegetables")
+    for determiner, english, german in (("a", "vegetables", "Gemüse"), ("the", "the vegetables", "dem Gemüse")):
+        phrase = noun_phrase(Draw(random.Random(0).random), (), (determiner,), adjective=0, noun=vegetables)
+        assert " ".join(w for w, _ in phrase.english) == english and phrase.agrees == "p"
+        assert " ".join(w for w, _ in phrase.german(2 if determiner == "the" else 1)) == german
+
+
+def test_an_article_goes_by_the_sound() -> None:
+    said_with = {"apple": "an", "hour": "an", "uniform": "a", "European": "a", "Ukrainian": "a", "USB stick": "a",
+                 "American": "an", "UFO": "a", "one-way street": "a", "update": "an"}  # fmt: skip
+    for singular, article in said_with.items():
+        noun = next(n for n in nouns() if n.singular == singular)
+        phrase = noun_phrase(Draw(random.Random(0).random), (), ("a",), adjective=0, noun=noun)
+        assert phrase.english[0][0] == article, singular
+
+
+def test_a_set_phrase_has_one_german() -> None:
+    """Ends apart; what a slot or '[word]' leaves open is not compared."""
+    known: dict[str, str] = {}
+    differ = []
+    for frame in frames("set_phrases"):
+        if "[" in frame.english:
+            continue
+        for english, german in alternatives(frame.english, frame.german):
+            english, german = contracted(english).rstrip(".!?").lower(), german.rstrip(".!?")
+            if known.setdefault(english, german) != german:
+                differ.append((english, known[english], german))
+    assert differ == []
 
 
 def test_no_class_is_named_that_nothing_belongs_to() -> None:
@@ -450,6 +533,10 @@ def test_no_class_is_named_that_nothing_belongs_to() -> None:
                 assert classes, (pattern.verb.base, name)
                 assert all(nouns_of(each) for each in classes)
         assert all(each == "it" or nouns_of(each) for each in pattern.subjects)
+
+
+def test_nothing_is_said_of_a_people_as_a_whole() -> None:
+    assert [n.singular for n in nouns_of("folk") if adjectives_for(n)] == []
 
 
 def test_every_adjective_fits_something() -> None:

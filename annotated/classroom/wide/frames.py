@@ -37,7 +37,7 @@ from annotated.classroom.wide.verb_phrases import CASES, Pattern, draw_object, p
 from annotated.classroom.wide.verbs import english_verb, german_verb, modal
 
 SLOT = re.compile(r"\{(\w+)(?:\.([\w-]+))?(?::([^}]*))?\}")
-_CHOICE = re.compile(r"\(([^()|]*(?:\|[^()|]*)+)\)")
+CHOICE = re.compile(r"\(([^()|]*(?:\|[^()|]*)+)\)")
 _MARK = re.compile(r"(?<=[^\s.,?!;])([.,?!;]+)(?=\s|$)")
 _KEEP = frozenset("Mr. Mrs. Ms. Dr. a.m. p.m. o'clock".split())
 _MODALS = {"müssen": "must", "können": "can", "wollen": "want", "sollen": "shall"}
@@ -66,11 +66,11 @@ def frames(table: str = "frames") -> tuple[Frame, ...]:
 
 def chosen(draw: Draw, english: str, german: str) -> tuple[str, str]:
     """One alternative of each '(a|b)', the same in both languages where the German has it too."""
-    while found := _CHOICE.search(english):
+    while found := CHOICE.search(english):
         options = found[1].split("|")
         index = int(draw.random() * len(options))
         english = english[: found.start()] + options[index] + english[found.end() :]
-        other = _CHOICE.search(german)
+        other = CHOICE.search(german)
         if other and len(other[1].split("|")) == len(options):
             german = german[: other.start()] + other[1].split("|")[index] + german[other.end() :]
     english = re.sub(r"\[([^\]]*)\]", lambda found: found[1] if draw.chance(0.5) else "", english)

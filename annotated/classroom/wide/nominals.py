@@ -229,11 +229,8 @@ def noun_phrase(
     best, chosen = chosen == "best", "the" if ordinal or chosen == "best" else chosen
     if noun.feminine is not None and draw.chance(0.25):
         noun = noun.feminine
-    if (
-        "family" in noun.classes
-        and "person" not in noun.classes
-        and chosen in ("a", "this", "that", "", "the", "some", "many")
-    ):
+    impersonal = ("a", "this", "that", "", "the", "some", "many", *(("number", "both", "several") if noun.mass else ()))
+    if "family" in noun.classes and "person" not in noun.classes and chosen in impersonal:
         chosen = "own" if subject is not None and draw.chance(0.4) else "my"
     built, english = _determined(draw, noun, chosen, subject, plural)
     column = built.column
@@ -248,16 +245,20 @@ def noun_phrase(
     head = noun.plural if column == "p" and noun.plural else noun.singular
     words = [*english, *((w, built.keys[2]) for w in head.split())]
     words = [(_article(words[i + 1][0]), k) if w == "a" else (w, k) for i, (w, k) in enumerate(words)]
-    plural_english = column == "p" and bool(noun.plural)
+    plural_english = (column == "p" and bool(noun.plural)) or (noun.pair and built.determiner != "a")
     definite = bool(built.determiner not in ("", "a", "no") or built.owner) or built.amount in _WEAK_AFTER
     phrase = Phrase(words, built.german, 5 if column == "p" else 2, "p" if plural_english else "3", definite)
     phrase.noun, phrase.gender, phrase.built = noun, column, built
     return phrase
 
 
+_SOUNDED = ("uni", "use", "euro", "one", "ukrai", "ufo", "usb")
+"""Begin with the sound of *you* or *won*: a uniform, a one-way street."""
+
+
 def _article(following: str) -> str:
     silent = following.startswith(("hour", "honest"))
-    sounded = following.startswith(("uni", "use", "euro", "one"))
+    sounded = following.lower().startswith(_SOUNDED) and following != "unimportant"
     return "an" if (following[0].lower() in "aeiou" and not sounded) or silent else "a"
 
 
@@ -296,12 +297,22 @@ def _determined(
         chosen = "a lot of"
     if noun.plural_only and chosen in ("a", "every", "number"):
         chosen = "some" if chosen == "a" else "the"
+    countable = noun.forms["p"] is not noun.forms[noun.gender]
+    if noun.pair and chosen not in m.DETERMINERS and chosen not in ("this", "that", "number"):
+        chosen = "a"
+    if noun.pair and (chosen != "number" or not countable):
+        column = noun.gender
+        if not countable and chosen in ("a", "every", "number"):
+            return Built(noun, column, keys=keys), []
+        if chosen in ("a", "every"):
+            return Built(noun, column, "a", keys=keys), [(w, keys[0]) for w in "a pair of".split()]
     if chosen == "number":
         number = draw.pick((2, 2, 2, 3, 3, 4, 5, 6, 10, 12, 20))
         spoken, zahl = m.number_words(number)
         if draw.chance(0.3):
             spoken = zahl = str(number)
-        return Built(noun, "p", amount=zahl, keys=keys), [(spoken, keys[0])]
+        spoken = f"{spoken} pairs of" if noun.pair else spoken
+        return Built(noun, "p", amount=zahl, keys=keys), [(w, keys[0]) for w in spoken.split()]
     if chosen in _QUANTITIES:
         many, mass = _QUANTITIES[chosen]
         column = column if noun.mass else "p"
@@ -314,7 +325,7 @@ def _determined(
     shown, determiner = chosen.split()[-1] if chosen.endswith("your") else chosen, chosen
     if chosen in ("this", "that"):
         determiner = "this"
-        plural_english = column == "p" and bool(noun.plural)
+        plural_english = noun.pair or (column == "p" and bool(noun.plural))
         shown = {"this": "these", "that": "those"}[chosen] if plural_english else chosen
     return Built(noun, column, determiner, keys=keys), [(shown, keys[0])]
 
