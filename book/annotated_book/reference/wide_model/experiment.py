@@ -13,10 +13,12 @@ from annotated.classroom import classroom_pairs
 from annotated.classroom.wide import wide_pairs
 from annotated.loading import load
 from annotated.translator import Translator
-from annotated_book.reference.wide_model.strangers import HALVES, scores, sentences, translations
+from annotated_book.reference.wide_model.strangers import HALVES, plain, scores, sentences, translations
 
 OWN, SEED = 1000, 7
 """Test sentences of a model's own text, and their seed, which is another than that of the training's own test text."""
+TRAINED = 1_000_000
+"""Pairs that the wide model was trained on."""
 Pairs = list[tuple[str, str]]
 MODELS: dict[str, tuple[str | None, Callable[[], Pairs]]] = {
     "classroom": ("classroom", lambda: [(p.source, p.target) for p in classroom_pairs("test", OWN, seed=SEED)]),
@@ -37,8 +39,15 @@ def own_test(translator: Translator, pairs: Pairs) -> dict[str, Any]:
     }
 
 
+def never_trained(half: str, trained: set[str]) -> list[int]:
+    """Which of a half, by their places, the wide model's training text does not have."""
+    return [place for place, row in enumerate(sentences(half)) if plain(row["en"]) not in trained]
+
+
 def run() -> dict[str, Any]:
     """Translate with each of the models; what the wide one made of the strangers' sentences is recorded whole."""
+    trained = {plain(pair.source) for pair in wide_pairs("train", TRAINED)}
+    new = {half: never_trained(half, trained) for half in HALVES}
     found: dict[str, Any] = {"models": {}}
     for name, (place, pairs) in MODELS.items():
         translator = load(place or run_folder() / "model")
@@ -48,10 +57,15 @@ def run() -> dict[str, Any]:
             "vocabulary": translator.tokenizer.vocab_size,
             "own": own_test(translator, pairs()),
             **{half: scores(texts, sentences(half)) for half, texts in halves.items()},
+            **{
+                f"{half}_new": scores([texts[i] for i in new[half]], [sentences(half)[i] for i in new[half]])
+                for half, texts in halves.items()
+            },
         }
         if name == "wide":
             found["translations"] = {
-                half: {row["id"]: text for row, text in zip(sentences(half), texts, strict=True)}
+                half: {str(row["id"]): text for row, text in zip(sentences(half), texts, strict=True)}
                 for half, texts in halves.items()
             }
+            found["new"] = {half: [sentences(half)[i]["id"] for i in places] for half, places in new.items()}
     return found
