@@ -15,12 +15,12 @@ livePanels({
     const drawn = box.querySelector(".architecture-twin"), stage = html("div", { className: "machine-stage" }, drawn);
     let state;
     panel(box, {
-      examples: EXAMPLES, output: [stage],
+      examples: EXAMPLES, output: [stage], wide: "",
       async run({ engine, text, isCurrent, say }) {
         const about = await loadAbout();
         if (!isCurrent()) return;
         const sentence = tracedSentence(engine, text);
-        say("");
+        say(sentence.remark);
         if (state) { state.set({ sentence, step: 0 }); return; }
         state = localState({ sentence, box: "decoder.*.cross_attention", layer: 3, step: Math.min(4, sentence.next.length - 1) });
         const drawing = drawn.querySelector("svg").outerHTML;

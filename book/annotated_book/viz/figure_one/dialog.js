@@ -54,11 +54,11 @@ async function makeDialog() {
   document.body.append(dialog);
   dialog.addEventListener("click", event => { if (event.target === dialog) dialog.close(); }); // beside it
   panel(box, {
-    examples: FIRST, output: [view(about, state, title)],
+    examples: FIRST, output: [view(about, state, title)], wide: "",
     run({ engine, text, say }) {
       const sentence = tracedSentence(engine, text);
       if (ownSentence.get()) globalThis.annotatedBook?.set("live", "written", [text, spaced(sentence.next.slice(0, -1))]);
-      say("");
+      say(sentence.remark);
       state.set({ sentence, step: Math.floor(sentence.next.length / 2) });
     },
   });
