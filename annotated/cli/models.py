@@ -22,6 +22,8 @@ class Average:
     """Model folder to write."""
     last: int = TrainingConfig.average_last
     """How many checkpoints; the paper takes 5 for its base and 20 for its big model."""
+    int8: bool = False
+    """Write one byte a number instead of four, with a scale for each row, as a page in a browser fetches it."""
 
     def run(self) -> int:
         """Average and save."""
@@ -33,7 +35,7 @@ class Average:
         state, chosen = average_last(self.run_folder, self.last)
         model, tokenizer = load_model(chosen[-1])
         model.load_state_dict(state)
-        save_pretrained(self.out, model, tokenizer, longest_source(chosen[-1]))
+        save_pretrained(self.out, model, tokenizer, longest_source(chosen[-1]), int8=self.int8)
         print(f"{self.out}\taverage of {', '.join(path.name for path in chosen)}")
         return 0
 

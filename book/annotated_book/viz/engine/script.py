@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 import annotated
 from annotated.classroom import classroom_pairs
+from annotated.int8_rows import SCALES, restored_rows, rounded_rows
 from annotated.loading import load
 from annotated.saving import longest_source
 from annotated.translator import Translator
@@ -35,8 +35,8 @@ READ_PAIRS, SHORT = 20_000, 10
 CONFIG = ("d_model", "d_ff", "num_heads", "d_k", "num_encoder_layers", "num_decoder_layers", "norm", "norm_epsilon")
 
 
-def pack(tensors: dict[str, Any]) -> tuple[dict[str, list[Any]], bytes]:
-    """Tensors as bytes: vectors in float32; matrices as a float32 scale for each row and one signed byte a number.
+def pack(tensors: dict[str, torch.Tensor]) -> tuple[dict[str, list[Any]], bytes]:
+    """Tensors as bytes: vectors in float32; matrices as `annotated.int8_rows` rounds them, the scales first.
 
     Returns
     -------
@@ -47,30 +47,17 @@ def pack(tensors: dict[str, Any]) -> tuple[dict[str, list[Any]], bytes]:
     """
     manifest: dict[str, list[Any]] = {}
     content = bytearray()
-    for name, tensor in tensors.items():
-        values = tensor.detach().numpy().astype("<f4")
+    rounded = rounded_rows({name: tensor.detach() for name, tensor in tensors.items()})
+    for name in tensors:
+        values = rounded[name].numpy()
         if values.ndim == 1:
             manifest[name] = ["vector", len(content), len(values), 1]
-            content += values.tobytes()
+            content += values.astype("<f4").tobytes()
             continue
-        scales = np.maximum(np.abs(values).max(1) / 127, 1e-12).astype("<f4")
         manifest[name] = ["matrix", len(content), *values.shape]
-        content += scales.tobytes() + np.round(values / scales[:, None]).astype(np.int8).tobytes()
+        content += rounded[name + SCALES].numpy().astype("<f4").tobytes() + values.tobytes()
         content += bytes(-len(content) % 4)
     return manifest, bytes(content)
-
-
-def unpack(manifest: dict[str, list[Any]], content: bytes) -> dict[str, np.ndarray]:
-    """Tensors as the page sees them, from what `pack` returned."""
-    tensors = {}
-    for name, (kind, offset, rows, columns) in manifest.items():
-        scales = np.frombuffer(content, "<f4", rows, offset)
-        if kind == "matrix":
-            whole = np.frombuffer(content, np.int8, rows * columns, offset + 4 * rows).reshape(rows, columns)
-            tensors[name] = whole * scales[:, None]
-        else:
-            tensors[name] = scales
-    return tensors
 
 
 @cache
@@ -116,11 +103,8 @@ def model_data(name: str = "classroom") -> dict[str, Any]:
 
 def page_translator(name: str = "classroom") -> Translator:
     """A model of the package with the weights as the page has them, rounded to one byte each."""
-    translator, data = load(name), model_data(name)
-    weights = unpack(data["tensors"], base64.b64decode(data["bytes"]))
-    with torch.no_grad():
-        for place, parameter in translator.model.named_parameters():
-            parameter.copy_(torch.from_numpy(weights[place].copy()))
+    translator = load(name)
+    translator.model.load_state_dict(restored_rows(rounded_rows(translator.model.state_dict())))
     return translator
 
 
