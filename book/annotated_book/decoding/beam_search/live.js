@@ -20,7 +20,7 @@ function beamPanel(box, host) {
   const other = button("use the shipped model", () => { shipped = true; made.rerun(); shipped = false; });
   let shipped = false; // whether the shipped model is asked for a recorded sentence
   const made = panel(box, {
-    examples: [...numbers.keys()], load: "asked", wide: "",
+    examples: [...numbers.keys()], load: "asked", wide: () => "",
     loader: async () => !shipped && numbers.has(made.sentence.text()) ? null : loadEngine(), // recorded sentences need no weights
     async run({ engine, text, say }) {
       if (engine) beamTree.show(ownSearch(engine, text)); else beamTree.choose(numbers.get(text));

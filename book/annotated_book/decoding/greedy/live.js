@@ -51,7 +51,7 @@ function sampling(box) {
   const topP = knob("top-p", { min: 0.1, max: 1, step: 0.05, value: 1, digits: 2 }, set("topP"));
   const topK = select([["0", "all tokens"], ...["1", "2", "5", "20", "100"].map(k => [k, k])], set("topK"));
   const made = panel(box, {
-    examples: ["The grandmother opened the green school bag.", "The small dog sees the cat.", "The bats were old."], wide: "",
+    examples: ["The grandmother opened the green school bag.", "The small dog sees the cat.", "The bats were old."], wide: () => "",
     controls: [html("div", { className: "live-switches draw-knobs" }, temperature.label, topP.label, labelled("top-k", topK), button("draw", () => made.rerun()))],
     output: [list],
     async run({ engine, text, isCurrent, say }) {
@@ -89,7 +89,7 @@ livePanels({
       })));
     }
     const made = panel(box, {
-      examples: EXAMPLES, wide: "",
+      examples: EXAMPLES, wide: () => "",
       controls: [html("div", { className: "live-switches" }, button("greedy again", () => { prefix = []; made.rerun(); }))],
       output: [caption("The translation; point at a token to see its step"), view.element], below: [heading, choices],
       async run({ engine, text, isCurrent, say }) {

@@ -26,8 +26,8 @@
 // `load: "asked"`: not before the reader types, chooses an example or a control of yours calls `rerun`) and
 // calls `run` then, when the sentence changes, and when you call the `rerun` that `panel` returns. `run` gets
 //   engine     see engine.js: write, translation, score, beam, trace, loss; or what your own `loader` resolves to, see loader.js.
-//              If the panel has `wide`, it may be the wide model's for a sentence of the reader's: `wide` is what to say of that model
-//              here, such as that it has other heads; "" if nothing
+//              If the panel has `wide`, it may be the wide model's for a sentence of the reader's: `wide(engine)` is what to say of
+//              that model here, such as that it has other heads; "" if nothing
 //   text       the English sentence in its normal form (normal_form.js), never empty
 //   target     the text of the second field, if you asked for one: `target: "Der kleine Hund sieht die Katze."`; an example
 //              may then be a pair, [English, German]

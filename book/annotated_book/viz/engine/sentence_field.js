@@ -39,13 +39,13 @@ const FETCHED = `(${WIDE_SIZE}, fetched once)`, STAYS = "Here the classroom mode
 
 // The line that says which model translates a sentence of the reader's, with a button for the other. `wide` is as in panel.js.
 // `asks(text, reading)`: whether the wide model is to translate, because the text has a word that the classroom model has never
-// read, or because the reader wants it.
+// read, or because the reader wants it. `show` also gets that model's engine, if it is there, and whether it did not load.
 function modelLine(wide, again) {
   const said = html("span"), other = button("", () => { asked = next; again(); });
   const element = html("p", { className: "live-own live-model", hidden: true }, said, " ", other);
   const asks = (text, reading) => wide !== undefined && (asked ?? reading.strange(text).length > 0);
   let asked, next;
-  function show(text, reading, failed) {
+  function show(text, reading, engine, failed) {
     const isWide = asks(text, reading) && !failed, never = reading.neverRead(text), stays = wide === undefined;
     const because = never ? `, for the classroom model has never read ${never}` : "";
     element.hidden = stays && !never;
@@ -53,7 +53,8 @@ function modelLine(wide, again) {
     next = !isWide;
     other.textContent = failed ? "Try again" : isWide ? "Ask the classroom model" : `Ask the wide model (${WIDE_SIZE})`;
     said.textContent = stays ? STAYS : failed ? "The wide model did not load. Translated by the classroom model."
-      : isWide ? `Translated by the wide model ${FETCHED}${because}. ${wide}` : "Translated by the classroom model.";
+      : !isWide ? "Translated by the classroom model."
+      : engine ? `Translated by the wide model ${FETCHED}${because}. ${wide(engine)}` : `Asking the wide model ${FETCHED}${because}.`;
   }
   return { element, asks, show, hide() { element.hidden = true; }, reset() { asked = undefined; } };
 }
@@ -77,7 +78,7 @@ export function sentenceField({ first, examples, label, wide, change, choose }) 
     const noted = !known ? [] : byWide ? other?.overlong(plain) ?? [] : reading.notes(plain);
     if (known && !byWide && !noted.length) noted.push(...(doubts[plain] ?? []));
     if (!own) model.reset();
-    if (known) model.show(plain, reading, failed); else model.hide();
+    if (known) model.show(plain, reading, other, failed); else model.hide();
     about.hidden = !own && Boolean(plain);
     notes.hidden = !noted.length;
     notes.textContent = `${noted.join(" ")} `;
@@ -103,7 +104,7 @@ export function sentenceField({ first, examples, label, wide, change, choose }) 
     reading = engine.reading;
     failed = false;
     const isWide = isOwn(text) && model.asks(text, reading);
-    if (isWide && !other) say(`Fetching the wide model ${FETCHED} …`);
+    if (isWide && !other) say("Fetching the wide model …");
     if (isWide) await loadWide().then(found => { other = found; }, () => { failed = true; });
     tell();
     return isWide && !failed ? other : engine;
