@@ -156,9 +156,13 @@ def test_the_wide_model_comes_for_words_that_the_classroom_model_has_never_read(
 
 def test_without_the_wide_model_the_classroom_model_answers_as_ever(visit: Any) -> None:
     with visit(LABORATORY, alone=True) as v:
-        v.context.route("**/live/wide.js", lambda route: route.abort())
+        held: list[Any] = []
+        v.context.route("**/live/wide.js", lambda route: held.append(route))
         box, field = v.page.locator(".live"), v.page.get_by_role("combobox", name="English")
         field.fill(STRANGER)
+        after(v, "Fetching the wide model …")
+        assert "Asking the wide model (6 MB, fetched once)" in box.locator(".live-model").inner_text()
+        held.pop().abort()
         says(v, "The wide model did not load. Translated by the classroom model.")
         assert "This model has never read “Hello”" in box.locator(".live-notes").inner_text()
         v.context.unroute("**/live/wide.js")

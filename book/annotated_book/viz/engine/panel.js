@@ -69,8 +69,9 @@ export function panel(box, { examples = [], target, controls = [], output = [], 
     if (!text) { box.dataset.state = "empty"; say(`Type an English sentence, such as “${first}”`); return; }
     box.dataset.state = "busy";
     try {
-      const engine = await sentence.speaker(await loader(), text, say);
+      const engine = await sentence.speaker(await loader(), text, () => { if (isCurrent()) fetching(); });
       if (!isCurrent()) return;
+      box.dataset.state = "busy";
       await run({ engine, text, target: second && normalise(second.value), isCurrent, say });
       if (!isCurrent()) return;
       box.dataset.state = "done";
@@ -79,6 +80,10 @@ export function panel(box, { examples = [], target, controls = [], output = [], 
     } catch (error) {
       if (isCurrent()) failed(error);
     }
+  }
+  function fetching() {
+    box.dataset.state = "fetching"; // panel.css fades what is about the sentence before
+    say("Fetching the wide model …");
   }
   function failed(error) {
     box.dataset.state = "failed";

@@ -97,14 +97,15 @@ export function sentenceField({ first, examples, label, wide, change, choose }) 
     change();
   });
   tell();
-  const element = html("div", { className: "live-sentence" }, labelled(label, underlined), offered, ...(examples.length > 1 ? [menu] : []), notes, model.element, about);
+  const element = html("div", { className: "live-sentence" }, labelled(label, underlined), offered, ...(examples.length > 1 ? [menu] : []), model.element, notes, about);
   // The engine that translates a text: `engine`, the classroom's, or the wide model's; without that one the classroom's after all.
-  async function speaker(engine, text, say) {
+  // `waits` is called if it has to be fetched.
+  async function speaker(engine, text, waits) {
     if (!engine?.reading) return engine;
     reading = engine.reading;
     failed = false;
     const isWide = isOwn(text) && model.asks(text, reading);
-    if (isWide && !other) say("Fetching the wide model …");
+    if (isWide && !other) waits();
     if (isWide) await loadWide().then(found => { other = found; }, () => { failed = true; });
     tell();
     return isWide && !failed ? other : engine;
