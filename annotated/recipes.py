@@ -132,6 +132,21 @@ def _classroom_small() -> Recipe:
     return Recipe("classroom-small", "five minutes of the classroom corpus", model, training, data, _PAPERS)
 
 
+def _classroom_wide() -> Recipe:
+    """The model of everyday English: some hours of two cores. Ours.
+
+    Its text comes from `annotated data classroom data/classroom-wide --wide --classroom-pairs 1000000`.
+    """
+    training = TrainingConfig(
+        updates=24_000, batch_tokens=1500, warmup=600, learning_rate_scale=0.6, validate_every=500, validate_bleu=200,
+        checkpoint_every=250,
+    )  # fmt: skip
+    shape = dict(d_model=256, d_ff=768, d_k=64, d_v=64, dropout=0.05)
+    train, valid, test = (f"data/classroom-wide/{split}.tsv" for split in ("train", "valid", "test"))
+    data = DataConfig(train=train, valid=valid, test=test, vocab_size=4500)
+    return Recipe("classroom-wide", "the model of everyday English", tiny(**shape), training, data, _PAPERS)
+
+
 def _wsj() -> Recipe:
     """The paper's parser of the Wall Street Journal alone: "a 4-layer transformer with d_model = 1024" (section 6.3).
 
@@ -165,6 +180,7 @@ RECIPES: dict[str, Recipe] = {
         _multi30k(),
         _classroom(),
         _classroom_small(),
+        _classroom_wide(),
         _wsj(),
     )
 }

@@ -15,7 +15,6 @@
     real_text  a small model on real text for a budget of seconds, beside The Annotated Transformer's own code
     rounding   training curves of options that change rounding: the residual stream in bfloat16, FlexAttention
     small_tasks  twelve kinds of small text under the training that fits them: does any end below its best?
-    strangers  400 everyday sentences, written without sight of the wide corpus: chrF, exact matches, reading by hand
     quick      what `make benchmark` runs: `peers` with one round on the tasks that take seconds, then `loader`
 
 `python -m benchmarks COMMAND --help` lists the options; benchmarks/README.md says how to read what comes out.
@@ -47,7 +46,6 @@ COMMANDS = (
     "real_text",
     "rounding",
     "small_tasks",
-    "strangers",
     "quick",
 )
 

@@ -63,7 +63,8 @@ def test_each_is_a_preset_and_a_short_command(name: str) -> None:
     # The nearest beginning is the recipe itself, so there is nothing to add.
     command = train_command("x", wanted.model, wanted.training, wanted.data)
     assert command == ["annotated", "train", "x", "--preset", name]
-    elsewhere = {"train": "elsewhere.tsv"} if name == "wsj" else {"prepared": "elsewhere"}  # wsj trains on plain files
+    on_plain_files = name in ("wsj", "classroom-wide")
+    elsewhere = {"train": "elsewhere.tsv"} if on_plain_files else {"prepared": "elsewhere"}
     changed = wanted.data.replace(**elsewhere)
     command = train_command("x", wanted.model.replace(dropout=0.25), wanted.training, changed)
     assert _command(command[1:]).data == changed and len(command) == 9

@@ -47,10 +47,10 @@ class Train:
     size of the text; what you give counts.
 
     The paper's own training runs are recipes, by name: wmt14-base, wmt14-big, wmt14-base-en-fr, wmt14-big-en-fr. Others
-    are wmt14-tiny, a try of all that in minutes; multi30k; classroom, the model of the package; classroom-small; wsj,
-    the paper's parser; and table3-A1 and so on, the rows of its Table 3.
-    Those of WMT14 and Multi30k need their text prepared before, by annotated data wmt14; then a recipe is short for its
-    folder and its preset:
+    are wmt14-tiny, a try of all that in minutes; multi30k; classroom and classroom-wide, the models of the package;
+    classroom-small; wsj, the paper's parser; and table3-A1 and so on, the rows of its Table 3.
+    Those of WMT14, Multi30k and classroom-wide need their text written before, by annotated data; then a recipe is
+    short for its folder and its preset:
 
     annotated train wmt14-base --data.prepared data/wmt14-en-de
 

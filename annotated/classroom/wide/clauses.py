@@ -7,13 +7,13 @@ verbs a middle field: pronouns, time, what is known, manner, place, what is new,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from annotated.classroom import morphology as m
 from annotated.classroom.phrases import CONTRACTIONS, Draw
-from annotated.classroom.wide.lexicon import pairs_of
+from annotated.classroom.wide.lexicon import bare_columns, pairs_of
 from annotated.classroom.wide.nominals import SICH, Phrase, Token, fixed, negate
-from annotated.classroom.wide.verb_phrases import Item, Pattern, VerbPhrase, instantiate
+from annotated.classroom.wide.verb_phrases import PREPOSITIONS, Item, Pattern, VerbPhrase, instantiate
 from annotated.classroom.wide.verbs import HAETTE, WAERE, english_verb, german_verb, modal
 
 Both = tuple[list[Token], list[Token]]
@@ -44,6 +44,10 @@ class WideClause:
     """'always', 'also', 'already'."""
     keys: tuple[int, int] = (0, 0)
     kein: bool = False
+    late: list[Token] = field(default_factory=list)
+    """English words at the end: *too*, *any more*."""
+    around: Both = field(default_factory=lambda: ([], []))
+    """German words before and after the negation: *noch* nicht, nicht *mehr*."""
 
 
 # English
@@ -102,7 +106,7 @@ def english_rest(clause: WideClause, time: bool = True) -> list[Token]:
     words = [*clause.phrase.english, *clause.phrase.particle]
     for part in (clause.manner, clause.place, clause.time if time else None):
         words += part[0] if part else []
-    return words
+    return [*words, *clause.late]
 
 
 def english_statement(clause: WideClause, time: bool = True, subject: bool = True) -> list[Token]:
@@ -130,29 +134,57 @@ def english_infinitive(phrase: VerbPhrase, form: str = "base") -> list[Token]:
 # German
 
 
+LIKING = ("like to", "love to")
+"""These are *gern*, and *nicht gern*, in German."""
+
+
 def settle_negation(clause: WideClause) -> None:
     """*kein* in place of an article, or *nicht*."""
-    if not clause.negated:
+    if not clause.negated or clause.tense in LIKING:
         return
     for item in clause.phrase.items:
-        if item.kind == "np" and item.case == m.ACCUSATIVE and item.phrase and item.phrase.built:
-            clause.kein = negate(item.phrase.built, clause.keys[1])
+        first = item.tokens[0][0] if item.tokens else ""
+        if item.kind == "text" and first in PREPOSITIONS:
             return
-        if item.noun_gender:
-            article = m.DETERMINERS["no"][m.ACCUSATIVE][item.noun_gender]
-            item.tokens = [(article, clause.keys[1]), *item.tokens]
+        if item.kind == "np" and item.case in (m.ACCUSATIVE, m.DATIVE) and item.phrase and item.phrase.built:
+            clause.kein = negate(item.phrase.built, clause.keys[1])
+            if clause.kein or item.case == m.ACCUSATIVE:
+                return
+        gender = item.noun_gender or (bare_columns().get(first, "") if item is clause.phrase.items[0] else "")
+        if gender:
+            article = m.DETERMINERS["no"][m.ACCUSATIVE][gender]
+            word, key = item.tokens[0]
+            ending = "n" if gender == "p" and word.islower() else ""  # blaue Augen, keine blauen Augen
+            item.tokens = [(article, clause.keys[1]), (word + ending, key), *item.tokens[1:]]
             clause.kein = True
             return
-        if item.kind == "text" and item.tokens[0][0] in ("ein", "eine", "einen"):
-            item.tokens = [("k" + item.tokens[0][0], item.tokens[0][1] | clause.keys[1]), *item.tokens[1:]]
+        if first in ("ein", "eine", "einen"):
+            item.tokens = [("k" + first, item.tokens[0][1] | clause.keys[1]), *item.tokens[1:]]
             clause.kein = True
             return
 
 
 def _is_pronoun(items: Sequence[Item], place: int) -> bool:
-    """'das' and 'es' of the table, where no noun follows: *das wissen*, and not *das Auto waschen*."""
-    following = items[place + 1].tokens[:1] if place + 1 < len(items) else []
-    return items[place].tokens[0][0] in ("das", "es") and not (following and following[0][0][0].isupper())
+    """'das' and 'es' of the table, where no noun follows: *das wissen*; not *das Auto waschen*, *das ganze Geld*."""
+    following = [item.tokens[0][0] for item in items[place + 1 : place + 3] if item.tokens]
+    if following[1:] and following[0].endswith("e") and following[1][0].isupper():
+        return False
+    return items[place].tokens[0][0] in ("das", "es") and not (following and following[0][0].isupper())
+
+
+_DEFINITE = frozenset("der die das den dem diese dieses diesen".split())
+
+
+def _definite_text(items: Sequence[Item]) -> int:
+    """How many items are an object with its article that stands in the table: *die Frage* beantworten."""
+    if not items or items[0].kind != "text" or items[0].tokens[0][0] not in _DEFINITE:
+        return 0
+    for place, item in enumerate(items[1:4], 1):
+        if item.kind != "text":
+            return 0
+        if item.tokens[0][0][:1].isupper():
+            return place + 1
+    return 0
 
 
 def _parts(clause: WideClause) -> tuple[list[Token], list[Token], list[Token], list[Token]]:
@@ -175,6 +207,10 @@ def _parts(clause: WideClause) -> tuple[list[Token], list[Token], list[Token], l
         else:
             assert item.phrase is not None
             (known if item.phrase.definite and not new else new).extend(item.german())
+    if clause.phrase.pattern.infinitive.infinitive != "sein":
+        settled = _definite_text(items[lead:])
+        (new if new else known).extend(_joined(items[lead : lead + settled], person))
+        lead += settled
     rest = _joined(items[lead:], person)
     return [t for _, tokens in sorted(pronouns, key=lambda p: p[0]) for t in tokens], known, new, rest
 
@@ -195,18 +231,23 @@ def _joined(items: Sequence[Item], person: int) -> list[Token]:
     return words
 
 
-def middle_field(clause: WideClause, time: bool = True, subject: Sequence[Token] = ()) -> list[Token]:
-    """All between the two ends of the German verb; a subject that is a noun follows the pronouns."""
+def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
+    """All between the two ends of the German verb, without the subject."""
     pronouns, known, new, rest = _parts(clause)
-    pronouns = [*pronouns, *subject]
     when = clause.time[1] if clause.time and time else []
     often = clause.middle[1] if clause.middle else []
     manner = clause.manner[1] if clause.manner else []
     place = clause.place[1] if clause.place else []
+    if clause.negated and not clause.kein and often and often[0][0] in ("oft", "immer", "wirklich"):
+        return [*pronouns, *known, *when, ("nicht", clause.keys[1]), *often, *new, *manner, *place, *rest]
+    before, after = clause.around
     if clause.negated and not clause.kein:
-        return [*pronouns, *known, *when, *often, *new, ("nicht", clause.keys[1]), *manner, *place, *rest]
+        if clause.tense in LIKING:
+            new, rest = [], [*new, *rest]  # nicht gern ein Bad nehmen
+        not_ = [*before, ("nicht", clause.keys[1]), *after]
+        return [*pronouns, *known, *when, *often, *new, *not_, *manner, *place, *rest]
     if clause.kein:
-        return [*pronouns, *when, *known, *often, *manner, *place, *new, *rest]
+        return [*pronouns, *when, *known, *often, *before, *manner, *place, *new, *rest, *after]
     return [*pronouns, *when, *often, *known, *manner, *place, *new, *rest]
 
 
@@ -243,10 +284,7 @@ def german_group(clause: WideClause) -> tuple[Token, list[Token]]:
 def german_verb_first(clause: WideClause, time: bool = True) -> list[Token]:
     """Questions, and main clauses whose first place is taken by something else."""
     finite, end = german_group(clause)
-    subject = clause.subject.german(0)
-    if clause.subject.pronoun:
-        return [finite, *subject, *middle_field(clause, time), *end]
-    return [finite, *middle_field(clause, time, subject), *end]
+    return [finite, *clause.subject.german(0), *middle_field(clause, time), *end]
 
 
 def german_main(clause: WideClause, time: bool = True) -> list[Token]:
@@ -293,11 +331,17 @@ def german_imperative(clause: WideClause) -> tuple[list[Token], list[Token]]:
     return first, [*middle_field(clause), *([(pattern.prefix, key)] if pattern.prefix else [])]
 
 
+def german_request(clause: WideClause, key: int, infinitive: bool = False) -> list[Token]:
+    """With *bitte* after the pronouns: 'setz dich bitte hin', 'gib bitte Anna das Buch', 'mir bitte helfen'."""
+    first, rest = ([], german_infinitive(clause)) if infinitive else german_imperative(clause)
+    pronouns = len(_parts(clause)[0])
+    return [*first, *rest[:pronouns], ("bitte", key), *rest[pronouns:]]
+
+
 def make(draw: Draw, subject: Phrase, pattern: Pattern, tense: str, negated: bool = False, gap: str = "") -> WideClause:
     """A clause without adverbials."""
-    clause = WideClause(
-        subject, instantiate(draw, pattern, subject, gap), tense, negated, keys=(draw.key(), draw.key())
-    )
+    phrase = instantiate(draw, pattern, subject, gap, several=not negated)
+    clause = WideClause(subject, phrase, tense, negated, keys=(draw.key(), draw.key()))
     settle_negation(clause)
     return clause
 

@@ -14,6 +14,7 @@ from annotated.classroom.wide.drawing import Wishes, draw_clause
 from annotated.classroom.wide.frames import Both, draw_frame, frames
 from annotated.classroom.wide.nominals import Phrase, Token
 from annotated.classroom.wide.typed import as_typed
+from annotated.classroom.wide.verb_phrases import Pattern, patterns_for
 
 Split = Literal["train", "valid", "test"]
 
@@ -54,16 +55,36 @@ _WHEN = (("where", "wo"), ("when", "wann"), ("why", "warum"), ("how often", "wie
          ("with whom", "mit wem"), ("since when", "seit wann"))  # fmt: skip
 
 
+_PLACES = frozenset("in aus vor neben hinter unter bei".split())
+
+
+def _asking(pattern: Pattern) -> tuple[str, str]:
+    """'who' wen, wem, auf wen; 'what' was, worauf; '' for a place, which *where* asks for."""
+    name, case, preposition = pattern.asked or (pattern.direct, 1, "")
+    if "person" in pattern.specs[name].split():
+        return "who", f"{preposition} {('wer', 'wen', 'wem')[case]}".strip()
+    if preposition in _PLACES or (case == 2 and not preposition):
+        return "", ""
+    if preposition:
+        return "what", ("wor" if preposition[0] in "aeiouäöü" else "wo") + preposition
+    return "what", "was"
+
+
 def wh_question(draw: Draw) -> Both:
     """Asks for an object, the subject, or an adverbial."""
     roll = draw.random()
     key = draw.key()
-    if roll < 0.35:
-        clause = draw_clause(draw, Wishes(negated=0, time=0.15, kinds=("people", "direct"), gap=True, adverbs=0.4))
-        people = "person" in clause.phrase.pattern.specs[clause.phrase.pattern.direct].split()
-        english, german = ("who", "wen") if people else ("what", "was")
+    if roll < 0.38:
+        kind = "direct" if roll < 0.22 else "asked"
+        pattern = draw.pick([p for p in patterns_for("people", kind) if _asking(p)[0]])
+        clause = draw_clause(draw, Wishes(negated=0, time=0.15, gap=True, adverbs=0.4), None, pattern)
+        english, german = _asking(clause.phrase.pattern)
         asked = [(english, key), *c.english_question(clause)]
-        return [*asked, ("?", FINAL_MARK)], [(german, key), *c.german_verb_first(clause), ("?", FINAL_MARK)]
+        return [*asked, ("?", FINAL_MARK)], [
+            *((w, key) for w in german.split()),
+            *c.german_verb_first(clause),
+            ("?", FINAL_MARK),
+        ]
     if roll < 0.5:
         who = Phrase([("who", key)], lambda case: [("wer", key)], 2, "3")
         clause = draw_clause(draw, Wishes(negated=0.03, kinds=("people",)), who)
@@ -90,8 +111,8 @@ def set_phrase(draw: Draw) -> Both:
     return draw_frame(draw, draw.pick(frames("set_phrases")))
 
 
-KINDS = {"statement": (statement, 34), "question": (question, 10), "wh-question": (wh_question, 11),
-         "frame": (framed, 33), "set-phrase": (set_phrase, 12)}  # fmt: skip
+KINDS = {"statement": (statement, 29), "question": (question, 9), "wh-question": (wh_question, 10),
+         "frame": (framed, 41), "set-phrase": (set_phrase, 11)}  # fmt: skip
 _BAG = tuple(name for name, (_, share) in KINDS.items() for _ in range(share))
 _OPENINGS = tuple(pair.split(" = ") for pair in (
     "Hello , = Hallo ,", "Hi , = Hi ,", "Yes , = Ja ,", "No , = Nein ,", "Well , = Also ,",
@@ -116,7 +137,7 @@ def draw_pair(draw: Draw) -> tuple[str, Both]:
         first, erstes = draw.pick(_OPENINGS)
         key = draw.key()
         english, german = [*((w, key) for w in first.split()), *english], [*((w, key) for w in erstes.split()), *german]
-    if draw.chance(0.07):
+    if draw.chance(0.09):
         other = KINDS[draw.pick(_BAG)][0](draw)
         english, german = [*english, *other[0]], [*german, *other[1]]
     return kind, (_capital(english), _capital(german))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from annotated.classroom.phrases import Draw
 from annotated.classroom.wide import clauses as c
-from annotated.classroom.wide.nominals import Phrase, noun_phrase, owned, person_name, pronoun, titled
-from annotated.classroom.wide.verb_phrases import PEOPLE, Pattern, patterns_for
+from annotated.classroom.wide.nominals import Phrase, coordinated, noun_phrase, owned, person_name, pronoun, titled
+from annotated.classroom.wide.verb_phrases import PEOPLE, Pattern, needs_noun, patterns_for
 
 PRONOUNS = ("I",) * 8 + ("you",) * 5 + ("he",) * 3 + ("she",) * 3 + ("we",) * 3 + ("they",) * 3
 TENSES = {
@@ -44,9 +44,14 @@ class Wishes:
 
 
 def draw_subject(draw: Draw, classes: Sequence[str]) -> Phrase:
-    """Someone or something of these classes."""
+    """Someone or something of these classes; 'other' is neither I nor you nor we."""
     if classes[0] == "it":
         return pronoun(draw, "it")
+    if classes[0] == "other":
+        subject = draw_subject(draw, ("person",))
+        while subject.pronoun in ("I", "you", "we") or subject.person == 3:
+            subject = draw_subject(draw, ("person",))
+        return subject
     if not PEOPLE & set(classes):
         roll = draw.random()
         if roll < 0.15 and classes[0] not in ("weather", "time"):
@@ -72,13 +77,11 @@ def _two(draw: Draw) -> Phrase:
     first = draw.pick(
         (person_name, person_name, lambda d: noun_phrase(d, ("family",), ("my",), adjective=0, plural=0))
     )(draw)
-    second, key = person_name(draw), draw.key()
     if draw.chance(0.3):
-        me = pronoun(draw, "I")
-        together = [*first.english, ("and", key), *me.english]
-        return Phrase(together, lambda case: [*first.german(case), ("und", key), *me.german(case)], 3, "p")
-    english = [*first.english, ("and", key), *second.english]
-    return Phrase(english, lambda case: [*first.german(case), ("und", key), *second.german(case)], 5, "p")
+        both = coordinated(draw, first, pronoun(draw, "I"))
+        both.person = 3
+        return both
+    return coordinated(draw, first, person_name(draw))
 
 
 def draw_pattern(draw: Draw, wishes: Wishes) -> Pattern:
@@ -95,14 +98,6 @@ def draw_pattern(draw: Draw, wishes: Wishes) -> Pattern:
 _BAG = tuple(name for name, weight in TENSES.items() for _ in range(weight))
 
 
-LASTING = frozenset(
-    "arbeiten wohnen leben lernen warten spielen studieren schlafen lesen kochen suchen telefonieren "
-    "reisen regnen schneien putzen schreiben unterrichten üben sparen fernsehen sehen hören sitzen "
-    "stehen liegen reden sprechen tanzen singen schwimmen laufen streiten weinen rauchen".split()
-)
-"""German verbs of what goes on for a while: 'I have been waiting for an hour'."""
-
-
 def draw_tense(draw: Draw, pattern: Pattern, wishes: Wishes, subject: Phrase) -> str:
     """One that the verb phrase takes."""
     if wishes.tenses:
@@ -115,7 +110,7 @@ def draw_tense(draw: Draw, pattern: Pattern, wishes: Wishes, subject: Phrase) ->
         things and tense not in ("present", "past", "perfect", "will", "going to", "can", "progressive", "should")
     ):
         tense = draw.pick(_BAG)
-    if tense == "perfect progressive" and (pattern.infinitive.infinitive not in LASTING or pattern.prefix):
+    if tense == "perfect progressive" and not pattern.lasting:
         return "present"
     if "state" in pattern.options and tense in ("can", "want to") and draw.chance(0.8):
         return "present"
@@ -133,14 +128,28 @@ def draw_clause(
             subject = draw_subject(draw, ("person",)) if name == "any" else pronoun(draw, name.replace("_", " "))
         else:
             subject = draw_subject(draw, pattern.subjects)
+            while subject.pronoun and needs_noun(pattern):
+                subject = draw_subject(draw, pattern.subjects)
+    while "plural" in pattern.options and subject.person not in (3, 4, 5):  # *together*
+        pattern = draw_pattern(draw, wishes)
     tense = draw_tense(draw, pattern, wishes, subject)
     negated = draw.chance(wishes.negated) and "no-neg" not in pattern.options
     if tense in ("might", "used to", "may", "would have") or (tense == "going to" and draw.chance(0.7)):
         negated = False
-    gap = pattern.direct if wishes.gap else ""
+    gap = ""
+    if wishes.gap:
+        gap = pattern.asked.name if pattern.asked else pattern.direct
     clause = c.make(draw, subject, pattern, tense, negated, gap)
     _adverbials(draw, clause, wishes)
     return clause
+
+
+_MORE, _EITHER, _YET = ("any more", "", "mehr"), ("either", "auch", ""), ("yet", "noch", "")
+LATE = {
+    "present": (_MORE, ("anymore", "", "mehr"), _EITHER, _YET), "can": (_MORE, _EITHER, _YET),
+    "perfect": (_YET, _EITHER), "want to": (_MORE, _EITHER, _YET), "past": (_EITHER, _MORE), "will": (_EITHER, _MORE),
+}  # fmt: skip
+"""What ends a negated English clause -> German before and after *nicht*."""
 
 
 def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
@@ -150,13 +159,19 @@ def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
     if tense == "perfect progressive":
         clause.time = c.adverbial(draw, "since")
         return
-    group = TIMES.get(tense, "")
+    group = "future" if tense == "could" and not clause.negated else TIMES.get(tense, "")
     if group and draw.chance(wishes.time) and not (state and group != "past") and "no-time" not in options:
         clause.time = c.adverbial(draw, "any" if draw.chance(0.25) else group)
     if "place" in options and draw.chance(0.22 * wishes.adverbs):
         clause.place = c.adverbial(draw, "place")
     elif "manner" in options and not clause.negated and draw.chance(0.22 * wishes.adverbs):
         clause.manner = c.adverbial(draw, "manner")
+    if clause.negated and clause.time is None and tense in LATE and draw.chance(0.22 * wishes.adverbs):
+        late, before, after = draw.pick(LATE[tense])
+        key = clause.keys[1]
+        clause.late = [(word, key) for word in late.split()]
+        clause.around = ([(w, key) for w in before.split()], [(w, key) for w in after.split()])
+        return
     middle = 0.13 * wishes.adverbs
     if tense == "used to":
         clause.middle = ([], [("früher", clause.keys[0])])
@@ -168,7 +183,10 @@ def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
         clause.middle = ([("just", clause.keys[0])] if draw.chance(0.3) else [], [("gerade", clause.keys[0])])
     elif tense == "present" and not state and clause.time is None and draw.chance(middle * 2):
         clause.middle = c.adverbial(draw, "not often" if clause.negated else "often")
-    elif tense == "perfect" and draw.chance(0.4):
-        clause.middle = c.adverbial(draw, "yet" if clause.negated else "already")
+    elif tense == "perfect" and not clause.negated and draw.chance(0.4):
+        clause.middle = c.adverbial(draw, "already")
     elif draw.chance(middle) and not clause.negated:
         clause.middle = c.adverbial(draw, "middle")
+    if clause.middle and clause.time is None and [w for w, _ in clause.middle[0]] == ["also"] and draw.chance(0.5):
+        clause.late = [("too", clause.middle[0][0][1])]
+        clause.middle = ([], clause.middle[1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from annotated.classroom.morphology import number_words
 from annotated.classroom.phrases import Draw
 from annotated.classroom.wide.lexicon import WideAdjective, adjectives, nouns_of, pairs_of
@@ -44,6 +46,9 @@ def _name(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
 def _number(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
     low, high = (int(a) for a in arguments[:2]) if arguments else (2, 99)
     value = low + int(draw.random() * (high - low + 1))
+    if 1000 > value >= 200 and draw.chance(0.2):
+        english, german = number_words(value // 100)
+        return fixed(draw, f"{english} hundred", f"{german}hundert")
     if value < 100 and value > 1 and draw.chance(0.5):
         return fixed(draw, *number_words(value))
     return fixed(draw, str(value), str(value))
@@ -66,10 +71,17 @@ def pick_adjective(draw: Draw, classes: list[str]) -> WideAdjective:
 
 
 def _adjective(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
-    entry = pick_adjective(draw, arguments)
+    return predicate(draw, [pick_adjective(draw, arguments)])
+
+
+def predicate(draw: Draw, options: Sequence[WideAdjective], how: str = "") -> Both:
+    """One of the adjectives, sometimes with *very*; 'bare' never with it, 'more' as the comparative."""
+    entry = draw.pick(options) if options else pick_adjective(draw, ["thing"])
+    if how == "more" and entry.comparative:
+        return fixed(draw, entry.more, entry.comparative)
     key = draw.key()
     english, german = [(w, key) for w in entry.english.split()], [(entry.german, key)]
-    if entry.comparative and draw.chance(0.3):
+    if entry.comparative and not how and draw.chance(0.3):
         very = draw.key()
         degree = draw.pick(DEGREES)
         english = [*((w, very) for w in degree[0].split()), *english]
@@ -110,15 +122,20 @@ def _clock(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
     if roll < 0.3:
         stunde = "ein" if hour == 1 else stunde
         digits = draw.chance(0.4)
-        o_clock = draw.pick(("o'clock", "o'clock", ""))
-        return fixed(draw, f"{hour if digits else spoken} {o_clock}", f"{hour if digits else stunde} Uhr")
+        if not digits and draw.chance(0.35):
+            return fixed(draw, spoken, _HOURS[hour])
+        return fixed(draw, f"{hour if digits else spoken} o'clock", f"{hour if digits else stunde} Uhr")
     if roll < 0.45:
         return fixed(draw, f"half past {spoken}", f"halb {following}")
     if roll < 0.55:
-        return fixed(draw, f"{draw.pick(('', 'a '))}quarter past {spoken}", f"Viertel nach {stunde}")
+        return fixed(draw, f"{draw.pick(('', 'a '))}quarter past {spoken}", f"Viertel nach {_HOURS[hour]}")
     if roll < 0.65:
         return fixed(draw, f"{draw.pick(('', 'a '))}quarter to {spoken}", f"Viertel vor {stunde}")
-    if roll < 0.8:
+    if roll < 0.7:
+        minutes, past = draw.pick((("five", "fünf"), ("ten", "zehn"), ("twenty", "zwanzig"))), draw.chance(0.5)
+        english, german = ("past", "nach") if past else ("to", "vor")
+        return fixed(draw, f"{minutes[0]} {english} {spoken}", f"{minutes[1]} {german} {stunde}")
+    if roll < 0.82:
         minute = draw.pick((15, 20, 30, 45, 10, 50, 5))
         return fixed(draw, f"{hour}:{minute:02}", f"{hour}:{minute:02} Uhr")
     half = draw.pick(("am", "pm"))
@@ -130,6 +147,11 @@ def _price(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
     value = draw.pick((1, 2, 3, 5, 8, 10, 12, 15, 20, 25, 30, 50, 80, 100, 200, 500, int(2 + draw.random() * 900)))
     coin, münze = draw.pick((("euros", "Euro"), ("euros", "Euro"), ("dollars", "Dollar"), ("cents", "Cent")))
     english, german = (str(value), str(value))
+    if draw.chance(0.15):
+        small = draw.pick((50, 99, 20, 80, 95))
+        return fixed(draw, f"{value}.{small} {coin}", f"{value},{small} {münze}")
+    if coin == "euros" and draw.chance(0.12):
+        return fixed(draw, f"€{value}", f"{value} Euro")
     if 1 < value < 100 and draw.chance(0.4):
         english, german = number_words(value)
     if value == 1:
@@ -166,8 +188,44 @@ def _noun(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
     return fixed(draw, noun.singular, noun.forms[noun.gender][0])
 
 
+def _phone(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
+    """'555 2380': digits in groups."""
+    digits = "".join(str(int(draw.random() * 10)) for _ in range(draw.pick((5, 6, 7, 8, 10))))
+    cut = draw.pick((3, 3, 4, 0))
+    number = f"{digits[:cut]} {digits[cut:]}".strip()
+    return fixed(draw, number, number)
+
+
+def _quantity(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
+    """'two glasses of water' zwei Gläser Wasser, in the accusative."""
+    english, german = draw.pick(pairs_of("names", "quantity"))
+    (one, many), (eins, viele) = english.split("/"), german.split("/")
+    if draw.chance(0.55):
+        return fixed(draw, one, eins)
+    words = draw.pick((2, 2, 2, 3, 3, 4, 5))
+    spoken, zahl = number_words(words)
+    return fixed(draw, f"{spoken} {many}", f"{zahl} {viele}")
+
+
+def _something(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
+    """'something nice' etwas Schönes; 'nothing new' nichts Neues."""
+    some = {"something": "etwas", "anything": "etwas", "nothing": "nichts"}
+    adjective = fixed(draw, *draw.pick(pairs_of("names", "something")))
+    key, word = draw.key(), arguments[0] if arguments else "something"
+    return [(word, key), *adjective[0]], [(some[word], key), *adjective[1]]
+
+
+def _half(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
+    """'two and a half hours' zweieinhalb Stunden."""
+    unit, einheit = draw.pick((("hours", "Stunden"), ("years", "Jahre"), ("kilos", "Kilo"), ("weeks", "Wochen")))
+    if arguments:
+        unit, einheit = "hours", "Stunden"
+    number, zahl = draw.pick((("one", "ein"), ("two", "zwei"), ("three", "drei"), ("four", "vier")))
+    return fixed(draw, f"{number} and a half {unit}", f"{zahl}einhalb {einheit}")
+
+
 _MAKERS = {
     "CITY": _city, "NAME": _name, "NUM": _number, "JOB": _job, "ADJ": _adjective, "ADJBARE": _bare_adjective,
     "MORE": _comparative, "MOST": _superlative, "CLOCK": _clock, "PRICE": _price, "DATE": _date, "YEAR": _year,
-    "NOUN": _noun,
+    "NOUN": _noun, "PHONE": _phone, "QTY": _quantity, "SOMETHING": _something, "HALF": _half,
 }  # fmt: skip

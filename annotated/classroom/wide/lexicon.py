@@ -21,6 +21,10 @@ class WideNoun:
     classes: frozenset[str]
     feminine: WideNoun | None = None
     """Lehrerin beside Lehrer."""
+    pair: bool = False
+    """Plural in English alone: 'the trousers are' die Hose ist."""
+    weight: int = 1
+    """How often it is drawn beside others of its class."""
 
     @property
     def mass(self) -> bool:
@@ -28,7 +32,7 @@ class WideNoun:
 
     @property
     def plural_only(self) -> bool:
-        """Trousers and people are so in English alone, parents and groceries in both: the gender is 'p'."""
+        """Parents and groceries: the gender is 'p'."""
         return self.gender == "p"
 
 
@@ -39,24 +43,45 @@ def english_plural(noun: str) -> str:
     return noun[:-1] + "ies" if noun.endswith("y") and noun[-2] not in "aeiou" else noun + "s"
 
 
-def parse_noun(row: list[str]) -> WideNoun:
-    """'child/children | Kind n Kinder | person'; plural '-' for none; a genitive in -n for weak nouns."""
+def _declined(word: str, gender: str, many: str, genitive: str) -> dict[str, tuple[str, ...]]:
+    """With the genitives of *Bus*, *Kaktus*, *Chef* and *Name*: des Busses, des Kaktus, des Chefs, des Namens."""
+    if not genitive and gender != "f":
+        if word.endswith("us") and len(word) > 4 and word[-3:] not in ("aus", "bus"):
+            genitive = word
+        elif word.lower().endswith("bus"):
+            genitive = word + "ses"
+        elif many.endswith("s") and word[-1] not in "sßxz":
+            genitive = word + "s"
+    forms = m.decline(word, gender, many, genitive)
+    if word.lower().endswith(("name", "gedanke")):
+        forms[gender] = (*forms[gender][:3], genitive + "s")
+    return forms
+
+
+_MANY = {"in": "nen", "er": "n", "ne": "n", "au": "en"}
+"""Of women: Lehrerinnen, Krankenschwestern, Cousinen, Feuerwehrfrauen. By the last two letters."""
+
+
+def parse_noun(row: list[str], weight: int = 1) -> WideNoun:
+    """'child/children | Kind n Kinder | person'; plural '-' for none, '=' for trousers; of weak nouns the genitive."""
     english, german, classes, *feminine = row
     singular, _, plural = english.partition("/")
     word, gender, *rest = german.split()
     many, genitive = (*rest, "")[:2] if len(rest) > 0 else ("-", "")
     if gender == "p":
         plural, forms = singular, {"p": m.decline(word, "n", word)["p"]}
-        return WideNoun(singular, plural, "p", forms, frozenset(classes.split()))
-    plural = "" if plural == "-" or (many == "-" and not plural) else plural or english_plural(singular)
-    forms = m.decline(word, gender, many, genitive)
+        return WideNoun(singular, plural, "p", forms, frozenset(classes.split()), weight=weight)
+    pair = plural == "="
+    mass = plural == "-" or (many == "-" and not plural)
+    plural = singular if pair else "" if mass else plural or english_plural(singular)
+    forms = _declined(word, gender, many, genitive)
     if many == "-":
         forms["p"] = forms[gender]
     her = None
     if feminine:
         name = feminine[0] if len(feminine[0]) > 2 else word + "in"
-        her = WideNoun(singular, plural, "f", m.decline(name, "f", name + "nen"), frozenset(classes.split()))
-    return WideNoun(singular, plural, gender, forms, frozenset(classes.split()), her)
+        her = WideNoun(singular, plural, "f", m.decline(name, "f", name + _MANY[name[-2:]]), frozenset(classes.split()))
+    return WideNoun(singular, plural, gender, forms, frozenset(classes.split()), her, pair, weight)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -113,13 +138,17 @@ def parse_adjective(row: list[str]) -> WideAdjective:
 
 @cache
 def nouns() -> tuple[WideNoun, ...]:
-    """All of them."""
-    return tuple(parse_noun(row) for row in rows("nouns"))
+    """All of them; '## people 4' says how often each of its group is drawn."""
+    found = []
+    for group, line in lines("nouns"):
+        weight = group.split()[-1]
+        found.append(parse_noun([f.strip() for f in line.split("|")], int(weight) if weight.isdigit() else 1))
+    return tuple(found)
 
 
 @cache
 def nouns_of(name: str) -> tuple[WideNoun, ...]:
-    """Those of a class, or the one noun of that name in quotes.
+    """Those of a class, each as often as it weighs, or the one noun of that name in quotes.
 
     Raises
     ------
@@ -129,10 +158,19 @@ def nouns_of(name: str) -> tuple[WideNoun, ...]:
     if name.startswith("'"):
         found = tuple(n for n in nouns() if n.singular == name.strip("'").replace("_", " "))
     else:
-        found = tuple(n for n in nouns() if name in n.classes)
+        found = tuple(n for n in nouns() if name in n.classes for _ in range(n.weight))
     if not found:
         raise KeyError(f"no noun of the class {name!r}")
     return found
+
+
+@cache
+def bare_columns() -> dict[str, str]:
+    """The column of German nouns that stand without an article, *keine* Videos and *kein* Geld."""
+    found = {n.forms[n.gender][0]: n.gender for n in nouns() if n.mass and n.gender != "p"}
+    singular = {n.forms[n.gender][0] for n in nouns() if not n.mass and n.gender != "p"}
+    found |= {n.forms["p"][0]: "p" for n in nouns() if not n.mass}
+    return {word: column for word, column in found.items() if word not in singular}
 
 
 @cache

@@ -75,12 +75,16 @@ _ONSETS = "b br d dr f fl g gr h j k kl kr l m n p pl r s sch st t tr v w z".spl
 _VOWELS = "a e i o u ai ei ie a e i o u".split()
 _CODAS = ["", "", "n", "l", "r", "s", "m", "ck", "tt", "nd", "rt", "x"]
 _ENDINGS = "a o i e us in er y".split()
+_RUDE = ("fuck fick fic shit schit schiss schei piss pis tit dick dic sex hur nig nazi kack kak arsch ars fot pimmel"
+         " pim slut klit pen wix wich porn cum cun bitch but pup rap hit kot pus mös mos gei nutt").split()  # fmt: skip
 
 
 def invented(draw: Draw) -> str:
     """A name that nobody has seen: it can only be copied."""
-    parts = [draw.pick(_ONSETS) + draw.pick(_VOWELS) + draw.pick(_CODAS) for _ in range(1 + draw.chance(0.4))]
-    word = "".join(parts) + draw.pick(_ENDINGS)
+    word = ""
+    while not word or any(rude in word for rude in _RUDE):
+        parts = [draw.pick(_ONSETS) + draw.pick(_VOWELS) + draw.pick(_CODAS) for _ in range(1 + draw.chance(0.4))]
+        word = "".join(parts) + draw.pick(_ENDINGS)
     return word[0].upper() + word[1:]
 
 
@@ -108,6 +112,14 @@ def titled(draw: Draw) -> Phrase:
         return [(herr, title), (last, key)]
 
     return Phrase([(english, title), (last, key)], german, 2, "3", True, "", gender)
+
+
+def coordinated(draw: Draw, first: Phrase, second: Phrase, word: str = "and") -> Phrase:
+    """'bread and milk'."""
+    key, und = draw.key(), {"and": "und", "or": "oder"}[word]
+    english = [*first.english, (word, key), *second.english]
+    both = first.definite and second.definite
+    return Phrase(english, lambda case: [*first.german(case), (und, key), *second.german(case)], 5, "p", both)
 
 
 # Nouns
@@ -149,11 +161,13 @@ class Built:
     owner: tuple[list[Token], list[Token]] | None = None
     intensifier: str = ""
     keys: tuple[int, int, int] = (0, 0, 0)
+    lead: str = ""
+    """Before the article: 'noch ein', 'fast alle meine'."""
 
     def german(self, case: int) -> list[Token]:
         determiner, described, named = self.keys
         before, behind = self.owner or ([], [])
-        tokens: list[Token] = list(before)
+        tokens: list[Token] = [*((word, determiner) for word in quantity(self.lead, case).split()), *before]
         if not before and self.determiner:
             tokens.append((m.DETERMINERS[self.determiner][case][self.column], determiner))
         for word in quantity(self.amount, case).split():
@@ -177,6 +191,17 @@ class Built:
         return m.ADJECTIVE_ENDINGS[determiner][case][self.column]
 
 
+_LEADING = {
+    "another": ("noch", "a"), "such a": ("so", "a"), "what kind of": ("was für", "a"), "what a": ("was für", "a"),
+    "all my": ("alle", "my"),
+    "almost all my": ("fast alle", "my"), "all of my": ("alle", "my"), "almost all of my": ("fast alle", "my"),
+}  # fmt: skip
+"""English -> what precedes the German article, and which article."""
+_ORDINAL = {english: WideAdjective(english, german, german, "", "", "", "", frozenset()) for english, german in (
+    ("next", "nächst"), ("last", "letzt"), ("first", "erst"), ("second", "zweit"), ("third", "dritt"),
+    ("other", "ander"), ("only", "einzig"), ("same", "gleich"), ("right", "richtig"), ("wrong", "falsch"))}  # fmt: skip
+"""Determiners *the next*, *the same*, which are adjectives in German."""
+
 INTENSIFIERS = (("very", "sehr"), ("really", "wirklich"), ("quite", "ziemlich"), ("extremely", "extrem"))
 _DETERMINERS = ("the", "the", "the", "the", "a", "a", "a", "my", "my", "own", "", "", "this", "that", "some", "number",
                 "many")  # fmt: skip
@@ -192,31 +217,48 @@ def noun_phrase(
     plural: float = 0.2,
     noun: WideNoun | None = None,
 ) -> Phrase:
-    """A noun with what precedes it; 'own' is the possessive of the subject, 'my' any, 'number' a number."""
+    """A noun with what precedes it; 'own' is the possessive of the subject, 'my' any, 'number' a number.
+
+    'the+s', 'my+p' and 'a+b' are singular, plural, bare of adjectives ('the+sb' is both); 'best' is a superlative.
+    """
     noun = noun or draw.pick(nouns_of(draw.pick(classes)))
-    chosen = draw.pick(determiners)
+    chosen, _, number = draw.pick(determiners).partition("+")
+    plural = 1.0 if "p" in number else 0.0 if "s" in number else plural
+    adjective = 0.0 if "b" in number else adjective
+    ordinal = _ORDINAL.get(chosen.removeprefix("the "))
+    best, chosen = chosen == "best", "the" if ordinal or chosen == "best" else chosen
     if noun.feminine is not None and draw.chance(0.25):
         noun = noun.feminine
-    if "family" in noun.classes and chosen in ("a", "this", "that", "", "the", "some", "many"):
+    impersonal = ("a", "this", "that", "", "the", "some", "many", *(("number", "both", "several") if noun.mass else ()))
+    if "family" in noun.classes and "person" not in noun.classes and chosen in impersonal:
         chosen = "own" if subject is not None and draw.chance(0.4) else "my"
     built, english = _determined(draw, noun, chosen, subject, plural)
     column = built.column
     options = adjectives_for(noun)
-    if adjective and options and draw.chance(adjective) and "family" not in noun.classes:
+    if ordinal:
+        built.adjective = ordinal
+        english = [*english, (ordinal.english, built.keys[1])]
+    elif best and (graded := [a for a in options if a.superlative]):
+        english = _described(draw, built, graded, english, best=True)
+    elif adjective and options and chosen != "what kind of" and draw.chance(adjective) and "family" not in noun.classes:
         english = _described(draw, built, options, english)
     head = noun.plural if column == "p" and noun.plural else noun.singular
     words = [*english, *((w, built.keys[2]) for w in head.split())]
-    words = [(_article(words[1][0]), k) if w == "a" and i == 0 else (w, k) for i, (w, k) in enumerate(words)]
-    plural_english = column == "p" and bool(noun.plural)
+    words = [(_article(words[i + 1][0]), k) if w == "a" else (w, k) for i, (w, k) in enumerate(words)]
+    plural_english = (column == "p" and bool(noun.plural)) or (noun.pair and built.determiner != "a")
     definite = bool(built.determiner not in ("", "a", "no") or built.owner) or built.amount in _WEAK_AFTER
     phrase = Phrase(words, built.german, 5 if column == "p" else 2, "p" if plural_english else "3", definite)
     phrase.noun, phrase.gender, phrase.built = noun, column, built
     return phrase
 
 
+_SOUNDED = ("uni", "use", "euro", "one", "ukrai", "ufo", "usb")
+"""Begin with the sound of *you* or *won*: a uniform, a one-way street."""
+
+
 def _article(following: str) -> str:
     silent = following.startswith(("hour", "honest"))
-    sounded = following.startswith(("uni", "use", "euro", "one"))
+    sounded = following.lower().startswith(_SOUNDED) and following != "unimportant"
     return "an" if (following[0].lower() in "aeiou" and not sounded) or silent else "a"
 
 
@@ -232,6 +274,17 @@ def _determined(
 ) -> tuple[Built, list[Token]]:
     keys = (draw.key(), draw.key(), draw.key())
     column = "p" if noun.plural_only else "p" if not noun.mass and draw.chance(plural) else noun.gender
+    if chosen in _LEADING:
+        lead, article = _LEADING[chosen]
+        if article == "my":
+            own, column = draw.pick(OWNERS), "p"
+            built = Built(noun, column, own, keys=keys, lead=lead)
+            return built, [(w, keys[0]) for w in [*chosen.split()[:-1], own]]
+        if noun.mass or noun.plural_only:
+            article, chosen = "", "more" if chosen == "another" else chosen.removesuffix(" a")
+            lead = "mehr" if chosen == "more" else lead
+        built = Built(noun, noun.gender, article, keys=keys, lead=lead)
+        return built, [(w, keys[0]) for w in chosen.split()]
     if chosen == "own":
         chosen = "my" if subject is None else possessive_of(subject)
     elif chosen == "my":
@@ -244,12 +297,22 @@ def _determined(
         chosen = "a lot of"
     if noun.plural_only and chosen in ("a", "every", "number"):
         chosen = "some" if chosen == "a" else "the"
+    countable = noun.forms["p"] is not noun.forms[noun.gender]
+    if noun.pair and chosen not in m.DETERMINERS and chosen not in ("this", "that", "number"):
+        chosen = "a"
+    if noun.pair and (chosen != "number" or not countable):
+        column = noun.gender
+        if not countable and chosen in ("a", "every", "number"):
+            return Built(noun, column, keys=keys), []
+        if chosen in ("a", "every"):
+            return Built(noun, column, "a", keys=keys), [(w, keys[0]) for w in "a pair of".split()]
     if chosen == "number":
         number = draw.pick((2, 2, 2, 3, 3, 4, 5, 6, 10, 12, 20))
         spoken, zahl = m.number_words(number)
         if draw.chance(0.3):
             spoken = zahl = str(number)
-        return Built(noun, "p", amount=zahl, keys=keys), [(spoken, keys[0])]
+        spoken = f"{spoken} pairs of" if noun.pair else spoken
+        return Built(noun, "p", amount=zahl, keys=keys), [(w, keys[0]) for w in spoken.split()]
     if chosen in _QUANTITIES:
         many, mass = _QUANTITIES[chosen]
         column = column if noun.mass else "p"
@@ -262,17 +325,19 @@ def _determined(
     shown, determiner = chosen.split()[-1] if chosen.endswith("your") else chosen, chosen
     if chosen in ("this", "that"):
         determiner = "this"
-        plural_english = column == "p" and bool(noun.plural)
+        plural_english = noun.pair or (column == "p" and bool(noun.plural))
         shown = {"this": "these", "that": "those"}[chosen] if plural_english else chosen
     return Built(noun, column, determiner, keys=keys), [(shown, keys[0])]
 
 
-def _described(draw: Draw, built: Built, options: Sequence[WideAdjective], english: list[Token]) -> list[Token]:
+def _described(
+    draw: Draw, built: Built, options: Sequence[WideAdjective], english: list[Token], best: bool = False
+) -> list[Token]:
     built.adjective = draw.pick(options)
     word = built.adjective.english
-    if built.determiner == "the" and built.adjective.superlative and draw.chance(0.25):
+    if best or (built.determiner == "the" and built.adjective.superlative and draw.chance(0.25)):
         built.degree, word = "est", built.adjective.most
-    elif built.determiner in ("a", "") and built.adjective.comparative and draw.chance(0.08):
+    elif built.determiner in ("a", "") and not built.lead and built.adjective.comparative and draw.chance(0.08):
         built.degree, word = "er", built.adjective.more
     elif draw.chance(0.1):
         intensifier, built.intensifier = draw.pick(INTENSIFIERS)
@@ -282,7 +347,7 @@ def _described(draw: Draw, built: Built, options: Sequence[WideAdjective], engli
 
 def negate(built: Built, key: int) -> bool:
     """Turn 'ein' or the bare noun into *kein*; False where the phrase takes *nicht*."""
-    if built.determiner not in ("", "a") or built.owner or (built.amount and built.amount != "etwas"):
+    if built.determiner not in ("", "a") or built.owner or built.lead or (built.amount and built.amount != "etwas"):
         return False
     first = built.keys[0] if built.determiner or built.amount else 0
     built.determiner, built.amount, built.keys = "no", "", (first | key, *built.keys[1:])

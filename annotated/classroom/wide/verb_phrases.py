@@ -6,15 +6,17 @@ Format of a line: English = German | classes of the subject (people, if there is
   says in which case (n, a, d, g). `{x:KIND ...}` is one of the `fillers`.
 - `sich`, `sich.d`: reflexive; English has *oneself*, *one's* or nothing.
 - `pick +up {o}`: the particle follows a pronoun (*pick it up*).
-- `Hunger/m haben`: is negated by *keinen*; so is *ein* before a noun.
-- options: `sein` (perfect), `state` (no progressive, no imperative, few modals), `place`, `manner`, `no-neg`, `rare`.
+- `Hunger/m haben`, `blaue/p Augen haben`: are negated by *keinen*, *keine*; so is *ein* before a noun.
+- options: `sein` (perfect), `state` (no progressive, no imperative, few modals), `place`, `manner`, `no-neg`, `rare`;
+  `plural` (of the subject: *live together*), `weak` (hängte; the table has hing), `ersatz` (er hat sie gehen lassen).
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import NamedTuple
 
 from annotated.classroom.phrases import Draw
 from annotated.classroom.wide.fillers import fill
@@ -24,6 +26,7 @@ from annotated.classroom.wide.nominals import (
     REFLEXIVE,
     Phrase,
     Token,
+    coordinated,
     noun_phrase,
     owned,
     person_name,
@@ -36,6 +39,35 @@ from annotated.classroom.wide.verbs import EnglishVerb, GermanVerb, english_verb
 CASES = {"n": 0, "a": 1, "d": 2, "g": 3}
 PEOPLE = frozenset(("person", "family", "job"))
 _SLOT = re.compile(r"\{(\w+)(?::([^}]*))?\}")
+
+
+PREPOSITIONS = frozenset(
+    "an auf aus bei für gegen in mit nach neben über um unter von vor zu durch ohne hinter".split()
+)
+_PASSIVE = frozenset(
+    "öffnen schließen bauen reparieren schreiben kaufen verkaufen stehlen finden putzen waschen bezahlen kochen backen "
+    "malen liefern übersetzen unterschreiben drucken löschen ändern schicken ein|laden retten wählen bestellen spülen "
+    "zerstören testen prüfen benutzen vergessen vor|bereiten ab|sagen streichen verstecken füttern besuchen vermieten "
+    "lösen kontrollieren verbessern erklären organisieren auf|räumen gießen planen überprüfen verschieben an|nehmen "
+    "beantworten ab|holen fragen untersuchen operieren verhaften verletzen stören brauchen".split()
+)
+"""Verbs of which a passive is often said."""
+
+
+_LASTING = frozenset(
+    "arbeiten wohnen leben lernen warten spielen studieren schlafen lesen kochen suchen telefonieren "
+    "reisen regnen schneien putzen schreiben unterrichten üben sparen fernsehen sehen hören sitzen "
+    "stehen liegen reden sprechen tanzen singen schwimmen laufen streiten weinen rauchen".split()
+)
+"""German verbs of what goes on for a while: 'I have been waiting for an hour'."""
+
+
+class Asked(NamedTuple):
+    """The slot that a question or relative clause can ask for."""
+
+    name: str
+    case: int
+    preposition: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +95,31 @@ class Pattern:
         lead = self.german[: len(plain)]
         return plain[0][1:-3] if len(plain) == 1 and list(lead) == plain else ""
 
+    @property
+    def asked(self) -> Asked | None:
+        """The one noun phrase: an object, or what follows a preposition that ends the English."""
+        slots = [i for i, t in enumerate(self.german) if t.startswith("{")]
+        if len(slots) != 1 or not self.german[slots[0]].endswith((".a}", ".d}")):
+            return None
+        place = slots[0]
+        name, _, case = self.german[place][1:-1].partition(".")
+        before = self.german[place - 1] if place else ""
+        last = self.english[-1] == f"{{{name}}}" and self.verb.base != "be" and "Nähe" not in self.german
+        if before in PREPOSITIONS and last:
+            return Asked(name, CASES[case], before)
+        return Asked(name, CASES[case], "") if before in ("", "sich.d") and (last or self.direct) else None
+
+    @property
+    def lasting(self) -> bool:
+        """Whether it goes on for a while."""
+        return self.infinitive.infinitive in _LASTING and not self.prefix and "state" not in self.options
+
+    @property
+    def passive(self) -> bool:
+        """Whether its object can be the subject: the letter was written."""
+        verb = (self.prefix + "|" if self.prefix else "") + self.infinitive.infinitive
+        return bool(self.direct) and verb in _PASSIVE and "state" not in self.options
+
 
 def parse(line: str, group: str = "") -> Pattern:
     """One line of the table.
@@ -82,9 +139,12 @@ def parse(line: str, group: str = "") -> Pattern:
     if set(specs) != {w[1:-1].split(".")[0] for w in wörter if w.startswith("{")}:
         raise ValueError(f"{line}: a slot stands on one side only")
     prefix, _, verb = wörter[-1].rpartition("|")
-    forms = german_verb(verb)
+    forms = german_verb(verb, weak="weak" in options)
+    if "ersatz" in options:
+        forms = replace(forms, participle=verb)
     auxiliary = "sein" if "sein" in options else "haben" if "haben" in options else forms.auxiliary
-    return Pattern(words[1:], wörter[:-1], specs, subjects, options, english_verb(words[0]), prefix, forms, auxiliary,
+    before = tuple(word.replace("|", "") for word in wörter[:-1])
+    return Pattern(words[1:], before, specs, subjects, options, english_verb(words[0]), prefix, forms, auxiliary,
                    group)  # fmt: skip
 
 
@@ -95,8 +155,23 @@ def patterns() -> tuple[Pattern, ...]:
 
 
 @cache
+def _senses() -> dict[tuple[str, ...], set[str]]:
+    found: dict[tuple[str, ...], set[str]] = {}
+    for p in patterns():
+        german = " ".join((*p.german, p.prefix + p.infinitive.infinitive))
+        found.setdefault((p.verb.base, *p.english), set()).add(german)
+    return found
+
+
+def needs_noun(pattern: Pattern) -> bool:
+    """Whether its subject must be named: *it works* does not say whether a plan does, a pill or a machine."""
+    several = len(_senses().get((pattern.verb.base, *pattern.english), ())) > 1
+    return several and pattern.subjects[0] != "it" and not PEOPLE & set(pattern.subjects)
+
+
+@cache
 def patterns_for(*wanted: str) -> tuple[Pattern, ...]:
-    """Those that meet all wishes: 'people' (subjects), 'action' (no state), 'place', 'direct' (asks for an object)."""
+    """Those that meet all wishes: 'people' (subjects), 'action' (no state), 'direct' object, 'plain' (no sich) ..."""
     found = patterns()
     for wish in wanted:
         if wish == "people":
@@ -105,8 +180,10 @@ def patterns_for(*wanted: str) -> tuple[Pattern, ...]:
             found = tuple(p for p in found if not PEOPLE & set(p.subjects))
         elif wish == "action":
             found = tuple(p for p in found if "state" not in p.options)
-        elif wish == "direct":
-            found = tuple(p for p in found if p.direct)
+        elif wish == "plain":
+            found = tuple(p for p in found if not {"sich", "sich.d"} & set(p.german))
+        elif wish in ("direct", "passive", "asked", "lasting"):
+            found = tuple(p for p in found if getattr(p, wish))
         else:
             found = tuple(p for p in found if wish in p.options)
     return found
@@ -167,8 +244,13 @@ def draw_object(draw: Draw, spec: str, subject: Phrase | None) -> Phrase:
     return noun_phrase(draw, kinds, subject=subject)
 
 
-def instantiate(draw: Draw, pattern: Pattern, subject: Phrase | None, gap: str = "") -> VerbPhrase:
-    """Fill the slots; `gap` names one that stays empty, for a question word or a relative pronoun."""
+def instantiate(
+    draw: Draw, pattern: Pattern, subject: Phrase | None, gap: str = "", several: bool = False
+) -> VerbPhrase:
+    """Fill the slots; `gap` names one that stays empty, for a question word or a relative pronoun.
+
+    With `several` an object may be two, *bread and milk*.
+    """
     slots: dict[str, tuple[Phrase | None, tuple[list[Token], list[Token]] | None]] = {}
     for name, spec in pattern.specs.items():
         if name == gap:
@@ -177,10 +259,21 @@ def instantiate(draw: Draw, pattern: Pattern, subject: Phrase | None, gap: str =
         if kind.isupper():
             slots[name] = (None, fill(draw, spec, subject))
         else:
-            slots[name] = (draw_object(draw, spec, subject), None)
+            phrase = draw_object(draw, spec, subject)
+            if several and phrase.noun is not None and phrase.built and not phrase.built.owner and draw.chance(0.05):
+                phrase = _two(draw, spec, subject, phrase)
+            slots[name] = (phrase, None)
     key = draw.key()
     english, particle = _english(pattern, slots, key, subject, gap)
     return VerbPhrase(pattern, key, english, _german(pattern, slots, key, gap), particle)
+
+
+def _two(draw: Draw, spec: str, subject: Phrase | None, first: Phrase) -> Phrase:
+    """A second of the same sort, if it is another noun."""
+    second = draw_object(draw, spec, subject)
+    if second.noun is None or first.noun is None or second.noun.singular == first.noun.singular:
+        return first
+    return coordinated(draw, first, second)
 
 
 def _english(
@@ -226,6 +319,8 @@ def _german(pattern: Pattern, slots: dict, key: int, gap: str) -> list[Item]:
         if text.startswith("{"):
             name, _, case = text[1:-1].partition(".")
             if name == gap:
+                if items and items[-1].tokens and items[-1].tokens[0][0] in PREPOSITIONS:
+                    items.pop()
                 continue
             phrase, filler = slots[name]
             if phrase is not None:

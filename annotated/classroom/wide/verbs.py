@@ -43,7 +43,7 @@ def _doubles(base: str) -> bool:
     return (short and groups == 1) or base in _DOUBLING
 
 
-_DOUBLING = frozenset("prefer forget begin admit travel cancel permit control refer".split())
+_DOUBLING = frozenset("prefer forget begin admit travel cancel permit control refer forbid babysit regret quit".split())
 
 
 @cache
@@ -78,8 +78,10 @@ _SPECIAL = {
     "wissen": ("weiß weißt weiß wissen wisst wissen", "wusste", "gewusst", "haben"),
     "mögen": ("mag magst mag mögen mögt mögen", "mochte", "gemocht", "haben"),
     "wollen": ("will willst will wollen wollt wollen", "wollte", "gewollt", "haben"),
+    "knien": ("knie kniest kniet knien kniet knien", "kniete", "gekniet", "haben"),
     "tun": ("tue tust tut tun tut tun", "tat", "getan", "haben"),
 }
+_IMPERATIVES = {"sein": "sei", "haben": "hab", "werden": "werde", "tun": "tu", "knien": "knie", "wissen": "wisse"}
 PLAIN_PAST = frozenset("sein haben wissen mögen wollen".split())
 
 
@@ -89,24 +91,25 @@ def _irregular_german() -> dict[str, list[str]]:
 
 
 @cache
-def german_verb(infinitive: str) -> GermanVerb:
+def german_verb(infinitive: str, weak: bool = False) -> GermanVerb:
     """All forms of a verb without separable prefix; the table names third person, preterite, participle, auxiliary.
 
-    A verb that is not in the table is weak: kaufen, kaufte, gekauft.
+    A verb that is not in the table is weak: kaufen, kaufte, gekauft. `weak` asks for the weak one of two verbs:
+    hängte, gehängt, and not hing, gehangen.
     """
     if infinitive in _SPECIAL:
         special, past, participle, auxiliary = _SPECIAL[infinitive]
-        forms, imperative = tuple(special.split()), {"sein": "sei", "haben": "hab"}.get(infinitive, infinitive[:-2])
+        forms, imperative = tuple(special.split()), _IMPERATIVES.get(infinitive, infinitive[:-2])
         return GermanVerb(infinitive, forms, m.preterite(past), participle, auxiliary, imperative,
                           infinitive in PLAIN_PAST)  # fmt: skip
     third, past, participle, auxiliary = "", "", "", "haben"
-    if infinitive in _irregular_german():
+    if infinitive in _irregular_german() and not weak:
         _, *values = _irregular_german()[infinitive]
         third, past, participle = (value if value != "-" else "" for value in (values + ["-"] * 3)[:3])
         auxiliary = "sein" if "sein" in values[3:] or values[-1:] == ["sein"] else "haben"
         participle = "" if participle == "sein" else participle
     regular = _stem(infinitive)
-    link = "e" if regular.endswith(("t", "d", "ffn", "chn", "gn", "dm", "tm")) else ""
+    link = "e" if regular.endswith(_LINKED) else ""
     past = past or regular + link + "te"
     present = m.present(infinitive, third)
     if infinitive.endswith(("eln", "ern")):
@@ -114,8 +117,23 @@ def german_verb(infinitive: str) -> GermanVerb:
         present = (first_person, regular + "st", regular + "t", infinitive, regular + "t", infinitive)
     elif link and not third:
         present = (regular + "e", regular + "est", regular + "et", infinitive, regular + "et", infinitive)
+    elif third and link:  # du hältst, ihr haltet, ihr trocknet; du lädst
+        second = third + "st" if third.endswith("t") and regular.endswith("t") else present[1]
+        present = (present[0], second, third, infinitive, regular + "et", infinitive)
     return GermanVerb(infinitive, present, m.preterite(past), participle or _participle(infinitive, regular, link),
-                      auxiliary, m.imperative(infinitive, third), False)  # fmt: skip
+                      auxiliary, _imperative(infinitive, third, regular, link), False)  # fmt: skip
+
+
+_LINKED = ("t", "d", "ffn", "chn", "ckn", "gn", "dm", "tm")
+
+
+def _imperative(infinitive: str, third: str, stem: str, link: str) -> str:
+    """'mach', 'warte', 'nimm', 'tritt', 'halte', 'ändere', 'entschuldige'."""
+    if third and "i" in third and "i" not in infinitive:
+        return third if stem.endswith("t") else third[:-1]
+    return stem + (
+        "e" if link or (stem.endswith("ig") and not stem.endswith("eig")) or infinitive.endswith("ern") else ""
+    )
 
 
 def _stem(infinitive: str) -> str:
@@ -129,7 +147,9 @@ def _participle(infinitive: str, stem: str, link: str) -> str:
 
 
 _GE = frozenset("beten erben enden ernten".split())
-_NO_GE = frozenset("gehören gewöhnen gefährden gelangen genügen gestalten prophezeien vermieten".split())
+_NO_GE = frozenset(
+    "gebrauchen genehmigen gehören gewöhnen gefährden gelangen genügen gestalten prophezeien vermieten".split()
+)
 
 MODALS = {
     "can": ("kann kannst kann können könnt können", "konnte"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import strangers
+from annotated_book.reference.wide_model import strangers
 
 
 @pytest.fixture

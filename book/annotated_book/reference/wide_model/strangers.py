@@ -1,0 +1,90 @@
+"""Sentences of strangers: `python -m annotated_book.reference.wide_model.strangers MODEL` translates and scores them.
+
+400 everyday English sentences, each with the German translations that are right, written by somebody who had seen
+neither the tables nor the grammar of the wide corpus. The half `looked_at` may be read to find what the corpus lacks;
+nobody reads the half `held_out` before a model is final, and no choice may rest on it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import sacrebleu
+
+from annotated.loading import load
+from annotated.translator import Translator
+
+HALVES = ("looked_at", "held_out")
+VERDICTS = ("right", "understandable", "wrong")
+"""What a reader may say: a teacher would accept it; a German would know what is meant; neither."""
+_FOLDER = Path(__file__).parent
+
+
+def sentences(half: str) -> list[dict[str, Any]]:
+    """Those of a half: 'id', 'en', and 'de', the translations that are right."""
+    return _lines(half)
+
+
+def verdicts() -> dict[tuple[int, str], dict[str, Any]]:
+    """What was read by hand, by the sentence's number and the translation that was read: 'verdict', perhaps 'why'."""
+    return {(row["id"], row["german"]): row for row in _lines("verdicts")}
+
+
+def _lines(name: str) -> list[dict[str, Any]]:
+    text = (_FOLDER / f"{name}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def plain(text: str) -> str:
+    """Without marks, case and double spaces, which no exact match turns on."""
+    return " ".join(re.sub(r"[^\w\s]", " ", text.lower()).split())
+
+
+def is_exact(text: str, row: dict[str, Any]) -> bool:
+    """Whether a translation is one of those that are known to be right."""
+    return plain(text) in map(plain, row["de"])
+
+
+def scores(found: Sequence[str], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """BLEU and chrF against all references, exact matches, and the verdicts on what was read by hand."""
+    most = max(len(row["de"]) for row in rows)
+    references = [[row["de"][min(i, len(row["de"]) - 1)] for row in rows] for i in range(most)]
+    known, pairs = verdicts(), list(zip(found, rows, strict=True))
+    read = Counter(known[row["id"], text]["verdict"] for text, row in pairs if (row["id"], text) in known)
+    return {
+        "sentences": len(rows),
+        "chrf": round(sacrebleu.corpus_chrf(found, references).score, 1),
+        "bleu": round(sacrebleu.corpus_bleu(found, references).score, 1),
+        "exact": sum(is_exact(text, row) for text, row in pairs),
+        "read_by_hand": dict(read),
+    }
+
+
+def translations(translator: Translator, half: str) -> list[str]:
+    """Of a half, by greedy search, with which the panels of the pages begin."""
+    return [str(text) for text in translator.translate([row["en"] for row in sentences(half)], beam_size=1)]
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print each translation, and the scores."""
+    parser = argparse.ArgumentParser(prog="strangers", description=__doc__)
+    parser.add_argument("model", nargs="?", default="classroom-wide", help="a name, or a folder of a model or a run")
+    parser.add_argument("--half", choices=HALVES, default="looked_at")
+    chosen = parser.parse_args(arguments)
+    rows, known = sentences(chosen.half), verdicts()
+    found = translations(load(chosen.model), chosen.half)
+    for text, row in zip(found, rows, strict=True):
+        verdict = "exact" if is_exact(text, row) else known.get((row["id"], text), {}).get("verdict", "not read")
+        print(f"{row['id']:4} {verdict:14} {row['en']}  |  {text}  |  {row['de'][0]}")
+    print(json.dumps(scores(found, rows)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
