@@ -1,46 +1,71 @@
-"""The wide model, the classroom model and the one of real text, on the same sentences of strangers and on their own."""
+"""The wide model, the classroom model, one of real text: on test text of their own and on sentences of strangers."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
-from annotated.analysis.real_text import run_folder
+import sacrebleu
+
+from annotated.analysis.real_text import real_pairs, run_folder
+from annotated.classroom import classroom_pairs
 from annotated.classroom.wide import wide_pairs
 from annotated.loading import load
 from annotated.translator import Translator
-from annotated_book.reference.wide_model.strangers import HALVES, scores, sentences, translations
+from annotated_book.reference.wide_model.strangers import HALVES, plain, scores, sentences, translations
 
-OWN, SEED = 2000, 7
-"""Test sentences of the wide corpus, and their seed, which is another than that of the training's own test text."""
-MODELS = {"classroom": "classroom", "wide": "classroom-wide", "real text": None}
+OWN, SEED = 1000, 7
+"""Test sentences of a model's own text, and their seed, which is another than that of the training's own test text."""
+TRAINED = 1_000_000
+"""Pairs that the wide model was trained on."""
+Pairs = list[tuple[str, str]]
+MODELS: dict[str, tuple[str | None, Callable[[], Pairs]]] = {
+    "classroom": ("classroom", lambda: [(p.source, p.target) for p in classroom_pairs("test", OWN, seed=SEED)]),
+    "wide": ("classroom-wide", lambda: [(p.source, p.target) for p in wide_pairs("test", OWN, seed=SEED)]),
+    "real text": (None, lambda: list(islice(real_pairs("test"), OWN))),
+}
+"""The models: where each is, None for that of `annotated.analysis.real_text`, and its own test text."""
 
 
-def own_test(translator: Translator, count: int = OWN) -> list[dict[str, Any]]:
-    """For each kind of sentence of the wide corpus' test split: how many, and how many are translated word for word."""
-    pairs = list(wide_pairs("test", count, seed=SEED))
-    found = translator.translate([pair.source for pair in pairs], beam_size=1)
-    kinds: defaultdict[str, list[bool]] = defaultdict(list)
-    for text, pair in zip(found, pairs, strict=True):
-        kinds[pair.kind].append(str(text) == pair.target)
-    return [{"kind": kind, "sentences": len(same), "exact": sum(same)} for kind, same in sorted(kinds.items())]
+def own_test(translator: Translator, pairs: Pairs) -> dict[str, Any]:
+    """On a model's own test text: 'sentences', 'chrf', and 'exact', how many translations are the reference itself."""
+    found = [str(text) for text in translator.translate([source for source, _ in pairs], beam_size=1)]
+    references = [target for _, target in pairs]
+    return {
+        "sentences": len(pairs),
+        "chrf": round(sacrebleu.corpus_chrf(found, [references]).score, 1),
+        "exact": sum(text == reference for text, reference in zip(found, references, strict=True)),
+    }
+
+
+def never_trained(half: str, trained: set[str]) -> list[int]:
+    """Which of a half, by their places, the wide model's training text does not have."""
+    return [place for place, row in enumerate(sentences(half)) if plain(row["en"]) not in trained]
 
 
 def run() -> dict[str, Any]:
-    """Translate with each of the models; the one of real text needs `annotated.analysis.real_text`."""
+    """Translate with each of the models; what the wide one made of the strangers' sentences is recorded whole."""
+    trained = {plain(pair.source) for pair in wide_pairs("train", TRAINED)}
+    new = {half: never_trained(half, trained) for half in HALVES}
     found: dict[str, Any] = {"models": {}}
-    for name, place in MODELS.items():
+    for name, (place, pairs) in MODELS.items():
         translator = load(place or run_folder() / "model")
         halves = {half: translations(translator, half) for half in HALVES}
         found["models"][name] = {
             "parameters": translator.model.num_parameters(),
             "vocabulary": translator.tokenizer.vocab_size,
+            "own": own_test(translator, pairs()),
             **{half: scores(texts, sentences(half)) for half, texts in halves.items()},
+            **{
+                f"{half}_new": scores([texts[i] for i in new[half]], [sentences(half)[i] for i in new[half]])
+                for half, texts in halves.items()
+            },
         }
         if name == "wide":
             found["translations"] = {
-                half: {row["id"]: text for row, text in zip(sentences(half), texts, strict=True)}
+                half: {str(row["id"]): text for row, text in zip(sentences(half), texts, strict=True)}
                 for half, texts in halves.items()
             }
-            found["own"] = own_test(translator)
+            found["new"] = {half: [sentences(half)[i]["id"] for i in places] for half, places in new.items()}
     return found
