@@ -1,4 +1,4 @@
-"""How fast the model in the page translates: `python -m benchmarks live`.
+"""How fast the model in the page translates: `python -m benchmarks live`, and with `--wide` the wide one.
 
 In Chromium, on the laboratory's page of a built book: milliseconds until the first token and until the whole sentence,
 with every part on and with each part off, and for a beam search of 4. Medians and the slowest of the test sentences,
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from annotated.classroom import classroom_pairs
+from annotated.classroom.wide.corpus import wide_pairs
 from benchmarks.book import _Quiet
 from benchmarks.machine import describe
 
@@ -34,8 +35,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "divisor 1": {"divisor": "one"},
     "a head off": {"off": ["cross.2.0"]},
 }
-TIMES = """async ([texts, set]) => {
-  const engine = await globalThis.annotatedEngine, switches = { ...set, off: new Set(set.off) }, found = [];
+TIMES = """async ([texts, set, engineOf]) => {
+  const engine = await globalThis[engineOf], switches = { ...set, off: new Set(set.off) }, found = [];
   for (const text of texts) {
     engine.results.clear();
     const begun = performance.now(), steps = engine.write(text, { switches });
@@ -47,8 +48,8 @@ TIMES = """async ([texts, set]) => {
   }
   return found;
 }"""
-BEAM = """async texts => {
-  const engine = await globalThis.annotatedEngine;
+BEAM = """async ([texts, engineOf]) => {
+  const engine = await globalThis[engineOf];
   return texts.map(text => {
     const begun = performance.now(), steps = engine.beam(text);
     while (!steps.next().done);
@@ -57,12 +58,12 @@ BEAM = """async texts => {
 }"""
 
 
-def measure(page: Any, texts: list[str]) -> dict[str, dict[str, float]]:
+def measure(page: Any, texts: list[str], engine: str) -> dict[str, dict[str, float]]:
     """Milliseconds for each setting: medians, and the slowest sentence."""
-    page.evaluate(TIMES, [texts[:3], {}])  # the browser compiles what runs often
+    page.evaluate(TIMES, [texts[:3], {}, engine])  # the browser compiles what runs often
     rows = {}
     for name, switches in SETTINGS.items():
-        found = page.evaluate(TIMES, [texts, switches])
+        found = page.evaluate(TIMES, [texts, switches, engine])
         first, whole = zip(*found, strict=True)
         rows[name] = {
             "first": round(statistics.median(first), 1),
@@ -70,7 +71,7 @@ def measure(page: Any, texts: list[str]) -> dict[str, dict[str, float]]:
             "whole": round(statistics.median(whole), 1),
             "whole_slowest": round(max(whole), 1),
         }
-    beam = page.evaluate(BEAM, texts)
+    beam = page.evaluate(BEAM, [texts, engine])
     rows["beam of 4"] = {"whole": round(statistics.median(beam), 1), "whole_slowest": round(max(beam), 1)}
     return rows
 
@@ -83,11 +84,18 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--html", type=Path, default=Path("_build/html"), help="default %(default)s")
     parser.add_argument("--page", default="start/laboratory", help="a page with a live panel (default: %(default)s)")
     parser.add_argument("--sentences", type=int, default=50, help="default %(default)s")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/recorded/live.json"), help="default %(default)s")
+    parser.add_argument("--wide", action="store_true", help="the wide model, on its own test sentences")
+    parser.add_argument("--out", type=Path, help="default benchmarks/recorded/live.json, or wide.json with --wide")
     options = parser.parse_args(arguments)
+    script, engine, pairs = (
+        ("wide.js", "annotatedWideEngine", wide_pairs)
+        if options.wide
+        else ("model.js", "annotatedEngine", classroom_pairs)
+    )
+    out = options.out or Path("benchmarks/recorded", "wide.json" if options.wide else "live.json")
     if not (options.html / f"{options.page}.html").is_file():
         raise ValueError(f"there is no page {options.page} under {options.html}: run make book first")
-    texts = [pair.source for pair in classroom_pairs("test", options.sentences)]
+    texts = [pair.source for pair in pairs("test", options.sentences)]
     handler = functools.partial(_Quiet, directory=str(options.html))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, sync_playwright() as playwright:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -97,18 +105,21 @@ def main(arguments: Sequence[str]) -> None:
         page.locator(".live").first.scroll_into_view_if_needed()
         page.wait_for_selector(".live[data-state=done]", timeout=60_000)
         page.wait_for_timeout(3000)  # what the panel measures by itself is over
-        loaded = page.evaluate(
-            "performance.getEntriesByType('resource').find(e => e.name.endsWith('model.js')).duration"
-        )
-        rows = measure(page, texts)
+        if options.wide:
+            page.locator(".live input[type=text]").first.fill("Hello, how are you?")
+            page.wait_for_selector(".live-model:has-text('Translated by the wide model')", timeout=60_000)
+            page.wait_for_timeout(5000)
+        entry = f"performance.getEntriesByType('resource').find(e => e.name.endsWith('/{script}')).duration"
+        loaded = page.evaluate(entry)
+        rows = measure(page, texts, engine)
         browser.close()
         server.shutdown()
-    print(f"model.js loaded in {loaded:.0f} ms; milliseconds:")
+    print(f"{script} loaded in {loaded:.0f} ms; milliseconds:")
     print(f"{'':18} {'first token':>12} {'slowest':>8} {'sentence':>9} {'slowest':>8}")
     for name, row in rows.items():
         first, slowest = (f"{row[key]:.1f}" if key in row else "-" for key in ("first", "first_slowest"))
         print(f"{name:18} {first:>12} {slowest:>8} {row['whole']:9.1f} {row['whole_slowest']:8.1f}")
-    command = f"python -m benchmarks live --sentences {options.sentences}"
+    command = f"python -m benchmarks live --sentences {options.sentences}{' --wide' if options.wide else ''}"
     record = {"command": command, "machine": describe(), "model_ms": round(loaded), "rows": rows}
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -97,6 +97,18 @@ def test_the_readers_sentence_stands_under_the_inputs(visit: Any, chapter: str) 
         assert v.page.locator(".machine-sentence .english").inner_text() == SENTENCE
 
 
+def test_the_wide_model_shows_tensors_of_its_own_size(visit: Any, chapter: str) -> None:
+    with visit(chapter, viewport={"width": 1440, "height": 1000}, alone=True) as v:
+        dialog = opened(v, "memory")
+        dialog.locator("input[type=text]").fill("Hello, how are you?")
+        said = "document.querySelector('dialog .live-model').textContent.includes('Translated by the wide model')"
+        v.page.wait_for_function(f"{said} && document.querySelector('dialog .live').dataset.state === 'done'")
+        code = "async text => { const e = await annotatedWideEngine; return [e.read(text).length, e.config.d_model]; }"
+        length, width = v.page.evaluate(code, "Hello, how are you?")
+        assert dialog.locator(".facts").inner_text().startswith(f"[S, D] = {length} × {width} ")
+        assert v.errors == [] and v.axe(within="dialog[open]") == []
+
+
 def test_without_scripts_each_box_leads_to_its_chapter(visit: Any, chapter: str) -> None:
     with visit(chapter, viewport={"width": 1440, "height": 1000}, java_script_enabled=False) as v:
         boxes = v.page.locator(".machine-small a.box[href]")

@@ -13,6 +13,8 @@ FIRST = "Die Großmutter hat die grüne Schultasche aufgemacht."
 WRITTEN = """() => [...document.querySelectorAll('.live-tokens:not(.live-source) .live-token')].map(token =>
   (token.classList.contains('live-begins') ? ' ' : '') + token.firstChild.textContent).join('').trim()"""
 WHOLE = f"{FIRST} </s>"
+STRANGER = "Hello, how are you?"
+BY_WIDE = """async text => (await globalThis.annotatedWideEngine).translation(text).text + ' </s>'"""
 
 
 @pytest.fixture
@@ -110,6 +112,78 @@ def test_a_model_that_does_not_load_leaves_the_explanation(visit: Any) -> None:
         v.page.get_by_role("combobox", name="English").fill("The cat sleeps.")
         after(v, "Every part is on")
         assert not v.page.get_by_text("With scripts you could type a sentence here").is_visible()
+
+
+def asked_for_wide(v: Any) -> int:
+    return sum(url.endswith("live/wide.js") for url in v.asked)
+
+
+def says(v: Any, text: str) -> None:
+    """Wait until the panel is done with its sentence and names the model so."""
+    code = """t => document.querySelector('.live-model').textContent.includes(t)
+      && document.querySelector('.live').dataset.state === 'done'"""
+    v.page.wait_for_function(code, arg=text)
+
+
+@pytest.mark.parametrize("page", [FRONT, LABORATORY])
+def test_the_wide_model_comes_for_words_that_the_classroom_model_has_never_read(visit: Any, page: str) -> None:
+    if not (html_folder() / page).is_file():
+        pytest.skip(f"{page} is not built")
+    with visit(page, alone=True, viewport={"width": 390, "height": 900}, reduced_motion="reduce") as v:
+        box, field = v.page.locator(".live"), v.page.get_by_role("combobox", name="English")
+        box.scroll_into_view_if_needed()
+        done(v)
+        assert not v.page.locator(".live-model").is_visible()
+        field.fill("The cat sleeps.")
+        says(v, "Translated by the classroom model.")
+        assert asked_for_wide(v) == 0, "nothing asks for it before it is needed"
+        field.fill(STRANGER)
+        says(v, "Translated by the wide model (6 MB, fetched once), for the classroom model has never read “Hello”.")
+        assert v.page.evaluate(WRITTEN) == v.page.evaluate(BY_WIDE, STRANGER) and v.overflow() <= 0
+        assert box.locator(".live-under u").count() == 0 and not box.locator(".live-notes").is_visible()
+        box.get_by_role("button", name="Ask the classroom model").click()
+        says(v, "Translated by the classroom model.")
+        assert "This model has never read “Hello”" in box.locator(".live-notes").inner_text()
+        assert box.locator(".live-under u").all_inner_texts() == ["Hello", "how"]
+        box.get_by_role("button", name="Ask the wide model (6 MB)").click()
+        says(v, "Translated by the wide model")
+        assert v.axe(within=".live") == []
+        box.get_by_role("combobox", name="Examples").select_option(index=1)
+        v.page.wait_for_function(f"({WRITTEN})() === {WHOLE!r}")
+        assert not v.page.locator(".live-model").is_visible(), "the page's sentences are the classroom model's"
+        assert asked_for_wide(v) == 1 and v.errors == [] and v.foreign == []
+
+
+def test_without_the_wide_model_the_classroom_model_answers_as_ever(visit: Any) -> None:
+    with visit(LABORATORY, alone=True) as v:
+        held: list[Any] = []
+        v.context.route("**/live/wide.js", lambda route: held.append(route))
+        box, field = v.page.locator(".live"), v.page.get_by_role("combobox", name="English")
+        field.fill(STRANGER)
+        after(v, "Fetching the wide model …")
+        assert "Asking the wide model (6 MB, fetched once)" in box.locator(".live-model").inner_text()
+        held.pop().abort()
+        says(v, "The wide model did not load. Translated by the classroom model.")
+        assert "This model has never read “Hello”" in box.locator(".live-notes").inner_text()
+        v.context.unroute("**/live/wide.js")
+        v.context.route("**/live/wide.js", lambda route: route.fulfill(body="globalThis.annotatedWideModel = {"))
+        box.get_by_role("button", name="Try again").click()
+        v.page.wait_for_timeout(300)
+        says(v, "The wide model did not load.")
+        v.context.unroute("**/live/wide.js")
+        box.get_by_role("button", name="Try again").click()
+        says(v, "Translated by the wide model")
+        assert v.page.evaluate(WRITTEN) == v.page.evaluate(BY_WIDE, STRANGER)
+
+
+def test_a_panel_about_the_classroom_models_parts_stays_with_it(visit: Any) -> None:
+    if not (html_folder() / "machine/residuals.html").is_file():
+        pytest.skip("the page is not built")
+    with visit("machine/residuals.html") as v:
+        v.page.get_by_role("combobox", name="English").fill(STRANGER)
+        says(v, "Here the classroom model alone translates")
+        assert "This model has never read “Hello”" in v.page.locator(".live-notes").inner_text()
+        assert asked_for_wide(v) == 0 and v.errors == []
 
 
 def test_without_scripts_the_box_says_what_it_would_do(visit: Any) -> None:

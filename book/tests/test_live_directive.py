@@ -46,7 +46,7 @@ def test_the_box_holds_the_fallback_and_its_script_is_loaded_once(built: tuple[P
     page = (out / "machine" / "positions.html").read_text(encoding="utf-8")
     assert page.count('data-panel="positions"') == 2 and page.count("<script defer") == 1
     assert 'data-sentence="A &quot;cat&quot; sleeps."' in page and "<strong>scripts</strong>" in page
-    for file in ("positions.js", "panel.css", "model.js"):
+    for file in ("positions.js", "panel.css", "model.js", "wide.js"):
         assert (out / "_static" / "live" / file).is_file()
     assert "../_static/live/positions.js" in page and "../_static/live/panel.css" in page
 

@@ -17,7 +17,7 @@ function atlas(box) {
     if (found) map.show(mapOf(found.engine.trace(found.text, found.whole.tokens, found.switches), chosen.value), placeName(chosen.value));
   };
   const made = switchPanel(box, {
-    parts: ["heads"], start: { off: [FIRST] }, label: "Without the heads that are off",
+    parts: ["heads"], wide: () => "The heads that this page names are the classroom model’s.", start: { off: [FIRST] }, label: "Without the heads that are off",
     examples: ["The baker buys the book.", "The baker will open the window.", "The king does not sleep.", "The grandmother opened the green school bag."],
     extra: result => {
       found = result;

@@ -8,7 +8,7 @@ livePanels({
   mask(box) {
     const share = html("p", { className: "live-caption" });
     const made = switchPanel(box, {
-      parts: ["causal"], start: { causal: false }, label: "Without the causal mask",
+      parts: ["causal"], wide: () => "", start: { causal: false }, label: "Without the causal mask",
       examples: ["The grandmother opened the green school bag.", "Did their father call his uncle?",
         "The princess will come out of the church.", "The small dog sees the cat."],
       extra({ engine, text, switches, whole }) {

@@ -6,7 +6,7 @@ import { ownSentence } from "../../viz/engine/sentence_field.js";
 import { ownSearch } from "./own.js";
 
 const RECORDED = "The model after 800 updates, which is often unsure; its probabilities for this sentence were recorded.";
-const SHIPPED = "The shipped model, which runs in the page.";
+const SHIPPED = "The shipped model, which runs in the page.", WIDE = "The wide model, which runs in the page.";
 
 // The element of the widget, as soon as it is drawn; it says so itself (widget.js).
 const drawnTree = () => new Promise(resolve => {
@@ -20,12 +20,12 @@ function beamPanel(box, host) {
   const other = button("use the shipped model", () => { shipped = true; made.rerun(); shipped = false; });
   let shipped = false; // whether the shipped model is asked for a recorded sentence
   const made = panel(box, {
-    examples: [...numbers.keys()], load: "asked",
+    examples: [...numbers.keys()], load: "asked", wide: () => "",
     loader: async () => !shipped && numbers.has(made.sentence.text()) ? null : loadEngine(), // recorded sentences need no weights
     async run({ engine, text, say }) {
       if (engine) beamTree.show(ownSearch(engine, text)); else beamTree.choose(numbers.get(text));
       other.hidden = !numbers.has(text); // for a sentence of one's own it is the only model
-      say(engine ? SHIPPED : RECORDED);
+      say(!engine ? RECORDED : engine.isWide ? WIDE : SHIPPED);
     },
   });
   const menu = made.sentence.element.querySelector("select");

@@ -51,7 +51,7 @@ function sampling(box) {
   const topP = knob("top-p", { min: 0.1, max: 1, step: 0.05, value: 1, digits: 2 }, set("topP"));
   const topK = select([["0", "all tokens"], ...["1", "2", "5", "20", "100"].map(k => [k, k])], set("topK"));
   const made = panel(box, {
-    examples: ["The grandmother opened the green school bag.", "The small dog sees the cat.", "The bats were old."],
+    examples: ["The grandmother opened the green school bag.", "The small dog sees the cat.", "The bats were old."], wide: () => "",
     controls: [html("div", { className: "live-switches draw-knobs" }, temperature.label, topP.label, labelled("top-k", topK), button("draw", () => made.rerun()))],
     output: [list],
     async run({ engine, text, isCurrent, say }) {
@@ -89,17 +89,17 @@ livePanels({
       })));
     }
     const made = panel(box, {
-      examples: EXAMPLES,
+      examples: EXAMPLES, wide: () => "",
       controls: [html("div", { className: "live-switches" }, button("greedy again", () => { prefix = []; made.rerun(); }))],
       output: [caption("The translation; point at a token to see its step"), view.element], below: [heading, choices],
       async run({ engine, text, isCurrent, say }) {
-        if (text !== before) { prefix = []; at = 1; }
-        [before, steps] = [text, []];
+        if (text !== before || engine !== engineOf) { prefix = []; at = 1; }
+        [before, engineOf, steps] = [text, engine, []];
         const own = engine.translation(text), places = [];
         view.start(engine);
         const found = await stream(engine.write(text, { prefix }), step => { places.push(step); view.add(step); }, isCurrent);
         if (!found) return;
-        [steps, engineOf] = [places, engine];
+        steps = places;
         at = Math.min(at, steps.length - 1);
         view.pick(at);
         drawChoices();

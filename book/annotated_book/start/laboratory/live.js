@@ -5,6 +5,6 @@ import { switchPanel } from "../../viz/engine/switch_panel.js";
 livePanels({
   laboratory: box => switchPanel(box, {
     parts: ["positions", "embedScale", "causal", "residual", "norm", "feedForward", "divisor", "heads"],
-    framed: true,
+    framed: true, wide: () => "",
   }),
 });

@@ -1,4 +1,4 @@
-// Engine of the live panels: the classroom model in the page. All pages use this one; a test holds it to the library.
+// Engine of the live panels: a model in the page, the classroom's or the wide one. All pages use this one; a test holds it to the library.
 //
 //   const engine = await loadEngine();                            loader.js
 //   engine.read(text)                       -> source token ids, the end token last
@@ -9,7 +9,9 @@
 //   engine.beam(text, { size, alpha, count, most, prefix, switches }) -> generator: yields steps, returns hypotheses with `text`
 //   engine.trace(text, target, switches)    -> every box of figure 1 and every attention map, as annotated.analysis.tracing
 //   engine.loss(text, switches)             -> how much less probable the whole model's own translation becomes
-//   engine.reading                          the words and some sentences of the training text: reading.js
+//   engine.reading                          the classroom model's: the words and some sentences of its training text, reading.js
+//   engine.isWide                           whether this is the wide model, to which no word is unknown
+//   engine.overlong(text)                   what to say of a text that is longer than all of training
 //   engine.derived(Kind)                    -> the same with a class derived from Transformer in place of it
 //
 // A translation is { text, source, tokens, steps, ended, logProbability }: `tokens` without start and end token, `ended` false
@@ -26,8 +28,8 @@ import { traceOf } from "./tracing.js";
 const REMEMBERED = 300; // results
 
 export class Engine {
-  constructor({ config, tensors, tokenizer, bytes, reading }) {
-    this.config = config;
+  constructor({ config, tensors, tokenizer, bytes, reading, longest, isWide = false }) {
+    Object.assign(this, { config, longest, isWide });
     this.reading = reading && new Reading(reading);
     this.tokenizer = new Tokenizer(tokenizer);
     this.transformer = new Transformer({ config, tensors, bytes });
@@ -51,6 +53,11 @@ export class Engine {
 
   read(text) {
     return [...this.tokenizer.encode(text.trim()), EOS];
+  }
+
+  overlong(text) {
+    const { length } = this.read(text);
+    return this.longest && length > this.longest ? [`The longest sentence of its training has ${this.longest} tokens; this text has ${length}.`] : [];
   }
 
   // The most tokens that are written for a text unless `most` says otherwise, the end token included.

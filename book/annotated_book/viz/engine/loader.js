@@ -4,6 +4,8 @@ import { html } from "../controls.js";
 
 const FOLDER = globalThis.document?.currentScript?.src.replace(/[^/]*$/, "");
 
+const DID_NOT_LOAD = "The model did not load.";
+
 export function bytesOfBase64(text) {
   const symbols = atob(text), bytes = new Uint8Array(symbols.length);
   for (let i = 0; i < symbols.length; i++) bytes[i] = symbols.charCodeAt(i);
@@ -17,9 +19,9 @@ function loadData(file, name) {
     onload: () => {
       const data = globalThis[name];
       delete globalThis[name];
-      resolve({ ...data, bytes: bytesOfBase64(data.bytes) });
+      if (data) resolve({ ...data, bytes: bytesOfBase64(data.bytes) }); else reject(new Error(DID_NOT_LOAD)); // a file that is cut off
     },
-    onerror: () => reject(new Error("The model did not load.")),
+    onerror: () => reject(new Error(DID_NOT_LOAD)),
   })));
 }
 
@@ -31,3 +33,7 @@ export function loaderOf(file, name, make) {
 }
 
 export const loadEngine = loaderOf("model.js", "annotated", model => new Engine(model));
+
+// The wide model, for what a reader types that the classroom model has never read: no page loads it by itself.
+export const WIDE_SIZE = "6 MB"; // as servers compress it; a test weighs it
+export const loadWide = loaderOf("wide.js", "annotatedWide", model => new Engine({ ...model, isWide: true }));

@@ -25,7 +25,9 @@
 // readers), `below`. It loads the engine when the box comes near the viewport or is used (`load: "now"`: right after the page;
 // `load: "asked"`: not before the reader types, chooses an example or a control of yours calls `rerun`) and
 // calls `run` then, when the sentence changes, and when you call the `rerun` that `panel` returns. `run` gets
-//   engine     see engine.js: write, translation, score, beam, trace, loss; or what your own `loader` resolves to, see loader.js
+//   engine     see engine.js: write, translation, score, beam, trace, loss; or what your own `loader` resolves to, see loader.js.
+//              If the panel has `wide`, it may be the wide model's for a sentence of the reader's: `wide(engine)` is what to say of
+//              that model here, such as that it has other heads; "" if nothing
 //   text       the English sentence in its normal form (normal_form.js), never empty
 //   target     the text of the second field, if you asked for one: `target: "Der kleine Hund sieht die Katze."`; an example
 //              may then be a pair, [English, German]
@@ -49,11 +51,12 @@ export function livePanels(panels) {
 }
 
 export function panel(box, { examples = [], target, controls = [], output = [], below = [], run, load = "near", loader = loadEngine,
-  label = "English" }) {
+  label = "English", wide }) {
   const fallback = box.querySelectorAll(":scope > .live-fallback"), status = html("p", { className: "live-status", role: "status" });
   const targets = new Map(examples.map(example => [example].flat())), texts = [...targets.keys()];
   const first = box.dataset.sentence || texts[0];
-  const sentence = sentenceField(first, texts, label, () => later(), text => { if (targets.get(text)) second.value = targets.get(text); });
+  const sentence = sentenceField({ first, examples: texts, label, wide, change: () => later(),
+    choose(text) { if (targets.get(text)) second.value = targets.get(text); } });
   const second = target === undefined ? null : field(() => later(), { type: "text", value: target, maxLength: 160, autocomplete: "off" });
   let number = 0, waiting, wanted = load === "asked";
   const say = text => { status.textContent = text; };
@@ -66,16 +69,21 @@ export function panel(box, { examples = [], target, controls = [], output = [], 
     if (!text) { box.dataset.state = "empty"; say(`Type an English sentence, such as “${first}”`); return; }
     box.dataset.state = "busy";
     try {
-      const engine = await loader();
+      const engine = await sentence.speaker(await loader(), text, () => { if (isCurrent()) fetching(); });
       if (!isCurrent()) return;
+      box.dataset.state = "busy";
       await run({ engine, text, target: second && normalise(second.value), isCurrent, say });
       if (!isCurrent()) return;
       box.dataset.state = "done";
-      if (engine?.reading) sentence.learn(engine.reading, text, () => engine.translation(text));
+      if (engine?.reading) sentence.learn(text, () => engine.translation(text));
       for (const tokens of box.querySelectorAll(".live-tokens")) tokens.style.minHeight = ""; // which kept the page still
     } catch (error) {
       if (isCurrent()) failed(error);
     }
+  }
+  function fetching() {
+    box.dataset.state = "fetching"; // panel.css fades what is about the sentence before
+    say("Fetching the wide model …");
   }
   function failed(error) {
     box.dataset.state = "failed";

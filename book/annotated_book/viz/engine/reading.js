@@ -39,6 +39,18 @@ export class Reading {
     return partsOfText(text).filter(one => !this.has(one));
   }
 
+  // The unknown words, but for a last one that may still become a known one while it is typed.
+  strange(text) {
+    const unknown = this.unknown(text), last = unknown.at(-1), begins = word => word.startsWith(last.word.toLowerCase());
+    return last?.end === text.length && [...this.lower].some(begins) ? unknown.slice(0, -1) : unknown;
+  }
+
+  // Those of them that it has in no spelling, in quotation marks.
+  neverRead(text) {
+    const words = new Set(this.strange(text).filter(({ word }) => !this.lower.has(word.toLowerCase())).map(({ word }) => word));
+    return words.size ? inQuotes(words, "or") : "";
+  }
+
   // A word as training spells it at its place; unchanged if it does in no way.
   spelling({ word, first }) {
     const ways = first ? [capital(word)] : [word, capital(word), uncapital(word), word.toLowerCase(), capital(word.toLowerCase())];

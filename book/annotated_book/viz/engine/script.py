@@ -18,16 +18,21 @@ import annotated
 from annotated.classroom import classroom_pairs
 from annotated.int8_rows import SCALES, restored_rows, rounded_rows
 from annotated.loading import load
+from annotated.saving import longest_source
 from annotated.translator import Translator
 from annotated_book.pages import BOOK
 
 FOLDER = Path(__file__).parent
 ASSETS = Path(annotated.__file__).parent / "assets"
-MODELS = {"classroom": ("model.js", "annotatedModel"), "parsing": ("parser.js", "annotatedParserModel")}
+MODELS = {
+    "classroom": ("model.js", "annotatedModel"),
+    "classroom-wide": ("wide.js", "annotatedWideModel"),
+    "parsing": ("parser.js", "annotatedParserModel"),
+}
 """The models that pages load, by name: the script that carries one, and the global variable that it sets."""
 READ_PAIRS, SHORT = 20_000, 10
 """Pairs of the training text that `words_and_sentences` goes through, and words of its longest sentence."""
-CONFIG = ("d_model", "d_ff", "num_heads", "d_k", "num_encoder_layers", "num_decoder_layers", "norm_epsilon")
+CONFIG = ("d_model", "d_ff", "num_heads", "d_k", "num_encoder_layers", "num_decoder_layers", "norm", "norm_epsilon")
 
 
 def pack(tensors: dict[str, torch.Tensor]) -> tuple[dict[str, list[Any]], bytes]:
@@ -75,7 +80,10 @@ def words_and_sentences() -> dict[str, Any]:
 
 
 def model_data(name: str = "classroom") -> dict[str, Any]:
-    """A model of the package: 'config', 'tensors' (the manifest), 'tokenizer', 'bytes' in base64, perhaps 'reading'."""
+    """A model of the package: 'config', 'tensors' (the manifest), 'tokenizer', 'bytes' in base64, perhaps 'reading'.
+
+    'longest' is the longest source of its training in tokens, if that is known.
+    """
     translator = load(name)
     bpe = json.loads((ASSETS / name / "tokenizer.json").read_text(encoding="utf-8"))["model"]
     manifest, content = pack(dict(translator.model.named_parameters()))
@@ -85,7 +93,9 @@ def model_data(name: str = "classroom") -> dict[str, Any]:
         "tokenizer": {
             "pieces": sorted(bpe["vocab"], key=bpe["vocab"].get),
             "merges": [" ".join(pair) if isinstance(pair, list) else pair for pair in bpe["merges"]],
+            "normalForm": translator.tokenizer.normal_form,
         },
+        "longest": longest_source(ASSETS / name),
         "bytes": base64.b64encode(content).decode(),
         **({"reading": words_and_sentences()} if name == "classroom" else {}),
     }

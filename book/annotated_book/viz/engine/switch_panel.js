@@ -22,14 +22,14 @@ export const EXAMPLES = [
 
 // Below each head, what the whole model's translation loses without it; one head after another, so that the page stays quick.
 async function measureHeads(grid, { engine, text, isCurrent }) {
-  if (grid.measured === text) return;
+  if (grid.measured === text && grid.engine === engine) return;
   for (const place of grid.places) grid.cost(place, null);
   for (const place of grid.places) {
     await nextTask();
     if (!isCurrent()) return;
     grid.cost(place, engine.loss(text, { off: new Set([place]) }).change);
   }
-  grid.measured = text;
+  Object.assign(grid, { measured: text, engine });
 }
 
 // What came of a change, in words.

@@ -1,19 +1,22 @@
-// The classroom's tokenizer in the page (section 5.1): the same tokens as annotated.data.tokenizer, which a test holds it to.
+// The models' tokenizer in the page (section 5.1): the same tokens as annotated.data.tokenizer, which a test holds it to.
 import { BYTES, cutWords, mergeAll } from "../byte_pairs.js";
+import { normalise } from "./normal_form.js";
 
 export const PAD = 0, BOS = 1, EOS = 2, SPECIAL = 4; // below SPECIAL: pad, bos, eos, unk
 
 const decoderOf = () => new TextDecoder("utf-8", { ignoreBOM: true }); // the mark is text here: nothing is to be lost
 
 export class Tokenizer {
-  constructor({ pieces, merges }) {
+  // `normalForm`: whether texts are put into their normal form before they are cut.
+  constructor({ pieces, merges, normalForm }) {
     this.pieces = pieces;
+    this.prepare = normalForm ? normalise : text => text;
     this.idOf = new Map(pieces.map((piece, id) => [piece, id]));
     this.rank = new Map(merges.map((pair, rank) => [pair, rank])); // "a b" -> how early it was learned
   }
 
   encode(text) {
-    return cutWords(text).flatMap(word => mergeAll(word, this.rank, Infinity)).map(piece => this.idOf.get(piece));
+    return cutWords(this.prepare(text)).flatMap(word => mergeAll(word, this.rank, Infinity)).map(piece => this.idOf.get(piece));
   }
 
   bytesOf(id) {

@@ -21,8 +21,9 @@ export function readingOf({ boxes, sizes }, state) {
   const sentence = () => state.get("sentence"), layer = () => state.get("layer");
   const steps = () => sentence().next.length, step = () => clamp(state.get("step"), steps());
   const full = box => box.name.replace("*", layer());
-  return {
-    boxes, sizes, sentence, steps, step, layer,
+  const now = {
+    boxes, sentence, steps, step, layer,
+    get sizes() { return { ...sizes, ...sentence()?.sizes }; }, // those of the model that the sentence went through
     chosen: () => boxes.find(box => box.name === state.get("box")) ?? boxes[0],
     tokens: box => sentence()[box.side],
     matrix: box => sentence().matrix(full(box)),
@@ -31,10 +32,11 @@ export function readingOf({ boxes, sizes }, state) {
     // Rows after the current step do not exist yet while a sentence is written.
     isLater: box => row => box.side === "target" && row > step(),
     shape: box => {
-      const size = { ...sizes, S: sentence().source.length, T: sentence().target.length };
+      const size = { ...now.sizes, S: sentence().source.length, T: sentence().target.length };
       return [box.shape, box.shape.slice(1, -1).split(", ").map(letter => size[letter].toLocaleString("en-GB")).join(" × ")];
     },
   };
+  return now;
 }
 
 // A row of the decoder has two names: the token that was read, and the one that is about to be written.

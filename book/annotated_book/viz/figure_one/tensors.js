@@ -12,6 +12,10 @@ export function recordedMaps(bytes, [from, count, rows, columns]) {
   return { count, rows, columns, weight: (head, row, column) => bytes[from + (head * rows + row) * columns + column] / 255 };
 }
 
+// What the figure does not say of a model.
+export const normRemark = ({ config }) => config.norm !== "pre" ? ""
+  : "It normalises what a sub-layer reads, not what leaves it (pre-norm): its boxes Add & Norm show sums alone.";
+
 // What `Engine.trace` of viz/engine/ found, as a sentence of the machine. Distributions are made when they are asked for.
 export function tracedSentence(engine, text) {
   const found = engine.trace(text), { linear, softmax: chances } = found.boxes, made = new Map();
@@ -21,7 +25,8 @@ export function tracedSentence(engine, text) {
   const step = t => once(`step ${t}`, () => ({ counts: histogramOf(row(linear, t), low, high),
     top: largestOf(row(chances, t), LISTED).map(id => [engine.tokenizer.readable(id), row(chances, t)[id], row(linear, t)[id]]) }));
   return {
-    text, source: found.sourceTokens, target: found.readTokens, next: found.nextTokens, range: [low, high],
+    text, sizes: { D: engine.config.d_model, H: engine.config.num_heads, V: linear.columns },
+    source: found.sourceTokens, target: found.readTokens, next: found.nextTokens, range: [low, high],
     sourceIds: found.source, targetIds: found.read, steps: found.next.map((_, t) => ({ get top() { return step(t).top; }, get counts() { return step(t).counts; } })),
     matrix: name => once(name, () => matrixOf(found.boxes[name])),
     maps: name => once(`maps ${name}`, () => mapsOf(found.maps[name], found.boxes[name].rows)),

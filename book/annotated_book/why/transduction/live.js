@@ -60,7 +60,7 @@ livePanels({
     box.before(html("style", { textContent: LOOKS }));
     panel(box, {
       examples: ["The grandmother opened the green school bag.", "The cat sees a dog.", "The small dog sees the cat."],
-      target: "Die Großmutter hat den grünen Schultasche aufgemacht.", output: [table],
+      target: "Die Großmutter hat den grünen Schultasche aufgemacht.", wide: () => "", output: [table],
       run({ engine, text, target, say }) {
         if (!target) { table.replaceChildren(); say("Type a German sentence."); return; }
         const own = engine.translation(text), score = engine.score(text, target), worst = breakingStep(score.steps);

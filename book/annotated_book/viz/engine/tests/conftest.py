@@ -20,3 +20,15 @@ def data() -> dict[str, Any]:
 def translator() -> annotated.Translator:
     """The classroom model with the weights as the page rounds them."""
     return page_translator()
+
+
+@pytest.fixture(scope="session")
+def wide_data() -> dict[str, Any]:
+    """What the page loads of the wide model."""
+    return model_data("classroom-wide")
+
+
+@pytest.fixture(scope="session")
+def wide_translator() -> annotated.Translator:
+    """The wide model with the weights as the page has them."""
+    return page_translator("classroom-wide")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import random
 from typing import Any
@@ -12,8 +13,11 @@ import torch
 import annotated
 from annotated.analysis.tracing import trace
 from annotated.classroom import classroom_pairs
+from annotated.classroom.wide.corpus import wide_pairs
 from annotated.config import BOS, EOS
+from annotated.data.batch import pad
 from annotated.text.normal_form import normalise
+from annotated_book.viz.engine.script import model_script
 from annotated_book.viz.engine.tests.changes import CHANGES, changed, log_probabilities, written_by
 from book.tests.javascript import PACKAGE, evaluate
 from tests.test_one_way_in import WRITTEN
@@ -36,6 +40,7 @@ SIGNS = (
     "\t\n\r\x00\x1c\x1f\x7f \x85\xa0\xad\u0301\u0308\u061c\u1680\u200b\u200c\u200d\u200e\u2028\u202e\u202f\u2060"
     "\u2065\u2069\u3000\ufe0f\ufeff"
 )
+WIDE_SENTENCES = [range(100), pytest.param(range(100, 300), marks=pytest.mark.nightly)]
 CLOSE = 1e-3  # nats: two tokens that are closer may change places by rounding
 
 
@@ -161,8 +166,14 @@ def test_scores_are_those_of_the_library(
 def test_a_switch_does_to_the_page_what_the_change_does_to_the_library(
     data: dict[str, Any], translator: annotated.Translator, switches: dict[str, Any], change: Any, numbers: range
 ) -> None:
+    check_switch(data, translator, some_pairs(numbers), switches, change)
+
+
+def check_switch(
+    data: dict[str, Any], translator: annotated.Translator, some: list[Any], switches: dict[str, Any], change: Any
+) -> None:
     """What is written, what the given target scores, and that both differ from the whole model's."""
-    some, causal = some_pairs(numbers), switches.get("causal", True)
+    causal = switches.get("causal", True)
     work = """return jobs.map(([text, target, set]) => ({
       ids: engine.translation(text, switches(set)).steps.map(step => step.id),
       scores: engine.score(text, target, switches(set)).steps.map(step => step.logProbability),
@@ -278,3 +289,93 @@ def test_beam_steps_tell_which_candidate_continues_which_hypothesis(data: dict[s
         assert sorted(c["place"] for c in step["candidates"] if c["place"] >= 0) == list(range(len(step["alive"])))
         before = step["alive"]
     assert steps[-1]["finished"] == 1 and math.isfinite(before[0]["logProbability"])
+
+
+def wide_sentences(numbers: range) -> list[Any]:
+    return list(wide_pairs("test", numbers.stop))[numbers.start :]
+
+
+def test_tokens_of_the_wide_model_are_those_of_the_library(
+    wide_data: dict[str, Any], wide_translator: annotated.Translator
+) -> None:
+    """Its tokenizer has a normal form of its own."""
+    tokenizer = wide_translator.tokenizer
+    texts = ODD + [text for pair in wide_sentences(range(300)) for text in (pair.source, pair.target)]
+    code = """({ Tokenizer }, { tokenizer, texts }) => {
+      const one = new Tokenizer(tokenizer);
+      return texts.map(text => [one.encode(text), one.decode(one.encode(text))]);
+    }"""
+    found = evaluate(FOLDER / "tokenizer.js", code, {"tokenizer": wide_data["tokenizer"], "texts": texts})
+    assert [ids for ids, _ in found] == tokenizer.encode_batch(texts)
+    assert [text for _, text in found] == [tokenizer.decode(ids) for ids, _ in found]
+
+
+@pytest.mark.parametrize("numbers", WIDE_SENTENCES, ids=["100 sentences", "200 more"])
+def test_translations_of_the_wide_model_are_those_of_the_library(
+    wide_data: dict[str, Any], wide_translator: annotated.Translator, numbers: range
+) -> None:
+    """The library translates many sentences at once; where padding has changed a rounding, one alone."""
+    texts = [pair.source for pair in wide_sentences(numbers)]
+    work = """return jobs.map(text => {
+      const { source, tokens, ended, logProbability } = engine.translation(text);
+      return { source, tokens, ended, logProbability };
+    });"""
+    found = run(wide_data, work, texts)
+    assert [one["source"] for one in found] == [source_of(wide_translator, text) for text in texts]
+    found.sort(key=lambda one: len(one["source"]))
+    for first in range(0, len(found), 50):
+        some = found[first : first + 50]
+        for one, together in zip(some, greedy(wide_translator, [one["source"] for one in some]), strict=True):
+            best = together
+            if (one["tokens"], one["ended"]) != (best.tokens, best.finished):
+                (best,) = greedy(wide_translator, [one["source"]])
+            assert (one["tokens"], one["ended"]) == (best.tokens, best.finished)
+            assert one["logProbability"] == pytest.approx(best.log_probability, abs=1e-3)
+
+
+def greedy(translator: annotated.Translator, sources: list[list[int]]) -> list[annotated.Hypothesis]:
+    """As the page writes, each up to its bound or beyond it."""
+    most = 2 * max(map(len, sources)) + 10
+    return annotated.greedy_decode(translator.model, pad(sources), max_new_tokens=most)
+
+
+@pytest.mark.parametrize(("switches", "change"), [one for one in CHANGES if {"norm", "residual"} & one[0].keys()])
+def test_a_switch_does_to_the_wide_model_what_the_change_does_to_the_library(
+    wide_data: dict[str, Any], wide_translator: annotated.Translator, switches: dict[str, Any], change: Any
+) -> None:
+    check_switch(wide_data, wide_translator, wide_sentences(range(2)), switches, change)
+
+
+def test_the_wide_models_memory_maps_and_scores_are_those_of_the_library(
+    wide_data: dict[str, Any], wide_translator: annotated.Translator
+) -> None:
+    work = """const { boxes, maps, source, read } = engine.trace(jobs);
+      const plain = ({ data }) => Array.from(data);
+      return { source, read, memory: plain(boxes.memory), linear: plain(boxes.linear),
+        maps: Object.fromEntries(Object.entries(maps).map(([name, all]) => [name, all.map(one => Array.from(one))])) };
+    """
+    found, model = run(wide_data, work, "Hello, how are you?"), wide_translator.model
+    source, read = torch.tensor([found["source"]]), torch.tensor([found["read"]])
+    with torch.no_grad():
+        logits, weights = model(source, read, return_attention=True)
+        memory = model.encode(source)
+    kinds = zip(("encoder.{}.self", "decoder.{}.self", "decoder.{}.cross"), weights, strict=True)
+    for name, layers in kinds:
+        for number, layer in enumerate(layers, 1):
+            mine = torch.tensor(found["maps"][f"{name.format(number)}_attention"]).view(layer[0].shape)
+            torch.testing.assert_close(mine, layer[0], atol=1e-4, rtol=0)
+    for mine, theirs in ((found["memory"], memory), (found["linear"], logits)):
+        torch.testing.assert_close(torch.tensor(mine).view(theirs.shape), theirs, atol=2e-3, rtol=1e-3)
+
+
+def test_the_page_names_the_size_of_the_wide_model() -> None:
+    """What a reader fetches, compressed as servers do it."""
+    named = evaluate(FOLDER / "loader.js", "({ WIDE_SIZE }) => WIDE_SIZE")
+    fetched = len(gzip.compress(model_script("classroom-wide").encode(), 6)) / 1e6
+    assert float(named.removesuffix(" MB")) == pytest.approx(fetched, abs=0.6) and fetched < 8
+
+
+def test_a_text_longer_than_all_of_training_is_told_so(wide_data: dict[str, Any]) -> None:
+    work = "return jobs.map(text => engine.overlong(text).join());"
+    fits, long = run(wide_data, work, ["Hello, how are you?", "The old man sleeps and " * 20])
+    assert fits == "" and f"has {wide_data['longest']} tokens; this text has" in long

@@ -81,6 +81,13 @@ def test_words_are_offered_from_their_second_letter() -> None:
     assert "The cat sees the umbrella" in offered[4]
 
 
+def test_a_word_is_strange_unless_it_may_still_become_a_known_one() -> None:
+    texts = ["Hello, how are you?", "The cat sleeps.", "The gra", "T", "The gra sleeps.", "the cat sleeps.", "Hell"]
+    found = read("texts.map(text => [reading.strange(text).map(({ word }) => word), reading.neverRead(text)])", texts)
+    assert [words for words, _ in found] == [["Hello", "how"], [], [], [], ["gra"], ["the"], ["Hell"]]
+    assert [quoted for _, quoted in found][:2] == ["“Hello”", ""], "it has read “how” as “How”"
+
+
 def test_the_sentences_have_nearly_every_word_and_no_number() -> None:
     data = words_and_sentences()
     found = " ".join(data["sentences"])

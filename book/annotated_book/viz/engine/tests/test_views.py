@@ -73,10 +73,13 @@ def test_the_same_switches_have_the_same_key() -> None:
     assert evaluate(FOLDER / "switches.js", code) == [True, True, False, False, True, False]
 
 
-def test_the_buttons_are_the_heads_of_the_model(data: dict[str, Any]) -> None:
+def test_the_buttons_are_the_heads_of_both_models(data: dict[str, Any], wide_data: dict[str, Any]) -> None:
     code = "({ HEADS, LAYERS, headPlaces, placeName }) => [HEADS, LAYERS, headPlaces().length, placeName('cross.2.0')]"
-    config = data["config"]
+    config, counts = data["config"], ("num_heads", "num_encoder_layers", "num_decoder_layers")
     assert config["num_encoder_layers"] == config["num_decoder_layers"]
+    assert [wide_data["config"][name] for name in counts] == [config[name] for name in counts], (
+        "or its buttons are wrong"
+    )
     assert evaluate(FOLDER / "switchboard.js", code) == [
         config["num_heads"],
         config["num_decoder_layers"],
