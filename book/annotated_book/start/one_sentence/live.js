@@ -4,7 +4,7 @@ import { livePanels, panel } from "../../viz/engine/panel.js";
 import { loadAbout } from "../../viz/figure_one/about.js";
 import { machine } from "../../viz/figure_one/machine.js";
 import { localState } from "../../viz/figure_one/reading.js";
-import { normRemark, tracedSentence } from "../../viz/figure_one/tensors.js";
+import { tracedSentence } from "../../viz/figure_one/tensors.js";
 
 const EXAMPLES = ["The grandmother opened the green school bag.", "The dog does not see the cat.", "She saw the bat and the ball.",
   "She saw the frog and a bat.", "The grandmother gets up."];
@@ -15,7 +15,7 @@ livePanels({
     const drawn = box.querySelector(".architecture-twin"), stage = html("div", { className: "machine-stage" }, drawn);
     let state;
     panel(box, {
-      examples: EXAMPLES, output: [stage], wide: normRemark,
+      examples: EXAMPLES, output: [stage], wide: () => "",
       async run({ engine, text, isCurrent, say }) {
         const about = await loadAbout();
         if (!isCurrent()) return;

@@ -32,7 +32,7 @@ MODELS = {
 """The models that pages load, by name: the script that carries one, and the global variable that it sets."""
 READ_PAIRS, SHORT = 20_000, 10
 """Pairs of the training text that `words_and_sentences` goes through, and words of its longest sentence."""
-CONFIG = ("d_model", "d_ff", "num_heads", "d_k", "num_encoder_layers", "num_decoder_layers", "norm", "norm_epsilon")
+CONFIG = ("d_model", "d_ff", "num_heads", "d_k", "num_encoder_layers", "num_decoder_layers", "norm_epsilon")
 
 
 def pack(tensors: dict[str, torch.Tensor]) -> tuple[dict[str, list[Any]], bytes]:

@@ -1,6 +1,5 @@
-// The paper's model (section 3) without a library: an encoder-decoder Transformer in plain JavaScript, post-norm as written or
-// pre-norm, with switches, and with the keys and values of what was read and written kept (`state`). A test holds it to
-// annotated.Transformer.
+// The paper's model (section 3) without a library: an encoder-decoder Transformer in plain JavaScript, with switches, and
+// with the keys and values of what was read and written kept (`state`). A test holds it to annotated.Transformer.
 import { layerNorm, logSoftmax, multiply, sinusoids, softmax } from "./arithmetic.js";
 import { PAD } from "./tokenizer.js";
 import { unpacked } from "./weights.js";
@@ -79,26 +78,12 @@ export class Transformer {
     return y;
   }
 
-  // n rows become their LayerNorm; they stay as they are if the model has none of that name.
-  layerNorm(name, x, n, set) {
-    const d = this.config.d_model, gain = this.tensors[`${name}.weight`], shift = this.tensors[`${name}.bias`];
-    if (!set.norm || !gain) return;
-    for (let i = 0; i < n; i++) layerNorm(x.subarray(i * d, (i + 1) * d), gain, shift, this.config.norm_epsilon);
-  }
-
-  // What a sub-layer reads: x itself in a post-norm model, as written; LayerNorm(x), which is scratch, in a pre-norm one.
-  before(name, x, n, set) {
-    if (this.config.norm !== "pre") return x;
-    const size = n * this.config.d_model, h = this.buffer("normed", size);
-    h.set(x.subarray(0, size));
-    this.layerNorm(`${name}.norm`, h, n, set);
-    return h;
-  }
-
-  // x becomes LayerNorm(x + y); in a pre-norm model x + y.
+  // x becomes LayerNorm(x + y): post-norm, as written.
   after(name, x, y, n, set) {
-    for (let k = 0; k < n * this.config.d_model; k++) x[k] = y[k] + (set.residual ? x[k] : 0);
-    if (this.config.norm !== "pre") this.layerNorm(`${name}.norm`, x, n, set);
+    const d = this.config.d_model, gain = this.tensors[`${name}.norm.weight`], shift = this.tensors[`${name}.norm.bias`];
+    for (let k = 0; k < n * d; k++) x[k] = y[k] + (set.residual ? x[k] : 0);
+    if (!set.norm) return;
+    for (let i = 0; i < n; i++) layerNorm(x.subarray(i * d, (i + 1) * d), gain, shift, this.config.norm_epsilon);
   }
 
   // Reads a source. What comes back is kept for the whole sentence: the memory, and the cross-attention's keys and values.
@@ -109,18 +94,16 @@ export class Transformer {
     for (let l = 0; l < this.config.num_encoder_layers; l++) {
       const name = `encoder.layers.${l}`, box = `encoder.${l + 1}`, heads = maps && (maps[`${box}.self_attention`] = []);
       const done = (part, data) => keep?.(`${box}.${part}`, data, n, d);
-      const h = this.before(`${name}.self_attention_residual`, x, n, set);
-      this.remember(`${name}.self_attention`, h, n, cache, 0);
-      const y = this.attend(`${name}.self_attention`, `encoder.${l}`, h, n, cache, n, { real, set, maps: heads });
+      this.remember(`${name}.self_attention`, x, n, cache, 0);
+      const y = this.attend(`${name}.self_attention`, `encoder.${l}`, x, n, cache, n, { real, set, maps: heads });
       done("self_attention", y);
       this.after(`${name}.self_attention_residual`, x, y, n, set);
       done("add_norm_1", x);
-      const z = this.feedForward(`${name}.feed_forward`, this.before(`${name}.feed_forward_residual`, x, n, set), n, set);
+      const z = this.feedForward(`${name}.feed_forward`, x, n, set);
       done("feed_forward", z);
       this.after(`${name}.feed_forward_residual`, x, z, n, set);
       done("add_norm_2", x);
     }
-    this.layerNorm("encoder.final_norm", x, n, set);
     keep?.("memory", x, n, d);
     const cross = Array.from({ length: this.config.num_decoder_layers }, (_, l) => {
       const kept = emptyCache(n, d);
@@ -146,25 +129,22 @@ export class Transformer {
     for (let l = 0; l < this.config.num_decoder_layers; l++) {
       const name = `decoder.layers.${l}`, box = `decoder.${l + 1}`, done = (part, data) => keep?.(`${box}.${part}`, data, n, d);
       const heads = kind => maps && (maps[`${box}.${kind}_attention`] = []);
-      let h = this.before(`${name}.self_attention_residual`, x, n, set);
-      this.remember(`${name}.self_attention`, h, n, state.own[l], first);
-      if (lastOnly && l === cross.length - 1) [x, h, n] = [x.subarray((n - 1) * d), h.subarray((n - 1) * d), 1];
-      let y = this.attend(`${name}.self_attention`, `decoder.${l}`, h, n, state.own[l], state.length,
+      this.remember(`${name}.self_attention`, x, n, state.own[l], first);
+      if (lastOnly && l === cross.length - 1) [x, n] = [x.subarray((n - 1) * d), 1];
+      let y = this.attend(`${name}.self_attention`, `decoder.${l}`, x, n, state.own[l], state.length,
         { first: set.causal ? state.length - n : -1, set, maps: heads("self") });
       done("self_attention", y);
       this.after(`${name}.self_attention_residual`, x, y, n, set);
       done("add_norm_1", x);
-      h = this.before(`${name}.cross_attention_residual`, x, n, set);
-      y = this.attend(`${name}.cross_attention`, `cross.${l}`, h, n, cross[l], m, { real, set, maps: heads("cross") });
+      y = this.attend(`${name}.cross_attention`, `cross.${l}`, x, n, cross[l], m, { real, set, maps: heads("cross") });
       done("cross_attention", y);
       this.after(`${name}.cross_attention_residual`, x, y, n, set);
       done("add_norm_2", x);
-      y = this.feedForward(`${name}.feed_forward`, this.before(`${name}.feed_forward_residual`, x, n, set), n, set);
+      y = this.feedForward(`${name}.feed_forward`, x, n, set);
       done("feed_forward", y);
       this.after(`${name}.feed_forward_residual`, x, y, n, set);
       done("add_norm_3", x);
     }
-    this.layerNorm("decoder.final_norm", x, n, set);
     return x;
   }
 

@@ -6,7 +6,7 @@ import { loadAbout } from "./about.js";
 import { panelOf, titleOf } from "./panel.js";
 import { localState, readingOf, rowName } from "./reading.js";
 import { spaced } from "./pictures.js";
-import { normRemark, tracedSentence } from "./tensors.js";
+import { tracedSentence } from "./tensors.js";
 
 const FIRST = ["The grandmother opened the green school bag.", "The dog does not see the cat.", "She saw the bat and the ball.",
   "The grandmother gets up."];
@@ -54,7 +54,7 @@ async function makeDialog() {
   document.body.append(dialog);
   dialog.addEventListener("click", event => { if (event.target === dialog) dialog.close(); }); // beside it
   panel(box, {
-    examples: FIRST, output: [view(about, state, title)], wide: normRemark,
+    examples: FIRST, output: [view(about, state, title)], wide: () => "",
     run({ engine, text, say }) {
       const sentence = tracedSentence(engine, text);
       if (ownSentence.get()) globalThis.annotatedBook?.set("live", "written", [text, spaced(sentence.next.slice(0, -1))]);

@@ -12,10 +12,6 @@ export function recordedMaps(bytes, [from, count, rows, columns]) {
   return { count, rows, columns, weight: (head, row, column) => bytes[from + (head * rows + row) * columns + column] / 255 };
 }
 
-// What the figure does not say of a model.
-export const normRemark = ({ config }) => config.norm !== "pre" ? ""
-  : "It normalises what a sub-layer reads, not what leaves it (pre-norm): its boxes Add & Norm show sums alone.";
-
 // What `Engine.trace` of viz/engine/ found, as a sentence of the machine. Distributions are made when they are asked for.
 export function tracedSentence(engine, text) {
   const found = engine.trace(text), { linear, softmax: chances } = found.boxes, made = new Map();

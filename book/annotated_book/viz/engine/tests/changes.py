@@ -9,7 +9,6 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
-from torch import nn
 
 import annotated
 from annotated.config import BOS, EOS, PAD
@@ -35,13 +34,12 @@ def no_scale(model: Model) -> None:
 
 def no_residual(model: Model) -> None:
     for connection in _each(model, SublayerConnection):
-        connection.after = lambda x, y, norm=connection.norm, pre=connection.pre: y if pre else norm(y)
+        connection.after = lambda x, y, norm=connection.norm: norm(y)
 
 
 def no_norm(model: Model) -> None:
-    for holder in _each(model, SublayerConnection):
-        holder.norm = nn.Identity()
-    model.encoder.final_norm = model.decoder.final_norm = nn.Identity()
+    for connection in _each(model, SublayerConnection):
+        connection.after = lambda x, y: x + y
 
 
 def no_feed_forward(model: Model) -> None:
