@@ -101,6 +101,19 @@ def test_the_readers_sentence_is_kept_for_the_next_page(visit: Any) -> None:
         assert v.page.get_by_role("combobox", name="English").input_value().startswith("The grandmother")
 
 
+def test_going_back_to_the_pages_sentence_puts_every_part_back(visit: Any) -> None:
+    with visit(LABORATORY) as v:
+        box = v.page.locator(".live")
+        v.page.get_by_role("combobox", name="English").fill("The cat sleeps.")
+        v.page.wait_for_function(f"({WRITTEN})().startsWith('Die Katze')")
+        positions = box.get_by_role("checkbox", name="positions")
+        positions.uncheck()
+        after(v, "Log-probability of the whole model's translation")
+        box.get_by_role("button", name="Use it").click()
+        after(v, "Every part is on")
+        assert positions.is_checked() and v.page.get_by_role("combobox", name="English").input_value().startswith("The gr")
+
+
 def test_a_model_that_does_not_load_leaves_the_explanation(visit: Any) -> None:
     with visit(LABORATORY, alone=True) as v:
         v.context.route("**/live/model.js", lambda route: route.abort())

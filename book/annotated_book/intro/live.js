@@ -33,7 +33,7 @@ function front(box) {
   read.element.replaceChildren(...fixed[0].childNodes);
   written.element.replaceChildren(...fixed[1].childNodes);
   const made = panel(box, {
-    examples: EXAMPLES, load: "now", wide: () => "", output: [frame], below: board.elements,
+    examples: EXAMPLES, load: "now", wide: () => "", restore: () => board.set({}), output: [frame], below: board.elements,
     async run({ engine, text, isCurrent, say }) {
       const switches = { ...board.switches };
       read.show(engine, engine.read(text));

@@ -34,8 +34,9 @@
 //   isCurrent  false as soon as the reader has asked for something else: then stop, and show nothing more
 //   say(text)  the result as a sentence
 // What the reader types is kept in this browser and shared by all panels of the book; examples are not kept. While a panel
-// holds a sentence of the reader's, a line says which sentence the page speaks of, and a button puts that one back; another says
-// which of its words the model has never read (sentence_field.js).
+// holds a sentence of the reader's, a line says which sentence the page speaks of, and a button puts that one back and calls
+// `restore`, if given, for what the page's text assumes besides; another line says which model translates, and which of the
+// words that one has never read (sentence_field.js).
 // Views (tokens with probabilities, source tokens with attention, bars, compared sentences) are in views.js, lines between
 // tokens in lines.js, a panel that only switches parts off in switch_panel.js. Looks are in panel.css.
 import { field, html, labelled } from "../controls.js";
@@ -51,11 +52,11 @@ export function livePanels(panels) {
 }
 
 export function panel(box, { examples = [], target, controls = [], output = [], below = [], run, load = "near", loader = loadEngine,
-  label = "English", wide }) {
+  label = "English", wide, restore }) {
   const fallback = box.querySelectorAll(":scope > .live-fallback"), status = html("p", { className: "live-status", role: "status" });
   const targets = new Map(examples.map(example => [example].flat())), texts = [...targets.keys()];
   const first = box.dataset.sentence || texts[0];
-  const sentence = sentenceField({ first, examples: texts, label, wide, change: () => later(),
+  const sentence = sentenceField({ first, examples: texts, label, wide, restore, change: () => later(),
     choose(text) { if (targets.get(text)) second.value = targets.get(text); } });
   const second = target === undefined ? null : field(() => later(), { type: "text", value: target, maxLength: 160, autocomplete: "off" });
   let number = 0, waiting, wanted = load === "asked";

@@ -61,7 +61,7 @@ function modelLine(wide, again) {
 
 // A field with a menu. `change` hears of every new text, `choose` of an example; `text()` tells the text, trimmed. From `speaker` on
 // it says which model translates a sentence of the reader's, and what that one has never read, and offers words.
-export function sentenceField({ first, examples, label, wide, change, choose }) {
+export function sentenceField({ first, examples, label, wide, change, choose, restore }) {
   let reading, other, failed = false, doubts = {};
   const isOwn = text => ![first, ...examples, ""].includes(text);
   const take = text => { input.value = text; tell(); };
@@ -71,7 +71,7 @@ export function sentenceField({ first, examples, label, wide, change, choose }) 
   const offered = html("datalist", { id: unique("words") }), notes = html("p", { className: "live-notes", hidden: true, "aria-live": "polite" });
   const model = modelLine(wide, () => { failed = false; tell(); change(); });
   const about = html("p", { className: "live-own", hidden: true }, `This is a sentence of yours. The text of this page is about “${first}” `,
-    button("Use it", () => { take(first); ownSentence.set(""); input.focus(); choose(first); }));
+    button("Use it", () => { take(first); ownSentence.set(""); input.focus(); choose(first); restore?.(); }));
 
   function tell() {
     const text = input.value, plain = normalise(text), own = isOwn(plain), known = own && reading, byWide = known && model.asks(plain, reading) && !failed;

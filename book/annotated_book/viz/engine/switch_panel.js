@@ -50,7 +50,7 @@ export function switchPanel(box, { parts, start = {}, board: boardFor = run => s
   const board = boardFor(() => made.rerun());
   const reset = button("Put everything back", () => board.set({}), { className: "live-reset" });
   const made = panel(box, {
-    examples, ...options, controls: board.elements, output: [whole.element, title, view.element], below: [...(board.grid ? [board.grid.element] : []), reset],
+    examples, restore: () => board.set(start), ...options, controls: board.elements, output: [whole.element, title, view.element], below: [...(board.grid ? [board.grid.element] : []), reset],
     async run({ engine, text, isCurrent, say }) {
       const switches = { ...board.switches, off: new Set(board.switches.off) }, plain = isPlain(switches), intact = engine.translation(text);
       title.textContent = plain ? "Whole model, token by token" : `${label}, token by token`;
