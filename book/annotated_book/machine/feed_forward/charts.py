@@ -39,7 +39,7 @@ def parameter_share_chart(d_model: int = ModelConfig.d_model, d_ff: int = ModelC
     y = alt.Y("layer:N", sort=["encoder layer", "decoder layer"], title=None)
     colour = colour_by("part:N", parts, [BLUE, ORANGE, GREY])
     middles = (
-        counted.transform_stack("count", ["layer"], as_=["from", "to"], sort=[alt.SortField("order")])
+        counted.transform_stack(stack="count", groupby=["layer"], as_=["from", "to"], sort=[alt.SortField("order")])
         .transform_calculate(middle="(datum.from + datum.to) / 2")
         .encode(x="middle:Q", y=y, color=colour)
     )
