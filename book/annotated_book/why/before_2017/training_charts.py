@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -40,6 +41,12 @@ def learning_chart(points: Sequence[Mapping[str, Any]], chance: float) -> alt.La
     shape = shape_by("model:N", models, ["circle", "square", "triangle-up", "diamond"])
     mean = alt.Chart(means).encode(x=x, y=y, color=colour)
     tip = ["model:N", "updates:Q", "seed:N", alt.Tooltip("letters:Q", format=".1%")]
+
+    def side(right: Any, left: Any) -> Any:
+        """A name is to the right of its end, but where a lower line goes on it is to the left."""
+        on = f"datum.updates < {int(table['updates'].max())} && datum.name_value < 0.9"
+        return alt.ExprRef(f"{on} ? {json.dumps(left)} : {json.dumps(right)}")
+
     chosen = alt.Chart(pd.DataFrame({"y": [chance], "t": ["guessing"]}))
     return titled(
         alt.layer(
@@ -49,7 +56,7 @@ def learning_chart(points: Sequence[Mapping[str, Any]], chance: float) -> alt.La
             alt.Chart(table)
             .mark_point(filled=True, size=60, opacity=0.85)
             .encode(x=x, y=y, color=colour, shape=shape, tooltip=tip),
-            name_lines(mean, "model", words=in_lines(models, 12), dx=8),
+            name_lines(mean, "model", words=in_lines(models, 12), align=side("left", "right"), dx=side(8, -10)),
         ),
         height=280,
         title="With attention 1,000 updates are enough; without it, 10,000 are not",
