@@ -174,9 +174,9 @@ def valley_and_mountain_chart(
     dashes = dash_by("ends:N", kinds, [[1, 0], [6, 3]])
     line = base.mark_line(strokeWidth=2.4, point={"size": 22})
     line = line.encode(**encoding, strokeDash=dashes, tooltip=["ends:N", "t:Q", "loss:Q"])
-    words = "datum.ends + ':\\n' + format(datum.name_value, '.2f') + ' at t = 0.5'"
+    words = "replace(datum.ends, ' of', '\\nof') + ':\\n' + format(datum.name_value, '.2f') + ' at t = 0.5'"
     halves = base.transform_filter("abs(datum.t - 0.5) < 0.01").encode(**encoding)
-    text = name_lines(halves, "ends", words=words, align="center", dx=0, dy=-24)
+    text = name_lines(halves, "ends", words=words, align="center", dx=0, dy=-30)
     ends = alt.Chart(pd.DataFrame({"t": [0, 1]})).mark_rule(strokeDash=[4, 3], color=INK, opacity=0.6).encode(x="t:Q")
     return titled(
         alt.layer(ends, line, text),

@@ -9,7 +9,7 @@ import pandas as pd
 
 from annotated_book.training.warm_up.adam import gradients_behind
 from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
-from annotated_book.viz.end_labels import name_lines
+from annotated_book.viz.end_labels import in_lines, name_lines
 from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import steps
 from annotated_book.viz.tables import named_table
@@ -90,10 +90,9 @@ def first_updates_chart(measured: Mapping[str, Sequence[float]], updates: Sequen
     }
     shape = shape_by("what:N", names)
     base = alt.Chart(table).encode(**encoding)
-    words = {name: name.replace(" (", "\n(") for name in names}
     said = "; ".join(f"{name}: from {line[0]:.2f} to {line[-1]:.2f}" for name, line in measured.items())
     return titled(
-        alt.layer(*line_layers(base, shape=shape, size=45), name_lines(base, "what", words=words)),
+        alt.layer(*line_layers(base, shape=shape, size=45), name_lines(base, "what", words=in_lines(names, 13))),
         height=220,
         title="The first step is the largest, and agrees least with other batches",
         description=f"Lines over the gradients that Adam has seen, 1 to {updates[-1]}. {said}.",
