@@ -16,7 +16,7 @@ from annotated_book.viz.theme import BLUE, GREY, ORANGE
 
 _COLOURS = (GREY, ORANGE, BLUE)
 _DASHES = ([1, 0], [1, 0], [5, 3])
-_NAMED = ((200, "center", 0, 13), (60, "right", -8, 0), (100, "left", 10, 0))
+_NAMED = ((200, "center", 0, 13), (80, "right", -8, 0), (100, "left", 10, 0))
 """For each divisor: the update at which its name is, on which side of it, and how many pixels from it."""
 
 
@@ -66,7 +66,7 @@ def _names(base: alt.Chart, divisors: Sequence[str]) -> alt.Chart:
     return name_lines(
         base,
         "divisor",
-        words="'divided by ' + datum.divisor",
+        words="(datum.divisor == '1' ? 'divided by ' : 'by ') + datum.divisor",
         at=at,
         scale=None,
         align=alt.ExprRef(align),

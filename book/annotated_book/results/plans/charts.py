@@ -30,7 +30,7 @@ _DRAFT_TITLES = (
 """Titles of the measures, in their order."""
 _LOCAL_DOMAIN = (0.5, 20_000)
 _EARLY = {
-    f"{_TIME}: equation 1 with a band mask": ("right", -8, -24),
+    f"{_TIME}: equation 1 with a band mask": ("right", -8, -52),
     f"{_TIME}: fused, band mask": ("center", 0, -40),
     f"{_MEMORY}: equation 1 with a band mask": ("right", -8, -24),
     f"{_MEMORY}: fused, band mask": ("left", 8, -21),
