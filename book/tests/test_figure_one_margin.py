@@ -116,3 +116,33 @@ def test_without_scripts_each_box_leads_to_its_chapter(visit: Any, chapter: str)
         for i in range(boxes.count()):
             address = boxes.nth(i).get_attribute("href").partition("#")[0]
             assert not address or (html_folder() / chapter).parent.joinpath(address).resolve().is_file()
+
+
+def test_on_the_front_page_it_is_beside_the_first_words(visit: Any, book: Any) -> None:
+    with visit("intro.html", viewport={"width": 1280, "height": 900}) as v:
+        figure, words, panel = (box_of(v.page.locator(f"{name}").first) for name in (
+            "figure.machine-beside", ".first-words > p", ".live"))  # fmt: skip
+        assert figure["x"] >= words["x"] + words["width"] and figure["y"] < words["y"]
+        assert figure["y"] + figure["height"] <= panel["y"]
+    with visit("intro.html", viewport={"width": 390, "height": 844}) as v:
+        figure, words, panel = (box_of(v.page.locator(name).first) for name in (
+            "figure.machine-beside", ".first-words > p", ".live"))  # fmt: skip
+        assert words["y"] + words["height"] < figure["y"] and figure["y"] + figure["height"] <= panel["y"]
+        assert v.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_on_the_front_page_it_lights_what_a_switch_acts_on(visit: Any, book: Any) -> None:
+    with visit("intro.html", viewport={"width": 1280, "height": 900}) as v:
+        v.page.wait_for_selector(".live-switches input:not([disabled])")
+        switch = v.page.locator(".live-switches label").first
+        switch.hover()
+        marked = "all => all.map(box => box.dataset.box)"
+        both = ["source.positions", "target.positions"]
+        assert v.page.locator(".machine-small .pointed").evaluate_all(marked) == both
+        switch.click()
+        v.page.wait_for_selector(".machine-small .off")
+        assert v.page.locator(".machine-small .off").evaluate_all(marked) == both
+        v.page.locator(".bd-article h1").hover()
+        assert v.page.locator(".machine-small .pointed").count() == 0
+        assert v.page.locator(".machine-small .lit").evaluate_all(marked) == ["decoder.*.cross_attention"]
+        assert v.errors == [] and v.foreign == []

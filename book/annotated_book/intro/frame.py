@@ -23,7 +23,16 @@ CAPTION = (
     "writes each token. The figure with each token is its probability. A word may be two tokens; </s> ends the "
     "sentence. Point at a German token to see its lines alone."
 )
-PARTS = ("positions", "√d<sub>model</sub>", "causal mask", "residuals", "layer norm", "feed-forward")
+_ADD_NORM = tuple(f"encoder.*.add_norm_{n}" for n in (1, 2)) + tuple(f"decoder.*.add_norm_{n}" for n in (1, 2, 3))
+SWITCHED = {
+    "positions": ("source.positions", "target.positions"),
+    "√d<sub>model</sub>": ("source.embedding", "target.embedding"),
+    "causal mask": ("decoder.*.self_attention",),
+    "residuals": _ADD_NORM,
+    "layer norm": _ADD_NORM,
+    "feed-forward": ("encoder.*.feed_forward", "decoder.*.feed_forward"),
+}
+"""The switches below the panel, and the boxes of figure 1 that each of them acts on."""
 
 
 @cache
@@ -46,7 +55,7 @@ def front(sentence: str | None = None) -> str:
     )
     rows = json.dumps([[round(weight, 3) for weight in row] for row in looks.tolist()])
     whole = percent(float(log_probabilities.sum().exp()))
-    ticks = "".join(f'<label><input type="checkbox" checked disabled><span>{part}</span></label>' for part in PARTS)
+    ticks = "".join(f'<label><input type="checkbox" checked disabled><span>{part}</span></label>' for part in SWITCHED)
     return (
         f'<div class="live-sentence"><label><span>English</span><input type="text" value="{escape(sentence)}" disabled>'
         '</label><select disabled aria-label="Examples"><option>an example …</option></select></div>'

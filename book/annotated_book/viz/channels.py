@@ -57,7 +57,7 @@ def _axis_options(title: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def colour_by(field: str, names: Names, colours: Sequence[str] | None = None, **options: Any) -> Any:
-    """A colour for each name of a field, in this order in the legend.
+    """A colour for each name of a field; no legend unless told, for names stand beside what they name.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def colour_by(field: str, names: Names, colours: Sequence[str] | None = None, **
     colours
         For names without their own, in their order, the palette's unless told; what is left over is not used.
     options
-        Of the channel, such as `legend`: None for names that stand beside their lines.
+        Of the channel, such as `legend`, whose order is that of the names.
     """
     return _by_name(alt.Color, field, names, colours, PALETTE, options)
 
@@ -95,4 +95,4 @@ def _by_name(
     if looks is None:
         looks = list(names.values()) if isinstance(names, Mapping) else usual
     scale = alt.Scale(domain=order, **({"range": list(looks)[: len(order)]} if looks else {}))
-    return channel(field, **{"sort": order, "scale": scale, **options})
+    return channel(field, **{"sort": order, "scale": scale, "legend": None, **options})

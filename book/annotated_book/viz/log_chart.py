@@ -16,7 +16,7 @@ import pandas as pd
 
 from annotated_book.viz.parameters import slider
 from annotated_book.viz.tables import ONE_ROW
-from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
+from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE, PALETTE
 from annotated_book.viz.training_numbers import fraction_of_peak
 
 Records = Sequence[Mapping[str, Any]]
@@ -251,7 +251,7 @@ def _losses(x_scale: alt.Scale, vocabulary: int) -> alt.LayerChart:
     encoding = {
         "x": alt.X("u:Q", title=None, scale=x_scale, axis=alt.Axis(labels=False, tickCount=TICKS)),
         "y": alt.Y("v:Q", title="loss (nats per token)", axis=alt.Axis(minExtent=40)),
-        "color": alt.Color("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[BLUE, ORANGE])),
+        "color": alt.Color("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[BLUE, ORANGE]), legend=None),
         "strokeDash": _dash(legend=None),
         "tooltip": ["kind:N", alt.Tooltip("u:Q", title="update"), alt.Tooltip("v:Q", title="loss", format=".3f")],
     }
@@ -283,10 +283,11 @@ def _small(kind: str, title: str, form: str, colour: str, x_scale: alt.Scale, x_
     return alt.layer(line, _rule()).properties(title=name)
 
 
-def _reading(kind: str, x: float, text: str, y: float = 8) -> Any:
-    """What a curve says at the slider, in words."""
+def _reading(kind: str, x: float, text: str, y: float = 8, colour: str = INK) -> Any:
+    """What a curve says at the slider, in words, which have the colour of the curve."""
     chart = _latest(_rows("log"), "kind").transform_filter(f"datum.kind == '{kind}'").transform_calculate(label=text)
-    return chart.mark_text(align="left", fontSize=12).encode(x=alt.value(x), y=alt.value(y), text="label:N")
+    look = {"fill": colour, "fontWeight": "normal" if colour == INK else "bold"}
+    return chart.mark_text(align="left", fontSize=12, **look).encode(x=alt.value(x), y=alt.value(y), text="label:N")
 
 
 def _readings() -> alt.LayerChart:
@@ -294,8 +295,8 @@ def _readings() -> alt.LayerChart:
         "(datum.u < moment ? ' (of update ' + datum.u + ')' : '')"  # the slider stands between two validations
     )
     return alt.layer(
-        _reading("training", 0, "'update ' + moment + ': training ' + format(datum.v, '.2f')"),
-        _reading("validation", 0, f"'validation ' + format(datum.v, '.2f') + {measured_at}", 26),
+        _reading("training", 0, "'update ' + moment + ': training ' + format(datum.v, '.2f')", colour=BLUE),
+        _reading("validation", 0, f"'validation ' + format(datum.v, '.2f') + {measured_at}", 26, ORANGE),
     )
 
 

@@ -8,6 +8,9 @@ a click opens what leaves the box for the reader's sentence (`book/annotated_boo
 
 `:::{figure-one}` places the whole drawing, with the shapes of one sentence: what a reader without scripts sees of
 chapter 1's machine.
+
+`:::{figure-one-beside}` places the small one beside the words of the front page. What the option `lit` names is lit,
+and so is what a switch of the panel below acts on while the reader points at it.
 """
 
 from __future__ import annotations
@@ -16,9 +19,10 @@ import html
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -27,6 +31,7 @@ import annotated_book.viz.figure_one
 from annotated.analysis.tracing import trace
 from annotated.loading import load
 from annotated.paper_links import resolve
+from annotated_book.intro.frame import SWITCHED
 from annotated_book.start.one_sentence.widget import architecture_twin
 from annotated_book.viz.figure_one import BOXES, Box, code_of, small_drawing
 from annotated_book.viz.figure_one.about import about_machine
@@ -93,6 +98,31 @@ def in_margin(app: Sphinx, docname: str, lit: list[str]) -> str:
     ValueError
         If the drawing has no such part.
     """
+    words = html.escape("; ".join(lit_labels(lit)) or "the whole machine")
+    english, german = (html.escape(text) for text in SENTENCE)
+    return (
+        f'<figure class="machine-margin" aria-label="This chapter in figure 1"><details class="machine-fold">'
+        f"<summary>This chapter in figure 1: {words}</summary>{_drawn(app, docname, lit)}"
+        f'<div class="machine-sentence"><p class="english" lang="en">{english}</p>'
+        f'<p class="german" lang="de">{german}</p></div></details></figure>{_script(docname)}'
+    )
+
+
+def beside_words(app: Sphinx, docname: str, lit: list[str]) -> str:
+    """The figure of the front page, as HTML: open at every width, with the parts that the panel's switches act on."""
+    switches = html.escape(json.dumps(list(SWITCHED.values())), quote=True)
+    return (
+        f'<figure class="machine-margin machine-beside" aria-label="The Transformer: figure 1 of the paper" '
+        f'data-switches="{switches}">{_drawn(app, docname, lit)}</figure>{_script(docname)}'
+    )
+
+
+def _script(docname: str) -> str:
+    return f'<script defer src="{"../" * docname.count("/")}_static/live/small.js"></script>'
+
+
+def _drawn(app: Sphinx, docname: str, lit: list[str]) -> str:
+    """The drawing, whose boxes lead to their pages."""
 
     def link(box: Box) -> tuple[str, str]:
         page = page_of(box)
@@ -100,20 +130,14 @@ def in_margin(app: Sphinx, docname: str, lit: list[str]) -> str:
             return "", ""
         return app.builder.get_relative_uri(docname, page), app.env.titles[page].astext()
 
-    drawing = small_drawing(lit, link)
-    script = f'<script defer src="{"../" * docname.count("/")}_static/live/small.js"></script>'
-    words = html.escape("; ".join(lit_labels(lit)) or "the whole machine")
-    english, german = (html.escape(text) for text in SENTENCE)
-    return (
-        f'<figure class="machine-margin" aria-label="This chapter in figure 1"><details class="machine-fold">'
-        f"<summary>This chapter in figure 1: {words}</summary>{drawing}"
-        f'<div class="machine-sentence"><p class="english" lang="en">{english}</p>'
-        f'<p class="german" lang="de">{german}</p></div></details></figure>{script}'
-    )
+    return small_drawing(lit, link)
 
 
 def place_machine(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Put the figure under the title of a chapter."""
+    """Put the figure under the title of a chapter, or where the page asks for it."""
+    for asked in list(doctree.findall(BesideWords)):
+        found = [raw(beside_words(app, docname, asked["lit"]))] if app.builder.format == "html" else []
+        asked.parent.replace(asked, found)
     lit = chapter(app.env, docname).get("figure")
     section = next(iter(doctree.findall(nodes.section)), None)
     if lit is None or section is None or app.builder.format != "html":
@@ -137,9 +161,25 @@ class FigureOne(SphinxDirective):
         return [raw(drawn._repr_html_())]
 
 
+class BesideWords(nodes.General, nodes.Element):
+    """Where the small figure is to be, with the names of its lit parts; the pages that it links to are known later."""
+
+
+class FigureOneBeside(SphinxDirective):
+    """The small drawing beside the words of the front page."""
+
+    option_spec: ClassVar = {"lit": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        """A place for the drawing."""
+        return [BesideWords(lit=self.options.get("lit", "").split())]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive and connect the rest; the figure goes above the facts, which are placed earlier."""
     app.add_directive("figure-one", FigureOne)
+    app.add_directive("figure-one-beside", FigureOneBeside)
+    app.add_node(BesideWords)
     app.connect("config-inited", write_files)
     app.connect("doctree-resolved", place_machine, priority=600)
     app.connect("env-updated", note_code)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from annotated.analysis.ablation import Head
 from annotated_book.viz.channels import x_axis, y_axis
+from annotated_book.viz.end_labels import name_points
 from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
@@ -202,15 +203,15 @@ def looks_and_matters_chart(
         x=x_axis("hits:Q", "rows that look at the aligned word", domain=[0, 1], format="%", tickCount=5),
         y=y_axis("lost:Q", "translations lost without the head", format="%", tickCount=5),
     )
-    shapes = alt.Shape("layer:N", scale=alt.Scale(range=["circle", "square", "triangle-up"]))
-    colours = alt.Color("layer:N", scale=alt.Scale(range=[BLUE, ORANGE, GREEN]))
+    shapes = alt.Shape("layer:N", scale=alt.Scale(range=["circle", "square", "triangle-up"]), legend=None)
+    colours = alt.Color("layer:N", scale=alt.Scale(range=[BLUE, ORANGE, GREEN]), legend=None)
     tip = ["name:N", alt.Tooltip("hits:Q", format=".0%"), alt.Tooltip("lost:Q", format=".1%")]
     points = base.mark_point(filled=True, size=110, opacity=0.9).encode(shape=shapes, color=colours, tooltip=tip)
     names = base.mark_text(align="left", dx=8, dy=-2, fontWeight="bold").encode(text="label:N")
     told = table[table["label"] != ""].itertuples()
     said = "; ".join(f"{row.name}: hits {row.hits:.0%}, lost {row.lost:.0%}" for row in told)
     return titled(
-        alt.layer(points, names),
+        alt.layer(points, names, name_points(base.encode(color=colours), "layer")),
         height=280,
         title="The head that aligns best (cross 3.3) is not the one that matters most (cross 3.1)",
         description="A point for each cross-attention head: how often it looks at the aligned word, and what share "

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.tables import array_table, curves_table
@@ -105,9 +106,10 @@ def noise_chart(losses: dict[str, Sequence[float]], floor: float) -> alt.LayerCh
             line.mark_rule(strokeDash=[2, 3], color=GREY, strokeWidth=1.5),
             line.mark_text(align="left", dy=-14, x=6, fontSize=12).encode(text="text:N"),
             *line_layers(base, dash=dash_by("mask:N", names), shape=shape_by("mask:N", names), size=55),
+            name_lines(base, "mask", at=1, dx=-6, dy=alt.ExprRef("datum.name_value > 2 ? 13 : -11")),
         ),
         height=230,
-        title=["A leaking decoder guesses only at the last position"],
+        title="A leaking decoder guesses only at the last position",
         description=f"Loss at each position for {len(names)} ways to mask: {', '.join(names)}. Honest masks stay at "
         f"the dashed floor of {floor:.2f} nats everywhere; masks that leak fall far below it, except at the last "
         "position, where there is no later token to copy from.",

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from annotated.config import ModelConfig
 from annotated_book.viz.caption import captioned
-from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import slider, steps
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -148,7 +149,7 @@ def saturation_chart(*, d_k: int = ModelConfig.d_k) -> alt.LayerChart:
         " : 'most undivided scores lie on flat parts'",
     )
     return titled(
-        alt.layer(*_usual_differences(), _weight_and_gradient()),
+        alt.layer(*_usual_differences(), *_weight_and_gradient()),
         steps("log_d_k", [2**n for n in range(11)], d_k, label="width dₖ"),
         height=240,
         title=alt.expr(title),
@@ -161,23 +162,20 @@ def saturation_chart(*, d_k: int = ModelConfig.d_k) -> alt.LayerChart:
     )
 
 
-def _weight_and_gradient() -> alt.Chart:
-    """The weight of the first of two keys, and its gradient, over the difference of their scores."""
+def _weight_and_gradient() -> tuple[alt.Chart, alt.Chart]:
+    """The weight of the first of two keys, and its gradient, over the difference of their scores, and their names."""
     gap = np.linspace(-_GAP, _GAP, 97)
     p = 1 / (1 + np.exp(-gap))
     labels = ["weight p", "gradient p (1 − p)"]
     curves = pd.DataFrame({"gap": gap.round(3), labels[0]: p.round(5), labels[1]: (p * (1 - p)).round(5)})
-    return (
-        alt.Chart(curves.melt("gap", var_name="what"))
-        .mark_line(strokeWidth=2.5)
-        .encode(
-            x=x_axis("gap:Q", "score of key 1 − score of key 2", domain=[-_GAP, _GAP]),
-            y=y_axis("value:Q", "weight and gradient", domain=[0, 1], nice=False),
-            color=colour_by("what:N", labels, [GREEN, ORANGE]),
-            strokeDash=alt.StrokeDash("what:N", sort=labels, legend=None),
-            tooltip=["what:N", alt.Tooltip("gap:Q", format=".1f"), alt.Tooltip("value:Q", format=".4f")],
-        )
+    base = alt.Chart(curves.melt("gap", var_name="what")).encode(
+        x=x_axis("gap:Q", "score of key 1 − score of key 2", domain=[-_GAP, _GAP]),
+        y=y_axis("value:Q", "weight and gradient", domain=[0, 1], nice=False),
+        color=colour_by("what:N", labels, [GREEN, ORANGE]),
+        tooltip=["what:N", alt.Tooltip("gap:Q", format=".1f"), alt.Tooltip("value:Q", format=".4f")],
     )
+    drawn = base.mark_line(strokeWidth=2.5).encode(strokeDash=dash_by("what:N", labels))
+    return drawn, name_lines(base, "what", align="right", dx=-4, dy=alt.ExprRef("datum.name_value > 0.5 ? 12 : -10"))
 
 
 def _usual_differences() -> tuple[alt.Chart, alt.Chart]:

@@ -10,6 +10,7 @@ import altair as alt
 import pandas as pd
 
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import curves_table
@@ -64,7 +65,7 @@ def last_k_chart(
     text = chosen.transform_calculate(words=words).mark_text(align="right", color=INK, fontWeight="bold", fontSize=12)
     text = text.encode(x=alt.value("width"), y=alt.value(14), text="words:N")
     return titled(
-        alt.layer(points, line, here, text, _last_k_legend()),
+        alt.layer(points, line, here, text, _last_k_names(dots, pd.concat(means), x, y)),
         menu("run", names),
         slider("last", k, 1, most, 1, label="checkpoints averaged"),
         height=280,
@@ -90,11 +91,12 @@ def _last_k_title(runs: Mapping[str, Sequence[Mapping[str, float]]], each: Mappi
     return title_of("run", {name: title(name) for name in runs})
 
 
-def _last_k_legend() -> alt.Chart:
-    """Marks that are not seen, for a legend of two layers whose colours are fixed."""
+def _last_k_names(dots: pd.DataFrame, means: pd.DataFrame, x: Any, y: Any) -> alt.Chart:
+    """The names of dots and line, at the oldest checkpoint, where they are furthest apart."""
     kinds = ["single checkpoint", "average of last k"]
-    marks = alt.Chart(pd.DataFrame({"what": kinds})).mark_point(filled=True, opacity=0)
-    return marks.encode(color=colour_by("what:N", kinds, [ORANGE, BLUE], legend=alt.Legend(symbolOpacity=1)))
+    both = pd.concat([table.assign(what=kind) for table, kind in zip((dots, means), kinds, strict=True)])
+    base = alt.Chart(both[["what", "run", "k", "loss"]]).transform_filter("datum.run == run")
+    return name_lines(base.encode(x, y, colour_by("what:N", kinds, [ORANGE, BLUE])), "what", dx=10, dy=-9)
 
 
 def weight_line_chart(
@@ -164,18 +166,17 @@ def valley_and_mountain_chart(
     table = pd.concat([one.assign(ends=kind) for one, kind in zip(tables, kinds, strict=True)])
     encoding = {
         "x": x_axis("t:Q", "place t on the line (0 and 1: the two models)", format=".1f"),
-        "color": colour_by("ends:N", kinds, [BLUE, ORANGE], legend=alt.Legend(labelLimit=0)),
+        "color": colour_by("ends:N", kinds, [BLUE, ORANGE]),
     }
-    top = math.ceil(float(table["loss"].max()) + 0.5)  # with room for the label of the peak
+    top = math.ceil(float(table["loss"].max()) + 1)  # with room for the label of the peak
     encoding["y"] = y_axis("loss:Q", "loss (nats per token)", domain=[0, top])
     base = alt.Chart(table)
     dashes = dash_by("ends:N", kinds, [[1, 0], [6, 3]])
     line = base.mark_line(strokeWidth=2.4, point={"size": 22})
     line = line.encode(**encoding, strokeDash=dashes, tooltip=["ends:N", "t:Q", "loss:Q"])
-    halves = base.transform_filter("abs(datum.t - 0.5) < 0.01").transform_calculate(
-        words="'t = 0.5: ' + format(datum.loss, '.2f')"
-    )
-    text = halves.mark_text(dy=-12, fontWeight="bold").encode(**encoding, text="words:N")
+    words = "replace(datum.ends, ' of', '\\nof') + ':\\n' + format(datum.name_value, '.2f') + ' at t = 0.5'"
+    halves = base.transform_filter("abs(datum.t - 0.5) < 0.01").encode(**encoding)
+    text = name_lines(halves, "ends", words=words, align="center", dx=0, dy=-30)
     ends = alt.Chart(pd.DataFrame({"t": [0, 1]})).mark_rule(strokeDash=[4, 3], color=INK, opacity=0.6).encode(x="t:Q")
     return titled(
         alt.layer(ends, line, text),
@@ -250,14 +251,15 @@ def averaged_noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
     table[kinds[1]] = table[kinds[0]].iloc[0] / table["k"]
     chart = alt.Chart(table.melt("k", var_name="what", value_name="excess"))
     encoding = {
-        "x": x_axis("k:Q", "noisy copies averaged", type="log", base=2, values=sorted(table["k"])),
+        "x": x_axis("k:Q", "noisy copies averaged", type="log", base=2, nice=False, values=sorted(table["k"])),
         "y": y_axis("excess:Q", "excess loss (nats per token)", type="log", values=tens, format="~g"),
         "color": colour_by("what:N", kinds, [PALETTE[0], GREY]),
     }
     line = chart.mark_line(strokeWidth=2).encode(**encoding, strokeDash=dash_by("what:N", kinds, [[1, 0], [5, 4]]))
+    names = name_lines(chart.encode(**encoding), "what", words={kinds[1]: "the first,\ndivided\nby k"})
     points = chart.transform_filter("datum.what == 'measured'").mark_point(filled=True, size=70, opacity=1)
     return titled(
-        alt.layer(line, points.encode(**encoding, tooltip=["k:Q", "excess:Q"])),
+        alt.layer(line, points.encode(**encoding, tooltip=["k:Q", "excess:Q"]), names),
         height=220,
         title="Averaging noisy copies lowers the excess loss, at first faster than 1/k",
         description="The loss that noise in the weights adds, over the number of noisy copies averaged, both on "

@@ -13,6 +13,7 @@ from annotated.data.tokenizer import Tokenizer
 from annotated.decoding import Hypothesis, length_penalty
 from annotated_book.decoding.beam_search.search_tree import Node, SearchTree
 from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
@@ -76,8 +77,9 @@ def search_tree_chart(tree: SearchTree, tokenizer: Tokenizer) -> alt.LayerChart:
         x=x_axis("step:Q", "step", tickMinStep=1, grid=False, nice=False, zero=False, domain=span),
         y=y_axis("row:Q", axis=None, nice=False, domain=[lowest + 0.7, -0.8]),
     )
-    color = colour_by("fate:N", names, [c for c, _ in FATES.values()])
-    shape = shape_by("fate:N", names, [s for _, s in FATES.values()])
+    legend = alt.Legend()
+    color = colour_by("fate:N", names, [c for c, _ in FATES.values()], legend=legend)
+    shape = shape_by("fate:N", names, [s for _, s in FATES.values()], legend=legend)
     tips = ["token:N", "step:Q", "log p:Q", "score:Q", "fate:N"]
     words = base.transform_filter("datum.step % 2 == 1"), base.transform_filter("datum.step % 2 == 0")
     named = [  # neighbours above and below their points, so that they fit on a phone
@@ -203,7 +205,6 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
     lines = sorted(table["line"].unique().tolist())
     charts: list[alt.LayerChart] = []
     measures = {"log_probability": "mean log-probability", "bleu": "BLEU", "length_ratio": "relative length"}
-    legend = alt.Legend(symbolStrokeWidth=0)  # a dashed outline would deform the marks
     for number, (name, title) in enumerate(measures.items()):
         base = (
             alt.Chart(table)
@@ -211,7 +212,7 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
             .encode(
                 x=x_axis("beam:O", "beam size (hypotheses)" if number == 2 else None, labelAngle=0),
                 y=y_axis(f"{name}:Q", title, zero=False),
-                color=colour_by("line:N", lines, legend=legend),
+                color=colour_by("line:N", lines),
                 strokeDash=dash_by("line:N", lines),
                 shape=shape_by("line:N", lines),
                 tooltip=["line:N", "beam:O", "bleu:Q", "log_probability:Q", "length_ratio:Q", "very_short:Q"],
@@ -219,8 +220,9 @@ def beam_sizes_chart(sizes: Mapping[str, Sequence[Mapping[str, Any]]]) -> alt.VC
         )
         if not number:
             base = base.add_params(menu("model", models))
+        names = [name_lines(base, "line", scale=None)] if name == "bleu" else []  # where the ends are apart
         charts.append(
-            alt.layer(*line_layers(base, size=55)).properties(width=440, height=170 if name == "bleu" else 130)
+            alt.layer(*line_layers(base, size=55), *names).properties(width=440, height=170 if name == "bleu" else 130)
         )
     return titled(
         alt.vconcat(*charts),

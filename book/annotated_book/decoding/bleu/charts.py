@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
+from annotated_book.viz.end_labels import in_lines, name_lines, name_points
 from annotated_book.viz.forms import line_layers, rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import ONE_ROW
@@ -99,29 +101,26 @@ def bootstrap_chart(
     sides = [f"{name} is better" for name in reversed(names)]
     table = pd.DataFrame({"from": step * places, "to": step * (places + 1), "share": counts / len(values)})
     table = table.round({"from": 3, "to": 3, "share": 4}).assign(side=np.where(places < 0, *reversed(sides)))
-    bars = (
-        alt.Chart(table)
-        .mark_bar()
-        .encode(
-            x=alt.X("from:Q", bin="binned", title=f"{names[1]} minus {names[0]} (BLEU)"),
-            x2="to:Q",
-            y=y_axis("share:Q", "share of resampled test sets", format="%"),
-            color=colour_by("side:N", sides, [BLUE, ORANGE], legend=alt.Legend(columns=1)),
-            tooltip=["from:Q", "to:Q", alt.Tooltip("share:Q", format=".1%")],
-        )
+    base = alt.Chart(table).encode(
+        x=alt.X("from:Q", bin="binned", title=f"{names[1]} minus {names[0]} (BLEU)"),
+        y=y_axis("share:Q", "share of resampled test sets", format="%"),
+        color=colour_by("side:N", sides, [BLUE, ORANGE]),
     )
-    kinds = ["the whole test set", "95 % interval"]
-    marks = pd.DataFrame({"x": [low, high, score], "what": [kinds[1], kinds[1], kinds[0]]})
-    lines = (
-        alt.Chart(marks)
-        .mark_rule(strokeWidth=2, color=INK)
-        .encode(x="x:Q", strokeDash=dash_by("what:N", kinds, [[1, 0], [4, 3]], legend=alt.Legend(columns=1)))
-    )
+    bars = base.mark_bar().encode(x2="to:Q", tooltip=["from:Q", "to:Q", alt.Tooltip("share:Q", format=".1%")])
+    marks = pd.DataFrame({"x": [low, score, high], "what": ["2.5 %", "whole set", "97.5 %"]})
+    rules = alt.Chart(marks).encode(x="x:Q")
+    dashes = dash_by("what:N", marks["what"], [[4, 3], [1, 0], [4, 3]])
+    lines = rules.mark_rule(strokeWidth=2, color=INK).encode(strokeDash=dashes)
+    named = base.transform_filter(f"datum.side == {json.dumps(sides[1])} || datum.from >= {high}")  # beside the rules
+    places = rules.mark_text(baseline="bottom", y=-3).encode(text="what:N")
     return titled(
-        alt.layer(bars, lines).resolve_scale(color="independent"),
+        alt.layer(bars, lines, places, name_points(named, "side", words=in_lines(sides, 10))),
         height=230,
-        title=f"{names[1][:1].upper()}{names[1][1:]} is better on {100 * np.mean(values > 0):.1f}\u00a0% "
-        "of the resampled test sets",
+        title=alt.Title(
+            f"{names[1][:1].upper()}{names[1][1:]} is better on {100 * np.mean(values > 0):.1f}\u00a0% "
+            "of the resampled test sets",
+            offset=26,
+        ),
         description=f"A histogram of {len(values)} resampled test sets: {names[1]} minus {names[0]} is {score:.2f} "
         f"BLEU on the whole test set, and lies between {low:.2f} and {high:.2f} in 95 % of the resampled ones.",
     )
@@ -140,12 +139,13 @@ def power_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     base = alt.Chart(table).encode(
         x=x_axis("sentences:Q", "sentences in the test set", type="log", nice=False, values=sizes, grid=False),
         y=y_axis("share:Q", "test sets on which it wins", zero=False, format="%"),
-        color=colour_by("pair:N", pairs, [BLUE, ORANGE, GREEN], legend=alt.Legend(columns=1, labelLimit=330)),
+        color=colour_by("pair:N", pairs, [BLUE, ORANGE, GREEN]),
     )
-    shape, tip = alt.Shape("pair:N", sort=pairs, legend=None), ["pair:N", "sentences:Q", "share:Q"]
+    shape, tip = shape_by("pair:N", pairs), ["pair:N", "sentences:Q", "share:Q"]
+    names = name_lines(base, "pair", words=in_lines(pairs, 16))
     rule = rule_at(alt.Y("y:Q"), 0.975, strokeDash=[4, 3], color=INK)
     return titled(
-        alt.layer(*line_layers(base, shape=shape, tooltip=tip, line={"strokeWidth": 2.2}), rule),
+        alt.layer(*line_layers(base, shape=shape, tooltip=tip, line={"strokeWidth": 2.2}), rule, names),
         height=240,
         title=f"The better system wins more often on test sets of {table['sentences'].max():,} sentences "
         f"than of {table['sentences'].min():,}",

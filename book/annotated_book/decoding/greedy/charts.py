@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_lines, name_points
 from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import named_table
@@ -44,7 +45,7 @@ def two_ways_chart(walks: Sequence[Mapping[str, Any]], tokens: Callable[[list[in
         .transform_filter("datum.text == shown")
         .encode(
             x=x_axis("sum:Q", "log-probability so far (nats)", axis=ticks, padding=72, nice=False),
-            y=y_axis("t:Q", "tokens written", tickMinStep=1, padding=14, nice=False, reverse=True),
+            y=y_axis("t:Q", "tokens written", tickMinStep=1, padding=26, nice=False, reverse=True),
             order="t:Q",
             color=colour_by("search:N", SEARCHES, [BLUE, GREEN]),
             tooltip=["search:N", "token:N", alt.Tooltip("sum:Q", format=".2f", title="sum")],
@@ -62,6 +63,7 @@ def two_ways_chart(walks: Sequence[Mapping[str, Any]], tokens: Callable[[list[in
             .mark_text(align="left", dx=8, baseline="middle")
             .encode(text="label:N")
             .properties(name="halo_right"),
+            name_points(base, "search", below=True),
         ),
         menu("shown", names, label="sentence"),
         height=380,
@@ -110,7 +112,7 @@ def lost_chart(stages: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         tooltip=["search:N", "updates:Q", alt.Tooltip("share:Q", format=".1%")],
     )
     return titled(
-        _two_lines(base, "search:N", names),
+        _two_lines(base, "search", names),
         height=220,
         title="Both searches miss fewer sentences as training goes on",
         description=f"Two lines over {len(stages)} stages of training: the share of sentences in which greedy "
@@ -206,7 +208,7 @@ def cache_cost_chart(costs: Mapping[str, Mapping[int, float]], title: str) -> al
         tooltip=["way:N", "length:Q", alt.Tooltip("cost:Q", format=".3s")],
     )
     return titled(
-        _two_lines(base, "way:N", names),
+        _two_lines(base, "way", names),
         height=240,
         title="Without a cache the cost grows faster",
         description=f"Two rising lines, {names[0]} and {names[-1]}: the cost of writing a sentence of {lengths[0]} "
@@ -215,7 +217,7 @@ def cache_cost_chart(costs: Mapping[str, Mapping[int, float]], title: str) -> al
 
 
 def _two_lines(base: alt.Chart, field: str, names: Sequence[str]) -> alt.LayerChart:
-    """Two lines with points, told apart by dash and shape as well as by colour."""
+    """Two lines with points and their names, told apart by dash and shape as well as by colour."""
     dash = dash_by(field, names, [[1, 0], [5, 3]])
     shape = shape_by(field, names, ["circle", "square"])
-    return alt.layer(*line_layers(base, dash=dash, shape=shape))
+    return alt.layer(*line_layers(base, dash=dash, shape=shape), name_lines(base, field))

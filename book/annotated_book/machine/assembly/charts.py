@@ -70,7 +70,9 @@ def audit_chart(
     verdicts = ["fits", "does not fit"]
     colour = colour_by("verdict:N", verdicts, [BLUE, ORANGE])
     bars = base.mark_bar(height=12, cornerRadius=2).encode(x=x, x2="high:Q", y=y, color=colour, tooltip=tooltip)
-    labels = base.mark_text(align="left", fontSize=12, dx=6).encode(x=alt.value("width"), y=y, text="label:N")
+    labels = base.mark_text(align="left", fontSize=12, dx=6).encode(
+        x=alt.value("width"), y=y, text="label:N", color=colour
+    )
     here = rule_at(alt.X("v:Q", scale=span), "vocabulary", color=GREY, strokeWidth=2, strokeDash=[5, 3])
     return titled(
         alt.layer(*_found(rows, biased, span), bars, here, labels),

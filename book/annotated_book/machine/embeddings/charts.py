@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import slider
 from annotated_book.viz.theme import GREY
@@ -37,12 +38,7 @@ def balance_chart(widths: Sequence[int] = (64, 128, 512, 1024), *, exponent: flo
     table = pd.DataFrame({"d": widths, "width": names})
     grid = [np.linspace(0, 1, 41).round(3).tolist()] * len(table)
     share = "pow(datum.d, 2 * datum.power) / (pow(datum.d, 2 * datum.power) + datum.d / 2)"
-    lines = (
-        alt.Chart(table.assign(power=grid))
-        .transform_flatten(["power"])
-        .transform_calculate(share=share)
-        .mark_line(strokeWidth=2.5)
-    )
+    lines = alt.Chart(table.assign(power=grid)).transform_flatten(["power"]).transform_calculate(share=share)
     label = "p: the factor is d_model to the power p"
     x = x_axis("power:Q", label, tickCount=5, domain=[0, 1])
     y = y_axis("share:Q", "share of the word in the sum", format="%", domain=[0, 1])
@@ -56,9 +52,10 @@ def balance_chart(widths: Sequence[int] = (64, 128, 512, 1024), *, exponent: flo
     )
     return titled(
         alt.layer(
-            lines.encode(x=x, y=y, color=colour, strokeDash=dash),
+            lines.mark_line(strokeWidth=2.5).encode(x=x, y=y, color=colour, strokeDash=dash),
             rule_at(alt.X("power:Q"), "exponent", color=GREY, strokeDash=[4, 3]),
             chosen.mark_circle(size=90, opacity=1),
+            name_lines(lines.encode(x=x, y=y, color=colour), "width", at=0.25, align="right"),
         ),
         slider("exponent", exponent, 0, 1, 0.05, label="power p"),
         height=240,
@@ -103,7 +100,7 @@ def direction_chart(cosines: Mapping[str, ArrayLike], axis: str, *, step: float 
     groups = list(cosines)
     x = x_axis("from:Q", f"cosine with {axis}", domain=[-0.4, 1], clamp=True, tickCount=7)
     y = alt.Y("group:N", sort=groups, title=None, axis=alt.Axis(labels=False, ticks=False, domain=False))
-    colour = colour_by("group:N", groups, legend=None)
+    colour = colour_by("group:N", groups)
     full = alt.Opacity("share:Q", scale=alt.Scale(type="sqrt", domain=[0, 1], range=[0.08, 1]), legend=None)
     tooltip = ["group:N", "from:Q", "to:Q", alt.Tooltip("share:Q", title="share of rows", format=".1%")]
     strips = (

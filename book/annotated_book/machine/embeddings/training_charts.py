@@ -53,7 +53,7 @@ def ways_chart(ways: Mapping[str, Mapping[str, Sequence[Sequence[float]]]], upda
     x = x_axis(
         "loss:Q", "validation loss (nats per token)", domain=[0, 7], nice=False, values=list(range(8)), format="d"
     )
-    colour = colour_by("matrices:N", ["one", "three"], [ORANGE, BLUE], legend=None)
+    colour = colour_by("matrices:N", ["one", "three"], [ORANGE, BLUE])
     dots = base.mark_circle(size=80, opacity=0.85).encode(
         x=x, y=y, color=colour, tooltip=["way:N", "seed:N", alt.Tooltip("loss:Q", format=".3f")]
     )

@@ -11,13 +11,12 @@ import pandas as pd
 from annotated.config import ModelConfig
 from annotated.paper import TABLE_3
 from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_points
 from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import ONE_ROW
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
 from annotated_book.viz.titles import title_expression
-
-_TWO = alt.Legend(orient="top", columns=2)  # names in a row: three do not fit a phone
 
 
 def parameter_share_chart(d_model: int = ModelConfig.d_model, d_ff: int = ModelConfig.d_ff) -> alt.LayerChart:
@@ -38,11 +37,17 @@ def parameter_share_chart(d_model: int = ModelConfig.d_model, d_ff: int = ModelC
     scale = alt.Scale(domain=[0, round(26 * d_model**2 / 1e6, 1)], nice=False)
     x = x_axis("count:Q", "parameters of one layer (millions)", stack="zero", scale=scale, tickCount=7)
     y = alt.Y("layer:N", sort=["encoder layer", "decoder layer"], title=None)
+    colour = colour_by("part:N", parts, [BLUE, ORANGE, GREY])
+    middles = (
+        counted.transform_stack(stack="count", groupby=["layer"], as_=["from", "to"], sort=[alt.SortField("order")])
+        .transform_calculate(middle="(datum.from + datum.to) / 2")
+        .encode(x="middle:Q", y=y, color=colour)
+    )
     bars = counted.mark_bar(height=34, stroke="currentColor", strokeOpacity=0.4).encode(
         x=x,
         y=y,
         order="order:Q",
-        color=colour_by("part:N", parts, [BLUE, ORANGE, GREY], legend=_TWO),
+        color=colour,
         tooltip=["layer:N", "part:N", alt.Tooltip("count:Q", format=".3f"), alt.Tooltip("share:Q", format=".1%")],
     )
     share = (
@@ -56,7 +61,7 @@ def parameter_share_chart(d_model: int = ModelConfig.d_model, d_ff: int = ModelC
         f"'at d_ff = ' + d_ff + ' = ' + format(d_ff / {d_model}, '.2~f') + ' × d_model'",
     )
     return titled(
-        alt.layer(bars, share),
+        alt.layer(bars, share, name_points(middles, "part", dy=-19)),
         slider("d_ff", d_ff, d_model // 4, 8 * d_model, d_model // 4),
         height=120,
         title=alt.expr(title),
@@ -243,18 +248,25 @@ def removal_chart(losses: Mapping[tuple[str, int, str], float], baseline: float)
     y = alt.Y("place:N", sort=places, title=None)
     ticks, span = alt.Axis(values=[0.01, 0.1, 1], format="~g"), [_LEAST, 2.5 * worst["rise"]]
     x = x_axis("rise:Q", "rise of the loss (nats per token)", axis=ticks, type="log", domain=span, nice=False)
-    offset = alt.YOffset("kind:N", sort=kinds)
+    offset, colour = alt.YOffset("kind:N", sort=kinds), colour_by("kind:N", kinds, [BLUE, GREEN, ORANGE])
     bars = base.mark_bar().encode(
         x=x,
         x2=alt.X2Datum(_LEAST),
         y=y,
         yOffset=offset,
-        color=colour_by("kind:N", kinds, [BLUE, GREEN, ORANGE], legend=_TWO),
+        color=colour,
         tooltip=["place:N", "kind:N", alt.Tooltip("rise:Q", format=".3f")],
     )
-    figures = base.mark_text(align="left", dx=4, fontSize=11).encode(
-        x=x, y=y, yOffset=offset, text=alt.Text("rise:Q", format=".2f")
+    full = table.groupby("place")["rise"].agg(["size", "max"])
+    named = full[full["size"] == full["size"].max()]["max"].idxmin()  # of all kinds, where bars leave most room
+    figures = base.transform_calculate(
+        text=f"format(datum.rise, '.2f') + (datum.place == '{named}' ? '  ' + datum.kind : '')"
     )
+    figures = figures.mark_text(
+        align="left", dx=4, fontSize=11, fontWeight=alt.ExprRef(f"datum.place == '{named}' ? 'bold' : 'normal'")
+    )
+    figures = figures.encode(x=x, y=y, yOffset=offset, text="text:N", color=colour)
+
     return titled(
         alt.layer(bars, figures),
         menu("kind", ["all", *kinds], label="which sub-layers"),

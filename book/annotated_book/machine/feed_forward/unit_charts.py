@@ -13,7 +13,7 @@ import pandas as pd
 from annotated.analysis.feed_forward import Activity
 from annotated_book.machine.feed_forward.firing import firings
 from annotated_book.viz.channels import colour_by, shape_by, x_axis, y_axis
-from annotated_book.viz.end_labels import label_line_ends
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import line_layers, rule_at, titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
@@ -224,22 +224,20 @@ def parts_chart(networks: Sequence[Mapping[str, Any]], shares: Sequence[float]) 
     table = pd.DataFrame(rows)
     names = table["network"].unique().tolist()
     colours = [BLUE] * sum(n.startswith("encoder") for n in names) + [ORANGE, GREEN, PALETTE[3]]
-    room = alt.Scale(domain=[0, 1.48], nice=False)  # for the names
     across = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
     least = f"datum.value <= {_LEAST} ? '≤ {_LEAST}' : datum.label"
     up = alt.Axis(values=[0.001, 0.01, 0.1, 1], labelExpr=least)
     rises = alt.Scale(type="log", domain=[_LEAST, 5], clamp=True, nice=False)
     base = alt.Chart(table).encode(
-        x=x_axis("share:Q", "share of the 512 units that is silenced", axis=across, scale=room),
+        x=x_axis("share:Q", "share of the 512 units that is silenced", axis=across, nice=False),
         y=y_axis("mean(rise):Q", "rise of the loss (nats per token)", axis=up, scale=rises),
-        color=colour_by("network:N", names, colours, legend=None),
+        color=colour_by("network:N", names, colours),
         tooltip=["network:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("mean(rise):Q", format=".3f")],
     )
-    ends = label_line_ends(base.transform_filter("datum.share == 1"), "network:N", dx=8, fontSize=12)
     half, whole = (table[table["share"] == share].groupby("network")["rise"].mean() for share in (0.5, 1.0))
     told = "; ".join(f"{name} {half[name]:.3f} and {whole[name]:.3f}" for name in names)
     return titled(
-        alt.layer(*line_layers(base, shape=shape_by("network:N", names, legend=None)), ends),
+        alt.layer(*line_layers(base, shape=shape_by("network:N", names)), name_lines(base, "network")),
         height=300,
         title="In five of six networks a random half of the units can be missing at little cost",
         description="Lines of the rise of the loss, on a logarithmic axis, over the share of silenced units, one for "

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from annotated_book.viz.channels import colour_by, shape_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -176,13 +177,13 @@ def agreement_chart(table: pd.DataFrame) -> alt.LayerChart:
     base = alt.Chart(drawn.round(4)).encode(
         x=x_axis("contexts:Q", "strongest contexts asked, per unit", axis=ticks, type="log", nice=False),
         y=y_axis("agreement:Q", "contexts that agree", format="%", tickCount=6),
-        color=colour_by("line:N", names, [BLUE, ORANGE, GREEN, GREY], legend=alt.Legend(orient="top", columns=2)),
+        color=colour_by("line:N", names, [BLUE, ORANGE, GREEN, GREY]),
         tooltip=["line:N", "contexts:Q", alt.Tooltip("agreement:Q", format=".1%")],
     )
-    shape = shape_by("line:N", names, legend=alt.Legend(orient="top", columns=2))
+    shape = shape_by("line:N", names)
     top = lines[lines["layer"] == lines["layer"].max()]["agreement"]
     return titled(
-        alt.layer(*line_layers(base, shape=shape, opacity=None)),
+        alt.layer(*line_layers(base, shape=shape, opacity=None), name_lines(base, "line")),
         height=280,
         title="In the upper layers the strongest contexts agree most often",
         description="Agreement of values with the token that followed, over the number of contexts asked, for each "

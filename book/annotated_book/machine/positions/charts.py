@@ -129,7 +129,7 @@ def rotation_chart(d_model: int = 64, *, reach: int = 40, pairs: int = 16) -> al
             rim,
             hands.mark_rule(strokeWidth=3).encode(x2=alt.datum(0), y2=alt.datum(0)),
             hands.mark_circle(size=110, opacity=1),
-            hands.mark_text(fontSize=13).encode(x="lx:Q", y="ly:Q", text="label:N", color=alt.value("currentColor")),
+            hands.mark_text(fontSize=13, fontWeight="bold").encode(x="lx:Q", y="ly:Q", text="label:N"),
         ),
         slider("position", 5, 0, reach),
         slider("offset", 4, 0, reach),

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.end_labels import in_lines, name_lines
 from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu, steps
 from annotated_book.viz.tables import ONE_ROW, curves_table
@@ -76,15 +77,14 @@ def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int, chance: f
         .transform_flatten(["share"])
         .transform_window(position="row_number()", groupby=["kind"])
         .transform_calculate(position="datum.position - 1")
-        .mark_line(strokeWidth=2)
         .encode(
-            x=alt.X("position:Q", title="position in the row, in symbols"),
+            x=x_axis("position:Q", "position in the row, in symbols", nice=False),
             y=y_axis("share:Q", "accuracy", format="%", domain=[0, 1]),
-            color=colour_by("kind:N", kinds, [GREEN, BLUE, ORANGE, *PALETTE[3:]], legend=alt.Legend(columns=2)),
-            strokeDash=dash_by("kind:N", kinds, [[1, 0], [6, 3], [2, 2]]),
+            color=colour_by("kind:N", kinds, [GREEN, BLUE, ORANGE, *PALETTE[3:]]),
             tooltip=["kind:N", "position:Q", alt.Tooltip("share:Q", format=".0%")],
         )
     )
+    dash = dash_by("kind:N", kinds, [[1, 0], [6, 3], [2, 2]])
     edge = alt.Chart(pd.DataFrame({"position": [trained - 0.5], "share": [0.5], "t": ["longest row in training"]}))
     rule = edge.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=2).encode(x="position:Q")
     name = edge.mark_text(align="left", dx=6, fontSize=12).encode(x="position:Q", y="share:Q", text="t:N")
@@ -95,7 +95,14 @@ def extrapolation_chart(curves: Mapping[str, ArrayLike], trained: int, chance: f
         f"{k}: {a[:, :trained].mean():.0%} before, {a[:, trained:].mean():.0%} after" for k, a in arrays.items()
     )
     return titled(
-        alt.layer(lines, rule, name, level, level_name),
+        alt.layer(
+            lines.mark_line(strokeWidth=2).encode(strokeDash=dash),
+            rule,
+            name,
+            level,
+            level_name,
+            name_lines(lines, "kind", words=in_lines(kinds, 8)),
+        ),
         menu("run", options),
         height=230,
         title="Without random starts accuracy is near a guess at most positions past the training length",

@@ -10,6 +10,7 @@ import pandas as pd
 
 from annotated.config import ModelConfig
 from annotated_book.viz.channels import colour_by, shape_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_bars, name_lines
 from annotated_book.viz.forms import line_layers, rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import curves_table, named_table
@@ -23,13 +24,13 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond"]
 def placement_colour(names: Sequence[str]) -> dict[str, Any]:
     """The colour channel of a chart with a line for each placement."""
     colours = {name: colour for name, colour in PLACEMENT_COLOURS.items() if name in names}
-    return {"color": colour_by("placement:N", colours, legend=alt.Legend(orient="top", columns=2))}
+    return {"color": colour_by("placement:N", colours)}
 
 
 def _shape(names: Sequence[str]) -> alt.Shape:
     """A shape of its own for each placement, whichever others are shown."""
     shapes = [_SHAPES[list(PLACEMENT_COLOURS).index(name)] for name in names]
-    return shape_by("placement:N", names, shapes, legend=alt.Legend(orient="top", columns=2))
+    return shape_by("placement:N", names, shapes)
 
 
 def layer_norm_chart(values: Sequence[float], epsilon: float = ModelConfig.norm_epsilon) -> alt.LayerChart:
@@ -48,20 +49,19 @@ def layer_norm_chart(values: Sequence[float], epsilon: float = ModelConfig.norm_
     moved = alt.Chart(table).transform_calculate(x="datum.v * times + plus")
     layer_norm = f"gain * (datum.x - datum.mean) / sqrt(datum.variance + {epsilon}) + bias"
     rms_norm = f"gain * datum.x / sqrt(datum.variance + datum.mean * datum.mean + {epsilon})"
-    bars = (
+    base = (
         moved.transform_joinaggregate(mean="mean(x)", variance="variancep(x)")
         .transform_calculate(a="datum.x", b=f"rule == 'LayerNorm' ? {layer_norm} : {rms_norm}")
         .transform_fold(["a", "b"], as_=["which", "value"])
         .transform_calculate(stage=f"datum.which == 'a' ? '{stages[0]}' : '{stages[1]}'")
-        .mark_bar()
         .encode(
             x=x_axis("entry:O", "entry of the vector", labelAngle=0),
-            xOffset=alt.XOffset("stage:N", sort=stages),
             y=y_axis("value:Q", "value", domain=[-10, 10]),
             color=colour_by("stage:N", stages, [GREY, BLUE]),
             tooltip=["entry:O", "stage:N", alt.Tooltip("value:Q", format=".3f")],
         )
     )
+    bars = base.mark_bar().encode(xOffset=alt.XOffset("stage:N", sort=stages))
     words = "'input: mean ' + format(datum.mean, '.2f') + ', variance ' + format(datum.variance, '.2f')"
     told = (
         moved.transform_aggregate(mean="mean(x)", variance="variancep(x)")
@@ -71,7 +71,7 @@ def layer_norm_chart(values: Sequence[float], epsilon: float = ModelConfig.norm_
     )
     title = "rule + (rule == 'LayerNorm' ? ' removes scale and offset' : ' removes the scale, not the offset')"
     return titled(
-        alt.layer(bars, told),
+        alt.layer(bars, told, *name_bars(base, "stage", stages, below=True)),
         alt.param(name="rule", value=rules[0], bind=alt.binding_radio(options=rules, name="rule ")),
         slider("times", 1, 0.25, 3, 0.25, label="input times"),
         slider("plus", 0, -3, 3, 0.5, label="input plus"),
@@ -122,18 +122,17 @@ def stream_chart(
         chart = chart.transform_filter("datum.measure == measure")
     scale = alt.Scale(type="log") if log else alt.Scale(zero=True)
     encoding = {
-        "x": x_axis("state:Q", "sub-layers passed", tickMinStep=1, format="d"),
+        "x": x_axis("state:Q", "sub-layers passed", tickMinStep=1, format="d", nice=False),
         "y": y_axis("value:Q", title, scale=scale, format=form, tickCount=6),
         **placement_colour(names),
     }
-    drawn = line_layers(
-        chart.encode(**encoding), shape=_shape(names), tooltip=["placement:N", "state:Q", "value:Q"], size=50
-    )
+    base = chart.encode(**encoding)
+    drawn = line_layers(base, shape=_shape(names), tooltip=["placement:N", "state:Q", "value:Q"], size=50)
     told = "; ".join(
         f"{name} from {line[0]:.3g} to {line[-1]:.3g}" for name, line in curves[first or measures[0]].items()
     )
     return titled(
-        alt.layer(*drawn),
+        alt.layer(*drawn, name_lines(base, "placement")),
         *params,
         height=260,
         title=_heading(heading),
@@ -192,7 +191,8 @@ def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]
         **placement_colour(list(norms)),
     }
     tip = ["placement:N", "stack:N", "layer:Q", alt.Tooltip("g:Q", format=".2~g")]
-    drawn = line_layers(chart.encode(**encoding), detail="stack:N", shape=_shape(known), tooltip=tip)
+    base = chart.encode(**encoding)
+    drawn = line_layers(base, detail="stack:N", shape=_shape(known), tooltip=tip)
     stacks = pd.DataFrame({"stack": ["encoder", "decoder"], "shift": [0, 1]})
     names = (
         alt.Chart(stacks)
@@ -202,7 +202,7 @@ def gradient_chart(norms: Mapping[str, Mapping[int, Mapping[str, Sequence[float]
     )
     edge = rule_at(alt.X("place:Q"), "depth + 1", strokeDash=[3, 3], color="currentColor")
     return titled(
-        alt.layer(*drawn, edge, names),
+        alt.layer(*drawn, edge, names, name_lines(base, "placement")),
         slider("depth", depth, depths[0], depths[-1], step, label="layers of each stack"),
         height=300,
         title="Without residuals the gradient vanishes in all decoder layers but the top",

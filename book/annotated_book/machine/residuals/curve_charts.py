@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from annotated_book.machine.residuals.charts import PLACEMENT_COLOURS, placement_colour
-from annotated_book.viz.channels import dash_by, y_axis
+from annotated_book.viz.channels import dash_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu
 
@@ -45,17 +46,17 @@ def placement_curves_chart(
         .transform_calculate(update=f"datum.step * {block}")
     )
     encoding = {
-        "x": alt.X("update:Q", title="updates"),
+        "x": x_axis("update:Q", "updates", nice=False),
         "y": y_axis("loss:Q", "training loss (nats per token)", domain=[low, top], clamp=True),
-        "detail": "seed:N",
         **placement_colour(names),
     }
     dash = dash_by("warm:N", _WARM, [[1, 0], [5, 4]], legend=alt.Legend(orient="top", columns=1))
-    lines = chart.mark_line(strokeWidth=1.8).encode(
-        **encoding, strokeDash=dash, tooltip=["placement:N", "warm:N", "seed:N", "update:Q", "loss:Q"]
+    drawn = chart.encode(**encoding)
+    lines = drawn.mark_line(strokeWidth=1.8).encode(
+        detail="seed:N", strokeDash=dash, tooltip=["placement:N", "warm:N", "seed:N", "update:Q", "loss:Q"]
     )
     return titled(
-        alt.layer(lines),
+        alt.layer(lines, name_lines(drawn, "placement")),
         menu("shown", ["all", *names], label="placement"),
         menu("warming", ["all", *_WARM], label="warm-up"),
         menu("chosen", ["all", *seeds], seeds[0], label="seed"),

@@ -92,7 +92,7 @@ def _entropies(table: pd.DataFrame, names: Sequence[str], x: alt.X, axis: alt.Ax
     looks = {
         "x": above,
         "y": y_axis("spread:Q", "entropy (1: even)", domain=[0, 1], axis=axis),
-        "color": colour_by("layer:N", names, [BLUE, ORANGE]),
+        "color": colour_by("layer:N", names, [BLUE, ORANGE], legend=alt.Legend()),
     }
 
     def seen(strong: float, faint: float) -> Any:

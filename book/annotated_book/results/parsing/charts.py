@@ -13,6 +13,7 @@ from annotated import paper
 from annotated_book.results.parsing import titles
 from annotated_book.results.parsing.results import PARSERS, SETS
 from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.end_labels import in_lines, name_lines
 from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
@@ -100,13 +101,15 @@ def caps_chart(lengths: Sequence[tuple[int, int]], extra: int = 20) -> alt.Layer
     )
 
 
-def _line_chart(table: pd.DataFrame, x: alt.X, y: alt.Y) -> tuple[alt.Chart, alt.Chart]:
+def _line_chart(table: pd.DataFrame, keep: str, x: alt.X, y: alt.Y) -> tuple[alt.Chart, alt.Chart, alt.Chart]:
+    """The means over seeds as lines, every training as a point, and the names, of the rows to keep."""
     parsers = [name for name in PARSERS if name in set(table["parser"])]
-    colour = colour_by("parser:N", parsers, [COLOURS[p] for p in parsers], legend=alt.Legend(columns=2))
+    colour = colour_by("parser:N", parsers, [COLOURS[p] for p in parsers])
     shape = alt.Shape("parser:N", sort=parsers, legend=None)
-    base = alt.Chart(table)
-    line = base.mark_line(strokeWidth=2).encode(x=x, y=y.aggregate("mean"), color=colour)
-    return line, base.mark_point(filled=True, size=65, opacity=0.9).encode(x=x, y=y, color=colour, shape=shape)
+    base = alt.Chart(table).transform_filter(keep)
+    means = base.encode(x=x, y=y.aggregate("mean"), color=colour)
+    points = base.mark_point(filled=True, size=65, opacity=0.9).encode(x=x, y=y, color=colour, shape=shape)
+    return means.mark_line(strokeWidth=2), points, name_lines(means, "parser", words=in_lines(parsers, 12))
 
 
 def sizes_chart(table: pd.DataFrame, held_out: str = "new sentences") -> alt.LayerChart:
@@ -127,11 +130,11 @@ def sizes_chart(table: pd.DataFrame, held_out: str = "new sentences") -> alt.Lay
     x = x_axis("trees:Q", "training trees", type="log", nice=False, padding=16, values=ticks, grid=False, format=",d")
     y = y_axis("value:Q", "percent", zero=False, nice=False, padding=10)
     shown = {name: {one: titles.sizes_title(table, key, one) for one in sets} for key, name in MEASURES.items()}
-    line, points = _line_chart(long, x, y)
     keep = "datum.measure == measure && datum.set == set"
+    line, points, names = _line_chart(long, keep, x, y)
     points = points.encode(tooltip=["parser:N", "trees:Q", "seed:Q", "value:Q"])
     return titled(
-        alt.layer(line.transform_filter(keep), points.transform_filter(keep)),
+        alt.layer(line, points, names),
         menu("measure", list(MEASURES.values()), "F1", "measure"),
         menu("set", sets, held_out, "measured on"),
         height=280,
@@ -159,10 +162,10 @@ def lengths_chart(table: pd.DataFrame, trees: int) -> alt.LayerChart:
     ticks = alt.Axis(values=cases.index.tolist(), grid=False, labelExpr=f"{json.dumps(names)}[datum.value]")
     x = x_axis("words:Q", "words (sentences)", axis=ticks, zero=False, padding=24)
     y = y_axis("f1:Q", "F1", zero=False, nice=False, padding=10)
-    line, points = _line_chart(table, x, y)
+    line, points, parsers = _line_chart(table, "datum.size == size", x, y)
     points = points.encode(tooltip=["parser:N", "words:Q", "cases:Q", "f1:Q"])
     return titled(
-        alt.layer(line.transform_filter("datum.size == size"), points.transform_filter("datum.size == size")),
+        alt.layer(line, points, parsers),
         steps("size", sizes, trees, "training trees"),
         height=250,
         title=shown,

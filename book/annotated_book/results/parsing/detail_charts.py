@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -11,6 +12,7 @@ from annotated_book.results.parsing import titles
 from annotated_book.results.parsing.charts import COLOURS
 from annotated_book.results.parsing.results import PARSERS
 from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.end_labels import in_lines, name_lines
 from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu, steps
 from annotated_book.viz.theme import GREY, INK
@@ -22,10 +24,8 @@ _LANE = 8
 """Pixels for each parser of a label."""
 
 
-def _colour(parsers: list[str]) -> alt.Color:
-    return colour_by(
-        "parser:N", parsers, [COLOURS[one] for one in parsers], legend=alt.Legend(columns=2, symbolOpacity=1)
-    )
+def _colour(parsers: list[str], **options: Any) -> Any:
+    return colour_by("parser:N", parsers, [COLOURS[one] for one in parsers], **options)
 
 
 def _labels(table: pd.DataFrame, sizes: list[int]) -> tuple[pd.DataFrame, list[str], list[list[list[int]]]]:
@@ -75,7 +75,7 @@ def labels_chart(table: pd.DataFrame, trees: int) -> alt.Chart:
                 scale=alt.Scale(type="symlog", constant=1, domain=[100, 0], nice=False),
                 axis=alt.Axis(values=[100 - one for one in _TICKS], labelExpr="100 - datum.value"),
             ),
-            color=_colour(parsers),
+            color=_colour(parsers, legend=alt.Legend(columns=2, symbolOpacity=1)),
             shape=alt.Shape("parser:N", sort=parsers, legend=None),
             tooltip=["parser:N", "label:N", alt.Tooltip("cases:Q", title="constituents"), "f1:Q"],
         ),
@@ -116,7 +116,14 @@ def attachments_chart(table: pd.DataFrame) -> alt.LayerChart:
     said = alt.Chart(pd.DataFrame({"NP": [40], "VP": [60], "text": ["without the words"]}))
     words = said.mark_text(align="left", dx=10, color=INK, opacity=0.75).encode(x, y, text="text:N")
     return titled(
-        alt.layer(even, words, path, seen, dots),
+        alt.layer(
+            even,
+            words,
+            path,
+            seen,
+            dots,
+            name_lines(last.encode(x, y, colour), "parser", words=in_lines(parsers, 12), dx=11),
+        ),
         steps("size", sizes, sizes[-1], "training trees"),
         height=280,
         title=titles.choice([titles.attachments_title(table, n) for n in sizes], "size"),

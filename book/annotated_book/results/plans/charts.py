@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import textwrap
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,13 +10,14 @@ import altair as alt
 import pandas as pd
 
 from annotated_book.viz.channels import colour_by
-from annotated_book.viz.end_labels import EXTENT, axis_title_from, label_line_ends, spread_labels
+from annotated_book.viz.end_labels import EXTENT, axis_title_from, in_lines, name_lines
 from annotated_book.viz.forms import labelled_cells, line_layers, titled
 from annotated_book.viz.parameters import menu, steps
 from annotated_book.viz.theme import BLUE, GREY, INK, ORANGE, PALETTE
 from annotated_book.viz.titles import title_of
 
-_MEASURES = {"processor time, ms": "ms", "highest memory, MiB": "MiB"}
+_TIME, _MEMORY = "processor time, ms", "highest memory, MiB"
+_MEASURES = {_TIME: "ms", _MEMORY: "MiB"}
 _SPEEDS = {"tokens per pass of the model": "gain", "speed, the loop without guesses = 1": "speed"}
 _LOCAL_TITLES = (
     "Blocks: the time grows about in proportion to the length",
@@ -29,15 +29,13 @@ _DRAFT_TITLES = (
 )
 """Titles of the measures, in their order."""
 _LOCAL_DOMAIN = (0.5, 20_000)
-_NAME_WIDTH, _NAME_DECADES, _NAME_SHARE = 16, 0.5, 0.06
-"""Names beside lines: characters of a row; the distance of names of two rows, in decades, and of one, in shares."""
 _EARLY = {
-    ("processor time, ms", "equation 1 with a band mask"): ("right", 2.5),
-    ("processor time, ms", "fused, band mask"): ("center", 4.5),
-    ("highest memory, MiB", "equation 1 with a band mask"): ("right", 2.5),
-    ("highest memory, MiB", "fused, band mask"): ("left", 2.2),
+    f"{_TIME}: equation 1 with a band mask": ("right", -8, -52),
+    f"{_TIME}: fused, band mask": ("center", 0, -40),
+    f"{_MEMORY}: equation 1 with a band mask": ("right", -8, -24),
+    f"{_MEMORY}: fused, band mask": ("left", 8, -21),
 }
-"""Names of the lines that end within the plot: their side of the end, and by what factor they stand above it."""
+"""Names of the lines that end within the plot: their side of the end, and how many pixels from it."""
 RADII = (8, 16, 32, 64, 128, 256, 512)
 
 
@@ -57,16 +55,15 @@ def operations_chart() -> alt.LayerChart:
         .scale(type="log", domain=[1e3, 1e9])
         .axis(format="~s", tickCount=6)
     )
-    lines = [
+    base = (
         alt.Chart(lengths)
-        .transform_filter(f"datum.n >= {w}" if name.startswith("blocks") else "true")  # one whole block at least
-        .transform_calculate(scores=formula, name=f"'{name}'")
-        .mark_line(clip=True)
-        .encode(
-            x, y, colour_by("name:N", names, [colour for _, colour in names.values()], legend=alt.Legend(columns=3))
-        )
-        for name, (formula, colour) in names.items()
-    ]
+        .transform_calculate(**{name: formula for name, (formula, _) in names.items()})
+        .transform_fold(list(names), ["name", "scores"])
+        .transform_filter(f"datum.name != 'blocks: 3w' || datum.n >= {w}")  # one whole block at least
+        .encode(x, y, colour_by("name:N", names, [colour for _, colour in names.values()]))
+    )
+    words = {"all keys: n": "all keys\nn", "blocks: 3w": "blocks\n3w", "band: 2w + 1": "band\n2w + 1"}
+    lines = base.mark_line(clip=True), name_lines(base, "name", words=words)
     meeting = alt.Chart(pd.DataFrame({"of": [3]})).transform_calculate(n=f"3 * {w}").encode(x)
     rule = meeting.mark_rule(strokeDash=[4, 3], color=INK, opacity=0.6)
     words = (
@@ -82,36 +79,6 @@ def operations_chart() -> alt.LayerChart:
         description="Scores of one head over the length n, both logarithmic: n² with all keys, up to 2w + 1 for each "
         "query in the band, and 3w in blocks. A slider sets the radius w; blocks and all keys meet at n = 3w.",
     )
-
-
-def _ways_beside(table: pd.DataFrame) -> pd.DataFrame:
-    """Where the names of the ways stand: at the end of each line, and apart from others that end at the same length."""
-    rows: list[dict[str, Any]] = []
-    for measure, found in table.groupby("measure"):
-        last = found.sort_values("n").groupby("way", sort=False).tail(1)
-        for n, ending in last.groupby("n"):
-            ends = {str(way): math.log10(value) for way, value in zip(ending["way"], ending["value"], strict=True)}
-            for way, place in spread_labels(ends, _NAME_DECADES).items():
-                name = "\n".join(textwrap.wrap(way, _NAME_WIDTH))
-                side, above = _EARLY.get((str(measure), way), ("left", 1))
-                row = {"measure": measure, "way": way, "n": n, "value": above * 10**place, "text": name}
-                rows.append({**row, "side": side})
-    return pd.DataFrame(rows)
-
-
-def _names_at(names: pd.DataFrame, at: Sequence[Any]) -> list[alt.Chart]:
-    """The names of `_ways_beside`, a layer for each side of the line's end."""
-    return [
-        label_line_ends(
-            alt.Chart(some).transform_filter("datum.measure == what").encode(*at),
-            "text:N",
-            align=side,
-            baseline="middle",
-            dx={"left": 8, "right": -8}.get(str(side), 0),
-            lineBreak="\n",
-        )
-        for side, some in names.groupby("side")
-    ]
 
 
 def local_chart(rows: Sequence[Mapping[str, Any]], radius: int) -> alt.LayerChart:
@@ -140,7 +107,7 @@ def local_chart(rows: Sequence[Mapping[str, Any]], radius: int) -> alt.LayerChar
     return titled(
         alt.layer(
             *line_layers(base.encode(*at), tooltip=tip, line={"strokeWidth": None}, size=45, opacity=None),
-            *_names_at(_ways_beside(table), at),
+            name_lines(base.encode(*at), "way", words=in_lines(ways, 16), **_beside_ends()),
             axis_title_from("what"),
         ),
         menu("what", list(_MEASURES), label="shown"),
@@ -148,6 +115,17 @@ def local_chart(rows: Sequence[Mapping[str, Any]], radius: int) -> alt.LayerChar
         title=title,
         description=f"Processor time of one layer. {said}.",
     )
+
+
+def _beside_ends() -> dict[str, Any]:
+    """Where the names of `local_chart` are, for `name_lines`."""
+
+    def of(column: int, else_: str) -> Any:
+        return alt.ExprRef(
+            f"({json.dumps({k: v[column] for k, v in _EARLY.items()})})[what + ': ' + datum.way] || {else_}"
+        )
+
+    return {"align": of(0, "'left'"), "dx": of(1, "6"), "dy": of(2, "0")}
 
 
 def reach_chart(table: pd.DataFrame, radius: int) -> alt.LayerChart:
@@ -203,17 +181,11 @@ def drafts_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     table = found.melt(["draft", "block"], list(_SPEEDS.values()), "key", "value")
     table["measure"] = table["key"].map({key: name for name, key in _SPEEDS.items()})
     names, most = list(dict.fromkeys(found["draft"])), found["block"].max()
-    beside: list[dict[str, Any]] = []
-    for measure, some in table.groupby("measure"):
-        ends = some[some["block"] == most].set_index("draft")["value"].to_dict()
-        for name, place in spread_labels(ends, _NAME_SHARE * some["value"].max()).items():
-            text = f"{name} {ends[name]:.2f}"
-            beside.append({"measure": measure, "draft": name, "value": place, "text": text})
-    base, ends = (alt.Chart(rows).transform_filter("datum.measure == gained") for rows in (table, pd.DataFrame(beside)))
     y = alt.Y("value:Q").title(None).axis(minExtent=EXTENT, maxExtent=EXTENT)
     colour = alt.Color("draft:N").scale(domain=names, range=[BLUE, ORANGE, PALETTE[3], GREY, PALETTE[4]]).legend(None)
     dashes = alt.StrokeDash("draft:N").scale(domain=names, range=[[1, 0]] * (len(names) - 1) + [[6, 6]]).legend(None)
-    at = (alt.X("block:Q").title("guesses before each pass, k").axis(values=sorted(found["block"].unique())), y, colour)
+    x = alt.X("block:Q").title("guesses before each pass, k").axis(values=sorted(found["block"].unique()))
+    base = alt.Chart(table).transform_filter("datum.measure == gained").encode(x.scale(nice=False), y, colour)
     tip = [alt.Tooltip("draft:N"), alt.Tooltip("block:Q"), alt.Tooltip("value:Q", format=".2f")]
     best = {name: found[found["draft"] == name]["gain"].max() for name in names}
     said = "; ".join(f"{name} {gain:.2f}" for name, gain in best.items())
@@ -224,10 +196,8 @@ def drafts_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     )
     return titled(
         alt.layer(
-            *line_layers(base.encode(*at), dash=dashes, tooltip=tip, line={"strokeWidth": None}, size=55, opacity=None),
-            label_line_ends(
-                ends.encode(x=alt.value("width"), y=y, color=colour), "text:N", baseline="middle", lineBreak="\n"
-            ),
+            *line_layers(base, dash=dashes, tooltip=tip, line={"strokeWidth": None}, size=55, opacity=None),
+            name_lines(base, "draft", words="datum.draft + ' ' + format(datum.name_value, '.2f')"),
             axis_title_from("gained"),
         ),
         menu("gained", list(_SPEEDS), label="shown"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from annotated_book.viz.end_labels import name_points
 from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import slider
 from annotated_book.viz.theme import BLUE, ORANGE
@@ -107,7 +108,7 @@ def captions_chart(scores: pd.DataFrame) -> alt.LayerChart:
     told, kinds = list(dict.fromkeys(scores["told"])), list(dict.fromkeys(scores["kind"]))
     x = alt.X("caption:Q").title("captions right in every word").axis(format="%").scale(domain=[0, 1])
     y = alt.Y("told:N").sort(told).title(None).axis(grid=True)
-    colour = alt.Color("kind:N").scale(domain=kinds, range=[BLUE, ORANGE]).title("combinations")
+    colour = alt.Color("kind:N").scale(domain=kinds, range=[BLUE, ORANGE]).legend(None)
     base = alt.Chart(scores)
     dots = base.mark_point(filled=True, size=60, opacity=0.75).encode(
         x, y, colour, tooltip=["told:N", "kind:N", "seed:N", alt.Tooltip("caption:Q", format=".1%")]
@@ -116,7 +117,7 @@ def captions_chart(scores: pd.DataFrame) -> alt.LayerChart:
     found = scores.groupby(["kind", "told"])["caption"].mean()
     said = "; ".join(f"{kind}, {name} {found[kind, name]:.0%}" for kind in kinds for name in told)
     return titled(
-        alt.layer(means, dots),
+        alt.layer(means, dots, name_points(base.encode(x, y, colour), "kind", dy=-14)),
         height=alt.Step(44),
         title="Without positions three captions of four are wrong; new combinations are hard for all",
         description=f"Share of right captions, a dot for each seed and an upright mark for the mean: {said}.",

@@ -15,6 +15,7 @@ from annotated_book.results.since_2017.results import (
     seed_table,
 )
 from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.end_labels import in_lines, name_lines
 from annotated_book.viz.forms import interval_rules, line_layers, rule_at, titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.theme import BLUE, GREEN, GREY, INK, ORANGE
@@ -115,16 +116,12 @@ def years_chart(runs: Runs) -> alt.LayerChart:
     years = {**oldest, **YEARS}
     names = {part: name for part, (name, _) in years.items() if part in set(table["part"])}
     table = table[table["part"].isin(names)].assign(name=lambda t: t["part"].map(names))
-    lines = (
-        alt.Chart(table)
-        .mark_line(strokeWidth=1.8, clip=True)
-        .encode(
-            x_axis("tokens:Q", "target tokens read, millions", scale=_FITTED, tickCount=6),
-            y_axis("loss:Q", "validation loss, nats per token", zero=False),
-            colour_by("name:N", list(names.values()), [years[part][1] for part in names], legend=alt.Legend(columns=2)),
-            detail="seed:N",
-        )
+    base = alt.Chart(table).encode(
+        x_axis("tokens:Q", "target tokens read, millions", scale=_FITTED, tickCount=6),
+        y_axis("loss:Q", "validation loss, nats per token", zero=False),
+        colour_by("name:N", list(names.values()), [years[part][1] for part in names]),
     )
+    lines = base.mark_line(strokeWidth=1.8, clip=True).encode(detail="seed:N")
     final = table[table["tokens"] == table["tokens"].max()].groupby("name")["loss"].mean()
     said = "; ".join(f"{name} {loss:.2f}" for name, loss in final.items())
     first, *_, last = names.values()
@@ -133,7 +130,7 @@ def years_chart(runs: Runs) -> alt.LayerChart:
     one = next(iter(runs.values()))
     size = f"{one['training']['updates']:,} updates, {one['model']['d_model']} wide"
     return titled(
-        alt.layer(lines),
+        alt.layer(lines, name_lines(base, "name", words=in_lines(names.values(), 10))),
         height=300,
         title=f"{size}: {last} ends {abs(apart):.1f} nats {side} {first}",
         description=f"Validation loss over millions of target tokens, a line for each seed. At the end: {said}.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import altair as alt
 import pandas as pd
@@ -13,6 +14,7 @@ from annotated.model import sinusoidal_encoding
 from annotated_book.results.since_2017.muon import COEFFICIENTS
 from annotated_book.results.since_2017.rotary import turned
 from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.end_labels import in_lines, name_bars, name_lines
 from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import slider, steps
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE
@@ -48,14 +50,10 @@ def rotary_chart() -> alt.LayerChart:
     every = [score for place in places for scores in place.values() for score in scores]
     ends = [math.floor(min(every)), math.ceil(max(every))]  # of all places, so that only a curve moves
     score = y_axis("score:Q", domain=ends, nice=False)
-    lines = (
-        alt.Chart(pd.DataFrame(rows))
-        .transform_filter("datum.start == begin")
-        .mark_line(point=True)
-        .encode(alt.X("offset:Q", title="place of the key less place of the query"), score, colour)
-    )
+    offset = x_axis("offset:Q", "place of the key less place of the query", nice=False)
+    base = alt.Chart(pd.DataFrame(rows)).transform_filter("datum.start == begin").encode(offset, score, colour)
     return titled(
-        alt.layer(lines),
+        alt.layer(base.mark_line(point=True), name_lines(base, "kind", words={_ADDED: "sinusoids\nadded"})),
         steps("begin", STARTS, label="place of the first key"),
         height=220,
         title="A rotary score sees the offset alone; with sinusoids added it changes with the place",
@@ -72,24 +70,24 @@ def gate_chart() -> alt.LayerChart:
         "swish": ("datum.z / (1 + exp(-datum.z))", GREY),
         "swish(z) u": ("u * datum.z / (1 + exp(-datum.z))", BLUE),
     }
-    lines = [
-        alt.Chart(z)
-        .transform_calculate(y=formula, name=f"'{name}'")
-        .mark_line()
-        .encode(
-            alt.X("z:Q", title="z, the number in the gate"),
-            y_axis("y:Q", "output", domain=[-10, 10]),  # twice 5, for every u
-            colour_by("name:N", names, [colour for _, colour in names.values()]),
-        )
-        for name, (formula, _) in names.items()
-    ]
+    base = _formulas(z, names, "y").encode(
+        x_axis("z:Q", "z, the number in the gate", nice=False),
+        y_axis("y:Q", "output", domain=[-10, 10]),  # twice 5, for every u
+        colour_by("name:N", names, [colour for _, colour in names.values()]),
+    )
     return titled(
-        alt.layer(*lines),
+        alt.layer(base.mark_line(), name_lines(base, "name")),
         slider("u", 1.5, -2, 2, 0.1, label="u, the other product"),
         height=220,
         title="A gate lets another number through, or holds it back, or turns its sign",
         description="ReLU, swish, and swish times a number u that a slider sets from −2 to 2, over z from −5 to 5.",
     )
+
+
+def _formulas(table: pd.DataFrame, names: Mapping[str, tuple[str, str]], value: str) -> alt.Chart:
+    """A value of each formula, an expression of Vega, for each row of a table; fields `name` and the value's."""
+    found = alt.Chart(table).transform_calculate(**{name: formula for name, (formula, _) in names.items()})
+    return found.transform_fold(list(names), ["name", value])
 
 
 def longest_weights(factor: float) -> dict[str, Tensor]:
@@ -108,19 +106,18 @@ def qk_norm_chart() -> alt.LayerChart:
         for kind, weights in longest_weights(factor).items()
         for key, weight in enumerate(weights.tolist())
     ]
-    bars = (
+    kinds = ["without", "QK-norm"]
+    base = (
         alt.Chart(pd.DataFrame(rows))
         .transform_filter("datum.factor == factor")
-        .mark_bar()
         .encode(
             x_axis("key:O", "key", labelAngle=0),
             y_axis("weight:Q", "weight", domain=[0, 1]),
-            colour_by("kind:N", ["without", "QK-norm"], [ORANGE, BLUE]),
-            xOffset=alt.XOffset("kind:N", sort=["without", "QK-norm"]),
+            colour_by("kind:N", kinds, [ORANGE, BLUE]),
         )
     )
     return titled(
-        alt.layer(bars),
+        alt.layer(base.mark_bar().encode(xOffset=alt.XOffset("kind:N", sort=kinds)), *name_bars(base, "kind", kinds)),
         steps("factor", FACTORS, 4, label="length of the query, times"),
         height=220,
         title="A longer query saturates the softmax, unless it is normalised",
@@ -172,19 +169,14 @@ def schedules_chart(warmup: int = 100, updates: int = 1000) -> alt.LayerChart:
         "cosine": (f"last + (1 - last) * (1 + cos(PI * {done})) / 2", GREEN),
         "warm-up, stable, decay": (f"min(1, ({updates} - datum.update + 1) / (decay * {updates}))", BLUE),
     }
-    lines = [
-        alt.Chart(pd.DataFrame({"update": grid}))
-        .transform_calculate(share=f"datum.update < {warmup} ? {rise} : {formula}", name=f"'{name}'")
-        .mark_line(strokeWidth=2)
-        .encode(
-            x_axis("update:Q", "update", nice=False),
-            alt.Y("share:Q", title="share of the highest rate"),
-            colour_by("name:N", names, [colour for _, colour in names.values()], legend=alt.Legend(columns=2)),
-        )
-        for name, (formula, _) in names.items()
-    ]
+    names = {name: (f"datum.update < {warmup} ? {rise} : {way}", colour) for name, (way, colour) in names.items()}
+    base = _formulas(pd.DataFrame({"update": grid}), names, "share").encode(
+        x_axis("update:Q", "update", nice=False),
+        alt.Y("share:Q", title="share of the highest rate"),
+        colour_by("name:N", names, [colour for _, colour in names.values()]),
+    )
     return titled(
-        alt.layer(*lines),
+        alt.layer(base.mark_line(strokeWidth=2), name_lines(base, "name", words=in_lines(names, 9))),
         slider("last", 0.1, 0, 0.5, 0.05, label="the cosine ends at"),
         slider("decay", 0.2, 0.05, 1, 0.05, label="share of updates in the decay"),
         height=240,

@@ -109,8 +109,8 @@ def _table() -> pd.DataFrame:
 def _marks(points: alt.Chart, x: alt.X, tooltip: list[Any], picked: Any = None) -> alt.LayerChart:
     """Points that vary in colour and shape by kind, with their names; `picked` is a selection that they set."""
     y = y_axis("bleu:Q", "BLEU, newstest2014", zero=False, padding=18)
-    color = colour_by("kind:N", _KINDS, [c for c, _ in _KINDS.values()])
-    shape = shape_by("kind:N", _KINDS, [s for _, s in _KINDS.values()])
+    color = colour_by("kind:N", _KINDS, [c for c, _ in _KINDS.values()], legend=alt.Legend())
+    shape = shape_by("kind:N", _KINDS, [s for _, s in _KINDS.values()], legend=alt.Legend())
     dots = points.mark_point(filled=True, size=110, opacity=1).encode(
         x=x, y=y, color=color, shape=shape, tooltip=tooltip
     )

@@ -19,6 +19,7 @@ from annotated_book.results.table_3.noise import (
 )
 from annotated_book.results.table_3.words import ROWS, label
 from annotated_book.viz.channels import colour_by, x_axis, y_axis
+from annotated_book.viz.end_labels import in_lines, name_lines
 from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.theme import BLUE, GREY, INK, ORANGE
@@ -174,11 +175,8 @@ def significance_chart() -> alt.LayerChart:
     x = alt.X("deviation:Q", title="standard deviation of one run, BLEU", scale=alt.Scale(nice=False),
               axis=alt.Axis(values=[n / 10 for n in range(6)], format=".1f", grid=False))  # fmt: skip
     y = y_axis("rows:Q", "significant differences", domain=[0, 19], nice=False)
-    lines = (
-        alt.Chart(pd.DataFrame(steps))
-        .mark_line(interpolate="step-after", strokeWidth=2)
-        .encode(x, y, color=colour_by("tested:N", COUNTINGS, [BLUE, ORANGE]))
-    )
+    base = alt.Chart(pd.DataFrame(steps)).encode(x, y, color=colour_by("tested:N", COUNTINGS, [BLUE, ORANGE]))
+    lines = base.mark_line(interpolate="step-after", strokeWidth=2)
     marks = pd.DataFrame([{"deviation": e.deviation, "name": f"{e.name}\n{e.deviation:.2f}"} for e in BLEU_DEVIATIONS])
     rules = alt.Chart(marks).mark_rule(color=GREY, strokeDash=[4, 3]).encode(x=x)
     names = (  # in two lines, or on a phone the second rule would cross the first name
@@ -188,7 +186,7 @@ def significance_chart() -> alt.LayerChart:
     )
     said = ", ".join(f"{e.deviation:.2f} of {e.name}" for e in BLEU_DEVIATIONS)
     return titled(
-        alt.layer(lines, rules, names),
+        alt.layer(lines, rules, names, name_lines(base, "tested", words=in_lines(COUNTINGS, 9))),
         height=220,
         title="With the noise of comparable models, three to eight of 19 differences are significant",
         description="Number of Table 3's differences in BLEU that are significant, falling in steps as the standard "

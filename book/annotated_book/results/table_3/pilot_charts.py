@@ -82,7 +82,7 @@ def pilot_chart(sizes: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
     chosen = alt.Chart().transform_filter("datum.size == size && datum.shown == shown")
     x = x_axis("share:Q", "training done (%)", domain=[0, 100], nice=False)
     y = y_axis("value:Q", "nats per token", zero=False, padding=12)
-    colour = colour_by("line:N", _COLOURS, legend=None)
+    colour = colour_by("line:N", _COLOURS)
     tip = [alt.Tooltip("line:N", title="row"), "seed:N", alt.Tooltip("share:Q", format=".0f"),
            alt.Tooltip("value:Q", title="nats", format=".3f")]  # fmt: skip
     curves = line_layers(

@@ -7,6 +7,7 @@ import pandas as pd
 
 from annotated.training.schedule import learning_rate
 from annotated_book.results.versions.configurations import PUBLISHED
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import slider
 from annotated_book.viz.theme import BLUE, GREY, ORANGE
@@ -26,16 +27,14 @@ def schedule_chart() -> alt.LayerChart:
             rate = learning_rate(update, model.d_model, training.warmup, training.learning_rate_scale)
             rows.append({"update": update, "rate": 1e4 * rate, "version": name})
     table = pd.DataFrame(rows)
-    colour = alt.Color("version:N").scale(domain=list(curves), range=[ORANGE, BLUE]).title(None).legend(orient="top")
-    lines = (
-        alt.Chart(table)
-        .mark_line(clip=True)
-        .encode(
-            alt.X("update:Q").title("update").scale(domain=[0, 100000]),
-            alt.Y("rate:Q").title("learning rate, 1e-4").scale(domain=[0, 11]),
-            colour,
-        )
+    colour = alt.Color("version:N").scale(domain=list(curves), range=[ORANGE, BLUE]).legend(None)
+    base = alt.Chart(table).encode(
+        alt.X("update:Q").title("update").scale(domain=[0, 100000]),
+        alt.Y("rate:Q").title("learning rate, 1e-4").scale(domain=[0, 11]),
+        colour,
     )
+    words = {"paper, T2T v1": "paper,\nT2T v1", "T2T v2 and v3": "T2T v2\nand v3"}
+    lines = alt.layer(base.mark_line(clip=True), name_lines(base, "version", words=words))
     rule = alt.Chart(pd.DataFrame({"x": [0]})).transform_calculate(at="at").mark_rule(color=GREY).encode(alt.X("at:Q"))
     formula = "pow(512, -0.5) * min(pow(at, -0.5), at * pow({w}, -1.5)) * {f} * 1e4"
     marks = []

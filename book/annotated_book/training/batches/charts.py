@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import slider, steps
 from annotated_book.viz.tables import ONE_ROW
@@ -125,6 +126,8 @@ def _fitting_pairs(base: alt.Chart, here: alt.Chart) -> alt.LayerChart:
 
 _LONG = 20
 """A pair with more tokens is called long."""
+_NAMED_AT = 9, 24
+"""Where the names of both shares stand, to the right of their peaks."""
 
 
 def _shares_by_length(table: pd.DataFrame, base: alt.Chart, here: alt.Chart) -> alt.LayerChart:
@@ -132,15 +135,15 @@ def _shares_by_length(table: pd.DataFrame, base: alt.Chart, here: alt.Chart) -> 
     shares = base.transform_fold(["pairs", "share"], as_=["what", "value"]).transform_calculate(
         kind="datum.what == 'pairs' ? 'share of all pairs' : 'share of all tokens'"
     )
-    legend = alt.Legend(orient="top-right", columns=1)
-    colour = alt.Color("kind:N", scale=alt.Scale(range=[GREY, GREEN]), legend=legend)
-    dash = alt.StrokeDash("kind:N", scale=alt.Scale(range=[[1, 0], [6, 3]]), legend=legend)
-    lines = shares.mark_line(strokeWidth=2).encode(
+    kinds = ["share of all pairs", "share of all tokens"]
+    shares = shares.encode(
         x=_length_axis(),
         y=y_axis("value:Q", "share at this length", format=".0%", tickCount=4, minExtent=42),
-        color=colour,
-        strokeDash=dash,
+        color=colour_by("kind:N", kinds, [GREY, GREEN]),
     )
+    lines = shares.mark_line(strokeWidth=2).encode(strokeDash=dash_by("kind:N", kinds, [[1, 0], [6, 3]]))
+    places = f"(datum.kind == '{kinds[0]}' ? {_NAMED_AT[0]} : {_NAMED_AT[1]})"
+    names = name_lines(shares, "kind", at=places, scale=None, dy=-4)
     marker = here.mark_rule(color=ORANGE, strokeDash=[4, 3]).encode(x=alt.X("at:Q"))
     long = table[table["length"] > _LONG]
     shade = alt.Chart(pd.DataFrame({"from": [_LONG], "to": [int(table["length"].max())]}))
@@ -149,7 +152,7 @@ def _shares_by_length(table: pd.DataFrame, base: alt.Chart, here: alt.Chart) -> 
         f"Pairs of more than {_LONG} tokens: {long['pairs'].sum():.0%}",
         f"of the pairs, {long['share'].sum():.0%} of the tokens (shaded)",
     ]
-    return alt.layer(shaded, lines, marker).properties(width=300, height=200, title=title)
+    return alt.layer(shaded, lines, marker, names).properties(width=300, height=200, title=title)
 
 
 _READINGS = (125, 250, 500, 1000, 2000, 4000)
@@ -176,7 +179,7 @@ def noise_chart(rows: Sequence[Mapping[str, float]]) -> alt.LayerChart:
         {"tokens": [table["tokens"].min(), last, last, farthest], "part": [*["fitted"] * 2, *["beyond"] * 2]}
     )
     ends["noise"] = constant / np.sqrt(ends["tokens"])
-    dashes = dash_by("part:N", ["fitted", "beyond"], [[6, 4], [1, 4]], legend=None)
+    dashes = dash_by("part:N", ["fitted", "beyond"], [[6, 4], [1, 4]])
     line = alt.Chart(ends).mark_line(color=GREY, strokeWidth=2).encode(x=x, y=y, strokeDash=dashes)
     points = (
         alt.Chart(table)
@@ -237,14 +240,17 @@ def epochs_chart(*, pairs: int, tokens: int, mean: float, runs: Sequence[tuple[s
     x = x_axis("x:Q", "mean target tokens per sentence", nice=False, zero=False)
     y = y_axis("epochs:Q", "passes over the corpus", domainMin=0, nice=True)
     base = alt.Chart(table).transform_calculate(epochs=epochs)
-    lines = base.mark_line(strokeWidth=2.5).encode(x=x, y=y, color=colour, strokeDash=dash)
+    named = base.encode(x=x, y=y, color=colour)
+    lines = named.mark_line(strokeWidth=2.5).encode(strokeDash=dash)
     dots = base.transform_filter("datum.x == mean")
     points = dots.mark_point(filled=True, size=90).encode(x=x, y=y, color=colour)
     text = dots.mark_text(dx=8, dy=-10, align="left", fontWeight="bold").encode(
         x=x, y=y, text=alt.Text("epochs:Q", format=".1f")
     )
     return titled(
-        alt.layer(rule_at(alt.X("x:Q"), "mean", color=GREY, strokeDash=[4, 3]), lines, points, text),
+        alt.layer(
+            rule_at(alt.X("x:Q"), "mean", color=GREY, strokeDash=[4, 3]), lines, points, text, name_lines(named, "name")
+        ),
         slider("mean", round(mean), 10, 45, 1, label="mean target tokens per sentence"),
         slider("batch", tokens, 5000, 50_000, 1000, label="target tokens in a batch"),
         height=250,

@@ -60,7 +60,7 @@ def example_batches_chart(orders: Mapping[str, Sequence[Batch]]) -> alt.LayerCha
             x2="end:Q",
             y=y,
             y2="bottom:Q",
-            color=colour_by("kind:N", kinds, [BLUE, ORANGE, GREY], title=None),
+            color=colour_by("kind:N", kinds, [BLUE, ORANGE, GREY], legend=alt.Legend()),
             opacity=alt.condition(f"datum.kind == '{_PADDING}'", alt.value(0.35), alt.value(1)),
             tooltip=["pair:N", "kind:N", "cells:Q"],
         )
@@ -73,7 +73,7 @@ def example_batches_chart(orders: Mapping[str, Sequence[Batch]]) -> alt.LayerCha
     return titled(
         alt.layer(cells, above.encode(**encoding), below.encode(**encoding)),
         height=round(19 * top),
-        title=["Rows of like length leave less padding"],
+        title="Rows of like length leave less padding",
         description="Batches as rectangles, one for the source and one for the target of each batch, with a row for "
         f"each pair, tokens strong and padding faint. {told}.",
         view=alt.ViewBackground(stroke=None),

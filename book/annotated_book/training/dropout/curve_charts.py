@@ -9,6 +9,7 @@ import altair as alt
 import pandas as pd
 
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.theme import BLUE, GREEN, GREY, ORANGE, PALETTE
@@ -73,9 +74,7 @@ def _curve_layers(table: pd.DataFrame, block: int, last: int) -> list[alt.Chart]
     top = float(table["loss"].explode().astype(float).max())
     x = x_axis("update:Q", "updates", values=[*range(0, last + 1, 200)], domain=[0, last * 1.5], nice=False)
     y = y_axis("loss:Q", "loss (nats per token)", tickCount=6, domain=[0, top + 0.2])
-    dash = dash_by(
-        "measure:N", ["training", "validation"], [[4, 3], [1, 0]], legend=alt.Legend(orient="top", title=None)
-    )
+    dash = dash_by("measure:N", ["training", "validation"], [[4, 3], [1, 0]])
     lines = chart.mark_line(strokeWidth=1.8).encode(
         x=x, y=y, color=colour, strokeDash=dash, detail="seed:N",
         tooltip=["name:N", "measure:N", "seed:N", "update:Q", "loss:Q"],
@@ -122,7 +121,7 @@ def _curve_colour(table: pd.DataFrame) -> alt.Color:
     for group in (_RATES, _PLACES):
         names = table.loc[table["group"] == group, "name"].unique()
         colours |= dict(zip(names, (GREY, *PALETTE), strict=False))
-    return colour_by("name:N", colours, legend=None)
+    return colour_by("name:N", colours)
 
 
 def switches_chart(runs: Sequence[Mapping[str, Any]], *, block: int, on: Sequence[str] = ()) -> alt.LayerChart:
@@ -193,17 +192,13 @@ def _switched_layers(table: pd.DataFrame, block: int, last: int) -> list[alt.Cha
         .encode(x=x, y=y, detail=["code:N", "seed:N"])
     )
     names = ["training", "validation"]
-    lines = (
-        chart.transform_filter("datum.code == code")
-        .mark_line(strokeWidth=2.6)
-        .encode(
-            x=x,
-            y=y,
-            detail="seed:N",
-            color=colour_by("measure:N", names, [ORANGE, BLUE]),
-            strokeDash=dash_by("measure:N", names, [[5, 3], [1, 0]], legend=alt.Legend(orient="top")),
-            tooltip=["measure:N", "seed:N", "update:Q", "loss:Q"],
-        )
+    chosen = chart.transform_filter("datum.code == code").encode(
+        x=x, y=y, color=colour_by("measure:N", names, [ORANGE, BLUE])
+    )
+    lines = chosen.mark_line(strokeWidth=2.6).encode(
+        detail="seed:N",
+        strokeDash=dash_by("measure:N", names, [[5, 3], [1, 0]]),
+        tooltip=["measure:N", "seed:N", "update:Q", "loss:Q"],
     )
     lowest = (
         chart.transform_filter("datum.code == code && datum.measure == 'validation'")
@@ -212,4 +207,4 @@ def _switched_layers(table: pd.DataFrame, block: int, last: int) -> list[alt.Cha
         .mark_point(filled=True, size=90, opacity=1, color=GREEN)
         .encode(x=x, y=y)
     )
-    return [others, lines, lowest]
+    return [others, lines, lowest, name_lines(chosen, "measure")]

@@ -9,6 +9,7 @@ import altair as alt
 import pandas as pd
 
 from annotated_book.viz.channels import dash_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.log_chart import Records, log_data
 from annotated_book.viz.parameters import slider
@@ -39,7 +40,10 @@ def runs_beside_chart(runs: Mapping[str, Records], *, sentence: int = 0, title: 
                     for part in ("log", "said"))  # fmt: skip
     losses, said = losses[losses["kind"].isin(KINDS)], said[said["i"] == sentence]
     start = next(r for r in next(iter(runs.values())) if r["kind"] == "start")["configuration"]["training"]
-    panels = [_panel(name, losses, said, colour, start["updates"]) for name, colour in zip(runs, PALETTE, strict=False)]
+    panels = [
+        _panel(name, losses, said, colour, start["updates"], first=not n)
+        for n, (name, colour) in enumerate(zip(runs, PALETTE, strict=False))
+    ]
     ends = losses.groupby(["run", "kind"], sort=False)["v"].last()
     description = (
         "Losses of four runs, training solid and validation dashed, with a slider, and a box to tick for what each run "
@@ -58,19 +62,20 @@ def runs_beside_chart(runs: Mapping[str, Records], *, sentence: int = 0, title: 
     )
 
 
-def _panel(name: str, losses: pd.DataFrame, said: pd.DataFrame, colour: str, updates: int) -> alt.LayerChart:
+def _panel(
+    name: str, losses: pd.DataFrame, said: pd.DataFrame, colour: str, updates: int, first: bool
+) -> alt.LayerChart:
+    """One run before the others; the lines of the first are named."""
     x = x_axis("u:Q", "update", domain=[0, updates], nice=False, tickCount=5)
     y = y_axis("v:Q", "loss (nats per token)", domain=[0, TOP], nice=False, values=[0, 2, 4, 6])
-    legend = alt.Legend(
-        title=None, orient="top", symbolOpacity=1, symbolStrokeWidth=2.4, symbolStrokeColor="currentColor"
-    )
-    dash = dash_by("kind:N", KINDS, [[1, 0], [5, 3]], legend=legend)
+    dash = dash_by("kind:N", KINDS, [[1, 0], [5, 3]])
     others = alt.Chart(losses[losses["run"] != name]).mark_line(color=GREY, strokeWidth=1, opacity=0.35).encode(
         x=x, y=y, strokeDash=dash, detail="run:N"
     )  # fmt: skip
-    own = alt.Chart(losses[losses["run"] == name]).mark_line(color=colour, strokeWidth=2.4).encode(
-        x=x, y=y, strokeDash=dash, tooltip=["kind:N", "u:Q", alt.Tooltip("v:Q", format=".3f")]
-    )  # fmt: skip
+    base = alt.Chart(losses[losses["run"] == name]).encode(x=x, y=y, color=alt.value(colour))
+    own = base.mark_line(strokeWidth=2.4).encode(
+        strokeDash=dash, tooltip=["kind:N", "u:Q", alt.Tooltip("v:Q", format=".3f")]
+    )
     rule = rule_at(alt.X("u:Q"), "moment", color="currentColor", opacity=0.6)
     latest = _latest(losses[losses["run"] == name], "kind").transform_filter("writes")
     place = alt.X(value=6)
@@ -86,7 +91,8 @@ def _panel(name: str, losses: pd.DataFrame, said: pd.DataFrame, colour: str, upd
         .encode(x=alt.X(value=6 + 110 * n), y=alt.YDatum(TOP - 1.45), text="says:N")
         for n, kind in enumerate(KINDS)
     ]
-    return alt.layer(others, own, rule, text, *numbers).properties(width=290, height=190, title=f"Run {name}")
+    named = [name_lines(base, "kind", scale=None, align="right", dx=-4, dy=-10)] if first else []
+    return alt.layer(others, own, rule, text, *numbers, *named).properties(width=290, height=190, title=f"Run {name}")
 
 
 def _latest(rows: pd.DataFrame, by: str) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from annotated_book.viz.channels import colour_by, shape_by, x_axis, y_axis
+from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.tables import ONE_ROW
@@ -67,14 +68,13 @@ def _reliability(runs: Sequence[Mapping[str, Any]], strengths: Sequence[float]) 
     even = alt.Chart(pd.DataFrame({"said": [0, 1], "was": [0, 1]}))
     diagonal = even.mark_line(color=GREY, strokeDash=[5, 4]).encode(x=x, y=y)
     seeds = sorted(table["seed"].unique().tolist())
-    legend = alt.Legend(orient="top", title="epsilon", values=alt.ExprRef("[epsilon, beside]"))
-    colour = colour_by("e:N", strengths, legend=legend)
+    colour = colour_by("e:N", strengths)
     lines = chosen.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, detail="seed:N")
     points = chosen.mark_point(filled=True, opacity=0.9).encode(
         x=x,
         y=y,
         color=colour,
-        shape=shape_by("seed:N", seeds, legend=None),
+        shape=shape_by("seed:N", seeds),
         size=alt.Size(
             "tokens:Q",
             scale=alt.Scale(range=[20, 320]),
@@ -89,8 +89,8 @@ def _reliability(runs: Sequence[Mapping[str, Any]], strengths: Sequence[float]) 
             text="'epsilon ' + datum.e + ': ECE ' + format(datum.low, '.3f') + ' to ' + format(datum.high, '.3f')",
             y="1.01 - 0.07 * datum.line",
         )
-        .mark_text(align="left", baseline="middle", fontSize=12)
-        .encode(x=alt.value(8), y=y_axis("y:Q", domain=[0, 1]), text="text:N")
+        .mark_text(align="left", baseline="middle", fontSize=12, fontWeight="bold")
+        .encode(x=alt.value(8), y=y_axis("y:Q", domain=[0, 1]), text="text:N", color=colour)
     )
     return alt.layer(diagonal, lines, points, told)
 
@@ -132,20 +132,16 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
     sizes, strengths = table["data"].unique().tolist(), sorted(table["e"].unique().tolist())
     data = table.melt(["data", "e", "seed"], list(MEASURES), "measure", "v")
     chosen = alt.Chart(data).transform_filter("datum.measure == measure")
-    x = x_axis("e:Q", "strength of smoothing, epsilon", values=strengths)
+    x = x_axis("e:Q", "strength of smoothing, epsilon", values=strengths, nice=False)
     scale = alt.Scale(zero=False)
     colour = colour_by("data:N", sizes, [BLUE, ORANGE])
-    means = chosen.mark_line(strokeWidth=2).encode(
-        x=x,
-        y=alt.Y("mean(v):Q", title=None, scale=scale),
-        color=colour,
-        strokeDash=alt.StrokeDash("data:N", sort=sizes),
-    )
+    base = chosen.encode(x=x, y=alt.Y("mean(v):Q", title=None, scale=scale), color=colour)
+    means = base.mark_line(strokeWidth=2).encode(strokeDash=dash_by("data:N", sizes))
     seeds = chosen.mark_point(filled=True, size=60, opacity=0.8).encode(
         x=x,
         y=alt.Y("v:Q", title=None, scale=scale),
         color=colour,
-        shape=alt.Shape("data:N", sort=sizes),
+        shape=shape_by("data:N", sizes),
         tooltip=["data:N", "e:Q", "seed:Q", "v:Q"],
     )
     unit = (
@@ -157,7 +153,7 @@ def strength_chart(runs: Sequence[Mapping[str, Any]], *, first: str = "loss, not
     mean = table.groupby(["data", "e"])[first].mean()
     said = "; ".join(f"{size} pairs: " + ", ".join(f"{mean[size, e]:.2f}" for e in strengths) for size in sizes)
     return titled(
-        alt.layer(means, seeds, unit),
+        alt.layer(means, seeds, unit, name_lines(base, "data")),
         menu("measure", list(MEASURES), first, "show"),
         height=240,
         title=title_of("measure", {name: _SEEN[key] for name, key in MEASURES.items()}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import altair as alt
@@ -10,6 +11,7 @@ import pandas as pd
 
 from annotated.config import ModelConfig, TrainingConfig
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider
 from annotated_book.viz.tables import ONE_ROW
@@ -101,17 +103,18 @@ def _shares() -> alt.LayerChart:
     )
     y = y_axis("token:N", None, sort=order, minExtent=62)
     offset = alt.YOffset("which:N", sort=["target q", "prediction p"])
-    x = x_axis("value:Q", "probability", domain=[0, 1.2], nice=False, values=[0, 0.5, 1])
+    x = x_axis("value:Q", "probability", domain=[0, 1.8], nice=False, values=[0, 0.5, 1])
+    colour = colour_by("which:N", ["target q", "prediction p"], [ORANGE, BLUE])
     bars = base.mark_bar().encode(
         x=x,
         y=y,
         yOffset=offset,
-        color=colour_by("which:N", ["target q", "prediction p"], [ORANGE, BLUE]),
+        color=colour,
         tooltip=["token:N", "which:N", "value:Q"],
     )
-    figures = base.mark_text(align="left", dx=4).encode(
-        x=x, y=y, yOffset=offset, text=alt.Text("value:Q", format=".3f")
-    )
+    named = "format(datum.value, '.3f') + (datum.token == 'right' ? '  ' + datum.which : '')"
+    figures = base.transform_calculate(text=named).mark_text(align="left", dx=4, fontWeight="bold")
+    figures = figures.encode(x=x, y=y, yOffset=offset, text="text:N", color=colour)
     return alt.layer(bars, figures)
 
 
@@ -127,20 +130,23 @@ def _losses(floor: str) -> alt.LayerChart:
     )
     x = x_axis("x:Q", None, domain=[0, _GAP])
     y = y_axis("loss:Q", "loss (nats)", tickCount=4, minExtent=62)
-    legend = alt.Legend(columns=3, labelLimit=130, symbolStrokeWidth=3)
-    lines = base.mark_line(strokeWidth=2.3).encode(
-        x=x,
-        y=y,
-        color=colour_by("curve:N", names, [GREY, BLUE, ORANGE], legend=legend),
-        strokeDash=dash_by("curve:N", names, [[5, 3], [1, 0], [4, 2]], legend=legend),
-    )
+    base = base.encode(x=x, y=y, color=colour_by("curve:N", names, [GREY, BLUE, ORANGE]))
+    dash = dash_by("curve:N", names, [[5, 3], [1, 0], [4, 2]])
+    lines = base.mark_line(strokeWidth=2.3).encode(strokeDash=dash)
+    # The first reaches zero where the others do not, the second rises in the end, the third is alone at the beginning.
+    look = [
+        alt.ExprRef(f"{json.dumps(dict(zip(names, row, strict=True)))}[datum.curve]")
+        for row in ((_GAP, _GAP, 0), ("right", "right", "left"), (-4, -4, 6), (-8, -9, 9))
+    ]
+    at, align, dx, dy = look
+    beside = name_lines(base, "curve", at=at.expr, scale=None, align=align, dx=dx, dy=dy)
     now = (
         alt.Chart(ONE_ROW)
         .transform_calculate(x="gap", loss=_loss("gap"))
         .mark_point(filled=True, size=110, opacity=1, color=BLUE)
         .encode(x=x, y=y)
     )
-    return alt.layer(lines, now)
+    return alt.layer(lines, now, beside)
 
 
 def _gradients() -> alt.LayerChart:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from annotated.config import ModelConfig
 from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
+from annotated_book.viz.end_labels import name_lines
 from annotated_book.viz.forms import rule_at, titled
 from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.tables import ONE_ROW
@@ -136,11 +137,9 @@ def _sized_layers(table: pd.DataFrame) -> alt.LayerChart:
               axis=alt.Axis(values=[300, 1000, 4000, 16_000, 37_000], format="~s", labelOverlap="greedy"))  # fmt: skip
     ticks = f"measure == '{next(iter(MEASURES))}' ? datum.label : format(datum.value, '.0%')"
     y = y_axis("value:Q", None, zero=True, tickCount=5, minExtent=34, labelExpr=ticks)
-    lines = base.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=40)).encode(
-        x=x,
-        y=y,
-        color=colour_by("text:N", TEXTS, [BLUE, GREEN], legend=alt.Legend(columns=2, offset=18)),
-        strokeDash=dash_by("text:N", TEXTS, [[1, 0], [5, 3]], legend=alt.Legend(columns=2, offset=18)),
+    named = base.encode(x=x, y=y, color=colour_by("text:N", TEXTS, [BLUE, GREEN]))
+    lines = named.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=40)).encode(
+        strokeDash=dash_by("text:N", TEXTS, [[1, 0], [5, 3]]),
         tooltip=["text:N", alt.Tooltip("size:Q", format=","), "label:N"],
     )
     here = alt.Chart(ONE_ROW)
@@ -149,7 +148,7 @@ def _sized_layers(table: pd.DataFrame) -> alt.LayerChart:
     words = at.mark_text(dy=-11, dx=-4, align="right", fontSize=13, fontWeight="bold").encode(x=x, y=y, text="label:N")
     what = here.transform_calculate(words="measure").mark_text(align="left", baseline="top", fontSize=12)
     unit = what.encode(x=alt.value(8), y=alt.value(-13), text="words:N")
-    return alt.layer(rule, lines, words, unit)
+    return alt.layer(rule, lines, words, unit, name_lines(named, "text"))
 
 
 def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
@@ -172,20 +171,19 @@ def growth_chart(growth: Mapping[str, Any]) -> alt.LayerChart:
         .encode(
             x=x,
             y=y,
-            color=colour_by("language:N", names, [ORANGE, BLUE], legend=alt.Legend(columns=2)),
-            strokeDash=dash_by("language:N", names, [[1, 0], [5, 3]], legend=alt.Legend(columns=2)),
+            color=colour_by("language:N", names, [ORANGE, BLUE]),
+            strokeDash=dash_by("language:N", names, [[1, 0], [5, 3]]),
             tooltip=["language:N", alt.Tooltip("running:Q", format=","), alt.Tooltip("different:Q", format=",")],
         )
     )
     fitted = pd.concat([_heaps(part) for _, part in table.groupby("language")])
     law = alt.Chart(fitted).mark_line(color=GREY, strokeWidth=1, opacity=0.9).encode(x=x, y=y, detail="language:N")
     slopes = fitted.groupby("language").tail(1)
+    slopes = slopes.assign(slope=slopes["language"] + ", " + slopes["slope"])
     slope = (
         alt.Chart(slopes)
         .mark_text(align="right", dx=-10, dy=-8, fontSize=12, fontWeight="bold")
-        .encode(
-            x=x, y=y, text="slope:N", color=colour_by("language:N", names, [ORANGE, BLUE], legend=alt.Legend(columns=2))
-        )
+        .encode(x=x, y=y, text="slope:N", color=colour_by("language:N", names, [ORANGE, BLUE]))
     )
     limit = alt.Chart(pd.DataFrame({"different": [37_000], "words": ["37,000 entries"]}))
     rule = limit.mark_rule(color=GREY, strokeDash=[4, 3]).encode(y=y)

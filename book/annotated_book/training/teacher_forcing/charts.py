@@ -9,6 +9,7 @@ import altair as alt
 import pandas as pd
 
 from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
+from annotated_book.viz.end_labels import in_lines, name_lines
 from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import menu
 from annotated_book.viz.tables import curves_table
@@ -51,7 +52,7 @@ def passes_chart(rows: Sequence[Mapping[str, Any]], note: str = "") -> alt.Layer
         alt.layer(*_way_lines(chosen, names, sorted(table["length"].unique().tolist())), unit),
         menu("counted", labels, label="count"),
         height=280,
-        title=["One pass in training, one per token in writing"],
+        title="One pass in training, one per token in writing",
         description=f"Both axes logarithmic: what {len(names)} ways to compute the logits of n positions cost, with "
         "a menu for processor time, decoder passes and positions computed. One pass stays one pass at every length; "
         "token by token the passes grow with the length.",
@@ -59,15 +60,16 @@ def passes_chart(rows: Sequence[Mapping[str, Any]], note: str = "") -> alt.Layer
     )
 
 
-def _way_lines(chosen: alt.Chart, names: list[str], lengths: list[int]) -> tuple[alt.Chart, alt.Chart]:
-    """Lines and points over the target length, told apart by colour, dash and shape."""
+def _way_lines(chosen: alt.Chart, names: list[str], lengths: list[int]) -> list[alt.Chart]:
+    """Lines, points and names over the target length, told apart by colour, dash and shape."""
     base = chosen.encode(
-        x=x_axis("length:Q", "target length (tokens)", type="log", base=2, values=lengths),
+        x=x_axis("length:Q", "target length (tokens)", type="log", base=2, nice=False, values=lengths),
         y=y_axis("value:Q", None, type="log", tickCount=6),
-        color=colour_by("way:N", names, legend=alt.Legend(columns=1, labelLimit=280)),
+        color=colour_by("way:N", names),
         tooltip=["way:N", "length:Q", "what:N", alt.Tooltip("value:Q", format=",.4~g")],
     )
-    return line_layers(base, dash=dash_by("way:N", names), shape=shape_by("way:N", names))
+    lines = line_layers(base, dash=dash_by("way:N", names), shape=shape_by("way:N", names))
+    return [*lines, name_lines(base, "way", words=in_lines(names, 12))]
 
 
 def loss_and_writing_chart(cells: Mapping[str, Mapping[str, float]]) -> alt.LayerChart:
@@ -88,20 +90,27 @@ def loss_and_writing_chart(cells: Mapping[str, Mapping[str, float]]) -> alt.Laye
         y=y_axis("sentences:Q", "sentences without an error", format="%", domain=[-0.03, 1]),
         tooltip=["decoder:N", alt.Tooltip("loss:Q", format=".3f"), alt.Tooltip("sentences:Q", format=".1%")],
     )
+    colour = colour_by("kind:N", kinds, [BLUE, ORANGE])
     points = base.mark_point(filled=True, size=90, opacity=1).encode(
-        color=colour_by("kind:N", kinds, [BLUE, ORANGE]), shape=shape_by("kind:N", kinds, ["circle", "diamond"])
+        color=colour, shape=shape_by("kind:N", kinds, ["circle", "diamond"])
     )
-    text = base.mark_text(fontSize=12, dy=-13).encode(text="decoder:N").transform_filter("datum.kind == 'no leak'")
+    text = (
+        base.mark_text(fontSize=12, dy=-13, fontWeight="bold")
+        .encode(text="decoder:N", color=colour)
+        .transform_filter("datum.kind == 'no leak'")
+    )
     name = pd.DataFrame({"loss": [table.loc[cheats, "loss"].max()], "sentences": [0.0]})
     name["text"] = f"{cheats.sum()} decoders that leak"
-    note = alt.Chart(name if cheats.any() else name[:0]).mark_text(fontSize=12, align="left", dx=12, dy=-9)
+    note = alt.Chart(name if cheats.any() else name[:0]).mark_text(
+        fontSize=12, align="left", dx=12, dy=-9, fontWeight="bold", fill=ORANGE
+    )
     description = "Six decoders, loss across and translations without a fault upwards. " + "; ".join(
         f"{row.decoder}: loss {row.loss:.2f}, {row.sentences:.0%}" for row in table.itertuples()
     )
     return titled(
         alt.layer(points, text, note.encode(x="loss:Q", y="sentences:Q", text="text:N")),
         height=230,
-        title=["The decoders with the lowest loss", "translate nothing"],
+        title="The decoders with the lowest loss translate nothing",
         description=f"{description}.",
         caption="Each mark is a decoder. Loss and translations are those of the same 300 test sentences.",
     )
@@ -120,13 +129,16 @@ def wrong_word_chart(losses: Mapping[str, Sequence[float]]) -> alt.LayerChart:
     base = alt.Chart(curves_table(losses, "prefix", "distance", "loss", start=1).round(4)).encode(
         x=x_axis("distance:O", "positions after the exchanged token", labelAngle=0),
         y=y_axis("loss:Q", "loss of the right token (nats)", axis=ticks, type="log", nice=False, padding=12),
-        color=colour_by("prefix:N", names, [GREY, BLUE, ORANGE, PALETTE[2]], legend=alt.Legend(columns=2)),
+        color=colour_by("prefix:N", names, [GREY, BLUE, ORANGE, PALETTE[2]]),
         tooltip=["prefix:N", "distance:O", alt.Tooltip("loss:Q", format=".3f")],
     )
     return titled(
-        alt.layer(*line_layers(base, dash=dash_by("prefix:N", names), shape=shape_by("prefix:N", names))),
+        alt.layer(
+            *line_layers(base, dash=dash_by("prefix:N", names), shape=shape_by("prefix:N", names)),
+            name_lines(base, "prefix", words=in_lines(names, 10)),
+        ),
         height=240,
-        title=["The token after a wrong one has the", "highest loss; then the loss falls quickly"],
+        title="The token after a wrong one has the highest loss; then the loss falls quickly",
         description=f"Mean loss of the right word, one to {reach} places after a word was exchanged, for prefixes "
         f"{', '.join(names)}. It is highest at the first place, and falls from there.",
         caption=f"Mean loss of the right token, 1 to {reach} positions after one token of the prefix was exchanged. "

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from annotated_book.training.warm_up.adam import gradients_behind
-from annotated_book.viz.channels import colour_by, dash_by, x_axis, y_axis
-from annotated_book.viz.end_labels import label_line_ends
+from annotated_book.viz.channels import colour_by, dash_by, shape_by, x_axis, y_axis
+from annotated_book.viz.end_labels import in_lines, name_lines
 from annotated_book.viz.forms import line_layers, titled
 from annotated_book.viz.parameters import steps
 from annotated_book.viz.tables import named_table
@@ -55,10 +54,11 @@ def memory_chart(betas: Sequence[float] = (0.9, 0.98, 0.997, 0.999), *, last: in
     )
     ends = ", ".join(f"{(1 + beta) / (1 - beta):.0f} for {beta:g}" for beta in betas)
     table = named_table(lines, "beta", "update", "gradients").round(3)
-    drawn = _decay_lines(table, list(lines)).encode(x=x, y=y)
-    names = _decay_names(table, list(lines)).encode(x=x, y=y)
+    base = alt.Chart(table).encode(x=x, y=y, color=colour_by("beta:N", list(lines), _DECAYS))
+    dash = dash_by("beta:N", list(lines), [[2, 2], [1, 0], [8, 3], [5, 3]])
+    drawn = base.mark_line(strokeWidth=2).encode(strokeDash=dash, tooltip=["beta:N", "update:Q", "gradients:Q"])
     return titled(
-        alt.layer(moved, drawn, names),
+        alt.layer(moved, drawn, name_lines(base, "beta")),
         steps("place", [f"{beta:g}" for beta in MOVED], "0.98", label="β"),
         alt.param(name="beta", expr=f"{list(MOVED)}[place]"),
         height=240,
@@ -66,26 +66,6 @@ def memory_chart(betas: Sequence[float] = (0.9, 0.98, 0.997, 0.999), *, last: in
         description="How many gradients a moving average rests on against the updates made, on logarithmic axes. All "
         f"lines start at 1 and grow with the updates until they level off: at {ends}. A slider moves one more.",
     )
-
-
-def _decay_lines(table: pd.DataFrame, names: list[str]) -> alt.Chart:
-    """A line for each decay rate, four at most; places are encoded by the caller."""
-    return (
-        alt.Chart(table)
-        .mark_line(strokeWidth=2)
-        .encode(
-            color=colour_by("beta:N", names, _DECAYS, legend=None),
-            strokeDash=dash_by("beta:N", names, [[2, 2], [1, 0], [8, 3], [5, 3]], legend=None),
-            tooltip=["beta:N", "update:Q", "gradients:Q"],
-        )
-    )
-
-
-def _decay_names(table: pd.DataFrame, names: list[str]) -> alt.Chart:
-    """The name of each line, at its end; places are encoded by the caller."""
-    ends = alt.Chart(table[table["update"] == table["update"].max()])
-    ends = ends.encode(color=colour_by("beta:N", names, _DECAYS, legend=None))
-    return label_line_ends(ends, "beta:N", dx=5, fontSize=12, fontWeight="bold")
 
 
 def first_updates_chart(measured: Mapping[str, Sequence[float]], updates: Sequence[int]) -> alt.LayerChart:
@@ -105,37 +85,15 @@ def first_updates_chart(measured: Mapping[str, Sequence[float]], updates: Sequen
     encoding = {
         "x": x_axis("update:Q", "gradients that Adam has seen", type="log", nice=False, format="~s", values=ticks),
         "y": y_axis("value:Q", "size, or cosine", domain=[0, 1.2], nice=False, values=[0, 0.2, 0.4, 0.6, 0.8, 1]),
-        "color": colour_by("what:N", names, [ORANGE, BLUE, GREEN], legend=None),
+        "color": colour_by("what:N", names, [ORANGE, BLUE, GREEN]),
         "tooltip": ["what:N", "update:Q", alt.Tooltip("value:Q", format=".3f")],
     }
-    shape = alt.Shape("what:N", sort=names, legend=None)
-    drawn = line_layers(alt.Chart(table).encode(**encoding), shape=shape, size=45)
+    shape = shape_by("what:N", names)
+    base = alt.Chart(table).encode(**encoding)
     said = "; ".join(f"{name}: from {line[0]:.2f} to {line[-1]:.2f}" for name, line in measured.items())
     return titled(
-        alt.layer(*drawn, *_line_names(table, encoding)),
+        alt.layer(*line_layers(base, shape=shape, size=45), name_lines(base, "what", words=in_lines(names, 13))),
         height=220,
         title="The first step is the largest, and agrees least with other batches",
         description=f"Lines over the gradients that Adam has seen, 1 to {updates[-1]}. {said}.",
     )
-
-
-def _line_names(table: pd.DataFrame, encoding: Mapping[str, Any]) -> list[alt.Chart]:
-    """The name of each line at its last point: above it where the line rises, below it where it falls."""
-    made = []
-    for name, line in table.groupby("what", sort=False):
-        rises = line["value"].iloc[-1] > line["value"].iloc[0]
-        words = line.tail(1).assign(words=str(name).replace(" (", "\n("))
-        made.append(
-            alt.Chart(words)
-            .mark_text(
-                align="right",
-                baseline="bottom" if rises else "top",
-                dy=-22 if rises else 9,  # of the first of two lines
-                lineBreak="\n",
-                lineHeight=14,
-                fontSize=12,
-                fontWeight="bold",
-            )
-            .encode(x=encoding["x"], y=encoding["y"], color=encoding["color"], text="words:N")
-        )
-    return made

@@ -85,8 +85,8 @@ def _branch_lines() -> alt.Chart:
         .mark_line(clip=True)
         .encode(
             **_axes(),
-            color=colour_by("what:N", _BRANCHES, legend=None),
-            strokeDash=dash_by("what:N", _BRANCHES, [[1, 0], [6, 4], [2, 3]], legend=None),
+            color=colour_by("what:N", _BRANCHES),
+            strokeDash=dash_by("what:N", _BRANCHES, [[1, 0], [6, 4], [2, 3]]),
             strokeWidth=alt.condition("datum.what == 'rate'", alt.value(4.5), alt.value(1.4)),
         )
     )
@@ -180,7 +180,7 @@ def slip_chart(
     )
     encoding = _slip_encoding()
     drawn = lines.mark_line(strokeWidth=2.5).encode(
-        strokeDash=dash_by("curve:N", _CURVES, [[6, 3], [1, 0]], legend=None), **encoding
+        strokeDash=dash_by("curve:N", _CURVES, [[6, 3], [1, 0]]), **encoding
     )
     first = lines.transform_filter("datum.update <= 10").mark_point(filled=True, size=35, opacity=1)
     ends = f"['The warm-up of {warmup} ends', 'after update ' + format({warmup} / accumulate, '.0f')]"
@@ -232,7 +232,7 @@ def _slip_encoding() -> dict[str, Any]:
     return {
         "x": x_axis("update:Q", "update", type="log", nice=False, format="~s", values=[1, 10, 100, 1e3, 1e4]),
         "y": y_axis("value:Q", "learning rate", type="log", domain=[1e-7, 2e-3], format=".0e", values=rates),
-        "color": colour_by("curve:N", _CURVES, [BLUE, ORANGE], legend=None),
+        "color": colour_by("curve:N", _CURVES, [BLUE, ORANGE]),
         "tooltip": [
             "update:Q",
             alt.Tooltip("written:Q", format=".3~e", title="as written"),

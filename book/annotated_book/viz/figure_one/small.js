@@ -40,6 +40,17 @@ function roam(drawing) {
   }
 }
 
+// On the front page: what a switch of the panel acts on is lit while the reader is at it, and crossed out while it is off.
+export function follow(drawing, panel, switched) {
+  const boxes = boxesOf(drawing), labels = () => [...panel.querySelectorAll(".live-switches label")];
+  const mark = (name, names) => boxes.forEach(box => box.part.classList.toggle(name, names.includes(box.name)));
+  const pointed = target => mark("pointed", switched[labels().indexOf(target?.closest?.(".live-switches label"))] ?? []);
+  const off = () => mark("off", labels().flatMap((label, i) => label.querySelector("input").checked ? [] : switched[i] ?? []));
+  for (const name of ["pointerover", "focusin"]) panel.addEventListener(name, event => pointed(event.target));
+  for (const name of ["pointerleave", "focusout"]) panel.addEventListener(name, () => pointed());
+  for (const name of ["change", "click"]) panel.addEventListener(name, () => setTimeout(off)); // a button may set them too
+}
+
 async function open(event, box) {
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // a new tab with the box's chapter
   event.preventDefault();
@@ -59,9 +70,13 @@ function dialogScript() {
 }
 
 for (const figure of globalThis.document?.querySelectorAll(".machine-margin") ?? []) {
-  const show = sentences(figure);
-  show();
-  kept?.changed(show);
-  document.addEventListener("annotated-sentence", show);
-  roam(figure.querySelector(".machine-small"));
+  if (figure.querySelector(".machine-sentence")) {
+    const show = sentences(figure);
+    show();
+    kept?.changed(show);
+    document.addEventListener("annotated-sentence", show);
+  }
+  const drawing = figure.querySelector(".machine-small"), panel = document.querySelector(".live[data-panel='front']");
+  roam(drawing);
+  if (panel && figure.dataset.switches) follow(drawing, panel, JSON.parse(figure.dataset.switches));
 }

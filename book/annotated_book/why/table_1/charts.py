@@ -36,9 +36,8 @@ WIDTHS = [2**i for i in range(4, 13)]
 LABELS = list(NAMES.values())
 COLOURS = [BLUE, PALETTE[4], ORANGE, GREEN, PALETTE[3], GREY]
 DASHES = [[1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [1, 3]]
-_LEGEND = alt.Legend(columns=2, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=250, labelLimit=220)
-_COLOUR = colour_by("layer:N", LABELS, COLOURS, legend=_LEGEND)
-_DASH = dash_by("layer:N", LABELS, DASHES, legend=_LEGEND)
+_COLOUR = colour_by("layer:N", LABELS, COLOURS)
+_DASH = dash_by("layer:N", LABELS, DASHES)
 _SEEN = (  # one title for each column of `WHAT`
     "'Attention meets the GRU at n = d = ' + format(d, ',d')",
     "'As printed, they cross at n = d = ' + format(d, ',d')",
@@ -152,7 +151,7 @@ def terms_chart(*, d: int = 512) -> alt.LayerChart:
             y=alt.Y("share:Q", stack=True, title="share of the multiplications")
             .scale(alt.Scale(domain=[0, 1]))
             .axis(alt.Axis(format="%")),
-            color=colour.legend(None),
+            color=colour,
             order="i:Q",
             tooltip=["term:N", alt.Tooltip("n:Q", format=",.0f"), alt.Tooltip("share:Q", format=".1%")],
         )

@@ -66,5 +66,5 @@ def test_the_law_beside_the_noise() -> None:
 def test_valley_and_mountain_share_one_scale() -> None:
     chart = valley_and_mountain_chart([(0.0, 0.5), (0.5, 0.4), (1.0, 0.4)], [(0.0, 0.5), (0.5, 6.8), (1.0, 0.4)])
     picture = draw(chart)
-    assert "t = 0.5: 0.40" in picture and "t = 0.5: 6.80" in picture
+    assert "0.40 at t = 0.5" in picture and "6.80 at t = 0.5" in picture
     assert "two checkpoints of one run" in picture and "two seeds" in picture

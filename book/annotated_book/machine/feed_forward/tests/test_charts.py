@@ -58,7 +58,8 @@ def test_removal_draws_the_rise_and_names_the_worst() -> None:
     losses = {("encoder", 1, "feed-forward"): 0.5, ("decoder", 1, "cross-attention"): 2.25}
     chart = removal_chart(losses, 0.25)
     assert "decoder 1, cross-attention" in chart.to_dict()["description"]
-    assert ">0.25<" in texts(chart) and ">2.00<" in texts(chart)
+    picture = texts(chart)
+    assert ">0.25  feed-forward<" in picture and ">2.00<" in picture, "one place has the names too"
 
 
 def test_without_the_relu_no_fold_is_marked() -> None:

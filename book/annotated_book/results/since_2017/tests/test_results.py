@@ -227,7 +227,7 @@ def test_a_chart_of_a_part_is_moved_by_a_parameter(make: Any) -> None:
 def test_no_slider_moves_the_gate_out_of_its_frame() -> None:
     """The greatest output is u z σ(z) at the ends of u and z: 2 times 5 times 0.993."""
     chart = gate_chart().to_dict()
-    low, high = chart["layer"][2]["encoding"]["y"]["scale"]["domain"]
+    low, high = chart["layer"][0]["encoding"]["y"]["scale"]["domain"]
     ends = chart["params"][0]["bind"]
     for u in (ends["min"], ends["max"]):
         for z in range(-5, 6):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from annotated_book.intro.frame import SWITCHED
 from annotated_book.pages import page_files
 from annotated_book.viz.figure_one import BOXES, small_drawing
 from annotated_book.viz.figure_one.small import HEIGHT, WIDTH, lit_labels, part_names, place
@@ -54,6 +55,12 @@ def test_boxes_lie_inside_and_apart() -> None:
         for other in BOXES[:i]:
             ox, oy, ow, oh = place(other)
             assert x >= ox + ow or ox >= x + w or y >= oy + oh or oy >= y + h, f"{one.name} covers {other.name}"
+
+
+def test_the_switches_of_the_front_page_act_on_boxes_that_there_are() -> None:
+    names = {box.name for box in BOXES}
+    assert all(set(boxes) <= names for boxes in SWITCHED.values())
+    assert SWITCHED["causal mask"] == ("decoder.*.self_attention",)
 
 
 def test_words_name_the_stack() -> None:
