@@ -11,8 +11,7 @@ import argparse
 import json
 import re
 import sys
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,18 +52,34 @@ def is_exact(text: str, row: dict[str, Any]) -> bool:
 
 
 def scores(found: Sequence[str], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """BLEU and chrF against all references, exact matches, and the verdicts on what was read by hand."""
+    """BLEU and chrF against all references, and how many translations are one of them."""
     most = max(len(row["de"]) for row in rows)
     references = [[row["de"][min(i, len(row["de"]) - 1)] for row in rows] for i in range(most)]
-    known, pairs = verdicts(), list(zip(found, rows, strict=True))
-    read = Counter(known[row["id"], text]["verdict"] for text, row in pairs if (row["id"], text) in known)
     return {
         "sentences": len(rows),
         "chrf": round(sacrebleu.corpus_chrf(found, references).score, 1),
         "bleu": round(sacrebleu.corpus_bleu(found, references).score, 1),
-        "exact": sum(is_exact(text, row) for text, row in pairs),
-        "read_by_hand": dict(read),
+        "exact": sum(is_exact(text, row) for text, row in zip(found, rows, strict=True)),
     }
+
+
+def judged(half: str, found: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The translations that were read by hand, the worst first: 'en', 'german', 'de', 'verdict', 'why', 'chrf'.
+
+    Parameters
+    ----------
+    half
+        Of the sentences.
+    found
+        Translations by the sentence's number, as the record has them.
+    """
+    known, rows = verdicts(), []
+    for row in sentences(half):
+        text = found[str(row["id"])]
+        if verdict := known.get((row["id"], text)):
+            score = round(sacrebleu.sentence_chrf(text, row["de"]).score)
+            rows.append({"en": row["en"], "german": text, "de": row["de"][0], "chrf": score, "why": "", **verdict})
+    return sorted(rows, key=lambda row: (-VERDICTS.index(row["verdict"]), row["chrf"]))
 
 
 def translations(translator: Translator, half: str) -> list[str]:
