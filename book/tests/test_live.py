@@ -111,7 +111,8 @@ def test_going_back_to_the_pages_sentence_puts_every_part_back(visit: Any) -> No
         after(v, "Log-probability of the whole model's translation")
         box.get_by_role("button", name="Use it").click()
         after(v, "Every part is on")
-        assert positions.is_checked() and v.page.get_by_role("combobox", name="English").input_value().startswith("The gr")
+        assert positions.is_checked()
+        assert v.page.get_by_role("combobox", name="English").input_value().startswith("The grandmother")
 
 
 def test_a_model_that_does_not_load_leaves_the_explanation(visit: Any) -> None:
