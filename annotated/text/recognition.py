@@ -123,7 +123,7 @@ def _kind(path: Path, lines: list[str]) -> str:
     first = lines[0].lstrip() if lines else ""
     if by_name in ("tmx", "xliff") or not first:
         return by_name or "tsv"
-    if len(lines) == 1 and "\r" in first:
+    if len(lines) == 1 and "\r" in first and "\ufffd" not in first:  # what is not UTF-8 may be no text at all
         command = converted(path, r"tr '\r' '\n'", unpacked(path).suffix)
         raise CorpusError(f"{path}: its lines end as on old Macs; {command}")
     if first.startswith(("<?xml", "<tmx", "<xliff", "<!DOCTYPE")) and "\t" not in first:

@@ -165,7 +165,11 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "old.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), "a document of an office program"),
     "page.pdf": ("%PDF-1.4\na\tb\n", "a PDF, not text"),
     "pairs.tar": (b"a.tsv".ljust(257, b"\0") + b"ustar\0", "an archive"),
-    "twice.tsv.gz": (gzip.compress(lines("S", "T").encode()), "gzip data, not text"),
+    "twice.tsv.gz": (gzip.compress(lines("S", "T").encode(), mtime=0), "gzip data, not text"),
+    "twice_at_a_time_with_a_line_end.tsv.gz": (
+        gzip.compress(lines("S", "T").encode(), mtime=0x0D0D0D0D),
+        "gzip data, not text",
+    ),
     "array_of_texts.jsonl": ('{"source": "a", "target": "b"}\n["a", "b"]\n', "line 2: not a JSON object"),
     "unquoted.csv": ("a,b\nc, d,e\n", "a text with the delimiter must be in quotes"),
     "one_column.csv": ("a\nb\n", "its rows have one column, and a pair has two"),
