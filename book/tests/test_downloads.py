@@ -175,7 +175,7 @@ def test_each_wheel_says_who_may_use_it_and_needs_the_others_of_its_release(whee
         version = re.search(r"^Version: (.*)$", about, re.MULTILINE)[1]
         assert licences and "License-Expression: MIT" in about and "Description-Content-Type: text/markdown" in about
         assert package == "annotated" or f"Requires-Dist: annotated-attention=={version}" in about
-        assert wheel.stat().st_size < 9 * 2**20
+        assert wheel.stat().st_size < 14 * 2**20  # three models, one of them of everyday English
 
 
 def test_cells_are_short(plain: Any, repository: Path) -> None:

@@ -41,7 +41,7 @@ const FETCHED = `(${WIDE_SIZE}, fetched once)`, STAYS = "Here the classroom mode
 // `asks(text, reading)`: whether the wide model is to translate, because the text has a word that the classroom model has never
 // read, or because the reader wants it. `show` also gets that model's engine, if it is there, and whether it did not load.
 function modelLine(wide, again) {
-  const said = html("span"), other = button("", () => { asked = next; again(); });
+  const said = html("span"), other = button(`Ask the wide model (${WIDE_SIZE})`, () => { asked = next; again(); });
   const element = html("p", { className: "live-own live-model", hidden: true }, said, " ", other);
   const asks = (text, reading) => wide !== undefined && (asked ?? reading.strange(text).length > 0);
   let asked, next;

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from annotated.config import EOS
+from annotated.int8_rows import restored_rows, rounded_rows
 from annotated_book.pages import page_folder
-from annotated_book.viz.engine.script import unpack
 from annotated_book.why.before_2017.encoder_decoder import RecurrentEncoderDecoder
 from annotated_book.why.before_2017.experiment import FIRST, build
 from annotated_book.why.before_2017.own_letters import own_letters
@@ -40,8 +40,8 @@ def test_the_page_computes_what_the_library_computes(name: str) -> None:
     widget, model = own_letters(**models, longest=7), models[name]
     content, manifest = getattr(widget, name), widget.manifests[name]
     with torch.no_grad():  # the library with the page's weights, which are rounded
-        for key, values in unpack(manifest, content).items():
-            model.get_parameter(key).copy_(torch.from_numpy(values.copy()))
+        for key, values in restored_rows(rounded_rows(dict(model.named_parameters()))).items():
+            model.get_parameter(key).copy_(values)
         letters = [FIRST + i for i in (3, 8, 0, 12, 14)]
         source = torch.tensor([[*letters, EOS]])
         logits, weights = model._write(source, len(letters), None)
