@@ -10,14 +10,19 @@ from annotated.analysis.ablation import ablation, all_heads
 from annotated.analysis.heads import HeadCorpus
 from annotated.classroom import classroom_pairs
 from annotated.loading import load
+from annotated.translator import Translator
 
 SENTENCES = 400
 
 
 def run() -> dict[str, Any]:
-    """The loss and the exact greedy translations of the whole model, without each head, and with one head a layer."""
+    """Of the model that the package ships."""
     torch.set_num_threads(1)
-    translator = load("classroom")
+    return without_heads(load("classroom"))
+
+
+def without_heads(translator: Translator) -> dict[str, Any]:
+    """The loss and the exact greedy translations of the whole model, without each head, and with one head a layer."""
     corpus = HeadCorpus.of(classroom_pairs("test", SENTENCES), translator.tokenizer)
     model = translator.model
     heads = all_heads(model)

@@ -111,10 +111,15 @@ def bootstrap_chart(
     rules = alt.Chart(marks).encode(x="x:Q")
     dashes = dash_by("what:N", marks["what"], [[4, 3], [1, 0], [4, 3]])
     lines = rules.mark_rule(strokeWidth=2, color=INK).encode(strokeDash=dashes)
-    named = base.transform_filter(f"datum.side == {json.dumps(sides[1])} || datum.from >= {high}")  # beside the rules
+    below, above = (base.transform_filter(f"datum.side == {json.dumps(sides[1])}"),
+                    base.transform_filter(f"datum.from >= {high}"))  # fmt: skip
+    words = in_lines(sides, 7)
+    sided = [name_points(below, "side", words=words, align="right", dx=12, dy=-34)
+             .properties(name="names_below"),  # beside the rules, above the bars
+             name_points(above, "side", words=words, align="left", dx=-8, dy=-34)]  # fmt: skip
     places = rules.mark_text(baseline="bottom", y=-3).encode(text="what:N")
     return titled(
-        alt.layer(bars, lines, places, name_points(named, "side", words=in_lines(sides, 10))),
+        alt.layer(bars, lines, places, *sided),
         height=230,
         title=alt.Title(
             f"{names[1][:1].upper()}{names[1][1:]} is better on {100 * np.mean(values > 0):.1f}\u00a0% "
