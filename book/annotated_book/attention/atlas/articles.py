@@ -1,0 +1,28 @@
+"""What the model writes where an article is due, and elsewhere: the test of a head for grammatical gender."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from annotated.analysis.heads import HeadCorpus, roles_of
+from annotated.config import PAD
+from annotated.model import Transformer
+
+
+def article_rows(corpus: HeadCorpus) -> Tensor:
+    """Which tokens of the target, `[B, T]`, belong to the article of a noun."""
+    rows = torch.zeros(corpus.target_out.shape, dtype=torch.bool)
+    for n, one in enumerate(corpus.items):
+        for t, _ in roles_of(one)["cross"]["noun of its article"]:
+            rows[n, t] = True
+    return rows
+
+
+@torch.no_grad()
+def shares_right(model: Transformer, corpus: HeadCorpus) -> tuple[float, float]:
+    """The share of tokens that the model ranks first, the target being given: of articles, and of all others."""
+    hits = model(corpus.source, corpus.target_in).argmax(-1) == corpus.target_out
+    article = article_rows(corpus)
+    other = (corpus.target_out != PAD) & ~article
+    return float(hits[article].float().mean()), float(hits[other].float().mean())
