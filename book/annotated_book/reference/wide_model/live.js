@@ -5,8 +5,8 @@ import { livePanels, panel, stream } from "../../viz/engine/panel.js";
 import { percent } from "../../viz/engine/views.js";
 
 const EXAMPLES = [
-  "I bought two glasses of water.", "I bought new glasses.", "I know the answer.", "I know your brother.", "We missed the bus.", "I miss you.",
-  "She put the book on the table.", "She put the bottle on the shelf and left.", "i dont know were my keys are", "Snorbert lives in Glimmerton.",
+  "I need two glasses of water.", "He wears glasses.", "She knows the answer.", "She knows your parents.", "We missed the bus.", "I miss you.",
+  "She put the book on the table.", "She put the bottle on the shelf.", "i dont know were my keys are", "Snorbert lives in Glimmerton.",
 ];
 
 function everyday(box) {
