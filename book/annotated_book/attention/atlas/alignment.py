@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from torch import Tensor
 
-from annotated.analysis.heads import HeadCorpus, Links, PairTokens
+from annotated.analysis.heads import HeadCorpus, Links, PairTokens, gold_cells
 from annotated.model.transformer import AttentionMaps
 
 
@@ -61,3 +61,15 @@ def hit_rate(choose: Callable[[int, int], int], gold: Sequence[Links]) -> float:
     """
     rows = [(n, t) for n, cells in enumerate(gold) for t in sorted({t for t, _ in cells})]
     return sum((t, choose(n, t)) in gold[n] for n, t in rows) / len(rows)
+
+
+def hit_rates(maps: AttentionMaps, corpus: HeadCorpus) -> dict[tuple[int, int], float]:
+    """How often each head of the cross-attention (layer, head) has its largest weight on the aligned word."""
+    gold = [gold_cells(one) for one in corpus.items]
+    rates = {}
+    for layer, weights in enumerate(maps.cross):
+        best = weights.argmax(-1)  # [B, H, T]
+        for head in range(weights.size(1)):
+            favourite = best[:, head].tolist()
+            rates[layer, head] = hit_rate(lambda n, t, of=favourite: of[n][t], gold)  # type: ignore[misc]
+    return rates

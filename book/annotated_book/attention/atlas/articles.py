@@ -1,4 +1,4 @@
-"""What the model writes where an article is due, and elsewhere: the test of a head for grammatical gender."""
+"""Articles, where a corpus has them and how many of them a model writes rightly: the test of a head for gender."""
 
 from __future__ import annotations
 

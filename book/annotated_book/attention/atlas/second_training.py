@@ -1,24 +1,25 @@
-"""The same recipe with another seed: which of the atlas's findings come again.
+"""Heads of a second model, of the same recipe with another seed: which findings of the atlas come again.
 
 The model comes from `annotated train classroom --training.seed 1`, and is read from the folder in which that was typed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from annotated.analysis.ablation import Head, averaged, next_token_loss, silenced
-from annotated.analysis.heads import HeadCorpus, gold_cells, role_scores, score_table
+from annotated.analysis.heads import HeadCorpus, role_scores, score_table
 from annotated.classroom import ClassroomPair, classroom_pairs
 from annotated.loading import load
 from annotated.runs import read_records
 from annotated.translator import Translator
-from annotated_book.attention.atlas.alignment import hit_rate
+from annotated_book.attention.atlas.alignment import hit_rates
 from annotated_book.attention.atlas.articles import shares_right
+from annotated_book.attention.atlas.charts import short_label
 from annotated_book.attention.atlas.experiment import without_heads
 
 SEED = 1
@@ -49,43 +50,81 @@ def findings(translator: Translator, pairs: Sequence[ClassroomPair]) -> dict[str
     Returns
     -------
     dict
-        'local': for two roles in the encoder the share and the place of the head that has most of it. 'cross': for each
-        head its share on the noun of an article, and its rate of hits on the aligned word. 'right': the shares of
-        articles and of other tokens that are predicted, of the model, and with the article's head replaced by zero and
-        by its mean. 'aligners': the rise of the loss without the best aligner, the second best, and both.
+        'local': for two roles in the encoder the share and the place of the head that has most of it. 'aligners': for
+        each head of the cross-attention its rate of hits on the aligned word. 'article_heads': those that give more
+        than half of their weight to the noun of an article, and how much. 'right': the shares of articles and of other
+        tokens that the model predicts, whole, without the first of these heads, and with all of them replaced by zero
+        and by their means. 'two_aligners': the rise of the loss without the best aligner, the second best, and both.
     """
     model, corpus = translator.model, HeadCorpus.of(pairs, translator.tokenizer)
     with torch.no_grad():
         _, maps = model(corpus.source, corpus.target_in, return_attention=True)
     share = {key: score for key, (score, _) in score_table(role_scores(maps, corpus)).items()}
-    gold = [gold_cells(one) for one in corpus.items]
-    rows = []
-    for layer, weights in enumerate(maps.cross):
-        best = weights.argmax(-1)  # [B, H, T]
-        for head in range(weights.size(1)):
-            hits = hit_rate(lambda n, t, best=best, head=head: int(best[n, head, t]), gold)
-            rows.append({"layer": layer, "head": head, "hits": hits,
-                         "noun": share["cross", layer, head, "noun of its article"]})  # fmt: skip
-    article = max(rows, key=lambda row: row["noun"])
-    first, second = sorted(rows, key=lambda row: -row["hits"])[:2]
+    nouns = {key[:3]: found for key, found in share.items() if key[3] == "noun of its article" and found > 0.5}
+    heads = sorted(nouns, key=lambda head: -nouns[head])
+    rates = hit_rates(maps, corpus)
+    best = sorted(rates, key=lambda place: -rates[place])[:2]
     return {
         "local": {
             role: max((found, layer, head) for (kind, layer, head, r), found in share.items()
                       if (kind, r) == ("encoder", role))
             for role in ("token before", "token after")
         },
-        "cross": rows,
-        "right": _right(translator, corpus, ("cross", article["layer"], article["head"])),
-        "aligners": _damage(translator, pairs, *(("cross", row["layer"], row["head"]) for row in (first, second))),
+        "aligners": [{"layer": layer, "head": head, "hits": rate} for (layer, head), rate in rates.items()],
+        "article_heads": [{"kind": kind, "layer": layer, "head": head, "share": nouns[kind, layer, head]}
+                          for kind, layer, head in heads],
+        "right": _right(translator, corpus, heads),
+        "two_aligners": _damage(translator, pairs, *(("cross", layer, head) for layer, head in best)),
     }  # fmt: skip
 
 
-def _right(translator: Translator, corpus: HeadCorpus, head: Head) -> dict[str, tuple[float, float]]:
+def summary(
+    heads: Sequence[Mapping[str, Any]],
+    right: Mapping[str, Sequence[float]],
+    rates: Mapping[tuple[int, int], float],
+    switched_off: Mapping[str, Any],
+) -> dict[str, str]:
+    """The chapter's questions and a model's answers.
+
+    Parameters
+    ----------
+    heads, right
+        'article_heads' and 'right' of `findings`.
+    rates
+        Of `hit_rates`.
+    switched_off
+        Of `without_heads`.
+    """
+    whole, rows = switched_off["whole"]["exact"], switched_off["heads"]
+    lost = {short_label(row["kind"], row["layer"], row["head"]): whole - row["exact"] for row in rows}
+    dearest = max(lost, key=lambda name: lost[name])
+    alone: dict[tuple[str, int], float] = {}
+    for row in rows:
+        layer = row["kind"], row["layer"]
+        alone[layer] = min(alone.get(layer, 1.0), row["alone_exact"])
+    served = sum(least > 0.7 for least in alone.values())
+    named = (f"{short_label(h['kind'], h['layer'], h['head'])} ({h['share']:.0%})" for h in heads)
+    aligner = max(rates, key=lambda place: rates[place])
+    return {
+        "heads with most of their weight on the noun of an article": ", ".join(named),
+        "articles right without the first of these": f"{right['first'][0]:.0%}",
+        "articles right without all of these": f"{right['zero'][0]:.0%}",
+        "other tokens right without all of these": f"{right['zero'][1]:.0%}",
+        "best aligner": f"{short_label('cross', *aligner)} ({rates[aligner]:.0%})",
+        "head that costs most translations": f"{dearest} ({lost[dearest]:.0%})",
+        "heads that cost less than 2 %": f"{sum(share < 0.02 for share in lost.values())} of {len(lost)}",
+        "layers that keep 7 of 10 translations with any one head": f"{served} of {len(alone)}",
+    }
+
+
+def _right(translator: Translator, corpus: HeadCorpus, heads: Sequence[Head]) -> dict[str, tuple[float, float]]:
     model = translator.model
     found = {"whole": shares_right(model, corpus)}
-    with silenced(model, head):
+    with silenced(model, *heads[:1]):
+        found["first"] = shares_right(model, corpus)
+    with silenced(model, *heads):
         found["zero"] = shares_right(model, corpus)
-    with averaged(model, corpus, head):
+    with averaged(model, corpus, *heads):
         found["mean"] = shares_right(model, corpus)
     return found
 

@@ -32,10 +32,10 @@ def test_a_run_of_the_first_seed_is_refused(tmp_path: Path) -> None:
 
 def test_the_findings_of_the_first_model_name_its_heads() -> None:
     found = findings(annotated.load("classroom"), list(classroom_pairs("test", 60)))
-    article = max(found["cross"], key=lambda row: row["noun"])
-    aligner = max(found["cross"], key=lambda row: row["hits"])
-    assert (article["layer"], article["head"]) == (2, 0) and (aligner["layer"], aligner["head"]) == (2, 2)
+    aligner = max(found["aligners"], key=lambda row: row["hits"])
+    assert [(row["kind"], row["layer"], row["head"]) for row in found["article_heads"]] == [("cross", 2, 0)]
+    assert (aligner["layer"], aligner["head"]) == (2, 2)
     articles, others = found["right"]["zero"]
     assert articles < 0.7 < 0.95 < others
-    first, second, both = found["aligners"]
+    first, second, both = found["two_aligners"]
     assert both > 2 * (first + second)
