@@ -102,19 +102,24 @@ def summary(
     for row in rows:
         layer = row["kind"], row["layer"]
         alone[layer] = min(alone.get(layer, 1.0), row["alone_exact"])
+    cheap = sum(share < 0.02 for share in lost.values())
     served = sum(least > 0.7 for least in alone.values())
-    named = (f"{short_label(h['kind'], h['layer'], h['head'])} ({h['share']:.0%})" for h in heads)
+    named = (f"{short_label(h['kind'], h['layer'], h['head'])} ({_percent(h['share'])})" for h in heads)
     aligner = max(rates, key=lambda place: rates[place])
     return {
         "heads with most of their weight on the noun of an article": ", ".join(named),
-        "articles right without the first of these": f"{right['first'][0]:.0%}",
-        "articles right without all of these": f"{right['zero'][0]:.0%}",
-        "other tokens right without all of these": f"{right['zero'][1]:.0%}",
-        "best aligner": f"{short_label('cross', *aligner)} ({rates[aligner]:.0%})",
-        "head that costs most translations": f"{dearest} ({lost[dearest]:.0%})",
-        "heads that cost less than 2 %": f"{sum(share < 0.02 for share in lost.values())} of {len(lost)}",
+        "articles right without the first of these": _percent(right["first"][0]),
+        "articles right without all of these": _percent(right["zero"][0]),
+        "other tokens right without all of these": _percent(right["zero"][1]),
+        "best aligner": f"{short_label('cross', *aligner)} ({_percent(rates[aligner])})",
+        "head that costs most translations": f"{dearest} ({_percent(lost[dearest])})",
+        "heads that cost less than 2\N{NO-BREAK SPACE}%": f"{cheap} of {len(lost)}",
         "layers that keep 7 of 10 translations with any one head": f"{served} of {len(alone)}",
     }
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}".replace("%", "\N{NO-BREAK SPACE}%")
 
 
 def _right(translator: Translator, corpus: HeadCorpus, heads: Sequence[Head]) -> dict[str, tuple[float, float]]:
