@@ -12,8 +12,8 @@ from annotated_book.viz.channels import x_axis
 from annotated_book.viz.forms import titled
 from annotated_book.viz.theme import BLUE, GREY, INK
 
-OWN, STRANGERS = "own test text", "sentences of strangers"
-_ROW = 56  # pixels for each model
+OWN, STRANGERS = "own test text", "a stranger's sentences"
+_ROW = 72  # pixels for each model
 
 
 def two_tests_chart(models: Mapping[str, Mapping[str, Any]], half: str = "held_out") -> Any:
@@ -35,16 +35,18 @@ def two_tests_chart(models: Mapping[str, Mapping[str, Any]], half: str = "held_o
     base = alt.Chart(table)
     order = [f"{name} model" for name in models]
     y = alt.Y("model:N", sort=order, axis=None)
-    x = x_axis("chrF:Q", "chrF", scale=alt.Scale(domain=[0, 105]))
+    x = x_axis("chrF:Q", "chrF", scale=alt.Scale(domain=[0, 100]))
     line = base.mark_line(color=GREY, strokeWidth=2).encode(x=x, y=y, detail="model:N")
     color = alt.condition(f"datum.test == '{OWN}'", alt.value(GREY), alt.value(BLUE))
     points = base.mark_point(filled=True, size=110, opacity=1).encode(
         x=x, y=y, color=color, tooltip=["model", "test", "chrF", "sentences"]
     )
     number = base.mark_text(dy=16, color=INK).encode(x=x, y=y, text=alt.Text("chrF:Q", format=".0f"))
-    name = base.transform_filter(f"datum.test == '{OWN}'").mark_text(align="left", baseline="bottom", dy=-12, color=INK)
+    name = base.transform_filter(f"datum.test == '{OWN}'").mark_text(align="left", baseline="bottom", dy=-21, color=INK)
     names = name.encode(x=alt.value(4), y=y, text="model:N")
-    first = base.transform_filter(f"datum.model == '{order[0]}'").mark_text(baseline="bottom", dy=-9, fontWeight=600)
+    first = base.transform_filter(f"datum.model == '{order[0]}'").mark_text(
+        baseline="bottom", dy=-9, fontWeight=600, align=alt.expr(f"datum.test == '{OWN}' ? 'right' : 'center'")
+    )
     tests = first.encode(x=x, y=y, text="test:N", color=color)
     return titled(
         alt.layer(line, points, number, names, tests),

@@ -78,8 +78,9 @@ def test_a_reader_forces_a_token_and_goes_back(visit: Any) -> None:
     with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}) as v:
         box = v.page.locator('.live[data-panel="greedy"]')
         box.scroll_into_view_if_needed()
-        v.page.wait_for_selector('.live[data-panel="greedy"][data-state="done"]')
         status, written = box.locator(".live-status"), box.locator(".live-tokens")
+        written.get_by_text("Schläger").wait_for()  # its tokens come one by one
+        v.page.wait_for_selector('.live[data-panel="greedy"][data-state="done"]')
         assert (
             "Schläger" in written.inner_text() and "6 decoder positions with a cache, 21 without" in status.inner_text()
         )
