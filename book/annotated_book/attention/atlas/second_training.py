@@ -34,8 +34,10 @@ def trained(run: Path) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the run is of another seed.
+        If there is no run, or it is of another seed.
     """
+    if not (run / "log.jsonl").is_file():
+        raise ValueError(f"no run in {run}; train: annotated train classroom --training.seed {SEED}")
     log = read_records(run / "log.jsonl")
     training = [line["configuration"]["training"] for line in log if line["kind"] == "start"][-1]
     if training["seed"] != SEED:
@@ -150,6 +152,7 @@ def _damage(translator: Translator, pairs: Sequence[ClassroomPair], first: Head,
 def run() -> dict[str, Any]:
     """Of the second model: how it was trained, what its heads do, and what is lost without each."""
     torch.set_num_threads(1)
+    training = trained(RUN)  # first: it says what to train
     translator = load(RUN / "model")
     pairs = list(classroom_pairs("test", LOOKED_AT))
-    return {"training": trained(RUN), **findings(translator, pairs), **without_heads(translator)}
+    return {"training": training, **findings(translator, pairs), **without_heads(translator)}

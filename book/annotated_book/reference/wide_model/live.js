@@ -22,7 +22,7 @@ function everyday(box) {
       say(`“${found.text}” has a probability of ${percent(Math.exp(found.logProbability))}.`);
     },
   });
-  box.querySelector(".live-own")?.remove(); // the page is about no one sentence
+  box.querySelector(".live-own:not(.live-model)").remove(); // the page is about no one sentence
   made.say(`Choose a sentence or type one: the wide model (${WIDE_SIZE}) is fetched then.`);
   return made;
 }

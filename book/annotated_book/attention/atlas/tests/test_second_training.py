@@ -30,6 +30,11 @@ def test_a_run_of_the_first_seed_is_refused(tmp_path: Path) -> None:
         trained(tmp_path)
 
 
+def test_without_a_run_the_command_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"no run in .*; train: annotated train classroom --training\.seed 1"):
+        trained(tmp_path)
+
+
 def test_the_findings_of_the_first_model_name_its_heads() -> None:
     found = findings(annotated.load("classroom"), list(classroom_pairs("test", 60)))
     aligner = max(found["aligners"], key=lambda row: row["hits"])
