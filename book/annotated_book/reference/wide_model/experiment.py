@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -13,7 +14,8 @@ from annotated.classroom import classroom_pairs
 from annotated.classroom.wide import wide_pairs
 from annotated.loading import load
 from annotated.translator import Translator
-from annotated_book.reference.wide_model.strangers import HALVES, plain, scores, sentences, translations
+from annotated_book.reference.wide_model.copying import copied
+from annotated_book.reference.wide_model.strangers import HALVES, greedy, plain, scores, sentences
 
 OWN, SEED = 1000, 7
 """Test sentences of a model's own text, and their seed, which is another than that of the training's own test text."""
@@ -30,7 +32,7 @@ MODELS: dict[str, tuple[str | None, Callable[[], Pairs]]] = {
 
 def own_test(translator: Translator, pairs: Pairs) -> dict[str, Any]:
     """On a model's own test text: 'sentences', 'chrf', and 'exact', how many translations are the reference itself."""
-    found = [str(text) for text in translator.translate([source for source, _ in pairs], beam_size=1)]
+    found = greedy(translator, [source for source, _ in pairs])
     references = [target for _, target in pairs]
     return {
         "sentences": len(pairs),
@@ -51,7 +53,7 @@ def run() -> dict[str, Any]:
     found: dict[str, Any] = {"models": {}}
     for name, (place, pairs) in MODELS.items():
         translator = load(place or run_folder() / "model")
-        halves = {half: translations(translator, half) for half in HALVES}
+        halves = {half: greedy(translator, [row["en"] for row in sentences(half)]) for half in HALVES}
         found["models"][name] = {
             "parameters": translator.model.num_parameters(),
             "vocabulary": translator.tokenizer.vocab_size,
@@ -67,5 +69,7 @@ def run() -> dict[str, Any]:
                 half: {str(row["id"]): text for row, text in zip(sentences(half), texts, strict=True)}
                 for half, texts in halves.items()
             }
+            words = {word for sentence in trained for word in sentence.split()}
+            found["names"] = copied(partial(greedy, translator), words)
             found["new"] = {half: [sentences(half)[i]["id"] for i in places] for half, places in new.items()}
     return found

@@ -82,9 +82,9 @@ def judged(half: str, found: Mapping[str, str]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (-VERDICTS.index(row["verdict"]), row["chrf"]))
 
 
-def translations(translator: Translator, half: str) -> list[str]:
-    """Of a half, by greedy search, with which the panels of the pages begin."""
-    return [str(text) for text in translator.translate([row["en"] for row in sentences(half)], beam_size=1)]
+def greedy(translator: Translator, english: list[str]) -> list[str]:
+    """Translations by greedy search, with which the panels of the pages begin."""
+    return [str(text) for text in translator.translate(english, beam_size=1)]
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -94,7 +94,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--half", choices=HALVES, default="looked_at")
     chosen = parser.parse_args(arguments)
     rows, known = sentences(chosen.half), verdicts()
-    found = translations(load(chosen.model), chosen.half)
+    found = greedy(load(chosen.model), [row["en"] for row in rows])
     for text, row in zip(found, rows, strict=True):
         verdict = "exact" if is_exact(text, row) else known.get((row["id"], text), {}).get("verdict", "not read")
         print(f"{row['id']:4} {verdict:14} {row['en']}  |  {text}  |  {row['de'][0]}")

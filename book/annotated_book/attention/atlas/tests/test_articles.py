@@ -22,6 +22,6 @@ def one(english: str, article: list[int]) -> PairTokens:
 def test_the_commonest_after_the_same_word_and_the_same_beginning() -> None:
     items = [
         one("the dog", [DER]), one("The man", [DER]), one("the cat", [DIE]),  # two of three: der
-        one("a dog", [EIN]), one("a cat", [EIN, E]), one("a woman", [EIN, E]),  # ein, three of three; then e, two of two
+        one("a dog", [EIN]), one("a cat", [EIN, E]), one("a woman", [EIN, E]),  # ein, three of three; e, two of two
     ]  # fmt: skip
     assert commonest_form(HeadCorpus(items, NO_ROWS, NO_ROWS, NO_ROWS)) == (2 + 3 + 2) / (3 + 3 + 2)
