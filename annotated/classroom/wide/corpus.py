@@ -52,7 +52,7 @@ def question(draw: Draw) -> Both:
 
 _WHEN = (("where", "wo"), ("when", "wann"), ("why", "warum"), ("how often", "wie oft"), ("how", "wie"),
          ("why", "warum"), ("when", "wann"), ("what time", "um wie viel Uhr"), ("how long", "wie lange"),
-         ("with whom", "mit wem"), ("since when", "seit wann"))  # fmt: skip
+         ("with whom", "mit wem"))  # fmt: skip
 
 
 _PLACES = frozenset("in aus vor neben hinter unter bei".split())
@@ -91,8 +91,11 @@ def wh_question(draw: Draw) -> Both:
         return [*c.english_statement(clause), ("?", FINAL_MARK)], [*c.german_main(clause), ("?", FINAL_MARK)]
     asking, german = draw.pick(_WHEN)
     kinds = ("people", "place") if asking == "where" else ("people", "action")
-    clause = draw_clause(draw, Wishes(negated=0.15 if asking == "why" else 0, time=0.1 if asking in ("why", "where")
-                                      else 0, kinds=kinds, adverbs=0))  # fmt: skip
+    wishes = Wishes(negated=0.15 if asking == "why" else 0, time=0.1 if asking in ("why", "where") else 0, kinds=kinds,
+                    adverbs=0)  # fmt: skip
+    clause = draw_clause(draw, wishes)
+    while clause.tense == "perfect progressive" and asking in ("when", "what time", "how long", "how often"):
+        clause = draw_clause(draw, wishes)  # it says itself for how long
     asked = [*((w, key) for w in asking.split()), *c.english_question(clause)]
     return [*asked, ("?", FINAL_MARK)], [
         *((w, key) for w in german.split()),

@@ -278,6 +278,8 @@ def possessive_of(subject: Phrase) -> str:
     """'my', 'her', 'their': what refers back to a subject."""
     if subject.pronoun:
         return POSSESSIVE[subject.pronoun]
+    if subject.person == 3:  # Tom and I
+        return "our"
     return "their" if subject.agrees == "p" else "her" if subject.gender == "f" else "his"
 
 

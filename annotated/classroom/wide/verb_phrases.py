@@ -310,6 +310,8 @@ def _bound(table: dict[str, str], subject: Phrase | None) -> str:
         return table["I"]
     if subject.pronoun:
         return table[subject.pronoun].split()[-1]
+    if subject.person == 3:  # Tom and I
+        return table["we"]
     return table["they" if subject.agrees == "p" else {"f": "she", "n": "it"}.get(subject.gender, "he")]
 
 
