@@ -252,12 +252,12 @@ def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
         noun = next((i for i, (word, _) in enumerate(last) if i > kein and word[0].isupper()), len(last) - 1)
         last[noun + 1 : noun + 1] = after  # keine Zeit mehr mit ihr
         return [*pronouns, *when, *known, *often, *before, *manner, *place, *last]
-    if often and often[0][0] == "noch":  # zeige Anna noch das Foto; *noch Anna* is Anna, too
+    if often and often[-1][0] in ("noch", "nie"):  # sie zeigt Anna das Foto noch; *noch Anna* is Anna, too
         return [*pronouns, *when, *known, *often, *manner, *place, *new, *rest]
     return [*pronouns, *when, *often, *known, *manner, *place, *new, *rest]
 
 
-_NOTHING = frozenset("nichts niemanden niemandem kein keine keinen".split())
+_NOTHING = frozenset(("no", "nothing", "nobody"))
 
 
 def german_group(clause: WideClause) -> tuple[Token, list[Token]]:
@@ -267,7 +267,7 @@ def german_group(clause: WideClause) -> tuple[Token, list[Token]]:
     infinitive = [(pattern.prefix + verb.infinitive, key)]
     participle = [(pattern.prefix + verb.participle, key)]
     perfect = german_verb(pattern.auxiliary)
-    if tense == "must" and (clause.negated or _NOTHING & set(pattern.german)):  # must say nothing: darf nichts sagen
+    if tense == "must" and (clause.negated or _NOTHING & set(pattern.english)):  # must say nothing: darf nichts sagen
         return (modal("may", person), auxiliary), infinitive
     if tense == "could" and not clause.negated or tense in ("might",):
         return (modal("could", person), auxiliary), infinitive

@@ -171,7 +171,7 @@ def needs_noun(pattern: Pattern) -> bool:
 
 @cache
 def patterns_for(*wanted: str) -> tuple[Pattern, ...]:
-    """Those that meet all wishes: 'people' (subjects), 'action' (no state), 'direct' object, 'plain' (no sich) ..."""
+    """Those that meet all wishes: 'people' (subjects), 'action' (no state), 'what' (a thing as object), 'plain' ..."""
     found = patterns()
     for wish in wanted:
         if wish == "people":
@@ -182,6 +182,8 @@ def patterns_for(*wanted: str) -> tuple[Pattern, ...]:
             found = tuple(p for p in found if "state" not in p.options)
         elif wish == "plain":
             found = tuple(p for p in found if not {"sich", "sich.d"} & set(p.german))
+        elif wish == "what":
+            found = tuple(p for p in found if p.direct and not PEOPLE & set(p.specs[p.direct].split()))
         elif wish in ("direct", "passive", "asked", "lasting"):
             found = tuple(p for p in found if getattr(p, wish))
         else:
