@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from annotated.classroom.corpus import align, join_words, split_of
@@ -58,6 +59,7 @@ _WHEN = (("where", "wo"), ("when", "wann"), ("why", "warum"), ("how often", "wie
 _PLACES = frozenset("in aus vor neben hinter unter bei".split())
 
 
+@cache
 def _asking(pattern: Pattern) -> tuple[str, str]:
     """'who' wen, wem, auf wen; 'what' was, worauf; '' for a place, which *where* asks for."""
     name, case, preposition = pattern.asked or (pattern.direct, 1, "")
