@@ -85,7 +85,8 @@ def one(draw: Draw, phrase: Phrase, how: str) -> Phrase:
     def german(case: int) -> list[Token]:
         if how in OWN or how == "one":
             return [(possessive_pronoun(how, column, case), key)]
-        article = (m.DETERMINERS[determiner][case][column], key)
+        shown = m.DETERMINERS[determiner][case][column]
+        article = (shown.replace("dies", "jen", 1) if how == "that" else shown, key)
         return [article, (stem + m.ADJECTIVE_ENDINGS["the"][case][column], key)] if stem else [article]
 
     words = [(w, key) for w in english.split()]

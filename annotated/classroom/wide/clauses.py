@@ -183,7 +183,8 @@ def _definite_text(items: Sequence[Item]) -> int:
         if item.kind != "text":
             return 0
         if item.tokens[0][0][:1].isupper():
-            return place + 1
+            following = items[place + 1].tokens if items[place + 1 :] else []
+            return place + (2 if following and following[0][0] in ("links", "rechts") else 1)  # die Straße links
     return 0
 
 

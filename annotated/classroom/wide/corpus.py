@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from annotated.classroom.corpus import align, join_words, split_of
@@ -58,12 +59,13 @@ _WHEN = (("where", "wo"), ("when", "wann"), ("why", "warum"), ("how often", "wie
 _PLACES = frozenset("in aus vor neben hinter unter bei".split())
 
 
+@cache
 def _asking(pattern: Pattern) -> tuple[str, str]:
     """'who' wen, wem, auf wen; 'what' was, worauf; '' for a place, which *where* asks for."""
     name, case, preposition = pattern.asked or (pattern.direct, 1, "")
-    if "person" in pattern.specs[name].split():
+    if pattern.wanted == "who":
         return "who", f"{preposition} {('wer', 'wen', 'wem')[case]}".strip()
-    if preposition in _PLACES or (case == 2 and not preposition):
+    if preposition in _PLACES or (name == "b" and preposition != "mit") or (case == 2 and not preposition):
         return "", ""
     if preposition:
         return "what", ("wor" if preposition[0] in "aeiouäöü" else "wo") + preposition

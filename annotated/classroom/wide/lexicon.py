@@ -131,7 +131,9 @@ def parse_adjective(row: list[str]) -> WideAdjective:
         comparative, superlative = degrees
     else:
         comparative = (stem or word.removesuffix("e")) + "er"
-        superlative = word.removesuffix("e") + ("est" if word.endswith(("t", "d", "ß", "s", "z", "sch")) else "st")
+        root = word.removesuffix("e")
+        short = root.endswith("end") or (root.endswith("isch") and root != "frisch")  # am spannendsten
+        superlative = root + ("est" if root.endswith(("t", "d", "ß", "s", "z", "sch")) and not short else "st")
     return WideAdjective(english, word, stem or word.removesuffix("e"), more, most, comparative, superlative,
                      frozenset(classes.split()))  # fmt: skip
 

@@ -353,7 +353,7 @@ def _described(
         built.degree, word = "est", built.adjective.most
     elif built.determiner in ("a", "") and not built.lead and built.adjective.comparative and draw.chance(0.08):
         built.degree, word = "er", built.adjective.more
-    elif draw.chance(0.1):
+    elif built.adjective.comparative and draw.chance(0.1):
         intensifier, built.intensifier = draw.pick(INTENSIFIERS)
         word = f"{intensifier} {word}"
     return [*english, *((w, built.keys[1]) for w in word.split())]

@@ -8,7 +8,8 @@ Format of a line: English = German | classes of the subject (people, if there is
 - `pick +up {o}`: the particle follows a pronoun (*pick it up*).
 - `Hunger/m haben`, `blaue/p Augen haben`: are negated by *keinen*, *keine*; so is *ein* before a noun.
 - options: `sein` (perfect), `state` (no progressive, no imperative, few modals), `place`, `manner`, `no-neg`, `rare`;
-  `plural` (of the subject: *live together*), `weak` (hängte; the table has hing), `ersatz` (er hat sie gehen lassen).
+  `plural` (of the subject: *live together*), `weak` (hängte; the table has hing), `ersatz` (er hat sie gehen lassen),
+  `preterite` (kam aus Polen).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import NamedTuple
 
 from annotated.classroom.phrases import Draw
 from annotated.classroom.wide.fillers import fill
+from annotated.classroom.wide.lexicon import nouns_of
 from annotated.classroom.wide.nominals import (
     OBJECTIVE,
     POSSESSIVE,
@@ -110,6 +112,24 @@ class Pattern:
         return Asked(name, CASES[case], "") if before in ("", "sich.d") and (last or self.direct) else None
 
     @property
+    def wanted(self) -> str:
+        """'who' or 'what': the word that asks for the object or for what follows the preposition."""
+        spec = self.specs[self.asked.name if self.asked else self.direct]
+        kinds = spec.partition("!")[0].split()
+        people = [bool(PEOPLE & noun.classes) for kind in kinds if not kind.isupper() for noun in nouns_of(kind)]
+        return "who" if {"person", "family"} & set(kinds) or (people and all(people)) else "what"
+
+    @property
+    def what(self) -> bool:
+        """Whether its object is a thing: 'I know what you bought'."""
+        return bool(self.direct) and self.wanted == "what"
+
+    @property
+    def unbound(self) -> bool:
+        """Whether nothing in it refers back to the subject: no *sich*, *oneself* or *one's*."""
+        return not {"sich", "sich.d"} & set(self.german) and not {"oneself", "one's"} & set(self.english)
+
+    @property
     def lasting(self) -> bool:
         """Whether it goes on for a while."""
         return self.infinitive.infinitive in _LASTING and not self.prefix and "state" not in self.options
@@ -142,6 +162,8 @@ def parse(line: str, group: str = "") -> Pattern:
     forms = german_verb(verb, weak="weak" in options)
     if "ersatz" in options:
         forms = replace(forms, participle=verb)
+    if "preterite" in options:
+        forms = replace(forms, plain_past=True)
     auxiliary = "sein" if "sein" in options else "haben" if "haben" in options else forms.auxiliary
     before = tuple(word.replace("|", "") for word in wörter[:-1])
     return Pattern(words[1:], before, specs, subjects, options, english_verb(words[0]), prefix, forms, auxiliary,
@@ -182,9 +204,7 @@ def patterns_for(*wanted: str) -> tuple[Pattern, ...]:
             found = tuple(p for p in found if "state" not in p.options)
         elif wish == "plain":
             found = tuple(p for p in found if not {"sich", "sich.d"} & set(p.german))
-        elif wish == "what":
-            found = tuple(p for p in found if p.direct and not PEOPLE & set(p.specs[p.direct].split()))
-        elif wish in ("direct", "passive", "asked", "lasting"):
+        elif wish in ("direct", "passive", "asked", "lasting", "what", "unbound"):
             found = tuple(p for p in found if getattr(p, wish))
         else:
             found = tuple(p for p in found if wish in p.options)
