@@ -179,9 +179,9 @@ def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
         english, german = clause.manner or ([], [])
         gern = [(word, clause.keys[0]) for word in (["gern"] if tense == "like to" else ["sehr", "gern"])]
         clause.manner = (english, [*gern, *german])
-    elif tense == "progressive" and clause.time is None and draw.chance(0.15):
+    elif tense == "progressive" and clause.time is None and draw.chance(0.15 * min(1.0, 2 * wishes.adverbs)):
         clause.middle = ([("just", clause.keys[0])] if draw.chance(0.3) else [], [("gerade", clause.keys[0])])
-    elif tense == "present" and not state and clause.time is None and draw.chance(middle * 2):
+    elif tense == "present" and not state and clause.time is None and not clause.kein and draw.chance(middle * 2):
         clause.middle = c.adverbial(draw, "not often" if clause.negated else "often")
     elif tense == "perfect" and not clause.negated and draw.chance(0.4):
         clause.middle = c.adverbial(draw, "already")
