@@ -235,6 +235,10 @@ _LOW = frozenset("sofort gleich bis wieder noch einmal mit ohne".split())
 """Begin what stands after *natürlich* and *vielleicht*: natürlich sofort, endlich mit mir."""
 
 
+FREQUENT = frozenset("jeden jede jedes alle zweimal dreimal viermal mehrmals".split())
+"""Begin how often, which is what is negated: nicht jeden Tag."""
+
+
 def _counted(item: Item) -> bool:
     """Whether it is 'drei Autos', 'viele Autos', which *nicht* precedes."""
     built = item.phrase.built if item.phrase is not None else None
@@ -257,6 +261,8 @@ def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
         if clause.tense in LIKING:
             new, rest = [], [*new, *rest]  # nicht gern ein Bad nehmen
         not_ = [*before, ("nicht", clause.keys[1]), *after]
+        if when and when[0][0] in FREQUENT:
+            return [*pronouns, *known, *not_, *when, *often, *new, *manner, *place, *rest]
         if any(_counted(item) for item in clause.phrase.items):
             new, rest = [], [*new, *rest]  # nicht drei Autos besitzen
             return [*pronouns, *known, *when, *often, *not_, *manner, *place, *rest]

@@ -162,6 +162,8 @@ def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
     group = "future" if tense == "could" and not clause.negated else TIMES.get(tense, "")
     if group and draw.chance(wishes.time) and not (state and group != "past") and "no-time" not in options:
         clause.time = c.adverbial(draw, "any" if draw.chance(0.25) else group)
+        if clause.kein and clause.time[1][0][0] in c.FREQUENT:
+            clause.time = None
     if "place" in options and draw.chance(0.22 * wishes.adverbs):
         clause.place = c.adverbial(draw, "place")
     elif "manner" in options and not clause.negated and draw.chance(0.22 * wishes.adverbs):
