@@ -85,8 +85,9 @@ def one(draw: Draw, phrase: Phrase, how: str) -> Phrase:
     def german(case: int) -> list[Token]:
         if how in OWN or how == "one":
             return [(possessive_pronoun(how, column, case), key)]
-        shown = m.DETERMINERS[determiner][case][column]
-        article = (shown.replace("dies", "jen", 1) if how == "that" else shown, key)
+        if how == "that":  # not these but those: die da
+            return [(m.DETERMINERS["the"][case][column], key), ("da", key)]
+        article = (m.DETERMINERS[determiner][case][column], key)
         return [article, (stem + m.ADJECTIVE_ENDINGS["the"][case][column], key)] if stem else [article]
 
     words = [(w, key) for w in english.split()]

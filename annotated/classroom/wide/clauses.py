@@ -232,6 +232,20 @@ def _joined(items: Sequence[Item], person: int) -> list[Token]:
     return words
 
 
+_LOW = frozenset("sofort gleich bis wieder noch einmal mit ohne".split())
+"""Begin what stands after *natürlich* and *vielleicht*: natürlich sofort, endlich mit mir."""
+
+
+FREQUENT = frozenset("jeden jede jedes alle zweimal dreimal viermal mehrmals".split())
+"""Begin how often, which is what is negated: nicht jeden Tag."""
+
+
+def _counted(item: Item) -> bool:
+    """Whether it is 'drei Autos', 'viele Autos', which *nicht* precedes."""
+    built = item.phrase.built if item.phrase is not None else None
+    return bool(built and built.amount and not built.determiner and built.amount not in ("alle", "beide", "die meisten"))
+
+
 def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
     """All between the two ends of the German verb, without the subject."""
     pronouns, known, new, rest = _parts(clause)
@@ -239,6 +253,8 @@ def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
     often = clause.middle[1] if clause.middle else []
     manner = clause.manner[1] if clause.manner else []
     place = clause.place[1] if clause.place else []
+    if when and often and when[0][0] in _LOW:
+        when, often = often, when
     if clause.negated and not clause.kein and often and often[0][0] in ("oft", "immer", "wirklich"):
         return [*pronouns, *known, *when, ("nicht", clause.keys[1]), *often, *new, *manner, *place, *rest]
     before, after = clause.around
@@ -246,6 +262,11 @@ def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
         if clause.tense in LIKING:
             new, rest = [], [*new, *rest]  # nicht gern ein Bad nehmen
         not_ = [*before, ("nicht", clause.keys[1]), *after]
+        if when and when[0][0] in FREQUENT:
+            return [*pronouns, *known, *not_, *when, *often, *new, *manner, *place, *rest]
+        if any(_counted(item) for item in clause.phrase.items):
+            new, rest = [], [*new, *rest]  # nicht drei Autos besitzen
+            return [*pronouns, *known, *when, *often, *not_, *manner, *place, *rest]
         return [*pronouns, *known, *when, *often, *new, *not_, *manner, *place, *rest]
     if clause.kein:
         last = [*new, *rest]
@@ -341,11 +362,14 @@ def german_imperative(clause: WideClause) -> tuple[list[Token], list[Token]]:
     return first, [*middle_field(clause), *([(pattern.prefix, key)] if pattern.prefix else [])]
 
 
-def german_request(clause: WideClause, key: int, infinitive: bool = False) -> list[Token]:
-    """With *bitte* after the pronouns: 'setz dich bitte hin', 'gib bitte Anna das Buch', 'mir bitte helfen'."""
+def german_request(clause: WideClause, key: int, infinitive: bool = False, word: str = "bitte") -> list[Token]:
+    """With *bitte* after the pronouns: 'setz dich bitte hin', 'gib bitte Anna das Buch', 'mir bitte helfen'.
+
+    Or with another word: 'mir lieber helfen'.
+    """
     first, rest = ([], german_infinitive(clause)) if infinitive else german_imperative(clause)
     pronouns = len(_parts(clause)[0])
-    return [*first, *rest[:pronouns], ("bitte", key), *rest[pronouns:]]
+    return [*first, *rest[:pronouns], *((w, key) for w in word.split()), *rest[pronouns:]]
 
 
 def make(draw: Draw, subject: Phrase, pattern: Pattern, tense: str, negated: bool = False, gap: str = "") -> WideClause:

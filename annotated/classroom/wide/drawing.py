@@ -162,7 +162,9 @@ def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
     group = "future" if tense == "could" and not clause.negated else TIMES.get(tense, "")
     if group and draw.chance(wishes.time) and not (state and group != "past") and "no-time" not in options:
         clause.time = c.adverbial(draw, "any" if draw.chance(0.25) else group)
-        if clause.negated and clause.time[1][0][0] in ("wieder", "noch"):  # *wieder nicht* is once more not
+        first = clause.time[1][0][0]
+        again = clause.negated and first in ("wieder", "noch")  # *wieder nicht* is once more not
+        if again or (clause.kein and first in c.FREQUENT):
             clause.time = None
     if "place" in options and draw.chance(0.22 * wishes.adverbs):
         clause.place = c.adverbial(draw, "place")
@@ -181,9 +183,9 @@ def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
         english, german = clause.manner or ([], [])
         gern = [(word, clause.keys[0]) for word in (["gern"] if tense == "like to" else ["sehr", "gern"])]
         clause.manner = (english, [*gern, *german])
-    elif tense == "progressive" and clause.time is None and draw.chance(0.15):
+    elif tense == "progressive" and clause.time is None and draw.chance(0.15 * min(1.0, 2 * wishes.adverbs)):
         clause.middle = ([("just", clause.keys[0])] if draw.chance(0.3) else [], [("gerade", clause.keys[0])])
-    elif tense == "present" and not state and clause.time is None and draw.chance(middle * 2):
+    elif tense == "present" and not state and clause.time is None and not clause.kein and draw.chance(middle * 2):
         clause.middle = c.adverbial(draw, "not often" if clause.negated else "often")
     elif tense == "perfect" and not clause.negated and draw.chance(0.4):
         clause.middle = c.adverbial(draw, "already")

@@ -13,7 +13,8 @@ A slot is `{name.form:spec}`; the spec is given once, in the English.
 | any noun | `rel`, `whose`, `it`, `ita` | `rel`, `whose`, `it` er, `ita` ihn, `itd` ihm, `wurde` |
 
 `p` and `sp` are `m` and `s` without their subject, `pe` without an auxiliary that has just been said, too.
-`i1` and `i2` are the verb of the imperative and the rest, `ib` all of it with *bitte*, `infb` the infinitive with it.
+`i1` and `i2` are the verb of the imperative and the rest, `ib` all of it with *bitte*, `infb` the infinitive with it,
+`inf-lieber` with *lieber* in that place.
 Wishes: `subj=I,you`, `t=past`, `neg=0.5`, `time=0`, `k=place` (kind of verb phrase), `g=group`, `gap`, `of=name` (the
 subject of another clause, as a pronoun). `(a|b)` in both languages draws the same alternative of each, `[word]` in
 the English alone is there half of the time.
@@ -230,6 +231,8 @@ class Filled:
                 return c.german_imperative(value)[form == "i2"]
             if form in ("ib", "infb"):
                 return c.german_request(value, self.block, infinitive=form == "infb")
+            if form.startswith("inf-"):
+                return c.german_request(value, self.block, True, form[4:].replace("-", " "))
             if form in ("inf", "zu"):
                 return c.german_infinitive(value, zu=form == "zu")
             if form in ("p", "pe"):

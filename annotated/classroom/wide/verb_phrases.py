@@ -154,6 +154,8 @@ def parse(line: str, group: str = "") -> Pattern:
     subjects = tuple(rest[0].split()) if rest and rest[0] not in ("", "-") else ("person",)
     options = frozenset(rest[1].split()) if len(rest) > 1 else frozenset()
     specs = {name: spec for name, spec in _SLOT.findall(english)}
+    if "CLOCK" in specs.values():
+        options |= {"no-time"}
     words = tuple(_SLOT.sub(lambda found: "{" + found[1] + "}", english).split())
     wörter = tuple(german.split())
     if set(specs) != {w[1:-1].split(".")[0] for w in wörter if w.startswith("{")}:
