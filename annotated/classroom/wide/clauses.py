@@ -243,7 +243,8 @@ FREQUENT = frozenset("jeden jede jedes alle zweimal dreimal viermal mehrmals".sp
 def _counted(item: Item) -> bool:
     """Whether it is 'drei Autos', 'viele Autos', which *nicht* precedes."""
     built = item.phrase.built if item.phrase is not None else None
-    return bool(built and built.amount and not built.determiner and built.amount not in ("alle", "beide", "die meisten"))
+    whole = ("alle", "beide", "die meisten")
+    return bool(built and built.amount and not built.determiner and built.amount not in whole)
 
 
 def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
