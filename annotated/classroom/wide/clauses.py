@@ -140,9 +140,15 @@ LIKING = ("like to", "love to")
 
 def settle_negation(clause: WideClause) -> None:
     """*kein* in place of an article, or *nicht*."""
-    if not clause.negated or clause.tense in LIKING:
+    if not clause.negated:
         return
+    clause.phrase.english = [("any" if word == "some" else word, key) for word, key in clause.phrase.english]
     for item in clause.phrase.items:
+        if item.phrase and item.phrase.built and item.phrase.english[0][0] == "some":
+            item.phrase.built.amount = ""  # any bread, kein Brot
+    if clause.tense in LIKING:
+        return
+    for place, item in enumerate(clause.phrase.items):
         first = item.tokens[0][0] if item.tokens else ""
         if item.kind == "text" and first in PREPOSITIONS:
             return
@@ -150,7 +156,8 @@ def settle_negation(clause: WideClause) -> None:
             clause.kein = negate(item.phrase.built, clause.keys[1])
             if clause.kein or item.case == m.ACCUSATIVE:
                 return
-        gender = item.noun_gender or (bare_columns().get(first, "") if item is clause.phrase.items[0] else "")
+        leading = all(before.kind in ("np", "sich") for before in clause.phrase.items[:place])
+        gender = item.noun_gender or (bare_columns().get(first, "") if leading else "")
         if gender:
             article = m.DETERMINERS["no"][m.ACCUSATIVE][gender]
             word, key = item.tokens[0]
@@ -245,6 +252,8 @@ def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
         if clause.tense in LIKING:
             new, rest = [], [*new, *rest]  # nicht gern ein Bad nehmen
         not_ = [*before, ("nicht", clause.keys[1]), *after]
+        if any(item.phrase and item.phrase.built and item.phrase.built.counted for item in clause.phrase.items):
+            return [*pronouns, *known, *when, *often, *not_, *new, *manner, *place, *rest]  # nicht genug Brot
         return [*pronouns, *known, *when, *often, *new, *not_, *manner, *place, *rest]
     if clause.kein:
         return [*pronouns, *when, *known, *often, *before, *manner, *place, *new, *rest, *after]
@@ -331,11 +340,11 @@ def german_imperative(clause: WideClause) -> tuple[list[Token], list[Token]]:
     return first, [*middle_field(clause), *([(pattern.prefix, key)] if pattern.prefix else [])]
 
 
-def german_request(clause: WideClause, key: int, infinitive: bool = False) -> list[Token]:
+def german_request(clause: WideClause, key: int, infinitive: bool = False, word: str = "bitte") -> list[Token]:
     """With *bitte* after the pronouns: 'setz dich bitte hin', 'gib bitte Anna das Buch', 'mir bitte helfen'."""
     first, rest = ([], german_infinitive(clause)) if infinitive else german_imperative(clause)
     pronouns = len(_parts(clause)[0])
-    return [*first, *rest[:pronouns], ("bitte", key), *rest[pronouns:]]
+    return [*first, *rest[:pronouns], (word, key), *rest[pronouns:]]
 
 
 def make(draw: Draw, subject: Phrase, pattern: Pattern, tense: str, negated: bool = False, gap: str = "") -> WideClause:

@@ -5,7 +5,7 @@ A slot is `{name.form:spec}`; the spec is given once, in the English.
 | spec | English forms | German forms |
 |---|---|---|
 | `S wishes` a clause | `{c}`; `q` question, `p` predicate | `m` main, `v` verb first, `s` last; `p`, `pe`, `sp` |
-| `VP wishes` a verb phrase | `{v}` base, `{v.ing}` | `inf`, `infb`, `zu`, `i1`, `i2`, `ib` |
+| `VP wishes` a verb phrase | `{v}` base, `{v.ing}` | `inf`, `infb`, `infl`, `zu`, `i1`, `i2`, `ib` |
 | classes of nouns, as in verb phrases | `{o}`, `be`, `was`, `v-cost` | `n`, `a`, `d`, `g`, `sein`, `war`, `v-kosten` |
 | `KIND` | as in verb phrases | |
 | `GAP of=a !the` what clause `a` (wish `gap`) asks for | `{o}`, `rel` that | `a`, `rel` den, auf den, dem |
@@ -13,7 +13,8 @@ A slot is `{name.form:spec}`; the spec is given once, in the English.
 | any noun | `rel`, `whose`, `it`, `ita` | `rel`, `whose`, `it` er, `ita` ihn, `itd` ihm, `wurde` |
 
 `p` and `sp` are `m` and `s` without their subject, `pe` without an auxiliary that has just been said, too.
-`i1` and `i2` are the verb of the imperative and the rest, `ib` all of it with *bitte*, `infb` the infinitive with it.
+`i1` and `i2` are the verb of the imperative and the rest, `ib` all of it with *bitte*, `infb` the infinitive with it,
+`infl` with *lieber*.
 Wishes: `subj=I,you`, `t=past`, `neg=0.5`, `time=0`, `k=place` (kind of verb phrase), `g=group`, `gap`, `of=name` (the
 subject of another clause, as a pronoun). `(a|b)` in both languages draws the same alternative of each, `[word]` in
 the English alone is there half of the time.
@@ -228,6 +229,8 @@ class Filled:
                 return [*c.middle_field(value, time=False), ending]
             if form in ("i1", "i2"):
                 return c.german_imperative(value)[form == "i2"]
+            if form == "infl":
+                return c.german_request(value, self.block, infinitive=True, word="lieber")
             if form in ("ib", "infb"):
                 return c.german_request(value, self.block, infinitive=form == "infb")
             if form in ("inf", "zu"):

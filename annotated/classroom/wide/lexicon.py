@@ -115,7 +115,7 @@ def _english_degrees(english: str) -> tuple[str, str]:
 
 
 _IRREGULAR = {"good": ("better", "best"), "bad": ("worse", "worst"), "far": ("further", "furthest"),
-              "tired": ("more tired", "most tired"), "ill": ("worse", "worst"),
+              "tired": ("more tired", "most tired"), "loyal": ("more loyal", "most loyal"), "ill": ("worse", "worst"),
               "fun": ("more fun", "most fun")}  # fmt: skip
 
 
