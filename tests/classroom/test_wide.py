@@ -352,7 +352,7 @@ def test_english_verbs(base: str, third: str, past: str, participle: str, ing: s
         ("öffnen", "öffnest", "öffnet", "geöffnet", "haben", "öffne"),
         ("bellen", "bellst", "bellt", "gebellt", "haben", "bell"),
         ("umarmen", "umarmst", "umarmt", "umarmt", "haben", "umarm"),
-        ("bügeln", "bügelst", "bügelt", "gebügelt", "haben", "bügel"),
+        ("bügeln", "bügelst", "bügelt", "gebügelt", "haben", "bügle"),
         ("bleiben", "bleibst", "bleibt", "geblieben", "sein", "bleib"),
         ("halten", "hältst", "hält", "gehalten", "haben", "halte"),
         ("raten", "rätst", "rät", "geraten", "haben", "rate"),

@@ -141,7 +141,11 @@ class Filled:
             return pronoun(self.draw, self.draw.pick(spec.split()[1:]).replace("_", " "))
         if kind.isupper():
             return fill(self.draw, spec)
-        return draw_object(self.draw, spec if "!" in spec else spec + " ", None)
+        drawn = draw_object(self.draw, spec if "!" in spec else spec + " ", None)
+        single = "!" in spec and all("+s" in word for word in spec.partition("!")[2].split(","))
+        while single and drawn.agrees == "p":  # 'this is my', and not trousers
+            drawn = draw_object(self.draw, spec, None)
+        return drawn
 
     def _noun_of(self, spec: str) -> Phrase:
         """'GAP of=a !the' what the clause asks for; 'ONE of=o colour' the red one."""

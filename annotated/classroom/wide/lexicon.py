@@ -131,7 +131,10 @@ def parse_adjective(row: list[str]) -> WideAdjective:
         comparative, superlative = degrees
     else:
         comparative = (stem or word.removesuffix("e")) + "er"
-        superlative = word.removesuffix("e") + ("est" if word.endswith(("t", "d", "ß", "s", "z", "sch")) else "st")
+        linked = word.endswith(("t", "d", "ß", "s", "z", "sch")) and not (  # das spannendste, das praktischste
+            word.endswith(("end", "gert")) or (word.endswith("isch") and word != "frisch")
+        )
+        superlative = word.removesuffix("e") + ("est" if linked else "st")
     return WideAdjective(english, word, stem or word.removesuffix("e"), more, most, comparative, superlative,
                      frozenset(classes.split()))  # fmt: skip
 

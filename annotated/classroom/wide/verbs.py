@@ -128,9 +128,11 @@ _LINKED = ("t", "d", "ffn", "chn", "ckn", "gn", "dm", "tm")
 
 
 def _imperative(infinitive: str, third: str, stem: str, link: str) -> str:
-    """'mach', 'warte', 'nimm', 'tritt', 'halte', 'ändere', 'entschuldige'."""
+    """'mach', 'warte', 'nimm', 'tritt', 'halte', 'ändere', 'sammle', 'entschuldige'."""
     if third and "i" in third and "i" not in infinitive:
         return third if stem.endswith("t") else third[:-1]
+    if infinitive.endswith("eln"):
+        return infinitive[:-3] + "le"
     return stem + (
         "e" if link or (stem.endswith("ig") and not stem.endswith("eig")) or infinitive.endswith("ern") else ""
     )
