@@ -62,7 +62,7 @@ def one(draw: Draw, phrase: Phrase, how: str) -> Phrase:
     determiner, stem, word = "the", "", ""
     if how == "colour":
         word, stem = draw.pick([pair for pair in pairs_of("names", "colour") if pair[1] not in ("rosa", "lila")])
-        stem = stem.removesuffix("e")
+        stem = {"gold": "golden", "silber": "silbern"}.get(stem, stem.removesuffix("e"))
     elif how in ("adj", "more", "most"):
         entry = pick_adjective(draw, ["thing"])
         while not entry.comparative:

@@ -140,9 +140,15 @@ LIKING = ("like to", "love to")
 
 def settle_negation(clause: WideClause) -> None:
     """*kein* in place of an article, or *nicht*."""
-    if not clause.negated or clause.tense in LIKING:
+    if not clause.negated:
         return
+    clause.phrase.english = [("any" if word == "some" else word, key) for word, key in clause.phrase.english]
     for item in clause.phrase.items:
+        if item.phrase and item.phrase.built and item.phrase.english[0][0] == "some":
+            item.phrase.built.amount = ""  # any bread, kein Brot
+    if clause.tense in LIKING:
+        return
+    for place, item in enumerate(clause.phrase.items):
         first = item.tokens[0][0] if item.tokens else ""
         if item.kind == "text" and first in PREPOSITIONS:
             return
@@ -150,7 +156,8 @@ def settle_negation(clause: WideClause) -> None:
             clause.kein = negate(item.phrase.built, clause.keys[1])
             if clause.kein or item.case == m.ACCUSATIVE:
                 return
-        gender = item.noun_gender or (bare_columns().get(first, "") if item is clause.phrase.items[0] else "")
+        leading = all(before.kind in ("np", "sich") for before in clause.phrase.items[:place])
+        gender = item.noun_gender or (bare_columns().get(first, "") if leading else "")
         if gender:
             article = m.DETERMINERS["no"][m.ACCUSATIVE][gender]
             word, key = item.tokens[0]
@@ -240,13 +247,6 @@ FREQUENT = frozenset("jeden jede jedes alle zweimal dreimal viermal mehrmals".sp
 """Begin how often, which is what is negated: nicht jeden Tag."""
 
 
-def _counted(item: Item) -> bool:
-    """Whether it is 'drei Autos', 'viele Autos', which *nicht* precedes."""
-    built = item.phrase.built if item.phrase is not None else None
-    whole = ("alle", "beide", "die meisten")
-    return bool(built and built.amount and not built.determiner and built.amount not in whole)
-
-
 def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
     """All between the two ends of the German verb, without the subject."""
     pronouns, known, new, rest = _parts(clause)
@@ -265,7 +265,7 @@ def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
         not_ = [*before, ("nicht", clause.keys[1]), *after]
         if when and when[0][0] in FREQUENT:
             return [*pronouns, *known, *not_, *when, *often, *new, *manner, *place, *rest]
-        if any(_counted(item) for item in clause.phrase.items):
+        if any(item.phrase and item.phrase.built and item.phrase.built.counted for item in clause.phrase.items):
             new, rest = [], [*new, *rest]  # nicht drei Autos besitzen
             return [*pronouns, *known, *when, *often, *not_, *manner, *place, *rest]
         return [*pronouns, *known, *when, *often, *new, *not_, *manner, *place, *rest]

@@ -117,6 +117,12 @@ def draw_tense(draw: Draw, pattern: Pattern, wishes: Wishes, subject: Phrase) ->
     return tense
 
 
+def _misfits(pattern: Pattern, subject: Phrase) -> bool:
+    """*We live together* is of several, *she is an only child* of one."""
+    several = subject.person in (3, 4, 5) and subject.pronoun != "formal you"
+    return ("singular" if several else "plural") in pattern.options
+
+
 def draw_clause(
     draw: Draw, wishes: Wishes, subject: Phrase | None = None, pattern: Pattern | None = None
 ) -> c.WideClause:
@@ -130,7 +136,7 @@ def draw_clause(
             subject = draw_subject(draw, pattern.subjects)
             while subject.pronoun and needs_noun(pattern):
                 subject = draw_subject(draw, pattern.subjects)
-    while "plural" in pattern.options and subject.person not in (3, 4, 5):  # *together*
+    while _misfits(pattern, subject):
         pattern = draw_pattern(draw, wishes)
     tense = draw_tense(draw, pattern, wishes, subject)
     negated = draw.chance(wishes.negated) and "no-neg" not in pattern.options

@@ -5,7 +5,7 @@ A slot is `{name.form:spec}`; the spec is given once, in the English.
 | spec | English forms | German forms |
 |---|---|---|
 | `S wishes` a clause | `{c}`; `q` question, `p` predicate | `m` main, `v` verb first, `s` last; `p`, `pe`, `sp` |
-| `VP wishes` a verb phrase | `{v}` base, `{v.ing}` | `inf`, `infb`, `zu`, `i1`, `i2`, `ib` |
+| `VP wishes` a verb phrase | `{v}` base, `{v.ing}` | `inf`, `infb`, `inf-lieber`, `zu`, `i1`, `i2`, `ib` |
 | classes of nouns, as in verb phrases | `{o}`, `be`, `was`, `v-cost` | `n`, `a`, `d`, `g`, `sein`, `war`, `v-kosten` |
 | `KIND` | as in verb phrases | |
 | `GAP of=a !the` what clause `a` (wish `gap`) asks for | `{o}`, `rel` that | `a`, `rel` den, auf den, dem |
@@ -141,7 +141,11 @@ class Filled:
             return pronoun(self.draw, self.draw.pick(spec.split()[1:]).replace("_", " "))
         if kind.isupper():
             return fill(self.draw, spec)
-        return draw_object(self.draw, spec if "!" in spec else spec + " ", None)
+        drawn = draw_object(self.draw, spec if "!" in spec else spec + " ", None)
+        single = "!" in spec and all("+s" in word for word in spec.partition("!")[2].split(","))
+        while single and drawn.agrees == "p":  # 'this is my', and not trousers
+            drawn = draw_object(self.draw, spec, None)
+        return drawn
 
     def _noun_of(self, spec: str) -> Phrase:
         """'GAP of=a !the' what the clause asks for; 'ONE of=o colour' the red one."""

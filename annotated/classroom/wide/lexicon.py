@@ -115,7 +115,7 @@ def _english_degrees(english: str) -> tuple[str, str]:
 
 
 _IRREGULAR = {"good": ("better", "best"), "bad": ("worse", "worst"), "far": ("further", "furthest"),
-              "tired": ("more tired", "most tired"), "ill": ("worse", "worst"),
+              "tired": ("more tired", "most tired"), "loyal": ("more loyal", "most loyal"), "ill": ("worse", "worst"),
               "fun": ("more fun", "most fun")}  # fmt: skip
 
 
@@ -131,9 +131,10 @@ def parse_adjective(row: list[str]) -> WideAdjective:
         comparative, superlative = degrees
     else:
         comparative = (stem or word.removesuffix("e")) + "er"
-        root = word.removesuffix("e")
-        short = root.endswith("end") or (root.endswith("isch") and root != "frisch")  # am spannendsten
-        superlative = root + ("est" if root.endswith(("t", "d", "ß", "s", "z", "sch")) and not short else "st")
+        linked = word.endswith(("t", "d", "ß", "s", "z", "sch")) and not (  # das spannendste, das praktischste
+            word.endswith(("end", "gert")) or (word.endswith("isch") and word != "frisch")
+        )
+        superlative = word.removesuffix("e") + ("est" if linked else "st")
     return WideAdjective(english, word, stem or word.removesuffix("e"), more, most, comparative, superlative,
                      frozenset(classes.split()))  # fmt: skip
 

@@ -176,6 +176,11 @@ class Built:
     lead: str = ""
     """Before the article: 'noch ein', 'fast alle meine'."""
 
+    @property
+    def counted(self) -> bool:
+        """'viele', 'genug', 'zwei', 'noch ein': *nicht* precedes it."""
+        return bool(self.lead or (self.amount and not self.determiner and self.amount not in _WEAK_AFTER))
+
     def german(self, case: int) -> list[Token]:
         determiner, described, named = self.keys
         before, behind = self.owner or ([], [])

@@ -8,8 +8,8 @@ Format of a line: English = German | classes of the subject (people, if there is
 - `pick +up {o}`: the particle follows a pronoun (*pick it up*).
 - `Hunger/m haben`, `blaue/p Augen haben`: are negated by *keinen*, *keine*; so is *ein* before a noun.
 - options: `sein` (perfect), `state` (no progressive, no imperative, few modals), `place`, `manner`, `no-neg`, `rare`;
-  `plural` (of the subject: *live together*), `weak` (hängte; the table has hing), `ersatz` (er hat sie gehen lassen),
-  `preterite` (kam aus Polen).
+  `plural`, `singular` (of the subject: *live together*, *be a child*), `weak` (hängte; the table has hing),
+  `ersatz` (er hat sie gehen lassen), `preterite` (kam aus Polen).
 """
 
 from __future__ import annotations
