@@ -139,7 +139,7 @@ def _classroom_wide() -> Recipe:
     """
     training = TrainingConfig(
         updates=18_000, batch_tokens=1500, warmup=600, learning_rate_scale=0.6, validate_every=500, validate_bleu=200,
-        checkpoint_every=250,
+        checkpoint_every=250, keep_checkpoints=20, average_last=20,
     )  # fmt: skip
     shape = dict(d_model=256, d_ff=768, d_k=64, d_v=64, dropout=0.05)
     train, valid, test = (f"data/classroom-wide/{split}.tsv" for split in ("train", "valid", "test"))

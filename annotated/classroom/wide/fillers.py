@@ -31,7 +31,7 @@ def fill(draw: Draw, spec: str, subject: Phrase | None = None) -> Both:
 
 
 def _city(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
-    if draw.chance(0.35):
+    if draw.chance(0.5):
         name = invented(draw)
         return fixed(draw, name, name)
     return fixed(draw, *draw.pick(pairs_of("names", "city")))
@@ -39,7 +39,7 @@ def _city(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
 
 def _name(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
     sex = arguments[0] if arguments else draw.pick(("female", "male"))
-    name = invented(draw) if draw.chance(0.4) else draw.pick(pairs_of("names", sex))[0]
+    name = invented(draw) if draw.chance(0.55) else draw.pick(pairs_of("names", sex))[0]
     return fixed(draw, name, name)
 
 

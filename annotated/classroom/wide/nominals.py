@@ -103,7 +103,7 @@ def _blend(draw: Draw) -> str:
 def person_name(draw: Draw) -> Phrase:
     """A first name, now and then one that no table has; some with a surname."""
     gender = draw.pick("mf")
-    if draw.chance(0.4):
+    if draw.chance(0.55):
         return named(draw, invented(draw), gender=gender)
     first = draw.pick(pairs_of("names", "female" if gender == "f" else "male"))[0]
     if draw.chance(0.1):
@@ -114,7 +114,7 @@ def person_name(draw: Draw) -> Phrase:
 
 def titled(draw: Draw) -> Phrase:
     """Mr. Weber, Herr Weber; Herrn in the other cases."""
-    last = invented(draw) if draw.chance(0.4) else draw.pick(pairs_of("names", "surname"))[0]
+    last = invented(draw) if draw.chance(0.5) else draw.pick(pairs_of("names", "surname"))[0]
     gender = draw.pick("mf")
     title, key = draw.key(), draw.key()
     english = draw.pick(("Mr.", "Mr.", "Mr") if gender == "m" else ("Mrs.", "Ms.", "Mrs"))
