@@ -41,6 +41,8 @@ class Wishes:
     groups: tuple[str, ...] = ()
     gap: bool = False
     adverbs: float = 1.0
+    asked: bool = False
+    """Whether it is a question."""
 
 
 def draw_subject(draw: Draw, classes: Sequence[str]) -> Phrase:
@@ -158,6 +160,10 @@ LATE = {
 """What ends a negated English clause -> German before and after *nicht*."""
 
 
+_ASSERTED = frozenset("wahrscheinlich sicher leider natürlich definitiv".split())
+"""Words of one who knows the answer: no question has them."""
+
+
 def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
     """Time, place, manner, and words in the middle."""
     tense, options = clause.tense, clause.phrase.pattern.options
@@ -197,6 +203,8 @@ def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
         clause.middle = c.adverbial(draw, "already")
     elif draw.chance(middle) and not clause.negated:
         clause.middle = c.adverbial(draw, "middle")
+    if wishes.asked and clause.middle and clause.middle[1][0][0] in _ASSERTED:
+        clause.middle = None
     if clause.middle and clause.time is None and [w for w, _ in clause.middle[0]] == ["also"] and draw.chance(0.5):
         clause.late = [("too", clause.middle[0][0][1])]
         clause.middle = ([], clause.middle[1])

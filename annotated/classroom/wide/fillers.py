@@ -65,9 +65,9 @@ def _job(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
 
 
 def pick_adjective(draw: Draw, classes: list[str]) -> WideAdjective:
-    """One that fits one of the classes."""
+    """One that fits one of the classes and may stand in the predicate."""
     wanted = set(classes or ["person"])
-    return draw.pick([a for a in adjectives() if a.classes & wanted])
+    return draw.pick([a for a in adjectives() if a.classes & wanted and "before" not in a.classes])
 
 
 def _adjective(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:

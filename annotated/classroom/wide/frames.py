@@ -23,7 +23,7 @@ the English alone is there half of the time.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from annotated.classroom.phrases import CONTRACTIONS, Draw
@@ -110,11 +110,12 @@ class Filled:
         self.block = draw.key()
         """Of all that stands between the slots, in both languages."""
         self.specs = {name: spec for name, _, spec in SLOT.findall(english) if spec}
+        self.asked = {name for name, form, _ in SLOT.findall(english) if form == "q"}
         self.values: dict[str, c.WideClause | Phrase | Both] = {}
         for name, spec in sorted(self.specs.items(), key=lambda item: " of=" in item[1]):
-            self.values[name] = self._draw(spec)
+            self.values[name] = self._draw(spec, name in self.asked)
 
-    def _draw(self, spec: str) -> c.WideClause | Phrase | Both:
+    def _draw(self, spec: str, asked: bool = False) -> c.WideClause | Phrase | Both:
         kind = spec.split()[0] if spec.split() else ""
         if kind in ("S", "VP"):
             wishes, more = read_wishes(spec)
@@ -130,7 +131,7 @@ class Filled:
                 clause.middle = None
                 clause.late = clause.late if clause.negated else []
                 return clause
-            return draw_clause(self.draw, wishes, subject, pattern)
+            return draw_clause(self.draw, replace(wishes, asked=asked), subject, pattern)
         if kind == "FIT":
             return self._fitting_adjective(spec)
         if kind in ("GAP", "ONE"):
@@ -165,7 +166,7 @@ class Filled:
         _, source, *how = spec.split()
         phrase = self.values[source.removeprefix("of=")]
         assert isinstance(phrase, Phrase)
-        options = adjectives_for(phrase.noun) if phrase.noun else ()
+        options = [a for a in adjectives_for(phrase.noun) if "before" not in a.classes] if phrase.noun else []
         return predicate(self.draw, [a for a in options if a.comparative or not how], *how)
 
     def _subject_of(self, name: str) -> Phrase:
